@@ -1,0 +1,60 @@
+import { checkCommitSize } from '../checkCommitSize.ts';
+import { type DocumentChanges, type Write, WriteConflict } from '../store.ts';
+import type { FirestoreConnection } from './client.ts';
+import { documentName } from './database.ts';
+import type { TransactionId, WriteMessage } from './messages.ts';
+import { passingRule, retry } from './retry.ts';
+import { isPassing, statusOf, toStoreError } from './status.ts';
+import { encodeFields } from './values.ts';
+
+/**
+ * Commits writes, those of a transaction under its id. A commit whose answer got lost is sent again: its creates may
+ * then meet their own documents, which gives a WriteConflict although they are there.
+ * @throws WriteConflict, IdentityError; Error when the commit is too large
+ */
+export async function commit(
+  connection: FirestoreConnection,
+  writes: readonly Write[],
+  transaction?: TransactionId,
+): Promise<void> {
+  if (writes.length === 0 && transaction === undefined) return;
+  checkCommitSize(writes);
+  const { client, database, options } = connection;
+  const messages = writes.map((write) => encodeWrite(connection, write));
+  const request = { database, writes: messages, ...(transaction !== undefined && { transaction }) };
+  const rule = transaction === undefined ? commitRule : passingRule;
+  try {
+    await retry(rule, () => client.commit(request, options));
+  } catch (reason) {
+    throw isConflict(reason, writes)
+      ? new WriteConflict('a document exists or is missing', { cause: reason })
+      : toStoreError(reason);
+  }
+}
+
+// A commit that gave way to a transaction can simply be made again.
+const commitRule = {
+  ...passingRule,
+  isWorthwhile: (reason: unknown) => isPassing(reason) || statusOf(reason) === 'ABORTED',
+};
+
+function encodeWrite({ address }: FirestoreConnection, write: Write): WriteMessage {
+  const name = documentName(address, write.key);
+  if (write.type === 'delete') return { delete: name };
+  const update = { name, fields: encodeFields(write.fields) };
+  if (write.type === 'create') return { update, currentDocument: { exists: false } };
+  return { update, updateMask: { fieldPaths: givenNames(write.fields) }, currentDocument: { exists: true } };
+}
+
+function givenNames(fields: DocumentChanges): string[] {
+  return Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+}
+
+// A database that is not there answers NOT_FOUND as well, hence the look at what was asked for.
+function isConflict(reason: unknown, writes: readonly Write[]): boolean {
+  const status = statusOf(reason);
+  const has = (type: Write['type']) => writes.some((write) => write.type === type);
+  if (status === 'ALREADY_EXISTS') return has('create');
+  if (status === 'NOT_FOUND') return has('update');
+  return status === 'FAILED_PRECONDITION' && (has('create') || has('update'));
+}

@@ -1,0 +1,42 @@
+import { documentId } from '../documentId.ts';
+import type { Snapshot, Store } from '../store.ts';
+import { connect, type FirestoreConnection } from './client.ts';
+import { commit } from './commit.ts';
+import type { DatabaseAddress } from './database.ts';
+import type { Timestamp } from './messages.ts';
+import { readMany } from './readMany.ts';
+import { scan } from './scan.ts';
+import { createTransact } from './transact.ts';
+
+/**
+ * Opens a database of Cloud Firestore, with the credentials of the environment; where `FIRESTORE_EMULATOR_HOST` is set,
+ * that emulator's. Nothing is sent before the first call. Each call is tried again for some seconds before UNAVAILABLE.
+ */
+export function openFirestoreStore(address: DatabaseAddress): Store {
+  const connection = connect(address, process.env.FIRESTORE_EMULATOR_HOST);
+  return {
+    commit: (writes) => commit(connection, writes),
+    transaction: createTransact(connection),
+    getMany: async (keys, fields) => (await readMany(connection, keys, fields)).documents,
+    snapshot: () => openSnapshot(connection),
+    close: () => connection.client.close(),
+  };
+}
+
+// Any read tells the time of the state that it saw; that of a document which never exists costs the least.
+const probe = { collection: 'instance', id: documentId('read time') } as const;
+
+async function openSnapshot(connection: FirestoreConnection): Promise<Snapshot> {
+  const { readTime } = await readMany(connection, [probe], []);
+  if (readTime === undefined) throw new Error('the database did not tell the time of a read');
+  return {
+    readTime: toDate(readTime),
+    getMany: async (keys, fields) => (await readMany(connection, keys, fields, { readTime })).documents,
+    scan: (range) => scan(connection, range, readTime),
+    close: async () => {},
+  };
+}
+
+function toDate({ seconds, nanos }: Timestamp): Date {
+  return new Date(Number(seconds) * 1_000 + Math.floor((nanos ?? 0) / 1_000_000));
+}

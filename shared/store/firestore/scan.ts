@@ -1,0 +1,94 @@
+import type { FieldName } from '../documentFields.ts';
+import type { ScanRange, StoredDocument } from '../store.ts';
+import { arraysOf } from './arraysOf.ts';
+import type { FirestoreConnection } from './client.ts';
+import { documentName } from './database.ts';
+import type { DocumentMessage, QueryRequest, Timestamp } from './messages.ts';
+import { passingRule, pause } from './retry.ts';
+import { isPassing, toStoreError } from './status.ts';
+import { decodeDocument } from './values.ts';
+
+interface QueryResponse {
+  readonly document?: DocumentMessage | null;
+}
+
+const DOCUMENTS_PER_ARRAY = 500;
+
+/** Where a stream begins: at an id, or behind it. */
+interface Start {
+  readonly id: string;
+  readonly inclusive: boolean;
+}
+
+/**
+ * The documents of a range as they were at `readTime`, by one stream. One that breaks off, as it does when its consumer
+ * takes longer than the server keeps a call open, is taken up again behind the last document.
+ */
+export async function* scan(
+  connection: FirestoreConnection,
+  range: ScanRange,
+  readTime: Timestamp,
+): AsyncGenerator<readonly StoredDocument[]> {
+  let start: Start | undefined = range.from === undefined ? undefined : { id: range.from, inclusive: true };
+  for (let failures = 0; ; ) {
+    try {
+      for await (const documents of read(connection, range, readTime, start)) {
+        yield documents;
+        const last = documents.at(-1);
+        if (last !== undefined) start = { id: last.id, inclusive: false };
+        failures = 0;
+      }
+      return;
+    } catch (reason) {
+      failures += 1;
+      if (failures >= passingRule.attempts || !isPassing(reason)) throw toStoreError(reason);
+      await pause(passingRule, failures);
+    }
+  }
+}
+
+async function* read(
+  connection: FirestoreConnection,
+  range: ScanRange,
+  readTime: Timestamp,
+  start: Start | undefined,
+): AsyncGenerator<readonly StoredDocument[]> {
+  const { client, parent, options } = connection;
+  const structuredQuery = queryOf(connection, range, start);
+  const stream = client.runQuery({ parent, structuredQuery, readTime }, options);
+  for await (const responses of arraysOf<QueryResponse>(stream, DOCUMENTS_PER_ARRAY)) {
+    // A response without a document only tells the time of the read.
+    const documents = responses.flatMap(({ document }) => (document ? [decodeDocument(document, range.fields)] : []));
+    if (documents.length > 0) yield documents;
+  }
+}
+
+function queryOf(
+  { address }: FirestoreConnection,
+  { collection, partition, to, fields }: ScanRange,
+  start: Start | undefined,
+): NonNullable<QueryRequest['structuredQuery']> {
+  const at = (id: string, before: boolean) => ({
+    values: [{ referenceValue: documentName(address, { collection, id }) }],
+    before,
+  });
+  return {
+    from: [{ collectionId: collection }],
+    orderBy: [{ field: { fieldPath: '__name__' }, direction: 'ASCENDING' }],
+    ...(partition !== undefined && { where: partitionIs(partition) }),
+    ...(start !== undefined && { startAt: at(start.id, start.inclusive) }),
+    ...(to !== undefined && { endAt: at(to, true) }),
+    ...(fields !== undefined && { select: selectOf(fields) }),
+  };
+}
+
+function partitionIs(partition: string) {
+  return {
+    fieldFilter: { field: { fieldPath: 'partition' }, op: 'EQUAL', value: { stringValue: partition } },
+  } as const;
+}
+
+// A selection without a name would stand for all fields.
+function selectOf(fields: readonly FieldName[]) {
+  return { fields: (fields.length === 0 ? ['__name__'] : fields).map((fieldPath) => ({ fieldPath })) };
+}

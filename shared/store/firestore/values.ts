@@ -1,0 +1,36 @@
+import { type FieldName, fieldNames } from '../documentFields.ts';
+import { type GrowingDocument, setField } from '../setField.ts';
+import type { DocumentChanges, StoredDocument } from '../store.ts';
+import type { DocumentMessage, ValueMessage } from './messages.ts';
+
+/** The values of the fields that are given and not `null`. */
+export function encodeFields(fields: DocumentChanges): Record<string, ValueMessage> {
+  const encoded: Record<string, ValueMessage> = {};
+  for (const name of fieldNames) {
+    const value = fields[name];
+    if (value !== undefined && value !== null) encoded[name] = encodeValue(value);
+  }
+  return encoded;
+}
+
+function encodeValue(value: string | number | boolean): ValueMessage {
+  if (typeof value === 'string') return { stringValue: value };
+  return typeof value === 'boolean' ? { booleanValue: value } : { integerValue: value };
+}
+
+/** A document with those of its fields that `names` names. */
+export function decodeDocument(message: DocumentMessage, names: readonly FieldName[] = fieldNames): StoredDocument {
+  const name = message.name ?? '';
+  const document: GrowingDocument = { id: name.slice(name.lastIndexOf('/') + 1) };
+  for (const field of names) {
+    const value = message.fields?.[field];
+    if (value !== undefined) setField(document, field, decodeValue(value));
+  }
+  return document;
+}
+
+// 64-bit integers arrive as text; all that this service stores are counts well below 2^53.
+function decodeValue(value: ValueMessage): unknown {
+  if (value.integerValue !== undefined && value.integerValue !== null) return Number(value.integerValue);
+  return value.stringValue ?? value.booleanValue;
+}

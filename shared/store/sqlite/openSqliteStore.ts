@@ -1,0 +1,80 @@
+import { checkCommitSize } from '../checkCommitSize.ts';
+import type { Store, Transaction, Write } from '../store.ts';
+import { applyWrites } from './applyWrites.ts';
+import { type Connection, connect } from './connection.ts';
+import { prepareDatabaseFile } from './databaseFile.ts';
+import { openSnapshot } from './openSnapshot.ts';
+import { readMany } from './readMany.ts';
+import { toStoreError } from './toStoreError.ts';
+import { openWriter, type Writer } from './writer.ts';
+
+const BUSY_TIMEOUT_MILLISECONDS = 5_000;
+
+/**
+ * Opens the embedded database in one file, which is made, private, where there is none. Several processes may have it
+ * open at once. Writes wait in turn, those of other processes for some seconds: then UNAVAILABLE.
+ * @throws IdentityError UNAVAILABLE when another process keeps the file locked, INTERNAL when it is no database
+ */
+export function openSqliteStore(file: string): Store {
+  const { reader, writer } = orStoreError(() => open(file));
+  return {
+    commit: (writes) => commit(writer, writes),
+    transaction: (work) => transact(writer, work),
+    getMany: async (keys, fields) => orStoreError(() => readTogether(reader, keys, fields)),
+    snapshot: async () => orStoreError(() => openSnapshot(file, BUSY_TIMEOUT_MILLISECONDS)),
+    close: async () => {
+      await writer.close();
+      reader.close();
+    },
+  };
+}
+
+function open(file: string): { reader: Connection; writer: Writer } {
+  prepareDatabaseFile(file);
+  return { reader: connect({ file, busyTimeout: BUSY_TIMEOUT_MILLISECONDS }), writer: openWriter(file) };
+}
+
+async function commit(writer: Writer, writes: readonly Write[]): Promise<void> {
+  checkCommitSize(writes);
+  if (writes.length === 0) return;
+  await writer.transaction((connection) => applyWrites(connection, writes)).catch(rethrow);
+}
+
+function transact<Result>(writer: Writer, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+  return writer
+    .transaction(async (connection) => {
+      const pending: Write[] = [];
+      const result = await work({
+        getMany: async (keys, fields) => readMany(connection, keys, fields),
+        write: (writes) => {
+          for (const write of writes) pending.push(write);
+        },
+      });
+      checkCommitSize(pending);
+      applyWrites(connection, pending);
+      return result;
+    })
+    .catch(rethrow);
+}
+
+// One read transaction: so all documents are of one state, as they are in Firestore.
+function readTogether(connection: Connection, ...rest: Parameters<Store['getMany']>): ReturnType<typeof readMany> {
+  connection.execute('BEGIN');
+  try {
+    return readMany(connection, ...rest);
+  } finally {
+    connection.execute('COMMIT');
+  }
+}
+
+function orStoreError<Result>(work: () => Result): Result {
+  try {
+    return work();
+  } catch (reason) {
+    throw toStoreError(reason);
+  }
+}
+
+function rethrow(reason: unknown): never {
+  throw toStoreError(reason);
+}

@@ -1,0 +1,108 @@
+import type { DocumentFields, FieldName } from './documentFields.ts';
+
+/** Every collection of the store. One a kind of record; `claims` holds what must be unique in an instance. */
+export const collections = [
+  'organisations',
+  'settings',
+  'texts',
+  'domains',
+  'identityProviders',
+  'users',
+  'userMetadata',
+  'userLinks',
+  'machineKeys',
+  'projects',
+  'projectRoles',
+  'applications',
+  'applicationKeys',
+  'actions',
+  'triggerActions',
+  'projectGrants',
+  'userGrants',
+  'members',
+  'claims',
+  'tokens',
+  'instance',
+] as const;
+
+/** The name of a collection. */
+export type Collection = (typeof collections)[number];
+
+/** Where a document is: `id` comes from `documentId`, never from a caller directly. */
+export interface DocumentKey {
+  readonly collection: Collection;
+  readonly id: string;
+}
+
+/** A stored document with the fields that were asked for. */
+export interface StoredDocument extends DocumentFields {
+  readonly id: string;
+}
+
+/**
+ * One write of a commit. `create` needs the document to be absent, `update` needs it to be there and changes only the
+ * fields given (`null` removes one), `delete` takes it away whether or not it is there.
+ */
+export type Write =
+  | { readonly type: 'create'; readonly key: DocumentKey; readonly fields: DocumentFields }
+  | { readonly type: 'update'; readonly key: DocumentKey; readonly fields: DocumentChanges }
+  | { readonly type: 'delete'; readonly key: DocumentKey };
+
+/** Fields to set, or with `null` to remove. */
+export type DocumentChanges = { readonly [Name in FieldName]?: DocumentFields[Name] | null };
+
+/** Reads of a transaction see one state; its writes are applied together, after `work` has returned. */
+export interface Transaction {
+  /** The documents of `keys`, in their order; `undefined` where there is none. `fields` narrows what is read. */
+  getMany(keys: readonly DocumentKey[], fields?: readonly FieldName[]): Promise<(StoredDocument | undefined)[]>;
+  /** Adds writes to what is committed at the end. */
+  write(writes: readonly Write[]): void;
+}
+
+/** A range of one collection. `from` is inclusive, `to` exclusive, both document ids; without `partition` all of them. */
+export interface ScanRange {
+  readonly collection: Collection;
+  readonly partition?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly fields?: readonly FieldName[];
+}
+
+/** The database as it was at one moment. Must be closed. */
+export interface Snapshot {
+  readonly readTime: Date;
+  getMany(keys: readonly DocumentKey[], fields?: readonly FieldName[]): Promise<(StoredDocument | undefined)[]>;
+  /** The documents of a range in the order of their ids, in arrays of some hundreds, read as they are consumed. */
+  scan(range: ScanRange): AsyncIterable<readonly StoredDocument[]>;
+  close(): Promise<void>;
+}
+
+/** The database of one instance. Both implementations pass `test/integration/store*.test.ts`. */
+export interface Store {
+  /**
+   * Applies all writes or none.
+   * @throws WriteConflict when a `create` meets a document or an `update` meets none
+   */
+  commit(writes: readonly Write[]): Promise<void>;
+  /**
+   * Runs `work` on one consistent state and commits what it wrote; runs it again when another writer came between.
+   * `work` must do nothing but read through its transaction, and may run several times.
+   * @throws WriteConflict as `commit`; IdentityError ABORTED when it lost against other writers too often
+   */
+  transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
+  /** As `Transaction.getMany`, on the latest state. */
+  getMany(keys: readonly DocumentKey[], fields?: readonly FieldName[]): Promise<(StoredDocument | undefined)[]>;
+  /** The state as of now, not changed by later writes. */
+  snapshot(): Promise<Snapshot>;
+  close(): Promise<void>;
+}
+
+/** A commit met a document that must not be there, or missed one that must. Nothing of the commit was applied. */
+export class WriteConflict extends Error {
+  override readonly name = 'WriteConflict';
+}
+
+/** What a commit may weigh: the emulator hangs above 4 MiB, Cloud Firestore takes 10 MiB. */
+export const MAX_COMMIT_BYTES = 3_000_000;
+/** What one document may weigh: Cloud Firestore takes 1 MiB with its field names. */
+export const MAX_DOCUMENT_BYTES = 1_000_000;

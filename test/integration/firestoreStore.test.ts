@@ -1,0 +1,88 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
+import { createUser, createUsers, readUser, scanAll } from '../support/documents.ts';
+import { freePort } from '../support/freePort.ts';
+import { firestore, openTestStore } from '../support/stores.ts';
+import { startTcpProxy } from '../support/tcpProxy.ts';
+import { describeWithFirestore, firestoreEmulator } from '../support/withFirestore.ts';
+
+async function openBehindProxy() {
+  const location = await firestore.newLocation();
+  const proxy = await startTcpProxy(`http://${firestoreEmulator}`);
+  onTestFinished(() => proxy.close());
+  vi.stubEnv('FIRESTORE_EMULATOR_HOST', new URL(proxy.url).host);
+  const store = await openTestStore(firestore, location);
+  vi.unstubAllEnvs();
+  return { proxy, store };
+}
+
+describeWithFirestore('the Firestore store', () => {
+  afterEach(() => {
+    vi.unstubAllEnvs();
+  });
+
+  it('goes on with a scan whose connection breaks, without losing or repeating a document', async () => {
+    const { proxy, store } = await openBehindProxy();
+    await createUsers(store, 5_000, { body: 'x'.repeat(1_000) });
+    const snapshot = await store.snapshot();
+    const before = proxy.connections();
+    proxy.cut('down', 2_500_000);
+    const { documents } = await scanAll(snapshot, { collection: 'users', fields: ['sequence', 'body'] });
+    expect(proxy.connections()).toBe(before + 1);
+    const sequences = documents.map(({ sequence }) => sequence ?? -1).toSorted((a, b) => a - b);
+    expect(sequences).toEqual(Array.from({ length: 5_000 }, (_, index) => index));
+  });
+
+  it('reads again when the connection breaks', async () => {
+    const { proxy, store } = await openBehindProxy();
+    await store.commit([createUser('a', { body: 'x'.repeat(100_000) })]);
+    proxy.cut('down', 50_000);
+    expect((await readUser(store, 'a'))?.body).toHaveLength(100_000);
+  });
+
+  it('ends the call of a scan that is stopped early', async () => {
+    const { proxy, store } = await openBehindProxy();
+    await createUsers(store, 3_000, { body: 'x'.repeat(1_000) });
+    const snapshot = await store.snapshot();
+    for await (const documents of snapshot.scan({ collection: 'users' })) {
+      expect(documents).toHaveLength(500);
+      break;
+    }
+    await store.close();
+    await vi.waitFor(() => expect(proxy.ended()).toBe(proxy.connections()), { timeout: 20_000 });
+  });
+
+  it('answers UNAVAILABLE, without a word of the library, when the database cannot be reached', async () => {
+    vi.stubEnv('FIRESTORE_EMULATOR_HOST', `127.0.0.1:${await freePort()}`);
+    const store = await openTestStore(firestore, { kind: 'firestore', projectId: 'nobody', databaseId: '(default)' });
+    const failure = { code: 'UNAVAILABLE', message: 'the database is not available: send the request again' };
+    await Promise.all([
+      expect(readUser(store, 'a')).rejects.toMatchObject(failure),
+      expect(store.commit([createUser('a')])).rejects.toMatchObject(failure),
+      expect(store.transaction(({ getMany }) => getMany([]))).resolves.toEqual([]),
+      expect(store.snapshot()).rejects.toMatchObject(failure),
+    ]);
+  });
+
+  it('says what the database refused in one word', async () => {
+    const store = await openTestStore(firestore);
+    const key = { collection: 'users', id: '__reserved__' } as const;
+    await expect(store.commit([{ type: 'create', key, fields: {} }])).rejects.toMatchObject({
+      code: 'INTERNAL',
+      message: 'the database failed: INVALID_ARGUMENT',
+    });
+  });
+
+  it('prints nothing, and lets the process end, when it is used with the emulator', async () => {
+    const openStore = new URL('../../shared/store/openStore.ts', import.meta.url);
+    const program = `
+      const { openStore } = await import(${JSON.stringify(openStore.href)});
+      const store = await openStore({ kind: 'firestore', projectId: 'quiet', databaseId: '(default)' });
+      await store.getMany([{ collection: 'users', id: '00~a' }]);
+      await store.close();`;
+    const { METADATA_SERVER_DETECTION: _, ...env } = process.env;
+    const run = promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], { env });
+    await expect(run).resolves.toEqual({ stdout: '', stderr: '' });
+  });
+});

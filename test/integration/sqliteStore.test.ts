@@ -1,0 +1,158 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { DatabaseSync } from 'node:sqlite';
+import type { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { openSqliteStore } from '../../shared/store/sqlite/openSqliteStore.ts';
+import { createUser, createUsers, readUser, scanAll, userKey } from '../support/documents.ts';
+import { openTestStore, sqlite } from '../support/stores.ts';
+
+const commitForever = fileURLToPath(new URL('../support/commitForever.ts', import.meta.url));
+
+function startWriter(directory: string, ...args: string[]): ChildProcessByStdio<null, Readable, null> {
+  return spawn(process.execPath, [commitForever, directory, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+}
+
+async function exitCode(writer: ReturnType<typeof startWriter>): Promise<unknown> {
+  writer.stdout.resume();
+  const [code] = await once(writer, 'exit');
+  return code;
+}
+
+async function newDirectory(): Promise<string> {
+  const location = await sqlite.newLocation();
+  if (location.kind !== 'sqlite') throw new Error('not a directory');
+  return location.directory;
+}
+
+describe('the SQLite store', () => {
+  it('takes the writes of several processes and of this one at once', async () => {
+    const directory = await newDirectory();
+    const names = ['one', 'two', 'three'];
+    const writers = names.map((name) => startWriter(directory, name, '20'));
+    const exits = writers.map((writer) => exitCode(writer));
+    const store = await openTestStore(sqlite, { kind: 'sqlite', directory });
+    for (let index = 0; index < 20; index += 1) {
+      await store.transaction(async ({ getMany, write }) => {
+        const [own] = await getMany([userKey('own')]);
+        const update = { type: 'update', key: userKey('own'), fields: { sequence: (own?.sequence ?? 0) + 1 } } as const;
+        write([own === undefined ? createUser('own', { sequence: 1 }) : update]);
+      });
+    }
+    expect(await Promise.all(exits)).toEqual([0, 0, 0]);
+    const snapshot = await store.snapshot();
+    for (const partition of names) {
+      expect((await scanAll(snapshot, { collection: 'users', partition })).documents).toHaveLength(1_000);
+    }
+    await snapshot.close();
+    expect(await readUser(store, 'own')).toMatchObject({ sequence: 20 });
+  });
+
+  it('has whole commits only, and each acknowledged one, after its process was killed', async () => {
+    const directory = await newDirectory();
+    for (const name of ['first', 'second', 'third']) {
+      const writer = startWriter(directory, name);
+      const exit = once(writer, 'exit');
+      let acknowledged = -1;
+      for await (const line of createInterface(writer.stdout)) {
+        acknowledged = Number(line);
+        if (acknowledged === 7) writer.kill('SIGKILL');
+      }
+      expect(await exit).toEqual([null, 'SIGKILL']);
+      const store = openSqliteStore(join(directory, 'identity.sqlite'));
+      const snapshot = await store.snapshot();
+      const { documents } = await scanAll(snapshot, { collection: 'users', partition: name, fields: ['sequence'] });
+      await snapshot.close();
+      await store.close();
+      const groups = Map.groupBy(documents, ({ sequence }) => sequence ?? -1);
+      expect(new Set([...groups.values()].map(({ length }) => length))).toEqual(new Set([50]));
+      expect(groups.size).toBeGreaterThanOrEqual(acknowledged + 1);
+      expect(groups.size).toBeLessThanOrEqual(acknowledged + 2);
+    }
+  });
+
+  it('can be opened by several processes while its file does not exist yet', async () => {
+    const directory = join(await newDirectory(), 'new');
+    const writers = Array.from({ length: 6 }, (_, index) => startWriter(directory, `writer ${index}`, '1'));
+    const exits = await Promise.all(writers.map((writer) => exitCode(writer)));
+    expect(exits).toEqual([0, 0, 0, 0, 0, 0]);
+  });
+
+  it('answers UNAVAILABLE when another process keeps the file locked, and recovers', { timeout: 60_000 }, async () => {
+    const directory = await newDirectory();
+    const store = await openTestStore(sqlite, { kind: 'sqlite', directory });
+    await store.commit([createUser('a', { body: 'old' })]);
+    const other = new DatabaseSync(join(directory, 'identity.sqlite'));
+    other.exec('BEGIN IMMEDIATE');
+    let turns = 0;
+    const timer = setInterval(() => (turns += 1), 10);
+    await expect(store.commit([createUser('b')])).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    clearInterval(timer);
+    expect(turns).toBeGreaterThan(10);
+    expect(await readUser(store, 'a')).toMatchObject({ body: 'old' });
+    other.exec('ROLLBACK');
+    other.close();
+    await store.commit([createUser('b')]);
+  });
+
+  it('makes its directory and files readable to their owner only', async () => {
+    const directory = join(await newDirectory(), 'data', 'instance');
+    const store = await openTestStore(sqlite, { kind: 'sqlite', directory });
+    await store.commit([createUser('a')]);
+    expect((await stat(directory)).mode & 0o777).toBe(0o700);
+    const files = await readdir(directory);
+    expect(files.toSorted()).toEqual(['identity.sqlite', 'identity.sqlite-shm', 'identity.sqlite-wal']);
+    for (const file of files) expect((await stat(join(directory, file))).mode & 0o777).toBe(0o600);
+  });
+
+  it('keeps its documents when it is closed and opened again', async () => {
+    const directory = await newDirectory();
+    const file = join(directory, 'identity.sqlite');
+    const first = openSqliteStore(file);
+    await createUsers(first, 10);
+    await first.close();
+    expect(await readdir(directory)).toEqual(['identity.sqlite']);
+    const second = await openTestStore(sqlite, { kind: 'sqlite', directory });
+    expect(await readUser(second, 'user 9')).toMatchObject({ sequence: 9 });
+  });
+
+  it('gives the file of an older version the fields that it lacks', async () => {
+    const directory = await newDirectory();
+    const old = new DatabaseSync(join(directory, 'identity.sqlite'));
+    old.exec(
+      `CREATE TABLE documents (collection TEXT NOT NULL, id TEXT NOT NULL, body TEXT, PRIMARY KEY (collection, id)) STRICT`,
+    );
+    old.prepare(`INSERT INTO documents VALUES ('users', ?, 'old')`).run(userKey('a').id);
+    old.close();
+    const store = await openTestStore(sqlite, { kind: 'sqlite', directory });
+    await store.commit([{ type: 'update', key: userKey('a'), fields: { partition: 'org/users', sequence: 2 } }]);
+    const snapshot = await store.snapshot();
+    const { documents } = await scanAll(snapshot, { collection: 'users', partition: 'org/users' });
+    await snapshot.close();
+    expect(documents).toEqual([{ id: userKey('a').id, body: 'old', partition: 'org/users', sequence: 2 }]);
+  });
+
+  it('finds the documents of a partition by the index, in order', async () => {
+    const directory = await newDirectory();
+    await openTestStore(sqlite, { kind: 'sqlite', directory });
+    const database = new DatabaseSync(join(directory, 'identity.sqlite'));
+    const plan = database
+      .prepare(`EXPLAIN QUERY PLAN SELECT id, body FROM documents
+        WHERE collection = ? AND "partition" = ? AND id >= ? AND id < ? ORDER BY id`)
+      .all('users', 'org/users', '00', '10');
+    database.close();
+    expect(plan.map(({ detail }) => detail)).toEqual([
+      'SEARCH documents USING INDEX documents_by_partition (collection=? AND partition=? AND id>? AND id<?)',
+    ]);
+  });
+
+  it('says that a file is no database without showing anything of it', async () => {
+    const file = join(await newDirectory(), 'identity.sqlite');
+    await writeFile(file, 'this is some text and not a database at all');
+    expect(() => openSqliteStore(file)).toThrow('the database failed: file is not a database');
+  });
+});

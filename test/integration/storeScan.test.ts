@@ -1,0 +1,109 @@
+import { expect, it } from 'vitest';
+import { createUser, createUsers, scanAll, userKey } from '../support/documents.ts';
+import { describeStores, openTestStore } from '../support/stores.ts';
+
+const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
+
+describeStores('a scan', (kind) => {
+  it('gives every document of a collection once, in the order of ids, in arrays of some hundreds', async () => {
+    const store = await openTestStore(kind);
+    await createUsers(store, 1_234);
+    await store.commit([{ type: 'create', key: { collection: 'projects', id: '00~other' }, fields: {} }]);
+    const { documents, sizes } = await scanAll(await store.snapshot(), { collection: 'users' });
+    const expected = Array.from({ length: 1_234 }, (_, index) => userKey(`user ${index}`).id).toSorted(byBytes);
+    expect(documents.map(({ id }) => id)).toEqual(expected);
+    expect(sizes).toEqual([500, 500, 234]);
+  });
+
+  it('orders ids by their bytes', async () => {
+    const store = await openTestStore(kind);
+    const ids = ['a', 'B', 'b', 'ä', '~', '｡', '😀', '%'].map((letter) => `00~${letter}`);
+    await store.commit(ids.map((id) => ({ type: 'create', key: { collection: 'claims', id }, fields: {} })));
+    const { documents } = await scanAll(await store.snapshot(), { collection: 'claims' });
+    expect(documents.map(({ id }) => id)).toEqual(ids.toSorted(byBytes));
+  });
+
+  it('gives nothing of an empty collection', async () => {
+    const store = await openTestStore(kind);
+    expect(await scanAll(await store.snapshot(), { collection: 'users' })).toEqual({ documents: [], sizes: [] });
+  });
+
+  it('keeps to a range of ids, its start included and its end not', async () => {
+    const store = await openTestStore(kind);
+    const ids = ['00~a', '40~b', '40~c', '80~d', 'c0~e'];
+    await store.commit(ids.map((id) => ({ type: 'create', key: { collection: 'users', id }, fields: {} })));
+    const snapshot = await store.snapshot();
+    const idsIn = async (range: { from?: string; to?: string }) =>
+      (await scanAll(snapshot, { collection: 'users', ...range })).documents.map(({ id }) => id);
+    expect(await idsIn({ from: '40~b', to: '80~d' })).toEqual(['40~b', '40~c']);
+    expect(await idsIn({ from: '40' })).toEqual(['40~b', '40~c', '80~d', 'c0~e']);
+    expect(await idsIn({ to: '40~c' })).toEqual(['00~a', '40~b']);
+    expect(await idsIn({ from: 'd', to: 'e' })).toEqual([]);
+  });
+
+  it('keeps to a partition, also within a range of ids', async () => {
+    const store = await openTestStore(kind);
+    await store.commit(
+      ['a', 'b', 'c', 'd', 'e', 'f'].map((letter, index) => ({
+        type: 'create',
+        key: { collection: 'users', id: `00~${letter}` },
+        fields: { partition: index % 2 === 0 ? 'org 1/humanUsers' : 'org 2/humanUsers', sequence: index },
+      })),
+    );
+    await store.commit([createUser('without partition')]);
+    const snapshot = await store.snapshot();
+    const sequences = async (range: { from?: string; to?: string }) =>
+      (await scanAll(snapshot, { collection: 'users', partition: 'org 1/humanUsers', ...range })).documents.map(
+        ({ sequence }) => sequence,
+      );
+    expect(await sequences({})).toEqual([0, 2, 4]);
+    expect(await sequences({ from: '00~b' })).toEqual([2, 4]);
+    expect(await sequences({ from: '00~a', to: '00~e' })).toEqual([0, 2]);
+    expect((await scanAll(snapshot, { collection: 'users', partition: 'org 3/humanUsers' })).documents).toEqual([]);
+  });
+
+  it('gives only the fields that are asked for', async () => {
+    const store = await openTestStore(kind);
+    await store.commit([createUser('a', { body: 'body', passwordHash: 'secret', otpEmail: false })]);
+    const snapshot = await store.snapshot();
+    const { id } = userKey('a');
+    const scanFields = async (fields: ('body' | 'otpEmail' | 'state')[]) =>
+      (await scanAll(snapshot, { collection: 'users', fields })).documents;
+    expect(await scanFields(['body', 'otpEmail', 'state'])).toEqual([{ id, body: 'body', otpEmail: false }]);
+    expect(await scanFields([])).toEqual([{ id }]);
+  });
+
+  it('can be stopped early, and others of the same snapshot go on', async () => {
+    const store = await openTestStore(kind);
+    await createUsers(store, 2_000);
+    const snapshot = await store.snapshot();
+    for await (const documents of snapshot.scan({ collection: 'users' })) {
+      expect(documents).toHaveLength(500);
+      break;
+    }
+    const [one, other] = await Promise.all([
+      scanAll(snapshot, { collection: 'users' }),
+      scanAll(snapshot, { collection: 'users' }),
+    ]);
+    expect(one.documents).toHaveLength(2_000);
+    expect(other.documents).toEqual(one.documents);
+    await snapshot.close();
+  });
+
+  it('waits for a slow consumer and gives other work its turn', async () => {
+    const store = await openTestStore(kind);
+    await createUsers(store, 3_000);
+    const snapshot = await store.snapshot();
+    let turns = 0;
+    const timer = setInterval(() => (turns += 1), 0);
+    let count = 0;
+    for await (const documents of snapshot.scan({ collection: 'users' })) {
+      const before = turns;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      expect(turns).toBeGreaterThan(before);
+      count += documents.length;
+    }
+    clearInterval(timer);
+    expect(count).toBe(3_000);
+  });
+});

@@ -1,0 +1,88 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+/** The repository's root. */
+export const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** What a program runs with; a variable that is `undefined` is taken out of the inherited environment. */
+export interface ProgramOptions {
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly cwd?: string;
+}
+
+/** A program that has ended. */
+export interface Ended {
+  /** Its exit code; `null` where a signal ended it. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A program that runs and has said that it is ready. */
+export interface Running {
+  /** What the pattern matched. */
+  readonly ready: RegExpExecArray;
+  readonly pid: number;
+  /** What it has written so far. */
+  stdout(): string;
+  stderr(): string;
+  /** Sends a signal and waits for the end. */
+  stop(signal?: NodeJS.Signals): Promise<Ended>;
+}
+
+interface Watched {
+  readonly child: ChildProcess;
+  readonly text: { stdout: string; stderr: string };
+  readonly ended: Promise<Ended>;
+}
+
+/** Runs a program to its end. */
+export function run(command: string, args: readonly string[], options: ProgramOptions = {}): Promise<Ended> {
+  return watch(command, args, options).ended;
+}
+
+/**
+ * Starts a program and waits until its standard output matches `ready`.
+ * @throws Error with all that it wrote, when it ends before
+ */
+export async function startProgram(
+  command: string,
+  args: readonly string[],
+  ready: RegExp,
+  options: ProgramOptions = {},
+): Promise<Running> {
+  const { child, text, ended } = watch(command, args, options);
+  const kill = () => void child.kill('SIGKILL');
+  process.once('exit', kill);
+  const { promise, resolve } = Promise.withResolvers<RegExpExecArray>();
+  child.stdout?.on('data', () => {
+    const match = ready.exec(text.stdout);
+    if (match !== null) resolve(match);
+  });
+  const early = ended.then(({ code, stdout, stderr }) => {
+    throw new Error(`${command} ${args.join(' ')} ended with ${code}:\n${stdout}${stderr}`);
+  });
+  const match = await Promise.race([promise, early]);
+  early.catch(() => process.off('exit', kill));
+  const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
+    child.kill(signal);
+    return ended;
+  };
+  return { ready: match, pid: child.pid ?? 0, stdout: () => text.stdout, stderr: () => text.stderr, stop };
+}
+
+function watch(command: string, args: readonly string[], { env, cwd = root }: ProgramOptions): Watched {
+  const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const text = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (part: string) => {
+    text.stdout += part;
+  });
+  child.stderr.setEncoding('utf8').on('data', (part: string) => {
+    text.stderr += part;
+  });
+  const ended = once(child, 'close').then(
+    ([code]): Ended => ({ code: typeof code === 'number' ? code : null, ...text }),
+  );
+  return { child, text, ended };
+}

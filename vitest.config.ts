@@ -1,0 +1,16 @@
+import { defineConfig } from 'vitest/config';
+
+// Only projects that use the emulator start it; the second one finds the first one's.
+const globalSetup = ['test/support/firestoreEmulator.ts'];
+
+export default defineConfig({
+  test: {
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    projects: [
+      { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
+      { extends: true, test: { name: 'integration', include: ['test/integration/**/*.test.ts'], globalSetup } },
+      { extends: true, test: { name: 'acceptance', include: ['test/acceptance/**/*.test.ts'], globalSetup } },
+    ],
+  },
+});
