@@ -1,0 +1,74 @@
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPair,
+  type KeyObject,
+  randomBytes,
+  randomInt,
+} from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { promisify } from 'node:util';
+import { z } from 'zod';
+
+/** A service account whose key file was just made, or was there already. */
+export interface LocalServiceAccount {
+  readonly clientEmail: string;
+  /** SPKI in PEM. */
+  readonly publicKeyPem: string;
+  /** The key file, as Google would issue it; its base64 goes into `serviceaccount_json`. */
+  readonly json: string;
+}
+
+const keyFile = z.object({ client_email: z.string(), private_key: z.string() });
+
+/**
+ * Makes a service account's key file, readable only by its owner, or reads the one that is there, so that a key stays
+ * the same from one start to the next.
+ */
+export async function createServiceAccount(options: {
+  readonly file: string;
+  readonly name: string;
+}): Promise<LocalServiceAccount> {
+  const json = (await readIfThere(options.file)) ?? (await writeNew(options.file, options.name));
+  const { client_email, private_key } = keyFile.parse(JSON.parse(json));
+  return { clientEmail: client_email, publicKeyPem: pem(createPublicKey(createPrivateKey(private_key)), 'spki'), json };
+}
+
+async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+async function writeNew(file: string, name: string): Promise<string> {
+  const json = `${JSON.stringify(await newKeyFile(name), undefined, 2)}\n`;
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, json, { mode: 0o600, flag: 'wx' });
+  return json;
+}
+
+async function newKeyFile(name: string): Promise<Record<string, string>> {
+  const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 });
+  const email = `${name}@local.iam.gserviceaccount.com`;
+  return {
+    type: 'service_account',
+    project_id: 'local',
+    private_key_id: randomBytes(20).toString('hex'),
+    private_key: pem(privateKey, 'pkcs8'),
+    client_email: email,
+    client_id: `1${Array.from({ length: 20 }, () => randomInt(10)).join('')}`,
+    auth_uri: 'https://accounts.google.com/o/oauth2/auth',
+    token_uri: 'https://oauth2.googleapis.com/token',
+    auth_provider_x509_cert_url: 'https://www.googleapis.com/oauth2/v1/certs',
+    client_x509_cert_url: `https://www.googleapis.com/robot/v1/metadata/x509/${encodeURIComponent(email)}`,
+    universe_domain: 'googleapis.com',
+  };
+}
+
+function pem(key: KeyObject, type: 'pkcs8' | 'spki'): string {
+  return key.export({ type, format: 'pem' }).toString();
+}

@@ -1,0 +1,139 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { z } from 'zod';
+import { createDraft, type Draft } from './draft.ts';
+
+/** What is kept of an object beside its bytes. */
+const storedObject = z.object({
+  bucket: z.string(),
+  name: z.string(),
+  generation: z.string(),
+  size: z.number(),
+  crc32c: z.string(),
+  md5Hash: z.string(),
+  contentType: z.string(),
+  contentEncoding: z.string().optional(),
+  metadata: z.record(z.string(), z.string()).optional(),
+  timeCreated: z.string(),
+});
+
+/** An object's metadata. */
+export type StoredObject = z.infer<typeof storedObject>;
+
+/** What a client says of an object that it uploads. */
+export type ObjectDescription = Pick<StoredObject, 'bucket' | 'name' | 'contentType' | 'contentEncoding' | 'metadata'>;
+
+/** Looks at the object that is there, in the same step that replaces or removes it, and throws to prevent that. */
+export type Guard = (present: StoredObject | undefined) => void;
+
+/** Objects in a directory: each is a file of bytes and a file of metadata, whose renaming makes it visible. */
+export interface ObjectFiles {
+  draft(): Promise<Draft>;
+  publish(draft: Draft, description: ObjectDescription, guard: Guard): Promise<StoredObject>;
+  find(bucket: string, name: string): Promise<StoredObject | undefined>;
+  list(bucket: string, prefix: string): Promise<StoredObject[]>;
+  remove(bucket: string, name: string, guard: Guard): Promise<void>;
+  /** The bytes from `start` to `end`, both inclusive. */
+  read(object: StoredObject, start: number, end: number): Readable;
+}
+
+/** Opens or makes a directory of objects. Uploads that an earlier process left unfinished are dropped. */
+export async function openObjectFiles(directory: string): Promise<ObjectFiles> {
+  const uploads = join(directory, 'uploads');
+  await rm(uploads, { recursive: true, force: true });
+  await mkdir(uploads, { recursive: true });
+  const dataPath = ({ bucket, generation }: StoredObject) => join(directory, bucket, 'data', generation);
+  const metadataPath = (bucket: string, name: string) => join(directory, bucket, 'objects', `${sha256(name)}.json`);
+  const find = (bucket: string, name: string) => readMetadata(metadataPath(bucket, name));
+  const oneByOne = createQueue();
+  const nextGeneration = createClock();
+
+  async function publish(draft: Draft, description: ObjectDescription, guard: Guard): Promise<StoredObject> {
+    const present = await find(description.bucket, description.name);
+    guard(present);
+    const object = {
+      ...description,
+      ...draft.checksums(),
+      size: draft.size(),
+      generation: nextGeneration(present?.generation),
+      timeCreated: new Date().toISOString(),
+    };
+    await moveDurably(await draft.complete(), dataPath(object));
+    const temporary = await writeDurably(join(uploads, randomUUID()), JSON.stringify(object));
+    await moveDurably(temporary, metadataPath(object.bucket, object.name));
+    if (present !== undefined) await rm(dataPath(present), { force: true });
+    return object;
+  }
+
+  async function remove(bucket: string, name: string, guard: Guard): Promise<void> {
+    const present = await find(bucket, name);
+    guard(present);
+    if (present === undefined) return;
+    await rm(metadataPath(bucket, name));
+    await rm(dataPath(present), { force: true });
+  }
+
+  return {
+    draft: () => createDraft(uploads),
+    publish: (draft, description, guard) => oneByOne(() => publish(draft, description, guard)),
+    remove: (bucket, name, guard) => oneByOne(() => remove(bucket, name, guard)),
+    find,
+    list: (bucket, prefix) => listMetadata(join(directory, bucket, 'objects'), prefix),
+    read: (object, start, end) => createReadStream(dataPath(object), { start, end, highWaterMark: 256 * 1024 }),
+  };
+}
+
+// Names can be longer than a file's name may be, and hold any character.
+const sha256 = (name: string) => createHash('sha256').update(name).digest('hex');
+
+async function readMetadata(path: string): Promise<StoredObject | undefined> {
+  const text = await readFile(path, 'utf8').catch(undefinedIfMissing);
+  return text === undefined ? undefined : storedObject.parse(JSON.parse(text));
+}
+
+async function listMetadata(directory: string, prefix: string): Promise<StoredObject[]> {
+  const files = (await readdir(directory).catch(undefinedIfMissing)) ?? [];
+  const all = await Promise.all(files.map((file) => readMetadata(join(directory, file))));
+  const found = all.filter((object) => object !== undefined).filter(({ name }) => name.startsWith(prefix));
+  return found.sort((one, other) => Buffer.compare(Buffer.from(one.name), Buffer.from(other.name)));
+}
+
+function undefinedIfMissing(error: unknown): undefined {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+  throw error;
+}
+
+async function writeDurably(path: string, text: string): Promise<string> {
+  await using file = await open(path, 'wx', 0o600);
+  await file.writeFile(text);
+  await file.sync();
+  return path;
+}
+
+async function moveDurably(from: string, to: string): Promise<void> {
+  await mkdir(dirname(to), { recursive: true });
+  await rename(from, to);
+  await using directory = await open(dirname(to));
+  await directory.sync();
+}
+
+// Microseconds, as Cloud Storage's are; later than every one before, also than one that an earlier process gave.
+function createClock(): (present: string | undefined) => string {
+  let last = 0;
+  return (present) => {
+    last = Math.max(Date.now() * 1000, last + 1, Number(present ?? 0) + 1);
+    return String(last);
+  };
+}
+
+function createQueue(): <T>(task: () => Promise<T>) => Promise<T> {
+  let tail: Promise<unknown> = Promise.resolve();
+  return (task) => {
+    const result = tail.then(task);
+    tail = result.catch(() => {});
+    return result;
+  };
+}

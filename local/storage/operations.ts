@@ -1,0 +1,111 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { compare, parseHashHeader } from './checksum.ts';
+import { existing, preconditions } from './conditions.ts';
+import { download } from './download.ts';
+import { invalid } from './googleError.ts';
+import { readMultipart } from './multipart.ts';
+import type { Guard, ObjectFiles } from './objectFiles.ts';
+import { resource } from './resource.ts';
+import type { Progress, ResumableUploads } from './resumable.ts';
+import type { Route } from './route.ts';
+import { readUploadRequest, type UploadRequest } from './uploadRequest.ts';
+
+/** One request, with all that its operation works on. */
+export interface Exchange {
+  readonly route: Route;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly origin: string;
+  readonly files: ObjectFiles;
+  readonly uploads: ResumableUploads;
+  /** Refuses the replacement of an object to a caller who may not remove it. */
+  readonly mayReplace: Guard;
+}
+
+/** objects.get, with or without the bytes. */
+export async function getObject({ route, request, response, files, origin }: Exchange): Promise<void> {
+  const object = existing(await files.find(route.bucket, route.object), route, route.query);
+  preconditions(route.query)(object);
+  if (route.query.get('alt') === 'media') await download(files, object, request, response);
+  else sendJson(response, 200, resource(object, origin));
+}
+
+/** objects.list, in one page. */
+export async function listObjects({ route, response, files, origin }: Exchange): Promise<void> {
+  const found = await files.list(route.bucket, route.query.get('prefix') ?? '');
+  sendJson(response, 200, { kind: 'storage#objects', items: found.map((object) => resource(object, origin)) });
+}
+
+/** objects.delete */
+export async function deleteObject({ route, response, files }: Exchange): Promise<void> {
+  await files.remove(route.bucket, route.object, (present) => {
+    preconditions(route.query)(existing(present, route, route.query));
+  });
+  response.writeHead(204).end();
+}
+
+/** objects.insert: everything in one request, or the begin of a session. */
+export async function insertObject(exchange: Exchange): Promise<void> {
+  const type = exchange.route.query.get('uploadType');
+  if (type === 'multipart') return await insertMultipart(exchange);
+  if (type === 'resumable') return await startSession(exchange);
+  throw invalid('The uploadType must be multipart or resumable.');
+}
+
+async function insertMultipart(exchange: Exchange): Promise<void> {
+  const { route, request, response, files, origin } = exchange;
+  const { json, contentType, media } = await readMultipart(request, request.headers['content-type']);
+  const upload = readUploadRequest(route.bucket, route.query, json, contentType);
+  const draft = await files.draft();
+  try {
+    await draft.append(media);
+    compare({ ...upload.given, ...parseHashHeader(headerOf(request, 'x-goog-hash')) }, draft.checksums());
+    const object = await files.publish(draft, upload.description, guardOf(exchange));
+    sendJson(response, 200, resource(object, origin));
+  } catch (error) {
+    await draft.discard();
+    throw error;
+  }
+}
+
+async function startSession(exchange: Exchange): Promise<void> {
+  const { route, request, response, uploads, origin } = exchange;
+  const type = headerOf(request, 'x-upload-content-type');
+  const upload: UploadRequest = readUploadRequest(route.bucket, route.query, await text(request), type);
+  const id = await uploads.start(upload, guardOf(exchange));
+  const bucket = encodeURIComponent(route.bucket);
+  const location = `${origin}/upload/storage/v1/b/${bucket}/o?uploadType=resumable&upload_id=${id}`;
+  response.writeHead(200, { location, 'content-length': 0, 'x-guploader-uploadid': id }).end();
+}
+
+/** A chunk of a session, or a question about it. */
+export async function putChunk({ request, response, uploads, origin }: Exchange, id: string): Promise<void> {
+  const progress: Progress = await uploads.put(id, request);
+  if ('object' in progress) return sendJson(response, 200, resource(progress.object, origin));
+  const range = progress.kept === 0 ? {} : { range: `bytes=0-${progress.kept - 1}` };
+  response.writeHead(308, { ...range, 'content-length': 0 }).end();
+}
+
+/** Ends a session; Cloud Storage answers that with 499. */
+export async function cancelSession({ response, uploads }: Exchange, id: string): Promise<void> {
+  await uploads.cancel(id);
+  response.writeHead(499, { 'content-length': 0 }).end();
+}
+
+function guardOf({ route, mayReplace }: Exchange): Guard {
+  const hold = preconditions(route.query);
+  return (present) => {
+    hold(present);
+    mayReplace(present);
+  };
+}
+
+function headerOf(request: IncomingMessage, name: string): string | undefined {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value.join(',') : value;
+}
+
+function sendJson(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json; charset=UTF-8' }).end(JSON.stringify(body));
+}

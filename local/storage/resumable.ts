@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { compare, parseHashHeader } from './checksum.ts';
+import { type Draft, unit } from './draft.ts';
+import { GoogleError, invalid } from './googleError.ts';
+import type { Guard, ObjectFiles, StoredObject } from './objectFiles.ts';
+import type { UploadRequest } from './uploadRequest.ts';
+
+/** What a session answers: how many bytes it has, or the finished object. */
+export type Progress = { readonly kept: number } | { readonly object: StoredObject };
+
+/** Resumable uploads that are under way in this process; a restart ends them all. */
+export interface ResumableUploads {
+  start(request: UploadRequest, guard: Guard): Promise<string>;
+  /** Takes a chunk, or says how far the upload has come. */
+  put(id: string, request: IncomingMessage): Promise<Progress>;
+  cancel(id: string): Promise<void>;
+  /** Drops all of them. */
+  close(): Promise<void>;
+}
+
+interface Session {
+  readonly request: UploadRequest;
+  readonly guard: Guard;
+  readonly draft: Draft;
+  object: StoredObject | undefined;
+  /** The request that is being taken; a client that sends another has given it up. */
+  current: { readonly message: IncomingMessage; readonly done: Promise<unknown> } | undefined;
+}
+
+/** No sessions yet. */
+export function createResumableUploads(files: ObjectFiles): ResumableUploads {
+  const sessions = new Map<string, Session>();
+  const find = (id: string) => {
+    const session = sessions.get(id);
+    if (session === undefined) throw new GoogleError(404, 'notFound', 'Upload session not found.');
+    return session;
+  };
+  return {
+    async start(request, guard) {
+      const { bucket, name } = request.description;
+      guard(await files.find(bucket, name));
+      const id = randomUUID();
+      sessions.set(id, { request, guard, draft: await files.draft(), object: undefined, current: undefined });
+      return id;
+    },
+    put(id, message) {
+      const session = find(id);
+      const taken = takeAfter(session.current, () => take(files, session, message));
+      session.current = { message, done: taken };
+      return taken.catch(async (error: unknown) => {
+        if (error instanceof GoogleError && sessions.delete(id)) await session.draft.discard();
+        throw error;
+      });
+    },
+    async cancel(id) {
+      const session = find(id);
+      await giveUp(session.current);
+      if (session.object !== undefined) throw invalid('The upload is complete.');
+      sessions.delete(id);
+      await session.draft.discard();
+    },
+    async close() {
+      for (const { current, draft } of sessions.values()) {
+        await giveUp(current);
+        await draft.discard();
+      }
+      sessions.clear();
+    },
+  };
+}
+
+async function takeAfter(before: Session['current'], next: () => Promise<Progress>): Promise<Progress> {
+  await giveUp(before);
+  return await next();
+}
+
+async function giveUp(current: Session['current']): Promise<void> {
+  if (current === undefined) return;
+  if (!current.message.complete) current.message.destroy();
+  await Promise.allSettled([current.done]);
+}
+
+async function take(files: ObjectFiles, session: Session, message: IncomingMessage): Promise<Progress> {
+  if (session.object !== undefined) return { object: session.object };
+  const range = parseContentRange(message.headers['content-range']);
+  const { draft, request, guard } = session;
+  if (range.start !== undefined) {
+    if (range.start !== draft.size()) return { kept: draft.size() };
+    await draft.append(message);
+    const length = draft.size() - range.start;
+    if (range.end !== undefined && range.end !== draft.size() - 1) throw invalid('The range is not that of the bytes.');
+    if (range.total === undefined && !range.isWhole && length % unit !== 0)
+      throw invalid('A chunk that is not the last must be a multiple of 256 KiB.');
+  }
+  if (!range.isWhole && range.total !== draft.size()) return { kept: draft.size() };
+  compare({ ...request.given, ...parseHashHeader(String(message.headers['x-goog-hash'] ?? '')) }, draft.checksums());
+  session.object = await files.publish(draft, request.description, guard);
+  return { object: session.object };
+}
+
+interface ContentRange {
+  /** Where the bytes begin; undefined where none are sent. */
+  readonly start: number | undefined;
+  readonly end: number | undefined;
+  readonly total: number | undefined;
+  /** The object ends where the body ends. */
+  readonly isWhole: boolean;
+}
+
+// `bytes 0-9/*`, `bytes 0-9/10`, `bytes 0-*/*` (all that comes), `bytes */10` or `bytes */*` (no bytes); none at all: the whole object.
+function parseContentRange(header: string | undefined): ContentRange {
+  if (header === undefined) return { start: 0, end: undefined, total: undefined, isWhole: true };
+  const [, start, end, total] = /^bytes (?:\*|(\d+)-(\*|-?\d+))\/(\*|\d+)$/.exec(header) ?? [];
+  if (total === undefined) throw invalid('Failed to parse Content-Range header.');
+  return { start: number(start), end: number(end), total: number(total), isWhole: end === '*' && total === '*' };
+}
+
+const number = (text: string | undefined) => (text === undefined || text === '*' ? undefined : Number(text));

@@ -1,0 +1,62 @@
+import { type FieldViolation, invalidRequest } from '../errors/errors.ts';
+
+// Cloud Storage's naming rules: https://cloud.google.com/storage/docs/buckets#naming and …/docs/objects#naming
+
+interface Rule {
+  readonly holds: (name: string) => boolean;
+  readonly otherwise: string;
+}
+
+const bucketRules: readonly Rule[] = [
+  {
+    holds: (name) => name.length >= 3 && name.length <= (name.includes('.') ? 222 : 63),
+    otherwise: 'must have 3 to 63 characters, or up to 222 with dots',
+  },
+  {
+    holds: (name) => name.split('.').every((part) => part.length <= 63),
+    otherwise: 'has a part of over 63 characters',
+  },
+  {
+    holds: (name) => /^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$/.test(name),
+    otherwise: 'must consist of a-z, 0-9, hyphens, underscores and dots, and begin and end with a letter or digit',
+  },
+  { holds: (name) => !name.includes('..'), otherwise: 'must not have two dots in a row' },
+  { holds: (name) => !/^\d+\.\d+\.\d+\.\d+$/.test(name), otherwise: 'must not be an IP address' },
+  {
+    holds: (name) => !name.startsWith('goog') && !/g[o0][o0]gle/.test(name),
+    otherwise: 'must not begin with goog nor contain google',
+  },
+];
+
+const objectRules: readonly Rule[] = [
+  { holds: (name) => name.isWellFormed(), otherwise: 'must be well-formed Unicode' },
+  {
+    holds: (name) => name !== '' && Buffer.byteLength(name) <= 1024,
+    otherwise: 'must have 1 to 1024 bytes in UTF-8',
+  },
+  { holds: (name) => !/[\r\n]/.test(name), otherwise: 'must not contain a line break' },
+  { holds: (name) => name !== '.' && name !== '..', otherwise: 'must not be . or ..' },
+  {
+    holds: (name) => !name.startsWith('.well-known/acme-challenge/'),
+    otherwise: 'must not begin with .well-known/acme-challenge/',
+  },
+];
+
+/**
+ * Checks a bucket's and an object's name by Cloud Storage's naming rules, so that neither can mean anything else in a URL.
+ * @param field the path of the request field that holds `bucket` and `path`, for example `gcs_output`; '' for none
+ * @throws IdentityError INVALID_ARGUMENT with a violation for each of the two that is wrong
+ */
+export function checkObjectName(name: { readonly bucket: string; readonly path: string }, field: string): void {
+  const prefix = field === '' ? '' : `${field}.`;
+  const violations = [
+    ...violationsOf(bucketRules, name.bucket, `${prefix}bucket`),
+    ...violationsOf(objectRules, name.path, `${prefix}path`),
+  ];
+  if (violations.length > 0) throw invalidRequest(violations);
+}
+
+function violationsOf(rules: readonly Rule[], name: string, field: string): FieldViolation[] {
+  const broken = rules.find((rule) => !rule.holds(name));
+  return broken === undefined ? [] : [{ field, description: broken.otherwise }];
+}

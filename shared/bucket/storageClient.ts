@@ -1,0 +1,37 @@
+import { Storage } from '@google-cloud/storage';
+import { JWT } from 'google-auth-library';
+import type { ServiceAccount } from './bucket.ts';
+
+/** What a client may do: no wider scope is ever asked for. */
+export type StorageScope = 'read_only' | 'read_write';
+
+const maxRetryDelaySeconds = 2;
+
+/**
+ * A Cloud Storage client for one call, with the caller's account. It signs its own tokens, so nothing but the storage
+ * endpoint is called. The library sends no credentials to another endpoint than Google's unless it is told to, and
+ * takes STORAGE_EMULATOR_HOST for a base URL without the API's path; both are put right here.
+ * @param apiEndpoint the origin of the service; by default STORAGE_EMULATOR_HOST where it is set, else Google's
+ */
+export function openStorage(account: ServiceAccount, scope: StorageScope, apiEndpoint?: string): Storage {
+  const authClient = new JWT({
+    email: account.clientEmail,
+    key: account.privateKey,
+    scopes: [`https://www.googleapis.com/auth/devstorage.${scope}`],
+  });
+  authClient.useJWTAccessWithScope = true;
+  const endpoint = apiEndpoint ?? emulatorEndpoint(process.env.STORAGE_EMULATOR_HOST);
+  const storage = new Storage({
+    authClient,
+    useAuthWithCustomEndpoint: true,
+    retryOptions: { maxRetryDelay: maxRetryDelaySeconds },
+    ...(endpoint === undefined ? {} : { apiEndpoint: endpoint }),
+  });
+  storage.baseUrl = `${storage.apiEndpoint}/storage/v1`;
+  return storage;
+}
+
+function emulatorEndpoint(host: string | undefined): string | undefined {
+  if (host === undefined || host === '') return undefined;
+  return /^https?:\/\//.test(host) ? host : `http://${host}`;
+}

@@ -1,0 +1,243 @@
+import { createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Account } from '../../local/storage/account.ts';
+import { type RunningStorage, startStorage } from '../../local/storage/startStorage.ts';
+import type { ServiceAccount } from '../../shared/bucket/bucket.ts';
+import { openStorage } from '../../shared/bucket/storageClient.ts';
+import { signJwt } from '../support/signJwt.ts';
+
+const scope = (name: string) => ({ scope: `https://www.googleapis.com/auth/${name}` });
+const admin = newAccount('admin');
+const creator = newAccount('creator');
+const viewer = newAccount('viewer');
+const text = Buffer.from('0123456789');
+
+describe('the local Cloud Storage stand-in', () => {
+  let directory: string;
+  let storage: RunningStorage;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'storage-'));
+    storage = await start();
+    await file('ten').save(text, { resumable: false });
+  });
+  afterAll(async () => {
+    await storage.close();
+    await rm(directory, { recursive: true });
+  });
+
+  const start = () =>
+    startStorage({
+      directory,
+      port: 0,
+      accounts: [
+        account(admin, ['objectAdmin']),
+        account(creator, ['objectCreator']),
+        account(viewer, ['objectViewer']),
+      ],
+    });
+  const file = (name: string, by = admin) => openStorage(by, 'read_write', storage.url).bucket('bucket').file(name);
+  const get = (path: string, headers: Record<string, string> = {}, token = signJwt(viewer)) =>
+    fetch(`${storage.url}${path}`, { headers: { authorization: `Bearer ${token}`, ...headers } });
+  const ten = '/storage/v1/b/bucket/o/ten';
+
+  describe('takes a token', () => {
+    it.each([
+      ['with a scope for reading', {}],
+      ['with the widest scope', scope('cloud-platform')],
+      ['with Cloud Storage as its audience', { scope: undefined, aud: 'https://storage.googleapis.com/' }],
+      ['without a subject', { sub: undefined }],
+    ])('%s', async (_, claims) => {
+      expect((await get(ten, {}, signJwt(viewer, claims))).status).toBe(200);
+    });
+
+    it('with this server as its audience', async () => {
+      const token = signJwt(viewer, { scope: undefined, aud: `${storage.url}/storage/v1/b/bucket` });
+      expect((await get(ten, {}, token)).status).toBe(200);
+    });
+  });
+
+  const now = Math.floor(Date.now() / 1000);
+  it.each([
+    ['that is no token', 'token'],
+    ['that has expired', signJwt(viewer, { iat: now - 3700, exp: now - 100 })],
+    ['that is of the future', signJwt(viewer, { iat: now + 600, exp: now + 3600 })],
+    ['that lives longer than an hour', signJwt(viewer, { exp: now + 7200 })],
+    ['without an end', signJwt(viewer, { exp: undefined })],
+    ['of an unknown account', signJwt({ ...viewer, clientEmail: 'nobody' })],
+    ['signed with another key', signJwt({ ...viewer, privateKey: admin.privateKey })],
+    ['for another subject', signJwt(viewer, { sub: admin.clientEmail })],
+    ['without scope and audience', signJwt(viewer, { scope: undefined })],
+    ['for another audience', signJwt(viewer, { scope: undefined, aud: 'https://firestore.googleapis.com/' })],
+    ['without a signature', signJwt(viewer).replace(/[^.]*$/, '')],
+    ['whose content was changed', signJwt(viewer).replace(/\.[^.]*\./, `.${signJwt(admin).split('.')[1]}.`)],
+  ])('refuses a token %s with 401', async (_, token) => {
+    const answer = await get(ten, {}, token);
+    expect(answer.status).toBe(401);
+    expect(await answer.json()).toEqual(googleError(401, 'authError', 'Invalid Credentials'));
+  });
+
+  it('refuses a request without a token with 401', async () => {
+    expect((await fetch(`${storage.url}${ten}`)).status).toBe(401);
+  });
+
+  it('refuses a token whose scope does not cover the request with 403', async () => {
+    expect((await get(ten, {}, signJwt(viewer, scope('datastore')))).status).toBe(403);
+  });
+
+  it('lets a creator create, but neither overwrite nor read nor list nor remove', async () => {
+    await file('created', creator).save(text, { resumable: false });
+    await expect(file('created', creator).save(text, { resumable: false })).rejects.toMatchObject({ code: 403 });
+    await expect(file('created', creator).getMetadata()).rejects.toMatchObject({ code: 403 });
+    await expect(file('created', creator).bucket.getFiles()).rejects.toMatchObject({ code: 403 });
+    await expect(file('created', creator).delete()).rejects.toMatchObject({ code: 403 });
+  });
+
+  it('lets a viewer read and list, but neither create nor remove', async () => {
+    await expect(file('ten', viewer).getMetadata()).resolves.toBeDefined();
+    await expect(file('ten', viewer).bucket.getFiles()).resolves.toBeDefined();
+    await expect(file('more', viewer).save(text, { resumable: false })).rejects.toMatchObject({ code: 403 });
+    await expect(file('ten', viewer).delete()).rejects.toMatchObject({ code: 403 });
+  });
+
+  it('gives metadata as Cloud Storage does', async () => {
+    const [metadata] = await file('ten').getMetadata();
+    expect(metadata).toMatchObject({
+      kind: 'storage#object',
+      bucket: 'bucket',
+      name: 'ten',
+      size: '10',
+      metageneration: '1',
+      crc32c: 'KAwGng==',
+      md5Hash: 'eB5eJF1ptWaXm4bijSPyxw==',
+      generation: expect.stringMatching(/^\d{16}$/),
+    });
+  });
+
+  it.each([
+    ['all', undefined, 200, '0123456789'],
+    ['a part', 'bytes=2-4', 206, '234'],
+    ['the rest', 'bytes=7-', 206, '789'],
+    ['the end', 'bytes=-2', 206, '89'],
+    ['more than there is', 'bytes=8-100', 206, '89'],
+    ['nothing that it has', 'bytes=10-', 416, undefined],
+  ])('gives %s of an object', async (_, range, status, body) => {
+    const answer = await get(`${ten}?alt=media`, range === undefined ? {} : { range });
+    expect(answer.status).toBe(status);
+    if (body !== undefined) expect(await answer.text()).toBe(body);
+    if (status === 206) expect(answer.headers.get('content-range')).toMatch(/^bytes \d-\d\/10$/);
+    if (body !== undefined)
+      expect(answer.headers.get('x-goog-hash')).toBe('crc32c=KAwGng==,md5=eB5eJF1ptWaXm4bijSPyxw==');
+  });
+
+  it.each(['/storage/v1/b/bucket/o/ten', '/b/bucket/o/ten', '/download/storage/v1/b/bucket/o/ten'])(
+    'serves the path %s',
+    async (path) => expect(await (await get(`${path}?alt=media`)).text()).toBe('0123456789'),
+  );
+
+  it.each([
+    ['an unknown bucket', '/storage/v1/b/nowhere/o/x', 'The specified bucket does not exist.'],
+    ['an unknown object', '/storage/v1/b/bucket/o/a%2Fb', 'No such object: bucket/a/b'],
+    ['another generation', `${ten}?generation=1`, 'No such object: bucket/ten'],
+    ['another path', '/storage/v2/b', 'Not Found'],
+  ])('answers 404 for %s', async (_, path, message) => {
+    const answer = await get(path);
+    expect(answer.status).toBe(404);
+    expect(await answer.json()).toEqual(googleError(404, 'notFound', message));
+  });
+
+  it.each([
+    ['ifGenerationMatch', '1', 412],
+    ['ifGenerationMatch', 'present', 200],
+    ['ifGenerationNotMatch', 'present', 412],
+    ['ifMetagenerationMatch', '2', 412],
+    ['ifMetagenerationMatch', '1', 200],
+  ])('holds to %s=%s', async (name, value, status) => {
+    const [{ generation }] = await file('ten').getMetadata();
+    const answer = await get(`${ten}?${name}=${value === 'present' ? generation : value}`);
+    expect(answer.status).toBe(status);
+  });
+
+  it('gives each overwriting a later generation, and answers for the last one only', async () => {
+    const one = file('changing');
+    await one.save(Buffer.from('first'), { resumable: false });
+    const [{ generation: first }] = await one.getMetadata();
+    await one.save(Buffer.from('second'), { resumable: false });
+    const [{ generation: second }] = await one.getMetadata();
+    expect(Number(second)).toBeGreaterThan(Number(first));
+    expect((await get(`/b/bucket/o/changing?alt=media&generation=${first}`)).status).toBe(404);
+    expect(await (await get(`/b/bucket/o/changing?alt=media&generation=${second}`)).text()).toBe('second');
+  });
+
+  it('lets one of two writers win who both want to create an object', async () => {
+    const once = { resumable: false, preconditionOpts: { ifGenerationMatch: 0 } };
+    const results = await Promise.allSettled(
+      [1, 2, 3, 4].map((n) => file('contested').save(randomBytes(n * 1000), once)),
+    );
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  });
+
+  it('lists the objects with a prefix in the order of their names, and forgets those that are removed', async () => {
+    for (const name of ['list/b', 'list/a', 'list/c']) await file(name).save(text, { resumable: false });
+    await file('list/b').delete();
+    const [files] = await file('any').bucket.getFiles({ prefix: 'list/' });
+    expect(files.map(({ name }) => name)).toEqual(['list/a', 'list/c']);
+  });
+
+  it('refuses a checksum that is not that of the bytes, and keeps nothing', async () => {
+    const wrong = { metadata: { crc32c: 'AAAAAA==' }, resumable: false, validation: false };
+    await expect(file('wrong').save(text, wrong)).rejects.toMatchObject({ code: 400 });
+    await expect(file('wrong').getMetadata()).rejects.toMatchObject({ code: 404 });
+  });
+
+  it('takes a resumable upload in chunks, says how far it has come, and shows nothing before its end', async () => {
+    const [uri] = await file('chunks', creator).createResumableUpload();
+    const bytes = randomBytes(300 * 1024);
+    expect(await put(uri, 'bytes */*')).toEqual([308, null]);
+    expect(await put(uri, 'bytes 0-262143/*', bytes.subarray(0, 262144))).toEqual([308, 'bytes=0-262143']);
+    expect(await put(uri, 'bytes */*')).toEqual([308, 'bytes=0-262143']);
+    expect((await get('/b/bucket/o/chunks')).status).toBe(404);
+    expect(await put(uri, 'bytes 0-9/*', bytes.subarray(0, 10))).toEqual([308, 'bytes=0-262143']);
+    expect(await put(uri, 'bytes 262144-307199/307200', bytes.subarray(262144))).toEqual([200, null]);
+    expect(await put(uri, 'bytes */307200')).toEqual([200, null]);
+    const answer = await get('/b/bucket/o/chunks?alt=media');
+    expect(bytes.equals(Buffer.from(await answer.arrayBuffer()))).toBe(true);
+  });
+
+  it('drops a resumable upload that is cancelled', async () => {
+    const [uri] = await file('cancelled', creator).createResumableUpload();
+    await put(uri, 'bytes 0-262143/*', randomBytes(262144));
+    expect((await fetch(uri, { method: 'DELETE' })).status).toBe(499);
+    expect((await put(uri, 'bytes */262144'))[0]).toBe(404);
+    expect((await get('/b/bucket/o/cancelled')).status).toBe(404);
+  });
+
+  it('keeps its objects when it is started again', async () => {
+    await storage.close();
+    storage = await start();
+    expect(await (await get(`${ten}?alt=media`)).text()).toBe('0123456789');
+  });
+});
+
+function newAccount(name: string): ServiceAccount {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const clientEmail = `${name}@local.iam.gserviceaccount.com`;
+  return { clientEmail, privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() };
+}
+
+function account({ clientEmail, privateKey }: ServiceAccount, roles: Account['roles']): Account {
+  const publicKeyPem = createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }).toString();
+  return { clientEmail, publicKeyPem, roles, buckets: ['bucket'] };
+}
+
+const googleError = (code: number, reason: string, message: string) => ({
+  error: { code, message, errors: [{ message, domain: 'global', reason }] },
+});
+
+async function put(uri: string, range: string, body?: Buffer): Promise<[number, string | null]> {
+  const headers = { 'content-range': range };
+  const answer = await fetch(uri, { method: 'PUT', headers, redirect: 'manual', ...(body && { body }) });
+  return [answer.status, answer.headers.get('range')];
+}

@@ -1,0 +1,78 @@
+import { connect, createServer, type Socket } from 'node:net';
+
+/** Which way bytes go: `up` from the client to the server. */
+type Direction = 'up' | 'down';
+
+/** A network between a client and a server, which can be made to fail. */
+export interface TcpProxy {
+  readonly url: string;
+  /** How many connections have been made so far. */
+  readonly connections: () => number;
+  /** How many of them have ended. */
+  readonly ended: () => number;
+  /** Breaks the connection that carries the byte that comes `after` so many more in a direction; once. */
+  cut(direction: Direction, after: number): void;
+  /** Changes the byte that comes `after` so many more in a direction; once. */
+  corrupt(direction: Direction, after: number): void;
+  /** Holds back everything on the connection that carries the byte that comes `after` so many more; once. */
+  stall(direction: Direction, after: number): void;
+  close(): Promise<void>;
+}
+
+interface Fault {
+  readonly direction: Direction;
+  readonly kind: 'cut' | 'corrupt' | 'stall';
+  left: number;
+}
+
+/** Starts a proxy to a server. `target` and the proxy's own address are http URLs; bytes are not looked into. */
+export async function startTcpProxy(target: string): Promise<TcpProxy> {
+  const { hostname, port } = new URL(target);
+  const sockets = new Set<Socket>();
+  let fault: Fault | undefined;
+  let [connections, ended] = [0, 0];
+  const inject = (kind: Fault['kind']) => (direction: Direction, after: number) => {
+    fault = { direction, kind, left: after };
+  };
+  const pass = (direction: Direction, from: Socket, to: Socket) => {
+    from.on('data', (bytes) => {
+      const hit = fault?.direction === direction && bytes.length > fault.left ? fault : undefined;
+      if (fault?.direction === direction && hit === undefined) fault.left -= bytes.length;
+      if (hit?.kind === 'corrupt') bytes[hit.left] = (bytes[hit.left] ?? 0) ^ 0xff;
+      if (hit !== undefined) fault = undefined;
+      if (hit?.kind === 'stall') from.pause();
+      else if (hit?.kind === 'cut') {
+        from.destroy();
+        to.destroy();
+      } else if (!to.write(bytes)) {
+        from.pause();
+        to.once('drain', () => from.resume());
+      }
+    });
+    from.on('error', () => to.destroy());
+    from.on('close', () => to.destroy());
+  };
+  const server = createServer((client) => {
+    connections++;
+    client.once('close', () => ended++);
+    const upstream = connect(Number(port), hostname);
+    for (const socket of [client, upstream]) sockets.add(socket);
+    pass('up', client, upstream);
+    pass('down', upstream, client);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (typeof address !== 'object' || address === null) throw new Error('no port');
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    connections: () => connections,
+    ended: () => ended,
+    cut: inject('cut'),
+    corrupt: inject('corrupt'),
+    stall: inject('stall'),
+    close: async () => {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
