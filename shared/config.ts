@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { goDuration } from './duration.ts';
+import { type LogLevel, logLevels } from './log.ts';
+import type { StoreLocation } from './store/openStore.ts';
+
+/** What the environment says, checked. Sizes are bytes, times milliseconds; an undefined limit is none. */
+export interface Config {
+  readonly storeLocation: StoreLocation;
+  readonly maxRequestBytes: number;
+  readonly maxResponseBytes: number | undefined;
+  readonly maxTimeoutMs: number;
+  readonly shutdownMs: number;
+  readonly logLevel: LogLevel;
+}
+
+/** The environment is not as `configVariables` says; the message lists every problem, one a line. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+const day = 24 * 3_600_000;
+const bytes = z
+  .string()
+  .regex(/^[1-9]\d{0,14}$/, 'must be a number of bytes, such as 32000000')
+  .transform(Number);
+const seconds = z
+  .string()
+  .regex(/^(0|[1-9]\d{0,3})$/, 'must be a number of seconds from 0 to 9999')
+  .transform((text) => Number(text) * 1000);
+const duration = z.string().transform((text, context) => {
+  const milliseconds = goDuration(text);
+  if (milliseconds !== undefined && milliseconds <= day) return milliseconds;
+  context.addIssue('must be a positive duration of at most 24h, such as 60m');
+  return z.NEVER;
+});
+
+const environment = z.object({
+  DATA_DIR: z.string().optional(),
+  FIRESTORE_DATABASE: z.string().default('(default)'),
+  FIRESTORE_PROJECT: z.string().optional(),
+  GOOGLE_CLOUD_PROJECT: z.string().optional(),
+  K_SERVICE: z.string().optional(),
+  LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
+  MAX_REQUEST_BYTES: bytes.optional(),
+  MAX_RESPONSE_BYTES: bytes.optional(),
+  MAX_TIMEOUT: duration.default(3_600_000),
+  SHUTDOWN_SECONDS: seconds.default(10_000),
+});
+
+type Environment = z.output<typeof environment>;
+
+/** One variable of the environment. */
+export interface ConfigVariable {
+  readonly name: string;
+  readonly meaning: string;
+  /** What holds where the variable is not set or empty. */
+  readonly default: string;
+}
+
+// As a record, so that the compiler misses a variable that is read but not described.
+const descriptions: Record<keyof Environment, [meaning: string, fallback: string]> = {
+  DATA_DIR: ['directory of the embedded database; not together with FIRESTORE_PROJECT', 'none: Firestore'],
+  FIRESTORE_PROJECT: ['Google Cloud project of the Firestore database', 'GOOGLE_CLOUD_PROJECT'],
+  GOOGLE_CLOUD_PROJECT: ['project where neither FIRESTORE_PROJECT nor DATA_DIR is set', 'none'],
+  FIRESTORE_DATABASE: ['name of the Firestore database', '(default)'],
+  K_SERVICE: ['set by Google Cloud: the limits are those of the cloud', 'none: self-hosted'],
+  LOG_LEVEL: [`how much is logged: ${logLevels.join(', ')}`, 'info'],
+  MAX_REQUEST_BYTES: ['largest request body, in bytes', '1000000000; in the cloud 32000000'],
+  MAX_RESPONSE_BYTES: ['largest answer, in bytes', 'unlimited; in the cloud 32000000'],
+  MAX_TIMEOUT: ['longest timeout that a request may ask for, as a Go duration', '60m'],
+  SHUTDOWN_SECONDS: ['how long running requests may take to finish at SIGTERM', '10'],
+};
+
+/** Every variable that `readConfig` reads: what the documentation and Terraform are compared with. */
+export const configVariables: readonly ConfigVariable[] = Object.entries(descriptions).map(
+  ([name, [meaning, fallback]]) => ({ name, meaning, default: fallback }),
+);
+
+/**
+ * Reads the configuration from environment variables; an empty one counts as not set.
+ * `DATA_DIR` wins over `GOOGLE_CLOUD_PROJECT`, which many machines set for other reasons, but not over `FIRESTORE_PROJECT`.
+ *
+ * @throws ConfigError with every problem at once
+ */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const { data, error } = environment.safeParse(given);
+  const storeLocation = locationOf(given);
+  const problems = error?.issues.map(({ path, message }) => `${path.join('.')} ${message}`) ?? [];
+  if (typeof storeLocation === 'string') problems.push(storeLocation);
+  if (data === undefined || typeof storeLocation === 'string')
+    throw new ConfigError(problems.map((line) => `\n  ${line}`).join(''));
+  const cloudLimit = data.K_SERVICE === undefined ? undefined : 32_000_000;
+  return {
+    storeLocation,
+    maxRequestBytes: data.MAX_REQUEST_BYTES ?? cloudLimit ?? 1_000_000_000,
+    maxResponseBytes: data.MAX_RESPONSE_BYTES ?? cloudLimit,
+    maxTimeoutMs: data.MAX_TIMEOUT,
+    shutdownMs: data.SHUTDOWN_SECONDS,
+    logLevel: data.LOG_LEVEL,
+  };
+}
+
+function locationOf(env: Readonly<Record<string, string | undefined>>): StoreLocation | string {
+  const { DATA_DIR, FIRESTORE_PROJECT, GOOGLE_CLOUD_PROJECT, FIRESTORE_DATABASE = '(default)' } = env;
+  if (DATA_DIR !== undefined && FIRESTORE_PROJECT !== undefined)
+    return 'DATA_DIR and FIRESTORE_PROJECT exclude each other';
+  if (DATA_DIR !== undefined) return { kind: 'sqlite', directory: DATA_DIR };
+  const projectId = FIRESTORE_PROJECT ?? GOOGLE_CLOUD_PROJECT;
+  if (projectId === undefined) return 'DATA_DIR or FIRESTORE_PROJECT must be set';
+  return { kind: 'firestore', projectId, databaseId: FIRESTORE_DATABASE };
+}

@@ -1,0 +1,36 @@
+import { isUtf8 } from 'node:buffer';
+import { tmpdir } from 'node:os';
+import { invalidRequest } from '../errors/errors.ts';
+import { JsonFault, parseJson } from '../json/jsonScanner.ts';
+import { receiveBody } from './requestBody.ts';
+
+/**
+ * Reads a small JSON body whole. Its content type is not looked at (contract 1.1).
+ * @throws IdentityError INVALID_ARGUMENT for an empty body, malformed JSON or bytes that are not UTF-8; RESOURCE_EXHAUSTED above `maxBytes`
+ */
+export async function readJsonBody(request: Request, maxBytes: number): Promise<unknown> {
+  const body = await receiveBody(request, {
+    maxBytes,
+    memoryBytes: maxBytes,
+    directory: tmpdir(),
+    signal: request.signal,
+  });
+  try {
+    const text = await textOf(body.open());
+    if (text.trim() === '') throw invalidRequest([{ field: '', description: 'the body must be a JSON object' }]);
+    return parseJson(text, []);
+  } catch (error) {
+    if (error instanceof JsonFault) throw invalidRequest([{ field: '', description: error.message }]);
+    throw error;
+  } finally {
+    await body.close();
+  }
+}
+
+async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
+  const parts: Uint8Array[] = [];
+  for await (const part of bytes) parts.push(part);
+  const whole = Buffer.concat(parts);
+  if (!isUtf8(whole)) throw new JsonFault([], 'the body is not UTF-8');
+  return new TextDecoder().decode(whole);
+}

@@ -1,0 +1,91 @@
+import type { FileHandle } from 'node:fs/promises';
+import { openNamelessFile, readFileRange } from './bodySpool.ts';
+
+const chunkBytes = 256 * 1024;
+const largestWriteBuffer = 4 * chunkBytes;
+
+/** A request's body, received to its last byte. */
+export interface ReceivedBody {
+  /** Bytes. */
+  readonly size: number;
+  /**
+   * Reads the bytes from `start` up to `end` (default: all), as often as wanted, also several at once.
+   * A chunk is at most 256 KiB and may be a view of the stored body: it must not be written to.
+   */
+  open(start?: number, end?: number): AsyncIterable<Uint8Array>;
+  /** Frees the body's memory or its file. */
+  close(): Promise<void>;
+}
+
+/** Takes a body chunk by chunk: in memory up to `memoryBytes`, in a nameless temporary file above that. */
+export interface BodyStorage {
+  append(chunk: Uint8Array): Promise<void>;
+  /** The body as appended so far; nothing may be appended after this. */
+  finish(): Promise<ReceivedBody>;
+  /** Frees a body that will not be finished. */
+  discard(): Promise<void>;
+}
+
+/** An empty storage; the temporary file, if one is needed, is made in `directory`. */
+export function createBodyStorage(memoryBytes: number, directory: string): BodyStorage {
+  // Copied into one buffer: a client that sends single bytes would otherwise cost an object for each.
+  let buffer = Buffer.alloc(0);
+  let filled = 0;
+  let spooledBytes = 0;
+  let file: FileHandle | undefined;
+  const spool = async () => {
+    file ??= await openNamelessFile(directory);
+    await file.writeFile(buffer.subarray(0, filled));
+    spooledBytes += filled;
+    filled = 0;
+    if (buffer.byteLength > largestWriteBuffer) buffer = Buffer.alloc(0);
+  };
+  return {
+    async append(chunk) {
+      buffer = grow(buffer, filled, chunk.byteLength);
+      buffer.set(chunk, filled);
+      filled += chunk.byteLength;
+      if (filled > (file === undefined ? memoryBytes : chunkBytes)) await spool();
+    },
+    async finish() {
+      if (file === undefined) return bodyInMemory(buffer.subarray(0, filled));
+      await spool();
+      return bodyInFile(file, spooledBytes);
+    },
+    async discard() {
+      await file?.close();
+    },
+  };
+}
+
+function grow(buffer: Buffer<ArrayBuffer>, filled: number, added: number): Buffer<ArrayBuffer> {
+  if (filled + added <= buffer.byteLength) return buffer;
+  const larger = Buffer.allocUnsafeSlow(Math.max(filled + added, 2 * buffer.byteLength));
+  larger.set(buffer.subarray(0, filled));
+  return larger;
+}
+
+function bodyInMemory(bytes: Uint8Array): ReceivedBody {
+  let kept: Uint8Array | undefined = bytes;
+  return {
+    size: bytes.byteLength,
+    async *open(start = 0, end = bytes.byteLength) {
+      if (kept === undefined) throw new Error('the body is closed');
+      const last = Math.min(end, kept.byteLength);
+      for (let position = start; position < last; position += chunkBytes) {
+        yield kept.subarray(position, Math.min(position + chunkBytes, last));
+      }
+    },
+    async close() {
+      kept = undefined;
+    },
+  };
+}
+
+function bodyInFile(file: FileHandle, size: number): ReceivedBody {
+  return {
+    size,
+    open: (start = 0, end = size) => readFileRange(file, start, Math.min(end, size), chunkBytes),
+    close: () => file.close(),
+  };
+}

@@ -1,0 +1,39 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { log } from '../log.ts';
+import type { Application } from './requestListener.ts';
+import { createHttpServer } from './server.ts';
+
+/** Where to listen, and how long running requests may take to finish when the server is closed. */
+export interface ServeOptions {
+  readonly app: Application;
+  readonly host: string;
+  /** 0 takes a free port. */
+  readonly port: number;
+  /** Milliseconds; default 10,000. */
+  readonly drainMs?: number;
+}
+
+/** A listening server. `close` drains it and resolves with the number of requests that were cut. */
+export interface Serving {
+  readonly url: string;
+  close(): Promise<number>;
+}
+
+/** Starts a server; resolves when it is listening, rejects when the address cannot be taken. */
+export async function serve({ app, host, port, drainMs = 10_000 }: ServeOptions): Promise<Serving> {
+  const { server, drain } = createHttpServer(app);
+  server.listen(port, host);
+  await once(server, 'listening');
+  const url = urlOf(server);
+  log.listening(url);
+  return { url, close: () => drain(drainMs) };
+}
+
+/** The base URL of a listening server, without a slash at its end. */
+export function urlOf(server: Server): string {
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new TypeError('the server does not listen on a port');
+  const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+  return `http://${host}:${address.port}`;
+}

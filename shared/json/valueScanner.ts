@@ -1,0 +1,119 @@
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const COMMA = 0x2c;
+
+/** The kind of a JSON value, told by its first byte. */
+export type ValueKind = 'object' | 'array' | 'string' | 'scalar';
+
+/** The kind of the value that begins with `byte`. */
+export function kindOf(byte: number): ValueKind {
+  if (byte === OPEN_BRACE) return 'object';
+  if (byte === OPEN_BRACKET) return 'array';
+  return byte === QUOTE ? 'string' : 'scalar';
+}
+
+/** Whether `byte` is JSON's white space. */
+export function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}
+
+/**
+ * Finds the end of one JSON value in bytes that arrive in pieces. It looks at strings and brackets only, so it is fast;
+ * whoever needs the value to be well-formed parses the bytes found.
+ */
+export class ValueScanner {
+  private depth = 0;
+  private inString = false;
+  /** Whether the last byte seen, inside a string, was a backslash that escapes the next one. */
+  private escaped = false;
+  private readonly scalar: boolean;
+  /** Whether the whole value has been seen. */
+  done = false;
+
+  constructor(kind: ValueKind) {
+    this.scalar = kind === 'scalar';
+  }
+
+  /** Goes on at `position` of `bytes`; returns the position after the value, or the length when more is needed. */
+  advance(bytes: Buffer, position: number): number {
+    return this.scalar ? this.advanceScalar(bytes, position) : this.advanceNested(bytes, position);
+  }
+
+  /** A scalar ends before what follows it, so at the end of the input it is complete. */
+  get endsWithInput(): boolean {
+    return this.scalar;
+  }
+
+  private advanceScalar(bytes: Buffer, position: number): number {
+    for (let at = position; at < bytes.length; at++) {
+      const byte = bytes[at];
+      if (byte === COMMA || byte === CLOSE_BRACE || byte === CLOSE_BRACKET || isSpace(byte)) {
+        this.done = true;
+        return at;
+      }
+    }
+    return bytes.length;
+  }
+
+  private advanceNested(bytes: Buffer, position: number): number {
+    let at = position;
+    const length = bytes.length;
+    let depth = this.depth;
+    while (at < length) {
+      if (this.inString) {
+        at = this.advanceString(bytes, at);
+        if (this.inString) break;
+        if (depth === 0) return this.finish(at);
+        continue;
+      }
+      const byte = bytes[at++];
+      if (byte === QUOTE) this.inString = true;
+      else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth++;
+      else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
+        depth--;
+        if (depth === 0) return this.finish(at);
+      }
+    }
+    this.depth = depth;
+    return at;
+  }
+
+  private finish(position: number): number {
+    this.done = true;
+    return position;
+  }
+
+  private advanceString(bytes: Buffer, position: number): number {
+    let at = position;
+    if (this.escaped && at < bytes.length) {
+      this.escaped = false;
+      at++;
+    }
+    const start = at;
+    for (;;) {
+      const quote = bytes.indexOf(QUOTE, at);
+      const end = quote === -1 ? bytes.length : quote;
+      const escapes = oddBackslashes(bytes, start, end);
+      if (quote === -1) {
+        this.escaped = escapes;
+        return bytes.length;
+      }
+      at = quote + 1;
+      if (!escapes) {
+        this.inString = false;
+        return at;
+      }
+    }
+  }
+}
+
+/** Whether an odd number of backslashes stands right before `end`, so that what is there is escaped. */
+function oddBackslashes(bytes: Buffer, start: number, end: number): boolean {
+  let at = end;
+  while (at > start && bytes[at - 1] === BACKSLASH) at--;
+  return (end - at) % 2 === 1;
+}

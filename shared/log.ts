@@ -1,0 +1,80 @@
+import { type DestinationStream, type Logger, pino } from 'pino';
+import { faultText } from './faultText.ts';
+
+/** How much is logged; `silent` logs nothing. */
+export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+
+/** One of `logLevels`. */
+export type LogLevel = (typeof logLevels)[number];
+
+/** What a log line says about an answered request. Never more: no query, no body, no header, no path with an id in it. */
+export interface RequestLine {
+  readonly method: string;
+  /** The route's pattern, such as `/v2/users/:userId/otp_email`; undefined where no route matched. */
+  readonly route: string | undefined;
+  readonly status: number;
+  readonly milliseconds: number;
+  readonly requestId: string;
+}
+
+const severities = new Map([
+  ['debug', 'DEBUG'],
+  ['info', 'INFO'],
+  ['warn', 'WARNING'],
+  ['error', 'ERROR'],
+]);
+
+let logger = createLogger('info', process.stdout);
+
+// The shape that Cloud Logging reads: severity, message, time, and labels under their long name.
+function createLogger(level: LogLevel, stream: DestinationStream): Logger {
+  return pino(
+    {
+      level,
+      base: null,
+      messageKey: 'message',
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ severity: severities.get(label) ?? 'DEFAULT' }) },
+    },
+    stream,
+  );
+}
+
+/** Sets the level, and the stream that log lines go to: stdout unless told otherwise. */
+export function configureLog(level: LogLevel, stream: DestinationStream = process.stdout): void {
+  logger = createLogger(level, stream);
+}
+
+const labelled = (requestId: string) => ({ 'logging.googleapis.com/labels': { execution_id: requestId } });
+
+/** Every line that this service logs. */
+export const log = {
+  requestFinished({ requestId, ...line }: RequestLine): void {
+    const level = line.status >= 500 ? 'warn' : 'info';
+    logger[level]({ ...line, ...labelled(requestId) }, 'request finished');
+  },
+
+  /** A fault of ours, with its stack; the caller is only told that there was one. */
+  requestFailed(fault: unknown, requestId: string): void {
+    logger.error({ stack_trace: faultText(fault), ...labelled(requestId) }, 'request failed');
+  },
+
+  /** An answer that broke off after its first bytes: the connection was cut so that nobody takes it for complete. */
+  answerBroken(fault: unknown, requestId: string): void {
+    logger.error({ stack_trace: faultText(fault), ...labelled(requestId) }, 'answer broken off');
+  },
+
+  listening(url: string): void {
+    logger.info({ url }, 'listening');
+  },
+
+  shuttingDown(signal: string): void {
+    logger.info({ signal }, 'shutting down');
+  },
+
+  /** `unfinished` counts the requests that the limit cut. */
+  shutDown(unfinished: number): void {
+    const level = unfinished === 0 ? 'info' : 'warn';
+    logger[level]({ unfinished }, 'shut down');
+  },
+};

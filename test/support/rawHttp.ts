@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+
+/** One answer as it came off the wire. */
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: string;
+}
+
+/** Opens a connection to a server by its base URL. */
+export async function openConnection(url: string): Promise<Socket> {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+  await once(socket, 'connect');
+  return socket;
+}
+
+/** Reads one answer that has a Content-Length, and leaves the connection open. Fails when the connection ends before. */
+export async function readAnswer(socket: Socket): Promise<RawAnswer> {
+  let bytes = '';
+  for (;;) {
+    const answer = parseAnswer(bytes);
+    if (answer !== undefined) return answer;
+    const chunk: unknown = socket.read() ?? (await nextChunk(socket));
+    if (chunk === null) throw new Error(`the connection ended after ${JSON.stringify(bytes)}`);
+    bytes += String(chunk);
+  }
+}
+
+async function nextChunk(socket: Socket): Promise<unknown> {
+  if (socket.readableEnded) return null;
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const settled = () => resolve();
+  socket.once('readable', settled).once('end', settled).once('error', reject);
+  try {
+    await promise;
+  } finally {
+    socket.off('readable', settled).off('end', settled).off('error', reject);
+  }
+  return socket.read() ?? (socket.readableEnded ? null : '');
+}
+
+function parseAnswer(bytes: string): RawAnswer | undefined {
+  const headEnd = bytes.indexOf('\r\n\r\n');
+  if (headEnd === -1) return undefined;
+  const [statusLine = '', ...lines] = bytes.slice(0, headEnd).split('\r\n');
+  const headers = new Headers(
+    lines.map((line): [string, string] => {
+      const colon = line.indexOf(':');
+      return [line.slice(0, colon), line.slice(colon + 1).trim()];
+    }),
+  );
+  const body = bytes.slice(headEnd + 4);
+  if (body.length < Number(headers.get('content-length'))) return undefined;
+  return { status: Number(statusLine.split(' ')[1]), headers, body };
+}

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigError, configVariables, readConfig } from '../../shared/config.ts';
+
+describe('readConfig', () => {
+  it('gives a self-hosted instance generous limits', () => {
+    expect(readConfig({ DATA_DIR: '/data' })).toEqual({
+      storeLocation: { kind: 'sqlite', directory: '/data' },
+      maxRequestBytes: 1_000_000_000,
+      maxResponseBytes: undefined,
+      maxTimeoutMs: 3_600_000,
+      shutdownMs: 10_000,
+      logLevel: 'info',
+    });
+  });
+
+  it("gives a function in the cloud the platform's limits", () => {
+    const config = readConfig({ K_SERVICE: 'export', FIRESTORE_PROJECT: 'acme' });
+    expect(config).toMatchObject({ maxRequestBytes: 32_000_000, maxResponseBytes: 32_000_000 });
+  });
+
+  it('takes what is set', () => {
+    const config = readConfig({
+      FIRESTORE_PROJECT: 'acme',
+      FIRESTORE_DATABASE: 'eu',
+      GOOGLE_CLOUD_PROJECT: 'other',
+      MAX_REQUEST_BYTES: '1000',
+      MAX_RESPONSE_BYTES: '2000',
+      MAX_TIMEOUT: '5m30s',
+      SHUTDOWN_SECONDS: '0',
+      LOG_LEVEL: 'silent',
+    });
+    expect(config).toEqual({
+      storeLocation: { kind: 'firestore', projectId: 'acme', databaseId: 'eu' },
+      maxRequestBytes: 1000,
+      maxResponseBytes: 2000,
+      maxTimeoutMs: 330_000,
+      shutdownMs: 0,
+      logLevel: 'silent',
+    });
+  });
+
+  it('falls back to GOOGLE_CLOUD_PROJECT and the default database', () => {
+    expect(readConfig({ GOOGLE_CLOUD_PROJECT: 'acme' }).storeLocation).toEqual({
+      kind: 'firestore',
+      projectId: 'acme',
+      databaseId: '(default)',
+    });
+  });
+
+  it('prefers DATA_DIR to GOOGLE_CLOUD_PROJECT', () => {
+    const { storeLocation } = readConfig({ DATA_DIR: '/data', GOOGLE_CLOUD_PROJECT: 'acme' });
+    expect(storeLocation.kind).toBe('sqlite');
+  });
+
+  it('refuses DATA_DIR together with FIRESTORE_PROJECT', () => {
+    expect(() => readConfig({ DATA_DIR: '/data', FIRESTORE_PROJECT: 'acme' })).toThrow('exclude each other');
+  });
+
+  it('takes an empty variable for one that is not set', () => {
+    expect(() => readConfig({ DATA_DIR: '' })).toThrow('DATA_DIR or FIRESTORE_PROJECT must be set');
+    expect(readConfig({ DATA_DIR: '/data', MAX_TIMEOUT: '' }).maxTimeoutMs).toBe(3_600_000);
+  });
+
+  it('lists every problem in one error', () => {
+    const env = {
+      MAX_REQUEST_BYTES: '32MB',
+      MAX_RESPONSE_BYTES: '0',
+      MAX_TIMEOUT: '25h',
+      SHUTDOWN_SECONDS: '-1',
+      LOG_LEVEL: 'loud',
+    };
+    expect(() => readConfig(env)).toThrow(ConfigError);
+    for (const name of [...Object.keys(env), 'DATA_DIR']) expect(() => readConfig(env)).toThrow(`${name} `);
+  });
+
+  it('never shows a value, which may be a secret put into the wrong variable', () => {
+    expect(() => readConfig({ DATA_DIR: '/data', LOG_LEVEL: 'hunter2' })).not.toThrow('hunter2');
+  });
+
+  it.each(['FIRESTORE_DATABASE', 'LOG_LEVEL', 'MAX_TIMEOUT', 'SHUTDOWN_SECONDS'])(
+    'has the default for %s that the table of variables says',
+    (name) => {
+      const variable = configVariables.find((one) => one.name === name);
+      const implied = readConfig({ FIRESTORE_PROJECT: 'acme' });
+      expect(readConfig({ FIRESTORE_PROJECT: 'acme', [name]: variable?.default })).toEqual(implied);
+      expect(variable?.default).toBeTruthy();
+    },
+  );
+});

@@ -1,0 +1,93 @@
+import { assert, describe, expect, it } from 'vitest';
+import { goDuration, parseDuration } from '../../shared/duration.ts';
+import { IdentityError } from '../../shared/errors/identityError.ts';
+
+describe('goDuration', () => {
+  it.each([
+    ['300ms', 300],
+    ['30s', 30_000],
+    ['10m', 600_000],
+    ['1h5m', 3_900_000],
+    ['1.5h', 5_400_000],
+    ['.5s', 500],
+    ['1.s', 1000],
+    ['+5s', 5000],
+    ['1h1h', 7_200_000],
+    ['2us', 0.002],
+    ['2\u00b5s', 0.002],
+    ['2\u03bcs', 0.002],
+    ['1ns', 1e-6],
+    ['0s1ms', 1],
+  ])('reads %s as %d ms', (text, milliseconds) => {
+    expect(goDuration(text)).toBeCloseTo(milliseconds, 9);
+  });
+
+  it.each([
+    'abc',
+    '-1s',
+    '30',
+    '',
+    '0',
+    '0s',
+    '1e3s',
+    's',
+    '.s',
+    '1 s',
+    ' 1s',
+    '1s ',
+    '1d',
+    '1S',
+    '1h-5m',
+    '1.2.3s',
+    '0.1ns',
+    '9999999999h',
+    `${'9'.repeat(90)}h`,
+    `${'1s'.repeat(60)}`,
+    '\u0661s',
+    'Infinitys',
+    '1s\n',
+  ])('refuses %j', (text) => {
+    expect(goDuration(text)).toBeUndefined();
+  });
+});
+
+describe('parseDuration', () => {
+  it('takes a duration up to the limit itself', () => {
+    expect(parseDuration('60m', 3_600_000)).toBe(3_600_000);
+  });
+
+  it('names the field, the limit and an example when it refuses', () => {
+    const error = refusal(() => parseDuration('61m', 3_600_000));
+    expect(error.toJson()).toEqual({
+      code: 3,
+      message:
+        'timeout: must be a positive duration of at most 1h, a number with its unit (ms, s, m, h), such as "30s" or "1h5m"',
+      details: [
+        {
+          '@type': 'type.googleapis.com/google.rpc.BadRequest',
+          fieldViolations: [
+            {
+              field: 'timeout',
+              description:
+                'must be a positive duration of at most 1h, a number with its unit (ms, s, m, h), such as "30s" or "1h5m"',
+            },
+          ],
+        },
+      ],
+    });
+  });
+
+  it('speaks of no limit where there is none', () => {
+    expect(refusal(() => parseDuration('30')).text).not.toContain('at most');
+  });
+});
+
+function refusal(act: () => unknown): IdentityError {
+  try {
+    act();
+  } catch (error) {
+    assert(error instanceof IdentityError);
+    return error;
+  }
+  assert.fail('nothing was thrown');
+}

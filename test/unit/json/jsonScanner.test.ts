@@ -1,0 +1,266 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { formatPath, JsonFault, parseJson } from '../../../shared/json/jsonScanner.ts';
+import { byteByByte, cutAt, enterAll, scanDocument, type Treat } from './scanDocument.ts';
+
+// Everything that can be misread at a cut: escapes, quotes, brackets in strings, white space, numbers at the end of lists.
+const tricky = Buffer.from(
+  ' {"a\\"b" : "x\\\\", "\\u00e9":"\\ud83d\\ude00","e":"",\r\n"list":[1,-2.5e+3,true,false,null] ,"deep":{"s":"]}\\"[{","é":[[],{},[{"z":"漢字🚀"}],"\\\\\\""]}\t,"n":12345\n, "last":null } \n',
+);
+
+/** Goes into objects and lists up to two levels down, and keeps what is below. */
+const enterTwo: Treat = (path) => (path.length < 2 ? 'enter' : 'keep');
+const keepFields: Treat = (path) => (path.length === 0 ? 'enter' : 'keep');
+
+function faultOf(work: () => unknown): JsonFault {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof JsonFault) return error;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+}
+
+const refusal = (json: string, treat = enterAll) => faultOf(() => scanDocument([Buffer.from(json)], treat));
+
+describe('a document that arrives in pieces', () => {
+  it('is read the same wherever it is cut in two', () => {
+    const whole = scanDocument([tricky], enterTwo);
+    for (let position = 0; position <= tricky.length; position++) {
+      expect(scanDocument(cutAt(tricky, position), enterTwo), `cut at ${position}`).toEqual(whole);
+    }
+  });
+
+  it('is read the same byte by byte', () => {
+    for (const treat of [enterAll, enterTwo, keepFields]) {
+      expect(scanDocument(byteByByte(tricky), treat)).toEqual(scanDocument([tricky], treat));
+    }
+  });
+
+  it('is read the same with empty pieces in between', () => {
+    const pieces = byteByByte(tricky).flatMap((piece) => [Buffer.alloc(0), piece]);
+    expect(scanDocument(pieces, enterTwo)).toEqual(scanDocument([tricky], enterTwo));
+  });
+
+  it('is refused wherever it is cut off', () => {
+    const end = tricky.lastIndexOf('}');
+    for (let position = 0; position <= end; position++) {
+      expect(() => scanDocument([tricky.subarray(0, position)], enterTwo), `cut at ${position}`).toThrow(JsonFault);
+    }
+    expect(scanDocument([tricky.subarray(0, end + 1)], enterTwo)).toEqual(scanDocument([tricky], enterTwo));
+  });
+});
+
+describe('a value found', () => {
+  const found = scanDocument([tricky], keepFields);
+
+  it('has its path, with the escapes of field names resolved', () => {
+    expect(found.map(({ path }) => path)).toEqual([['a"b'], ['é'], ['e'], ['list'], ['deep'], ['n'], ['last']]);
+  });
+
+  it('has its kind, told by its first byte', () => {
+    expect(found.map(({ kind }) => kind)).toEqual([
+      'string',
+      'string',
+      'string',
+      'array',
+      'object',
+      'scalar',
+      'scalar',
+    ]);
+  });
+
+  it('has its text and the byte offsets of it', () => {
+    for (const { start, end, text } of found) expect(tricky.toString('utf8', start, end)).toBe(text);
+    const whole: unknown = JSON.parse(tricky.toString());
+    expect(Object.fromEntries(found.map(({ path, text }) => [path[0], JSON.parse(text)]))).toEqual(whole);
+  });
+
+  it('has no text when it was skipped, but its place', () => {
+    const skipped = scanDocument([tricky], (path) => (path.length === 0 ? 'enter' : 'skip'));
+    expect(skipped).toEqual(found.map((value) => ({ ...value, text: '' })));
+  });
+
+  it('keeps the path that it was found with', () => {
+    const paths = scanDocument([Buffer.from('{"a":[1,[2,3]],"b":[{"c":4}]}')], enterAll).map(({ path }) => path);
+    expect(paths).toEqual([
+      ['a', 0],
+      ['a', 1, 0],
+      ['a', 1, 1],
+      ['b', 0, 'c'],
+    ]);
+  });
+});
+
+describe('any JSON', () => {
+  const json = fc
+    .tuple(fc.jsonValue({ maxDepth: 5 }), fc.constantFrom('', ' ', '\t', '\r\n '))
+    .map(([value, indent]) => JSON.stringify({ value, list: [value, 0] }, null, indent));
+  const splits = fc.array(fc.nat(), { maxLength: 12 });
+
+  const leaves = (value: unknown, path: readonly (string | number)[] = []): unknown[] => {
+    if (Array.isArray(value)) return value.flatMap((element, index) => leaves(element, [...path, index]));
+    if (typeof value !== 'object' || value === null) return [[path, value]];
+    return Object.entries(value).flatMap(([name, part]) => leaves(part, [...path, name]));
+  };
+
+  it('is found as JSON.parse finds it, however it is cut', () => {
+    fc.assert(
+      fc.property(json, splits, (text, positions) => {
+        const found = scanDocument(pieces(Buffer.from(text), positions), enterAll);
+        const values = found.map(({ path, text: part }): unknown => [path, JSON.parse(part)]);
+        expect(values).toEqual(leaves(JSON.parse(text)));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('is handed out whole where it is kept', () => {
+    fc.assert(
+      fc.property(json, splits, (text, positions) => {
+        const found = scanDocument(pieces(Buffer.from(text), positions), keepFields);
+        const [value, list] = found.map(({ text: part }): unknown => JSON.parse(part));
+        expect({ value, list }).toEqual(JSON.parse(text));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  function pieces(bytes: Buffer, positions: readonly number[]): Buffer[] {
+    const cuts = [0, ...positions.map((position) => position % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
+    return cuts.slice(1).map((end, index) => bytes.subarray(cuts[index], end));
+  }
+});
+
+describe('what is not JSON', () => {
+  it.each([
+    ['', 'unexpected end of JSON input'],
+    [' \n', 'unexpected end of JSON input'],
+    ['{"a":1}{', 'unexpected data after the end of the document'],
+    ['{"a":1},', 'unexpected data after the end of the document'],
+    ['{"a":1} x', 'unexpected data after the end of the document'],
+    ['{"a":1}]', 'unexpected data after the end of the document'],
+    ['{"a" 1}', 'unexpected "1", expected ":"'],
+    ['{"a":}', 'unexpected "}", expected a value'],
+    ['{"a":,"b":1}', 'unexpected ",", expected a value'],
+    ['{"a"::1}', 'unexpected ":", expected a value'],
+    ['{"a":1,}', 'unexpected "}", expected a field name in double quotes'],
+    ['{,"a":1}', 'unexpected ",", expected a field name in double quotes'],
+    ['{a:1}', 'unexpected "a", expected a field name in double quotes'],
+    ["{'a':1}", 'unexpected "\'", expected a field name in double quotes'],
+    ['{"a":1 "b":2}', 'unexpected "\\"", expected "," or "}"'],
+    ['{"a":[1}', 'unexpected "}", expected "," or "]"'],
+    ['{"a":[1 2]}', 'unexpected "2", expected "," or "]"'],
+    ['{"a":[1,]}', 'unexpected "]", expected a value'],
+    ['{"a":[,1]}', 'unexpected ",", expected a value'],
+    ['{"a":{"b":1]}', 'unexpected "]", expected "," or "}"'],
+    ['{é:1}', 'unexpected a byte that is not ASCII, expected a field name in double quotes'],
+    ['\ufeff{}', 'the byte order mark'],
+  ])('%j is refused', (json, message) => {
+    if (message === 'the byte order mark') expect(() => scanDocument([Buffer.from(json)], enterAll)).toThrow();
+    else expect(refusal(json).message).toBe(message);
+  });
+
+  it.each(['{"a":1,"a":2}', '{"x":1,"a":1,"\\u0061":2}', '{"é":1,"\\u00e9":2}', '{"":1,"":2}'])(
+    '%j is refused for its duplicate field',
+    (json) => {
+      expect(refusal(json).message).toMatch(/^duplicate field "/);
+    },
+  );
+
+  it('may have the same field in different objects, and names that JavaScript knows', () => {
+    const json = '{"a":[{"a":1},{"a":1}],"__proto__":1,"constructor":2,"toString":3}';
+    expect(scanDocument([Buffer.from(json)], enterAll)).toHaveLength(5);
+  });
+
+  it.each([
+    ['a field name', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+    ['a string', Buffer.from([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, 0xc3, 0x28, 0x22, 0x7d])],
+    ['an overlong form', Buffer.from([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, 0xc0, 0xaf, 0x22, 0x7d])],
+    ['half a surrogate pair', Buffer.from([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, 0xed, 0xa0, 0x80, 0x22, 0x7d])],
+  ])('invalid UTF-8 in %s is refused', (_name, bytes) => {
+    expect(faultOf(() => scanDocument([bytes], enterAll)).message).toBe('invalid UTF-8');
+    expect(faultOf(() => scanDocument(byteByByte(bytes), enterAll)).message).toBe('invalid UTF-8');
+  });
+
+  it('is refused with the path where it stands', () => {
+    expect(refusal('{"orgs":[{"a":1},{"b":{"c":1,}}]}').path).toEqual(['orgs', 1, 'b', 'c']);
+    expect(refusal('{"orgs":[{"a":1},{"a":1,"a":1}]}').path).toEqual(['orgs', 1, 'a']);
+  });
+});
+
+describe('a kept value', () => {
+  const document = (value: string) => Buffer.from(`{"a":${value},"b":1}`);
+
+  it.each([
+    ['string', (size: number) => JSON.stringify('x'.repeat(size - 2))],
+    ['object', (size: number) => JSON.stringify({ a: 'x'.repeat(size - 8) })],
+    ['scalar', (size: number) => '1'.repeat(size)],
+  ])('of kind %s may have the limit, and not one byte more', (_kind, make) => {
+    for (const cut of [(bytes: Buffer) => [bytes], byteByByte]) {
+      expect(scanDocument(cut(document(make(40))), keepFields, 40)[0]?.text).toHaveLength(40);
+      const { message, path } = faultOf(() => scanDocument(cut(document(make(41))), keepFields, 40));
+      expect({ message, path }).toEqual({ message: 'the value is larger than 40 bytes', path: ['a'] });
+    }
+  });
+
+  it('may be skipped whatever its size', () => {
+    const bytes = document(JSON.stringify('x'.repeat(10_000)));
+    const treat: Treat = (path) => (path[0] === 'a' ? 'skip' : 'enter');
+    expect(scanDocument(byteByByte(bytes), treat, 40).map(({ path }) => path)).toEqual([['a'], ['b']]);
+  });
+
+  it('may be nested as deep as its size allows', () => {
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    expect(scanDocument([document(deep)], keepFields)[0]?.text).toBe(deep);
+    expect(scanDocument(cutAt(document(deep), 77_777), keepFields)[0]?.text).toBe(deep);
+  });
+
+  it('is not mixed up with what the caller does to the piece later', () => {
+    const first = Buffer.from('{"a":"keep');
+    const found = [first, Buffer.from(' me"}')];
+    const texts: string[] = [];
+    const treat: Treat = (path) => {
+      texts.push(formatPath(path));
+      return keepFields(path, 'string');
+    };
+    expect(scanDocument(found, treat)[0]?.text).toBe('"keep me"');
+    expect(texts).toEqual(['', 'a']);
+  });
+});
+
+describe('a path', () => {
+  it.each([
+    [[], ''],
+    [['orgs'], 'orgs'],
+    [['orgs', 3, 'humanUsers', 17], 'orgs[3].humanUsers[17]'],
+    [['manifest', 'counts'], 'manifest.counts'],
+  ])('%j is written as %j', (path, text) => {
+    expect(formatPath(path)).toBe(text);
+  });
+});
+
+describe('parseJson', () => {
+  it('gives what JSON.parse gives', () => {
+    expect(parseJson('{"a":[1,"\\ud83d\\ude00"]}', [])).toEqual({ a: [1, '\u{1f600}'] });
+  });
+
+  it.each(['', '01', '1.', '.5', '+1', 'nul', 'NaN', "'a'", '[1,]', '{"a":1,}', '"\n"', '"\\x"', '"\\u12"', '[1}'])(
+    'refuses %j with the path of the value',
+    (text) => {
+      expect(faultOf(() => parseJson(text, ['orgs', 0])).path).toEqual(['orgs', 0]);
+    },
+  );
+
+  it.each(['"\\ud800"', '"\\udc00"', '["a\\uDBFFb"]', '{"\\ud83d":1}', '"\\ude00\\ud83d"', '"\\ud83d\\\\ude00"'])(
+    'refuses half a surrogate pair, %j, which no text can hold',
+    (text) => {
+      expect(faultOf(() => parseJson(text, ['a'])).message).toMatch(/surrogate/);
+    },
+  );
+
+  it('takes a backslash that only looks like an escape', () => {
+    expect(parseJson('"\\\\ud800"', [])).toBe('\\ud800');
+  });
+});

@@ -1,0 +1,26 @@
+import { type JsonPath, JsonScanner, type ScannedValue, type Treatment } from '../../../shared/json/jsonScanner.ts';
+import type { ValueKind } from '../../../shared/json/valueScanner.ts';
+
+/** What decides at each value whether to go into it. */
+export type Treat = (path: JsonPath, kind: ValueKind) => Treatment;
+
+/** Goes into everything, so that every string and scalar is found. */
+export const enterAll: Treat = () => 'enter';
+
+/** Scans a document that arrives in `pieces`, from its first byte to its last. */
+export function scanDocument(pieces: readonly Uint8Array[], treat: Treat, maxValueBytes = 1_000_000): ScannedValue[] {
+  const scanner = new JsonScanner(treat, maxValueBytes);
+  const found = pieces.flatMap((piece) => scanner.push(piece));
+  scanner.end();
+  return found;
+}
+
+/** The document cut in two at `position`. */
+export function cutAt(bytes: Buffer, position: number): Buffer[] {
+  return [bytes.subarray(0, position), bytes.subarray(position)];
+}
+
+/** The document in pieces of one byte. */
+export function byteByByte(bytes: Buffer): Buffer[] {
+  return Array.from(bytes, (_byte, index) => bytes.subarray(index, index + 1));
+}

@@ -1,0 +1,108 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { JsonFault } from '../../../shared/json/jsonScanner.ts';
+import { stringContent } from '../../../shared/json/stringContent.ts';
+import { collect } from '../../support/bytes.ts';
+import { byteByByte, cutAt } from './scanDocument.ts';
+
+/** What the content between a JSON string's quotes stands for, when it arrives in `pieces`. */
+async function read(pieces: readonly Uint8Array[]): Promise<string> {
+  return (await collect(stringContent(arriving(pieces)))).toString('utf8');
+}
+
+async function* arriving(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* pieces;
+}
+
+const contentOf = (json: string) => Buffer.from(json.slice(1, -1));
+
+// Every escape of JSON, pairs of surrogates beside each other, text of one to four bytes, and runs of backslashes.
+const escapes = String.raw`"\"\\\/\b\f\n\r\t\u0041\u00e9\u6f22\ud83d\ude00\uD83D\uDE80\\u0041\\\\\\\"éé漢🚀\u0000\uffff\\\ud83d\ude00"`;
+
+describe('the content of a JSON string', () => {
+  it('is what JSON.parse gives', async () => {
+    expect(await read([contentOf(escapes)])).toBe(JSON.parse(escapes));
+  });
+
+  it('is the same wherever it is cut in two', async () => {
+    const content = contentOf(escapes);
+    for (let position = 0; position <= content.length; position++) {
+      expect(await read(cutAt(content, position)), `cut at ${position}`).toBe(JSON.parse(escapes));
+    }
+  });
+
+  it('is the same byte by byte', async () => {
+    expect(await read(byteByByte(contentOf(escapes)))).toBe(JSON.parse(escapes));
+  });
+
+  it.each([
+    '\\ud83d\\ude00',
+    'x\\ud83d\\ude00y',
+    '\\\\\\ud83d\\ude00',
+    '\\ud83d\\ude00\\ud83d\\ude80',
+    '\\uD83D\\uDE00',
+  ])('keeps the pair of surrogates in %s, cut anywhere in two places', async (text) => {
+    const content = Buffer.from(text);
+    for (let first = 0; first <= content.length; first++) {
+      for (let second = first; second <= content.length; second++) {
+        const pieces = [content.subarray(0, first), content.subarray(first, second), content.subarray(second)];
+        expect(await read(pieces), `cut at ${first} and ${second}`).toBe(JSON.parse(`"${text}"`));
+      }
+    }
+  });
+
+  it('is empty for an empty string', async () => {
+    expect(await read([])).toBe('');
+    expect(await read([Buffer.alloc(0)])).toBe('');
+  });
+
+  it('is what JSON.parse gives for any text, however it is escaped and cut', async () => {
+    const unit = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 4 }).map((text) => JSON.stringify(text).slice(1, -1)),
+      fc.string({ unit: 'binary', maxLength: 3 }).map(escapeAll),
+    );
+    const cases = fc.tuple(fc.array(unit), fc.array(fc.nat(), { maxLength: 8 }));
+    await fc.assert(
+      fc.asyncProperty(cases, async ([units, positions]) => {
+        const text = units.join('');
+        const content = Buffer.from(text);
+        const cuts = [0, ...positions.map((at) => at % (content.length + 1)).sort((a, b) => a - b), content.length];
+        const pieces = cuts.slice(1).map((end, index) => content.subarray(cuts[index], end));
+        expect(await read(pieces)).toBe(JSON.parse(`"${text}"`));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it.each([
+    ['an escape that JSON does not have', '\\x41'],
+    ['an escape in capitals', '\\N'],
+    ['a digit that is not hexadecimal', '\\u00g1'],
+    ['an escape that ends too early', 'abc\\'],
+    ['a unicode escape that ends too early', '\\u12'],
+    ['a quote inside', 'a"b'],
+    ['a line break inside', 'a\nb'],
+    ['a high surrogate alone', '\\ud83d'],
+    ['a high surrogate before other text', '\\ud83dabcdefghijklmnop'],
+    ['a high surrogate before another', '\\ud83d\\ud83d\\ude00'],
+    ['a low surrogate alone', 'abc\\ude00'],
+  ])('is refused for %s, whole and byte by byte', async (_what, text) => {
+    await expect(read([Buffer.from(text)])).rejects.toThrow(JsonFault);
+    await expect(read(byteByByte(Buffer.from(text)))).rejects.toThrow(JsonFault);
+  });
+
+  it.each([
+    ['a byte that starts nothing', [0x61, 0xff]],
+    ['a sequence that is cut off', [0x61, 0xe6, 0xbc]],
+    ['an encoded surrogate', [0xed, 0xa0, 0x80]],
+  ])('is refused for invalid UTF-8: %s', async (_what, bytes) => {
+    await expect(read([Buffer.from(bytes)])).rejects.toThrow(JsonFault);
+    await expect(read(byteByByte(Buffer.from(bytes)))).rejects.toThrow(JsonFault);
+  });
+});
+
+/** Each UTF-16 unit as an escape of its own. */
+function escapeAll(text: string): string {
+  const units = Array.from({ length: text.length }, (_unit, index) => text.charCodeAt(index));
+  return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
+}
