@@ -1,0 +1,45 @@
+import { allRoutes } from '../../functions/allRoutes.ts';
+import { createCloudStorage } from '../../shared/bucket/cloudStorage.ts';
+import { readConfig } from '../../shared/config.ts';
+import { createApp } from '../../shared/http/createApp.ts';
+import { serve as serveApp } from '../../shared/http/serve.ts';
+import { configureLog } from '../../shared/log.ts';
+import { type Command, UsageError } from '../command.ts';
+
+/** `identity serve`: the three functions on one port, until the process is told to stop. */
+export const serve: Command = {
+  name: 'serve',
+  usage: '[--host 127.0.0.1] [--port 8080]',
+  summary: 'serve the three functions on one port',
+  options: { host: { type: 'string' }, port: { type: 'string' } },
+  positionals: 0,
+  async run({ store, options, environment, signal }) {
+    const config = readConfig(environment);
+    configureLog(config.logLevel, process.stderr);
+    const routes = allRoutes({ ...config, store, bucket: createCloudStorage(), now: () => new Date() });
+    const app = createApp({ routes });
+    const server = await serveApp({
+      app,
+      host: options.host ?? '127.0.0.1',
+      port: portOf(options.port ?? '8080'),
+      drainMs: config.shutdownMs,
+    });
+    process.stdout.write(`listening on ${server.url}\n`);
+    await aborted(signal);
+    await server.close();
+    return undefined;
+  },
+};
+
+function portOf(text: string): number {
+  const port = Number(text);
+  if (/^\d{1,5}$/.test(text) && port < 65_536) return port;
+  throw new UsageError(`--port ${text}: give a number from 0 to 65535; 0 picks a free port`);
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

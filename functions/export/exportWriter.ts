@@ -1,0 +1,144 @@
+import { isRecord, putAt } from '../../shared/contract/jsonRecord.ts';
+import { type Manifest, ManifestTally } from '../../shared/contract/manifest.ts';
+import { type Credentials, partitionOf, type Section } from '../../shared/contract/section.ts';
+import { organisationSection, sections } from '../../shared/contract/sections.ts';
+import type { FieldName } from '../../shared/store/documentFields.ts';
+import type { Snapshot, StoredDocument } from '../../shared/store/store.ts';
+import { readAhead } from './readAhead.ts';
+
+/** What of the records goes into an export (interface 2.4). */
+export interface ExportContent {
+  readonly withPasswords: boolean;
+  readonly withOtp: boolean;
+  readonly withKeys: boolean;
+}
+
+/** Sections whose first records are asked for while an earlier one is written: most are small, and each is a round trip. */
+const SECTIONS_AHEAD = 8;
+const CHUNK_CHARACTERS = 64 * 1024;
+
+/**
+ * Writes the organisation document (contract 2) of some organisations, followed by its manifest, reading from one
+ * snapshot as it is consumed. Ends with the signal's reason when that aborts.
+ */
+export class ExportWriter {
+  private readonly snapshot: Snapshot;
+  private readonly content: ExportContent;
+  private readonly instance: string;
+  private readonly tally = new ManifestTally();
+
+  constructor(snapshot: Snapshot, content: ExportContent, instance: string) {
+    this.snapshot = snapshot;
+    this.content = content;
+    this.instance = instance;
+  }
+
+  /** What the document holds; complete once `chunks` has ended. */
+  get manifest(): Manifest {
+    return {
+      version: 1,
+      instance: this.instance,
+      readTime: this.snapshot.readTime.toISOString(),
+      counts: this.tally.counts,
+      digest: this.tally.digest,
+    };
+  }
+
+  /** The document's bytes in pieces of some 64 KiB. */
+  async *chunks(
+    organisations: AsyncIterable<readonly StoredDocument[]>,
+    signal: AbortSignal,
+  ): AsyncGenerator<Uint8Array> {
+    let pending = '';
+    for await (const text of this.texts(organisations)) {
+      signal.throwIfAborted();
+      pending += text;
+      if (pending.length < CHUNK_CHARACTERS) continue;
+      yield Buffer.from(pending);
+      pending = '';
+    }
+    yield Buffer.from(pending);
+  }
+
+  private async *texts(organisations: AsyncIterable<readonly StoredDocument[]>): AsyncGenerator<string> {
+    yield '{"orgs":[';
+    let separator = '';
+    for await (const documents of organisations) {
+      for (const document of documents) {
+        yield separator;
+        yield* this.organisation(document);
+        separator = ',';
+      }
+    }
+    yield `],"manifest":${JSON.stringify(this.manifest)}}\n`;
+  }
+
+  private async *organisation(document: StoredDocument): AsyncGenerator<string> {
+    const { body = '{}', orgId = '' } = document;
+    const { orgState, ...first } = parseBody(body);
+    this.tally.addOrganisation();
+    this.count(organisationSection, document);
+    yield JSON.stringify(first).slice(0, -1);
+    const carried = sections.filter(({ keys }) => keys !== true || this.content.withKeys);
+    const scans = carried.map((section) => () => this.scan(section, orgId));
+    let index = 0;
+    for await (const section of readAhead(scans, SECTIONS_AHEAD)) {
+      const row = carried[index++];
+      if (row !== undefined) yield* this.section(row, section);
+    }
+    yield orgState === undefined ? '}' : `,"orgState":${JSON.stringify(orgState)}}`;
+  }
+
+  private scan(section: Section, orgId: string): AsyncIterable<readonly StoredDocument[]> {
+    return this.snapshot.scan({
+      collection: section.collection,
+      partition: partitionOf(orgId, section),
+      fields: this.fieldsOf(section),
+    });
+  }
+
+  /** Credentials are read only when they are asked for. */
+  private fieldsOf(section: Section): FieldName[] {
+    const credentials = (section.credentials ?? []).filter(({ flag }) => this.content[flag]);
+    const factor: FieldName[] = this.withFactor(section) ? ['otpEmail'] : [];
+    return ['orgId', 'body', 'digest', ...credentials.map(({ field }) => field), ...factor];
+  }
+
+  private withFactor(section: Section): boolean {
+    return section.name === 'humanUsers' && this.content.withOtp;
+  }
+
+  private async *section(section: Section, arrays: AsyncIterable<readonly StoredDocument[]>): AsyncGenerator<string> {
+    const list = section.collection !== 'settings';
+    let opened = false;
+    for await (const documents of arrays) {
+      if (documents.length === 0) continue;
+      const text = documents.map((document) => this.record(section, document)).join(',');
+      yield opened ? `,${text}` : `,"${section.name}":${list ? '[' : ''}${text}`;
+      opened = true;
+    }
+    if (opened && list) yield ']';
+  }
+
+  private record(section: Section, document: StoredDocument): string {
+    this.count(section, document);
+    const body = document.body ?? '{}';
+    const held = (section.credentials ?? []).filter(({ field }) => document[field] !== undefined);
+    if (held.length === 0 && document.otpEmail !== true) return body;
+    const json = parseBody(body);
+    for (const { path, field } of held) putAt(json, path, document[field]);
+    if (document.otpEmail === true) json.otpEmail = true;
+    return JSON.stringify(json);
+  }
+
+  private count({ name }: Section, document: StoredDocument): void {
+    const { orgId = '', digest = '', otpEmail = false } = document;
+    const credentials: Credentials = document;
+    this.tally.add({ section: name, orgId, digest, credentials, otpEmail });
+  }
+}
+
+function parseBody(body: string): Record<string, unknown> {
+  const json: unknown = JSON.parse(body);
+  return isRecord(json) ? json : {};
+}

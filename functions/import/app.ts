@@ -1,0 +1,63 @@
+import { randomInt } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { authenticate } from '../../shared/auth/authenticate.ts';
+import { authorise } from '../../shared/auth/authorise.ts';
+import type { Bucket } from '../../shared/bucket/bucket.ts';
+import { parseDuration } from '../../shared/duration.ts';
+import { callSignal } from '../../shared/http/deadline.ts';
+import { receiveBody } from '../../shared/http/requestBody.ts';
+import type { Route } from '../../shared/http/route.ts';
+import type { Store } from '../../shared/store/store.ts';
+import { documentSource } from './documentSource.ts';
+import { readEnvelope } from './importEnvelope.ts';
+import { importOrganisations } from './importOrganisations.ts';
+
+/** What the function works with. */
+export interface ImportPorts {
+  readonly store: Store;
+  readonly bucket: Bucket;
+  readonly now: () => Date;
+  /** Milliseconds that a call may take where it names no `timeout`, and at most. */
+  readonly maxTimeoutMs: number;
+  readonly maxRequestBytes: number;
+}
+
+/** What is held of a body in memory; what is larger is kept in a temporary file. */
+const MEMORY_BYTES = 8 * 1024 * 1024;
+
+/** `POST /admin/v1/import` (interface 4.3): the import request; 200 with what became of every record. */
+export function importRoutes(ports: ImportPorts): readonly Route[] {
+  const { store, now } = ports;
+  return [
+    {
+      method: 'POST',
+      path: '/admin/v1/import',
+      handler: async (context) => {
+        const caller = await authenticate(store, context.req.header('authorization'), now());
+        await authorise(store, caller, 'iam.write');
+        return Response.json(await runImport(ports, context.req.raw));
+      },
+    },
+  ];
+}
+
+async function runImport(ports: ImportPorts, request: Request): Promise<Record<string, unknown>> {
+  const started = performance.now();
+  const limits = { maxBytes: ports.maxRequestBytes, memoryBytes: MEMORY_BYTES, directory: tmpdir() };
+  const body = await receiveBody(request, { ...limits, signal: request.signal });
+  try {
+    const envelope = await readEnvelope(body.open());
+    const { timeout, withKeys } = envelope.request;
+    const timeoutMs = timeout === undefined ? ports.maxTimeoutMs : parseDuration(timeout, ports.maxTimeoutMs);
+    using call = callSignal(request.signal, Math.max(1, timeoutMs - (performance.now() - started)));
+    const source = await documentSource(envelope, body, ports.bucket, call.signal);
+    return await importOrganisations(ports.store, source, { withKeys }, uniqueStamp(ports.now()), call.signal);
+  } finally {
+    await body.close();
+  }
+}
+
+/** The time of now, made different from any other import's by three random digits for its microseconds. */
+function uniqueStamp(now: Date): string {
+  return now.toISOString().replace('Z', `${String(randomInt(1000)).padStart(3, '0')}Z`);
+}

@@ -1,0 +1,94 @@
+import { type JsonRecord, textAt, valueAt } from '../../shared/contract/jsonRecord.ts';
+import type { OrganisationRecord } from '../../shared/contract/record.ts';
+import type { RecordFault } from '../../shared/contract/section.ts';
+import type { OrganisationHeader } from './inspection.ts';
+import type { Outcome } from './recordBatch.ts';
+
+/** An entry of `errors` in the import response (contract 5.7). */
+export interface ImportError {
+  readonly type: string;
+  readonly id?: string;
+  readonly message: string;
+}
+
+const MAX_LISTED_IDS = 100_000;
+
+type Counts = Record<string, number>;
+
+/** Gathers what becomes of the records, and renders the import response. */
+export class ImportReport {
+  private readonly errors: ImportError[] = [];
+  private readonly success = new Map<number, JsonRecord>();
+  private readonly counts: Record<Outcome['kind'], Counts> = { created: {}, unchanged: {}, failed: {}, notCarried: {} };
+  private listed = 0;
+
+  /** Says that an organisation is there, so that its records were looked at. */
+  reached(index: number, { orgId }: OrganisationHeader): void {
+    this.success.set(index, { orgId });
+  }
+
+  add(organisation: number, record: OrganisationRecord, outcome: Outcome): void {
+    this.count(outcome.kind, record.section.name);
+    if (outcome.kind === 'failed') this.addError(errorOf(record, outcome.fault));
+    if (outcome.kind === 'created') this.list(organisation, record);
+  }
+
+  addError(error: ImportError): void {
+    this.errors.push(error);
+  }
+
+  count(kind: Outcome['kind'], section: string, records = 1): void {
+    const counts = this.counts[kind];
+    if (records > 0) counts[section] = (counts[section] ?? 0) + records;
+  }
+
+  /** How many records are in so far, by section: those created and those that were there already. */
+  get written(): Counts {
+    const written: Counts = { ...this.counts.created };
+    for (const [section, count] of Object.entries(this.counts.unchanged))
+      written[section] = (written[section] ?? 0) + count;
+    return written;
+  }
+
+  /** The response: ZITADEL's lists and our summary; empty lists are left out, as ZITADEL does. */
+  toJson(proved: boolean): JsonRecord {
+    const omitted = this.listed > MAX_LISTED_IDS;
+    const orgs = [...this.success.values()].map((org) => (omitted ? { orgId: org.orgId } : org));
+    const summary = { ...this.counts, warnings: [], proved, ...(omitted ? { idsOmitted: true } : {}) };
+    return {
+      ...(this.errors.length === 0 ? {} : { errors: this.errors }),
+      success: orgs.length === 0 ? {} : { orgs },
+      summary,
+    };
+  }
+
+  private list(organisation: number, record: OrganisationRecord): void {
+    const { success } = record.section;
+    const org = this.success.get(organisation);
+    if (success === undefined || org === undefined) return;
+    this.listed++;
+    if (this.listed > MAX_LISTED_IDS) return;
+    const list = org[success.field];
+    const entry = successEntry(record, success.entry);
+    if (Array.isArray(list)) list.push(entry);
+    else org[success.field] = [entry];
+  }
+}
+
+function successEntry(
+  { json, orgId }: OrganisationRecord,
+  entry: readonly string[] | Readonly<Record<string, string>>,
+) {
+  if (Array.isArray(entry)) return entry.map((path: string) => textAt(json, path, orgId)).join('_');
+  return Object.fromEntries(Object.entries(entry).map(([name, path]) => [name, valueAt(json, path)]));
+}
+
+function errorOf({ section, json, orgId }: OrganisationRecord, fault: RecordFault): ImportError {
+  const id = section.error.id.map((path) => textAt(json, path, orgId)).join('_');
+  return { type: section.error.type, id, message: messageOf(fault) };
+}
+
+/** A fault as ZITADEL writes it into an error's message. */
+export function messageOf({ id, key }: RecordFault): string {
+  return `ID=${id} Message=${key}`;
+}

@@ -1,0 +1,10 @@
+import { createCloudStorage } from '../../shared/bucket/cloudStorage.ts';
+import { createApp } from '../../shared/http/createApp.ts';
+import { registerFunction } from '../../shared/http/functionShell.ts';
+import { openStore } from '../../shared/store/openStore.ts';
+import { importRoutes } from './app.ts';
+
+registerFunction('import', async (config) => {
+  const store = await openStore(config.storeLocation);
+  return createApp({ routes: importRoutes({ ...config, store, bucket: createCloudStorage(), now: () => new Date() }) });
+});

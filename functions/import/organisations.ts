@@ -1,0 +1,107 @@
+import { planRecord } from '../../shared/contract/recordPlan.ts';
+import { organisationSection } from '../../shared/contract/sections.ts';
+import { documentId } from '../../shared/store/documentId.ts';
+import type { DocumentKey, Store } from '../../shared/store/store.ts';
+import { type ImportReport, messageOf } from './importReport.ts';
+import type { OrganisationHeader } from './inspection.ts';
+import type { BatchContext, Outcome } from './recordBatch.ts';
+import { type PlacedPlan, RecordWriter } from './recordWriter.ts';
+
+/** An organisation whose records can be written. */
+interface TargetOrganisation {
+  readonly header: OrganisationHeader;
+  readonly loginNamesByDomain: boolean;
+}
+
+/** The organisations of the document by their position in it; one that cannot be written to is missing. */
+export type Targets = ReadonlyMap<number, TargetOrganisation>;
+
+const ID_MISSING = { id: 'ORG-4Mlfs', key: 'Errors.Invalid.Argument' };
+const NAME_MISSING = { id: 'COMM-deLSk', key: 'Errors.Org.Invalid' };
+const READ_AT_ONCE = 500;
+
+/**
+ * Writes the organisations themselves, before any of their records, and tells which of them are there then: created
+ * just now, or earlier. One that is there with another name is an error, and its records are imported all the same; one
+ * that cannot be created is an error, and its records are left out (contract 5.5).
+ */
+export async function writeOrganisations(
+  context: BatchContext,
+  organisations: readonly OrganisationHeader[],
+  report: ImportReport,
+): Promise<Targets> {
+  const reached = new Set<number>(await existingOrganisations(context.store, organisations, report));
+  const writer = new RecordWriter(context, ({ organisation, plan }, outcome) => {
+    if (isThere(outcome)) reached.add(organisation);
+    report.add(organisation, plan.record, outcome);
+  });
+  await writer.add(organisations.flatMap(placed));
+  await writer.finish();
+  const inOrder = [...reached].sort((one, other) => one - other);
+  return targetsOf(context.store, organisations, inOrder, report);
+}
+
+function placed({ orgId, record }: OrganisationHeader, organisation: number): PlacedPlan[] {
+  return orgId === '' || record === undefined ? [] : [{ organisation, plan: planRecord(record, false) }];
+}
+
+function isThere(outcome: Outcome): boolean {
+  return outcome.kind !== 'failed' || outcome.fault === organisationSection.error.exists;
+}
+
+/** Those that the document names without describing them, and that are there. */
+async function existingOrganisations(
+  store: Store,
+  organisations: readonly OrganisationHeader[],
+  report: ImportReport,
+): Promise<number[]> {
+  const found: number[] = [];
+  const named = [...organisations.entries()].filter(([, { orgId, record }]) => orgId === '' || record === undefined);
+  for (let at = 0; at < named.length; at += READ_AT_ONCE) {
+    const part = named.slice(at, at + READ_AT_ONCE);
+    const documents = await store.getMany(
+      part.map(([, { orgId }]) => organisationKey(orgId)),
+      ['orgId'],
+    );
+    part.forEach(([index, { orgId }], position) => {
+      if (documents[position] !== undefined) found.push(index);
+      else if (orgId === '') report.addError({ type: 'org', message: messageOf(ID_MISSING) });
+      else report.addError({ type: 'org', id: orgId, message: messageOf(NAME_MISSING) });
+    });
+  }
+  return found;
+}
+
+function organisationKey(orgId: string): DocumentKey {
+  return { collection: organisationSection.collection, id: documentId(orgId) };
+}
+
+/** Login names follow the domain policy of the document or, where it has none, the one that is there. */
+async function targetsOf(
+  store: Store,
+  organisations: readonly OrganisationHeader[],
+  reached: readonly number[],
+  report: ImportReport,
+): Promise<Targets> {
+  const targets = new Map<number, TargetOrganisation>();
+  for (let at = 0; at < reached.length; at += READ_AT_ONCE) {
+    const part = reached.slice(at, at + READ_AT_ONCE).flatMap((index) => {
+      const header = organisations[index];
+      return header === undefined ? [] : [{ index, header }];
+    });
+    const policies = await store.getMany(
+      part.map(({ header }) => domainPolicyKey(header.orgId)),
+      ['body'],
+    );
+    part.forEach(({ index, header }, position) => {
+      const stored = policies[position]?.body?.includes('"userLoginMustBeDomain":true') ?? false;
+      targets.set(index, { header, loginNamesByDomain: header.loginNamesByDomain ?? stored });
+      report.reached(index, header);
+    });
+  }
+  return targets;
+}
+
+function domainPolicyKey(orgId: string): DocumentKey {
+  return { collection: 'settings', id: documentId(orgId, 'domainPolicy') };
+}

@@ -1,0 +1,9 @@
+import { createApp } from '../../shared/http/createApp.ts';
+import { registerFunction } from '../../shared/http/functionShell.ts';
+import { openStore } from '../../shared/store/openStore.ts';
+import { removeOtpEmailRoutes } from './app.ts';
+
+registerFunction('removeOtpEmail', async ({ storeLocation }) => {
+  const store = await openStore(storeLocation);
+  return createApp({ routes: removeOtpEmailRoutes({ store, now: () => new Date() }) });
+});

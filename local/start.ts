@@ -1,0 +1,90 @@
+import { mkdir } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { configureLog } from '../shared/log.ts';
+import { type Addresses, localCommands } from './commands.ts';
+import { startInstance } from './instance.ts';
+import { fillWithSample } from './sampleData.ts';
+import { createServiceAccount } from './storage/createServiceAccount.ts';
+import { startStorage } from './storage/startStorage.ts';
+
+const BUCKET = 'identity-exports';
+const FIRST_PORT = 8080;
+
+configureLog('warn', process.stderr);
+await start(process.env.LOCAL_DIR ?? '.local', Number(process.env.PORT ?? FIRST_PORT));
+
+/** Starts two instances and the Cloud Storage stand-in, prints what can be done with them, and stops at a signal. */
+async function start(directory: string, port: number): Promise<void> {
+  if (!Number.isInteger(port) || port < 1 || port > 65_533) throw new RangeError(`PORT=${port}: give a port number`);
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const inDirectory = (name: string) => join(directory, 'storage', `${name}.json`);
+  const exporter = await createServiceAccount({ file: inDirectory('exporter'), name: 'exporter' });
+  const importer = await createServiceAccount({ file: inDirectory('importer'), name: 'importer' });
+  const storage = await startStorage({
+    directory: join(directory, 'storage', 'objects'),
+    port: port + 2,
+    accounts: [
+      { ...exporter, roles: ['objectCreator'], buckets: [BUCKET] },
+      { ...importer, roles: ['objectViewer'], buckets: [BUCKET] },
+    ],
+  });
+  const common = { storageUrl: storage.url };
+  const source = await startInstance({
+    ...common,
+    name: 'source',
+    directory: join(directory, 'source'),
+    port,
+    fill: fillWithSample,
+  });
+  const target = await startInstance({
+    ...common,
+    name: 'target',
+    directory: join(directory, 'target'),
+    port: port + 1,
+    fill: async () => {},
+  });
+  const addresses = {
+    source,
+    target,
+    bucket: BUCKET,
+    exporter: inDirectory('exporter'),
+    importer: inDirectory('importer'),
+  };
+  process.stdout.write(welcome(addresses, storage.url));
+  await stopSignal();
+  process.stdout.write('\nstopping\n');
+  await Promise.all([source.close(), target.close()]);
+  await storage.close();
+}
+
+function welcome(addresses: Addresses, storageUrl: string): string {
+  const commands = localCommands(relativeTo(addresses)).map(({ title, line }) => `# ${title}\n${line}\n`);
+  return [
+    `source  ${addresses.source.url}  with sample data`,
+    `target  ${addresses.target.url}  empty`,
+    `storage ${storageUrl}  a stand-in for Cloud Storage with the bucket ${addresses.bucket}`,
+    '',
+    ...commands,
+    'Ctrl-C stops all of it.',
+    '',
+  ].join('\n');
+}
+
+/** Paths as they are from the directory that the commands are pasted in. */
+function relativeTo(addresses: Addresses): Addresses {
+  const here = (path: string) => relative('.', path) || path;
+  const { source, target, exporter, importer } = addresses;
+  return {
+    ...addresses,
+    source: { ...source, tokenFile: here(source.tokenFile) },
+    target: { ...target, tokenFile: here(target.tokenFile) },
+    exporter: here(exporter),
+    importer: here(importer),
+  };
+}
+
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => resolve());
+  });
+}

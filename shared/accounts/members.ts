@@ -1,0 +1,53 @@
+import { rolesOf } from '../auth/authorise.ts';
+import { instanceMemberKey, organisationMemberKey } from '../auth/memberKeys.ts';
+import { isInstanceRole, knownRoles } from '../auth/roles.ts';
+import { readRecord } from '../contract/record.ts';
+import { createWrites, planRecord } from '../contract/recordPlan.ts';
+import { sections } from '../contract/sections.ts';
+import { roleNotHeld, roleUnknown } from '../errors/errors.ts';
+import type { DocumentKey, Store, Write } from '../store/store.ts';
+
+/** Where a membership is: on the instance, or on an organisation. */
+export interface Membership {
+  readonly userId: string;
+  readonly orgId: string | undefined;
+}
+
+/** The write that gives a user roles on the instance. */
+export function instanceMemberWrite(userId: string, roles: readonly string[]): Write {
+  const body = JSON.stringify({ userId, roles });
+  return { type: 'create', key: instanceMemberKey(userId), fields: { partition: 'instanceMembers', body } };
+}
+
+/** Adds a role to a user's membership, or takes it away; a membership without roles is removed. */
+export function changeRole(store: Store, membership: Membership, role: string, change: 'add' | 'remove', now: Date) {
+  checkRole(role, membership.orgId);
+  const key = keyOf(membership);
+  return store.transaction(async (transaction) => {
+    const [stored] = await transaction.getMany([key]);
+    const held = rolesOf(stored);
+    if (change === 'remove' && !held.includes(role)) throw roleNotHeld(membership.userId, role);
+    const roles = held.filter((other) => other !== role);
+    if (change === 'add') roles.push(role);
+    transaction.write([
+      ...(stored === undefined ? [] : [{ type: 'delete', key } as const]),
+      ...(roles.length === 0 ? [] : memberWrites(membership, roles, now)),
+    ]);
+  });
+}
+
+function keyOf({ userId, orgId }: Membership): DocumentKey {
+  return orgId === undefined ? instanceMemberKey(userId) : organisationMemberKey(orgId, userId);
+}
+
+function memberWrites({ userId, orgId }: Membership, roles: readonly string[], now: Date): Write[] {
+  const section = sections.find(({ name }) => name === 'orgMembers');
+  if (orgId === undefined || section === undefined) return [instanceMemberWrite(userId, roles)];
+  return createWrites(planRecord(readRecord(section, { userId, roles }, orgId), false), now.toISOString());
+}
+
+function checkRole(role: string, orgId: string | undefined): void {
+  const fitting = knownRoles.filter((known) => isInstanceRole(known) === (orgId === undefined));
+  if (fitting.includes(role)) return;
+  throw roleUnknown(role, orgId === undefined ? 'the instance' : 'an organisation', fitting);
+}

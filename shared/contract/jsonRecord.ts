@@ -1,0 +1,55 @@
+/** A JSON object, as `toJson` gives it. */
+export type JsonRecord = { [name: string]: unknown };
+
+/** Whether `value` is a JSON object. */
+export function isRecord(value: unknown): value is JsonRecord {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** What stands at `path` (`project.name`) of a record; undefined where nothing does. */
+export function valueAt(record: JsonRecord, path: string): unknown {
+  let value: unknown = record;
+  for (const name of path.split('.')) {
+    if (!isRecord(value)) return undefined;
+    value = value[name];
+  }
+  return value;
+}
+
+/** The text at `path`, empty where there is none; paths may also be `$orgId` or a constant (`FieldPath`). */
+export function textAt(record: JsonRecord, path: string, orgId: string): string {
+  if (path === '$orgId') return orgId;
+  if (path.startsWith('=')) return path.slice(1);
+  const value = valueAt(record, path);
+  return typeof value === 'string' ? value : '';
+}
+
+/** Puts `value` at `path`, making the objects that lead there. */
+export function putAt(record: JsonRecord, path: string, value: unknown): void {
+  const names = path.split('.');
+  const last = names.pop() ?? path;
+  let target = record;
+  for (const name of names) {
+    const next = target[name];
+    const inner = isRecord(next) ? next : {};
+    target[name] = inner;
+    target = inner;
+  }
+  target[last] = value;
+}
+
+/** Removes the text at `path` and returns it; an object inside the record's inner one that held nothing else goes too. */
+export function takeAt(record: JsonRecord, path: string): string | undefined {
+  const names = path.split('.');
+  const parents = [record];
+  for (const name of names.slice(0, -1)) {
+    const inner = parents.at(-1)?.[name];
+    if (!isRecord(inner)) return undefined;
+    parents.push(inner);
+  }
+  const taken = parents.at(-1)?.[names.at(-1) ?? path];
+  delete parents.at(-1)?.[names.at(-1) ?? path];
+  const holder = parents[2];
+  if (holder !== undefined && Object.keys(holder).length === 0) delete parents[1]?.[names[1] ?? path];
+  return typeof taken === 'string' && taken !== '' ? taken : undefined;
+}

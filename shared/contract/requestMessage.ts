@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { type FieldViolation, invalidRequest } from '../errors/errors.ts';
+import { isRecord } from './jsonRecord.ts';
+
+/**
+ * A request message of the wire's JSON mapping (contract 1.1): each field of `shape` is taken by its JSON name and by its
+ * snake_case name, both at once are refused, `null` is as if it were not there, unknown fields are dropped.
+ */
+export function requestMessage<Shape extends z.ZodRawShape>(shape: Shape) {
+  const names = new Map(Object.keys(shape).flatMap((name) => [name, snakeCase(name)].map((alias) => [alias, name])));
+  return z.preprocess((value, context) => {
+    if (!isRecord(value)) return value;
+    const fields: Record<string, unknown> = {};
+    for (const [alias, part] of Object.entries(value)) {
+      const name = names.get(alias);
+      if (name === undefined || part === null) continue;
+      if (name in fields) context.issues.push({ code: 'custom', message: `duplicate field "${alias}"`, input: value });
+      fields[name] = part;
+    }
+    return fields;
+  }, z.object(shape));
+}
+
+/**
+ * Checks a request by its message.
+ * @throws IdentityError INVALID_ARGUMENT naming every fault with its path, in the snake_case of the interface
+ */
+export function readRequest<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw invalidRequest(result.error.issues.map(violationOf));
+}
+
+/** A field's name in the interface: `dataOrgsv1Gcs` is `data_orgsv1_gcs`. */
+export function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function violationOf(issue: z.core.$ZodIssue): FieldViolation {
+  const field = issue.path.map((part) => (typeof part === 'number' ? part : snakeCase(String(part)))).join('.');
+  const description = field === '' && issue.code === 'invalid_type' ? 'the body must be a JSON object' : issue.message;
+  return { field, description };
+}

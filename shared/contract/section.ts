@@ -1,0 +1,76 @@
+import type { FieldName } from '../store/documentFields.ts';
+import type { Collection } from '../store/store.ts';
+
+/**
+ * A place in a record's JSON, such as `project.name`; `$orgId` is the organisation that the record stands in. What
+ * starts with `=` is that text itself.
+ */
+type FieldPath = string;
+
+/** An error of ZITADEL's that goes into the import response's `errors`, as `ID=<id> Message=<key>` (contract 5.7). */
+export interface RecordFault {
+  readonly id: string;
+  readonly key: string;
+}
+
+/** A name that only one record may have: in the whole instance, or within what `parts` begins with. */
+export interface UniqueName {
+  readonly type: string;
+  readonly parts: readonly FieldPath[];
+  readonly taken: RecordFault;
+  /** Claimed only by records in which this field is true. */
+  readonly onlyIf?: FieldPath;
+  /** Within the organisation only, where its login names carry the organisation's domain (contract 3.4). */
+  readonly perOrganisationByDomainPolicy?: boolean;
+}
+
+/** A record that must be there for this one to be written. */
+export interface Reference {
+  readonly collection: Collection;
+  readonly key: readonly FieldPath[];
+  readonly missing: RecordFault;
+  /** Whether a record may do without: then an empty `key` refers to nothing. */
+  readonly optional?: true;
+  /** What happens where the record referred to belongs to another organisation: nothing, or this. */
+  readonly ofOther?: 'notCarried';
+}
+
+/** A credential inside a record: kept in a field of its own, exported only when `flag` is set (interface 2.4). */
+export interface Credential {
+  readonly path: FieldPath;
+  readonly field: Extract<FieldName, 'passwordHash' | 'totpSeed' | 'clientSecret'>;
+  readonly flag: 'withPasswords' | 'withOtp';
+}
+
+/** One section of the organisation document: a field that holds one kind of record. */
+export interface Section {
+  /** The field's JSON name in the v2 document, which is also its name in `summary` and `manifest`. */
+  readonly name: string;
+  readonly collection: Collection;
+  /** The object inside a record's wrapper, without which there is no record. */
+  readonly inner?: string;
+  /** Records of a phase refer only to records of earlier ones. */
+  readonly phase: 1 | 2 | 3;
+  /** What identifies a record within its collection. */
+  readonly key: readonly FieldPath[];
+  readonly unique?: readonly UniqueName[];
+  readonly references?: readonly Reference[];
+  readonly credentials?: readonly Credential[];
+  /** `type` and `id` of an entry in `errors`, and the fault where the record exists with other content. */
+  readonly error: { readonly type: string; readonly id: readonly FieldPath[]; readonly exists: RecordFault };
+  /** Where a written record is listed in the import response's `success` (contract 5.8): its id, or an object. */
+  readonly success?: {
+    readonly field: string;
+    readonly entry: readonly FieldPath[] | Readonly<Record<string, FieldPath>>;
+  };
+  /** Left out unless the request says `with_keys` (interface 8: keys are not carried). */
+  readonly keys?: boolean;
+}
+
+/** The credentials of one record, by the field in which each is stored. */
+export type Credentials = { readonly [Field in Credential['field']]?: string };
+
+/** What the records of one section of one organisation are found by in the store. */
+export function partitionOf(orgId: string, section: Section): string {
+  return `${section.name}/${orgId}`;
+}

@@ -1,0 +1,86 @@
+import { expect } from 'vitest';
+import { z } from 'zod';
+import { exportRoutes } from '../../functions/export/app.ts';
+import { importRoutes } from '../../functions/import/app.ts';
+import { initialise } from '../../shared/accounts/initialise.ts';
+import type { Bucket } from '../../shared/bucket/bucket.ts';
+import { createApp } from '../../shared/http/createApp.ts';
+import { configureLog } from '../../shared/log.ts';
+import type { Store } from '../../shared/store/store.ts';
+
+const record = z.record(z.string(), z.unknown());
+const counts = z.record(z.string(), z.number());
+const exported = z.strictObject({
+  orgs: z.array(z.looseObject({ orgId: z.string() })),
+  manifest: z.looseObject({ counts, digest: z.string() }),
+});
+const report = z.strictObject({
+  errors: z.array(z.strictObject({ type: z.string(), id: z.string().optional(), message: z.string() })).optional(),
+  success: z.strictObject({ orgs: z.array(z.looseObject({ orgId: z.string() })).optional() }),
+  summary: z.looseObject({
+    created: counts,
+    unchanged: counts,
+    failed: counts,
+    notCarried: counts,
+    proved: z.boolean(),
+  }),
+});
+
+/** An export file, and the bytes that it was read from. */
+export interface Exported extends z.infer<typeof exported> {
+  readonly bytes: string;
+}
+
+/** What an import answers. */
+export type Report = z.infer<typeof report>;
+
+/** An instance in this process: the import and the export of a store, called by its owner. */
+export interface TestInstance {
+  /** Its default organisation. */
+  readonly orgId: string;
+  /** Imports and expects a report. */
+  import(body: unknown): Promise<Report>;
+  /** Imports and expects an error body, which it returns with its status. */
+  refusedImport(body: unknown): Promise<{ status: number; body: Record<string, unknown> }>;
+  /** Exports all but the default organisation, with everything that can be asked for, unless told otherwise. */
+  export(request?: object): Promise<Exported>;
+}
+
+const DAY_MS = 86_400_000;
+const noBucket = () => Promise.reject(new Error('these tests have no bucket'));
+const bucket: Bucket = { write: noBucket, pin: noBucket };
+
+/** Initialises a store, and serves its import and export. Bodies that are text are sent as they are. */
+export async function testInstance(store: Store, name = 'test'): Promise<TestInstance> {
+  configureLog('silent');
+  const now = () => new Date();
+  const { orgId, token } = await initialise(store, name, DAY_MS, now());
+  const limits = { maxTimeoutMs: 600_000, maxRequestBytes: 100_000_000, maxResponseBytes: undefined };
+  const ports = { store, bucket, now, ...limits };
+  const app = createApp({ routes: [...importRoutes(ports), ...exportRoutes(ports)] });
+  const send = async (path: string, body: unknown) => {
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const response = await app.request(path, { method: 'POST', body: text, headers });
+    return { status: response.status, text: await response.text() };
+  };
+  return {
+    orgId,
+    async import(body) {
+      const { status, text } = await send('/admin/v1/import', body);
+      expect({ status, text }, text).toMatchObject({ status: 200 });
+      return report.parse(JSON.parse(text));
+    },
+    async refusedImport(body) {
+      const { status, text } = await send('/admin/v1/import', body);
+      expect(status, text).toBeGreaterThanOrEqual(400);
+      return { status, body: record.parse(JSON.parse(text)) };
+    },
+    async export(request) {
+      const everything = { excluded_org_ids: [orgId], with_passwords: true, with_otp: true, with_keys: true };
+      const { status, text } = await send('/admin/v1/export', { ...everything, response_output: true, ...request });
+      expect({ status, text }, text).toMatchObject({ status: 200 });
+      return { ...exported.parse(JSON.parse(text)), bytes: text };
+    },
+  };
+}

@@ -1,0 +1,128 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type ManifestEntry, ManifestTally, manifestSchema } from '../../../shared/contract/manifest.ts';
+
+function tallyOf(entries: readonly ManifestEntry[], organisations = 0): ManifestTally {
+  const tally = new ManifestTally();
+  for (const entry of entries) tally.add(entry);
+  for (let at = 0; at < organisations; at++) tally.addOrganisation();
+  return tally;
+}
+
+const digestOf = (entries: readonly ManifestEntry[]) => tallyOf(entries).digest;
+
+const base: ManifestEntry = { section: 'humanUsers', orgId: 'org-1', digest: 'd1', credentials: {}, otpEmail: false };
+const entries: ManifestEntry[] = [
+  base,
+  { ...base, digest: 'd2', credentials: { passwordHash: 'h', totpSeed: 's' } },
+  { ...base, section: 'oidcIdps', digest: 'd3', credentials: { clientSecret: 'c' } },
+  { ...base, orgId: 'org-2', digest: 'd4', otpEmail: true },
+];
+
+const anyEntry = fc.record({
+  section: fc.constantFrom('humanUsers', 'projects', 'domains'),
+  orgId: fc.string(),
+  digest: fc.string(),
+  credentials: fc.record({ passwordHash: fc.string(), totpSeed: fc.string() }, { requiredKeys: [] }),
+  otpEmail: fc.boolean(),
+});
+
+describe("a manifest's digest", () => {
+  it('is that of nothing for no records', () => {
+    expect(digestOf([])).toBe(`sha256:${'0'.repeat(64)}`);
+  });
+
+  it('does not depend on the order of the records', () => {
+    fc.assert(
+      fc.property(fc.array(anyEntry), fc.infiniteStream(fc.nat()), (records, numbers) => {
+        const shuffled = records
+          .map((record) => ({ record, at: numbers.next().value ?? 0 }))
+          .sort((one, other) => one.at - other.at)
+          .map(({ record }) => record);
+        expect(digestOf(shuffled)).toBe(digestOf(records));
+      }),
+    );
+  });
+
+  it('shows that any record was lost', () => {
+    for (const lost of entries) expect(digestOf(entries.filter((one) => one !== lost))).not.toBe(digestOf(entries));
+  });
+
+  it('shows that any record is there once more, also twice more or 256 times more', () => {
+    for (const added of entries) {
+      for (const times of [1, 2, 256]) {
+        const more = Array.from({ length: times }, () => added);
+        expect(digestOf([...entries, ...more])).not.toBe(digestOf(entries));
+      }
+    }
+  });
+
+  it('shows that one record was put in the place of another', () => {
+    const [first = base, , third = base] = entries;
+    expect(digestOf([...entries.slice(1), third])).not.toBe(digestOf(entries));
+    expect(digestOf([first, first, ...entries.slice(2)])).not.toBe(digestOf(entries));
+  });
+
+  it.each<[string, Partial<ManifestEntry>]>([
+    ['the section', { section: 'machineUsers' }],
+    ['the organisation', { orgId: 'org-3' }],
+    ['the record', { digest: 'd5' }],
+    ['the password hash', { credentials: { passwordHash: 'x' } }],
+    ['the TOTP seed', { credentials: { totpSeed: 'x' } }],
+    ['the client secret', { credentials: { clientSecret: 'x' } }],
+    ['the OTP e-mail factor', { otpEmail: true }],
+  ])('shows that %s was changed', (_what, change) => {
+    const changed = entries.map((entry) => (entry === base ? { ...base, ...change } : entry));
+    expect(digestOf(changed)).not.toBe(digestOf(entries));
+  });
+
+  it('tells apart credentials that only stand in another field, and texts that only meet elsewhere', () => {
+    const digests = [
+      digestOf([{ ...base, credentials: { passwordHash: 'x' } }]),
+      digestOf([{ ...base, credentials: { totpSeed: 'x' } }]),
+      digestOf([{ ...base, credentials: { clientSecret: 'x' } }]),
+      digestOf([{ ...base, orgId: 'a","b', digest: 'c' }]),
+      digestOf([{ ...base, orgId: 'a', digest: 'b","c' }]),
+    ];
+    expect(new Set(digests).size).toBe(digests.length);
+  });
+});
+
+describe("a manifest's counts", () => {
+  it('are by section, with the organisations', () => {
+    expect(tallyOf(entries, 2).counts).toEqual({ humanUsers: 3, oidcIdps: 1, orgs: 2 });
+  });
+
+  it('have no section without records', () => {
+    expect(tallyOf([]).counts).toEqual({});
+  });
+});
+
+describe('a manifest', () => {
+  const tally = tallyOf(entries, 1);
+  const manifest = {
+    version: 1,
+    instance: 'source',
+    readTime: '2026-01-01T00:00:00.000Z',
+    counts: tally.counts,
+    digest: tally.digest,
+  };
+
+  it('is read back as it was written', () => {
+    expect(manifestSchema.parse(JSON.parse(JSON.stringify(manifest)))).toEqual(manifest);
+  });
+
+  it.each<[string, object]>([
+    ['another version', { version: 2 }],
+    ['no digest', { digest: undefined }],
+    ['a digest of another kind', { digest: 'md5:0' }],
+    ['a digest in capitals', { digest: tally.digest.toUpperCase() }],
+    ['a digest cut off', { digest: tally.digest.slice(0, -1) }],
+    ['a count below zero', { counts: { orgs: -1 } }],
+    ['a count that is no whole number', { counts: { orgs: 1.5 } }],
+    ['a count that is text', { counts: { orgs: '1' } }],
+    ['no counts', { counts: null }],
+  ])('with %s is none', (_what, change) => {
+    expect(manifestSchema.safeParse({ ...manifest, ...change }).success).toBe(false);
+  });
+});

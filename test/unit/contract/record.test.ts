@@ -1,0 +1,234 @@
+import { describe, expect, it } from 'vitest';
+import { isRecord, putAt } from '../../../shared/contract/jsonRecord.ts';
+import { readRecord, storedFields } from '../../../shared/contract/record.ts';
+import { findSection } from './findSection.ts';
+
+const read = (section: string, value: unknown, orgId = 'org-1') => readRecord(findSection(section), value, orgId);
+
+const person = {
+  userId: 'auth0|abc',
+  user: {
+    userName: 'alice',
+    profile: { firstName: 'Alice', lastName: 'Ångström', preferredLanguage: 'de', gender: 'GENDER_FEMALE' },
+    email: { email: 'alice@example.com', isEmailVerified: true },
+    phone: { phone: '+41791234567', isPhoneVerified: true },
+    hashedPassword: { value: '$2a$10$hash', algorithm: 'bcrypt' },
+    otpCode: 'JBSWY3DPEHPK3PXP',
+  },
+  state: 'USER_STATE_LOCKED',
+};
+
+const personInSnakeCase = {
+  state: 4,
+  user: {
+    otp_code: 'JBSWY3DPEHPK3PXP',
+    hashed_password: { value: '$2a$10$hash' },
+    phone: { is_phone_verified: true, phone: '+41791234567' },
+    email: { is_email_verified: true, email: 'alice@example.com' },
+    profile: { gender: 1, preferred_language: 'de', last_name: 'Ångström', first_name: 'Alice', nick_name: '' },
+    user_name: 'alice',
+    request_passwordless_registration: false,
+    unknown: { deep: [1] },
+  },
+  user_id: 'auth0|abc',
+};
+
+describe('a record', () => {
+  it('has the same canonical form and digest in both spellings, in any order of its fields, with defaults or without', () => {
+    const one = read('humanUsers', person);
+    const other = read('humanUsers', personInSnakeCase);
+    expect(other.body).toBe(one.body);
+    expect(other.digest).toBe(one.digest);
+    expect(other.credentials).toEqual(one.credentials);
+  });
+
+  it('is read from its own canonical form as it is', () => {
+    const record = read('humanUsers', person);
+    expect(read('humanUsers', JSON.parse(record.body)).body).toBe(record.body);
+  });
+
+  it('has another digest when a single value is changed', () => {
+    const changed = { ...person, user: { ...person.user, userName: 'Alice' } };
+    expect(read('humanUsers', changed).digest).not.toBe(read('humanUsers', person).digest);
+  });
+
+  it('has a digest of 256 bits in base64url', () => {
+    expect(read('humanUsers', person).digest).toMatch(/^[\w-]{43}$/);
+  });
+
+  it('is refused with what is wrong', () => {
+    const faults: [string, unknown, RegExp][] = [
+      ['humanUsers', { user: { ...person.user, user_name: 'b' } }, /user_name.*set multiple times/],
+      ['humanUsers', { user: { userName: 1 } }, /user_name.*expected string, got 1/],
+      ['humanUsers', 'alice', /DataHumanUser/],
+      ['humanUsers', [], /DataHumanUser/],
+      ['userMetadata', { id: 'a', key: 'k', value: '!' }, /value/],
+      ['actions', { action: { timeout: '5 minutes' } }, /timeout|Duration/],
+      ['machineKeys', { keyId: 'k', expirationDate: 'tomorrow' }, /expiration_date|Timestamp/],
+      ['projectRoles', { projectId: {} }, /project_id/],
+    ];
+    for (const [section, value, message] of faults) expect(() => read(section, value)).toThrow(message);
+  });
+
+  it.each(['humanUsers', 'machineUsers', 'projects', 'oidcApps', 'apiApps', 'actions', 'projectGrants', 'oidcIdps'])(
+    'of %s is refused without the object inside it',
+    (section) => {
+      expect(() => read(section, {})).toThrow(/^\w+: value is required$/);
+      expect(() => read(section, { [findSection(section).inner ?? '']: null })).toThrow(/value is required/);
+    },
+  );
+
+  it('writes bytes in standard base64 and long numbers as strings, however they came', () => {
+    expect(read('userMetadata', { id: 'u', key: 'k', value: '_-8' }).json.value).toBe('/+8=');
+    expect(read('passwordComplexityPolicy', { minLength: 10 }).json).toEqual({ minLength: '10' });
+    expect(read('passwordComplexityPolicy', { minLength: '10' }).json).toEqual({ minLength: '10' });
+  });
+
+  it('may have an unknown value of an enum, which is as if it were not there', () => {
+    expect(read('humanUsers', { ...person, state: 'USER_STATE_OF_TOMORROW' }).state).toBe('USER_STATE_ACTIVE');
+  });
+});
+
+describe('credentials', () => {
+  it('are taken out of the record: neither its text nor its digest tells them', () => {
+    const { body, digest, credentials } = read('humanUsers', person);
+    expect(credentials).toEqual({ passwordHash: '$2a$10$hash', totpSeed: 'JBSWY3DPEHPK3PXP' });
+    expect(body).not.toContain('$2a$10$hash');
+    expect(body).not.toContain('JBSWY3DPEHPK3PXP');
+    const without = { ...person, user: { ...person.user, hashedPassword: undefined, otpCode: undefined } };
+    expect(read('humanUsers', JSON.parse(JSON.stringify(without))).digest).toBe(digest);
+  });
+
+  it('can be put back where they stood', () => {
+    const { body, credentials, section } = read('humanUsers', person);
+    const json: unknown = JSON.parse(body);
+    if (!isRecord(json)) throw new Error('the body is no object');
+    for (const { path, field } of section.credentials ?? []) putAt(json, path, credentials[field]);
+    const again = read('humanUsers', json);
+    expect({ body: again.body, credentials: again.credentials }).toEqual({ body, credentials });
+    expect(json.user).toMatchObject({ hashedPassword: { value: '$2a$10$hash' }, otpCode: 'JBSWY3DPEHPK3PXP' });
+  });
+
+  it('of an identity provider are taken out too', () => {
+    const { body, credentials } = read('oidcIdps', { idpId: 'i', idp: { name: 'n', clientSecret: 'google-secret' } });
+    expect(credentials).toEqual({ clientSecret: 'google-secret' });
+    expect(body).not.toContain('google-secret');
+  });
+
+  it('that are empty are none', () => {
+    const { credentials, body } = read('humanUsers', {
+      userId: 'u',
+      user: { userName: 'a', hashedPassword: { value: '' }, otpCode: '' },
+    });
+    expect(credentials).toEqual({});
+    expect(JSON.parse(body)).toEqual({ userId: 'u', user: { userName: 'a' }, state: 'USER_STATE_ACTIVE' });
+  });
+
+  it('include a clear password, which is handed over to be hashed and is no part of the record', () => {
+    const record = read('humanUsers', { userId: 'u', user: { userName: 'a', password: 'Secret1!' } });
+    expect(record.clearPassword).toBe('Secret1!');
+    expect(record.body).not.toContain('Secret1!');
+    expect(JSON.stringify(storedFields(record))).not.toContain('Secret1!');
+  });
+
+  it('in the form of a hash win over a clear password', () => {
+    const user = { userName: 'a', password: 'Secret1!', hashedPassword: { value: '$2a$10$hash' } };
+    const record = read('humanUsers', { userId: 'u', user });
+    expect(record.clearPassword).toBeUndefined();
+    expect(record.credentials.passwordHash).toBe('$2a$10$hash');
+    expect(record.body).not.toContain('Secret1!');
+  });
+});
+
+describe('the factor OTP e-mail', () => {
+  it.each([
+    [{ otpEmail: true }, true],
+    [{ otp_email: true }, true],
+    [{ otpEmail: false }, false],
+    [{ otpEmail: null }, false],
+    [{}, false],
+  ])('of %j beside the user is %j, and not part of the digest', (fields, expected) => {
+    const record = read('humanUsers', { ...person, ...fields });
+    expect(record.otpEmail).toBe(expected);
+    expect(record.digest).toBe(read('humanUsers', person).digest);
+  });
+
+  it.each([1, 'true', {}, []])('is refused as %j', (otpEmail) => {
+    expect(() => read('humanUsers', { ...person, otpEmail })).toThrow('otpEmail: expected true or false');
+  });
+
+  it('is refused in both spellings at once', () => {
+    expect(() => read('humanUsers', { ...person, otpEmail: true, otp_email: true })).toThrow('set multiple times');
+  });
+});
+
+describe('what may be left out', () => {
+  it('is filled in: the state of a person, a service user and an organisation', () => {
+    expect(read('humanUsers', { userId: 'u', user: { userName: 'a' } }).json.state).toBe('USER_STATE_ACTIVE');
+    expect(read('machineUsers', { userId: 'u', user: { userName: 'a' } }).json.state).toBe('USER_STATE_ACTIVE');
+    expect(read('humanUsers', { userId: 'u', user: { userName: 'a' }, state: 'USER_STATE_UNSPECIFIED' }).json).toEqual(
+      read('humanUsers', { userId: 'u', user: { userName: 'a' } }).json,
+    );
+  });
+
+  it('is the organisation of a domain and of the domain policy: it is the one that they stand in', () => {
+    for (const orgId of [undefined, 'another', 'org-1']) {
+      expect(read('domains', { ...(orgId && { orgId }), domainName: 'a.example' }).json).toEqual({
+        orgId: 'org-1',
+        domainName: 'a.example',
+      });
+      expect(read('domainPolicy', { ...(orgId && { orgId }), userLoginMustBeDomain: true }).json).toEqual({
+        orgId: 'org-1',
+        userLoginMustBeDomain: true,
+      });
+    }
+  });
+
+  it('is the id of a user: the same each time for the same organisation and name, and for no other', () => {
+    const idOf = (userName: string, orgId: string) => read('humanUsers', { user: { userName } }, orgId).json.userId;
+    expect(idOf('alice', 'org-1')).toMatch(/^\d{18}$/);
+    expect(idOf('alice', 'org-1')).toBe(idOf('alice', 'org-1'));
+    const others = [idOf('alice', 'org-2'), idOf('bob', 'org-1'), idOf('', 'org-1alice'), idOf('1alice', 'org-')];
+    expect(new Set([idOf('alice', 'org-1'), ...others]).size).toBe(5);
+  });
+});
+
+describe('the id of a service user', () => {
+  it.each([
+    ['of the record', { userId: 'outer', user: { userName: 'robot' } }],
+    ['inside it, where the record has none', { user: { userId: 'outer', userName: 'robot' } }],
+    ['of the record, where both have one', { userId: 'outer', user: { userId: 'inner', userName: 'robot' } }],
+  ])('is the one %s', (_which, value) => {
+    expect(read('machineUsers', value).json).toEqual({
+      userId: 'outer',
+      user: { userName: 'robot' },
+      state: 'USER_STATE_ACTIVE',
+    });
+  });
+});
+
+describe('a trigger action', () => {
+  const expected = { flowType: '1', triggerType: '2', actionIds: ['a'] };
+
+  it.each([
+    ["a v2 document's numbers as text", { flowType: '1', triggerType: '2', actionIds: ['a'] }],
+    ["a v1 document's numbers", { flow_type: 1, trigger_type: 2, action_ids: ['a'] }],
+    [
+      "a v1 document's names",
+      { flowType: 'FLOW_TYPE_EXTERNAL_AUTHENTICATION', triggerType: 'TRIGGER_TYPE_PRE_CREATION', actionIds: ['a'] },
+    ],
+  ])('is the same from %s', (_form, value) => {
+    expect(read('triggerActions', value).json).toEqual(expected);
+  });
+
+  it.each(['3', '4', 'function', 'constructor', 'toString', '__proto__'])(
+    'keeps a flow that it does not know: %s',
+    (id) => {
+      expect(read('triggerActions', { flowType: id, triggerType: id, actionIds: ['a'] }).json).toEqual({
+        flowType: id,
+        triggerType: id,
+        actionIds: ['a'],
+      });
+    },
+  );
+});
