@@ -22,8 +22,8 @@ const JSON_HEADER = `-H 'Content-Type: application/json'`;
 /** The three operations as commands against the local instances, in an order in which they work. */
 export function localCommands({ source, target, bucket, exporter, importer }: Addresses): readonly LocalCommand[] {
   const post = (to: Addresses['source'], path: string) =>
-    `curl -sS -X POST ${to.url}/admin/v1/${path} -H "Authorization: Bearer $(cat ${to.tokenFile})" ${JSON_HEADER}`;
-  const key = (file: string) => `'"$(base64 < ${file} | tr -d '\\n')"'`;
+    `curl -sS -X POST ${to.url}/admin/v1/${path} -H "Authorization: Bearer $(cat ${quoted(to.tokenFile)})" ${JSON_HEADER}`;
+  const key = (file: string) => `'"$(base64 < ${quoted(file)} | tr -d '\\n')"'`;
   const inBucket = (file: string) => `{"bucket":"${bucket}","path":"export.json","serviceaccount_json":"${key(file)}"}`;
   return [
     {
@@ -49,7 +49,12 @@ export function localCommands({ source, target, bucket, exporter, importer }: Ad
     {
       name: 'removeOtpEmail',
       title: 'Remove the OTP e-mail factor of a person of target (a second time: 404)',
-      line: `curl -sS -X DELETE ${target.url}/v2/users/${samplePerson}/otp_email -H "Authorization: Bearer $(cat ${target.tokenFile})" -H 'Accept: application/json'`,
+      line: `curl -sS -X DELETE ${target.url}/v2/users/${samplePerson}/otp_email -H "Authorization: Bearer $(cat ${quoted(target.tokenFile)})" -H 'Accept: application/json'`,
     },
   ];
+}
+
+/** A path as one word of a shell command. */
+function quoted(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }

@@ -8,14 +8,19 @@ import { createServiceAccount } from './storage/createServiceAccount.ts';
 import { startStorage } from './storage/startStorage.ts';
 
 const BUCKET = 'identity-exports';
-const FIRST_PORT = 8080;
+const FIRST_PORT = '8080';
+const LAST_PORT = 65_533;
 
 configureLog('warn', process.stderr);
-await start(process.env.LOCAL_DIR ?? '.local', Number(process.env.PORT ?? FIRST_PORT));
+try {
+  await start(process.env.LOCAL_DIR ?? '.local', firstPort(process.env.PORT ?? FIRST_PORT));
+} catch (error) {
+  process.stderr.write(`${messageOf(error)}\n`);
+  process.exit(1);
+}
 
 /** Starts two instances and the Cloud Storage stand-in, prints what can be done with them, and stops at a signal. */
 async function start(directory: string, port: number): Promise<void> {
-  if (!Number.isInteger(port) || port < 1 || port > 65_533) throw new RangeError(`PORT=${port}: give a port number`);
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const inDirectory = (name: string) => join(directory, 'storage', `${name}.json`);
   const exporter = await createServiceAccount({ file: inDirectory('exporter'), name: 'exporter' });
@@ -87,4 +92,16 @@ function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => resolve());
   });
+}
+
+function firstPort(text: string): number {
+  const port = Number(text);
+  if (/^\d{1,5}$/.test(text) && port >= 1 && port <= LAST_PORT) return port;
+  throw new RangeError(`PORT=${text}: give a number from 1 to ${LAST_PORT}`);
+}
+
+/** What went wrong, for a person: only faults of our own show their stack. */
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error instanceof RangeError || 'code' in error ? error.message : (error.stack ?? error.message);
 }

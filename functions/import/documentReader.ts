@@ -1,5 +1,5 @@
 import { type DocumentField, documentFields } from '../../shared/contract/organisationDocument.ts';
-import { JsonFault, type JsonPath, JsonScanner, type Treatment } from '../../shared/json/jsonScanner.ts';
+import { JsonFault, type JsonPath, JsonScanner, parseJson, type Treatment } from '../../shared/json/jsonScanner.ts';
 import type { ValueKind } from '../../shared/json/valueScanner.ts';
 import { MAX_DOCUMENT_BYTES } from '../../shared/store/store.ts';
 
@@ -18,7 +18,7 @@ export type Wanted = (name: string) => boolean;
 
 /**
  * Reads an organisation document (contract 2), in either shape, from bytes that arrive in pieces. At most one record is
- * held. Unknown fields are passed over (contract 1.1).
+ * held. Unknown fields are passed over (contract 1.1), but they too must be JSON.
  */
 export class DocumentReader {
   private readonly wanted: Wanted;
@@ -36,9 +36,10 @@ export class DocumentReader {
 
   /** @throws JsonFault */
   push(chunk: Uint8Array): DocumentItem[] {
-    return this.scanner
-      .push(chunk)
-      .flatMap(({ path, kind, text }) => (text === 'null' && kind === 'scalar' ? none(path) : item(path, text)));
+    return this.scanner.push(chunk).flatMap(({ path, kind, text }) => {
+      if (!isKnown(path)) return unknown(path, text);
+      return text === 'null' && kind === 'scalar' ? none(path) : item(path, text);
+    });
   }
 
   /** @throws JsonFault when the document ended too early, or holds no list of organisations */
@@ -54,6 +55,7 @@ export class DocumentReader {
       case 1:
         return this.treatRoot(path, kind);
       case 2:
+        if (path[0] !== 'orgs') return 'keep';
         this.organisations++;
         this.seen = new Set();
         return enter(path, kind === 'object', 'expected an object');
@@ -65,14 +67,14 @@ export class DocumentReader {
   }
 
   private treatRoot(path: JsonPath, kind: ValueKind): Treatment {
-    if (path[0] !== 'orgs') return path[0] === 'manifest' ? 'keep' : 'skip';
+    if (path[0] !== 'orgs') return path[0] === 'manifest' ? 'keep' : treatUnknown(kind);
     this.hasOrganisations = true;
     return kind === 'scalar' ? 'keep' : enter(path, kind === 'array', 'expected a list');
   }
 
   private treatField(path: JsonPath, kind: ValueKind): Treatment {
     const field = fieldOf(path);
-    if (field === undefined) return 'skip';
+    if (field === undefined) return treatUnknown(kind);
     if (this.seen.has(field.name)) throw new JsonFault([...path], `duplicate field "${field.name}"`);
     this.seen.add(field.name);
     if (!this.wanted(field.name)) return 'skip';
@@ -83,6 +85,21 @@ export class DocumentReader {
 
 function fieldOf(path: JsonPath): DocumentField | undefined {
   return documentFields.get(String(path[2]));
+}
+
+function isKnown(path: JsonPath): boolean {
+  if (path.length === 1) return path[0] === 'orgs' || path[0] === 'manifest';
+  return path[0] === 'orgs' && fieldOf(path) !== undefined;
+}
+
+/** A list that is not known may be long: its elements are looked at one by one. */
+function treatUnknown(kind: ValueKind): Treatment {
+  return kind === 'array' ? 'enter' : 'keep';
+}
+
+function unknown(path: JsonPath, text: string): DocumentItem[] {
+  parseJson(text, path);
+  return [];
 }
 
 function enter(path: JsonPath, allowed: boolean, otherwise: string): Treatment {

@@ -38,8 +38,8 @@ export async function documentSource(
 }
 
 function inlineSource({ field, kind, start, end }: InlineDocument, body: RequestBytes): DocumentSource {
-  if (kind === 'object') return { open: () => body.open(start, end) };
-  if (kind === 'string') return { open: () => stringContent(body.open(start + 1, end - 1)) };
+  if (kind === 'object') return { field, open: () => body.open(start, end) };
+  if (kind === 'string') return { field, open: () => stringContent(body.open(start + 1, end - 1)) };
   throw invalidRequest([{ field, description: 'expected an export file: a JSON object, or a string that holds one' }]);
 }
 

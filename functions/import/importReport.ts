@@ -1,7 +1,7 @@
 import { type JsonRecord, textAt, valueAt } from '../../shared/contract/jsonRecord.ts';
 import type { OrganisationRecord } from '../../shared/contract/record.ts';
 import type { RecordFault } from '../../shared/contract/section.ts';
-import type { OrganisationHeader } from './inspection.ts';
+import type { OrganisationHeader } from './organisationDraft.ts';
 import type { Outcome } from './recordBatch.ts';
 
 /** An entry of `errors` in the import response (contract 5.7). */

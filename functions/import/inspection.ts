@@ -1,24 +1,15 @@
-import { fromJson, toJson } from '@bufbuild/protobuf';
-import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
-import { isRecord, type JsonRecord } from '../../shared/contract/jsonRecord.ts';
+import { DocumentFault } from '../../shared/contract/documentFault.ts';
 import { type Manifest, ManifestTally, manifestSchema } from '../../shared/contract/manifest.ts';
-import { type OrganisationRecord, readRecord, recordOf } from '../../shared/contract/record.ts';
-import { organisationSection, sections } from '../../shared/contract/sections.ts';
-import { type FieldViolation, invalidRequest } from '../../shared/errors/errors.ts';
-import { formatPath, JsonFault, type JsonPath, parseJson } from '../../shared/json/jsonScanner.ts';
+import { type OrganisationRecord, readRecord } from '../../shared/contract/record.ts';
+import type { Section } from '../../shared/contract/section.ts';
+import { sections } from '../../shared/contract/sections.ts';
+import { invalidRequest } from '../../shared/errors/errors.ts';
+import { JsonFault, parseJson } from '../../shared/json/jsonScanner.ts';
+import { MAX_DOCUMENT_BYTES } from '../../shared/store/store.ts';
 import { type DocumentItem, DocumentReader } from './documentReader.ts';
-import { type LoginPolicyAdditions, loginPolicyWith, withAddition } from './loginPolicyV1.ts';
-
-/** What is known of an organisation of the document before any of its records is written. */
-export interface OrganisationHeader {
-  readonly orgId: string;
-  /** The organisation's own record; none where the document names only its id. */
-  readonly record: OrganisationRecord | undefined;
-  /** What a v1 document says of the login policy outside it. */
-  readonly loginPolicyAdditions: LoginPolicyAdditions;
-  /** Whether login names carry the organisation's domain; undefined where the document has no domain policy. */
-  readonly loginNamesByDomain: boolean | undefined;
-}
+import { loginPolicyWith } from './loginPolicyV1.ts';
+import { OrganisationDraft, type OrganisationHeader } from './organisationDraft.ts';
+import { Violations } from './violations.ts';
 
 /** What reading the whole document has told. */
 export interface Inspection {
@@ -31,10 +22,11 @@ export interface Inspection {
 
 /** The document's bytes, as often as they are asked for. */
 export interface DocumentSource {
+  /** The request's field that holds the document; undefined where it is in a bucket. */
+  readonly field?: string;
   open(signal: AbortSignal): AsyncIterable<Uint8Array>;
 }
 
-const MAX_VIOLATIONS = 100;
 const sectionsByName = new Map(sections.map((section) => [section.name, section]));
 // A v1 document's name for the domain policy (contract 2, 5.9).
 const sectionNames: Readonly<Record<string, string>> = { iamPolicy: 'domainPolicy' };
@@ -44,14 +36,6 @@ export function sectionOf(name: string) {
   return sectionsByName.get(sectionNames[name] ?? name);
 }
 
-interface Draft {
-  fields: JsonRecord;
-  additions: LoginPolicyAdditions;
-  loginNamesByDomain: boolean | undefined;
-  /** Whether a record came before the organisation's id. */
-  late: boolean;
-}
-
 /**
  * Reads and checks the whole document before anything is written, and compares it with its manifest where it has one.
  * @throws IdentityError INVALID_ARGUMENT naming the first 100 faults, each with its path
@@ -59,102 +43,90 @@ interface Draft {
 export async function inspect(source: DocumentSource, signal: AbortSignal): Promise<Inspection> {
   const first = await readThrough(source, signal, undefined);
   const { drafts, manifest } = first;
-  const organisations = drafts.map(headerOf);
+  const organisations = drafts.map((draft) => draft.header());
   if (manifest === undefined) return { organisations, counts: first.tally.counts, proved: false };
   const tally = drafts.some(({ late }) => late) ? (await readThrough(source, signal, drafts)).tally : first.tally;
+  const { counts } = tally;
   checkManifest(manifest, organisations, tally);
-  return { organisations, counts: tally.counts, proved: true };
+  return { organisations, counts, proved: true };
+}
+
+interface Reading {
+  readonly drafts: OrganisationDraft[];
+  readonly tally: ManifestTally;
+  manifest: Manifest | undefined;
 }
 
 /** One reading. `known` are the drafts of an earlier one, for documents that name an organisation's id last. */
-async function readThrough(source: DocumentSource, signal: AbortSignal, known: readonly Draft[] | undefined) {
+async function readThrough(
+  source: DocumentSource,
+  signal: AbortSignal,
+  known: readonly OrganisationDraft[] | undefined,
+): Promise<Reading> {
   const reader = new DocumentReader(() => true);
-  const drafts: Draft[] = [];
-  const tally = new ManifestTally();
-  const violations: FieldViolation[] = [];
-  let manifest: Manifest | undefined;
-  const take = (item: DocumentItem) => {
-    if (item.organisation === undefined) manifest = readManifest(item);
-    else takeItem(item, draftAt(drafts, item.organisation), known?.[item.organisation], tally);
-  };
+  const reading: Reading = { drafts: [], tally: new ManifestTally(), manifest: undefined };
+  const violations = new Violations(source.field);
   try {
     for await (const chunk of source.open(signal)) {
       signal.throwIfAborted();
-      for (const item of reader.push(chunk)) collect(violations, item.path, () => take(item));
-      if (violations.length >= MAX_VIOLATIONS) break;
+      for (const item of reader.push(chunk)) violations.during(item.path, () => takeItem(item, reading, known));
+      if (violations.full) break;
     }
-    if (violations.length < MAX_VIOLATIONS) reader.end();
+    if (!violations.full) reader.end();
   } catch (error) {
     if (!(error instanceof JsonFault)) throw error;
-    violations.push(violation(error, error.path));
+    violations.add(error, error.path);
   }
-  if (violations.length > 0) throw invalidRequest(violations.slice(0, MAX_VIOLATIONS));
-  if (reader.organisations > 0) draftAt(drafts, reader.organisations - 1);
-  return { drafts, tally, manifest };
+  violations.throwIfAny();
+  if (reader.organisations > 0) draftAt(reading.drafts, reader.organisations - 1);
+  return reading;
 }
 
-function readManifest(item: DocumentItem): Manifest {
-  const result = manifestSchema.safeParse(parseJson(item.text, item.path));
-  if (result.success) return result.data;
-  const [issue] = result.error.issues;
-  throw new JsonFault([...item.path, ...(issue?.path ?? []).map(String)], issue?.message ?? 'not a manifest');
-}
-
-function draftAt(drafts: Draft[], index: number): Draft {
-  while (drafts.length <= index) drafts.push({ fields: {}, additions: {}, loginNamesByDomain: undefined, late: false });
+function draftAt(drafts: OrganisationDraft[], index: number): OrganisationDraft {
+  while (drafts.length <= index) drafts.push(new OrganisationDraft());
   const draft = drafts[index];
   if (draft === undefined) throw new Error(`no organisation ${index}`);
   return draft;
 }
 
-function collect(violations: FieldViolation[], path: JsonPath, work: () => void): void {
-  try {
-    work();
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    violations.push(violation(error, error instanceof JsonFault ? error.path : path));
-  }
-}
-
-function violation(error: Error, path: JsonPath): FieldViolation {
-  return { field: formatPath(path), description: error.message };
-}
-
-function takeItem(item: DocumentItem, draft: Draft, known: Draft | undefined, tally: ManifestTally): void {
+function takeItem(item: DocumentItem, reading: Reading, known: readonly OrganisationDraft[] | undefined): void {
   const value = parseJson(item.text, item.path);
-  const section = sectionOf(item.name);
-  if (section === undefined) {
-    takeField(draft, item.name, value);
+  if (item.organisation === undefined) {
+    reading.manifest = readManifest(value, item);
     return;
   }
-  const orgId = (known ?? draft).fields.orgId;
+  const draft = draftAt(reading.drafts, item.organisation);
+  const section = sectionOf(item.name);
+  if (section === undefined) draft.take(item.name, value);
+  else takeRecord(section, value, draft, known?.[item.organisation] ?? draft, reading.tally);
+}
+
+function takeRecord(
+  section: Section,
+  value: unknown,
+  draft: OrganisationDraft,
+  { orgId, additions }: OrganisationDraft,
+  tally: ManifestTally,
+): void {
   draft.late ||= orgId === undefined;
-  const raw = item.name === 'loginPolicy' ? loginPolicyWith(value, (known ?? draft).additions) : value;
-  const record = readRecord(section, raw, typeof orgId === 'string' ? orgId : '');
+  const whole = section.name === 'loginPolicy' ? loginPolicyWith(value, additions) : value;
+  const record = readRecord(section, whole, orgId ?? '', true);
+  checkSize(record);
   if (section.name === 'domainPolicy') draft.loginNamesByDomain = record.json.userLoginMustBeDomain === true;
   tally.add({ ...record, section: section.name });
 }
 
-function takeField(draft: Draft, name: string, value: unknown): void {
-  const additions = withAddition(draft.additions, name, value);
-  if (additions !== undefined) {
-    draft.additions = additions;
-    return;
-  }
-  const json = toJson(DataOrgSchema, fromJson(DataOrgSchema, { [name]: asJson(value) }, { ignoreUnknownFields: true }));
-  if (isRecord(json)) Object.assign(draft.fields, json);
+/** A record can be larger as it is stored than as it was sent: numbers of enums become their names. */
+function checkSize({ body }: OrganisationRecord): void {
+  if (Buffer.byteLength(body) <= MAX_DOCUMENT_BYTES) return;
+  throw new DocumentFault([{ path: '', reason: `the record is larger than ${MAX_DOCUMENT_BYTES} bytes` }]);
 }
 
-function asJson(value: unknown) {
-  return value as Parameters<typeof fromJson>[1];
-}
-
-function headerOf({ fields, additions, loginNamesByDomain }: Draft): OrganisationHeader {
-  const orgId = typeof fields.orgId === 'string' ? fields.orgId : '';
-  const { org, orgState } = fields;
-  const json: JsonRecord = { orgId, org, ...(orgState === undefined ? {} : { orgState }) };
-  const record = isRecord(org) ? recordOf(organisationSection, json, orgId, false) : undefined;
-  return { orgId, record, loginPolicyAdditions: additions, loginNamesByDomain };
+function readManifest(value: unknown, { path }: DocumentItem): Manifest {
+  const result = manifestSchema.safeParse(value);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  throw new JsonFault([...path, ...(issue?.path ?? []).map(String)], issue?.message ?? 'not a manifest');
 }
 
 function checkManifest(manifest: Manifest, organisations: readonly OrganisationHeader[], tally: ManifestTally): void {

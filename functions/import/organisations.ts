@@ -3,7 +3,7 @@ import { organisationSection } from '../../shared/contract/sections.ts';
 import { documentId } from '../../shared/store/documentId.ts';
 import type { DocumentKey, Store } from '../../shared/store/store.ts';
 import { type ImportReport, messageOf } from './importReport.ts';
-import type { OrganisationHeader } from './inspection.ts';
+import type { OrganisationHeader } from './organisationDraft.ts';
 import type { BatchContext, Outcome } from './recordBatch.ts';
 import { type PlacedPlan, RecordWriter } from './recordWriter.ts';
 

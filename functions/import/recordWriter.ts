@@ -3,7 +3,7 @@ import { MAX_COMMIT_BYTES } from '../../shared/store/store.ts';
 import { type BatchContext, type Outcome, writeBatch } from './recordBatch.ts';
 
 const BATCH_RECORDS = 250;
-/** Room for the fields beside the body. */
+/** Room for the fields beside the body and the credentials. */
 const RECORD_OVERHEAD_BYTES = 1_500;
 const BATCHES_IN_FLIGHT = 4;
 
@@ -35,7 +35,7 @@ export class RecordWriter {
   /** Adds records; resolves when there is room for more. */
   async add(placed: readonly PlacedPlan[]): Promise<void> {
     for (const one of placed) {
-      const bytes = one.plan.record.body.length * 3 + RECORD_OVERHEAD_BYTES;
+      const bytes = storedBytes(one.plan.record);
       if (this.batch.length === BATCH_RECORDS || this.batchBytes + bytes > MAX_COMMIT_BYTES) await this.send();
       this.batch.push(one);
       this.batchBytes += bytes;
@@ -68,4 +68,10 @@ export class RecordWriter {
       if (outcome !== undefined) this.onOutcome(placed, outcome);
     });
   }
+}
+
+/** What a record weighs at most when it is stored: a character takes up to three bytes. */
+function storedBytes({ body, credentials }: RecordPlan['record']): number {
+  const texts = [body, ...Object.values(credentials)];
+  return texts.reduce((characters, text) => characters + text.length, 0) * 3 + RECORD_OVERHEAD_BYTES;
 }

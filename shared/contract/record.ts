@@ -1,9 +1,11 @@
 import { hash } from 'node:crypto';
-import { type DescMessage, fromJson, type JsonValue, toJson } from '@bufbuild/protobuf';
+import type { DescMessage } from '@bufbuild/protobuf';
 import type { DocumentFields } from '../store/documentFields.ts';
+import { DocumentFault } from './documentFault.ts';
 import { isRecord, type JsonRecord, takeAt } from './jsonRecord.ts';
 import { normalise, prepare } from './normalise.ts';
 import { documentFields } from './organisationDocument.ts';
+import { readMessage } from './readMessage.ts';
 import { type Credential, type Credentials, partitionOf, type Section } from './section.ts';
 
 /** A record of the organisation document in canonical form, apart from its credentials. */
@@ -28,14 +30,15 @@ for (const field of documentFields.values()) if (field.schema !== undefined) sch
 /**
  * Reads one record from JSON, by the wire's JSON mapping (contract 1.1).
  * @param value parsed JSON of one element of the section
- * @throws Error whose message says what is wrong with it
+ * @param checked whether the rules of its fields are looked at (contract 3); once for each record is enough
+ * @throws DocumentFault
  */
-export function readRecord(section: Section, value: unknown, orgId: string): OrganisationRecord {
+export function readRecord(section: Section, value: unknown, orgId: string, checked = false): OrganisationRecord {
   const schema = schemas.get(section.name);
   if (schema === undefined) throw new Error(`${section.name} is no section of the organisation document`);
-  const json = canonical(schema, prepare(section.name, value));
+  const json = readMessage(schema, prepare(section.name, value), checked ? section : undefined);
   if (section.inner !== undefined && json[section.inner] === undefined)
-    throw new Error(`${section.inner}: value is required`);
+    throw new DocumentFault([{ path: section.inner, reason: 'value is required' }]);
   return recordOf(section, json, orgId, hasOtpEmail(value));
 }
 
@@ -76,23 +79,13 @@ export function storedFields(record: OrganisationRecord): DocumentFields {
   };
 }
 
-function canonical(schema: DescMessage, value: unknown): JsonRecord {
-  const message = fromJson(schema, asJson(value), { ignoreUnknownFields: true });
-  const json = toJson(schema, message);
-  if (!isRecord(json)) throw new Error('expected an object');
-  return json;
-}
-
-/** What JSON.parse returns is JSON: this is where the types are told so. */
-function asJson(value: unknown): JsonValue {
-  return value as JsonValue;
-}
-
 /** Our own field beside ZITADEL's, in both spellings. */
 function hasOtpEmail(value: unknown): boolean {
   if (!isRecord(value)) return false;
-  if ('otpEmail' in value && 'otp_email' in value) throw new Error('otpEmail: set multiple times');
+  if ('otpEmail' in value && 'otp_email' in value) {
+    throw new DocumentFault([{ path: 'otpEmail', reason: 'set multiple times' }]);
+  }
   const flag = value.otpEmail ?? value.otp_email ?? false;
-  if (typeof flag !== 'boolean') throw new Error('otpEmail: expected true or false');
+  if (typeof flag !== 'boolean') throw new DocumentFault([{ path: 'otpEmail', reason: 'expected true or false' }]);
   return flag;
 }

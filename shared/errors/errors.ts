@@ -49,10 +49,13 @@ export interface FieldViolation {
   readonly description: string;
 }
 
-/** The request is not as the contract says; every violation found is named. */
-export function invalidRequest(violations: readonly FieldViolation[]): IdentityError {
+/**
+ * The request is not as the contract says; every violation found is named.
+ * @param message how ZITADEL says the first of them, where it does
+ */
+export function invalidRequest(violations: readonly FieldViolation[], message?: string): IdentityError {
   const [first] = violations;
-  const text = first === undefined ? 'invalid request' : describe(first);
+  const text = message ?? (first === undefined ? 'invalid request' : describe(first));
   return new IdentityError({
     code: 'INVALID_ARGUMENT',
     text,

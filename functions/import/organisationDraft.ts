@@ -1,0 +1,50 @@
+import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
+import { isRecord, type JsonRecord } from '../../shared/contract/jsonRecord.ts';
+import { readMessage } from '../../shared/contract/readMessage.ts';
+import { type OrganisationRecord, recordOf } from '../../shared/contract/record.ts';
+import { organisationSection } from '../../shared/contract/sections.ts';
+import { type LoginPolicyAdditions, withAddition } from './loginPolicyV1.ts';
+
+/** What is known of an organisation of the document before any of its records is written. */
+export interface OrganisationHeader {
+  readonly orgId: string;
+  /** The organisation's own record; none where the document names only its id. */
+  readonly record: OrganisationRecord | undefined;
+  /** What a v1 document says of the login policy outside it. */
+  readonly loginPolicyAdditions: LoginPolicyAdditions;
+  /** Whether login names carry the organisation's domain; undefined where the document has no domain policy. */
+  readonly loginNamesByDomain: boolean | undefined;
+}
+
+/** An organisation's plain fields as they are met in the document. */
+export class OrganisationDraft {
+  private readonly fields: JsonRecord = {};
+  additions: LoginPolicyAdditions = {};
+  loginNamesByDomain: boolean | undefined;
+  /** Whether a record came before the organisation's id. */
+  late = false;
+
+  /** Undefined as long as the id has not been met. */
+  get orgId(): string | undefined {
+    return typeof this.fields.orgId === 'string' ? this.fields.orgId : undefined;
+  }
+
+  /** Takes a field that is no section, or an element of a list that only a v1 document has. */
+  take(name: string, value: unknown): void {
+    const additions = withAddition(this.additions, name, value);
+    if (additions !== undefined) this.additions = additions;
+    else Object.assign(this.fields, readMessage(DataOrgSchema, { [name]: value }, {}));
+  }
+
+  header(): OrganisationHeader {
+    const { org, orgState } = this.fields;
+    const orgId = this.orgId ?? '';
+    const json: JsonRecord = { orgId, org, ...(orgState === undefined ? {} : { orgState }) };
+    return {
+      orgId,
+      record: isRecord(org) ? recordOf(organisationSection, json, orgId, false) : undefined,
+      loginPolicyAdditions: this.additions,
+      loginNamesByDomain: this.loginNamesByDomain,
+    };
+  }
+}
