@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises';
+import { complexityFault } from '../../shared/auth/passwordComplexity.ts';
 import { readRecord } from '../../shared/contract/record.ts';
 import { planRecord } from '../../shared/contract/recordPlan.ts';
 import type { Section } from '../../shared/contract/section.ts';
@@ -37,7 +39,7 @@ export async function importOrganisations(
   signal: AbortSignal,
 ): Promise<Record<string, unknown>> {
   const inspection = await inspect(source, signal);
-  const context: BatchContext = { store, stamp, expectExisting: false };
+  const context: BatchContext = { store, stamp, batches: 0, expectExisting: false };
   const report = new ImportReport();
   try {
     const targets = await writeOrganisations(context, inspection.organisations, report);
@@ -82,6 +84,8 @@ async function writePhase(
   });
   for await (const chunk of source.open(signal)) {
     await writer.add(reader.push(chunk).flatMap((item) => placedPlan(item, targets, report)));
+    // The embedded database answers at once: without this nothing else gets its turn, a time-out included.
+    await setImmediate();
     if (signal.aborted) break;
   }
   await writer.finish();
@@ -96,10 +100,16 @@ function placedPlan(item: DocumentItem, targets: Targets, report: ImportReport):
     report.count('failed', section.name);
     return [];
   }
-  const { header, loginNamesByDomain } = target;
+  const { header, loginNamesByDomain, passwordComplexity } = target;
   const value = parseJson(item.text, item.path);
   const whole = section.name === 'loginPolicy' ? loginPolicyWith(value, header.loginPolicyAdditions) : value;
   const record = readRecord(section, whole, header.orgId);
+  const weak =
+    record.clearPassword === undefined ? undefined : complexityFault(passwordComplexity, record.clearPassword);
+  if (weak !== undefined) {
+    report.add(item.organisation, record, { kind: 'failed', fault: weak });
+    return [];
+  }
   return [{ organisation: item.organisation, plan: planRecord(record, loginNamesByDomain) }];
 }
 

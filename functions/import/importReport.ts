@@ -3,6 +3,7 @@ import type { OrganisationRecord } from '../../shared/contract/record.ts';
 import type { RecordFault } from '../../shared/contract/section.ts';
 import type { OrganisationHeader } from './organisationDraft.ts';
 import type { Outcome } from './recordBatch.ts';
+import { type ImportWarning, warningsOf } from './warnings.ts';
 
 /** An entry of `errors` in the import response (contract 5.7). */
 export interface ImportError {
@@ -20,6 +21,7 @@ export class ImportReport {
   private readonly errors: ImportError[] = [];
   private readonly success = new Map<number, JsonRecord>();
   private readonly counts: Record<Outcome['kind'], Counts> = { created: {}, unchanged: {}, failed: {}, notCarried: {} };
+  private readonly warnings: ImportWarning[] = [];
   private listed = 0;
 
   /** Says that an organisation is there, so that its records were looked at. */
@@ -30,6 +32,7 @@ export class ImportReport {
   add(organisation: number, record: OrganisationRecord, outcome: Outcome): void {
     this.count(outcome.kind, record.section.name);
     if (outcome.kind === 'failed') this.addError(errorOf(record, outcome.fault));
+    else if (this.warnings.length < MAX_LISTED_IDS) this.warnings.push(...warningsOf(record));
     if (outcome.kind === 'created') this.list(organisation, record);
   }
 
@@ -54,7 +57,7 @@ export class ImportReport {
   toJson(proved: boolean): JsonRecord {
     const omitted = this.listed > MAX_LISTED_IDS;
     const orgs = [...this.success.values()].map((org) => (omitted ? { orgId: org.orgId } : org));
-    const summary = { ...this.counts, warnings: [], proved, ...(omitted ? { idsOmitted: true } : {}) };
+    const summary = { ...this.counts, warnings: this.warnings, proved, ...(omitted ? { idsOmitted: true } : {}) };
     return {
       ...(this.errors.length === 0 ? {} : { errors: this.errors }),
       success: orgs.length === 0 ? {} : { orgs },

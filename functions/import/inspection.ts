@@ -1,9 +1,11 @@
+import { setImmediate } from 'node:timers/promises';
 import { DocumentFault } from '../../shared/contract/documentFault.ts';
 import { type Manifest, ManifestTally, manifestSchema } from '../../shared/contract/manifest.ts';
 import { type OrganisationRecord, readRecord } from '../../shared/contract/record.ts';
 import type { Section } from '../../shared/contract/section.ts';
 import { sections } from '../../shared/contract/sections.ts';
 import { invalidRequest } from '../../shared/errors/errors.ts';
+import { duplicateKey } from '../../shared/json/duplicateKeys.ts';
 import { JsonFault, parseJson } from '../../shared/json/jsonScanner.ts';
 import { MAX_DOCUMENT_BYTES } from '../../shared/store/store.ts';
 import { type DocumentItem, DocumentReader } from './documentReader.ts';
@@ -68,6 +70,7 @@ async function readThrough(
   const violations = new Violations(source.field);
   try {
     for await (const chunk of source.open(signal)) {
+      await setImmediate();
       signal.throwIfAborted();
       for (const item of reader.push(chunk)) violations.during(item.path, () => takeItem(item, reading, known));
       if (violations.full) break;
@@ -91,6 +94,8 @@ function draftAt(drafts: OrganisationDraft[], index: number): OrganisationDraft 
 
 function takeItem(item: DocumentItem, reading: Reading, known: readonly OrganisationDraft[] | undefined): void {
   const value = parseJson(item.text, item.path);
+  const twice = duplicateKey(item.text, value);
+  if (twice !== undefined) throw new JsonFault(item.path, `duplicate field "${twice}"`);
   if (item.organisation === undefined) {
     reading.manifest = readManifest(value, item);
     return;
@@ -112,7 +117,7 @@ function takeRecord(
   const whole = section.name === 'loginPolicy' ? loginPolicyWith(value, additions) : value;
   const record = readRecord(section, whole, orgId ?? '', true);
   checkSize(record);
-  if (section.name === 'domainPolicy') draft.loginNamesByDomain = record.json.userLoginMustBeDomain === true;
+  draft.takePolicy(record);
   tally.add({ ...record, section: section.name });
 }
 

@@ -1,4 +1,5 @@
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
+import { complexityOf, type PasswordComplexity } from '../../shared/auth/passwordComplexity.ts';
 import { isRecord, type JsonRecord } from '../../shared/contract/jsonRecord.ts';
 import { readMessage } from '../../shared/contract/readMessage.ts';
 import { type OrganisationRecord, recordOf } from '../../shared/contract/record.ts';
@@ -14,13 +15,16 @@ export interface OrganisationHeader {
   readonly loginPolicyAdditions: LoginPolicyAdditions;
   /** Whether login names carry the organisation's domain; undefined where the document has no domain policy. */
   readonly loginNamesByDomain: boolean | undefined;
+  /** What clear passwords must have; undefined where the document has no policy for it. */
+  readonly passwordComplexity: PasswordComplexity | undefined;
 }
 
 /** An organisation's plain fields as they are met in the document. */
 export class OrganisationDraft {
   private readonly fields: JsonRecord = {};
   additions: LoginPolicyAdditions = {};
-  loginNamesByDomain: boolean | undefined;
+  private loginNamesByDomain: boolean | undefined;
+  private passwordComplexity: PasswordComplexity | undefined;
   /** Whether a record came before the organisation's id. */
   late = false;
 
@@ -36,6 +40,12 @@ export class OrganisationDraft {
     else Object.assign(this.fields, readMessage(DataOrgSchema, { [name]: value }, {}));
   }
 
+  /** Takes note of a policy that decides about other records of the organisation. */
+  takePolicy({ section, json }: OrganisationRecord): void {
+    if (section.name === 'domainPolicy') this.loginNamesByDomain = json.userLoginMustBeDomain === true;
+    if (section.name === 'passwordComplexityPolicy') this.passwordComplexity = complexityOf(json);
+  }
+
   header(): OrganisationHeader {
     const { org, orgState } = this.fields;
     const orgId = this.orgId ?? '';
@@ -45,6 +55,7 @@ export class OrganisationDraft {
       record: isRecord(org) ? recordOf(organisationSection, json, orgId, false) : undefined,
       loginPolicyAdditions: this.additions,
       loginNamesByDomain: this.loginNamesByDomain,
+      passwordComplexity: this.passwordComplexity,
     };
   }
 }

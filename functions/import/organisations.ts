@@ -1,3 +1,5 @@
+import { complexityOf, defaultComplexity, type PasswordComplexity } from '../../shared/auth/passwordComplexity.ts';
+import { isRecord, type JsonRecord } from '../../shared/contract/jsonRecord.ts';
 import { planRecord } from '../../shared/contract/recordPlan.ts';
 import { organisationSection } from '../../shared/contract/sections.ts';
 import { documentId } from '../../shared/store/documentId.ts';
@@ -11,6 +13,7 @@ import { type PlacedPlan, RecordWriter } from './recordWriter.ts';
 interface TargetOrganisation {
   readonly header: OrganisationHeader;
   readonly loginNamesByDomain: boolean;
+  readonly passwordComplexity: PasswordComplexity;
 }
 
 /** The organisations of the document by their position in it; one that cannot be written to is missing. */
@@ -76,7 +79,7 @@ function organisationKey(orgId: string): DocumentKey {
   return { collection: organisationSection.collection, id: documentId(orgId) };
 }
 
-/** Login names follow the domain policy of the document or, where it has none, the one that is there. */
+/** Login names and passwords follow the policies of the document or, where it has none, those that are there. */
 async function targetsOf(
   store: Store,
   organisations: readonly OrganisationHeader[],
@@ -89,19 +92,39 @@ async function targetsOf(
       const header = organisations[index];
       return header === undefined ? [] : [{ index, header }];
     });
-    const policies = await store.getMany(
-      part.map(({ header }) => domainPolicyKey(header.orgId)),
-      ['body'],
-    );
-    part.forEach(({ index, header }, position) => {
-      const stored = policies[position]?.body?.includes('"userLoginMustBeDomain":true') ?? false;
-      targets.set(index, { header, loginNamesByDomain: header.loginNamesByDomain ?? stored });
+    const orgIds = part.map(({ header }) => header.orgId);
+    const domain = await storedPolicies(store, orgIds, 'domainPolicy');
+    const complexity = await storedPolicies(store, orgIds, 'passwordComplexityPolicy');
+    for (const [position, { index, header }] of part.entries()) {
+      targets.set(index, targetOf(header, domain[position], complexity[position]));
       report.reached(index, header);
-    });
+    }
   }
   return targets;
 }
 
-function domainPolicyKey(orgId: string): DocumentKey {
-  return { collection: 'settings', id: documentId(orgId, 'domainPolicy') };
+function targetOf(
+  header: OrganisationHeader,
+  domain: JsonRecord | undefined,
+  complexity: JsonRecord | undefined,
+): TargetOrganisation {
+  const stored = complexity === undefined ? defaultComplexity : complexityOf(complexity);
+  return {
+    header,
+    loginNamesByDomain: header.loginNamesByDomain ?? domain?.userLoginMustBeDomain === true,
+    passwordComplexity: header.passwordComplexity ?? stored,
+  };
+}
+
+async function storedPolicies(
+  store: Store,
+  orgIds: readonly string[],
+  name: string,
+): Promise<(JsonRecord | undefined)[]> {
+  const keys = orgIds.map((orgId): DocumentKey => ({ collection: 'settings', id: documentId(orgId, name) }));
+  const documents = await store.getMany(keys, ['body']);
+  return documents.map((document) => {
+    const policy: unknown = JSON.parse(document?.body ?? 'null');
+    return isRecord(policy) ? policy : undefined;
+  });
 }

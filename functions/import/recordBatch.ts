@@ -14,13 +14,17 @@ export type Outcome =
 /** What batches of one import share. */
 export interface BatchContext {
   readonly store: Store;
-  /** The creation date of every record that this import creates, and of no other import. */
+  /** The creation date of the records that this import creates, and of no other import; each batch adds its number. */
   readonly stamp: string;
+  /** How many batches there were. */
+  batches: number;
   /** Whether the last batch met records that are there already, so that looking first is cheaper than trying. */
   expectExisting: boolean;
 }
 
 const CREATED: Outcome = { kind: 'created' };
+/** Of a record that an earlier attempt of the same batch created, whose answer got lost. */
+const CREATED_BEFORE: Outcome = { kind: 'created' };
 const UNCHANGED: Outcome = { kind: 'unchanged' };
 const comparedFields: readonly FieldName[] = [
   'orgId',
@@ -41,16 +45,31 @@ export async function writeBatch(context: BatchContext, plans: readonly RecordPl
   const outcomes = new Map<RecordPlan, Outcome>(await checkReferences(context.store, plans));
   const open = () => plans.filter((plan) => !outcomes.has(plan));
   if (context.expectExisting) await findUnchanged(context, open(), outcomes);
+  const stamp = nextStamp(context);
   const hashed = new Map(
     await Promise.all(open().map(async (plan) => [plan, await withHashedPassword(plan)] as const)),
   );
-  if (!(await tryCreate(context, [...hashed.values()]))) await decide(context, hashed, outcomes);
+  if (!(await tryCreate(context.store, [...hashed.values()], stamp))) await decide(context, hashed, stamp, outcomes);
   context.expectExisting = [...outcomes.values()].some(({ kind }) => kind === 'unchanged');
   return plans.map((plan) => outcomes.get(plan) ?? CREATED);
 }
 
+function nextStamp(context: BatchContext): string {
+  const number = String(context.batches++ % 1_000).padStart(3, '0');
+  return `${prefixOf(context)}${number}Z`;
+}
+
+function prefixOf({ stamp }: BatchContext): string {
+  return stamp.replace(/Z$/, '');
+}
+
+/** Whether the stored record was made by this import, so that another like it is there twice in the document. */
+function isOfThisImport(context: BatchContext, { createdAt = '' }: StoredDocument): boolean {
+  return createdAt.startsWith(prefixOf(context));
+}
+
 /** Creates all records in one commit; false when one of them, or one of their names, is there already. */
-async function tryCreate({ store, stamp }: BatchContext, plans: readonly RecordPlan[]): Promise<boolean> {
+async function tryCreate(store: Store, plans: readonly RecordPlan[], stamp: string): Promise<boolean> {
   const writes = plans.flatMap((plan) => createWrites(plan, stamp));
   if (new Set(writes.map(({ key }) => ownerOf(key))).size < writes.length) return false;
   try {
@@ -63,18 +82,18 @@ async function tryCreate({ store, stamp }: BatchContext, plans: readonly RecordP
 }
 
 async function findUnchanged(
-  { store, stamp }: BatchContext,
+  context: BatchContext,
   plans: readonly RecordPlan[],
   outcomes: Map<RecordPlan, Outcome>,
 ): Promise<void> {
-  const stored = await store.getMany(
+  const stored = await context.store.getMany(
     plans.map(({ key }) => key),
     comparedFields,
   );
   await Promise.all(
     plans.map(async (plan, index) => {
       const document = stored[index];
-      if (document !== undefined && document.createdAt !== stamp && (await isEqual(plan.record, document))) {
+      if (document !== undefined && !isOfThisImport(context, document) && (await isEqual(plan.record, document))) {
         outcomes.set(plan, UNCHANGED);
       }
     }),
@@ -83,13 +102,14 @@ async function findUnchanged(
 
 /** Decides record by record in one transaction. */
 async function decide(
-  { store, stamp }: BatchContext,
+  context: BatchContext,
   hashed: ReadonlyMap<RecordPlan, RecordPlan>,
+  stamp: string,
   outcomes: Map<RecordPlan, Outcome>,
 ): Promise<void> {
   const plans = [...hashed.keys()];
   const keys = plans.flatMap(({ key, claims }) => [key, ...claims.map((claim) => claim.key)]);
-  const decided = await store.transaction(async (transaction) => {
+  const decided = await context.store.transaction(async (transaction) => {
     const documents = await transaction.getMany(keys, [...comparedFields, 'ownerId']);
     const present = new Map<string, StoredDocument>();
     for (const [index, key] of keys.entries()) {
@@ -97,10 +117,13 @@ async function decide(
       if (document !== undefined) present.set(ownerOf(key), document);
     }
     const results: [RecordPlan, Outcome][] = [];
+    const seen = new Set<string>();
     for (const [plan, toWrite] of hashed) {
-      const outcome = await decideRecord(plan, present, stamp);
+      const isFirst = !seen.has(ownerOf(plan.key));
+      const outcome = await decideRecord(plan, present, context, isFirst ? stamp : undefined);
       results.push([plan, outcome]);
-      if (outcome.kind !== 'created') continue;
+      if (outcome.kind === 'created') seen.add(ownerOf(plan.key));
+      if (outcome !== CREATED) continue;
       const writes = createWrites(toWrite, stamp);
       transaction.write(writes);
       for (const write of writes)
@@ -111,15 +134,19 @@ async function decide(
   for (const [plan, outcome] of decided) outcomes.set(plan, outcome);
 }
 
+/** `ownStamp` is what an earlier attempt of this batch would have stored; undefined where the batch has the record twice. */
 async function decideRecord(
   { record, key, claims }: RecordPlan,
   present: ReadonlyMap<string, StoredDocument>,
-  stamp: string,
+  context: BatchContext,
+  ownStamp: string | undefined,
 ): Promise<Outcome> {
   const stored = present.get(ownerOf(key));
   if (stored !== undefined) {
-    const unchanged = stored.createdAt !== stamp && (await isEqual(record, stored));
-    return unchanged ? UNCHANGED : { kind: 'failed', fault: record.section.error.exists };
+    const equal = await isEqual(record, stored);
+    if (equal && stored.createdAt === ownStamp) return CREATED_BEFORE;
+    if (equal && !isOfThisImport(context, stored)) return UNCHANGED;
+    return { kind: 'failed', fault: record.section.error.exists };
   }
   const taken = claims.find((claim) => heldByAnother(present.get(ownerOf(claim.key)), key));
   return taken === undefined ? CREATED : { kind: 'failed', fault: taken.taken };

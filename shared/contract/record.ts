@@ -83,7 +83,7 @@ export function storedFields(record: OrganisationRecord): DocumentFields {
 function hasOtpEmail(value: unknown): boolean {
   if (!isRecord(value)) return false;
   if ('otpEmail' in value && 'otp_email' in value) {
-    throw new DocumentFault([{ path: 'otpEmail', reason: 'set multiple times' }]);
+    throw new DocumentFault([{ path: 'otpEmail', reason: 'duplicate field "otp_email"' }]);
   }
   const flag = value.otpEmail ?? value.otp_email ?? false;
   if (typeof flag !== 'boolean') throw new DocumentFault([{ path: 'otpEmail', reason: 'expected true or false' }]);

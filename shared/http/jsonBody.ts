@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { tmpdir } from 'node:os';
 import { invalidRequest } from '../errors/errors.ts';
+import { duplicateKey } from '../json/duplicateKeys.ts';
 import { JsonFault, parseJson } from '../json/jsonScanner.ts';
 import { receiveBody } from './requestBody.ts';
 
@@ -18,7 +19,10 @@ export async function readJsonBody(request: Request, maxBytes: number): Promise<
   try {
     const text = await textOf(body.open());
     if (text.trim() === '') throw invalidRequest([{ field: '', description: 'the body must be a JSON object' }]);
-    return parseJson(text, []);
+    const value = parseJson(text, []);
+    const twice = duplicateKey(text, value);
+    if (twice !== undefined) throw new JsonFault([], `duplicate field "${twice}"`);
+    return value;
   } catch (error) {
     if (error instanceof JsonFault) throw invalidRequest([{ field: '', description: error.message }]);
     throw error;

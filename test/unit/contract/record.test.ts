@@ -158,7 +158,7 @@ describe('the factor OTP e-mail', () => {
   });
 
   it('is refused in both spellings at once', () => {
-    expect(() => read('humanUsers', { ...person, otpEmail: true, otp_email: true })).toThrow('duplicate field "otp_email"');
+    expect(() => read('humanUsers', { ...person, otpEmail: true, otp_email: true })).toThrow(/^otpEmail: /);
   });
 });
 

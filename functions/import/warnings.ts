@@ -1,0 +1,23 @@
+import { passwordHashFormat, passwordHashFormats } from '../../shared/auth/passwordHash.ts';
+import type { OrganisationRecord } from '../../shared/contract/record.ts';
+
+/** Something about a record that was imported and will not work, which its owner would only find out at login. */
+export interface ImportWarning {
+  readonly type: string;
+  readonly id: string;
+  readonly message: string;
+}
+
+/** What to warn of in a record. */
+export function warningsOf({ section, json, credentials }: OrganisationRecord): ImportWarning[] {
+  const { passwordHash, totpSeed } = credentials;
+  const id = typeof json.userId === 'string' ? json.userId : '';
+  const warn = (message: string): ImportWarning => ({ type: section.error.type, id, message });
+  return [
+    ...(passwordHash === undefined || passwordHashFormat(passwordHash) !== undefined ? [] : [warn(UNKNOWN_HASH)]),
+    ...(totpSeed === undefined || /^[A-Z2-7]+=*$/.test(totpSeed) ? [] : [warn(NO_BASE32)]),
+  ];
+}
+
+const UNKNOWN_HASH = `no verifier can read the password hash, so nobody can log in with this password: known are ${passwordHashFormats.join(', ')}`;
+const NO_BASE32 = 'the TOTP seed is not base32, so no authenticator app can make its codes';

@@ -1,0 +1,72 @@
+/**
+ * The first name that stands twice in one object of a JSON text; undefined where none does. JSON.parse would take the
+ * last one without a word, so what was meant would be lost (contract 1.1).
+ * @param text well-formed JSON
+ * @param value what JSON.parse made of it
+ */
+export function duplicateKey(text: string, value: unknown): string | undefined {
+  return countNames(text) === countKeys(value) ? undefined : findDuplicate(text);
+}
+
+/** How many names of fields there are: strings that a colon follows. */
+function countNames(text: string): number {
+  let names = 0;
+  for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', at)) {
+    at = stringEnd(text, at);
+    if (text[skipSpace(text, at)] === ':') names++;
+  }
+  return names;
+}
+
+// Without recursion, since a document decides how deep it is nested.
+function countKeys(value: unknown): number {
+  const open: unknown[] = [value];
+  let keys = 0;
+  while (open.length > 0) {
+    const next = open.pop();
+    if (typeof next !== 'object' || next === null) continue;
+    const parts: unknown[] = Object.values(next);
+    if (!Array.isArray(next)) keys += parts.length;
+    for (const part of parts) open.push(part);
+  }
+  return keys;
+}
+
+/** The position behind the string that begins at `start`. */
+function stringEnd(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end === -1 ? text.length : end + 1;
+}
+
+function isEscaped(text: string, position: number): boolean {
+  let at = position;
+  while (text[at - 1] === '\\') at--;
+  return (position - at) % 2 === 1;
+}
+
+function skipSpace(text: string, start: number): number {
+  let at = start;
+  while (text[at] === ' ' || text[at] === '\n' || text[at] === '\r' || text[at] === '\t') at++;
+  return at;
+}
+
+/** The slow way, taken only when it is known that there is one. */
+function findDuplicate(text: string): string | undefined {
+  const open: Set<string>[] = [];
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at];
+    if (character === '{') open.push(new Set());
+    else if (character === '}') open.pop();
+    else if (character === '"') {
+      const end = stringEnd(text, at);
+      const name: unknown = JSON.parse(text.slice(at, end));
+      at = end - 1;
+      if (text[skipSpace(text, end)] !== ':' || typeof name !== 'string') continue;
+      const names = open.at(-1);
+      if (names?.has(name)) return name;
+      names?.add(name);
+    }
+  }
+  return undefined;
+}

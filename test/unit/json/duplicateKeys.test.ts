@@ -1,0 +1,31 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { duplicateKey } from '../../../shared/json/duplicateKeys.ts';
+
+const of = (text: string) => duplicateKey(text, JSON.parse(text));
+
+describe('a name that stands twice in one object', () => {
+  it.each([
+    ['at the top', '{"a":1,"a":2}', 'a'],
+    ['deep inside', '{"a":[{"b":{"c":1,"d":2,"c":3}}]}', 'c'],
+    ['written with an escape', '{"a":1,"\\u0061":2}', 'a'],
+    ['with spaces before the colon', '{"a" : 1, "a"\n:2}', 'a'],
+    ['with a quote and backslashes in it', '{"x\\"\\\\":1,"x\\"\\\\":2}', 'x"\\'],
+    ['called __proto__', '{"__proto__":1,"__proto__":2}', '__proto__'],
+  ])('is found %s', (_, text, name) => {
+    expect(of(text)).toBe(name);
+  });
+
+  it.each([
+    ['the same name in different objects', '{"a":{"a":{"a":1}},"b":[{"a":1},{"a":2}]}'],
+    ['a value that looks like a name', '{"a":"b\\":","c":"{\\"a\\":1,\\"a\\":2}"}'],
+    ['a value equal to a name', '{"a":"a","b":["a","a"]}'],
+    ['an empty object and a plain value', '[{},[],"x",1,null]'],
+  ])('is not seen in %s', (_, text) => {
+    expect(of(text)).toBeUndefined();
+  });
+
+  it('is never seen in what JSON.stringify writes', () => {
+    fc.assert(fc.property(fc.jsonValue(), (value) => of(JSON.stringify(value)) === undefined));
+  });
+});
