@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
-import { complexityFault } from '../../shared/auth/passwordComplexity.ts';
-import { readRecord } from '../../shared/contract/record.ts';
+import { complexityFault, type PasswordComplexity } from '../../shared/auth/passwordComplexity.ts';
+import { type OrganisationRecord, readRecord } from '../../shared/contract/record.ts';
 import { planRecord } from '../../shared/contract/recordPlan.ts';
-import type { Section } from '../../shared/contract/section.ts';
+import type { RecordFault, Section } from '../../shared/contract/section.ts';
 import { organisationSection, sections } from '../../shared/contract/sections.ts';
 import { deadlineExceeded } from '../../shared/errors/errors.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
@@ -104,13 +104,21 @@ function placedPlan(item: DocumentItem, targets: Targets, report: ImportReport):
   const value = parseJson(item.text, item.path);
   const whole = section.name === 'loginPolicy' ? loginPolicyWith(value, header.loginPolicyAdditions) : value;
   const record = readRecord(section, whole, header.orgId);
-  const weak =
-    record.clearPassword === undefined ? undefined : complexityFault(passwordComplexity, record.clearPassword);
-  if (weak !== undefined) {
-    report.add(item.organisation, record, { kind: 'failed', fault: weak });
+  const fault = faultOf(record, passwordComplexity);
+  if (fault !== undefined) {
+    report.add(item.organisation, record, { kind: 'failed', fault });
     return [];
   }
   return [{ organisation: item.organisation, plan: planRecord(record, loginNamesByDomain) }];
+}
+
+/** What is wrong with a record whatever else there is: by its section's check, or a password that is too weak. */
+function faultOf(
+  { section, json, clearPassword }: OrganisationRecord,
+  policy: PasswordComplexity,
+): RecordFault | undefined {
+  const fault = section.check?.(json);
+  return fault ?? (clearPassword === undefined ? undefined : complexityFault(policy, clearPassword));
 }
 
 function countLeftOut({ counts }: Inspection, { withKeys }: ImportOptions, report: ImportReport): void {

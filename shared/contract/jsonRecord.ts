@@ -48,7 +48,7 @@ export function takeAt(record: JsonRecord, path: string): string | undefined {
     parents.push(inner);
   }
   const taken = parents.at(-1)?.[names.at(-1) ?? path];
-  delete parents.at(-1)?.[names.at(-1) ?? path];
+  if (taken !== undefined) delete parents.at(-1)?.[names.at(-1) ?? path];
   const holder = parents[2];
   if (holder !== undefined && Object.keys(holder).length === 0) delete parents[1]?.[names[1] ?? path];
   return typeof taken === 'string' && taken !== '' ? taken : undefined;

@@ -1,5 +1,6 @@
 import type { FieldName } from '../store/documentFields.ts';
 import type { Collection } from '../store/store.ts';
+import type { JsonRecord } from './jsonRecord.ts';
 
 /**
  * A place in a record's JSON, such as `project.name`; `$orgId` is the organisation that the record stands in. What
@@ -56,6 +57,8 @@ export interface Section {
   readonly unique?: readonly UniqueName[];
   readonly references?: readonly Reference[];
   readonly credentials?: readonly Credential[];
+  /** What a record of its own must be like beyond the rules of its fields (contract 5.7). */
+  readonly check?: (record: JsonRecord) => RecordFault | undefined;
   /** `type` and `id` of an entry in `errors`, and the fault where the record exists with other content. */
   readonly error: { readonly type: string; readonly id: readonly FieldPath[]; readonly exists: RecordFault };
   /** Where a written record is listed in the import response's `success` (contract 5.8): its id, or an object. */

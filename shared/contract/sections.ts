@@ -1,3 +1,4 @@
+import { checkOrganisationMember, checkTriggerAction } from './recordChecks.ts';
 import type { RecordFault, Reference, Section } from './section.ts';
 
 const taken = (key: string): RecordFault => ({ id: 'V3-DKcYh', key });
@@ -161,6 +162,7 @@ export const sections: readonly Section[] = [
     collection: 'triggerActions',
     phase: 2,
     key: ['$orgId', 'flowType', 'triggerType'],
+    check: checkTriggerAction,
     error: {
       type: 'trigger_action',
       id: ['flowType', 'triggerType'],
@@ -239,6 +241,7 @@ export const sections: readonly Section[] = [
     collection: 'members',
     phase: 3,
     key: ['=organisation', '$orgId', 'userId'],
+    check: checkOrganisationMember,
     references: [user('userId', 'ORG-GoXOn')],
     error: {
       type: 'org_member',

@@ -43,11 +43,6 @@ export class ValueScanner {
     return this.scalar ? this.advanceScalar(bytes, position) : this.advanceNested(bytes, position);
   }
 
-  /** A scalar ends before what follows it, so at the end of the input it is complete. */
-  get endsWithInput(): boolean {
-    return this.scalar;
-  }
-
   private advanceScalar(bytes: Buffer, position: number): number {
     for (let at = position; at < bytes.length; at++) {
       const byte = bytes[at];

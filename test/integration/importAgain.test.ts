@@ -60,7 +60,7 @@ const changes: Record<string, object> = {
   actions: { action: { timeout: '1s' } },
   projectGrants: { projectGrant: { roleKeys: ['changed'] } },
   userGrants: { roleKeys: ['changed'] },
-  orgMembers: { roles: ['changed'] },
+  orgMembers: { roles: ['ORG_USER_PERMISSION_EDITOR'] },
   projectMembers: { roles: ['changed'] },
   projectGrantMembers: { roles: ['changed'] },
   userMetadata: { value: 'Y2hhbmdlZA==' },
@@ -175,7 +175,9 @@ describeStores('a record that is there with other content', (kind) => {
   ])('is reported also when only its %s differs', async (_what, user) => {
     const { instance } = await countedInstance(kind);
     const own = { hashedPassword: { value: '$2a$10$own' }, otpCode: 'JBSWY3DPEHPK3PXP' };
-    const body = (more: object) => ({ dataOrgs: { orgs: [organisation('O', { humanUsers: [person('A', { ...own, ...more })] })] } });
+    const body = (more: object) => ({
+      dataOrgs: { orgs: [organisation('O', { humanUsers: [person('A', { ...own, ...more })] })] },
+    });
     await instance.import(body({}));
     const { errors } = await instance.import(body(user));
     expect(errors).toEqual([
@@ -223,7 +225,12 @@ describeStores('a name that another record has', (kind) => {
     const humanUsers = (userId: string) => [person(userId, { userName: 'alice' })];
     const domainPolicy = { orgId: 'P', userLoginMustBeDomain: true };
     const { errors } = await instance.import({
-      dataOrgs: { orgs: [organisation('O', { humanUsers: humanUsers('A') }), organisation('P', { humanUsers: humanUsers('B'), domainPolicy })] },
+      dataOrgs: {
+        orgs: [
+          organisation('O', { humanUsers: humanUsers('A') }),
+          organisation('P', { humanUsers: humanUsers('B'), domainPolicy }),
+        ],
+      },
     });
     expect(errors).toBeUndefined();
     // The policy counts as well when it is there from an earlier import.
@@ -235,7 +242,11 @@ describeStores('a name that another record has', (kind) => {
     const { instance } = await countedInstance(kind);
     const orgs = [
       organisation('O', { org: { name: 'Acme' } }),
-      organisation('P', { org: { name: 'ACME' }, humanUsers: [person('A')], projects: [{ projectId: 'X', project: { name: 'x' } }] }),
+      organisation('P', {
+        org: { name: 'ACME' },
+        humanUsers: [person('A')],
+        projects: [{ projectId: 'X', project: { name: 'x' } }],
+      }),
     ];
     const { errors, success, summary } = await instance.import({ dataOrgs: { orgs } });
     expect(errors).toEqual([{ type: 'org', id: 'P', message: message('Org') }]);
@@ -246,18 +257,28 @@ describeStores('a name that another record has', (kind) => {
   it('of a verified domain is refused, of one that is not verified not', async () => {
     const { instance } = await countedInstance(kind);
     const domains = [{ domainName: 'acme.example', isVerified: true }];
-    const orgs = [organisation('O', { domains }), organisation('P', { domains }), organisation('Q', { domains: [{ domainName: 'acme.example' }] })];
+    const orgs = [
+      organisation('O', { domains }),
+      organisation('P', { domains }),
+      organisation('Q', { domains: [{ domainName: 'acme.example' }] }),
+    ];
     const { errors } = await instance.import({ dataOrgs: { orgs } });
     expect(errors).toEqual([{ type: 'domain', id: 'P_acme.example', message: message('Org.Domain') }]);
   });
 
   it.each([
     ['project', 'Project', (id: string) => ({ projects: [{ projectId: id, project: { name: 'n' } }] })],
-    ['action', 'Action', (id: string) => ({ actions: [{ actionId: id, action: { name: 'n', script: 'function n() {}' } }] })],
+    [
+      'action',
+      'Action',
+      (id: string) => ({ actions: [{ actionId: id, action: { name: 'n', script: 'function n() {}' } }] }),
+    ],
   ])('of a %s is refused in the same organisation only', async (type, what, fields) => {
     const { instance } = await countedInstance(kind);
     await instance.import({ dataOrgs: { orgs: [organisation('O', fields('1'))] } });
-    const { errors } = await instance.import({ dataOrgs: { orgs: [organisation('O', fields('2')), organisation('P', fields('3'))] } });
+    const { errors } = await instance.import({
+      dataOrgs: { orgs: [organisation('O', fields('2')), organisation('P', fields('3'))] },
+    });
     expect(errors).toEqual([{ type, id: '2', message: message(what) }]);
   });
 });
@@ -293,7 +314,9 @@ describeStores('an organisation that the document names without describing it', 
 
   it('without an id is an error, and the others are taken', async () => {
     const { instance } = await countedInstance(kind);
-    const { errors, success } = await instance.import({ dataOrgs: { orgs: [{ org: { name: 'N' }, ...content }, organisation('O')] } });
+    const { errors, success } = await instance.import({
+      dataOrgs: { orgs: [{ org: { name: 'N' }, ...content }, organisation('O')] },
+    });
     expect(errors?.map(({ type }) => type)).toEqual(['org']);
     expect(success.orgs).toEqual([{ orgId: 'O' }]);
   });

@@ -32,22 +32,35 @@ const around = (document: string) => `{"timeout":"1m","data_orgs":${document}}`;
 const valid = JSON.stringify(organisation('O', { humanUsers: [person('A'), person('B')] }));
 
 describeStores('a document', (kind) => {
-  it.each(['{"orgs":[]}', '{"orgs":null}', ' { "orgs" : [ ] } '])('may be without organisations: %j', async (document) => {
-    const { instance } = await strictInstance(kind);
-    const { errors, success, summary } = await instance.import(around(document));
-    expect({ errors, success, created: summary.created }).toEqual({ errors: undefined, success: {}, created: {} });
-  });
+  it.each(['{"orgs":[]}', '{"orgs":null}', ' { "orgs" : [ ] } '])(
+    'may be without organisations: %j',
+    async (document) => {
+      const { instance } = await strictInstance(kind);
+      const { errors, success, summary } = await instance.import(around(document));
+      expect({ errors, success, created: summary.created }).toEqual({ errors: undefined, success: {}, created: {} });
+    },
+  );
 
   it('may have fields that the service does not know, at every depth and of every kind', async () => {
     const { instance } = await strictInstance(kind);
     const unknown = { a: 1, 'b]}"': ['x', { y: [null, '\\"'] }], c: null, d: true };
-    const { profile, ...user } = { ...person('A').user, ...unknown, profile: { firstName: 'F', lastName: 'L', ...unknown } };
+    const { profile, ...user } = {
+      ...person('A').user,
+      ...unknown,
+      profile: { firstName: 'F', lastName: 'L', ...unknown },
+    };
     const org = {
       ...unknown,
-      ...organisation('O', { humanUsers: [{ ...unknown, userId: 'A', user: { ...user, profile } }], futures: [[{}], 1, 'x', null] }),
+      ...organisation('O', {
+        humanUsers: [{ ...unknown, userId: 'A', user: { ...user, profile } }],
+        futures: [[{}], 1, 'x', null],
+      }),
       org: { name: 'N', ...unknown },
     };
-    const { errors, success } = await instance.import({ ...unknown, dataOrgs: { ...unknown, orgs: [org], later: [{ orgs: [1] }, null] } });
+    const { errors, success } = await instance.import({
+      ...unknown,
+      dataOrgs: { ...unknown, orgs: [org], later: [{ orgs: [1] }, null] },
+    });
     expect({ errors, orgs: success.orgs }).toEqual({ errors: undefined, orgs: [{ orgId: 'O', humanUserIds: ['A'] }] });
     expect((await instance.export()).bytes).not.toMatch(/b\]|futures|later/);
   });
@@ -78,7 +91,8 @@ describeStores('a document', (kind) => {
       if (Array.isArray(value)) return value.map(snake);
       if (typeof value !== 'object' || value === null) return value;
       // This one field is in camelCase in ZITADEL's own definition.
-      const name = (key: string) => key === 'ownerType' ? key : key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+      const name = (key: string) =>
+        key === 'ownerType' ? key : key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
       return Object.fromEntries(Object.entries(value).map(([key, part]) => [name(key), snake(part)]));
     };
     const orgs = zitadelExport('export-full');
@@ -96,78 +110,98 @@ describeStores('a document', (kind) => {
   });
 });
 
-describeStores('a document that is not as the contract says is refused, naming the place, with nothing written', (kind) => {
-  it.each([
-    ['no list of organisations', '{}', 'orgs'],
-    ['an organisation that is a list', '{"orgs":[[]]}', 'orgs[0]'],
-    ['an organisation that is null', `{"orgs":[${valid},null]}`, 'orgs[1]'],
-    ['organisations that are an object', '{"orgs":{}}', 'orgs'],
-    ['organisations that are text', '{"orgs":"x"}', 'orgs'],
-    ['a list that is an object', '{"orgs":[{"orgId":"O","humanUsers":{}}]}', 'orgs[0].humanUsers'],
-    ['a list that is a number', '{"orgs":[{"orgId":"O","humanUsers":1}]}', 'orgs[0].humanUsers'],
-    ['null in a list', `{"orgs":[${valid.replace(/\[{"userId"/, '[null,{"userId"')}]}`, 'orgs[0].humanUsers[0]'],
-    ['a record that is text', '{"orgs":[{"orgId":"O","humanUsers":["x"]}]}', 'orgs[0].humanUsers[0]'],
-    ['a policy that is a list', '{"orgs":[{"orgId":"O","loginPolicy":[]}]}', 'orgs[0].loginPolicy'],
-    ['an id that is a number', '{"orgs":[{"orgId":1}]}', 'orgs[0].orgId'],
-    ['a name that is a number', '{"orgs":[{"orgId":"O","org":{"name":1}}]}', 'orgs[0].org'],
-    ['a field twice', '{"orgs":[{"orgId":"O","orgId":"O"}]}', 'orgs[0].orgId'],
-    ['a field in both spellings', '{"orgs":[{"orgId":"O","org_id":"O"}]}', 'orgs[0].org_id'],
-    ['a list in both spellings', '{"orgs":[{"orgId":"O","humanUsers":[],"human_users":[]}]}', 'orgs[0].human_users'],
-    ['a record that is no JSON', `{"orgs":[${valid},{"orgId":"P","actions":[{"actionId":}]}]}`, 'orgs[1].actions[0]'],
-    ['a policy that is no JSON', '{"orgs":[{"orgId":"O","loginPolicy":{"forceMfa":tru}}]}', 'orgs[0].loginPolicy'],
-    ['an unknown field that is no JSON', '{"orgs":[{"orgId":"O","unknown":nonsense}]}', 'orgs[0].unknown'],
-    ['an unknown list with something that is no JSON', '{"orgs":[{"orgId":"O","unknown":[1,{"a":}]}]}', 'orgs[0].unknown[1]'],
-    ['an unknown field of the document that is no JSON', '{"orgs":[],"unknown":{"a":tru}}', 'unknown'],
-    ['half a surrogate pair', valid.replace('First', '\\ud83d').replace(/^.*$/s, '{"orgs":[$&]}'), 'orgs[0].humanUsers[0]'],
-  ])('%s', async (_what, document, field) => {
-    const { refused } = await strictInstance(kind);
-    const faults = await refused(around(document));
-    expect(faults.map((fault) => fault.field)).toEqual([field]);
-    const inString = await refused({ timeout: '1m', data_orgsv1: document });
-    expect(inString.map((fault) => fault.field)).toEqual([field]);
-  });
+describeStores(
+  'a document that is not as the contract says is refused, naming the place, with nothing written',
+  (kind) => {
+    it.each([
+      ['no list of organisations', '{}', 'orgs'],
+      ['an organisation that is a list', '{"orgs":[[]]}', 'orgs[0]'],
+      ['an organisation that is null', `{"orgs":[${valid},null]}`, 'orgs[1]'],
+      ['organisations that are an object', '{"orgs":{}}', 'orgs'],
+      ['organisations that are text', '{"orgs":"x"}', 'orgs'],
+      ['a list that is an object', '{"orgs":[{"orgId":"O","humanUsers":{}}]}', 'orgs[0].humanUsers'],
+      ['a list that is a number', '{"orgs":[{"orgId":"O","humanUsers":1}]}', 'orgs[0].humanUsers'],
+      ['null in a list', `{"orgs":[${valid.replace(/\[{"userId"/, '[null,{"userId"')}]}`, 'orgs[0].humanUsers[0]'],
+      ['a record that is text', '{"orgs":[{"orgId":"O","humanUsers":["x"]}]}', 'orgs[0].humanUsers[0]'],
+      ['a policy that is a list', '{"orgs":[{"orgId":"O","loginPolicy":[]}]}', 'orgs[0].loginPolicy'],
+      ['an id that is a number', '{"orgs":[{"orgId":1}]}', 'orgs[0].orgId'],
+      ['a name that is a number', '{"orgs":[{"orgId":"O","org":{"name":1}}]}', 'orgs[0].org'],
+      ['a field twice', '{"orgs":[{"orgId":"O","orgId":"O"}]}', 'orgs[0].orgId'],
+      ['a field in both spellings', '{"orgs":[{"orgId":"O","org_id":"O"}]}', 'orgs[0].org_id'],
+      ['a list in both spellings', '{"orgs":[{"orgId":"O","humanUsers":[],"human_users":[]}]}', 'orgs[0].human_users'],
+      ['a record that is no JSON', `{"orgs":[${valid},{"orgId":"P","actions":[{"actionId":}]}]}`, 'orgs[1].actions[0]'],
+      ['a policy that is no JSON', '{"orgs":[{"orgId":"O","loginPolicy":{"forceMfa":tru}}]}', 'orgs[0].loginPolicy'],
+      ['an unknown field that is no JSON', '{"orgs":[{"orgId":"O","unknown":nonsense}]}', 'orgs[0].unknown'],
+      [
+        'an unknown list with something that is no JSON',
+        '{"orgs":[{"orgId":"O","unknown":[1,{"a":}]}]}',
+        'orgs[0].unknown[1]',
+      ],
+      ['an unknown field of the document that is no JSON', '{"orgs":[],"unknown":{"a":tru}}', 'unknown'],
+      [
+        'half a surrogate pair',
+        valid.replace('First', '\\ud83d').replace(/^.*$/s, '{"orgs":[$&]}'),
+        'orgs[0].humanUsers[0]',
+      ],
+    ])('%s', async (_what, document, field) => {
+      const { refused } = await strictInstance(kind);
+      const faults = await refused(around(document));
+      expect(faults.map((fault) => fault.field)).toEqual([field]);
+      const inString = await refused({ timeout: '1m', data_orgsv1: document });
+      expect(inString.map((fault) => fault.field)).toEqual([field]);
+    });
 
-  it.each(['[]', '"x"', '1', 'true', '["orgs"]'])('that is no object: %s', async (document) => {
-    const { refused } = await strictInstance(kind);
-    await refused(around(document));
-    await refused({ data_orgsv1: document });
-  });
-
-  it.each(['{"orgs":[],"unknown":{"a":[1}}', '{"orgs":[{"unknown":[[1,2}]}]}', '{"orgs":[}]'])(
-    'with brackets that do not match: %s',
-    async (document) => {
+    it.each(['[]', '"x"', '1', 'true', '["orgs"]'])('that is no object: %s', async (document) => {
       const { refused } = await strictInstance(kind);
       await refused(around(document));
       await refused({ data_orgsv1: document });
-    },
-  );
-
-  it.each([
-    ['cut off', '{"timeout":"1m","data_orgs":{"orgs":[{"orgId":"O"'],
-    ['followed by more', `${around('{"orgs":[]}')}{}`],
-    ['no JSON', 'orgs'],
-    ['empty', ''],
-  ])('when the request is %s', async (_what, body) => {
-    const { refused } = await strictInstance(kind);
-    await refused(body);
-  });
-
-  it('naming every record that is wrong, up to a hundred', async () => {
-    const { refused } = await strictInstance(kind);
-    const wrong = (count: number) => ({
-      dataOrgs: { orgs: [organisation('O', { projectRoles: Array.from({ length: count }, () => ({ projectId: 1 })) })] },
     });
-    expect((await refused(wrong(3))).map(({ field }) => field)).toEqual([0, 1, 2].map((at) => `orgs[0].projectRoles[${at}]`));
-    expect(await refused(wrong(250))).toHaveLength(100);
-  });
 
-  it('also when the fault is in the last record, after many that are right', async () => {
-    const { refused, instance } = await strictInstance(kind);
-    const humanUsers = [...Array.from({ length: 600 }, (_, index) => person(`U${index}`)), { userId: 'U', user: null }];
-    expect((await refused({ dataOrgs: { orgs: [organisation('O', { humanUsers })] } }))[0]?.field).toMatch(/^orgs\[0\]\.humanUsers\[600\]/);
-    expect((await instance.export()).orgs).toEqual([]);
-  });
-});
+    it.each(['{"orgs":[],"unknown":{"a":[1}}', '{"orgs":[{"unknown":[[1,2}]}]}', '{"orgs":[}]'])(
+      'with brackets that do not match: %s',
+      async (document) => {
+        const { refused } = await strictInstance(kind);
+        await refused(around(document));
+        await refused({ data_orgsv1: document });
+      },
+    );
+
+    it.each([
+      ['cut off', '{"timeout":"1m","data_orgs":{"orgs":[{"orgId":"O"'],
+      ['followed by more', `${around('{"orgs":[]}')}{}`],
+      ['no JSON', 'orgs'],
+      ['empty', ''],
+    ])('when the request is %s', async (_what, body) => {
+      const { refused } = await strictInstance(kind);
+      await refused(body);
+    });
+
+    it('naming every record that is wrong, up to a hundred', async () => {
+      const { refused } = await strictInstance(kind);
+      const wrong = (count: number) => ({
+        dataOrgs: {
+          orgs: [organisation('O', { projectRoles: Array.from({ length: count }, () => ({ projectId: 1 })) })],
+        },
+      });
+      expect((await refused(wrong(3))).map(({ field }) => field)).toEqual(
+        [0, 1, 2].map((at) => `orgs[0].projectRoles[${at}]`),
+      );
+      expect(await refused(wrong(250))).toHaveLength(100);
+    });
+
+    it('also when the fault is in the last record, after many that are right', async () => {
+      const { refused, instance } = await strictInstance(kind);
+      const humanUsers = [
+        ...Array.from({ length: 600 }, (_, index) => person(`U${index}`)),
+        { userId: 'U', user: null },
+      ];
+      expect((await refused({ dataOrgs: { orgs: [organisation('O', { humanUsers })] } }))[0]?.field).toMatch(
+        /^orgs\[0\]\.humanUsers\[600\]/,
+      );
+      expect((await instance.export()).orgs).toEqual([]);
+    });
+  },
+);
 
 describeStores('a file with a manifest', (kind) => {
   async function exportedFile(): Promise<Exported> {
@@ -200,16 +234,48 @@ describeStores('a file with a manifest', (kind) => {
   it.each<[string, (text: string) => string, string[]]>([
     ['a changed value', (text) => text.replace('"Alice"', '"Alicf"'), ['manifest.digest']],
     ['a changed credential', (text) => text.replace('JBSWY3DPEHPK3PXP', 'JBSWY3DPEHPK3PXQ'), ['manifest.digest']],
-    ['a changed name of an organisation', (text) => text.replace('Acme Robotics"},', 'Acme Robots"},'), ['manifest.digest']],
-    ['a changed state of an organisation', (text) => text.replace('ORG_STATE_ACTIVE', 'ORG_STATE_INACTIVE'), ['manifest.digest']],
-    ['an added OTP e-mail factor', (text) => text.replace('{"userId":"auth0|', '{"otpEmail":true,"userId":"auth0|'), ['manifest.digest']],
-    ['a lost record', (text) => text.replace(/,?{"userId":"330000000000000301","projectId":[^}]+}/, ''), ['manifest.counts.userGrants']],
+    [
+      'a changed name of an organisation',
+      (text) => text.replace('Acme Robotics"},', 'Acme Robots"},'),
+      ['manifest.digest'],
+    ],
+    [
+      'a changed state of an organisation',
+      (text) => text.replace('ORG_STATE_ACTIVE', 'ORG_STATE_INACTIVE'),
+      ['manifest.digest'],
+    ],
+    [
+      'an added OTP e-mail factor',
+      (text) => text.replace('{"userId":"auth0|', '{"otpEmail":true,"userId":"auth0|'),
+      ['manifest.digest'],
+    ],
+    [
+      'a lost record',
+      (text) => text.replace(/,?{"userId":"330000000000000301","projectId":[^}]+}/, ''),
+      ['manifest.counts.userGrants'],
+    ],
     ['a lost policy', (text) => text.replace(/"lockoutPolicy":{[^}]+},/, ''), ['manifest.counts.lockoutPolicy']],
-    ['a lost description of an organisation', (text) => text.replace('"org":{"name":"Acme Robotics"},', ''), ['manifest.counts.org']],
-    ['an added record', (text) => text.replace('"orgMembers":[', '"orgMembers":[{"userId":"x"},'), ['manifest.counts.orgMembers']],
+    [
+      'a lost description of an organisation',
+      (text) => text.replace('"org":{"name":"Acme Robotics"},', ''),
+      ['manifest.counts.org'],
+    ],
+    [
+      'an added record',
+      (text) => text.replace('"orgMembers":[', '"orgMembers":[{"userId":"x"},'),
+      ['manifest.counts.orgMembers'],
+    ],
     ['a changed count', (text) => text.replace('"humanUsers":10', '"humanUsers":11'), ['manifest.counts.humanUsers']],
-    ['a count of what is not there', (text) => text.replace('"counts":{', '"counts":{"unknown":1,'), ['manifest.counts.unknown']],
-    ['another digest', (text) => text.replace('"sha256:', '"sha256:0').replace(/.("}}\s*)$/, '$1'), ['manifest.digest']],
+    [
+      'a count of what is not there',
+      (text) => text.replace('"counts":{', '"counts":{"unknown":1,'),
+      ['manifest.counts.unknown'],
+    ],
+    [
+      'another digest',
+      (text) => text.replace('"sha256:', '"sha256:0').replace(/.("}}\s*)$/, '$1'),
+      ['manifest.digest'],
+    ],
     ['a manifest of another version', (text) => text.replace('"version":1', '"version":2'), ['manifest.version']],
     ['a manifest that is text', (text) => text.replace(/"manifest":{.*}}\s*$/s, '"manifest":"x"}'), ['manifest']],
   ])('is refused for %s before anything is written', async (_what, edit, fields) => {

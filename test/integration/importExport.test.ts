@@ -20,8 +20,14 @@ function asZitadelWrites(orgs: readonly Organisation[]): Organisation[] {
 
 const lenient = { ignoreUnknownFields: true };
 const records = z.array(z.record(z.string(), z.unknown())).default([]);
-const user = z.looseObject({ password: z.string().optional(), hashedPassword: z.unknown().optional(), userId: z.string().optional() });
-const stateful = z.array(z.looseObject({ userId: z.string().optional(), user, state: z.string().optional() })).default([]);
+const user = z.looseObject({
+  password: z.string().optional(),
+  hashedPassword: z.unknown().optional(),
+  userId: z.string().optional(),
+});
+const stateful = z
+  .array(z.looseObject({ userId: z.string().optional(), user, state: z.string().optional() }))
+  .default([]);
 
 /**
  * What the service changes in a record on purpose: states are filled in, a service user has one id, a password in clear
@@ -83,7 +89,11 @@ describeStores('an import and an export of what was imported', (kind) => {
 
   it('give the same through data_orgs, through data_orgsv1, and for the file as a string', async () => {
     const orgs = zitadelExport('export-full');
-    const bodies = [{ data_orgs: { orgs } }, { dataOrgsv1: { orgs } }, { data_orgsv1: JSON.stringify({ orgs }, null, 1) }];
+    const bodies = [
+      { data_orgs: { orgs } },
+      { dataOrgsv1: { orgs } },
+      { data_orgsv1: JSON.stringify({ orgs }, null, 1) },
+    ];
     const digests: string[] = [];
     for (const body of bodies) {
       const instance = await testInstance(await openTestStore(kind));
@@ -104,8 +114,12 @@ describeStores('an import and an export of what was imported', (kind) => {
     expect(Object.keys(acme).sort()).toEqual(DataOrgSchema.fields.map(({ jsonName }) => jsonName).sort());
     const { orgs: comparableOrgs, hashes } = withoutMadeHashes(exported);
     expect(comparable(comparableOrgs)).toEqual(comparable(asZitadelWrites(orgs).map(normalised)));
-    const clear = orgs.flatMap(({ humanUsers }) => stateful.parse(humanUsers)).flatMap(({ user: { password = [] } }) => password);
-    expect(await Promise.all(clear.map((password, index) => verifyPassword(password, hashes[index] ?? '')))).toEqual([true]);
+    const clear = orgs
+      .flatMap(({ humanUsers }) => stateful.parse(humanUsers))
+      .flatMap(({ user: { password = [] } }) => password);
+    expect(await Promise.all(clear.map((password, index) => verifyPassword(password, hashes[index] ?? '')))).toEqual([
+      true,
+    ]);
   });
 
   it("write what ZITADEL's descriptors would write", async () => {
@@ -143,7 +157,9 @@ describeStores('an import and an export of what was imported', (kind) => {
       domains: [{ orgId: 'v1-org-1', domainName: 'v1.example', isVerified: true, isPrimary: true }],
     });
     const hash = '$2a$14$aPbwhMVJSVrRRW2NoM/5.esSJO6o/EIGzGxWiM5SAEZlGqCsr9DAK';
-    const states = stateful.parse(org?.humanUsers).map(({ userId, state, user: { hashedPassword } }) => [userId, state, hashedPassword]);
+    const states = stateful
+      .parse(org?.humanUsers)
+      .map(({ userId, state, user: { hashedPassword } }) => [userId, state, hashedPassword]);
     expect(states.sort()).toEqual([
       ['v1|1', 'USER_STATE_ACTIVE', { value: hash }],
       ['v1|2', 'USER_STATE_INACTIVE', undefined],

@@ -6,7 +6,10 @@ import type { Organisation } from '../support/zitadelFixture.ts';
 
 const request = (...orgs: Organisation[]) => ({ dataOrgs: { orgs }, timeout: '1m0s' });
 
-const project = (projectId: string, more: object = {}) => ({ projectId, project: { name: `name of ${projectId}`, ...more } });
+const project = (projectId: string, more: object = {}) => ({
+  projectId,
+  project: { name: `name of ${projectId}`, ...more },
+});
 const role = (projectId: string, roleKey: string) => ({ projectId, roleKey, displayName: roleKey });
 const grant = (grantId: string, projectId: string, grantedOrgId: string, ...roleKeys: string[]) => ({
   grantId,
@@ -172,7 +175,9 @@ describeStores('a record that occurs twice in one document', (kind) => {
   it('leaves nothing of the other behind: the name that it would have had stays free', async () => {
     const instance = await testInstance(await openTestStore(kind));
     await instance.import(request(organisation('O', { humanUsers: [person('U'), person('U', { userName: 'free' })] })));
-    const { errors } = await instance.import(request(organisation('O', { humanUsers: [person('V', { userName: 'free' })] })));
+    const { errors } = await instance.import(
+      request(organisation('O', { humanUsers: [person('V', { userName: 'free' })] })),
+    );
     expect(errors).toBeUndefined();
   });
 
@@ -271,7 +276,9 @@ describeStores('a reference to what is not there', (kind) => {
   it('costs no other record: those beside it are created', async () => {
     const instance = await testInstance(await openTestStore(kind));
     const { errors, success } = await instance.import(
-      request(organisation('O', { projects: [project('P')], projectRoles: [role('P', 'a'), role('Q', 'b'), role('P', 'c')] })),
+      request(
+        organisation('O', { projects: [project('P')], projectRoles: [role('P', 'a'), role('Q', 'b'), role('P', 'c')] }),
+      ),
     );
     expect(errors).toHaveLength(1);
     expect(success.orgs).toEqual([{ orgId: 'O', projectIds: ['P'], projectRoles: ['P_a', 'P_c'] }]);
@@ -286,7 +293,11 @@ describeStores('a reference to what is not there', (kind) => {
           userMetadata: [{ id: 'V', key: 'k', value: 'eA==' }],
           humanUsers: [person('V')],
         }),
-        organisation('O2', { projectGrants: [grant('G', 'P', 'O1')], projects: [project('P')], humanUsers: [person('U')] }),
+        organisation('O2', {
+          projectGrants: [grant('G', 'P', 'O1')],
+          projects: [project('P')],
+          humanUsers: [person('U')],
+        }),
       ),
     );
     expect(errors).toBeUndefined();

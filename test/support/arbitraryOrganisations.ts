@@ -31,7 +31,7 @@ const fixtures: Readonly<Record<string, Fixture>> = {
     'user.userId': undefined,
     state: userStates[i % 3],
   }),
-  triggerActions: (i, org) => ({ flowType: `${i + 1}`, triggerType: '1', actionIds: [`${org}-a0`] }),
+  triggerActions: (i, org) => ({ flowType: '3', triggerType: `${i + 1}`, actionIds: [`${org}-a0`] }),
   actions: (i, org) => ({ actionId: `${org}-a${i}`, 'action.name': `action ${i}` }),
   projectGrants: (i, org, other) => ({
     grantId: `${org}-g${i}`,
@@ -39,7 +39,7 @@ const fixtures: Readonly<Record<string, Fixture>> = {
     'projectGrant.grantedOrgId': other,
   }),
   userGrants: (i, org) => ({ userId: `${org}-h${i}`, projectId: `${org}-p0`, projectGrantId: undefined }),
-  orgMembers: (i, org) => ({ userId: `${org}-h${i}` }),
+  orgMembers: (i, org) => ({ userId: `${org}-h${i}`, roles: ['ORG_OWNER', 'ORG_USER_MANAGER'] }),
   projectMembers: (i, org) => ({ projectId: `${org}-p0`, userId: `${org}-h${i}` }),
   projectGrantMembers: (i, org) => ({ projectId: `${org}-p0`, grantId: `${org}-g0`, userId: `${org}-m${i}` }),
   userMetadata: (i, org) => ({ id: `${org}-h0`, key: `key ${i}` }),

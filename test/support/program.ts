@@ -1,9 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** The repository's root. */
 export const root = fileURLToPath(new URL('../../', import.meta.url));
+
+// Most of what a program of ours does when it starts is to compile the same modules again.
+const NODE_COMPILE_CACHE = join(tmpdir(), 'identity-test-compile-cache');
 
 /** What a program runs with; a variable that is `undefined` is taken out of the inherited environment. */
 export interface ProgramOptions {
@@ -73,7 +78,11 @@ export async function startProgram(
 }
 
 function watch(command: string, args: readonly string[], { env, cwd = root }: ProgramOptions): Watched {
-  const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(command, args, {
+    cwd,
+    env: { ...process.env, NODE_COMPILE_CACHE, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const text = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (part: string) => {
     text.stdout += part;
