@@ -1,4 +1,5 @@
-import { isRecord, putAt } from '../../shared/contract/jsonRecord.ts';
+import { insertText } from '../../shared/contract/insertText.ts';
+import { isRecord } from '../../shared/contract/jsonRecord.ts';
 import { type Manifest, ManifestTally } from '../../shared/contract/manifest.ts';
 import { type Credentials, partitionOf, type Section } from '../../shared/contract/section.ts';
 import { organisationSection, sections } from '../../shared/contract/sections.ts';
@@ -125,10 +126,9 @@ export class ExportWriter {
     const body = document.body ?? '{}';
     const held = (section.credentials ?? []).filter(({ field }) => document[field] !== undefined);
     if (held.length === 0 && document.otpEmail !== true) return body;
-    const json = parseBody(body);
-    for (const { path, field } of held) putAt(json, path, document[field]);
-    if (document.otpEmail === true) json.otpEmail = true;
-    return JSON.stringify(json);
+    const flag = document.otpEmail === true ? '"otpEmail":true,' : '';
+    const whole = held.reduce((text, { path, field }) => insertText(text, path, document[field] ?? ''), body);
+    return `{${flag}${whole.slice(1)}`;
   }
 
   private count({ name }: Section, document: StoredDocument): void {

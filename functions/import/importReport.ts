@@ -2,7 +2,7 @@ import { type JsonRecord, textAt, valueAt } from '../../shared/contract/jsonReco
 import type { OrganisationRecord } from '../../shared/contract/record.ts';
 import type { RecordFault } from '../../shared/contract/section.ts';
 import type { OrganisationHeader } from './organisationDraft.ts';
-import type { Outcome } from './recordBatch.ts';
+import type { Outcome } from './outcome.ts';
 import { type ImportWarning, warningsOf } from './warnings.ts';
 
 /** An entry of `errors` in the import response (contract 5.7). */

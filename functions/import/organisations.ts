@@ -6,7 +6,8 @@ import { documentId } from '../../shared/store/documentId.ts';
 import type { DocumentKey, Store } from '../../shared/store/store.ts';
 import { type ImportReport, messageOf } from './importReport.ts';
 import type { OrganisationHeader } from './organisationDraft.ts';
-import type { BatchContext, Outcome } from './recordBatch.ts';
+import type { Outcome } from './outcome.ts';
+import type { BatchContext } from './recordBatch.ts';
 import { type PlacedPlan, RecordWriter } from './recordWriter.ts';
 
 /** An organisation whose records can be written. */

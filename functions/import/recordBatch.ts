@@ -1,15 +1,10 @@
 import { hashPassword, verifyPassword } from '../../shared/auth/password.ts';
 import type { OrganisationRecord } from '../../shared/contract/record.ts';
 import { createWrites, ownerOf, type RecordPlan } from '../../shared/contract/recordPlan.ts';
-import type { RecordFault } from '../../shared/contract/section.ts';
 import type { FieldName } from '../../shared/store/documentFields.ts';
 import { type DocumentKey, type Store, type StoredDocument, WriteConflict } from '../../shared/store/store.ts';
+import type { Outcome } from './outcome.ts';
 import { checkReferences } from './references.ts';
-
-/** What became of a record. */
-export type Outcome =
-  | { readonly kind: 'created' | 'unchanged' | 'notCarried' }
-  | { readonly kind: 'failed'; readonly fault: RecordFault };
 
 /** What batches of one import share. */
 export interface BatchContext {

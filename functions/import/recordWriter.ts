@@ -1,6 +1,7 @@
 import type { RecordPlan } from '../../shared/contract/recordPlan.ts';
 import { MAX_COMMIT_BYTES } from '../../shared/store/store.ts';
-import { type BatchContext, type Outcome, writeBatch } from './recordBatch.ts';
+import type { Outcome } from './outcome.ts';
+import { type BatchContext, writeBatch } from './recordBatch.ts';
 
 const BATCH_RECORDS = 250;
 /** Room for the fields beside the body and the credentials. */

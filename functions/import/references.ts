@@ -4,7 +4,7 @@ import { ownerOf, type RecordPlan } from '../../shared/contract/recordPlan.ts';
 import type { Reference } from '../../shared/contract/section.ts';
 import { documentId } from '../../shared/store/documentId.ts';
 import type { DocumentKey, Store, StoredDocument } from '../../shared/store/store.ts';
-import type { Outcome } from './recordBatch.ts';
+import type { Outcome } from './outcome.ts';
 
 interface PlannedReference {
   readonly reference: Reference;

@@ -2,10 +2,12 @@ import { z } from 'zod';
 import { bucketRequest } from './bucketRequest.ts';
 import { requestMessage } from './requestMessage.ts';
 
-/** The import request (interface 2.5) apart from documents in it, with our `with_keys` and the sources that are refused. */
+/** The import request (interface 2.5) apart from documents in it, with our additions and the sources that are refused. */
 export const importRequest = requestMessage({
   timeout: z.string().optional(),
   withKeys: z.boolean().default(false),
+  dryRun: z.boolean().default(false),
+  onConflict: z.enum(['report', 'skip', 'overwrite']).default('report'),
   dataOrgsGcs: bucketRequest.optional(),
   dataOrgsv1Gcs: bucketRequest.optional(),
   dataOrgsLocal: z.unknown().optional(),

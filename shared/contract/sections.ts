@@ -1,56 +1,6 @@
 import { checkOrganisationMember, checkTriggerAction } from './recordChecks.ts';
-import type { RecordFault, Reference, Section } from './section.ts';
-
-const taken = (key: string): RecordFault => ({ id: 'V3-DKcYh', key });
-const user = (path: string, id: string): Reference => ({
-  collection: 'users',
-  key: [path],
-  missing: { id, key: 'Errors.User.NotFound' },
-});
-const project = (path: string, id: string): Reference => ({
-  collection: 'projects',
-  key: [path],
-  missing: { id, key: 'Errors.Project.NotFound' },
-});
-const identityProvider = (id: string): Reference => ({
-  collection: 'identityProviders',
-  key: ['idpId'],
-  missing: { id, key: 'Errors.IDPConfig.NotExisting' },
-});
-const userName: NonNullable<Section['unique']> = [
-  {
-    type: 'userName',
-    parts: ['user.userName'],
-    taken: taken('Errors.User.AlreadyExists'),
-    perOrganisationByDomainPolicy: true,
-  },
-];
-
-/** An organisation's own policy: one object, identified by its organisation. */
-function policy(name: string, type: string, id: string, key: string): Section {
-  return {
-    name,
-    collection: 'settings',
-    phase: 1,
-    key: ['$orgId', `=${name}`],
-    error: { type, id: ['$orgId'], exists: { id, key } },
-  };
-}
-
-/** Texts of an organisation, one record a language. ZITADEL sets them anew at each import, so it has no error for them. */
-function texts(name: string, type: string): Section {
-  return {
-    name,
-    collection: 'texts',
-    phase: 1,
-    key: ['$orgId', `=${name}`, 'language'],
-    error: {
-      type,
-      id: ['$orgId', 'language'],
-      exists: { id: 'IMPORT-textExists', key: 'Errors.CustomText.AlreadyExists' },
-    },
-  };
-}
+import type { Section } from './section.ts';
+import { identityProvider, policy, project, taken, texts, user, userName } from './sectionParts.ts';
 
 /** The organisation itself: `org` and `orgState` of the document. Written before every other section. */
 export const organisationSection: Section = {
