@@ -126,9 +126,8 @@ export class ExportWriter {
     const body = document.body ?? '{}';
     const held = (section.credentials ?? []).filter(({ field }) => document[field] !== undefined);
     if (held.length === 0 && document.otpEmail !== true) return body;
-    const flag = document.otpEmail === true ? '"otpEmail":true,' : '';
-    const whole = held.reduce((text, { path, field }) => insertText(text, path, document[field] ?? ''), body);
-    return `{${flag}${whole.slice(1)}`;
+    const flagged = document.otpEmail === true ? `{"otpEmail":true,${body.slice(1)}` : body;
+    return held.reduce((text, { path, field }) => insertText(text, path, document[field] ?? ''), flagged);
   }
 
   private count({ name }: Section, document: StoredDocument): void {

@@ -52,15 +52,20 @@ async function startOn(port: number, { directory, env, cwd }: LocalStartOptions)
     ...(cwd === undefined ? {} : { cwd }),
   });
   const token = (name: string) => readFile(join(directory, name, 'owner.pat'), 'utf8');
-  return {
-    port,
-    program,
-    sourceUrl: `http://127.0.0.1:${port}`,
-    targetUrl: `http://127.0.0.1:${port + 1}`,
-    sourceToken: await token('source'),
-    targetToken: await token('target'),
-    stop: (signal) => program.stop(signal),
-  };
+  try {
+    return {
+      port,
+      program,
+      sourceUrl: `http://127.0.0.1:${port}`,
+      targetUrl: `http://127.0.0.1:${port + 1}`,
+      sourceToken: await token('source'),
+      targetToken: await token('target'),
+      stop: (signal) => program.stop(signal),
+    };
+  } catch (error) {
+    await program.stop();
+    throw error;
+  }
 }
 
 async function threeFreePorts(): Promise<number> {

@@ -1,0 +1,119 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Deployment, describeDeployments } from '../support/deployments.ts';
+import { identityJson } from '../support/identityCommand.ts';
+import { peopleOf, sampleOrganisation } from '../support/sampleOrganisation.ts';
+import { databaseOf, expiredToken, newServiceUser, newToken } from '../support/tokens.ts';
+import { expectError, exportFrom, importInto, post, send } from '../support/wire.ts';
+
+const operations = [
+  { method: 'POST', path: '/admin/v1/export', body: '{"response_output":true}' },
+  { method: 'POST', path: '/admin/v1/import', body: '{"data_orgsv1":{"orgs":[]}}' },
+  { method: 'DELETE', path: '/v2/users/1/otp_email' },
+];
+
+const refusedHeaders: [name: string, header: (token: string) => string, message: string][] = [
+  ['a lower-case scheme', (token) => `bearer ${token}`, 'invalid auth header (AUTH-toLo1)'],
+  ['another scheme', (token) => `Basic ${token}`, 'invalid auth header (AUTH-toLo1)'],
+  ['no scheme', (token) => token, 'invalid auth header (AUTH-toLo1)'],
+  ['a scheme without a token', () => 'Bearer', 'invalid auth header (AUTH-toLo1)'],
+  ['garbage', () => 'Bearer notreal', 'Errors.Token.Invalid (AUTH-7fs1e)'],
+  ['a token and a space', (token) => `Bearer  ${token}`, 'Errors.Token.Invalid (AUTH-7fs1e)'],
+  ['two tokens', (token) => `Bearer ${token},Bearer ${token}`, 'Errors.Token.Invalid (AUTH-7fs1e)'],
+  ['a token whose last character is another', changeLast, 'Errors.Token.Invalid (AUTH-7fs1e)'],
+  ['a token in capitals', (token) => `Bearer ${token.toUpperCase()}`, 'Errors.Token.Invalid (AUTH-7fs1e)'],
+  ['ten thousand characters', () => `Bearer ${'x'.repeat(10_000)}`, 'Errors.Token.Invalid (AUTH-7fs1e)'],
+];
+
+function changeLast(token: string): string {
+  return `Bearer ${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`;
+}
+
+describeDeployments('authentication', (get) => {
+  describe.each(operations)('$method $path', (operation) => {
+    it('answers 401 to a request without an Authorization header', async () => {
+      const answer = await send(get().target, operation);
+      expect(expectError(answer, 401, 16)).toEqual({ code: 16, message: 'auth header missing' });
+      expect(answer.headers.get('www-authenticate')).toBe('auth header missing');
+    });
+
+    it.each(refusedHeaders)('answers 401 to %s', async (_name, header, message) => {
+      const { target } = get();
+      const answer = await send(target, { ...operation, headers: { authorization: header(target.token) } });
+      expect(expectError(answer, 401, 16).message).toBe(message);
+    });
+
+    it.each(['', '{', '[]', 'x'.repeat(100_000)])('answers 401 whatever the body is: %.9s', async (body) => {
+      const { method, path } = operation;
+      expectError(await send(get().target, { method, path, body }), 401, 16);
+    });
+  });
+
+  describe('the tokens of users', () => {
+    const organisation = sampleOrganisation();
+    const people = peopleOf(organisation);
+    beforeAll(async () => {
+      await importInto(get().target, { data_orgs: { orgs: [organisation] } });
+    });
+
+    it('are refused once they have expired', async (test) => {
+      const { token } = await expiredToken(databaseOf(get().target, test), people.ada);
+      await expectInvalid(get(), token);
+    });
+
+    it('are refused once they are revoked', async (test) => {
+      const database = databaseOf(get().target, test);
+      const { token, tokenId } = await newToken(database, people.ada);
+      expectError(await exportAs(get(), token), 403, 7);
+      await identityJson(['pat', 'revoke', tokenId, ...database]);
+      await expectInvalid(get(), token);
+    });
+
+    it('are refused while the user is deactivated', async (test) => {
+      const { token } = await newToken(databaseOf(get().target, test), people.inactive);
+      await expectInvalid(get(), token);
+    });
+
+    it('are refused once the service user is deleted', async (test) => {
+      const database = databaseOf(get().target, test);
+      const { token, userId } = await newServiceUser(database, `deleted-${organisation.orgId}`);
+      expectError(await exportAs(get(), token), 403, 7);
+      await identityJson(['service-user', 'delete', userId, ...database]);
+      await expectInvalid(get(), token);
+    });
+
+    it('allow neither export nor import without the role IAM_OWNER, whatever the body is', async (test) => {
+      const database = databaseOf(get().target, test);
+      const robot = await newServiceUser(database, `robot-${organisation.orgId}`);
+      const owner = await newToken(database, people.owner);
+      for (const { token } of [robot, owner]) {
+        for (const body of [{ response_output: true }, { data_orgs: { orgs: [sampleOrganisation()] } }, [], 'x']) {
+          for (const operation of ['export', 'import'] as const) {
+            const answer = await post({ ...get().target, token }, operation, body);
+            expect(expectError(answer, 403, 7).message).toBe('No matching permissions found (AUTH-5mWD2)');
+          }
+        }
+      }
+    });
+
+    it('allow export and import with the role IAM_OWNER, until it is taken away', async (test) => {
+      const database = databaseOf(get().target, test);
+      const { token, userId } = await newServiceUser(database, `owner-${organisation.orgId}`);
+      const instance = { ...get().target, token };
+      const role = ['--user', userId, '--role', 'IAM_OWNER', ...database];
+      await identityJson(['member', 'add', ...role]);
+      const { orgs } = await exportFrom(instance, { org_ids: [organisation.orgId] });
+      expect((await importInto(instance, { data_orgs: { orgs } })).summary.created).toEqual({});
+      await identityJson(['member', 'remove', ...role]);
+      expectError(await exportAs(get(), token), 403, 7);
+    });
+  });
+});
+
+function exportAs({ target }: Deployment, token: string) {
+  return post({ ...target, token }, 'export', { response_output: true });
+}
+
+async function expectInvalid(deployment: Deployment, token: string): Promise<void> {
+  const { message } = expectError(await exportAs(deployment, token), 401, 16);
+  expect(message).toBe('Errors.Token.Invalid (AUTH-7fs1e)');
+}

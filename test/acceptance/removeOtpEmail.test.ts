@@ -1,0 +1,99 @@
+import { randomInt } from 'node:crypto';
+import { beforeEach, expect, it } from 'vitest';
+import { z } from 'zod';
+import { describeDeployments } from '../support/deployments.ts';
+import { peopleOf, sampleOrganisation } from '../support/sampleOrganisation.ts';
+import { databaseOf, newToken } from '../support/tokens.ts';
+import { type Answer, expectError, exportFrom, importInto, parseOk, removeOtpEmail, send } from '../support/wire.ts';
+
+const removed = z.strictObject({
+  details: z.strictObject({
+    sequence: z.string().regex(/^[1-9]\d*$/),
+    changeDate: z.iso.datetime(),
+    resourceOwner: z.string(),
+    creationDate: z.iso.datetime(),
+  }),
+});
+
+const detailsOf = (answer: Answer) => removed.parse(parseOk(answer)).details;
+const unknownUser = () => `${randomInt(100_000_000, 999_999_999)}`;
+
+describeDeployments('removing the OTP e-mail factor', (get) => {
+  let organisation = sampleOrganisation();
+  let people = peopleOf(organisation);
+  beforeEach(async () => {
+    organisation = sampleOrganisation();
+    people = peopleOf(organisation);
+    await importInto(get().target, { data_orgs: { orgs: [organisation] } });
+  });
+
+  it('answers 200 with details, and 404 from then on', async () => {
+    const { target } = get();
+    const details = detailsOf(await removeOtpEmail(target, people.ada));
+    expect(details.resourceOwner).toBe(organisation.orgId);
+    expect(Date.parse(details.changeDate)).toBeGreaterThanOrEqual(Date.parse(details.creationDate));
+    const again = expectError(await removeOtpEmail(target, people.ada), 404, 5);
+    expect(again.message).toBe("Multifactor OTP (OneTimePassword) doesn't exist (COMMAND-b312D)");
+    expect(again.details).toEqual([
+      {
+        '@type': 'type.googleapis.com/zitadel.v1.ErrorDetail',
+        id: 'COMMAND-b312D',
+        message: "Multifactor OTP (OneTimePassword) doesn't exist",
+      },
+    ]);
+  });
+
+  it('takes the factor from this person only, and nothing else', async () => {
+    const { target } = get();
+    detailsOf(await removeOtpEmail(target, people.ada));
+    const { orgs } = await exportFrom(target, { org_ids: [organisation.orgId] });
+    const expected = organisation.humanUsers.map(({ otpEmail, ...user }) =>
+      otpEmail === true && user.userId !== people.ada ? { ...user, otpEmail } : user,
+    );
+    expect(orgs[0]?.humanUsers).toHaveLength(expected.length);
+    expect(orgs[0]?.humanUsers).toEqual(expect.arrayContaining(expected));
+  });
+
+  it('is given to exactly one of several callers at the same time', async () => {
+    const { target } = get();
+    const answers = await Promise.all(Array.from({ length: 5 }, () => removeOtpEmail(target, people.ben)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 404, 404, 404, 404]);
+  });
+
+  it('answers 404 for an unknown user', async () => {
+    const { message } = expectError(await removeOtpEmail(get().target, unknownUser()), 404, 5);
+    expect(message).toBe('Errors.NotFound (COMMAND-4g3xq)');
+  });
+
+  it('is allowed to the person, without any role', async (test) => {
+    const { token } = await newToken(databaseOf(get().target, test), people.ada);
+    expect(detailsOf(await removeOtpEmail(get().target, people.ada, token)).resourceOwner).toBe(organisation.orgId);
+    expectError(await removeOtpEmail(get().target, people.ada, token), 404, 5);
+  });
+
+  it('is refused alike for existing and unknown users to a caller without permission', async (test) => {
+    const { token } = await newToken(databaseOf(get().target, test), people.ada);
+    const answers = await Promise.all(
+      [people.ben, people.owner, unknownUser()].map((userId) => removeOtpEmail(get().target, userId, token)),
+    );
+    const [first, ...others] = answers.map((answer) => expectError(answer, 403, 7));
+    expect(first?.message).toBe('No matching permissions found (AUTH-5mWD2)');
+    for (const other of others) expect(other).toEqual(first);
+  });
+
+  it('is allowed to the owner of the organisation, and not to the owner of another', async (test) => {
+    const database = databaseOf(get().target, test);
+    const other = sampleOrganisation();
+    await importInto(get().target, { data_orgs: { orgs: [other] } });
+    const { token } = await newToken(database, peopleOf(other).owner);
+    expectError(await removeOtpEmail(get().target, people.ben, token), 403, 7);
+    detailsOf(await removeOtpEmail(get().target, peopleOf(other).ben, token));
+  });
+
+  it('is served under the path of the beta as well', async () => {
+    const { target } = get();
+    const request = { method: 'DELETE', path: `/v2beta/users/${people.ada}/otp_email`, token: target.token };
+    detailsOf(await send(target, request));
+    expectError(await removeOtpEmail(target, people.ada), 404, 5);
+  });
+});

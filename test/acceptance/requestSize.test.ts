@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type LocalStart, startLocal } from '../support/localStart.ts';
+import { sampleOrganisation } from '../support/sampleOrganisation.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../support/temporaryDirectory.ts';
+import { expectError, exportFrom, importInto, send } from '../support/wire.ts';
+
+const LIMIT = 4_000;
+
+describe('the largest request body', () => {
+  let directory: TemporaryDirectory | undefined;
+  let local: LocalStart | undefined;
+  beforeAll(async () => {
+    directory = await temporaryDirectory();
+    local = await startLocal({ directory: directory.path, env: { MAX_REQUEST_BYTES: String(LIMIT) } });
+  });
+  afterAll(async () => {
+    await local?.stop();
+    await directory?.remove();
+  });
+
+  const instance = () => {
+    if (local === undefined) throw new Error('not started');
+    return { url: local.targetUrl, token: local.targetToken, database: undefined };
+  };
+  const importBody = (bytes: number) => {
+    const body = JSON.stringify({ data_orgs: { orgs: [sampleOrganisation()] } });
+    return body + ' '.repeat(bytes - body.length);
+  };
+
+  it('is what MAX_REQUEST_BYTES says', async () => {
+    const { status } = await sendImport(importBody(LIMIT));
+    expect(status).toBe(200);
+  });
+
+  it.each([LIMIT + 1, 20 * LIMIT, 5_000_000])(
+    'answers 413 to %i bytes, naming the limit and the bucket',
+    async (size) => {
+      const { orgs } = await exportFrom(instance());
+      const { message } = expectError(await sendImport(importBody(size)), 413, 8);
+      expect(message).toContain(`${LIMIT} bytes`);
+      expect(message).toContain('data_orgsv1_gcs');
+      expect((await exportFrom(instance())).orgs).toEqual(orgs);
+    },
+  );
+
+  it('answers 413 to a body of unannounced length', async () => {
+    const request = { method: 'POST', headers: { authorization: `Bearer ${instance().token}` } };
+    const body = new Blob([importBody(20 * LIMIT)]).stream();
+    const response = await fetch(`${instance().url}/admin/v1/import`, { ...request, body, duplex: 'half' });
+    const { status, headers } = response;
+    expectError({ status, headers, text: await response.text() }, 413, 8);
+  });
+
+  it('is asked for only after the token', async () => {
+    const request = { method: 'POST', path: '/admin/v1/import', body: importBody(20 * LIMIT) };
+    expectError(await send(instance(), request), 401, 16);
+    expectError(await send(instance(), { ...request, token: 'notreal' }), 401, 16);
+  });
+
+  it('does not keep a smaller file from being imported afterwards', async () => {
+    const { summary } = await importInto(instance(), { data_orgs: { orgs: [sampleOrganisation()] } });
+    expect(summary.created).toMatchObject({ org: 1 });
+  });
+
+  function sendImport(body: string) {
+    return send(instance(), { method: 'POST', path: '/admin/v1/import', token: instance().token, body });
+  }
+});

@@ -1,0 +1,117 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import type { Server } from 'node:http';
+import { join } from 'node:path';
+import { getTestServer } from '@google-cloud/functions-framework/testing';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { canonicalOrganisations } from '../support/canonical.ts';
+import { identityJson } from '../support/identityCommand.ts';
+import { type Running, root, run, startProgram } from '../support/program.ts';
+import { peopleOf, sampleOrganisation } from '../support/sampleOrganisation.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../support/temporaryDirectory.ts';
+import { expectError, exportFrom, importInto, parseOk, removeOtpEmail, send } from '../support/wire.ts';
+
+const functions = ['removeOtpEmail', 'export', 'import'] as const;
+type FunctionName = (typeof functions)[number];
+
+const requests: Readonly<Record<FunctionName, { readonly method: string; readonly path: string }>> = {
+  removeOtpEmail: { method: 'DELETE', path: '/v2/users/1/otp_email' },
+  export: { method: 'POST', path: '/admin/v1/export' },
+  import: { method: 'POST', path: '/admin/v1/import' },
+};
+
+let directory: TemporaryDirectory = { path: '', remove: async () => {} };
+let token = '';
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+  const made = z.looseObject({ token: z.string() });
+  token = made.parse(await identityJson(['init', '--data', directory.path])).token;
+});
+afterAll(() => directory.remove());
+
+/** A function alone answers its own request, which lacks a token here, and no other. */
+async function answersOnlyItsRoute(url: string, name: FunctionName): Promise<void> {
+  for (const other of functions) {
+    const answer = await send({ url }, requests[other]);
+    if (other === name) expectError(answer, 401, 16);
+    else expectError(answer, 404, 5);
+  }
+}
+
+describe('the three functions in the framework', () => {
+  const servers = new Map<FunctionName, Server>();
+  beforeAll(async () => {
+    vi.stubEnv('DATA_DIR', directory.path);
+    vi.stubEnv('LOG_LEVEL', 'silent');
+    await import('../../functions/removeOtpEmail/index.ts');
+    await import('../../functions/export/index.ts');
+    await import('../../functions/import/index.ts');
+    for (const name of functions) {
+      vi.stubEnv('FUNCTION_TARGET', name);
+      const server = getTestServer(name).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      servers.set(name, server);
+    }
+    return () => {
+      for (const server of servers.values()) server.close().closeAllConnections();
+      vi.unstubAllEnvs();
+    };
+  });
+
+  const instance = (name: FunctionName) => {
+    const address = servers.get(name)?.address();
+    if (typeof address !== 'object' || address === null) throw new Error(`${name} does not listen`);
+    return { url: `http://127.0.0.1:${address.port}`, token, database: undefined };
+  };
+
+  it.each(functions)('%s answers its route alone', (name) => answersOnlyItsRoute(instance(name).url, name));
+
+  it('import, remove a factor and export together', async () => {
+    const organisation = sampleOrganisation();
+    const { ada } = peopleOf(organisation);
+    const { summary } = await importInto(instance('import'), { timeout: '1m', data_orgsv1: { orgs: [organisation] } });
+    expect(summary.created).toMatchObject({ org: 1, humanUsers: 4 });
+    parseOk(await removeOtpEmail(instance('removeOtpEmail'), ada));
+    const file = await exportFrom(instance('export'), { org_ids: [organisation.orgId] });
+    const humanUsers = organisation.humanUsers.map(({ otpEmail, ...user }) =>
+      otpEmail === true && user.userId !== ada ? { ...user, otpEmail } : user,
+    );
+    expect(canonicalOrganisations(file)).toEqual(canonicalOrganisations({ orgs: [{ ...organisation, humanUsers }] }));
+  });
+
+  it('answer malformed JSON with an error of the interface, not with the framework’s page', async () => {
+    for (const name of ['export', 'import'] as const) {
+      const headers = { 'content-type': 'application/json' };
+      const answer = await send(instance(name), { ...requests[name], token, headers, body: '{"timeout":' });
+      expectError(answer, 400, 3);
+    }
+  });
+});
+
+describe.each(functions)('npm run function:%s', (name) => {
+  it('serves the function alone, and ends with exit code 0 at SIGTERM', async () => {
+    const running = await startFunction(name, { DATA_DIR: directory.path });
+    await answersOnlyItsRoute(running.ready[1] ?? '', name);
+    expect(await running.stop('SIGTERM')).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('ends with exit code 1 where the configuration is wrong, naming every fault', async () => {
+    const env = { DATA_DIR: directory.path, MAX_TIMEOUT: 'long', LOG_LEVEL: 'loud', PORT: '0' };
+    const { code, stderr } = await run('npm', ['run', `function:${name}`], { env });
+    expect(code).toBe(1);
+    expect(stderr).toContain(`the function "${name}" cannot start`);
+    expect(stderr).toMatch(/MAX_TIMEOUT must be/);
+    expect(stderr).toMatch(/LOG_LEVEL must be/);
+  });
+});
+
+/** Starts what the script of package.json starts, without npm between, which answers signals in its own way. */
+async function startFunction(name: FunctionName, env: Readonly<Record<string, string>>): Promise<Running> {
+  const packageJson = z.object({ scripts: z.record(z.string(), z.string()) });
+  const { scripts } = packageJson.parse(JSON.parse(await readFile(join(root, 'package.json'), 'utf8')));
+  const [framework = '', ...args] = scripts[`function:${name}`]?.split(' ') ?? [];
+  const program = join(root, 'node_modules', '.bin', framework);
+  const listening = /"url":"(http:[^"]+)"/;
+  return startProgram(process.execPath, [program, ...args], listening, { env: { ...env, PORT: '0' } });
+}

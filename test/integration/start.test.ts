@@ -1,0 +1,140 @@
+import { once } from 'node:events';
+import { readFile, stat } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { isFree, type LocalStart, startLocal } from '../support/localStart.ts';
+import { root, run } from '../support/program.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../support/temporaryDirectory.ts';
+import { expectError, exportFrom, removeOtpEmail } from '../support/wire.ts';
+
+// Nothing in a path may keep a printed command from working.
+const stateDirectory = "it's local";
+const json = (text: string) => z.record(z.string(), z.unknown()).parse(JSON.parse(text));
+
+// Each test goes on from where the one before it has come to, as somebody does who follows what is printed.
+describe('npm start', () => {
+  let directory: TemporaryDirectory = { path: '', remove: async () => {} };
+  let local: LocalStart | undefined;
+  let first: LocalStart | undefined;
+  beforeAll(async () => {
+    directory = await temporaryDirectory();
+    const begin = performance.now();
+    local = await startLocal({ directory: join(directory.path, stateDirectory), cwd: directory.path });
+    first = local;
+    process.stdout.write(`npm start was ready after ${Math.round(performance.now() - begin)} ms\n`);
+  });
+  afterAll(async () => {
+    await local?.stop();
+    await directory.remove();
+  });
+
+  const running = () => {
+    if (local === undefined) throw new Error('it has not started');
+    return local;
+  };
+  /** Pastes the command under a title into a shell, as it was printed. */
+  const paste = async (title: string) => {
+    const lines = running().program.stdout().split('\n');
+    const line = lines[lines.findIndex((text) => text.startsWith(`# ${title}`)) + 1] ?? '';
+    expect(line).toMatch(/curl/);
+    const { code, stdout, stderr } = await run('bash', ['-c', line], { cwd: directory.path });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    return stdout;
+  };
+
+  it('says where everything is', () => {
+    const { program, sourceUrl, targetUrl, port } = running();
+    const text = program.stdout();
+    expect(text).toContain(`source  ${sourceUrl}`);
+    expect(text).toContain(`target  ${targetUrl}`);
+    expect(text).toContain(`storage http://127.0.0.1:${port + 2}`);
+    expect(text).toContain('Ctrl-C stops all of it.');
+    expect(program.stderr()).toBe('');
+  });
+
+  it('leaves tokens and keys that only their owner can read', async () => {
+    for (const file of ['source/owner.pat', 'target/owner.pat', 'storage/exporter.json', 'storage/importer.json']) {
+      const { mode } = await stat(join(directory.path, stateDirectory, file));
+      expect(mode & 0o777, file).toBe(0o600);
+    }
+  });
+
+  it('prints a command that exports everything of source into a file', async () => {
+    expect(await paste('Export everything')).toBe('');
+    const file = json(await readFile(join(directory.path, 'export.json'), 'utf8'));
+    expect(Object.keys(file)).toEqual(['orgs', 'manifest']);
+    expect(file.manifest).toMatchObject({ instance: 'source', counts: { orgs: 3, humanUsers: 10 } });
+  });
+
+  it('prints a command that imports the file into target', async () => {
+    const report = json(await paste('Import the file'));
+    expect(report.errors).toBeUndefined();
+    expect(report.summary).toMatchObject({ created: { org: 3, humanUsers: 10 }, failed: {}, proved: true });
+  });
+
+  it('prints a command that exports to the bucket, which works once', async () => {
+    const written = json(await paste('Export to a bucket'));
+    expect(written.object).toMatchObject({ bucket: 'identity-exports', path: 'export.json' });
+    expect(json(await paste('Export to a bucket'))).toMatchObject({ code: 6 });
+  });
+
+  it('prints a command that imports from the bucket, which changes nothing', async () => {
+    const { summary } = json(await paste('Import from the bucket'));
+    expect(summary).toMatchObject({ created: {}, unchanged: { org: 3, humanUsers: 10 }, failed: {}, proved: true });
+  });
+
+  it('prints a command that removes the OTP e-mail factor of a person of target', async () => {
+    expect(json(await paste('Remove the OTP e-mail factor')).details).toMatchObject({ sequence: '2' });
+    expect(json(await paste('Remove the OTP e-mail factor'))).toMatchObject({ code: 5 });
+  });
+
+  it('ends with exit code 0 at SIGINT, and frees its ports', async () => {
+    const { port, program } = running();
+    const { code, stdout, stderr } = await program.stop('SIGINT');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/\nstopping\n$/);
+    expect(await Promise.all([port, port + 1, port + 2].map(isFree))).toEqual([true, true, true]);
+  });
+
+  it('goes on with its state when it is started again', async () => {
+    local = await startLocal({ directory: join(directory.path, stateDirectory), cwd: directory.path });
+    const { sourceToken, targetToken, targetUrl } = local;
+    expect([sourceToken, targetToken]).toEqual([first?.sourceToken, first?.targetToken]);
+    const target = { url: targetUrl, token: targetToken, database: undefined };
+    expect((await exportFrom(target)).manifest.counts).toMatchObject({ orgs: 4, humanUsers: 10 });
+    expectError(await removeOtpEmail(target, '330000000000000201'), 404, 5);
+    expect(json(await paste('Export to a bucket'))).toMatchObject({ code: 6 });
+    expect(json(await paste('Import from the bucket')).summary).toMatchObject({ created: {}, failed: {} });
+  });
+
+  it('ends at SIGTERM too', async () => {
+    expect(await running().program.stop('SIGTERM')).toMatchObject({ code: 0, stderr: '' });
+  });
+});
+
+describe('npm start where it cannot start', () => {
+  it.each(['0', '65534', 'http', '-1', '80.5'])('says so for PORT=%s', async (port) => {
+    const { path, remove } = await temporaryDirectory();
+    const env = { PORT: port, LOCAL_DIR: path };
+    const { code, stdout, stderr } = await run(process.execPath, [join(root, 'local', 'start.ts')], { env });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toBe(`PORT=${port}: give a number from 1 to 65533\n`);
+    await remove();
+  });
+
+  it('names the port that is taken', async () => {
+    const { path, remove } = await temporaryDirectory();
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const env = { PORT: String(port), LOCAL_DIR: path, FIRESTORE_EMULATOR_HOST: undefined };
+    const { code, stderr } = await run(process.execPath, [join(root, 'local', 'start.ts')], { env });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(new RegExp(`^[^\\n]*EADDRINUSE[^\\n]*:${port}\\n$`));
+    server.close();
+    await remove();
+  });
+});
