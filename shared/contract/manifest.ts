@@ -25,7 +25,6 @@ export interface ManifestEntry {
   readonly otpEmail: boolean;
 }
 
-const DIGEST_BYTES = 32;
 const MODULUS = 1n << 256n;
 
 /**
@@ -33,15 +32,13 @@ const MODULUS = 1n << 256n;
  * matters, nothing is held, and every lost, added or changed record shows.
  */
 export class ManifestTally {
-  /** The sum of the hashes byte by byte, the carries not done yet: that is faster than adding large numbers. */
-  private readonly sums = new Float64Array(DIGEST_BYTES);
+  private sum = 0n;
   private readonly counted = new Map<string, number>();
 
   add({ section, orgId, digest, credentials, otpEmail }: ManifestEntry): void {
     const { passwordHash = '', totpSeed = '', clientSecret = '' } = credentials;
     const entry = JSON.stringify([section, orgId, digest, passwordHash, totpSeed, clientSecret, otpEmail]);
-    const bytes = hash('sha256', entry, 'binary');
-    for (let at = 0; at < DIGEST_BYTES; at++) this.sums[at] = (this.sums[at] ?? 0) + bytes.charCodeAt(at);
+    this.sum += BigInt(`0x${hash('sha256', entry)}`);
     this.count(section);
   }
 
@@ -55,8 +52,7 @@ export class ManifestTally {
   }
 
   get digest(): string {
-    const sum = this.sums.reduce((high, byte) => (high << 8n) + BigInt(byte), 0n);
-    return `sha256:${(sum % MODULUS).toString(16).padStart(64, '0')}`;
+    return `sha256:${(this.sum % MODULUS).toString(16).padStart(64, '0')}`;
   }
 
   private count(name: string): void {

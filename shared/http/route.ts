@@ -8,7 +8,7 @@ export interface HttpEnv {
 }
 
 /** The methods that routes offer. */
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** One route of a function, as data, so that the set of routes can be listed. */
 export interface Route {

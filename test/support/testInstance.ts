@@ -32,7 +32,7 @@ export interface Exported extends z.infer<typeof exported> {
 }
 
 /** What an import answers. */
-export type Report = z.infer<typeof report>;
+type Report = z.infer<typeof report>;
 
 /** An instance in this process: the import and the export of a store, called by its owner. */
 export interface TestInstance {
