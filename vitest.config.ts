@@ -10,6 +10,7 @@ export default defineConfig({
     projects: [
       { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
       { extends: true, test: { name: 'integration', include: ['test/integration/**/*.test.ts'], globalSetup } },
+      { extends: true, test: { name: 'conformance', include: ['test/conformance/**/*.test.ts'], globalSetup } },
       { extends: true, test: { name: 'acceptance', include: ['test/acceptance/**/*.test.ts'], globalSetup } },
     ],
   },

@@ -67,13 +67,19 @@ async function existingOrganisations(
       part.map(([, { orgId }]) => organisationKey(orgId)),
       ['orgId'],
     );
-    part.forEach(([index, { orgId }], position) => {
+    part.forEach(([index, header], position) => {
       if (documents[position] !== undefined) found.push(index);
-      else if (orgId === '') report.addError({ type: 'org', message: messageOf(ID_MISSING) });
-      else report.addError({ type: 'org', id: orgId, message: messageOf(NAME_MISSING) });
+      else reportMissing(header, report);
     });
   }
   return found;
+}
+
+/** An organisation that is not there and cannot be created: it has no name, or no id. */
+function reportMissing({ orgId, record }: OrganisationHeader, report: ImportReport): void {
+  const message = messageOf(record === undefined ? NAME_MISSING : ID_MISSING);
+  report.addError({ type: 'org', ...(orgId === '' ? {} : { id: orgId }), message });
+  report.count('failed', organisationSection.name);
 }
 
 function organisationKey(orgId: string): DocumentKey {

@@ -1,0 +1,52 @@
+import { type Judgements, refuses, same } from './judgement.ts';
+
+const forbidden = /^No matching permissions found \(AUTH-5mWD2\)$/;
+const not404 =
+  'Interface 4.1 and 7 want 403 for a caller without permission; ZITADEL answers 404 to one without any membership.';
+
+/** Who may call: tokens, and what callers without the role are told. */
+export const authentication: Judgements = {
+  'export: no Authorization': same,
+  'import: no Authorization': same,
+  'delete otp: no Authorization': same,
+  'export: Bearer notreal': same,
+  'export: lower-case bearer': same,
+  'export: Basic scheme': same,
+  'export: empty Authorization': same,
+  'export: "Bearer " without token': same,
+  'export: token with last char changed': same,
+  'export: token very long (5000)': same,
+  'delete otp: Bearer notreal': same,
+  'export: no membership': refuses(not404, 403, 7, forbidden),
+  'import: no membership': refuses(not404, 403, 7, forbidden),
+  'export: ORG_OWNER': same,
+  'import: ORG_OWNER': same,
+  'import: IAM_OWNER_VIEWER': same,
+  'export: IAM_OWNER_VIEWER (allowed?)': refuses(
+    'Interface 5.2 wants the role IAM Owner for an export, since it hands out credentials.',
+    403,
+    7,
+    forbidden,
+  ),
+  'delete otp of other user: no membership': refuses(not404, 403, 7, forbidden),
+  'delete otp of user in another org: ORG_OWNER of default org': refuses(not404, 403, 7, forbidden),
+  'delete otp: IAM_OWNER_VIEWER (no user.write)': refuses(
+    'All refusals for want of permission carry one id; status, code and text are those of ZITADEL.',
+    403,
+    7,
+    forbidden,
+  ),
+  'delete otp self without otp (no membership PAT)': same,
+  'delete otp unknown user: no membership': refuses(
+    'Interface 4.1 wants 403 for a caller without permission, whether the user exists or not.',
+    403,
+    7,
+    forbidden,
+  ),
+  'x-zitadel-orgid unknown': refuses(
+    'The header x-zitadel-orgid is ignored, so what is wrong with the request is that it names no output.',
+    400,
+    3,
+    /response_output/,
+  ),
+};

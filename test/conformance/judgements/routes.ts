@@ -1,0 +1,60 @@
+import { type Judgements, refuses, same, setup } from './judgement.ts';
+
+/** Paths, methods and headers. */
+export const routes: Judgements = {
+  'GET export': same,
+  'PUT import': same,
+  'POST otp_email? (add)': refuses(
+    'The interface removes the factor and has no request that adds it.',
+    405,
+    12,
+    /^Method Not Allowed$/,
+  ),
+  'GET otp_email': same,
+  'PATCH otp_email': same,
+  'OPTIONS export': refuses(
+    'There is no CORS: a page in a browser has no business with these tokens.',
+    405,
+    12,
+    /^Method Not Allowed$/,
+  ),
+  'HEAD export': same,
+  'unknown admin path': same,
+  'unknown v2 path': same,
+  'unknown path no auth': same,
+  'export with trailing slash': same,
+  'export with query params': same,
+  'double slash //admin/v1/export': refuses(
+    'A path that is no route is not redirected to one that is: a POST would lose its body.',
+    404,
+    5,
+    /^Not Found$/,
+  ),
+  'import alt path /admin/v1/import/': same,
+  'path without v1: /admin/import': same,
+  'form method override': refuses(
+    'The method is the one of the request line: a form cannot override it, and is no JSON.',
+    400,
+    3,
+    /JSON/,
+  ),
+  'export: text/plain': same,
+  'export: no content type': same,
+  'export: application/xml': same,
+  'export: Accept text/html': same,
+  'export: gzip-encoded body': refuses(
+    'Status and code are those of ZITADEL; the text names the header.',
+    400,
+    3,
+    /Content-Encoding/,
+  ),
+  'export: Accept-Encoding gzip': same,
+  'unknown host': setup('Which hosts lead to an instance is up to the platform in front of it.'),
+  'export: Grpc-Timeout 1n': refuses(
+    'The field timeout bounds a call; the header of the gRPC gateway is ignored, and the request names no output.',
+    400,
+    3,
+    /^response_output: /,
+  ),
+  'export: Origin header': same,
+};

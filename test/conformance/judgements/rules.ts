@@ -1,0 +1,25 @@
+import { type Judgements, same } from './judgement.ts';
+
+export const rules: Judgements = {
+  'validation: userName empty': same,
+  'validation: userName 201 runes': same,
+  'validation: profile missing': same,
+  'validation: email missing': same,
+  'validation: email invalid': same,
+  'validation: email empty': same,
+  'validation: phone no plus': same,
+  'validation: phone empty': same,
+  'validation: preferredLanguage 11': same,
+  'validation: firstName empty': same,
+  'validation: enum undefined number': same,
+  'validation: idp ownerType unspecified': same,
+  'validation: message title > 2000 bytes': same,
+  'validation: message language missing': same,
+  'validation: clockSkew 6s': same,
+  'validation: action timeout 21s': same,
+  'validation: metadata value missing': same,
+  'validation: org name empty': same,
+  'validation: supportEmail invalid': same,
+  'validation: color too long': same,
+  'validation: machine userId empty string': same,
+};

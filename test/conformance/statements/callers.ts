@@ -1,0 +1,43 @@
+import type { Role, Row, RowRequest } from '../row.ts';
+import type { Subjects } from '../subjects.ts';
+import { error, exporting, importing, removing, row } from './statement.ts';
+
+const tokenInvalid = /^Errors.Token.Invalid \(AUTH-7fs1e\)$/;
+const headerInvalid = /^invalid auth header \(AUTH-toLo1\)$/;
+const forbidden = /^No matching permissions found \(AUTH-5mWD2\)$/;
+
+/** Who may call what (contract 6.5): the three operations, each by callers that it refuses. */
+export function callerRows({ kept }: Subjects): Row[] {
+  const operations: [name: string, (role: Role) => RowRequest][] = [
+    ['export', (role) => exporting({ orgIds: ['none'] }, role)],
+    ['import', (role) => importing({ timeout: '1m', dataOrgs: { orgs: [] } }, role)],
+    ['delete otp', (role) => removing(kept, role)],
+  ];
+  return operations.flatMap(([name, request]) => refusals(name, request));
+}
+
+function refusals(operation: string, request: (role: Role) => RowRequest): Row[] {
+  const { role: _role, ...anonymous } = request('owner');
+  const withHeader = (name: string, authorization: (token: string) => string, message: RegExp) =>
+    row('contract 6.5', `${operation}: ${name}`, { ...anonymous, authorization }, error(401, 16, message));
+  const withRole = (name: string, role: Role, expected = error(401, 16, tokenInvalid)) =>
+    row('contract 6.5', `${operation}: ${name}`, request(role), expected);
+  const badBody = { ...anonymous, body: '{' };
+  return [
+    withHeader('lower-case scheme', (token) => `bearer ${token}`, headerInvalid),
+    withHeader('Basic', () => 'Basic dXNlcjpwYXNz', headerInvalid),
+    withHeader('the token alone', (token) => token, headerInvalid),
+    withHeader('unknown token', () => 'Bearer notreal', tokenInvalid),
+    withHeader('token cut short', (token) => `Bearer ${token.slice(0, -1)}`, tokenInvalid),
+    withHeader('token in capitals', (token) => `Bearer ${token.toUpperCase()}`, tokenInvalid),
+    withRole('token of a deactivated user', 'inactive'),
+    withRole('expired token', 'expired'),
+    withRole('no role', 'nobody', error(403, 7, forbidden)),
+    row(
+      'design, order of checks',
+      `${operation}: no token, bad body`,
+      badBody,
+      error(401, 16, /^auth header missing$/),
+    ),
+  ];
+}
