@@ -1,8 +1,8 @@
-import { insertText } from '../../shared/contract/insertText.ts';
 import { isRecord } from '../../shared/contract/jsonRecord.ts';
 import { type Manifest, ManifestTally } from '../../shared/contract/manifest.ts';
-import { type Credentials, partitionOf, type Section } from '../../shared/contract/section.ts';
+import { type Credential, type Credentials, partitionOf, type Section } from '../../shared/contract/section.ts';
 import { organisationSection, sections } from '../../shared/contract/sections.ts';
+import { type TextInserter, textInserter } from '../../shared/contract/textInserter.ts';
 import type { FieldName } from '../../shared/store/documentFields.ts';
 import type { Snapshot, StoredDocument } from '../../shared/store/store.ts';
 import { readAhead } from './readAhead.ts';
@@ -12,6 +12,12 @@ export interface ExportContent {
   readonly withPasswords: boolean;
   readonly withOtp: boolean;
   readonly withKeys: boolean;
+}
+
+/** Where a credential that was read goes in a record's JSON. */
+interface CredentialPlace {
+  readonly field: Credential['field'];
+  readonly insert: TextInserter;
 }
 
 /** Sections whose first records are asked for while an earlier one is written: most are small, and each is a round trip. */
@@ -111,23 +117,26 @@ export class ExportWriter {
 
   private async *section(section: Section, arrays: AsyncIterable<readonly StoredDocument[]>): AsyncGenerator<string> {
     const list = section.collection !== 'settings';
+    const places = (section.credentials ?? []).map(({ path, field }) => ({ field, insert: textInserter(path) }));
     let opened = false;
     for await (const documents of arrays) {
       if (documents.length === 0) continue;
-      const text = documents.map((document) => this.record(section, document)).join(',');
+      const text = documents.map((document) => this.record(section, document, places)).join(',');
       yield opened ? `,${text}` : `,"${section.name}":${list ? '[' : ''}${text}`;
       opened = true;
     }
     if (opened && list) yield ']';
   }
 
-  private record(section: Section, document: StoredDocument): string {
+  private record(section: Section, document: StoredDocument, places: readonly CredentialPlace[]): string {
     this.count(section, document);
-    const body = document.body ?? '{}';
-    const held = (section.credentials ?? []).filter(({ field }) => document[field] !== undefined);
-    if (held.length === 0 && document.otpEmail !== true) return body;
-    const flagged = document.otpEmail === true ? `{"otpEmail":true,${body.slice(1)}` : body;
-    return held.reduce((text, { path, field }) => insertText(text, path, document[field] ?? ''), flagged);
+    const { body = '{}', otpEmail } = document;
+    let json = otpEmail === true ? `{"otpEmail":true,${body.slice(1)}` : body;
+    for (const { field, insert } of places) {
+      const credential = document[field];
+      if (credential !== undefined) json = insert(json, credential);
+    }
+    return json;
   }
 
   private count({ name }: Section, document: StoredDocument): void {

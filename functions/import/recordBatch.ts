@@ -41,9 +41,7 @@ export async function writeBatch(context: BatchContext, plans: readonly RecordPl
   const open = () => plans.filter((plan) => !outcomes.has(plan));
   if (context.expectExisting) await findUnchanged(context, open(), outcomes);
   const stamp = nextStamp(context);
-  const hashed = new Map(
-    await Promise.all(open().map(async (plan) => [plan, await withHashedPassword(plan)] as const)),
-  );
+  const hashed = await withHashedPasswords(open());
   if (!(await tryCreate(context.store, [...hashed.values()], stamp))) await decide(context, hashed, stamp, outcomes);
   context.expectExisting = [...outcomes.values()].some(({ kind }) => kind === 'unchanged');
   return plans.map((plan) => outcomes.get(plan) ?? CREATED);
@@ -85,14 +83,18 @@ async function findUnchanged(
     plans.map(({ key }) => key),
     comparedFields,
   );
-  await Promise.all(
-    plans.map(async (plan, index) => {
-      const document = stored[index];
-      if (document !== undefined && !isOfThisImport(context, document) && (await isEqual(plan.record, document))) {
-        outcomes.set(plan, UNCHANGED);
-      }
-    }),
-  );
+  const compare = async (plan: RecordPlan, document: StoredDocument) => {
+    if (await isEqual(plan.record, document)) outcomes.set(plan, UNCHANGED);
+  };
+  const compared: Promise<void>[] = [];
+  for (const [index, plan] of plans.entries()) {
+    const document = stored[index];
+    if (document === undefined || isOfThisImport(context, document)) continue;
+    // A promise for each record is dear in Cloud Functions, so only those that need one have it.
+    if (plan.record.clearPassword !== undefined) compared.push(compare(plan, document));
+    else if (hasSameContent(plan.record, document)) outcomes.set(plan, UNCHANGED);
+  }
+  await Promise.all(compared);
 }
 
 /** Decides record by record in one transaction. */
@@ -153,13 +155,25 @@ function heldByAnother(claim: StoredDocument | undefined, key: DocumentKey): boo
 
 /** Whether the stored record is the one given. What the given one does not carry is not compared. */
 async function isEqual(record: OrganisationRecord, stored: StoredDocument): Promise<boolean> {
+  if (!hasSameContent(record, stored)) return false;
+  return record.clearPassword === undefined || verifyPassword(record.clearPassword, stored.passwordHash ?? '');
+}
+
+/** As `isEqual`, a password in clear left out. */
+function hasSameContent(record: OrganisationRecord, stored: StoredDocument): boolean {
   if (stored.digest !== record.digest || stored.orgId !== record.orgId) return false;
   if (record.otpEmail && stored.otpEmail !== true) return false;
   const { passwordHash, totpSeed, clientSecret } = record.credentials;
   if (passwordHash !== undefined && passwordHash !== stored.passwordHash) return false;
   if (totpSeed !== undefined && totpSeed !== stored.totpSeed) return false;
-  if (clientSecret !== undefined && clientSecret !== stored.clientSecret) return false;
-  return record.clearPassword === undefined || verifyPassword(record.clearPassword, stored.passwordHash ?? '');
+  return clientSecret === undefined || clientSecret === stored.clientSecret;
+}
+
+async function withHashedPasswords(plans: readonly RecordPlan[]): Promise<Map<RecordPlan, RecordPlan>> {
+  const hashed = new Map(plans.map((plan) => [plan, plan]));
+  const clear = plans.filter(({ record }) => record.clearPassword !== undefined);
+  await Promise.all(clear.map(async (plan) => hashed.set(plan, await withHashedPassword(plan))));
+  return hashed;
 }
 
 async function withHashedPassword(plan: RecordPlan): Promise<RecordPlan> {
