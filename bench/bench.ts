@@ -1,0 +1,96 @@
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { z } from 'zod';
+import { startEmulator } from './emulator.ts';
+import { inOwnProcess, type Result } from './inOwnProcess.ts';
+import type { Task } from './measurements.ts';
+import { writeSampleDocument } from './sampleUsers.ts';
+import { type Row, shareOf, tableHead, tableLine } from './table.ts';
+
+/** What the product must reach: this much of the raw loop's users a second, in less memory than this. */
+const TARGET_SHARE = 0.5;
+const TARGET_MEGABYTES = 400;
+const WARM_UP_USERS = 20_000;
+
+const usage = 'npm run bench -- [--users NUMBER] [--store sqlite|firestore]';
+const optionsSchema = z.object({
+  users: z.coerce.number().int().positive().default(100_000),
+  store: z.enum(['sqlite', 'firestore']).optional(),
+});
+
+const { users, store } = readOptions();
+await using resources = new AsyncDisposableStack();
+const directory = await mkdtemp(join(tmpdir(), 'identity-bench-'));
+resources.defer(() => rm(directory, { recursive: true }));
+const file = join(directory, 'organisations.json');
+await writeSampleDocument(file, users);
+const megabytes = (await stat(file)).size / 1e6;
+print(`${users.toLocaleString('en')} users in ${megabytes.toFixed(0)} MB, Node ${process.version}\n\n${tableHead}`);
+await measureReading();
+if (store !== 'firestore') await measureSqlite();
+if (store !== 'sqlite') await measureFirestore();
+
+async function measureReading(): Promise<void> {
+  const location = { kind: 'sqlite', directory } as const;
+  await measure('none', 'read', location);
+  await measure('none', 'inspect', location);
+}
+
+async function measureSqlite(): Promise<void> {
+  const place = (name: string) => ({ kind: 'sqlite', directory: join(directory, name) }) as const;
+  await measureStore(place('raw'), place('product'));
+}
+
+async function measureFirestore(): Promise<void> {
+  const emulator = await startEmulator();
+  if ('missing' in emulator) {
+    print(`Firestore is left out: ${emulator.missing}`);
+    return;
+  }
+  await using running = emulator;
+  process.env.FIRESTORE_EMULATOR_HOST = running.address;
+  const place = (projectId: string) => ({ kind: 'firestore', projectId, databaseId: '(default)' }) as const;
+  // Its first seconds are several times slower than what follows.
+  const warmUp: Task = { name: 'raw write', users: WARM_UP_USERS, file, location: place('warm-up') };
+  await inOwnProcess(warmUp);
+  await inOwnProcess({ ...warmUp, name: 'raw read' });
+  await running.empty('warm-up');
+  await measureStore(place('raw'), place('product'), () => running.empty('raw'));
+}
+
+/** Measures the raw loop and the product beside it; `emptyRaw` comes after the last that needs the raw loop's database. */
+async function measureStore(raw: Task['location'], product: Task['location'], emptyRaw = async () => {}) {
+  const write = await measure(raw.kind, 'raw write', raw);
+  const read = await measure(raw.kind, 'raw read', raw);
+  await emptyRaw();
+  await measure(product.kind, 'import', product, write);
+  await measure(product.kind, 'import again', product);
+  await measure(product.kind, 'export', product, read);
+}
+
+async function measure(label: string, name: Task['name'], location: Task['location'], ceiling?: Result) {
+  const result = await inOwnProcess({ name, users, file, location });
+  const row: Row = { store: label, name, result, ...(ceiling && { ceiling }) };
+  const missed = ceiling !== undefined && misses(result, ceiling);
+  print(`${tableLine(row)}${missed ? '  target missed' : ''}`);
+  if (missed) process.exitCode = 1;
+  return result;
+}
+
+function misses(result: Result, ceiling: Result): boolean {
+  return shareOf(result, ceiling) < TARGET_SHARE || result.peakMegabytes >= TARGET_MEGABYTES;
+}
+
+function readOptions(): z.infer<typeof optionsSchema> {
+  const { values } = parseArgs({ options: { users: { type: 'string' }, store: { type: 'string' } } });
+  const { data, error } = optionsSchema.safeParse(values);
+  if (data !== undefined) return data;
+  process.stderr.write(`${z.prettifyError(error)}\nusage: ${usage}\n`);
+  process.exit(2);
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

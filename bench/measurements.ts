@@ -1,0 +1,42 @@
+import { join } from 'node:path';
+import { z } from 'zod';
+import { exportDocument, importDocument, inspectDocument, readDocument } from './product.ts';
+import type { Measured } from './stopwatch.ts';
+
+/** One measurement: which, of how many users, in which document and database. */
+export const taskSchema = z.object({
+  name: z.enum(['read', 'inspect', 'import', 'import again', 'export', 'raw write', 'raw read']),
+  users: z.int().positive(),
+  file: z.string(),
+  location: z.discriminatedUnion('kind', [
+    z.object({ kind: z.literal('sqlite'), directory: z.string() }),
+    z.object({ kind: z.literal('firestore'), projectId: z.string(), databaseId: z.string() }),
+  ]),
+});
+
+/** See `taskSchema`. */
+export type Task = z.infer<typeof taskSchema>;
+
+/** Runs one measurement in this process; loads only the client of its own store, which is part of the memory. */
+export async function run({ name, users, file, location }: Task): Promise<Measured> {
+  switch (name) {
+    case 'read':
+      return readDocument(file);
+    case 'inspect':
+      return inspectDocument(file);
+    case 'import':
+      return importDocument(file, location, 'created');
+    case 'import again':
+      return importDocument(file, location, 'unchanged');
+    case 'export':
+      return exportDocument(location);
+    case 'raw write':
+      return location.kind === 'sqlite'
+        ? (await import('./rawSqlite.ts')).rawSqliteWrite(join(location.directory, 'identity.sqlite'), users)
+        : (await import('./rawFirestore.ts')).rawFirestoreWrite(location, users);
+    case 'raw read':
+      return location.kind === 'sqlite'
+        ? (await import('./rawSqlite.ts')).rawSqliteRead(join(location.directory, 'identity.sqlite'))
+        : (await import('./rawFirestore.ts')).rawFirestoreRead(location);
+  }
+}

@@ -1,0 +1,79 @@
+import { open } from 'node:fs/promises';
+import { z } from 'zod';
+import { exportOrganisations } from '../functions/export/exportOrganisations.ts';
+import { DocumentReader } from '../functions/import/documentReader.ts';
+import { importOrganisations } from '../functions/import/importOrganisations.ts';
+import { type DocumentSource, inspect } from '../functions/import/inspection.ts';
+import { readFileRange } from '../shared/http/bodySpool.ts';
+import { parseJson } from '../shared/json/jsonScanner.ts';
+import { openStore, type StoreLocation } from '../shared/store/openStore.ts';
+import { type Measured, measure } from './stopwatch.ts';
+
+const CHUNK_BYTES = 256 * 1024;
+const never = new AbortController().signal;
+const counts = z.record(z.string(), z.number());
+const importResponse = z.object({
+  errors: z.undefined().optional(),
+  summary: z.object({ created: counts, unchanged: counts }),
+});
+
+/** Reads the document, and does nothing with its records but parse them. */
+export async function readDocument(file: string): Promise<Measured> {
+  return await withSource(file, (source) =>
+    measure(async () => {
+      const reader = new DocumentReader(() => true);
+      let users = 0;
+      for await (const chunk of source.open(never)) {
+        for (const { name, text, path } of reader.push(chunk)) {
+          parseJson(text, path);
+          if (name === 'humanUsers') users++;
+        }
+      }
+      reader.end();
+      return users;
+    }),
+  );
+}
+
+/** The part of an import before its first write. */
+export async function inspectDocument(file: string): Promise<Measured> {
+  return withSource(file, (source) => measure(async () => (await inspect(source, never)).counts.humanUsers ?? 0));
+}
+
+/** Imports the document; `outcome` is what must become of every user. */
+export async function importDocument(
+  file: string,
+  location: StoreLocation,
+  outcome: 'created' | 'unchanged',
+): Promise<Measured> {
+  await using resources = new AsyncDisposableStack();
+  const store = resources.adopt(await openStore(location), (opened) => opened.close());
+  return await withSource(file, (source) =>
+    measure(async () => {
+      const response = await importOrganisations(store, source, { withKeys: false }, new Date().toISOString(), never);
+      return importResponse.parse(response).summary[outcome].humanUsers ?? 0;
+    }),
+  );
+}
+
+/** Exports everything with all credentials, as a migration does. */
+export async function exportDocument(location: StoreLocation): Promise<Measured> {
+  await using resources = new AsyncDisposableStack();
+  const store = resources.adopt(await openStore(location), (opened) => opened.close());
+  return await measure(async () => {
+    await using snapshots = new AsyncDisposableStack();
+    const snapshot = snapshots.adopt(await store.snapshot(), (opened) => opened.close());
+    const content = { withPasswords: true, withOtp: true, withKeys: false };
+    const written = exportOrganisations(snapshot, { ...content, orgIds: [], excludedOrgIds: [] }, 'bench', never);
+    let bytes = 0;
+    for await (const chunk of written.bytes) bytes += chunk.length;
+    if (bytes === 0) throw new Error('the export is empty');
+    return written.manifest.counts.humanUsers ?? 0;
+  });
+}
+
+async function withSource(file: string, work: (source: DocumentSource) => Promise<Measured>): Promise<Measured> {
+  await using handle = await open(file);
+  const { size } = await handle.stat();
+  return await work({ open: () => readFileRange(handle, 0, size, CHUNK_BYTES) });
+}

@@ -1,0 +1,73 @@
+import { DatabaseSync } from 'node:sqlite';
+import { z } from 'zod';
+import { prepareDatabaseFile } from '../shared/store/sqlite/databaseFile.ts';
+import { RawText } from './rawText.ts';
+import { type CreateWrite, sampleWrites } from './sampleWrites.ts';
+import { type Measured, measure } from './stopwatch.ts';
+
+const WRITES_PER_TRANSACTION = 500;
+const INSERT_USER = `INSERT INTO documents (collection, id, "partition", "orgId", "body", "digest", "passwordHash",
+  "totpSeed", "state", "sequence", "createdAt", "changedAt") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const INSERT_CLAIM = 'INSERT INTO documents (collection, id, "orgId", "ownerId") VALUES (?, ?, ?, ?)';
+const SELECT = `SELECT "body", "passwordHash", "totpSeed" FROM documents WHERE collection = 'users' ORDER BY id`;
+
+const rowSchema = z.tuple([z.string(), z.string(), z.string().nullable()]);
+
+/** The ceiling for an import into SQLite: its writes alone, by plain prepared statements. */
+export async function rawSqliteWrite(file: string, users: number): Promise<Measured> {
+  prepareDatabaseFile(file);
+  const database = openDatabase(file);
+  const batches = sampleWrites(users, WRITES_PER_TRANSACTION);
+  const user = database.prepare(INSERT_USER);
+  const claim = database.prepare(INSERT_CLAIM);
+  const insert = ({ key, fields: f }: CreateWrite) => {
+    if (key.collection === 'claims') claim.run(key.collection, key.id, f.orgId ?? null, f.ownerId ?? null);
+    else user.run(key.collection, key.id, ...userColumns(f));
+  };
+  const measured = await measure(() => {
+    for (const batch of batches) {
+      database.exec('BEGIN IMMEDIATE');
+      batch.forEach(insert);
+      database.exec('COMMIT');
+    }
+    return users;
+  });
+  database.close();
+  return measured;
+}
+
+function userColumns(f: CreateWrite['fields']): (string | number | null)[] {
+  const { partition, orgId, body, digest, passwordHash, totpSeed, state, sequence, createdAt, changedAt } = f;
+  const values = [partition, orgId, body, digest, passwordHash, totpSeed, state, sequence, createdAt, changedAt];
+  return values.map((value) => value ?? null);
+}
+
+/** The ceiling for an export from SQLite: one scan that builds the same text. */
+export async function rawSqliteRead(file: string): Promise<Measured> {
+  const database = openDatabase(file);
+  const statement = database.prepare(SELECT);
+  statement.setReturnArrays(true);
+  rowSchema.parse(statement.get());
+  const measured = await measure(() => {
+    const text = new RawText();
+    const rows: Iterable<unknown> = statement.iterate();
+    for (const row of rows) text.add(fieldsOf(row));
+    text.end();
+    return text.users;
+  });
+  database.close();
+  return measured;
+}
+
+function fieldsOf(row: unknown) {
+  if (!Array.isArray(row)) return {};
+  const [body, passwordHash, totpSeed]: unknown[] = row;
+  if (typeof body !== 'string' || typeof passwordHash !== 'string') return {};
+  return typeof totpSeed === 'string' ? { body, passwordHash, totpSeed } : { body, passwordHash };
+}
+
+function openDatabase(file: string): DatabaseSync {
+  const database = new DatabaseSync(file);
+  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864');
+  return database;
+}

@@ -1,0 +1,25 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { isRecord, putAt } from '../../../shared/contract/jsonRecord.ts';
+import { textInserter } from '../../../shared/contract/textInserter.ts';
+
+const paths = ['user.hashedPassword.value', 'user.otpCode'];
+const tricky = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('"user":{', '\\"user":{', '{"user":{}}'));
+const fields = fc.dictionary(fc.constantFrom('userName', 'email', 'phone'), tricky);
+
+it.each(paths)('a text put into JSON at %s stands where it would in the parsed record', (path) => {
+  const insert = textInserter(path);
+  fc.assert(
+    fc.property(tricky, fields, tricky, (userId, user, text) => {
+      const record: unknown = JSON.parse(JSON.stringify({ userId, user, state: 'USER_STATE_ACTIVE' }));
+      if (!isRecord(record)) throw new Error('no record');
+      const json = insert(JSON.stringify(record), text);
+      putAt(record, path, text);
+      expect(JSON.parse(json)).toEqual(record);
+    }),
+  );
+});
+
+it('a record without the object that the text belongs in is refused', () => {
+  expect(() => textInserter('user.otpCode')('{"userId":"1"}', 'x')).toThrow('no object user');
+});
