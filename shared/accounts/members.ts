@@ -3,7 +3,7 @@ import { instanceMemberKey, organisationMemberKey } from '../auth/memberKeys.ts'
 import { isInstanceRole, knownRoles } from '../auth/roles.ts';
 import { readRecord } from '../contract/record.ts';
 import { createWrites, planRecord } from '../contract/recordPlan.ts';
-import { sections } from '../contract/sections.ts';
+import { sectionNamed } from '../contract/sections.ts';
 import { roleNotHeld, roleUnknown } from '../errors/errors.ts';
 import type { DocumentKey, Store, Write } from '../store/store.ts';
 
@@ -41,9 +41,9 @@ function keyOf({ userId, orgId }: Membership): DocumentKey {
 }
 
 function memberWrites({ userId, orgId }: Membership, roles: readonly string[], now: Date): Write[] {
-  const section = sections.find(({ name }) => name === 'orgMembers');
-  if (orgId === undefined || section === undefined) return [instanceMemberWrite(userId, roles)];
-  return createWrites(planRecord(readRecord(section, { userId, roles }, orgId), false), now.toISOString());
+  if (orgId === undefined) return [instanceMemberWrite(userId, roles)];
+  const record = readRecord(sectionNamed('orgMembers'), { userId, roles }, orgId);
+  return createWrites(planRecord(record, false), now.toISOString());
 }
 
 function checkRole(role: string, orgId: string | undefined): void {

@@ -2,8 +2,7 @@ import { randomInt } from 'node:crypto';
 import { userKey } from '../auth/memberKeys.ts';
 import { readRecord, recordOf } from '../contract/record.ts';
 import { createWrites, ownerOf, planRecord } from '../contract/recordPlan.ts';
-import type { Section } from '../contract/section.ts';
-import { organisationSection, sections } from '../contract/sections.ts';
+import { organisationSection, sectionNamed } from '../contract/sections.ts';
 import { userUnknown } from '../errors/errors.ts';
 import type { FieldName } from '../store/documentFields.ts';
 import type { DocumentKey, Store, StoredDocument, Write } from '../store/store.ts';
@@ -22,7 +21,7 @@ export function organisationWrites(orgId: string, name: string, now: Date): Writ
 /** The writes that create a service user with access token type Bearer (interface 5.3). */
 export function serviceUserWrites(userId: string, orgId: string, name: string, now: Date): Write[] {
   const user = { userName: name, name, accessTokenType: 'ACCESS_TOKEN_TYPE_BEARER' };
-  const record = readRecord(serviceUsers(), { userId, user }, orgId);
+  const record = readRecord(sectionNamed('machineUsers'), { userId, user }, orgId);
   return createWrites(planRecord(record, false), now.toISOString());
 }
 
@@ -42,14 +41,8 @@ export async function userClaims(
   store: Store,
   { id, body = '{}', orgId = '' }: StoredDocument,
 ): Promise<DocumentKey[]> {
-  const record = readRecord(serviceUsers(), JSON.parse(body), orgId);
+  const record = readRecord(sectionNamed('machineUsers'), JSON.parse(body), orgId);
   const keys = [true, false].flatMap((byDomain) => planRecord(record, byDomain).claims.map(({ key }) => key));
   const claims = await store.getMany(keys, ['ownerId']);
   return keys.filter((_, index) => claims[index]?.ownerId === ownerOf({ collection: 'users', id }));
-}
-
-function serviceUsers(): Section {
-  const section = sections.find(({ name }) => name === 'machineUsers');
-  if (section === undefined) throw new Error('there is no section machineUsers');
-  return section;
 }

@@ -355,3 +355,13 @@ export const sections: readonly Section[] = [
   texts('verifyEmailOtpMessages', 'verify_email_otp_message'),
   texts('inviteUserMessages', 'invite_user_messages'),
 ];
+
+/**
+ * The section of a name that the program itself chose.
+ * @throws Error where the table has no such section
+ */
+export function sectionNamed(name: string): Section {
+  const section = sections.find((row) => row.name === name);
+  if (section === undefined) throw new Error(`there is no section ${name}`);
+  return section;
+}
