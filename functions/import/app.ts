@@ -3,9 +3,7 @@ import { tmpdir } from 'node:os';
 import { authenticate } from '../../shared/auth/authenticate.ts';
 import { authorise } from '../../shared/auth/authorise.ts';
 import type { Bucket } from '../../shared/bucket/bucket.ts';
-import type { ImportRequest } from '../../shared/contract/importRequest.ts';
 import { parseDuration } from '../../shared/duration.ts';
-import { optionUnsupported } from '../../shared/errors/errors.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
 import { receiveBody } from '../../shared/http/requestBody.ts';
 import type { Route } from '../../shared/http/route.ts';
@@ -49,21 +47,15 @@ async function runImport(ports: ImportPorts, request: Request): Promise<Record<s
   const body = await receiveBody(request, { ...limits, signal: request.signal });
   try {
     const envelope = await readEnvelope(body.open());
-    const { timeout, withKeys } = envelope.request;
-    refuseUnsupported(envelope.request);
+    const { timeout, withKeys, onConflict, dryRun } = envelope.request;
     const timeoutMs = timeout === undefined ? ports.maxTimeoutMs : parseDuration(timeout, ports.maxTimeoutMs);
     using call = callSignal(request.signal, Math.max(1, timeoutMs - (performance.now() - started)));
     const source = await documentSource(envelope, body, ports.bucket, call.signal);
-    return await importOrganisations(ports.store, source, { withKeys }, uniqueStamp(ports.now()), call.signal);
+    const options = { withKeys, onConflict, dryRun };
+    return await importOrganisations(ports.store, source, options, uniqueStamp(ports.now()), call.signal);
   } finally {
     await body.close();
   }
-}
-
-/** What changes nothing, or changes more, must never be taken for an import that is neither. */
-function refuseUnsupported({ dryRun, onConflict }: ImportRequest): void {
-  if (dryRun) throw optionUnsupported('dry_run');
-  if (onConflict !== 'report') throw optionUnsupported(`on_conflict "${onConflict}"`);
 }
 
 /** The time of now, made different from any other import's by three random digits for its microseconds. */

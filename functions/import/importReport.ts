@@ -12,6 +12,15 @@ export interface ImportError {
   readonly message: string;
 }
 
+/** What the summary says of the import as a whole. */
+interface ImportFacts {
+  /** Whether the document had a manifest, and so was proved complete and unchanged by it. */
+  readonly proved: boolean;
+  /** Whether it went on where an earlier call of the same import had stopped. */
+  readonly resumed: boolean;
+  readonly dryRun: boolean;
+}
+
 const MAX_LISTED_IDS = 100_000;
 
 type Counts = Record<string, number>;
@@ -20,7 +29,14 @@ type Counts = Record<string, number>;
 export class ImportReport {
   private readonly errors: ImportError[] = [];
   private readonly success = new Map<number, JsonRecord>();
-  private readonly counts: Record<Outcome['kind'], Counts> = { created: {}, unchanged: {}, failed: {}, notCarried: {} };
+  private readonly counts: Record<Outcome['kind'], Counts> = {
+    created: {},
+    unchanged: {},
+    overwritten: {},
+    skipped: {},
+    failed: {},
+    notCarried: {},
+  };
   private readonly warnings: ImportWarning[] = [];
   private listed = 0;
 
@@ -29,11 +45,14 @@ export class ImportReport {
     this.success.set(index, { orgId });
   }
 
-  add(organisation: number, record: OrganisationRecord, outcome: Outcome): void {
+  /** Takes a record's outcome; returns whether there is more to tell of it than that it is in. */
+  add(organisation: number, record: OrganisationRecord, outcome: Outcome): boolean {
     this.count(outcome.kind, record.section.name);
+    const warnings = outcome.kind === 'failed' ? [] : warningsOf(record);
     if (outcome.kind === 'failed') this.addError(errorOf(record, outcome.fault));
-    else if (this.warnings.length < MAX_LISTED_IDS) this.warnings.push(...warningsOf(record));
-    if (outcome.kind === 'created') this.list(organisation, record);
+    else if (this.warnings.length < MAX_LISTED_IDS) this.warnings.push(...warnings);
+    if (isWritten(outcome.kind)) this.list(organisation, record);
+    return warnings.length > 0 || !(isWritten(outcome.kind) || outcome.kind === 'unchanged');
   }
 
   addError(error: ImportError): void {
@@ -45,19 +64,33 @@ export class ImportReport {
     if (records > 0) counts[section] = (counts[section] ?? 0) + records;
   }
 
-  /** How many records are in so far, by section: those created and those that were there already. */
+  /** How many records are in so far, by section: those written and those that were there already. */
   get written(): Counts {
-    const written: Counts = { ...this.counts.created };
-    for (const [section, count] of Object.entries(this.counts.unchanged))
+    const { created, unchanged, overwritten } = this.counts;
+    const written: Counts = { ...created };
+    for (const [section, count] of [...Object.entries(unchanged), ...Object.entries(overwritten)])
       written[section] = (written[section] ?? 0) + count;
     return written;
   }
 
   /** The response: ZITADEL's lists and our summary; empty lists are left out, as ZITADEL does. */
-  toJson(proved: boolean): JsonRecord {
+  toJson({ proved, resumed, dryRun }: ImportFacts): JsonRecord {
     const omitted = this.listed > MAX_LISTED_IDS;
     const orgs = [...this.success.values()].map((org) => (omitted ? { orgId: org.orgId } : org));
-    const summary = { ...this.counts, warnings: this.warnings, proved, ...(omitted ? { idsOmitted: true } : {}) };
+    const { created, unchanged, overwritten, skipped, failed, notCarried } = this.counts;
+    const summary = {
+      created,
+      unchanged,
+      ...(hasAny(overwritten) ? { overwritten } : {}),
+      ...(hasAny(skipped) ? { skipped } : {}),
+      failed,
+      notCarried,
+      warnings: this.warnings,
+      proved,
+      resumed,
+      ...(dryRun ? { dryRun } : {}),
+      ...(omitted ? { idsOmitted: true } : {}),
+    };
     return {
       ...(this.errors.length === 0 ? {} : { errors: this.errors }),
       success: orgs.length === 0 ? {} : { orgs },
@@ -76,6 +109,14 @@ export class ImportReport {
     if (Array.isArray(list)) list.push(entry);
     else org[success.field] = [entry];
   }
+}
+
+function isWritten(kind: Outcome['kind']): boolean {
+  return kind === 'created' || kind === 'overwritten';
+}
+
+function hasAny(counts: Counts): boolean {
+  return Object.keys(counts).length > 0;
 }
 
 function successEntry(

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { DocumentFault } from '../../shared/contract/documentFault.ts';
 import { type Manifest, ManifestTally, manifestSchema } from '../../shared/contract/manifest.ts';
@@ -20,6 +21,8 @@ export interface Inspection {
   readonly counts: Readonly<Record<string, number>>;
   /** Whether the document had a manifest, and so was proved complete and unchanged by it. */
   readonly proved: boolean;
+  /** SHA-256 of the document's bytes, base64url. */
+  readonly digest: string;
 }
 
 /** The document's bytes, as often as they are asked for. */
@@ -44,19 +47,20 @@ export function sectionOf(name: string) {
  */
 export async function inspect(source: DocumentSource, signal: AbortSignal): Promise<Inspection> {
   const first = await readThrough(source, signal, undefined);
-  const { drafts, manifest } = first;
+  const { drafts, manifest, digest } = first;
   const organisations = drafts.map((draft) => draft.header());
-  if (manifest === undefined) return { organisations, counts: first.tally.counts, proved: false };
+  if (manifest === undefined) return { organisations, counts: first.tally.counts, proved: false, digest };
   const tally = drafts.some(({ late }) => late) ? (await readThrough(source, signal, drafts)).tally : first.tally;
   const { counts } = tally;
   checkManifest(manifest, organisations, tally);
-  return { organisations, counts, proved: true };
+  return { organisations, counts, proved: true, digest };
 }
 
 interface Reading {
   readonly drafts: OrganisationDraft[];
   readonly tally: ManifestTally;
   manifest: Manifest | undefined;
+  digest: string;
 }
 
 /** One reading. `known` are the drafts of an earlier one, for documents that name an organisation's id last. */
@@ -66,12 +70,14 @@ async function readThrough(
   known: readonly OrganisationDraft[] | undefined,
 ): Promise<Reading> {
   const reader = new DocumentReader(() => true);
-  const reading: Reading = { drafts: [], tally: new ManifestTally(), manifest: undefined };
+  const reading: Reading = { drafts: [], tally: new ManifestTally(), manifest: undefined, digest: '' };
+  const digest = createHash('sha256');
   const violations = new Violations(source.field);
   try {
     for await (const chunk of source.open(signal)) {
       await setImmediate();
       signal.throwIfAborted();
+      digest.update(chunk);
       for (const item of reader.push(chunk)) violations.during(item.path, () => takeItem(item, reading, known));
       if (violations.full) break;
     }
@@ -81,6 +87,7 @@ async function readThrough(
     violations.add(error, error.path);
   }
   violations.throwIfAny();
+  reading.digest = digest.digest('base64url');
   if (reader.organisations > 0) draftAt(reading.drafts, reader.organisations - 1);
   return reading;
 }

@@ -3,11 +3,11 @@ import { isRecord, type JsonRecord } from '../../shared/contract/jsonRecord.ts';
 import { planRecord } from '../../shared/contract/recordPlan.ts';
 import { organisationSection } from '../../shared/contract/sections.ts';
 import { documentId } from '../../shared/store/documentId.ts';
-import type { DocumentKey, Store } from '../../shared/store/store.ts';
+import type { DocumentKey, DocumentStore } from '../../shared/store/store.ts';
+import type { BatchContext } from './batchContext.ts';
 import { type ImportReport, messageOf } from './importReport.ts';
 import type { OrganisationHeader } from './organisationDraft.ts';
 import type { Outcome } from './outcome.ts';
-import type { BatchContext } from './recordBatch.ts';
 import { type PlacedPlan, RecordWriter } from './recordWriter.ts';
 
 /** An organisation whose records can be written. */
@@ -46,7 +46,9 @@ export async function writeOrganisations(
 }
 
 function placed({ orgId, record }: OrganisationHeader, organisation: number): PlacedPlan[] {
-  return orgId === '' || record === undefined ? [] : [{ organisation, plan: planRecord(record, false) }];
+  return orgId === '' || record === undefined
+    ? []
+    : [{ organisation, ordinal: organisation, plan: planRecord(record, false) }];
 }
 
 function isThere(outcome: Outcome): boolean {
@@ -55,7 +57,7 @@ function isThere(outcome: Outcome): boolean {
 
 /** Those that the document names without describing them, and that are there. */
 async function existingOrganisations(
-  store: Store,
+  store: DocumentStore,
   organisations: readonly OrganisationHeader[],
   report: ImportReport,
 ): Promise<number[]> {
@@ -86,9 +88,12 @@ function organisationKey(orgId: string): DocumentKey {
   return { collection: organisationSection.collection, id: documentId(orgId) };
 }
 
-/** Login names and passwords follow the policies of the document or, where it has none, those that are there. */
+/**
+ * Passwords follow the policy of the document or, where it has none, the one that is there. Login names follow the one
+ * that is there, since no import changes how an organisation's login names are made.
+ */
 async function targetsOf(
-  store: Store,
+  store: DocumentStore,
   organisations: readonly OrganisationHeader[],
   reached: readonly number[],
   report: ImportReport,
@@ -118,13 +123,14 @@ function targetOf(
   const stored = complexity === undefined ? defaultComplexity : complexityOf(complexity);
   return {
     header,
-    loginNamesByDomain: header.loginNamesByDomain ?? domain?.userLoginMustBeDomain === true,
+    loginNamesByDomain:
+      domain === undefined ? header.loginNamesByDomain === true : domain.userLoginMustBeDomain === true,
     passwordComplexity: header.passwordComplexity ?? stored,
   };
 }
 
 async function storedPolicies(
-  store: Store,
+  store: DocumentStore,
   orgIds: readonly string[],
   name: string,
 ): Promise<(JsonRecord | undefined)[]> {

@@ -1,16 +1,19 @@
 import type { RecordPlan } from '../../shared/contract/recordPlan.ts';
 import { MAX_COMMIT_BYTES } from '../../shared/store/store.ts';
+import type { BatchContext } from './batchContext.ts';
 import type { Outcome } from './outcome.ts';
-import { type BatchContext, writeBatch } from './recordBatch.ts';
+import { writeBatch } from './recordBatch.ts';
 
 const BATCH_RECORDS = 250;
 /** Room for the fields beside the body and the credentials. */
 const RECORD_OVERHEAD_BYTES = 1_500;
 const BATCHES_IN_FLIGHT = 4;
 
-/** A record to write, and the organisation of the document that it stands in. */
+/** A record to write, and where it stands in the document. */
 export interface PlacedPlan {
   readonly organisation: number;
+  /** Its place among the records of its phase. */
+  readonly ordinal: number;
   readonly plan: RecordPlan;
 }
 

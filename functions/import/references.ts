@@ -3,7 +3,7 @@ import type { OrganisationRecord } from '../../shared/contract/record.ts';
 import { ownerOf, type RecordPlan } from '../../shared/contract/recordPlan.ts';
 import type { Reference } from '../../shared/contract/section.ts';
 import { documentId } from '../../shared/store/documentId.ts';
-import type { DocumentKey, Store, StoredDocument } from '../../shared/store/store.ts';
+import type { DocumentKey, DocumentStore, StoredDocument } from '../../shared/store/store.ts';
 import type { Outcome } from './outcome.ts';
 
 interface PlannedReference {
@@ -12,7 +12,10 @@ interface PlannedReference {
 }
 
 /** The outcomes of those records that refer to something which is not there, or not theirs; one read for all of them. */
-export async function checkReferences(store: Store, plans: readonly RecordPlan[]): Promise<[RecordPlan, Outcome][]> {
+export async function checkReferences(
+  store: DocumentStore,
+  plans: readonly RecordPlan[],
+): Promise<[RecordPlan, Outcome][]> {
   const planned = plans.map((plan) => ({ plan, references: referencesOf(plan.record) }));
   const keys = new Map(planned.flatMap(({ references }) => references.map(({ key }) => [ownerOf(key), key] as const)));
   if (keys.size === 0) return [];

@@ -40,11 +40,16 @@ export function ownerOf({ collection, id }: DocumentKey): string {
   return `${collection}/${id}`;
 }
 
-/** The writes that create a record with all its claims. `createdAt` marks it as made by this import. */
+/** The write that creates a record, without its claims. `createdAt` marks it as made by this import. */
+export function createRecord({ record, key }: RecordPlan, createdAt: string): Write & { type: 'create' } {
+  const fields: DocumentFields = { ...storedFields(record), sequence: 1, createdAt, changedAt: createdAt };
+  return { type: 'create', key, fields };
+}
+
+/** The writes that create a record with all its claims. */
 export function createWrites(plan: RecordPlan, createdAt: string): Write[] {
-  const fields: DocumentFields = { ...storedFields(plan.record), sequence: 1, createdAt, changedAt: createdAt };
   const claims = plan.claims.map(
     ({ key }): Write => ({ type: 'create', key, fields: { orgId: plan.record.orgId, ownerId: ownerOf(plan.key) } }),
   );
-  return [{ type: 'create', key: plan.key, fields }, ...claims];
+  return [createRecord(plan, createdAt), ...claims];
 }

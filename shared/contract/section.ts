@@ -59,6 +59,8 @@ export interface Section {
   readonly credentials?: readonly Credential[];
   /** What a record of its own must be like beyond the rules of its fields (contract 5.7). */
   readonly check?: (record: JsonRecord) => RecordFault | undefined;
+  /** A field that stays as it is when a record is overwritten, since other records were written by it. */
+  readonly fixed?: FieldPath;
   /** `type` and `id` of an entry in `errors`, and the fault where the record exists with other content. */
   readonly error: { readonly type: string; readonly id: readonly FieldPath[]; readonly exists: RecordFault };
   /** Where a written record is listed in the import response's `success` (contract 5.8): its id, or an object. */

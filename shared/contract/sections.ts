@@ -17,7 +17,10 @@ export const organisationSection: Section = {
  * Export and import walk this table; a new section is a new row.
  */
 export const sections: readonly Section[] = [
-  policy('domainPolicy', 'domain_policy', 'ORG-1M8ds', 'Errors.Org.DomainPolicy.AlreadyExists'),
+  {
+    ...policy('domainPolicy', 'domain_policy', 'ORG-1M8ds', 'Errors.Org.DomainPolicy.AlreadyExists'),
+    fixed: 'userLoginMustBeDomain',
+  },
   policy('labelPolicy', 'label_policy', 'Org-2B0ps', 'Errors.Org.LabelPolicy.AlreadyExists'),
   policy('lockoutPolicy', 'lockout_policy', 'ORG-0olDf', 'Errors.ORG.LockoutPolicy.AlreadyExists'),
   policy('loginPolicy', 'login_policy', 'Org-Dgfb2', 'Errors.Org.LoginPolicy.AlreadyExists'),

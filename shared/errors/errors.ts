@@ -119,13 +119,6 @@ export const outputUnsupported = (field: string) =>
     text: `${field} is not supported: give gcs_output, or set response_output to true`,
   });
 
-/** An option of an import that this version does not have. */
-export const optionUnsupported = (option: string) =>
-  new IdentityError({
-    code: 'UNIMPLEMENTED',
-    text: `${option} is not supported by this version: nothing was imported`,
-  });
-
 /** A source of ZITADEL's that this service does not have. */
 export const sourceUnsupported = (field: string) =>
   new IdentityError({

@@ -77,8 +77,8 @@ export interface Snapshot {
   close(): Promise<void>;
 }
 
-/** The database of one instance. Both implementations pass `test/integration/store*.test.ts`. */
-export interface Store {
+/** Reads and writes of the latest state. */
+export interface DocumentStore {
   /**
    * Applies all writes or none.
    * @throws WriteConflict when a `create` meets a document or an `update` meets none
@@ -92,6 +92,10 @@ export interface Store {
   transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
   /** As `Transaction.getMany`, on the latest state. */
   getMany(keys: readonly DocumentKey[], fields?: readonly FieldName[]): Promise<(StoredDocument | undefined)[]>;
+}
+
+/** The database of one instance. Both implementations pass `test/integration/store*.test.ts`. */
+export interface Store extends DocumentStore {
   /** The state as of now, not changed by later writes. */
   snapshot(): Promise<Snapshot>;
   close(): Promise<void>;

@@ -1,97 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { isRecord } from '../../shared/contract/jsonRecord.ts';
 import { sections } from '../../shared/contract/sections.ts';
-import type { Write } from '../../shared/store/store.ts';
+import { changed, changes } from '../support/changedOrganisation.ts';
 import { comparable } from '../support/comparable.ts';
+import { countedInstance } from '../support/countedInstance.ts';
 import { organisation, person } from '../support/organisation.ts';
-import { describeStores, openTestStore, type StoreKind } from '../support/stores.ts';
-import { testInstance } from '../support/testInstance.ts';
-import { watchedStore } from '../support/watchedStore.ts';
-import { type Organisation, zitadelExport, zitadelRequest, zitadelText } from '../support/zitadelFixture.ts';
+import { describeStores } from '../support/stores.ts';
+import { zitadelExport, zitadelRequest, zitadelText } from '../support/zitadelFixture.ts';
 
 const ACME = '330000000000000001';
 
-/** An instance whose writes are counted from the moment that `from` is called. */
-async function countedInstance(kind: StoreKind) {
-  let writes: Write[] = [];
-  const instance = await testInstance(
-    watchedStore(await openTestStore(kind), (some) => {
-      writes.push(...some);
-    }),
-  );
-  return {
-    instance,
-    writesOf: async <Result>(work: () => Promise<Result>) => {
-      writes = [];
-      return { result: await work(), writes: writes.length };
-    },
-  };
-}
-
-const record = z.looseObject({});
-const list = z.array(record);
-
-function merged(value: unknown, change: object): unknown {
-  if (!isRecord(value)) return change;
-  const parts = Object.entries(change).map(([name, part]: [string, unknown]): [string, unknown] => [
-    name,
-    isRecord(part) ? merged(value[name], part) : part,
-  ]);
-  return { ...value, ...Object.fromEntries(parts) };
-}
-
-const text = { text: 'changed' };
-const changes: Record<string, object> = {
-  org: { name: 'changed' },
-  domainPolicy: { validateOrgDomains: true },
-  labelPolicy: { disableWatermark: false },
-  lockoutPolicy: { maxPasswordAttempts: 9 },
-  loginPolicy: { forceMfa: false },
-  passwordComplexityPolicy: { minLength: '11' },
-  privacyPolicy: { customLinkText: 'changed' },
-  projects: { project: { privateLabelingSetting: 'PRIVATE_LABELING_SETTING_ALLOW_LOGIN_USER_RESOURCE_OWNER_POLICY' } },
-  projectRoles: { displayName: 'changed' },
-  apiApps: { app: { name: 'changed' } },
-  oidcApps: { app: { name: 'changed' } },
-  humanUsers: { user: { profile: { nickName: 'changed' } } },
-  machineUsers: { user: { description: 'changed' } },
-  triggerActions: { actionIds: ['changed'] },
-  actions: { action: { timeout: '1s' } },
-  projectGrants: { projectGrant: { roleKeys: ['changed'] } },
-  userGrants: { roleKeys: ['changed'] },
-  orgMembers: { roles: ['ORG_USER_PERMISSION_EDITOR'] },
-  projectMembers: { roles: ['changed'] },
-  projectGrantMembers: { roles: ['changed'] },
-  userMetadata: { value: 'Y2hhbmdlZA==' },
-  loginTexts: { loginText: { title: 'changed' } },
-  initMessages: text,
-  passwordResetMessages: text,
-  verifyEmailMessages: text,
-  verifyPhoneMessages: text,
-  domainClaimedMessages: text,
-  passwordlessRegistrationMessages: text,
-  oidcIdps: { idp: { autoRegister: false } },
-  jwtIdps: { idp: { headerName: 'changed' } },
-  userLinks: { providedUserName: 'changed' },
-  domains: { validationType: 'DOMAIN_VALIDATION_TYPE_DNS' },
-  appKeys: { expirationDate: '2034-01-01T00:00:00Z' },
-  machineKeys: { expirationDate: '2034-01-01T00:00:00Z' },
-  verifySmsOtpMessages: text,
-  verifyEmailOtpMessages: text,
-  inviteUserMessages: text,
-};
-
-/** The organisation with another value in every one of its records. */
-function changed(org: Organisation): Organisation {
-  const fields = Object.entries(org).map(([name, value]): [string, unknown] => {
-    const change = changes[name];
-    if (change === undefined) return [name, value];
-    const one = name === 'org' ? { name: `changed ${org.orgId}` } : change;
-    return [name, Array.isArray(value) ? value.map((part) => merged(part, one)) : merged(value, one)];
-  });
-  return { orgId: org.orgId, ...Object.fromEntries(fields) };
-}
+const list = z.array(z.looseObject({}));
 
 const sorted = (entries: readonly unknown[] = []) => entries.map((entry) => JSON.stringify(entry)).sort();
 

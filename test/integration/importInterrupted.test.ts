@@ -85,7 +85,10 @@ describeStores('an import whose time is over in the middle', (kind) => {
     const store = await openTestStore(kind);
     const controller = new AbortController();
     controller.abort(deadlineExceeded());
-    expect(await failure(run(store, [large], controller.signal))).toMatchObject({ code: 'DEADLINE_EXCEEDED' });
+    expect(await failure(run(store, [large], controller.signal))).toMatchObject({
+      code: 'DEADLINE_EXCEEDED',
+      details: [{ '@type': 'type.googleapis.com/identity.v1.ImportProgress', written: {}, resumable: true }],
+    });
     const instance = await testInstance(store);
     expect((await instance.export()).orgs).toEqual([]);
   });

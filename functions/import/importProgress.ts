@@ -1,0 +1,77 @@
+import type { Section } from '../../shared/contract/section.ts';
+import type { DocumentStore } from '../../shared/store/store.ts';
+import type { BatchContext } from './batchContext.ts';
+import { dropCheckpoints, loadCheckpoint, saveCheckpoint } from './checkpoints.ts';
+import { PhaseProgress } from './phaseProgress.ts';
+
+/** How many records are decided between two checkpoints. */
+const RECORDS_BETWEEN = 1_000;
+
+type Phase = Section['phase'];
+
+/** How far an import has come, kept in the store so that the same import goes on from there. */
+export class ImportProgress {
+  /** Whether an earlier call of the same import had stopped in the middle. */
+  readonly resumed: boolean;
+  private readonly context: BatchContext;
+  private readonly key: string;
+  private readonly phases: Readonly<Record<Phase, PhaseProgress>>;
+  private settled = 0;
+  private hasWritten: boolean;
+  private isSaved: boolean;
+
+  private constructor(context: BatchContext, key: string, saved: Awaited<ReturnType<typeof loadCheckpoint>>) {
+    const [first, second, third] = saved?.phases ?? [];
+    this.context = context;
+    this.key = key;
+    this.resumed = saved !== undefined;
+    this.isSaved = this.resumed;
+    this.hasWritten = this.resumed;
+    this.phases = { 1: new PhaseProgress(first), 2: new PhaseProgress(second), 3: new PhaseProgress(third) };
+  }
+
+  /**
+   * Finds out how far an import has come.
+   * @param key what the import is: the same document with the same options has the same
+   */
+  static async load(context: BatchContext, key: string): Promise<ImportProgress> {
+    const { store, stamp, onConflict } = context;
+    // What is overwritten now, other imports must not take for what they had brought in.
+    if (onConflict === 'overwrite') await dropCheckpoints(store, (one) => one.key !== key);
+    return new ImportProgress(context, key, await loadCheckpoint(store, key, stamp));
+  }
+
+  of(phase: Phase): PhaseProgress {
+    return this.phases[phase];
+  }
+
+  /** Says that a record is decided, and whether that took a write. */
+  settle(phase: Phase, ordinal: number, { written, lookAgain }: { written: boolean; lookAgain: boolean }): void {
+    this.phases[phase].settle(ordinal, lookAgain);
+    this.hasWritten ||= written;
+    this.settled++;
+  }
+
+  /** Saves a checkpoint when it is time for one. An import that finds all as it is writes none. */
+  async saveNowAndThen(): Promise<void> {
+    if (this.settled >= RECORDS_BETWEEN) await this.save();
+  }
+
+  /** Saves how far the import has come, if it has written anything. */
+  async save(): Promise<void> {
+    this.settled = 0;
+    if (!this.hasWritten) return;
+    this.isSaved = true;
+    const phases = Object.values(this.phases).map((phase) => phase.state());
+    await saveCheckpoint(this.store, { key: this.key, savedAt: this.context.stamp, phases });
+  }
+
+  /** Says that the import has come to its end. */
+  async finish(): Promise<void> {
+    if (this.isSaved) await dropCheckpoints(this.store, (one) => one.key === this.key);
+  }
+
+  private get store(): DocumentStore {
+    return this.context.store;
+  }
+}

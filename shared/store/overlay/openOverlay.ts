@@ -1,0 +1,84 @@
+import { type DocumentFields, type FieldName, fieldNames } from '../documentFields.ts';
+import type { DocumentChanges, DocumentKey, DocumentStore, Snapshot, Store, StoredDocument, Write } from '../store.ts';
+import { WriteConflict } from '../store.ts';
+import { createTurns } from '../turns.ts';
+import { Layer } from './layer.ts';
+
+/** A store on top of another one, which it never writes to. Must be closed. */
+export interface Overlay extends DocumentStore {
+  close(): Promise<void>;
+}
+
+/** Bodies weigh most, and nothing that writes into an overlay reads them again. */
+const keptFields = fieldNames.filter((name) => name !== 'body');
+
+/**
+ * Opens an overlay over the present state of a store. Reads see what was written here, without its `body`, and under it
+ * the store as it was; what is written goes to a temporary file. It is what a dry run works on.
+ */
+export async function openOverlay(store: Store): Promise<Overlay> {
+  const base = await store.snapshot();
+  const layer = new Layer();
+  const inTurn = createTurns();
+  const getMany: DocumentStore['getMany'] = (keys, fields) => readThrough(layer, base, keys, fields);
+  return {
+    getMany,
+    commit: (writes) => inTurn(() => apply(layer, base, writes)),
+    transaction: (work) =>
+      inTurn(async () => {
+        const writes: Write[] = [];
+        const result = await work({ getMany, write: (some) => void writes.push(...some) });
+        await apply(layer, base, writes);
+        return result;
+      }),
+    close: async () => {
+      layer.close();
+      await base.close();
+    },
+  };
+}
+
+async function readThrough(
+  layer: Layer,
+  base: Snapshot,
+  keys: readonly DocumentKey[],
+  fields: readonly FieldName[] = fieldNames,
+): Promise<(StoredDocument | undefined)[]> {
+  const written = keys.map((key) => layer.read(key));
+  const below = keys.filter((_key, index) => written[index] === undefined);
+  const found = (below.length === 0 ? [] : await base.getMany(below, fields))[Symbol.iterator]();
+  return keys.map((key, index) => {
+    const own = written[index];
+    if (own === undefined) return found.next().value;
+    return own === null ? undefined : { id: key.id, ...pick(own, fields) };
+  });
+}
+
+async function apply(layer: Layer, base: Snapshot, writes: readonly Write[]): Promise<void> {
+  const present = await readThrough(
+    layer,
+    base,
+    writes.map(({ key }) => key),
+    keptFields,
+  );
+  layer.atomically(() => {
+    for (const [index, write] of writes.entries()) applyOne(layer, write, present[index]);
+  });
+}
+
+/** `present` is the document before all writes: one of them may have changed it since. */
+function applyOne(layer: Layer, write: Write, present: StoredDocument | undefined): void {
+  const own = layer.read(write.key);
+  const current = own === undefined ? present : (own ?? undefined);
+  if (write.type === 'delete') {
+    layer.write(write.key, null);
+    return;
+  }
+  if ((write.type === 'create') !== (current === undefined))
+    throw new WriteConflict(`${write.type} of ${write.key.collection}/${write.key.id}`);
+  layer.write(write.key, pick({ ...current, ...write.fields }, keptFields));
+}
+
+function pick(fields: DocumentChanges, names: readonly FieldName[]): DocumentFields {
+  return Object.fromEntries(names.flatMap((name) => (fields[name] == null ? [] : [[name, fields[name]]])));
+}
