@@ -1,0 +1,35 @@
+import { rm } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { root } from '../test/support/program.ts';
+import { buildFunction } from './buildFunction.ts';
+import { coldStart } from './coldStart.ts';
+import { nodeMajorOf } from './deployedPackage.ts';
+import { functionNames } from './functionNames.ts';
+import { readLockFile } from './lockFile.ts';
+
+// The program behind `npm run build`: makes what is deployed, and shows that each function starts.
+
+const output = join(root, 'dist');
+const lock = await readLockFile();
+await rm(output, { recursive: true, force: true });
+print(`for the runtime nodejs${nodeMajorOf(lock)}\n`);
+print(line(['archive', 'bundled MB', 'zipped MB', 'cold start ms']));
+for (const name of await functionNames()) {
+  const built = await buildFunction(name, lock, output);
+  const time = await coldStart(built.directory);
+  print(
+    line([relative(root, built.archive), megabytes(built.codeBytes), megabytes(built.archiveBytes), time.toFixed(0)]),
+  );
+}
+
+function line([archive = '', ...figures]: readonly string[]): string {
+  return archive.padEnd(24) + figures.map((figure) => figure.padStart(14)).join('');
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(1);
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

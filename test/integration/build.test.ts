@@ -1,0 +1,127 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import type { BuiltFunction } from '../../build/buildFunction.ts';
+import { buildAll, unpack } from '../support/builtFunctions.ts';
+import { root } from '../support/program.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../support/temporaryDirectory.ts';
+
+const functions = ['export', 'import', 'removeOtpEmail'] as const;
+const files = ['index.js', 'package-lock.json', 'package.json'];
+const versioned = z.object({ version: z.string() });
+const lockFile = z.object({ packages: z.record(z.string(), versioned) });
+
+let output: TemporaryDirectory = { path: '', remove: async () => {} };
+let built: readonly BuiltFunction[] = [];
+beforeAll(async () => {
+  output = await temporaryDirectory();
+  built = await buildAll(output.path);
+});
+afterAll(() => output.remove());
+
+function inputsOf(name: string): readonly string[] {
+  const found = built.find((one) => one.name === name)?.inputs ?? [];
+  expect(found).toContain(`functions/${name}/index.ts`);
+  return found;
+}
+
+async function readJson(...path: readonly string[]): Promise<unknown> {
+  return JSON.parse(await readFile(join(...path), 'utf8'));
+}
+
+describe('the build', () => {
+  it('makes a directory and an archive of each function, and nothing else', async () => {
+    const made = await readdir(output.path, { recursive: true });
+    const expected = functions.flatMap((name) => [name, `${name}.zip`, ...files.map((file) => `${name}/${file}`)]);
+    expect(made.sort()).toEqual(expected.sort());
+  });
+
+  it('puts the files of the directory into the archive', async () => {
+    for (const one of built) {
+      const unpacked = await unpack(one);
+      expect(Object.keys(unpacked)).toEqual(files);
+      for (const file of files) {
+        const same = (await readFile(join(one.directory, file))).equals(unpacked[file] ?? new Uint8Array());
+        expect(same, `${one.name}/${file}`).toBe(true);
+      }
+    }
+  });
+
+  it('makes the same bytes again', async () => {
+    const second = await temporaryDirectory();
+    try {
+      for (const { name, archive } of await buildAll(second.path)) {
+        const same = (await readFile(archive)).equals(await readFile(join(output.path, `${name}.zip`)));
+        expect(same, name).toBe(true);
+      }
+    } finally {
+      await second.remove();
+    }
+  });
+});
+
+describe('what is deployed beside the bundle', () => {
+  it.each(functions)('is the framework alone, for %s, on the Node that the tests run on', async (name) => {
+    const { version } = versioned.parse(
+      await readJson(root, 'node_modules/@google-cloud/functions-framework/package.json'),
+    );
+    const [major = ''] = process.versions.node.split('.');
+    expect(await readJson(output.path, name, 'package.json')).toMatchObject({
+      main: 'index.js',
+      type: 'commonjs',
+      engines: { node: major },
+      dependencies: { '@google-cloud/functions-framework': version },
+    });
+  });
+
+  it('is locked in the versions that the tests run with', async () => {
+    const lock = lockFile.parse(await readJson(output.path, 'export', 'package-lock.json'));
+    const { '': own, ...others } = lock.packages;
+    expect(own).toBeDefined();
+    expect(Object.keys(others)).toContain('node_modules/express');
+    for (const [place, { version }] of Object.entries(others)) {
+      expect(await readJson(root, place, 'package.json'), place).toMatchObject({ version });
+    }
+  });
+});
+
+const descriptors = ['node_modules/@zitadel/', 'node_modules/@bufbuild/', 'shared/contract/'];
+const cloudStorage = ['node_modules/@google-cloud/storage/', 'shared/bucket/'];
+const nowhere = ['cli/', 'local/', 'test/', 'bench/', 'build/', 'functions/allRoutes.ts'];
+const framework = ['node_modules/@google-cloud/functions-framework/'];
+
+describe('a bundle', () => {
+  it('of removeOtpEmail carries neither the descriptors of the organisation document nor Cloud Storage', () => {
+    const others = ['functions/export/', 'functions/import/', 'shared/json/', 'shared/accounts/'];
+    expect(startingWith(inputsOf('removeOtpEmail'), [...descriptors, ...cloudStorage, ...others])).toEqual([]);
+  });
+
+  it('of export carries nothing that only an import needs', () => {
+    const others = [
+      'functions/import/',
+      'functions/removeOtpEmail/',
+      'node_modules/@zitadel/',
+      'node_modules/@bufbuild/',
+    ];
+    expect(startingWith(inputsOf('export'), others)).toEqual([]);
+  });
+
+  it('of import carries nothing that only an export needs', () => {
+    expect(startingWith(inputsOf('import'), ['functions/export/', 'functions/removeOtpEmail/'])).toEqual([]);
+  });
+
+  it('of import is where they are, so that their names are right here', () => {
+    for (const prefix of [...descriptors, ...cloudStorage]) {
+      expect(startingWith(inputsOf('import'), [prefix]), prefix).not.toEqual([]);
+    }
+  });
+
+  it.each(functions)('of %s carries neither the framework nor anything of commands and local runs', (name) => {
+    expect(startingWith(inputsOf(name), [...nowhere, ...framework])).toEqual([]);
+  });
+});
+
+function startingWith(paths: readonly string[], prefixes: readonly string[]): string[] {
+  return paths.filter((path) => prefixes.some((prefix) => path.startsWith(prefix)));
+}
