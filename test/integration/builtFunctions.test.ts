@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { z } from 'zod';
+import { startBuilt } from '../../build/startBuilt.ts';
+import { buildAll } from '../support/builtFunctions.ts';
+import { canonicalOrganisations } from '../support/canonical.ts';
+import { identityJson } from '../support/identityCommand.ts';
+import { installFunction } from '../support/installFunction.ts';
+import { type LocalBucket, startLocalBucket } from '../support/localBucket.ts';
+import type { Running } from '../support/program.ts';
+import { peopleOf, sampleOrganisation } from '../support/sampleOrganisation.ts';
+import { temporaryDirectory } from '../support/temporaryDirectory.ts';
+import { exportFrom, importInto, parseOk, post, removeOtpEmail } from '../support/wire.ts';
+import { describeWithFirestore, firestoreEmulator } from '../support/withFirestore.ts';
+
+describeWithFirestore('functions that were built and installed for production, outside the repository', () => {
+  const running = new Map<string, Running>();
+  let token = '';
+  let storage: LocalBucket | undefined;
+
+  beforeAll(async () => {
+    const directory = await temporaryDirectory();
+    storage = await startLocalBucket();
+    const [project, database] = ['identity-built', `built-${randomUUID()}`];
+    const env = {
+      FIRESTORE_EMULATOR_HOST: firestoreEmulator ?? undefined,
+      FIRESTORE_PROJECT: project,
+      FIRESTORE_DATABASE: database,
+      STORAGE_EMULATOR_HOST: storage.url,
+      K_SERVICE: 'built',
+    };
+    const made = await identityJson(['init', '--firestore', `${project}/${database}`], { env });
+    token = z.looseObject({ token: z.string() }).parse(made).token;
+    const built = await buildAll(join(directory.path, 'dist'));
+    const starting = built.map(async (one) => {
+      running.set(one.name, await startBuilt(await installFunction(one, directory.path), env));
+    });
+    await Promise.all(starting);
+    return () => directory.remove();
+  }, 180_000);
+
+  afterAll(async () => {
+    for (const one of running.values()) await one.stop('SIGKILL');
+    await storage?.close();
+  });
+
+  const instance = (name: string) => {
+    const url = running.get(name)?.ready[1];
+    if (url === undefined) throw new Error(`${name} does not run`);
+    return { url, token, database: undefined };
+  };
+
+  const organisation = sampleOrganisation();
+  const { ada } = peopleOf(organisation);
+  const withoutFactor = {
+    ...organisation,
+    humanUsers: organisation.humanUsers.map(({ otpEmail, ...user }) =>
+      otpEmail === true && user.userId !== ada ? { ...user, otpEmail } : user,
+    ),
+  };
+
+  it('import, remove a factor and export together, on Firestore', async () => {
+    const { summary } = await importInto(instance('import'), { timeout: '1m', data_orgsv1: { orgs: [organisation] } });
+    expect(summary.created).toMatchObject({ org: 1, humanUsers: 4 });
+    parseOk(await removeOtpEmail(instance('removeOtpEmail'), ada));
+    const file = await exportFrom(instance('export'), { org_ids: [organisation.orgId] });
+    expect(canonicalOrganisations(file)).toEqual(canonicalOrganisations({ orgs: [withoutFactor] }));
+  });
+
+  it('export to a bucket, and import from it', async () => {
+    const key = await readFile(join(storage?.directory ?? '', 'keys', 'both.json'), 'base64');
+    const object = { bucket: 'exports', path: 'built.json', serviceaccount_json: key };
+    const selection = { org_ids: [organisation.orgId], with_passwords: true, with_otp: true };
+    const answer = await post(instance('export'), 'export', { ...selection, gcs_output: object });
+    expect(parseOk(answer)).toMatchObject({ object: { bucket: 'exports', path: 'built.json' } });
+    const { summary } = await importInto(instance('import'), { timeout: '1m', data_orgsv1_gcs: object });
+    expect(summary).toMatchObject({ created: {}, unchanged: { org: 1, humanUsers: 4 }, failed: {}, proved: true });
+  });
+
+  it('end with exit code 0 at SIGTERM, and have written nothing to standard error', async () => {
+    for (const one of running.values()) expect(await one.stop('SIGTERM')).toMatchObject({ code: 0, stderr: '' });
+  });
+});
