@@ -26,8 +26,9 @@ export class DocumentReader {
   private seen = new Set<string>();
   /** How many organisations have begun so far. */
   organisations = 0;
-  /** Whether there was a list `orgs`. */
-  hasOrganisations = false;
+  /** Whether there was any field beside the organisations: a document without one is an export of nothing. */
+  private hasFields = false;
+  private hasOrganisations = false;
 
   constructor(wanted: Wanted) {
     this.wanted = wanted;
@@ -42,10 +43,11 @@ export class DocumentReader {
     });
   }
 
-  /** @throws JsonFault when the document ended too early, or holds no list of organisations */
+  /** @throws JsonFault when the document ended too early, or holds something else than organisations (contract 4.3) */
   end(): void {
     this.scanner.end();
-    if (!this.hasOrganisations) throw new JsonFault(['orgs'], 'the document has no list of organisations');
+    if (this.hasFields && !this.hasOrganisations)
+      throw new JsonFault(['orgs'], 'the document has no list of organisations');
   }
 
   private treat(path: JsonPath, kind: ValueKind): Treatment {
@@ -67,6 +69,7 @@ export class DocumentReader {
   }
 
   private treatRoot(path: JsonPath, kind: ValueKind): Treatment {
+    this.hasFields = true;
     if (path[0] !== 'orgs') return path[0] === 'manifest' ? 'keep' : treatUnknown(kind);
     this.hasOrganisations = true;
     return kind === 'scalar' ? 'keep' : enter(path, kind === 'array', 'expected a list');

@@ -32,12 +32,18 @@ const around = (document: string) => `{"timeout":"1m","data_orgs":${document}}`;
 const valid = JSON.stringify(organisation('O', { humanUsers: [person('A'), person('B')] }));
 
 describeStores('a document', (kind) => {
-  it.each(['{"orgs":[]}', '{"orgs":null}', ' { "orgs" : [ ] } '])(
+  const nothing = { errors: undefined, success: {}, created: {} };
+
+  it.each(['{"orgs":[]}', '{"orgs":null}', ' { "orgs" : [ ] } ', '{}', ' { } '])(
     'may be without organisations: %j',
     async (document) => {
       const { instance } = await strictInstance(kind);
-      const { errors, success, summary } = await instance.import(around(document));
-      expect({ errors, success, created: summary.created }).toEqual({ errors: undefined, success: {}, created: {} });
+      for (const field of ['data_orgs', 'dataOrgs', 'data_orgsv1', 'dataOrgsv1']) {
+        for (const value of [document, JSON.stringify(document)]) {
+          const { errors, success, summary } = await instance.import(`{"${field}":${value}}`);
+          expect({ errors, success, created: summary.created }).toEqual(nothing);
+        }
+      }
     },
   );
 
@@ -114,7 +120,8 @@ describeStores(
   'a document that is not as the contract says is refused, naming the place, with nothing written',
   (kind) => {
     it.each([
-      ['no list of organisations', '{}', 'orgs'],
+      ['another file than an export', '{"organisations":[]}', 'orgs'],
+      ['a manifest without organisations', '{"manifest":null}', 'orgs'],
       ['an organisation that is a list', '{"orgs":[[]]}', 'orgs[0]'],
       ['an organisation that is null', `{"orgs":[${valid},null]}`, 'orgs[1]'],
       ['organisations that are an object', '{"orgs":{}}', 'orgs'],

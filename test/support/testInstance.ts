@@ -48,10 +48,10 @@ export interface TestInstance {
 
 const DAY_MS = 86_400_000;
 const noBucket = () => Promise.reject(new Error('these tests have no bucket'));
-const bucket: Bucket = { write: noBucket, pin: noBucket };
+const noStorage: Bucket = { write: noBucket, pin: noBucket };
 
 /** Initialises a store, and serves its import and export. Bodies that are text are sent as they are. */
-export async function testInstance(store: Store, name = 'test'): Promise<TestInstance> {
+export async function testInstance(store: Store, name = 'test', bucket = noStorage): Promise<TestInstance> {
   configureLog('silent');
   const now = () => new Date();
   const { orgId, token } = await initialise(store, name, DAY_MS, now());
