@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { permissionDenied } from '../errors/errors.ts';
+import { operationDenied, userDenied } from '../errors/errors.ts';
+import type { IdentityError } from '../errors/identityError.ts';
 import type { DocumentKey, StoredDocument } from '../store/store.ts';
 import type { Caller } from './authenticate.ts';
 import { instanceMemberKey, organisationMemberKey } from './memberKeys.ts';
@@ -9,6 +10,12 @@ import { grants, type Permission } from './roles.ts';
 interface Reader {
   getMany(keys: readonly DocumentKey[]): Promise<(StoredDocument | undefined)[]>;
 }
+
+/** How a caller without the permission is refused. */
+const refusals: Readonly<Record<Permission, () => IdentityError>> = {
+  'iam.write': operationDenied,
+  'user.write': userDenied,
+};
 
 const memberSchema = z.object({ roles: z.array(z.string()).default([]) });
 
@@ -20,7 +27,7 @@ export async function authorise(reader: Reader, caller: Caller, permission: Perm
   const keys = [instanceMemberKey(caller.userId)];
   if (orgId !== undefined) keys.push(organisationMemberKey(orgId, caller.userId));
   const memberships = await reader.getMany(keys);
-  if (!memberships.some((membership) => grants(rolesOf(membership), permission))) throw permissionDenied();
+  if (!memberships.some((membership) => grants(rolesOf(membership), permission))) throw refusals[permission]();
 }
 
 /** The roles that a stored membership gives. */

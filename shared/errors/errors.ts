@@ -20,9 +20,13 @@ export const authHeaderInvalid = () =>
 export const tokenInvalid = () =>
   new IdentityError({ code: 'UNAUTHENTICATED', id: 'AUTH-7fs1e', text: 'Errors.Token.Invalid' });
 
-/** The caller has no permission for the resource (interface 4.1). */
-export const permissionDenied = () =>
+/** The caller may not use the operation (contract 6.5). */
+export const operationDenied = () =>
   new IdentityError({ code: 'PERMISSION_DENIED', id: 'AUTH-5mWD2', text: 'No matching permissions found' });
+
+/** The caller may not change the user, if there is one (interface 4.1, contract 6.3). */
+export const userDenied = () =>
+  new IdentityError({ code: 'PERMISSION_DENIED', id: 'AUTH-AWfge', text: 'No matching permissions found' });
 
 /** No user has this id (contract 6.3). */
 export const userNotFound = () =>

@@ -77,7 +77,7 @@ describeDeployments('removing the OTP e-mail factor', (get) => {
       [people.ben, people.owner, unknownUser()].map((userId) => removeOtpEmail(get().target, userId, token)),
     );
     const [first, ...others] = answers.map((answer) => expectError(answer, 403, 7));
-    expect(first?.message).toBe('No matching permissions found (AUTH-5mWD2)');
+    expect(first?.message).toBe('No matching permissions found (AUTH-AWfge)');
     for (const other of others) expect(other).toEqual(first);
   });
 

@@ -4,19 +4,20 @@ import { error, exporting, importing, removing, row } from './statement.ts';
 
 const tokenInvalid = /^Errors.Token.Invalid \(AUTH-7fs1e\)$/;
 const headerInvalid = /^invalid auth header \(AUTH-toLo1\)$/;
-const forbidden = /^No matching permissions found \(AUTH-5mWD2\)$/;
+const operationDenied = /^No matching permissions found \(AUTH-5mWD2\)$/;
+const userDenied = /^No matching permissions found \(AUTH-AWfge\)$/;
 
 /** Who may call what (contract 6.5): the three operations, each by callers that it refuses. */
 export function callerRows({ kept }: Subjects): Row[] {
-  const operations: [name: string, (role: Role) => RowRequest][] = [
-    ['export', (role) => exporting({ orgIds: ['none'] }, role)],
-    ['import', (role) => importing({ timeout: '1m', dataOrgs: { orgs: [] } }, role)],
-    ['delete otp', (role) => removing(kept, role)],
+  const operations: [name: string, (role: Role) => RowRequest, denied: RegExp][] = [
+    ['export', (role) => exporting({ orgIds: ['none'] }, role), operationDenied],
+    ['import', (role) => importing({ timeout: '1m', dataOrgs: { orgs: [] } }, role), operationDenied],
+    ['delete otp', (role) => removing(kept, role), userDenied],
   ];
-  return operations.flatMap(([name, request]) => refusals(name, request));
+  return operations.flatMap(([name, request, denied]) => refusals(name, request, denied));
 }
 
-function refusals(operation: string, request: (role: Role) => RowRequest): Row[] {
+function refusals(operation: string, request: (role: Role) => RowRequest, denied: RegExp): Row[] {
   const { role: _role, ...anonymous } = request('owner');
   const withHeader = (name: string, authorization: (token: string) => string, message: RegExp) =>
     row('contract 6.5', `${operation}: ${name}`, { ...anonymous, authorization }, error(401, 16, message));
@@ -32,7 +33,7 @@ function refusals(operation: string, request: (role: Role) => RowRequest): Row[]
     withHeader('token in capitals', (token) => `Bearer ${token.toUpperCase()}`, tokenInvalid),
     withRole('token of a deactivated user', 'inactive'),
     withRole('expired token', 'expired'),
-    withRole('no role', 'nobody', error(403, 7, forbidden)),
+    withRole('no role', 'nobody', error(403, 7, denied)),
     row(
       'design, order of checks',
       `${operation}: no token, bad body`,

@@ -12,7 +12,7 @@ const wrongLength = error(
   3,
   /^invalid RemoveOTPEmailRequest.UserId: value length must be between 1 and 200 runes, inclusive$/,
 );
-const forbidden = error(403, 7, /^No matching permissions found \(AUTH-5mWD2\)$/);
+const forbidden = error(403, 7, /^No matching permissions found \(AUTH-AWfge\)$/);
 const hidden = 'Interface 4.1 wants 403 for a caller without permission, whether the user exists or not.';
 
 /** `DELETE /v2/users/{userId}/otp_email` (interface 4.1, contract 6.1 to 6.4). */
