@@ -1,5 +1,4 @@
-import { authenticate } from '../../shared/auth/authenticate.ts';
-import { authorise } from '../../shared/auth/authorise.ts';
+import { admit } from '../../shared/auth/admit.ts';
 import type { Bucket } from '../../shared/bucket/bucket.ts';
 import { objectLocation } from '../../shared/contract/bucketRequest.ts';
 import { type ExportRequest, exportRequest } from '../../shared/contract/exportRequest.ts';
@@ -35,8 +34,7 @@ export function exportRoutes(ports: ExportPorts): readonly Route[] {
       method: 'POST',
       path: '/admin/v1/export',
       handler: async (context) => {
-        const caller = await authenticate(store, context.req.header('authorization'), now());
-        await authorise(store, caller, 'iam.write');
+        await admit(store, context.req.header('authorization'), 'iam.write', now());
         const body = await readJsonBody(context.req.raw, MAX_REQUEST_BYTES);
         return answer(ports, readExportRequest(body), context.req.raw.signal);
       },

@@ -1,7 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { tmpdir } from 'node:os';
-import { authenticate } from '../../shared/auth/authenticate.ts';
-import { authorise } from '../../shared/auth/authorise.ts';
+import { admit } from '../../shared/auth/admit.ts';
 import type { Bucket } from '../../shared/bucket/bucket.ts';
 import { parseDuration } from '../../shared/duration.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
@@ -33,8 +32,7 @@ export function importRoutes(ports: ImportPorts): readonly Route[] {
       method: 'POST',
       path: '/admin/v1/import',
       handler: async (context) => {
-        const caller = await authenticate(store, context.req.header('authorization'), now());
-        await authorise(store, caller, 'iam.write');
+        await admit(store, context.req.header('authorization'), 'iam.write', now());
         return Response.json(await runImport(ports, context.req.raw));
       },
     },
