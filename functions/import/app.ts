@@ -23,6 +23,7 @@ export interface ImportPorts {
 
 /** What is held of a body in memory; what is larger is kept in a temporary file. */
 const MEMORY_BYTES = 8 * 1024 * 1024;
+const ADVICE_IF_LARGER = 'put the file into a bucket and name it in data_orgsv1_gcs';
 
 /** `POST /admin/v1/import` (interface 4.3): the import request; 200 with what became of every record. */
 export function importRoutes(ports: ImportPorts): readonly Route[] {
@@ -42,7 +43,7 @@ export function importRoutes(ports: ImportPorts): readonly Route[] {
 async function runImport(ports: ImportPorts, request: Request): Promise<Record<string, unknown>> {
   const started = performance.now();
   const limits = { maxBytes: ports.maxRequestBytes, memoryBytes: MEMORY_BYTES, directory: tmpdir() };
-  const body = await receiveBody(request, { ...limits, signal: request.signal });
+  const body = await receiveBody(request, { ...limits, adviceIfLarger: ADVICE_IF_LARGER, signal: request.signal });
   try {
     const envelope = await readEnvelope(body.open());
     const { timeout, withKeys, onConflict, dryRun } = envelope.request;

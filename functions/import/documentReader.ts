@@ -18,7 +18,8 @@ export type Wanted = (name: string) => boolean;
 
 /**
  * Reads an organisation document (contract 2), in either shape, from bytes that arrive in pieces. At most one record is
- * held. Unknown fields are passed over (contract 1.1), but they too must be JSON.
+ * held. Unknown fields are passed over (contract 1.1), whatever their size; as far as they could be held, they too must
+ * be JSON.
  */
 export class DocumentReader {
   private readonly wanted: Wanted;
@@ -57,14 +58,14 @@ export class DocumentReader {
       case 1:
         return this.treatRoot(path, kind);
       case 2:
-        if (path[0] !== 'orgs') return 'keep';
+        if (path[0] !== 'orgs') return 'glance';
         this.organisations++;
         this.seen = new Set();
         return enter(path, kind === 'object', 'expected an object');
       case 3:
         return this.treatField(path, kind);
       default:
-        return 'keep';
+        return isKnown(path) ? 'keep' : 'glance';
     }
   }
 
@@ -97,11 +98,11 @@ function isKnown(path: JsonPath): boolean {
 
 /** A list that is not known may be long: its elements are looked at one by one. */
 function treatUnknown(kind: ValueKind): Treatment {
-  return kind === 'array' ? 'enter' : 'keep';
+  return kind === 'array' ? 'enter' : 'glance';
 }
 
 function unknown(path: JsonPath, text: string): DocumentItem[] {
-  parseJson(text, path);
+  if (text !== '') parseJson(text, path);
   return [];
 }
 

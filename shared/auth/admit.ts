@@ -4,8 +4,8 @@ import { authorise } from './authorise.ts';
 import type { Permission } from './roles.ts';
 
 /**
- * Lets a request in whose Authorization header is that of a caller with a permission on the instance (interface 5,
- * contract 6.5). Comes before anything else of the request is looked at, so that nobody else learns from it.
+ * Admits a request by its Authorization header: its caller must hold a permission on the instance (interface 5,
+ * contract 6.5). To be called before anything else of the request is looked at, so that nobody else learns from it.
  * @throws IdentityError UNAUTHENTICATED, PERMISSION_DENIED
  */
 export async function admit(

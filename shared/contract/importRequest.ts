@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { bucketRequest } from './bucketRequest.ts';
-import { requestMessage } from './requestMessage.ts';
+import { requestMessage, spellings } from './requestMessage.ts';
 
-/** The import request (interface 2.5) apart from documents in it, with our additions and the sources that are refused. */
-export const importRequest = requestMessage({
+const shape = {
   timeout: z.string().optional(),
   withKeys: z.boolean().default(false),
   dryRun: z.boolean().default(false),
@@ -14,7 +13,13 @@ export const importRequest = requestMessage({
   dataOrgsv1Local: z.unknown().optional(),
   dataOrgsS3: z.unknown().optional(),
   dataOrgsv1S3: z.unknown().optional(),
-});
+};
+
+/** The import request (interface 2.5) apart from documents in it, with our additions and the sources that are refused. */
+export const importRequest = requestMessage(shape);
+
+/** Its fields by both of their spellings. */
+export const importFields: ReadonlyMap<string, string> = spellings(shape);
 
 /** An import request as it was understood. */
 export type ImportRequest = z.output<typeof importRequest>;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type FieldViolation, invalidRequest } from '../errors/errors.ts';
+import { bodyNoObject, type FieldViolation, invalidRequest } from '../errors/errors.ts';
+import { formatPath } from '../json/jsonScanner.ts';
 import { isRecord } from './jsonRecord.ts';
 
 /**
@@ -7,7 +8,7 @@ import { isRecord } from './jsonRecord.ts';
  * snake_case name, both at once are refused, `null` is as if it were not there, unknown fields are dropped.
  */
 export function requestMessage<Shape extends z.ZodRawShape>(shape: Shape) {
-  const names = new Map(Object.keys(shape).flatMap((name) => [name, snakeCase(name)].map((alias) => [alias, name])));
+  const names = spellings(shape);
   return z.preprocess((value, context) => {
     if (!isRecord(value)) return value;
     const fields: Record<string, unknown> = {};
@@ -21,6 +22,11 @@ export function requestMessage<Shape extends z.ZodRawShape>(shape: Shape) {
   }, z.object(shape));
 }
 
+/** The names of a message's fields by both of their spellings. */
+export function spellings(shape: z.ZodRawShape): ReadonlyMap<string, string> {
+  return new Map(Object.keys(shape).flatMap((name) => [name, snakeCase(name)].map((alias) => [alias, name])));
+}
+
 /**
  * Checks a request by its message.
  * @throws IdentityError INVALID_ARGUMENT naming every fault with its path, in the snake_case of the interface
@@ -28,7 +34,9 @@ export function requestMessage<Shape extends z.ZodRawShape>(shape: Shape) {
 export function readRequest<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  throw invalidRequest(result.error.issues.map(violationOf));
+  const { issues } = result.error;
+  if (issues.some(({ code, path }) => code === 'invalid_type' && path.length === 0)) throw bodyNoObject();
+  throw invalidRequest(issues.map(violationOf));
 }
 
 /** A field's name in the interface: `dataOrgsv1Gcs` is `data_orgsv1_gcs`. */
@@ -37,7 +45,6 @@ export function snakeCase(name: string): string {
 }
 
 function violationOf(issue: z.core.$ZodIssue): FieldViolation {
-  const field = issue.path.map((part) => (typeof part === 'number' ? part : snakeCase(String(part)))).join('.');
-  const description = field === '' && issue.code === 'invalid_type' ? 'the body must be a JSON object' : issue.message;
-  return { field, description };
+  const path = issue.path.map((part) => (typeof part === 'number' ? part : snakeCase(String(part))));
+  return { field: formatPath(path), description: issue.message };
 }

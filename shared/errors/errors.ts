@@ -71,12 +71,18 @@ function describe({ field, description }: FieldViolation): string {
   return field === '' ? description : `${field}: ${description}`;
 }
 
-/** The body is larger than this deployment takes. */
-export const requestTooLarge = (limit: number) =>
+/** The body as a whole is not JSON. */
+export const bodyInvalid = (reason: string) => invalidRequest([{ field: '', description: `the body: ${reason}` }]);
+
+/** The body is JSON, but no object. */
+export const bodyNoObject = () => invalidRequest([{ field: '', description: 'the body must be a JSON object' }]);
+
+/** The body is larger than the operation takes; `advice` says what to do instead. */
+export const requestTooLarge = (limit: number, advice?: string) =>
   new IdentityError({
     code: 'RESOURCE_EXHAUSTED',
     httpStatus: 413,
-    text: `the request is larger than ${limit} bytes: put the file into a bucket and name it in data_orgsv1_gcs`,
+    text: `the request is larger than ${limit} bytes${advice === undefined ? '' : `: ${advice}`}`,
   });
 
 /** The call's time is over. */

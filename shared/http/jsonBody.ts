@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { tmpdir } from 'node:os';
-import { invalidRequest } from '../errors/errors.ts';
+import { bodyInvalid, bodyNoObject } from '../errors/errors.ts';
 import { duplicateKey } from '../json/duplicateKeys.ts';
 import { JsonFault, parseJson } from '../json/jsonScanner.ts';
 import { receiveBody } from './requestBody.ts';
@@ -18,13 +18,13 @@ export async function readJsonBody(request: Request, maxBytes: number): Promise<
   });
   try {
     const text = await textOf(body.open());
-    if (text.trim() === '') throw invalidRequest([{ field: '', description: 'the body must be a JSON object' }]);
+    if (text.trim() === '') throw bodyNoObject();
     const value = parseJson(text, []);
     const twice = duplicateKey(text, value);
     if (twice !== undefined) throw new JsonFault([], `duplicate field "${twice}"`);
     return value;
   } catch (error) {
-    if (error instanceof JsonFault) throw invalidRequest([{ field: '', description: error.message }]);
+    if (error instanceof JsonFault) throw bodyInvalid(error.message);
     throw error;
   } finally {
     await body.close();
@@ -35,6 +35,6 @@ async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
   const parts: Uint8Array[] = [];
   for await (const part of bytes) parts.push(part);
   const whole = Buffer.concat(parts);
-  if (!isUtf8(whole)) throw new JsonFault([], 'the body is not UTF-8');
+  if (!isUtf8(whole)) throw new JsonFault([], 'invalid UTF-8');
   return new TextDecoder().decode(whole);
 }

@@ -9,6 +9,8 @@ export type { ReceivedBody } from './receivedBody.ts';
 export interface BodyLimits {
   /** A larger body is refused. */
   readonly maxBytes: number;
+  /** What the refusal says to do instead. */
+  readonly adviceIfLarger?: string;
   /** A larger body goes to a temporary file; default 8 MiB. */
   readonly memoryBytes?: number;
   /** Where that file is made; default the system's temporary directory. */
@@ -26,13 +28,14 @@ export interface BodyLimits {
 export async function receiveBody(request: Request, limits: BodyLimits): Promise<ReceivedBody> {
   const encoding = request.headers.get('content-encoding') ?? 'identity';
   if (encoding.trim().toLowerCase() !== 'identity') throw bodyCompressed();
-  if (Number(request.headers.get('content-length')) > limits.maxBytes) throw requestTooLarge(limits.maxBytes);
+  if (Number(request.headers.get('content-length')) > limits.maxBytes)
+    throw requestTooLarge(limits.maxBytes, limits.adviceIfLarger);
   const storage = createBodyStorage(limits.memoryBytes ?? 8 * 1024 * 1024, limits.directory ?? tmpdir());
   try {
     let size = 0;
     for await (const chunk of readBody(request, limits.signal)) {
       size += chunk.byteLength;
-      if (size > limits.maxBytes) throw requestTooLarge(limits.maxBytes);
+      if (size > limits.maxBytes) throw requestTooLarge(limits.maxBytes, limits.adviceIfLarger);
       await storage.append(chunk);
     }
     return await storage.finish();

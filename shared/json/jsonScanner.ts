@@ -4,8 +4,11 @@ import { isSpace, kindOf, type ValueKind, ValueScanner } from './valueScanner.ts
 /** Where a value stands: the keys and indexes that lead to it from the root. */
 export type JsonPath = readonly (string | number)[];
 
-/** What to do with a value: go into it, keep its text, or only find out where it begins and ends. */
-export type Treatment = 'enter' | 'keep' | 'skip';
+/**
+ * What to do with a value: go into it, keep its text, only find out where it begins and ends, or keep its text for a look
+ * at it unless it is too large to be kept.
+ */
+export type Treatment = 'enter' | 'keep' | 'skip' | 'glance';
 
 /** A value that was found; `start` and `end` are byte offsets in the input, `text` is there when it was kept. */
 export interface ScannedValue {
@@ -33,6 +36,17 @@ interface Container {
   index: number;
 }
 
+/** A value that is being scanned. */
+interface RunningValue {
+  readonly scanner: ValueScanner;
+  readonly kind: ValueKind;
+  readonly start: number;
+  readonly isKey: boolean;
+  /** Whether it is no fault when the value is too large to be kept. */
+  readonly optional: boolean;
+  keep: boolean;
+}
+
 type Expectation = 'value' | 'firstKey' | 'key' | 'colon' | 'firstElement' | 'separator' | 'nothing';
 
 /**
@@ -48,7 +62,7 @@ export class JsonScanner {
   private rest: Buffer = Buffer.alloc(0);
   /** Offset in the input of the first byte of `rest`. */
   private offset = 0;
-  private running: { scanner: ValueScanner; kind: ValueKind; start: number; keep: boolean; isKey: boolean } | undefined;
+  private running: RunningValue | undefined;
   /** Where in `rest` the running value has been scanned to. */
   private scanned = 0;
 
@@ -84,11 +98,18 @@ export class JsonScanner {
   /** Keeps what the next piece is needed for: the bytes of a kept value from its start, nothing else. */
   private retain(bytes: Buffer, at: number): void {
     const running = this.running;
+    if (running !== undefined) this.checkSize(running, this.offset + at);
     const from = running?.keep ? running.start - this.offset : at;
     this.rest = from >= bytes.length ? Buffer.alloc(0) : Buffer.from(bytes.subarray(from));
     this.offset += from;
     this.scanned = at - from;
-    if (this.rest.length > this.maxValueBytes) throw this.tooLarge();
+  }
+
+  /** A kept value that reaches up to `end`, or farther, must not be larger than may be kept. */
+  private checkSize(running: RunningValue, end: number): void {
+    if (!running.keep || end - running.start <= this.maxValueBytes) return;
+    if (!running.optional) throw this.fault(`the value is larger than ${this.maxValueBytes} bytes`);
+    running.keep = false;
   }
 
   /** One byte between values. */
@@ -115,7 +136,7 @@ export class JsonScanner {
 
   private beginKey(bytes: Buffer, at: number): number {
     if (bytes[at] !== 0x22) throw this.unexpected(bytes[at] ?? 0, 'a field name in double quotes');
-    this.start('string', at, true, true);
+    this.start('string', at, 'keep', true);
     return at;
   }
 
@@ -140,7 +161,7 @@ export class JsonScanner {
     const kind = kindOf(byte);
     const treatment = this.treat(this.path, kind);
     if (treatment !== 'enter' || (kind !== 'object' && kind !== 'array')) {
-      this.start(kind, at, treatment !== 'skip', false);
+      this.start(kind, at, treatment, false);
       return at;
     }
     this.stack.push({ array: kind === 'array', keys: new Set(), index: 0 });
@@ -156,8 +177,9 @@ export class JsonScanner {
     return at + 1;
   }
 
-  private start(kind: ValueKind, at: number, keep: boolean, isKey: boolean): void {
-    this.running = { scanner: new ValueScanner(kind), kind, start: this.offset + at, keep, isKey };
+  private start(kind: ValueKind, at: number, treatment: Treatment, isKey: boolean): void {
+    const [keep, optional] = [treatment !== 'skip', treatment === 'glance'];
+    this.running = { scanner: new ValueScanner(kind), kind, start: this.offset + at, isKey, optional, keep };
   }
 
   /** Bytes inside a value that is not gone into. */
@@ -168,7 +190,7 @@ export class JsonScanner {
     if (!running.scanner.done) return next;
     this.running = undefined;
     const end = this.offset + next;
-    if (running.keep && end - running.start > this.maxValueBytes) throw this.tooLarge();
+    this.checkSize(running, end);
     const text = running.keep ? this.text(bytes.subarray(running.start - this.offset, next)) : '';
     if (running.isKey) this.enterKey(text);
     else {
@@ -188,7 +210,7 @@ export class JsonScanner {
   }
 
   private parseKey(text: string): string {
-    const key: unknown = parseJson(text, this.path);
+    const key: unknown = parseJson(text, this.place);
     if (typeof key !== 'string') throw this.fault('a field name is not a string');
     return key;
   }
@@ -199,16 +221,19 @@ export class JsonScanner {
   }
 
   private fault(message: string): JsonFault {
-    return new JsonFault([...this.path], message);
+    return new JsonFault(this.place, message);
+  }
+
+  /** Where a fault is: before an object's first field has a name, that is the object itself. */
+  private get place(): JsonPath {
+    const container = this.stack.at(-1);
+    const nameless = container !== undefined && !container.array && container.keys.size === 0;
+    return nameless ? this.path.slice(0, -1) : [...this.path];
   }
 
   private unexpected(byte: number, wanted: string): JsonFault {
     const character = byte < 0x80 ? JSON.stringify(String.fromCharCode(byte)) : 'a byte that is not ASCII';
     return this.fault(`unexpected ${character}, expected ${wanted}`);
-  }
-
-  private tooLarge(): JsonFault {
-    return this.fault(`the value is larger than ${this.maxValueBytes} bytes`);
   }
 }
 

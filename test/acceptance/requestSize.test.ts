@@ -43,6 +43,13 @@ describe('the largest request body', () => {
     },
   );
 
+  it('is 4 MB for an export, which has no file to put into a bucket', async () => {
+    const body = `{"response_output":true}${' '.repeat(4_000_000)}`;
+    const request = { method: 'POST', path: '/admin/v1/export', token: instance().token, body };
+    const { message } = expectError(await send(instance(), request), 413, 8);
+    expect(message).toBe('the request is larger than 4000000 bytes');
+  });
+
   it('answers 413 to a body of unannounced length', async () => {
     const request = { method: 'POST', headers: { authorization: `Bearer ${instance().token}` } };
     const body = new Blob([importBody(20 * LIMIT)]).stream();

@@ -71,6 +71,15 @@ describeStores('a document', (kind) => {
     expect((await instance.export()).bytes).not.toMatch(/b\]|futures|later/);
   });
 
+  it('may have unknown fields of any size, as may the request', async () => {
+    const { instance } = await strictInstance(kind);
+    const large = { text: 'x'.repeat(1_100_000) };
+    const org = { ...organisation('O', { humanUsers: [person('A')] }), future: large, futures: [large, large] };
+    const document = { future: large, orgs: [org], futures: [large] };
+    const { summary } = await instance.import({ future: large, dataOrgs: document, text: large.text });
+    expect(summary.created).toEqual({ org: 1, humanUsers: 1 });
+  });
+
   it('may name its organisation after the records, and have its fields in any order', async () => {
     const { instance } = await strictInstance(kind);
     const orgs = zitadelExport('export-full').map((org) => Object.fromEntries(Object.entries(org).reverse()));
@@ -181,6 +190,21 @@ describeStores(
     ])('when the request is %s', async (_what, body) => {
       const { refused } = await strictInstance(kind);
       await refused(body);
+    });
+
+    it.each([
+      ['{timeout:1}', 'the body: unexpected "t", expected a field name in double quotes'],
+      ['{"timeout":', 'timeout: unexpected end of JSON input'],
+      ['', 'the body: unexpected end of JSON input'],
+      ['{}{}', 'the body: unexpected data after the end of the document'],
+      ['[]', 'the body must be a JSON object'],
+      [`{"timeout":"${'1'.repeat(300_000)}"}`, 'timeout: the value is larger than 262144 bytes'],
+      ['{"future":{"a":}}', /^future: Unexpected token/],
+    ])('naming the place in the request: %.20s', async (body, message) => {
+      const { instance } = await strictInstance(kind);
+      expect((await instance.refusedImport(body)).body.message).toEqual(
+        message instanceof RegExp ? expect.stringMatching(message) : message,
+      );
     });
 
     it('naming every record that is wrong, up to a hundred', async () => {

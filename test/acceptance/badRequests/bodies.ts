@@ -8,8 +8,8 @@ const bytes = (name: string, body: readonly number[], message: RegExp) => ({
 });
 
 const nested = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
-const noObject = /^(the body must be a JSON object|unexpected end of JSON input)$/;
-const noJson = /unexpected|expected|must be a JSON object|not valid JSON/i;
+const noObject = /^the body(?: must be a JSON object|: unexpected end of JSON input)$/;
+const noJson = /^(?:the body must be a JSON object$|(?:the body|timeout): .*(?:unexpected|expected|not valid JSON))/i;
 
 /** Bodies that are no JSON object: refused alike by export and import. */
 export const badBodies: readonly BadRequest[] = ['/admin/v1/export', '/admin/v1/import'].flatMap((path) =>

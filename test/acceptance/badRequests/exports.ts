@@ -17,7 +17,7 @@ export const badExports: readonly BadRequest[] = rows('/admin/v1/export', [
   inline('a string for a flag', { response_output: 'true' }, /^response_output: .*boolean/),
   inline('a number for a flag', { response_output: 1 }, /^response_output: .*boolean/),
   inline('a string for the list of ids', { response_output: true, org_ids: '1' }, /^org_ids: .*array/),
-  inline('a number among the ids', { response_output: true, org_ids: ['1', 2] }, /^org_ids.1: .*string/),
+  inline('a number among the ids', { response_output: true, org_ids: ['1', 2] }, /^org_ids\[1\]: .*string/),
   inline(
     'an object for the excluded ids',
     { response_output: true, excluded_org_ids: {} },

@@ -78,8 +78,8 @@ describe('a request message', () => {
   it('names every fault with its path in the spelling of the interface', () => {
     const request = { orgIds: ['1', 2, {}], withOtp: 'yes', timeout: 30, gcsOutput: { serviceaccountJson: [] } };
     expect(faultsOf(message, request).map((fault) => fault.split(':')[0])).toEqual([
-      'org_ids.1',
-      'org_ids.2',
+      'org_ids[1]',
+      'org_ids[2]',
       'with_otp',
       'timeout',
       'gcs_output.serviceaccount_json',

@@ -187,6 +187,9 @@ describe('what is not JSON', () => {
   it('is refused with the path where it stands', () => {
     expect(refusal('{"orgs":[{"a":1},{"b":{"c":1,}}]}').path).toEqual(['orgs', 1, 'b', 'c']);
     expect(refusal('{"orgs":[{"a":1},{"a":1,"a":1}]}').path).toEqual(['orgs', 1, 'a']);
+    expect(refusal('{"orgs":[{"a":1},{b:1}]}').path).toEqual(['orgs', 1]);
+    expect(refusal('{"orgs":[{"a":1},{"\\x":1}]}').path).toEqual(['orgs', 1]);
+    expect(refusal('{timeout:1}').path).toEqual([]);
   });
 });
 
@@ -209,6 +212,18 @@ describe('a kept value', () => {
     const bytes = document(JSON.stringify('x'.repeat(10_000)));
     const treat: Treat = (path) => (path[0] === 'a' ? 'skip' : 'enter');
     expect(scanDocument(byteByByte(bytes), treat, 40).map(({ path }) => path)).toEqual([['a'], ['b']]);
+  });
+
+  it('may be glanced at: its text is there up to the limit, and left out beyond it', () => {
+    const glance: Treat = (path) => (path[0] === 'a' ? 'glance' : 'enter');
+    for (const cut of [(bytes: Buffer) => [bytes], byteByByte]) {
+      for (const size of [39, 40, 41, 10_000]) {
+        const value = JSON.stringify('x'.repeat(size - 2));
+        const [found, next] = scanDocument(cut(document(value)), glance, 40);
+        expect(found).toEqual({ path: ['a'], kind: 'string', start: 5, end: 5 + size, text: size > 40 ? '' : value });
+        expect(next?.text).toBe('1');
+      }
+    }
   });
 
   it('may be nested as deep as its size allows', () => {
