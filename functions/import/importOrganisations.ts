@@ -99,10 +99,13 @@ function isCarried(section: Section, withKeys: boolean): boolean {
   return section.keys !== true || withKeys;
 }
 
-function countLeftOut({ counts }: Inspection, { withKeys }: ImportOptions, report: ImportReport): void {
+function countLeftOut({ counts, organisations }: Inspection, { withKeys }: ImportOptions, report: ImportReport): void {
   for (const section of sections) {
     if (isCarried(section, withKeys)) continue;
     report.count('notCarried', section.name, counts[section.name] ?? 0);
+  }
+  for (const [name, count] of organisations.flatMap(({ strayed }) => Object.entries(strayed))) {
+    report.count('notCarried', name, count);
   }
 }
 

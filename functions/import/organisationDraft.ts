@@ -17,6 +17,8 @@ export interface OrganisationHeader {
   readonly loginNamesByDomain: boolean | undefined;
   /** What clear passwords must have; undefined where the document has no policy for it. */
   readonly passwordComplexity: PasswordComplexity | undefined;
+  /** How much of the document has no record that it belongs to, and so is not carried, by its fields' names. */
+  readonly strayed: Readonly<Record<string, number>>;
 }
 
 /** An organisation's plain fields as they are met in the document. */
@@ -25,6 +27,7 @@ export class OrganisationDraft {
   additions: LoginPolicyAdditions = {};
   private loginNamesByDomain: boolean | undefined;
   private passwordComplexity: PasswordComplexity | undefined;
+  private hasLoginPolicy = false;
   /** Whether a record came before the organisation's id. */
   late = false;
 
@@ -42,6 +45,7 @@ export class OrganisationDraft {
 
   /** Takes note of a policy that decides about other records of the organisation. */
   takePolicy({ section, json }: OrganisationRecord): void {
+    if (section.name === 'loginPolicy') this.hasLoginPolicy = true;
     if (section.name === 'domainPolicy') this.loginNamesByDomain = json.userLoginMustBeDomain === true;
     if (section.name === 'passwordComplexityPolicy') this.passwordComplexity = complexityOf(json);
   }
@@ -56,6 +60,15 @@ export class OrganisationDraft {
       loginPolicyAdditions: this.additions,
       loginNamesByDomain: this.loginNamesByDomain,
       passwordComplexity: this.passwordComplexity,
+      strayed: this.strayed,
     };
+  }
+
+  /** A v1 document's parts of a login policy that it does not have, and the state of an organisation not described. */
+  private get strayed(): Record<string, number> {
+    const { org, orgState } = this.fields;
+    const additions = this.hasLoginPolicy ? [] : Object.entries(this.additions);
+    const lengths = additions.map(([name, list]): [string, number] => [name, list.length]);
+    return { ...Object.fromEntries(lengths), ...(isRecord(org) || orgState === undefined ? {} : { orgState: 1 }) };
   }
 }

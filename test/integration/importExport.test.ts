@@ -191,6 +191,24 @@ describeStores('an import and an export of what was imported', (kind) => {
     });
   });
 
+  it('count as not carried what has no record in the document to belong to', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    const parts = {
+      idps: [{ idpId: 'i', ownerType: 'IDP_OWNER_TYPE_ORG' }],
+      secondFactors: [{ type: 1 }, { type: 2 }],
+      multiFactors: [{ type: 1 }],
+    };
+    const policy = { loginPolicy: { forceMfa: true } };
+    const orgs = [
+      { orgId: 'without', org: { name: 'Without' }, ...parts },
+      { orgId: 'with', org: { name: 'With' }, ...parts, ...policy },
+    ];
+    const first = await instance.import({ data_orgsv1: { orgs } });
+    expect(first.summary.notCarried).toEqual({ idps: 1, secondFactors: 2, multiFactors: 1 });
+    const undescribed = { orgId: 'with', orgState: 'ORG_STATE_INACTIVE' };
+    expect((await instance.import({ data_orgs: { orgs: [undescribed] } })).summary.notCarried).toEqual({ orgState: 1 });
+  });
+
   it('carry everything from one instance to the next: the manifest of its export proves the file and is made again', async () => {
     const source = await testInstance(await openTestStore(kind), 'source');
     const orgs = zitadelRequest('import-request');
