@@ -5,6 +5,7 @@ import { importRoutes } from '../../functions/import/app.ts';
 import { initialise } from '../../shared/accounts/initialise.ts';
 import type { Bucket } from '../../shared/bucket/bucket.ts';
 import { createApp } from '../../shared/http/createApp.ts';
+import type { Application } from '../../shared/http/requestListener.ts';
 import { configureLog } from '../../shared/log.ts';
 import type { Store } from '../../shared/store/store.ts';
 
@@ -14,7 +15,8 @@ const exported = z.strictObject({
   orgs: z.array(z.looseObject({ orgId: z.string() })),
   manifest: z.looseObject({ counts, digest: z.string() }),
 });
-const report = z.strictObject({
+/** What an import answers with 200. */
+export const importReport = z.strictObject({
   errors: z.array(z.strictObject({ type: z.string(), id: z.string().optional(), message: z.string() })).optional(),
   success: z.strictObject({ orgs: z.array(z.looseObject({ orgId: z.string() })).optional() }),
   summary: z.looseObject({
@@ -32,12 +34,17 @@ export interface Exported extends z.infer<typeof exported> {
 }
 
 /** What an import answers. */
-type Report = z.infer<typeof report>;
+type Report = z.infer<typeof importReport>;
 
 /** An instance in this process: the import and the export of a store, called by its owner. */
 export interface TestInstance {
   /** Its default organisation. */
   readonly orgId: string;
+  /** Its owner's token. */
+  readonly token: string;
+  readonly app: Application;
+  /** Imports, and returns the answer whatever it is. */
+  attempt(body: unknown): Promise<{ status: number; text: string }>;
   /** Imports and expects a report. */
   import(body: unknown): Promise<Report>;
   /** Imports and expects an error body, which it returns with its status. */
@@ -50,13 +57,16 @@ const DAY_MS = 86_400_000;
 const noBucket = () => Promise.reject(new Error('these tests have no bucket'));
 const noStorage: Bucket = { write: noBucket, pin: noBucket };
 
+/** What an instance is served with in place of the usual: a bucket, or its own store over which something can go wrong. */
+export type ReplacedPorts = { readonly store?: Store; readonly bucket?: Bucket };
+
 /** Initialises a store, and serves its import and export. Bodies that are text are sent as they are. */
-export async function testInstance(store: Store, name = 'test', bucket = noStorage): Promise<TestInstance> {
+export async function testInstance(store: Store, name = 'test', replaced: ReplacedPorts = {}): Promise<TestInstance> {
   configureLog('silent');
   const now = () => new Date();
   const { orgId, token } = await initialise(store, name, DAY_MS, now());
   const limits = { maxTimeoutMs: 600_000, maxRequestBytes: 100_000_000, maxResponseBytes: undefined };
-  const ports = { store, bucket, now, ...limits };
+  const ports = { store, bucket: noStorage, now, ...limits, ...replaced };
   const app = createApp({ routes: [...importRoutes(ports), ...exportRoutes(ports)] });
   const send = async (path: string, body: unknown) => {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
@@ -66,10 +76,13 @@ export async function testInstance(store: Store, name = 'test', bucket = noStora
   };
   return {
     orgId,
+    token,
+    app,
+    attempt: (body) => send('/admin/v1/import', body),
     async import(body) {
       const { status, text } = await send('/admin/v1/import', body);
       expect({ status, text }, text).toMatchObject({ status: 200 });
-      return report.parse(JSON.parse(text));
+      return importReport.parse(JSON.parse(text));
     },
     async refusedImport(body) {
       const { status, text } = await send('/admin/v1/import', body);
