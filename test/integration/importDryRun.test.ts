@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { changed } from '../support/changedOrganisation.ts';
 import { countedInstance } from '../support/countedInstance.ts';
-import { everyDocument } from '../support/everyDocument.ts';
+import { readDatabase } from '../support/database.ts';
 import { organisation, person } from '../support/organisation.ts';
 import { describeStores } from '../support/stores.ts';
 import { zitadelExport, zitadelRequest } from '../support/zitadelFixture.ts';
@@ -50,10 +50,10 @@ describeStores('a dry run', (kind) => {
   ])('%s reports what the import then does, and writes nothing', async (_what, before, body) => {
     const { instance, store, writesOf } = await countedInstance(kind);
     if ('dataOrgs' in before) await instance.import({ ...before, with_keys: true });
-    const stored = await everyDocument(store);
+    const stored = await readDatabase(store);
     const dry = await writesOf(() => instance.import({ ...body, with_keys: true, dry_run: true }));
     expect(dry.writes).toBe(0);
-    expect(await everyDocument(store)).toEqual(stored);
+    expect(await readDatabase(store)).toEqual(stored);
     const { summary, ...lists } = await instance.import({ ...body, with_keys: true });
     expect(dry.result).toEqual({ ...lists, summary: { ...summary, dryRun: true } });
   });
@@ -62,14 +62,14 @@ describeStores('a dry run', (kind) => {
     const { instance, store } = await countedInstance(kind);
     const humanUsers = Array.from({ length: 1_200 }, (_, index) => person(`P${index % 1_100}`));
     const body = { dataOrgs: { orgs: [organisation('O', { humanUsers })] } };
-    const stored = await everyDocument(store);
+    const stored = await readDatabase(store);
     const { summary } = await instance.import({ ...body, dry_run: true });
     expect(summary).toMatchObject({
       created: { org: 1, humanUsers: 1_100 },
       failed: { humanUsers: 100 },
       dryRun: true,
     });
-    expect(await everyDocument(store)).toEqual(stored);
+    expect(await readDatabase(store)).toEqual(stored);
   });
 
   it('of a document with faults is refused like the import itself', async () => {

@@ -1,8 +1,8 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { openOverlay } from '../../shared/store/overlay/openOverlay.ts';
 import { type Store, WriteConflict } from '../../shared/store/store.ts';
+import { readDatabase } from '../support/database.ts';
 import { createUser, userKey } from '../support/documents.ts';
-import { everyDocument } from '../support/everyDocument.ts';
 import { describeStores, openTestStore, type StoreKind } from '../support/stores.ts';
 
 /** An overlay over a store with one user, whose store must be as it was in the end. */
@@ -11,7 +11,7 @@ async function overlaid(kind: StoreKind) {
   await store.commit([createUser('below', { orgId: 'O', body: '{}', sequence: 1, otpEmail: true })]);
   const overlay = await openOverlay(store);
   onTestFinished(() => overlay.close());
-  return { store, overlay, before: await everyDocument(store) };
+  return { store, overlay, before: await readDatabase(store) };
 }
 
 const userOf = async (from: Pick<Store, 'getMany'>, name: string) => (await from.getMany([userKey(name)]))[0];
@@ -22,7 +22,7 @@ describeStores('an overlay', (kind) => {
     await overlay.commit([createUser('above', { orgId: 'P', body: '{}', otpEmail: false })]);
     expect(await userOf(overlay, 'below')).toMatchObject({ body: '{}', sequence: 1, otpEmail: true });
     expect(await userOf(overlay, 'above')).toEqual({ id: userKey('above').id, orgId: 'P', otpEmail: false });
-    expect(await everyDocument(store)).toEqual(before);
+    expect(await readDatabase(store)).toEqual(before);
   });
 
   it('changes and deletes what is under it in its own eyes only', async () => {
@@ -33,7 +33,7 @@ describeStores('an overlay', (kind) => {
     expect(await userOf(overlay, 'below')).toBeUndefined();
     await overlay.commit([createUser('below', { sequence: 3 })]);
     expect(await userOf(overlay, 'below')).toMatchObject({ sequence: 3 });
-    expect(await everyDocument(store)).toEqual(before);
+    expect(await readDatabase(store)).toEqual(before);
   });
 
   it('refuses what the store would refuse, and keeps nothing of such a commit', async () => {
