@@ -9,7 +9,7 @@ import { parseJson } from '../shared/json/jsonScanner.ts';
 import { openStore, type StoreLocation } from '../shared/store/openStore.ts';
 import { type Measured, measure } from './stopwatch.ts';
 
-const CHUNK_BYTES = 256 * 1024;
+const CHUNK_BYTES = 64 * 1024;
 const never = new AbortController().signal;
 const counts = z.record(z.string(), z.number());
 const importResponse = z.object({
