@@ -24,6 +24,9 @@ export interface Output {
   readonly text: string;
 }
 
+/** What a command does. */
+export type Run = (invocation: Invocation) => Promise<Output | undefined>;
+
 /** One command of `identity`. */
 export interface Command {
   /** Its words, such as `pat create`. */
@@ -34,7 +37,10 @@ export interface Command {
   readonly options: Options;
   /** How many arguments it takes that are not options. */
   readonly positionals: number;
-  readonly run: (invocation: Invocation) => Promise<Output | undefined>;
+  /** Whether it makes the instance's database where there is none; all others want one. */
+  readonly makesDatabase?: true;
+  /** Loads what it does, so that no command waits for the modules of another. */
+  readonly load: () => Promise<Run>;
 }
 
 /** A fault of the command's user: printed without a stack, exit code 1. */

@@ -1,12 +1,11 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util';
-import { ConfigError } from '../shared/config.ts';
 import { IdentityError } from '../shared/errors/identityError.ts';
 import { configureLog } from '../shared/log.ts';
-import { openStore } from '../shared/store/openStore.ts';
+import { hasDatabase, openStore } from '../shared/store/openStore.ts';
 import { type Command, type Output, UsageError } from './command.ts';
 import { commands } from './commands.ts';
-import { instanceLocation } from './location.ts';
+import { type InstanceLocation, instanceLocation } from './location.ts';
 
 const commonOptions = {
   data: { type: 'string' },
@@ -38,13 +37,14 @@ async function runCommand(words: readonly string[]): Promise<void> {
   if (values.help === true) return print(`identity ${command.name} ${command.usage}\n  ${command.summary}`);
   if (positionals.length !== command.positionals)
     throw new UsageError(`usage: identity ${command.name} ${command.usage}`);
-  const location = instanceLocation(textOf(values.data), textOf(values.firestore));
+  const location = locationFor(command, textOf(values.data), textOf(values.firestore));
+  const run = await command.load();
   const store = await openStore(location.store);
   try {
     const options = Object.fromEntries(Object.keys(command.options).map((name) => [name, textOf(values[name])]));
     const { defaultName } = location;
     const environment = { ...process.env, ...location.environment };
-    const output = await command.run({
+    const output = await run({
       store,
       defaultName,
       options,
@@ -57,6 +57,12 @@ async function runCommand(words: readonly string[]): Promise<void> {
   } finally {
     await store.close();
   }
+}
+
+function locationFor(command: Command, data: string | undefined, firestore: string | undefined): InstanceLocation {
+  const location = instanceLocation(data, firestore);
+  if (command.makesDatabase === true || hasDatabase(location.store)) return location;
+  throw new UsageError(`--data ${data}: no instance is there; identity init makes one`);
 }
 
 function commandOf(words: readonly string[]): Command | undefined {
@@ -102,7 +108,6 @@ function help(): string {
 /** What went wrong, for a person: only faults of our own show their stack. */
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (error instanceof UsageError || error instanceof IdentityError || error instanceof ConfigError)
-    return error.message;
+  if (error instanceof UsageError || error instanceof IdentityError) return error.message;
   return 'code' in error ? error.message : (error.stack ?? error.message);
 }

@@ -1,10 +1,6 @@
+import { existingUser } from '../../shared/accounts/existingUser.ts';
 import { changeRole } from '../../shared/accounts/members.ts';
-import { existingUser } from '../../shared/accounts/users.ts';
-import type { Command, Invocation } from '../command.ts';
-import { required } from '../command.ts';
-
-const options = { user: { type: 'string' }, role: { type: 'string' }, org: { type: 'string' } } as const;
-const usage = '--user ID --role ROLE [--org ID]';
+import { type Invocation, type Run, required } from '../command.ts';
 
 async function change(invocation: Invocation, kind: 'add' | 'remove') {
   const { store, now } = invocation;
@@ -16,21 +12,7 @@ async function change(invocation: Invocation, kind: 'add' | 'remove') {
 }
 
 /** `identity member add`. */
-export const memberAdd: Command = {
-  name: 'member add',
-  usage,
-  summary: 'give a user a role on the instance, or with --org on an organisation',
-  options,
-  positionals: 0,
-  run: (invocation) => change(invocation, 'add'),
-};
+export const memberAdd: Run = (invocation) => change(invocation, 'add');
 
 /** `identity member remove`. */
-export const memberRemove: Command = {
-  name: 'member remove',
-  usage,
-  summary: 'take the role away again',
-  options,
-  positionals: 0,
-  run: (invocation) => change(invocation, 'remove'),
-};
+export const memberRemove: Run = (invocation) => change(invocation, 'remove');

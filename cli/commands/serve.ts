@@ -1,35 +1,36 @@
 import { allRoutes } from '../../functions/allRoutes.ts';
 import { createCloudStorage } from '../../shared/bucket/cloudStorage.ts';
-import { readConfig } from '../../shared/config.ts';
+import { type Config, ConfigError, readConfig } from '../../shared/config.ts';
 import { createApp } from '../../shared/http/createApp.ts';
 import { serve as serveApp } from '../../shared/http/serve.ts';
 import { configureLog } from '../../shared/log.ts';
-import { type Command, UsageError } from '../command.ts';
+import { type Invocation, type Run, UsageError } from '../command.ts';
 
 /** `identity serve`: the three functions on one port, until the process is told to stop. */
-export const serve: Command = {
-  name: 'serve',
-  usage: '[--host 127.0.0.1] [--port 8080]',
-  summary: 'serve the three functions on one port',
-  options: { host: { type: 'string' }, port: { type: 'string' } },
-  positionals: 0,
-  async run({ store, options, environment, signal }) {
-    const config = readConfig(environment);
-    configureLog(config.logLevel, process.stderr);
-    const routes = allRoutes({ ...config, store, bucket: createCloudStorage(), now: () => new Date() });
-    const app = createApp({ routes });
-    const server = await serveApp({
-      app,
-      host: options.host ?? '127.0.0.1',
-      port: portOf(options.port ?? '8080'),
-      drainMs: config.shutdownMs,
-    });
-    process.stdout.write(`listening on ${server.url}\n`);
-    await aborted(signal);
-    await server.close();
-    return undefined;
-  },
+export const serve: Run = async ({ store, options, environment, signal }) => {
+  const config = configOf(environment);
+  configureLog(config.logLevel, process.stderr);
+  const routes = allRoutes({ ...config, store, bucket: createCloudStorage(), now: () => new Date() });
+  const app = createApp({ routes });
+  const server = await serveApp({
+    app,
+    host: options.host ?? '127.0.0.1',
+    port: portOf(options.port ?? '8080'),
+    drainMs: config.shutdownMs,
+  });
+  process.stdout.write(`listening on ${server.url}\n`);
+  await aborted(signal);
+  await server.close();
+  return undefined;
 };
+
+function configOf(environment: Invocation['environment']): Config {
+  try {
+    return readConfig(environment);
+  } catch (error) {
+    throw error instanceof ConfigError ? new UsageError(error.message) : error;
+  }
+}
 
 function portOf(text: string): number {
   const port = Number(text);

@@ -5,9 +5,10 @@ import { notServiceUser, organisationUnknown, userNameTaken } from '../errors/er
 import { defaultOrganisation } from '../instance.ts';
 import { documentId } from '../store/documentId.ts';
 import { type Store, WriteConflict } from '../store/store.ts';
+import { existingUser } from './existingUser.ts';
 import { listTokens } from './personalAccessToken.ts';
 import { recordsReferringTo } from './userRecords.ts';
-import { existingUser, newId, serviceUserWrites, userClaims } from './users.ts';
+import { newId, serviceUserWrites, userClaims } from './users.ts';
 
 /**
  * Makes a service user.

@@ -1,10 +1,7 @@
 import { randomInt } from 'node:crypto';
-import { userKey } from '../auth/memberKeys.ts';
 import { readRecord, recordOf } from '../contract/record.ts';
 import { createWrites, ownerOf, planRecord } from '../contract/recordPlan.ts';
 import { organisationSection, sectionNamed } from '../contract/sections.ts';
-import { userUnknown } from '../errors/errors.ts';
-import type { FieldName } from '../store/documentFields.ts';
 import type { DocumentKey, Store, StoredDocument, Write } from '../store/store.ts';
 
 /** A new id: 18 digits, as ZITADEL's are. */
@@ -23,17 +20,6 @@ export function serviceUserWrites(userId: string, orgId: string, name: string, n
   const user = { userName: name, name, accessTokenType: 'ACCESS_TOKEN_TYPE_BEARER' };
   const record = readRecord(sectionNamed('machineUsers'), { userId, user }, orgId);
   return createWrites(planRecord(record, false), now.toISOString());
-}
-
-/** The stored user, or a fault that names the id. */
-export async function existingUser(
-  store: Store,
-  userId: string,
-  fields: readonly FieldName[],
-): Promise<StoredDocument> {
-  const [user] = await store.getMany([userKey(userId)], fields);
-  if (user === undefined) throw userUnknown(userId);
-  return user;
 }
 
 /** The names that a user holds. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -275,8 +275,24 @@ describe('a wrong command line', () => {
     [['serve', '--port', 'http'], '--port http: give a number from 0 to 65535; 0 picks a free port'],
   ])('%j is answered with: %s', async (args, message) => {
     const { path, remove } = await temporaryDirectory();
+    if (args[0] !== 'init') await init(['--data', path]);
     const { code, stdout, stderr } = await identity([...args, '--data', path]);
     expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: `identity: ${message}\n` });
+    await remove();
+  });
+
+  it.each([
+    ['pat', 'list', '--user', '1'],
+    ['member', 'add', '--user', '1', '--role', 'IAM_OWNER'],
+    ['service-user', 'create', 'robot'],
+    ['otp-email', 'enable', '1'],
+  ])('%s %s refuses a directory without an instance, and makes none there', async (...args) => {
+    const { path, remove } = await temporaryDirectory();
+    const mistyped = join(path, 'mistyped');
+    const { code, stdout, stderr } = await identity([...args, '--data', mistyped]);
+    const message = `identity: --data ${mistyped}: no instance is there; identity init makes one\n`;
+    expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: message });
+    expect(await readdir(path)).toEqual([]);
     await remove();
   });
 
