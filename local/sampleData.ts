@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { importOrganisations } from '../functions/import/importOrganisations.ts';
-import { enableOtpEmail } from '../shared/accounts/otpEmail.ts';
 import type { Store } from '../shared/store/store.ts';
 
 /** The person of the sample data who has the OTP e-mail factor. */
@@ -8,13 +7,15 @@ export const samplePerson = '330000000000000201';
 
 const file = new URL('sample/organisations.json', import.meta.url);
 
-/** Fills an instance with two organisations that a real ZITADEL exported, and gives one person the OTP e-mail factor. */
+/**
+ * Fills an instance with two organisations that a real ZITADEL exported, one person of which has been given the OTP e-mail
+ * factor. What is there already stays, so that a filling that broke off can be made good.
+ */
 export async function fillWithSample(store: Store): Promise<void> {
   const content = await readFile(file);
   const source = { open: () => asIterable(content) };
   const options = { withKeys: true };
   await importOrganisations(store, source, options, new Date().toISOString(), new AbortController().signal);
-  await enableOtpEmail(store, samplePerson, new Date());
 }
 
 async function* asIterable(content: Uint8Array): AsyncGenerator<Uint8Array> {

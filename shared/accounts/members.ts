@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { rolesOf } from '../auth/authorise.ts';
 import { instanceMemberKey, organisationMemberKey } from '../auth/memberKeys.ts';
 import { isInstanceRole, knownRoles } from '../auth/roles.ts';
@@ -13,10 +14,28 @@ export interface Membership {
   readonly orgId: string | undefined;
 }
 
+const INSTANCE_MEMBERS = 'instanceMembers';
+const memberSchema = z.object({ userId: z.string() });
+
 /** The write that gives a user roles on the instance. */
 export function instanceMemberWrite(userId: string, roles: readonly string[]): Write {
   const body = JSON.stringify({ userId, roles });
-  return { type: 'create', key: instanceMemberKey(userId), fields: { partition: 'instanceMembers', body } };
+  return { type: 'create', key: instanceMemberKey(userId), fields: { partition: INSTANCE_MEMBERS, body } };
+}
+
+/** The ids of the users who hold a role on the instance. */
+export async function instanceMembers(store: Store, role: string): Promise<string[]> {
+  const snapshot = await store.snapshot();
+  try {
+    const ids: string[] = [];
+    for await (const documents of snapshot.scan({ collection: 'members', partition: INSTANCE_MEMBERS })) {
+      const members = documents.filter((document) => rolesOf(document).includes(role));
+      ids.push(...members.map(({ body = '{}' }) => memberSchema.parse(JSON.parse(body)).userId));
+    }
+    return ids;
+  } finally {
+    await snapshot.close();
+  }
 }
 
 /** Adds a role to a user's membership, or takes it away; a membership without roles is removed. */
