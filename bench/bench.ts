@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { startEmulator } from './emulator.ts';
+import { emptyEmulator } from '../test/support/emptyEmulator.ts';
+import { startEmulator } from '../test/support/startEmulator.ts';
 import { inOwnProcess, type Result } from './inOwnProcess.ts';
 import type { Task } from './measurements.ts';
 import { writeSampleDocument } from './sampleUsers.ts';
@@ -13,6 +14,7 @@ import { type Row, shareOf, tableHead, tableLine } from './table.ts';
 const TARGET_SHARE = 0.5;
 const TARGET_MEGABYTES = 400;
 const WARM_UP_USERS = 20_000;
+const EMULATOR_HEAP = '6g';
 
 const usage = 'npm run bench -- [--users NUMBER] [--store sqlite|firestore]';
 const optionsSchema = z.object({
@@ -44,7 +46,7 @@ async function measureSqlite(): Promise<void> {
 }
 
 async function measureFirestore(): Promise<void> {
-  const emulator = await startEmulator();
+  const emulator = await startEmulator(EMULATOR_HEAP);
   if ('missing' in emulator) {
     print(`Firestore is left out: ${emulator.missing}`);
     return;
@@ -56,8 +58,8 @@ async function measureFirestore(): Promise<void> {
   const warmUp: Task = { name: 'raw write', users: WARM_UP_USERS, file, location: place('warm-up') };
   await inOwnProcess(warmUp);
   await inOwnProcess({ ...warmUp, name: 'raw read' });
-  await running.empty('warm-up');
-  await measureStore(place('raw'), place('product'), () => running.empty('raw'));
+  await emptyEmulator(running.address, 'warm-up');
+  await measureStore(place('raw'), place('product'), () => emptyEmulator(running.address, 'raw'));
 }
 
 /** Measures the raw loop and the product beside it; `emptyRaw` comes after the last that needs the raw loop's database. */

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, onTestFinished } from 'vitest';
 import { openStore, type StoreLocation } from '../../shared/store/openStore.ts';
 import type { Store } from '../../shared/store/store.ts';
+import { emptyEmulator } from './emptyEmulator.ts';
 import { firestoreEmulator } from './withFirestore.ts';
 
 /** One implementation of the store. */
@@ -31,8 +32,10 @@ export const firestore: StoreKind = {
   name: 'Firestore',
   isAvailable: firestoreEmulator !== null,
   newLocation: async () => {
+    const address = firestoreEmulator;
+    if (address === null) throw new Error('there is no Firestore emulator');
     const projectId = `test-${randomUUID()}`;
-    onTestFinished(() => emptyEmulator(projectId));
+    onTestFinished(() => emptyEmulator(address, projectId));
     return { kind: 'firestore', projectId, databaseId: '(default)' };
   },
 };
@@ -51,11 +54,4 @@ export async function openTestStore(kind: StoreKind, location?: StoreLocation): 
   const store = await openStore(location ?? (await kind.newLocation()));
   onTestFinished(() => store.close());
   return store;
-}
-
-// The emulator keeps all documents in memory until it ends.
-async function emptyEmulator(projectId: string): Promise<void> {
-  const url = `http://${firestoreEmulator}/emulator/v1/projects/${projectId}/databases/(default)/documents`;
-  const response = await fetch(url, { method: 'DELETE' });
-  if (!response.ok) throw new Error(`the emulator could not be emptied: ${response.status}`);
 }
