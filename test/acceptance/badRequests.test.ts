@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { canonicalOrganisations } from '../support/canonical.ts';
+import { comparable } from '../support/comparable.ts';
 import { type BucketAccess, type Deployment, describeDeployments, noBucket } from '../support/deployments.ts';
 import { expectError, exportFrom, send } from '../support/wire.ts';
 import type { BadRequest } from './badRequests/badRequest.ts';
@@ -40,7 +40,7 @@ describeDeployments('bad requests', (get) => {
 });
 
 async function contentOf({ target }: Deployment): Promise<unknown> {
-  return canonicalOrganisations(await exportFrom(target));
+  return comparable((await exportFrom(target)).orgs);
 }
 
 function bodyOf({ body }: BadRequest, bucket: BucketAccess | undefined) {
