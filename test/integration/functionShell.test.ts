@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import http from 'node:http';
+import { join } from 'node:path';
 import { http as registerHttp } from '@google-cloud/functions-framework';
 import { getTestServer } from '@google-cloud/functions-framework/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -8,11 +9,12 @@ import { createApp } from '../../shared/http/createApp.ts';
 import { registerFunction } from '../../shared/http/functionShell.ts';
 import { urlOf } from '../../shared/http/serve.ts';
 import { configureLog } from '../../shared/log.ts';
-import { type FunctionProcess, functionUrl, startFunction } from '../support/functionProcess.ts';
+import { type Running, root, run, startProgram } from '../support/program.ts';
 import { openConnection, readAnswer } from '../support/rawHttp.ts';
 
-const source = 'test/fixtures/functions/throwaway.ts';
-const environment = { PATH: process.env.PATH ?? '', DATA_DIR: '/nowhere' };
+const framework = join(root, 'node_modules', '.bin', 'functions-framework');
+const throwaway = ['--source=test/fixtures/functions/throwaway.ts', '--target=throwaway', '--port=0'];
+const environment = { DATA_DIR: '/nowhere', FIRESTORE_EMULATOR_HOST: undefined };
 const size = 400_000_000;
 
 describe('the installed functions-framework', () => {
@@ -144,40 +146,34 @@ describe('a function under getTestServer', () => {
 });
 
 describe("a function under the framework's command", () => {
-  let started: FunctionProcess;
+  let started: Running;
   let url: string;
 
   beforeAll(async () => {
-    started = startFunction(source, 'throwaway', environment);
-    url = await functionUrl(started);
+    started = await startThrowaway();
+    url = urlOfFunction(started);
   });
 
-  afterAll(async () => {
-    started.child.kill('SIGKILL');
-    await started.exited;
-  });
+  afterAll(() => started.stop('SIGKILL'));
 
   behavesAsOurs(() => url);
 
   it('writes nothing of any body, and no HTML', () => {
-    expect(started.output()).toContain('"request finished"');
-    expect(started.output()).not.toMatch(/hunter2|<html/);
+    expect(outputOf(started)).toContain('"request finished"');
+    expect(outputOf(started)).not.toMatch(/hunter2|<html/);
   });
 });
 
 describe('a function that is told to end', () => {
-  let started: FunctionProcess;
+  let started: Running;
   let url: string;
 
   beforeEach(async () => {
-    started = startFunction(source, 'throwaway', environment);
-    url = await functionUrl(started);
+    started = await startThrowaway();
+    url = urlOfFunction(started);
   });
 
-  afterEach(async () => {
-    started.child.kill('SIGKILL');
-    await started.exited;
-  });
+  afterEach(() => started.stop('SIGKILL'));
 
   it('finishes at SIGTERM what runs, refuses what comes, and exits with 0', async () => {
     const [slow, idle] = [await openConnection(url), await openConnection(url)];
@@ -188,7 +184,7 @@ describe('a function that is told to end', () => {
     idle.write('POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n');
     expect((await readAnswer(idle)).status).toBe(200);
 
-    started.child.kill('SIGTERM');
+    const ended = started.stop('SIGTERM');
     await started.written('"shutting down"');
     idle.write('POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n');
     const refused = await readAnswer(idle);
@@ -197,13 +193,12 @@ describe('a function that is told to end', () => {
 
     slow.write('56789');
     expect(JSON.parse((await readAnswer(slow)).body)).toHaveProperty('text', '0123456789');
-    expect(await started.exited).toBe(0);
-    expect(started.output()).toContain('"unfinished":0');
+    expect((await ended).code).toBe(0);
+    expect(outputOf(started)).toContain('"unfinished":0');
   });
 
   it('exits with 0 at SIGINT when nothing runs', async () => {
-    started.child.kill('SIGINT');
-    expect(await started.exited).toBe(0);
+    expect((await started.stop('SIGINT')).code).toBe(0);
   });
 });
 
@@ -220,21 +215,36 @@ describe('a function by itself', () => {
       [': the database is not there'],
     ],
   ])('%s, and exits with 1', async (_name, env, texts) => {
-    const started = startFunction(source, 'throwaway', { ...environment, ...env });
-    expect(await started.exited).toBe(1);
-    for (const text of ['the function "throwaway" cannot start', ...texts]) expect(started.output()).toContain(text);
+    const ended = await run(process.execPath, [framework, ...throwaway], { env: { ...environment, ...env } });
+    expect(ended.code).toBe(1);
+    for (const text of ['the function "throwaway" cannot start', ...texts]) {
+      expect(`${ended.stdout}${ended.stderr}`).toContain(text);
+    }
   });
 
   it('cuts at its limit what does not finish', async () => {
-    const started = startFunction(source, 'throwaway', { ...environment, SHUTDOWN_SECONDS: '0' });
-    const url = await functionUrl(started);
+    const started = await startThrowaway({ SHUTDOWN_SECONDS: '0' });
+    const url = urlOfFunction(started);
     const [slow, other] = [await openConnection(url), await openConnection(url)];
     slow.on('error', () => slow.destroy());
     slow.write('POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n01234');
     other.write('POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n');
     await readAnswer(other);
-    started.child.kill('SIGTERM');
-    expect(await started.exited).toBe(0);
-    expect(started.output()).toContain('"unfinished":1');
+    expect((await started.stop('SIGTERM')).code).toBe(0);
+    expect(outputOf(started)).toContain('"unfinished":1');
   });
 });
+
+/** Starts the framework for a function that is no part of the product. */
+function startThrowaway(env: Readonly<Record<string, string>> = {}): Promise<Running> {
+  const listening = /"url":"http:[^"]*:(\d+)"/;
+  return startProgram(process.execPath, [framework, ...throwaway], listening, { env: { ...environment, ...env } });
+}
+
+function urlOfFunction({ ready }: Running): string {
+  return `http://127.0.0.1:${ready[1]}`;
+}
+
+function outputOf(running: Running): string {
+  return `${running.stdout()}${running.stderr()}`;
+}

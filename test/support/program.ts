@@ -32,6 +32,8 @@ export interface Running {
   /** What it has written so far. */
   stdout(): string;
   stderr(): string;
+  /** Resolves when it has written `part`, wherever; rejects when it ends without that. */
+  written(part: string): Promise<void>;
   /** Sends a signal and waits for the end. */
   stop(signal?: NodeJS.Signals): Promise<Ended>;
 }
@@ -60,21 +62,31 @@ export async function startProgram(
   const { child, text, ended } = watch(command, args, options);
   const kill = () => void child.kill('SIGKILL');
   process.once('exit', kill);
-  const { promise, resolve } = Promise.withResolvers<RegExpExecArray>();
-  child.stdout?.on('data', () => {
-    const match = ready.exec(text.stdout);
-    if (match !== null) resolve(match);
-  });
   const early = ended.then(({ code, stdout, stderr }) => {
     throw new Error(`${command} ${args.join(' ')} ended with ${code}:\n${stdout}${stderr}`);
   });
-  const match = await Promise.race([promise, early]);
+  const match = await Promise.race([found(child, () => ready.exec(text.stdout)), early]);
   early.catch(() => process.off('exit', kill));
   const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
     child.kill(signal);
     return ended;
   };
-  return { ready: match, pid: child.pid ?? 0, stdout: () => text.stdout, stderr: () => text.stderr, stop };
+  const written = async (part: string) => {
+    await Promise.race([found(child, () => (`${text.stdout}${text.stderr}`.includes(part) ? part : null)), early]);
+  };
+  return { ready: match, pid: child.pid ?? 0, stdout: () => text.stdout, stderr: () => text.stderr, written, stop };
+}
+
+/** What `look` finds in what the program has written so far, or will have. */
+function found<Found>(child: ChildProcess, look: () => Found | null): Promise<Found> {
+  const { promise, resolve } = Promise.withResolvers<Found>();
+  const lookAgain = () => {
+    const result = look();
+    if (result !== null) resolve(result);
+  };
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', lookAgain);
+  lookAgain();
+  return promise;
 }
 
 function watch(command: string, args: readonly string[], { env, cwd = root }: ProgramOptions): Watched {
