@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { isRecord, putAt } from '../../../shared/contract/jsonRecord.ts';
 import { readRecord, storedFields } from '../../../shared/contract/record.ts';
-import { findSection } from './findSection.ts';
+import { sectionNamed } from '../../../shared/contract/sections.ts';
 
-const read = (section: string, value: unknown, orgId = 'org-1') => readRecord(findSection(section), value, orgId);
+const read = (section: string, value: unknown, orgId = 'org-1') => readRecord(sectionNamed(section), value, orgId);
 
 const person = {
   userId: 'auth0|abc',
@@ -74,7 +74,7 @@ describe('a record', () => {
     'of %s is refused without the object inside it',
     (section) => {
       expect(() => read(section, {})).toThrow(/^\w+: value is required$/);
-      expect(() => read(section, { [findSection(section).inner ?? '']: null })).toThrow(/value is required/);
+      expect(() => read(section, { [sectionNamed(section).inner ?? '']: null })).toThrow(/value is required/);
     },
   );
 

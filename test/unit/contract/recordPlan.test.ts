@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { readRecord } from '../../../shared/contract/record.ts';
 import { createWrites, ownerOf, planRecord } from '../../../shared/contract/recordPlan.ts';
-import { findSection } from './findSection.ts';
+import { sectionNamed } from '../../../shared/contract/sections.ts';
 
 function plan(section: string, value: unknown, orgId = 'org-1', loginNamesByDomain = false) {
-  return planRecord(readRecord(findSection(section), value, orgId), loginNamesByDomain);
+  return planRecord(readRecord(sectionNamed(section), value, orgId), loginNamesByDomain);
 }
 
 const user = (userName: string, orgId = 'org-1', byDomain = false) =>
