@@ -31,7 +31,7 @@ export function newSubjects(): Subjects {
 
 function newIds() {
   const run = randomUUID();
-  const id = (name: string) => `${name}-${run}`;
+  const id = (name: string) => `${name.replaceAll(/\W/g, '-')}-${run}`;
   return {
     /** Makes an id that no other run has. */
     id,

@@ -1,6 +1,6 @@
 import type { Row } from '../row.ts';
 import type { Subjects } from '../subjects.ts';
-import { equals, importing, row } from './statement.ts';
+import { equals, importing, projectOf, row } from './statement.ts';
 
 const ORIGIN = 'contract 8.1';
 
@@ -13,8 +13,6 @@ const importAll = (orgs: readonly object[]) => importing({ dataOrgs: { orgs }, t
 
 const roleOf = (projectId: string, ...keys: readonly string[]) =>
   keys.map((roleKey) => ({ projectId, roleKey, displayName: roleKey }));
-
-const projectOf = (projectId: string, more: object = {}) => ({ projectId, project: { name: projectId, ...more } });
 
 function personOf(userId: string) {
   const profile = { firstName: userId, lastName: userId, displayName: userId, preferredLanguage: userId.slice(0, 10) };

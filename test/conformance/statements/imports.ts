@@ -9,6 +9,7 @@ import {
   importingOrgs,
   includes,
   organisation,
+  projectOf,
   row,
   rowOf,
 } from './statement.ts';
@@ -105,7 +106,6 @@ function again(id: MakeId): Row[] {
 }
 
 const USER_EXISTS = 'ID=COMMAND-ziuna Message=Errors.User.AlreadyExisting';
-const projectOf = (projectId: string) => ({ projectId, project: { name: projectId } });
 
 function orders(id: MakeId): Row[] {
   const [twice, granted, granting, nameless] = [id('twice'), id('granted'), id('granting'), id('given')];
@@ -154,7 +154,7 @@ function orders(id: MakeId): Row[] {
 
 function faulty(id: MakeId): Row[] {
   const report = (name: string, content: (orgId: string) => object, fault: (orgId: string) => object) => {
-    const orgId = id(name.replaceAll(/\W/g, '-'));
+    const orgId = id(name);
     return row(
       'contract 5.7',
       name,

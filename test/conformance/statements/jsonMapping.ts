@@ -19,7 +19,7 @@ const ORIGIN = 'contract 1.1';
 export function jsonMapping({ id }: Subjects): Row[] {
   /** An organisation with this content comes back with that. */
   const kept = (name: string, content: (orgId: string) => object, exported: object) => {
-    const orgId = id(name.replaceAll(/\W/g, '-'));
+    const orgId = id(name);
     return rowOf(ORIGIN, name, [
       { request: importingOrgs(organisation(orgId, content(orgId))), expected: includes({ errors: undefined }) },
       { request: exporting({ orgIds: [orgId] }), expected: includes({ orgs: [{ orgId, ...exported }] }) },

@@ -51,6 +51,11 @@ export function organisation(orgId: string, content: object = {}) {
   return { orgId, org: { name: orgId }, ...content };
 }
 
+/** A project as in an export file. */
+export function projectOf(projectId: string, more: object = {}) {
+  return { projectId, project: { name: projectId, ...more } };
+}
+
 /** A person as in an export file. */
 export function human(userId: string, more: object = {}) {
   const profile = { firstName: 'Con', lastName: 'Formance', displayName: 'Con Formance', preferredLanguage: 'en' };
