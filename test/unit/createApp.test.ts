@@ -1,8 +1,7 @@
-import { Writable } from 'node:stream';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { userNotFound } from '../../shared/errors/errors.ts';
 import { createApp } from '../../shared/http/createApp.ts';
-import { configureLog } from '../../shared/log.ts';
+import { capturedLog } from '../support/capturedLog.ts';
 
 const app = createApp({
   routes: [
@@ -23,18 +22,7 @@ const app = createApp({
   ],
 });
 
-let logged: string;
-
-beforeEach(() => {
-  logged = '';
-  const stream = new Writable({
-    write(chunk, _encoding, done) {
-      logged += String(chunk);
-      done();
-    },
-  });
-  configureLog('info', stream);
-});
+const logged = capturedLog();
 
 const remove = (userId: string) => app.request(`/v2/users/${userId}/otp_email`, { method: 'DELETE' });
 
@@ -121,7 +109,7 @@ describe('every answer', () => {
 
   it.each(requests)('%s %s is one line in the log, without the path itself', async (method, path, status) => {
     await app.request(`${path}?q=hunter2`, { method, headers: { 'x-request-id': 'mine-1', authorization: 'hunter2' } });
-    const lines = logged
+    const lines = logged()
       .trim()
       .split('\n')
       .map((line): unknown => JSON.parse(line));
@@ -140,8 +128,8 @@ describe('every answer', () => {
 
   it('is logged by the pattern of its route, not by the id in its path', async () => {
     await remove('auth0%7Cabc');
-    expect(logged).toContain('/v2/users/:userId/otp_email');
-    expect(logged).not.toContain('auth0');
+    expect(logged()).toContain('/v2/users/:userId/otp_email');
+    expect(logged()).not.toContain('auth0');
   });
 });
 

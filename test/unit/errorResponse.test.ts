@@ -1,22 +1,10 @@
-import { Writable } from 'node:stream';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { authHeaderMissing, invalidRequest, requestTooLarge, tokenInvalid } from '../../shared/errors/errors.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { errorResponse } from '../../shared/http/errorResponse.ts';
-import { configureLog } from '../../shared/log.ts';
+import { capturedLog } from '../support/capturedLog.ts';
 
-let logged: string;
-
-beforeEach(() => {
-  logged = '';
-  const stream = new Writable({
-    write(chunk, _encoding, done) {
-      logged += String(chunk);
-      done();
-    },
-  });
-  configureLog('info', stream);
-});
+const logged = capturedLog();
 
 describe('errorResponse', () => {
   it("renders the interface's error body as JSON, with its length and the headers of every answer", async () => {
@@ -48,14 +36,14 @@ describe('errorResponse', () => {
 
   it('does not log what it shows', () => {
     errorResponse(invalidRequest([{ field: 'timeout', description: 'hunter2' }]), 'r');
-    expect(logged).toBe('');
+    expect(logged()).toBe('');
   });
 
   it('shows a fault of ours as INTERNAL without its text, and logs it once', async () => {
     const response = errorResponse(new TypeError('secret place'), 'r-2');
     expect(response.status).toBe(500);
     expect(await response.json()).toEqual({ code: 13, message: 'An internal error occurred' });
-    const [line, ...more] = logged.trim().split('\n');
+    const [line, ...more] = logged().trim().split('\n');
     expect(more).toEqual([]);
     expect(JSON.parse(line ?? '')).toEqual({
       severity: 'ERROR',
@@ -68,7 +56,7 @@ describe('errorResponse', () => {
 
   it('logs the cause of an INTERNAL error', () => {
     errorResponse(IdentityError.from(new RangeError('deep')), 'r');
-    expect(logged).toContain('RangeError: deep');
+    expect(logged()).toContain('RangeError: deep');
   });
 
   it('never logs the text of a SyntaxError, which quotes the input', () => {
@@ -79,13 +67,13 @@ describe('errorResponse', () => {
       fault = error;
     }
     errorResponse(new Error('import failed', { cause: fault }), 'r');
-    expect(logged).toContain('Caused by: SyntaxError');
-    expect(logged).not.toContain('hunter2');
+    expect(logged()).toContain('Caused by: SyntaxError');
+    expect(logged()).not.toContain('hunter2');
   });
 
   it('says only the type of a thrown value that is no error', () => {
     errorResponse('hunter2', 'r');
-    expect(logged).toContain('a thrown string');
-    expect(logged).not.toContain('hunter2');
+    expect(logged()).toContain('a thrown string');
+    expect(logged()).not.toContain('hunter2');
   });
 });
