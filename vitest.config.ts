@@ -9,6 +9,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     projects: [
       { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
+      { extends: true, test: { name: 'terraform', include: ['test/terraform/**/*.test.ts'] } },
       { extends: true, test: { name: 'integration', include: ['test/integration/**/*.test.ts'], globalSetup } },
       { extends: true, test: { name: 'conformance', include: ['test/conformance/**/*.test.ts'], globalSetup } },
       { extends: true, test: { name: 'acceptance', include: ['test/acceptance/**/*.test.ts'], globalSetup } },

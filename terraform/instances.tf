@@ -1,0 +1,38 @@
+module "instance" {
+  source   = "./modules/instance"
+  for_each = var.instances
+
+  id            = each.key
+  project_id    = var.project_id
+  region        = var.region
+  domain        = each.value.domain
+  location      = coalesce(each.value.location, var.region)
+  exporters     = each.value.exporters
+  importers     = each.value.importers
+  log_level     = each.value.log_level
+  min_instances = each.value.min_instances
+
+  archives = { for name, archive in google_storage_bucket_object.source : name => {
+    bucket = archive.bucket
+    object = archive.name
+  } }
+  build_service_account   = google_service_account.build.id
+  docker_repository       = google_artifact_registry_repository.functions.id
+  notification_channels   = var.notification_channels
+  transfer_retention_days = var.transfer_retention_days
+
+  depends_on = [google_project_service.this, google_project_iam_member.build]
+}
+
+module "edge" {
+  source = "./modules/edge"
+
+  region              = var.region
+  requests_per_minute = var.requests_per_minute
+  instances = { for id, instance in var.instances : id => {
+    domain   = instance.domain
+    services = module.instance[id].services
+  } }
+
+  depends_on = [google_project_service.this]
+}

@@ -1,0 +1,25 @@
+resource "google_compute_global_address" "this" {
+  name = "identity"
+}
+
+resource "google_compute_ssl_policy" "this" {
+  name            = "identity"
+  profile         = "RESTRICTED"
+  min_tls_version = "TLS_1_2"
+}
+
+resource "google_compute_target_https_proxy" "this" {
+  name            = "identity"
+  url_map         = google_compute_url_map.this.id
+  ssl_policy      = google_compute_ssl_policy.this.id
+  certificate_map = "//certificatemanager.googleapis.com/${google_certificate_manager_certificate_map.this.id}"
+}
+
+# Nothing listens on port 80, not even to redirect: a token sent there would have gone over the network in clear.
+resource "google_compute_global_forwarding_rule" "https" {
+  name                  = "identity"
+  load_balancing_scheme = "EXTERNAL_MANAGED"
+  ip_address            = google_compute_global_address.this.id
+  port_range            = "443"
+  target                = google_compute_target_https_proxy.this.id
+}

@@ -1,0 +1,186 @@
+mock_provider "google" {
+  mock_resource "google_certificate_manager_dns_authorization" {
+    defaults = {
+      dns_resource_record = [{ name = "_acme-challenge.example.com.", type = "CNAME", data = "1.authorize.certificatemanager.goog." }]
+    }
+  }
+}
+
+variables {
+  region              = "europe-west1"
+  requests_per_minute = 600
+  instances = {
+    north = {
+      domain   = "north.example.com"
+      services = { removeOtpEmail = "north-remove-otp-email", export = "north-export", import = "north-import" }
+    }
+    south = {
+      domain   = "south.example.com"
+      services = { removeOtpEmail = "south-remove-otp-email", export = "south-export", import = "south-import" }
+    }
+  }
+}
+
+run "is_a_load_balancer_of_the_kind_that_knows_path_templates" {
+  assert {
+    condition     = alltrue([for backend in google_compute_backend_service.this : backend.load_balancing_scheme == "EXTERNAL_MANAGED"])
+    error_message = "Every backend must be EXTERNAL_MANAGED: the classic load balancer refuses route rules."
+  }
+  assert {
+    condition     = google_compute_global_forwarding_rule.https.load_balancing_scheme == "EXTERNAL_MANAGED"
+    error_message = "The forwarding rule must be EXTERNAL_MANAGED."
+  }
+}
+
+run "leads_each_domain_to_its_own_instance" {
+  assert {
+    condition     = { for rule in google_compute_url_map.this.host_rule : rule.path_matcher => tolist(rule.hosts) } == { north = tolist(["north.example.com"]), south = tolist(["south.example.com"]) }
+    error_message = "Each instance has a host rule for its domain and no other."
+  }
+}
+
+run "leads_each_route_to_its_function_of_the_same_instance" {
+  assert {
+    condition = alltrue([
+      for matcher in google_compute_url_map.this.path_matcher : [
+        for rule in matcher.route_rules : [
+          rule.match_rules[0].path_template_match == null ? rule.match_rules[0].full_path_match : rule.match_rules[0].path_template_match,
+          rule.service,
+        ]
+        ] == [
+        ["/v2/users/*/otp_email", google_compute_backend_service.this["${matcher.name}/removeOtpEmail"].id],
+        ["/v2beta/users/*/otp_email", google_compute_backend_service.this["${matcher.name}/removeOtpEmail"].id],
+        ["/admin/v1/export", google_compute_backend_service.this["${matcher.name}/export"].id],
+        ["/admin/v1/import", google_compute_backend_service.this["${matcher.name}/import"].id],
+      ]
+    ])
+    error_message = "Each instance has exactly these routes, in this order."
+  }
+  assert {
+    condition = alltrue(flatten([
+      for matcher in google_compute_url_map.this.path_matcher : [
+        for rule in matcher.route_rules :
+        (rule.match_rules[0].path_template_match == null) != (rule.match_rules[0].full_path_match == null)
+      ]
+    ]))
+    error_message = "A route is matched by a template or by its full path, never by both."
+  }
+  assert {
+    condition     = alltrue([for matcher in google_compute_url_map.this.path_matcher : length(distinct(matcher.route_rules[*].priority)) == length(matcher.route_rules)])
+    error_message = "Priorities must differ within an instance."
+  }
+}
+
+run "leads_everything_else_to_the_function_that_can_do_least" {
+  assert {
+    condition     = alltrue([for matcher in google_compute_url_map.this.path_matcher : matcher.default_service == google_compute_backend_service.this["${matcher.name}/removeOtpEmail"].id])
+    error_message = "A path that no route matches must be answered by removeOtpEmail of the same instance."
+  }
+  assert {
+    condition     = google_compute_url_map.this.default_service == google_compute_backend_service.this["north/removeOtpEmail"].id
+    error_message = "A host that is no instance's must be answered by removeOtpEmail as well."
+  }
+}
+
+run "lets_google_check_every_route" {
+  assert {
+    condition     = length(google_compute_url_map.this.test) == 8
+    error_message = "Each route of each instance has a test in the map."
+  }
+  assert {
+    condition = contains([
+      for test in google_compute_url_map.this.test : "${test.host}${test.path} ${test.service}"
+    ], "south.example.com/v2/users/1/otp_email ${google_compute_backend_service.this["south/removeOtpEmail"].id}")
+    error_message = "A template is tested by a path that it matches."
+  }
+}
+
+run "stays_within_the_hundred_tests_of_a_map" {
+  variables {
+    instances = { for number in range(30) : "instance-${number}" => {
+      domain   = "id-${number}.example.com"
+      services = { removeOtpEmail = "i${number}-remove-otp-email", export = "i${number}-export", import = "i${number}-import" }
+    } }
+  }
+
+  assert {
+    condition     = length(google_compute_url_map.this.test) == 100
+    error_message = "A map takes a hundred tests."
+  }
+  assert {
+    condition     = length(google_compute_url_map.this.path_matcher) == 30
+    error_message = "Every instance is routed all the same."
+  }
+}
+
+run "reaches_functions_of_the_second_generation" {
+  assert {
+    condition     = alltrue([for group in google_compute_region_network_endpoint_group.this : group.network_endpoint_type == "SERVERLESS" && length(group.cloud_run) == 1 && length(group.cloud_function) == 0])
+    error_message = "A function of the second generation is reached as a Cloud Run service."
+  }
+  assert {
+    condition     = google_compute_region_network_endpoint_group.this["south/import"].cloud_run[0].service == "south-import"
+    error_message = "Each endpoint group leads to one function's service."
+  }
+}
+
+run "has_a_certificate_for_every_instance" {
+  assert {
+    condition     = { for key, entry in google_certificate_manager_certificate_map_entry.this : key => entry.hostname } == { north = "north.example.com", south = "south.example.com" }
+    error_message = "Each instance has an entry in the certificate map, for its domain."
+  }
+  assert {
+    condition = alltrue([
+      for key, entry in google_certificate_manager_certificate_map_entry.this :
+      tolist(entry.certificates) == tolist([google_certificate_manager_certificate.this[key].id])
+      && tolist(google_certificate_manager_certificate.this[key].managed[0].domains) == tolist([entry.hostname])
+      && tolist(google_certificate_manager_certificate.this[key].managed[0].dns_authorizations) == tolist([google_certificate_manager_dns_authorization.this[key].id])
+      && google_certificate_manager_dns_authorization.this[key].domain == entry.hostname
+    ])
+    error_message = "Each entry names a certificate of its own domain, authorised by that domain's DNS."
+  }
+  assert {
+    condition     = google_compute_target_https_proxy.this.certificate_map == "//certificatemanager.googleapis.com/${google_certificate_manager_certificate_map.this.id}"
+    error_message = "The proxy serves the certificates of the map."
+  }
+}
+
+run "takes_tls_1_2_and_up_on_port_443_and_nothing_else" {
+  assert {
+    condition     = google_compute_ssl_policy.this.min_tls_version == "TLS_1_2" && google_compute_ssl_policy.this.profile == "RESTRICTED"
+    error_message = "Older TLS and weak ciphers must be refused."
+  }
+  assert {
+    condition     = google_compute_target_https_proxy.this.ssl_policy == google_compute_ssl_policy.this.id
+    error_message = "The proxy must use that policy."
+  }
+  assert {
+    condition     = google_compute_global_forwarding_rule.https.port_range == "443" && google_compute_global_forwarding_rule.https.target == google_compute_target_https_proxy.this.id
+    error_message = "The only port is 443."
+  }
+}
+
+run "slows_down_who_sends_too_much" {
+  assert {
+    condition     = alltrue([for backend in google_compute_backend_service.this : backend.security_policy == google_compute_security_policy.this.id])
+    error_message = "No backend is reached past the policy."
+  }
+  assert {
+    condition = [
+      for rule in google_compute_security_policy.this.rule : [
+        for limit in rule.rate_limit_options : [
+          limit.conform_action, limit.exceed_action, limit.enforce_on_key,
+          limit.rate_limit_threshold[0].count, limit.rate_limit_threshold[0].interval_sec,
+        ]
+      ] if rule.action == "throttle" && rule.match[0].config[0].src_ip_ranges == toset(["*"])
+    ] == [[["allow", "deny(429)", "IP", 600, 60]]]
+    error_message = "An address that sends more than was set is answered 429, whatever it is."
+  }
+}
+
+run "writes_a_log_line_for_every_request" {
+  assert {
+    condition     = alltrue([for backend in google_compute_backend_service.this : backend.log_config[0].enable && backend.log_config[0].sample_rate == 1])
+    error_message = "The load balancer's log is the only record of who called what."
+  }
+}

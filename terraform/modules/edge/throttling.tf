@@ -1,0 +1,37 @@
+resource "google_compute_security_policy" "this" {
+  name = "identity"
+  type = "CLOUD_ARMOR"
+
+  rule {
+    description = "Answers 429 to an address that sends too much."
+    priority    = 1000
+    action      = "throttle"
+    match {
+      versioned_expr = "SRC_IPS_V1"
+      config {
+        src_ip_ranges = ["*"]
+      }
+    }
+    rate_limit_options {
+      conform_action = "allow"
+      exceed_action  = "deny(429)"
+      enforce_on_key = "IP"
+      rate_limit_threshold {
+        count        = var.requests_per_minute
+        interval_sec = 60
+      }
+    }
+  }
+
+  rule {
+    description = "The rule that every policy must end with."
+    priority    = 2147483647
+    action      = "allow"
+    match {
+      versioned_expr = "SRC_IPS_V1"
+      config {
+        src_ip_ranges = ["*"]
+      }
+    }
+  }
+}

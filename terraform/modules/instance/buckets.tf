@@ -1,0 +1,49 @@
+# For files on their way from one instance to another. The functions have no rights here: a request carries a service
+# account's key, and that account is what is let in.
+resource "google_storage_bucket" "transfer" {
+  for_each = toset(["exports", "imports"])
+
+  project                     = var.project_id
+  name                        = "${var.project_id}-${var.id}-${each.key}"
+  location                    = var.region
+  uniform_bucket_level_access = true
+  public_access_prevention    = "enforced"
+  force_destroy               = false
+
+  soft_delete_policy {
+    retention_duration_seconds = 604800
+  }
+
+  lifecycle_rule {
+    action {
+      type = "Delete"
+    }
+    condition {
+      age = var.transfer_retention_days
+    }
+  }
+  lifecycle_rule {
+    action {
+      type = "AbortIncompleteMultipartUpload"
+    }
+    condition {
+      age = 1
+    }
+  }
+}
+
+resource "google_storage_bucket_iam_member" "exporter" {
+  for_each = var.exporters
+
+  bucket = google_storage_bucket.transfer["exports"].name
+  role   = "roles/storage.objectCreator"
+  member = each.key
+}
+
+resource "google_storage_bucket_iam_member" "importer" {
+  for_each = var.importers
+
+  bucket = google_storage_bucket.transfer["imports"].name
+  role   = "roles/storage.objectViewer"
+  member = each.key
+}

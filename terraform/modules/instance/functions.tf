@@ -1,0 +1,44 @@
+resource "google_cloudfunctions2_function" "this" {
+  for_each = local.functions
+
+  project  = var.project_id
+  location = var.region
+  # In lower case with hyphens, so that the Cloud Run service below it has the same name.
+  name        = each.value.name
+  description = "${each.key} of the identity instance ${var.id}"
+
+  build_config {
+    runtime           = "nodejs24"
+    entry_point       = each.key
+    service_account   = var.build_service_account
+    docker_repository = var.docker_repository
+
+    source {
+      storage_source {
+        bucket = var.archives[each.key].bucket
+        object = var.archives[each.key].object
+      }
+    }
+
+    automatic_update_policy {}
+  }
+
+  service_config {
+    available_cpu                    = "1"
+    available_memory                 = "${each.value.memory}Mi"
+    timeout_seconds                  = each.value.timeout
+    max_instance_request_concurrency = each.value.concurrency
+    min_instance_count               = each.value.min_instances
+    max_instance_count               = each.value.max_instances
+    ingress_settings                 = "ALLOW_INTERNAL_AND_GCLB"
+    all_traffic_on_latest_revision   = true
+    service_account_email            = google_service_account.function[each.key].email
+
+    # The rest of the memory is for buffers, and for the file system, which is in memory here.
+    environment_variables = merge(local.environment, {
+      NODE_OPTIONS = "--max-old-space-size=${each.value.heap}"
+    })
+  }
+
+  depends_on = [google_project_iam_member.database]
+}

@@ -1,0 +1,23 @@
+resource "google_firebaserules_ruleset" "this" {
+  project         = var.project_id
+  deletion_policy = "ABANDON"
+
+  source {
+    files {
+      name    = "firestore.rules"
+      content = file("${path.module}/../../../firestore.rules")
+    }
+  }
+
+  # A release always names a ruleset that exists.
+  lifecycle {
+    create_before_destroy = true
+  }
+}
+
+resource "google_firebaserules_release" "this" {
+  project         = var.project_id
+  name            = "cloud.firestore/${google_firestore_database.this.name}"
+  ruleset_name    = google_firebaserules_ruleset.this.name
+  deletion_policy = "ABANDON"
+}

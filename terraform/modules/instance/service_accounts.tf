@@ -1,0 +1,21 @@
+resource "google_service_account" "function" {
+  for_each = local.functions
+
+  project      = var.project_id
+  account_id   = each.value.account
+  display_name = "Function ${each.key} of the identity instance ${var.id}"
+}
+
+# Of this instance's database only, although the role is given on the project: databases have no policies of their own.
+resource "google_project_iam_member" "database" {
+  for_each = local.functions
+
+  project = var.project_id
+  role    = each.value.database_role
+  member  = google_service_account.function[each.key].member
+
+  condition {
+    title      = "database-${var.id}"
+    expression = "resource.name == \"projects/${var.project_id}/databases/${google_firestore_database.this.name}\""
+  }
+}

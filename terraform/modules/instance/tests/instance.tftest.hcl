@@ -1,0 +1,324 @@
+mock_provider "google" {
+  mock_resource "google_service_account" {
+    defaults = {
+      email  = "mock@acme-identity.iam.gserviceaccount.com"
+      member = "serviceAccount:mock@acme-identity.iam.gserviceaccount.com"
+    }
+  }
+}
+
+variables {
+  id                      = "north"
+  project_id              = "acme-identity"
+  region                  = "europe-west1"
+  location                = "eur3"
+  domain                  = "north.example.com"
+  exporters               = ["serviceAccount:exporter@acme-identity.iam.gserviceaccount.com"]
+  importers               = ["serviceAccount:importer@acme-identity.iam.gserviceaccount.com"]
+  log_level               = "warn"
+  min_instances           = 1
+  build_service_account   = "projects/acme-identity/serviceAccounts/build@acme-identity.iam.gserviceaccount.com"
+  docker_repository       = "projects/acme-identity/locations/europe-west1/repositories/identity-functions"
+  notification_channels   = ["projects/acme-identity/notificationChannels/1"]
+  transfer_retention_days = 7
+  archives = {
+    removeOtpEmail = { bucket = "sources", object = "removeOtpEmail/1.zip" }
+    export         = { bucket = "sources", object = "export/2.zip" }
+    import         = { bucket = "sources", object = "import/3.zip" }
+  }
+}
+
+run "protects_the_database" {
+  command = plan
+
+  assert {
+    condition     = google_firestore_database.this.name == "north" && google_firestore_database.this.location_id == "eur3" && google_firestore_database.this.type == "FIRESTORE_NATIVE"
+    error_message = "The instance has a database of its own, where it was asked to be."
+  }
+  assert {
+    condition     = google_firestore_database.this.delete_protection_state == "DELETE_PROTECTION_ENABLED"
+    error_message = "The database must be protected from deletion."
+  }
+  assert {
+    condition     = google_firestore_database.this.point_in_time_recovery_enablement == "POINT_IN_TIME_RECOVERY_ENABLED"
+    error_message = "The database must be recoverable to any minute of the last days: exports read from one moment, too."
+  }
+  assert {
+    condition     = google_firestore_database.this.concurrency_mode == "PESSIMISTIC"
+    error_message = "Transactions must lock what they read."
+  }
+  assert {
+    condition     = google_firestore_backup_schedule.daily.retention == "604800s" && length(google_firestore_backup_schedule.daily.daily_recurrence) == 1 && google_firestore_backup_schedule.daily.database == "north"
+    error_message = "There is a backup every day, kept for a week."
+  }
+}
+
+run "leaves_everything_of_the_database_behind_when_the_instance_goes" {
+  command = plan
+
+  assert {
+    condition = alltrue([for policy in concat([
+      google_firestore_database.this.deletion_policy,
+      google_firestore_backup_schedule.daily.deletion_policy,
+      google_firestore_field.not_indexed.deletion_policy,
+      google_firebaserules_ruleset.this.deletion_policy,
+      google_firebaserules_release.this.deletion_policy,
+    ], values(google_firestore_field.partition)[*].deletion_policy) : policy == "ABANDON"])
+    error_message = "Taking an instance out of the map must not touch its data, nor open it, nor index it anew."
+  }
+}
+
+run "indexes_one_field_and_nothing_else" {
+  command = plan
+
+  assert {
+    condition = alltrue([
+      google_firestore_field.not_indexed.collection == "__default__",
+      google_firestore_field.not_indexed.field == "*",
+      length(google_firestore_field.not_indexed.index_config) == 1,
+      length(google_firestore_field.not_indexed.index_config[0].indexes) == 0,
+      google_firestore_field.not_indexed.database == "north",
+    ])
+    error_message = "No field of any collection is indexed unless it is named."
+  }
+  assert {
+    condition     = toset(keys(google_firestore_field.partition)) == toset(jsondecode(file("collections.json")))
+    error_message = "Every collection is searched by its partition."
+  }
+  assert {
+    condition = alltrue([
+      for collection, field in google_firestore_field.partition :
+      field.collection == collection && field.field == "partition" && field.database == "north" &&
+      [for index in field.index_config[0].indexes : [index.order, index.query_scope]] == [["ASCENDING", "COLLECTION"]]
+    ])
+    error_message = "The field partition has one ascending index a collection."
+  }
+}
+
+run "refuses_clients_by_the_projects_rules" {
+  assert {
+    condition     = google_firebaserules_ruleset.this.source[0].files[0].content == file("../../../firestore.rules")
+    error_message = "The rules in force are those that the tests on the emulator run with."
+  }
+  assert {
+    condition     = google_firebaserules_release.this.name == "cloud.firestore/north" && google_firebaserules_release.this.ruleset_name == google_firebaserules_ruleset.this.name
+    error_message = "The rules must be released for this instance's database."
+  }
+}
+
+run "keeps_files_private_and_for_days_only" {
+  command = plan
+
+  assert {
+    condition     = { for kind, bucket in google_storage_bucket.transfer : kind => bucket.name } == { exports = "acme-identity-north-exports", imports = "acme-identity-north-imports" }
+    error_message = "There is a bucket for exports and one for imports."
+  }
+  assert {
+    condition = alltrue([
+      for bucket in google_storage_bucket.transfer :
+      bucket.uniform_bucket_level_access && bucket.public_access_prevention == "enforced"
+    ])
+    error_message = "Nobody gets in by an object's own access list, or as the public."
+  }
+  assert {
+    condition     = alltrue([for bucket in google_storage_bucket.transfer : bucket.force_destroy == false])
+    error_message = "A bucket with files in it must not be deleted with the instance."
+  }
+  assert {
+    condition = alltrue([
+      for bucket in google_storage_bucket.transfer :
+      [for rule in bucket.lifecycle_rule : [one(rule.action).type, one(rule.condition).age]] ==
+      [["Delete", 7], ["AbortIncompleteMultipartUpload", 1]] && bucket.soft_delete_policy[0].retention_duration_seconds == 604800
+    ])
+    error_message = "Files are deleted after the days that were set, and can be brought back for a week."
+  }
+}
+
+run "lets_named_accounts_into_one_bucket_each" {
+  command = plan
+
+  assert {
+    condition     = { for member, grant in google_storage_bucket_iam_member.exporter : member => [grant.bucket, grant.role] } == { "serviceAccount:exporter@acme-identity.iam.gserviceaccount.com" = ["acme-identity-north-exports", "roles/storage.objectCreator"] }
+    error_message = "An exporter may create objects in the bucket for exports, and read none."
+  }
+  assert {
+    condition     = { for member, grant in google_storage_bucket_iam_member.importer : member => [grant.bucket, grant.role] } == { "serviceAccount:importer@acme-identity.iam.gserviceaccount.com" = ["acme-identity-north-imports", "roles/storage.objectViewer"] }
+    error_message = "An importer may read objects of the bucket for imports, and create none."
+  }
+}
+
+run "gives_each_function_an_account_with_one_role_on_one_database" {
+  command = plan
+
+  assert {
+    condition     = { for key, account in google_service_account.function : key => account.account_id } == { removeOtpEmail = "north-otp-email", export = "north-export", import = "north-import" }
+    error_message = "Each function has an account of its own."
+  }
+  assert {
+    condition     = { for key, grant in google_project_iam_member.database : key => grant.role } == { removeOtpEmail = "roles/datastore.user", export = "roles/datastore.viewer", import = "roles/datastore.user" }
+    error_message = "Export only reads; no function has any other role."
+  }
+  assert {
+    condition = alltrue([
+      for grant in google_project_iam_member.database :
+      [for condition in grant.condition : condition.expression] == ["resource.name == \"projects/acme-identity/databases/north\""]
+    ])
+    error_message = "Each role must be for this instance's database only."
+  }
+}
+
+run "keeps_the_names_of_accounts_within_thirty_characters" {
+  command = plan
+  variables {
+    id = "an-instance-of-20-ch"
+  }
+
+  assert {
+    condition     = alltrue([for account in google_service_account.function : length(account.account_id) <= 30])
+    error_message = "An id of 20 characters, the longest, must leave room for the function's name."
+  }
+}
+
+run "runs_each_function_as_it_was_measured" {
+  command = plan
+
+  assert {
+    condition = {
+      for key, function in google_cloudfunctions2_function.this : key => [
+        function.name,
+        function.service_config[0].available_memory,
+        function.service_config[0].timeout_seconds,
+        function.service_config[0].max_instance_request_concurrency,
+        function.service_config[0].min_instance_count,
+        function.service_config[0].environment_variables.NODE_OPTIONS,
+      ]
+      } == {
+      removeOtpEmail = ["north-remove-otp-email", "512Mi", 30, 80, 1, "--max-old-space-size=256"]
+      export         = ["north-export", "1024Mi", 3600, 1, 0, "--max-old-space-size=512"]
+      import         = ["north-import", "1024Mi", 3600, 1, 0, "--max-old-space-size=512"]
+    }
+    error_message = "Memory, time, concurrency and heap are those that operations.md describes."
+  }
+  assert {
+    condition     = alltrue([for function in google_cloudfunctions2_function.this : function.service_config[0].available_cpu == "1"])
+    error_message = "More than one request at a time needs a whole processor."
+  }
+  assert {
+    condition     = alltrue([for function in local.functions : function.heap * 2 <= function.memory])
+    error_message = "Half of the memory is for what is not in the heap: buffers and temporary files."
+  }
+  assert {
+    condition = alltrue([
+      for key, function in google_cloudfunctions2_function.this :
+      function.build_config[0].runtime == "nodejs24" && function.build_config[0].entry_point == key && length(function.build_config[0].automatic_update_policy) == 1
+    ])
+    error_message = "Each function runs under Node 24, kept up to date, and is called by its name in the code."
+  }
+  assert {
+    condition = alltrue([
+      for key, function in google_cloudfunctions2_function.this :
+      function.build_config[0].source[0].storage_source[0].object == var.archives[key].object && function.build_config[0].source[0].storage_source[0].bucket == "sources"
+    ])
+    error_message = "Each function is built from its own archive."
+  }
+}
+
+run "configures_the_functions" {
+  command = plan
+
+  assert {
+    condition = alltrue([
+      for function in google_cloudfunctions2_function.this : {
+        for name, value in function.service_config[0].environment_variables : name => value if name != "NODE_OPTIONS"
+        } == {
+        FIRESTORE_PROJECT  = "acme-identity"
+        FIRESTORE_DATABASE = "north"
+        LOG_LEVEL          = "warn"
+        MAX_RESPONSE_BYTES = "10000000"
+        MAX_TIMEOUT        = "59m"
+        SHUTDOWN_SECONDS   = "9"
+      }
+    ])
+    error_message = "Every function is led to this instance's database, and ends before the platform ends it."
+  }
+}
+
+run "lets_only_the_load_balancer_in" {
+  command = plan
+
+  assert {
+    condition     = alltrue([for function in google_cloudfunctions2_function.this : function.service_config[0].ingress_settings == "ALLOW_INTERNAL_AND_GCLB"])
+    error_message = "A function must not be reached past the load balancer."
+  }
+  assert {
+    condition = {
+      for key, grant in google_cloud_run_v2_service_iam_member.invoker : key => [grant.name, grant.role, grant.member]
+      } == {
+      removeOtpEmail = ["north-remove-otp-email", "roles/run.invoker", "allUsers"]
+      export         = ["north-export", "roles/run.invoker", "allUsers"]
+      import         = ["north-import", "roles/run.invoker", "allUsers"]
+    }
+    error_message = "The load balancer has no identity, so everyone may invoke a service, and nobody may do anything else with it."
+  }
+}
+
+run "runs_each_function_as_its_own_account" {
+  assert {
+    condition = alltrue([
+      for key, function in google_cloudfunctions2_function.this :
+      function.service_config[0].service_account_email == google_service_account.function[key].email && function.build_config[0].service_account == var.build_service_account
+    ])
+    error_message = "A function must not run as the project's default account."
+  }
+}
+
+run "watches_every_function_from_outside" {
+  command = plan
+
+  assert {
+    condition     = toset(keys(google_monitoring_uptime_check_config.this)) == toset(keys(local.functions))
+    error_message = "Each function is probed."
+  }
+  assert {
+    condition = alltrue([
+      for check in google_monitoring_uptime_check_config.this :
+      check.monitored_resource[0].labels.host == "north.example.com" && check.http_check[0].use_ssl && check.http_check[0].validate_ssl
+    ])
+    error_message = "Probes go to the instance's domain, and check its certificate."
+  }
+}
+
+run "tells_the_channels_of_every_alert_and_what_to_do" {
+  assert {
+    condition = alltrue([
+      for policy in concat(
+        values(google_monitoring_alert_policy.unreachable),
+        values(google_monitoring_alert_policy.failing),
+        values(google_monitoring_alert_policy.slow),
+        values(google_monitoring_alert_policy.memory),
+        [google_monitoring_alert_policy.import_unfinished],
+      ) : toset(policy.notification_channels) == var.notification_channels && length(policy.documentation[0].content) > 20
+    ])
+    error_message = "No alert goes unheard, or leaves its reader alone."
+  }
+  assert {
+    condition = alltrue([
+      for key, policy in google_monitoring_alert_policy.failing :
+      strcontains(policy.conditions[0].condition_threshold[0].filter, "\"${google_cloudfunctions2_function.this[key].name}\"")
+      && strcontains(policy.conditions[0].condition_threshold[0].filter, "5xx")
+      && policy.conditions[0].condition_threshold[0].denominator_filter != null
+    ])
+    error_message = "An alert on failures is on the share of one function's requests."
+  }
+  assert {
+    condition = alltrue([
+      for key, policy in google_monitoring_alert_policy.slow :
+      policy.conditions[0].condition_threshold[0].threshold_value < google_cloudfunctions2_function.this[key].service_config[0].timeout_seconds * 1000
+    ])
+    error_message = "An alert on slowness comes before the time-out."
+  }
+  assert {
+    condition     = strcontains(google_monitoring_alert_policy.import_unfinished.conditions[0].condition_threshold[0].filter, "user/north-import-unfinished")
+    error_message = "An import that did not finish is told of."
+  }
+}

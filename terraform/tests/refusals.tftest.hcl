@@ -1,0 +1,282 @@
+# Each value that the variables refuse, one a run.
+
+mock_provider "google" {}
+
+variables {
+  project_id     = "acme-identity"
+  region         = "europe-west1"
+  dist_directory = "tests/archives"
+  instances      = { north = { domain = "north.example.com" } }
+}
+
+run "refuses_an_empty_map_of_instances" {
+  command = plan
+  variables {
+    instances = {}
+  }
+  expect_failures = [var.instances]
+}
+
+run "refuses_an_id_that_is_too_short" {
+  command = plan
+  variables {
+    instances = { abc = { domain = "north.example.com" } }
+  }
+  expect_failures = [var.instances]
+}
+
+run "refuses_an_id_that_is_too_long_for_a_service_account" {
+  command = plan
+  variables {
+    instances = { abcdefghijklmnopqrstu = { domain = "north.example.com" } }
+  }
+  expect_failures = [var.instances]
+}
+
+run "refuses_an_id_like_a_uuid" {
+  command = plan
+  variables {
+    instances = { "f47ac10b-58cc-4372-a567-0e02b2c3d479" = { domain = "north.example.com" } }
+  }
+  expect_failures = [var.instances]
+}
+
+run "refuses_an_id_with_capitals" {
+  command = plan
+  variables {
+    instances = { North = { domain = "north.example.com" } }
+  }
+  expect_failures = [var.instances]
+}
+
+run "refuses_an_id_that_begins_with_a_digit" {
+  command = plan
+  variables {
+    instances = { "1north" = { domain = "north.example.com" } }
+  }
+  expect_failures = [var.instances]
+}
+
+run "refuses_an_id_that_ends_in_a_hyphen" {
+  command = plan
+  variables {
+    instances = { north- = { domain = "north.example.com" } }
+  }
+  expect_failures = [var.instances]
+}
+
+run "refuses_a_domain_with_a_scheme" {
+  command = plan
+  variables {
+    instances = { north = { domain = "https://north.example.com" } }
+  }
+  expect_failures = [var.instances]
+}
+
+run "refuses_a_domain_with_a_path" {
+  command = plan
+  variables {
+    instances = { north = { domain = "north.example.com/id" } }
+  }
+  expect_failures = [var.instances]
+}
+
+run "refuses_a_domain_with_a_wildcard" {
+  command = plan
+  variables {
+    instances = { north = { domain = "*.example.com" } }
+  }
+  expect_failures = [var.instances]
+}
+
+run "refuses_a_domain_of_one_label" {
+  command = plan
+  variables {
+    instances = { north = { domain = "localhost" } }
+  }
+  expect_failures = [var.instances]
+}
+
+run "refuses_a_domain_that_ends_in_a_dot" {
+  command = plan
+  variables {
+    instances = { north = { domain = "north.example.com." } }
+  }
+  expect_failures = [var.instances]
+}
+
+run "refuses_a_domain_with_capitals" {
+  command = plan
+  variables {
+    instances = { north = { domain = "North.example.com" } }
+  }
+  expect_failures = [var.instances]
+}
+
+run "refuses_two_instances_on_one_domain" {
+  command = plan
+  variables {
+    instances = { north = { domain = "id.example.com" }, south = { domain = "id.example.com" } }
+  }
+  expect_failures = [var.instances]
+}
+
+run "refuses_an_unknown_location" {
+  command = plan
+  variables {
+    instances = { north = { domain = "north.example.com", location = "europe" } }
+  }
+  expect_failures = [var.instances]
+}
+
+run "refuses_an_exporter_that_is_no_service_account" {
+  command = plan
+  variables {
+    instances = { north = { domain = "north.example.com", exporters = ["user:jane@example.com"] } }
+  }
+  expect_failures = [var.instances]
+}
+
+run "refuses_everyone_as_an_importer" {
+  command = plan
+  variables {
+    instances = { north = { domain = "north.example.com", importers = ["allUsers"] } }
+  }
+  expect_failures = [var.instances]
+}
+
+run "refuses_an_unknown_log_level" {
+  command = plan
+  variables {
+    instances = { north = { domain = "north.example.com", log_level = "verbose" } }
+  }
+  expect_failures = [var.instances]
+}
+
+run "refuses_a_negative_number_of_waiting_processes" {
+  command = plan
+  variables {
+    instances = { north = { domain = "north.example.com", min_instances = -1 } }
+  }
+  expect_failures = [var.instances]
+}
+
+run "refuses_half_a_waiting_process" {
+  command = plan
+  variables {
+    instances = { north = { domain = "north.example.com", min_instances = 0.5 } }
+  }
+  expect_failures = [var.instances]
+}
+
+run "refuses_too_many_waiting_processes" {
+  command = plan
+  variables {
+    instances = { north = { domain = "north.example.com", min_instances = 11 } }
+  }
+  expect_failures = [var.instances]
+}
+
+run "refuses_a_project_id_that_is_too_short" {
+  command = plan
+  variables {
+    project_id = "acme"
+  }
+  expect_failures = [var.project_id]
+}
+
+run "refuses_a_project_number" {
+  command = plan
+  variables {
+    project_id = "123456789012"
+  }
+  expect_failures = [var.project_id]
+}
+
+run "refuses_a_project_id_of_a_domain" {
+  command = plan
+  variables {
+    project_id = "example.com:acme"
+  }
+  expect_failures = [var.project_id]
+}
+
+run "refuses_a_zone_instead_of_a_region" {
+  command = plan
+  variables {
+    region = "europe-west1-b"
+  }
+  expect_failures = [var.region]
+}
+
+run "refuses_a_continent_instead_of_a_region" {
+  command = plan
+  variables {
+    region = "EU"
+  }
+  expect_failures = [var.region]
+}
+
+run "refuses_a_directory_without_archives" {
+  command = plan
+  variables {
+    dist_directory = "tests"
+  }
+  expect_failures = [var.dist_directory]
+}
+
+run "refuses_a_notification_channel_without_its_project" {
+  command = plan
+  variables {
+    notification_channels = ["1234567890"]
+  }
+  expect_failures = [var.notification_channels]
+}
+
+run "refuses_no_requests_at_all" {
+  command = plan
+  variables {
+    requests_per_minute = 0
+  }
+  expect_failures = [var.requests_per_minute]
+}
+
+run "refuses_part_of_a_request" {
+  command = plan
+  variables {
+    requests_per_minute = 1.5
+  }
+  expect_failures = [var.requests_per_minute]
+}
+
+run "refuses_more_requests_than_make_a_limit" {
+  command = plan
+  variables {
+    requests_per_minute = 10001
+  }
+  expect_failures = [var.requests_per_minute]
+}
+
+run "refuses_files_that_are_deleted_at_once" {
+  command = plan
+  variables {
+    transfer_retention_days = 0
+  }
+  expect_failures = [var.transfer_retention_days]
+}
+
+run "refuses_part_of_a_day" {
+  command = plan
+  variables {
+    transfer_retention_days = 1.5
+  }
+  expect_failures = [var.transfer_retention_days]
+}
+
+run "refuses_files_that_are_kept_for_more_than_a_year" {
+  command = plan
+  variables {
+    transfer_retention_days = 366
+  }
+  expect_failures = [var.transfer_retention_days]
+}

@@ -1,0 +1,69 @@
+variable "project_id" {
+  description = "The Google Cloud project that everything is in. It exists, and has a billing account."
+  type        = string
+  nullable    = false
+
+  validation {
+    condition     = can(regex("^[a-z][a-z0-9-]{4,28}[a-z0-9]$", var.project_id))
+    error_message = "project_id must be 6 to 30 lower-case letters, digits and hyphens, beginning with a letter and not ending in a hyphen, such as \"acme-identity\"."
+  }
+}
+
+variable "region" {
+  description = "The region of the functions, their sources and the buckets, and of every database that names no location of its own."
+  type        = string
+  nullable    = false
+
+  validation {
+    condition     = can(regex("^[a-z]+-[a-z]+[0-9]{1,2}$", var.region))
+    error_message = "region must be the name of a Google Cloud region, such as \"europe-west1\"."
+  }
+}
+
+variable "dist_directory" {
+  description = "Where `npm run build` has put the functions' archives; relative to the directory that terraform runs in."
+  type        = string
+  default     = "../dist"
+  nullable    = false
+
+  validation {
+    condition     = alltrue([for name in local.functions : fileexists("${var.dist_directory}/${name}.zip")])
+    error_message = "dist_directory must hold ${join(", ", [for name in local.functions : "${name}.zip"])}: run npm run build first."
+  }
+}
+
+variable "notification_channels" {
+  description = "Where alerts are sent: names of notification channels. Without any, alerts are only seen in the console."
+  type        = set(string)
+  default     = []
+  nullable    = false
+
+  validation {
+    condition     = alltrue([for channel in var.notification_channels : can(regex("^projects/[^/]+/notificationChannels/[0-9]+$", channel))])
+    error_message = "A notification channel must be given by its full name, such as \"projects/acme-identity/notificationChannels/1234567890\"."
+  }
+}
+
+variable "requests_per_minute" {
+  description = "How many requests one IP address may send in a minute, to all instances together, before it is answered 429."
+  type        = number
+  default     = 600
+  nullable    = false
+
+  validation {
+    condition     = var.requests_per_minute >= 1 && var.requests_per_minute <= 10000 && floor(var.requests_per_minute) == var.requests_per_minute
+    error_message = "requests_per_minute must be a whole number from 1 to 10000."
+  }
+}
+
+variable "transfer_retention_days" {
+  description = "After how many days files in the buckets for exports and imports are deleted: they hold personal data."
+  type        = number
+  default     = 7
+  nullable    = false
+
+  validation {
+    condition     = var.transfer_retention_days >= 1 && var.transfer_retention_days <= 365 && floor(var.transfer_retention_days) == var.transfer_retention_days
+    error_message = "transfer_retention_days must be a whole number from 1 to 365."
+  }
+}

@@ -1,0 +1,73 @@
+variable "instances" {
+  description = <<-EOT
+    The instances, by their ids. Adding an instance is adding an entry.
+    The id names the database, and with it everything of the instance; it cannot be changed later.
+      domain        the domain that only this instance answers on
+      location      where its database is, if not in the region; cannot be changed later
+      exporters     service accounts that may write to its bucket for exports: those whose keys requests carry
+      importers     service accounts that may read from its bucket for imports, likewise
+      log_level     debug, info, warn, error or silent
+      min_instances how many processes of removeOtpEmail wait for requests; 0 makes the first one wait for a start
+  EOT
+  type = map(object({
+    domain        = string
+    location      = optional(string)
+    exporters     = optional(set(string), [])
+    importers     = optional(set(string), [])
+    log_level     = optional(string, "info")
+    min_instances = optional(number, 0)
+  }))
+  nullable = false
+
+  validation {
+    condition     = length(var.instances) > 0
+    error_message = "instances must have at least one entry: the load balancer has to lead somewhere. To remove everything, use terraform destroy."
+  }
+
+  # A service account's name has 30 characters at most, so the id has 20, which leaves no room for a UUID: Firestore refuses those.
+  validation {
+    condition     = alltrue([for id in keys(var.instances) : can(regex("^[a-z][a-z0-9-]{2,18}[a-z0-9]$", id))])
+    error_message = "An instance's id must be 4 to 20 lower-case letters, digits and hyphens, beginning with a letter and not ending in a hyphen, such as \"north\"."
+  }
+
+  validation {
+    condition = alltrue([
+      for instance in values(var.instances) :
+      length(instance.domain) <= 253 && can(regex("^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)+[a-z]{2,63}$", instance.domain))
+    ])
+    error_message = "An instance's domain must be a full domain name in lower case without scheme, port, path or wildcard, such as \"id.example.com\"."
+  }
+
+  validation {
+    condition     = length(distinct(values(var.instances)[*].domain)) == length(var.instances)
+    error_message = "Every instance must have a domain of its own."
+  }
+
+  validation {
+    condition = alltrue([
+      for instance in values(var.instances) :
+      instance.location == null ? true : can(regex("^([a-z]+-[a-z]+[0-9]{1,2}|eur3|nam5|nam7)$", instance.location))
+    ])
+    error_message = "An instance's location must be a region such as \"europe-west1\", or one of the multi-regions eur3, nam5 and nam7."
+  }
+
+  validation {
+    condition = alltrue(flatten([
+      for instance in values(var.instances) : [
+        for member in setunion(instance.exporters, instance.importers) :
+        can(regex("^serviceAccount:[a-z0-9-]+@[a-z0-9.-]+\\.gserviceaccount\\.com$", member))
+      ]
+    ]))
+    error_message = "exporters and importers must be service accounts, such as \"serviceAccount:exporter@acme-identity.iam.gserviceaccount.com\": a request cannot carry any other credentials."
+  }
+
+  validation {
+    condition     = alltrue([for instance in values(var.instances) : contains(["debug", "info", "warn", "error", "silent"], instance.log_level)])
+    error_message = "An instance's log_level must be one of debug, info, warn, error, silent."
+  }
+
+  validation {
+    condition     = alltrue([for instance in values(var.instances) : contains(range(11), instance.min_instances)])
+    error_message = "An instance's min_instances must be a whole number from 0 to 10."
+  }
+}

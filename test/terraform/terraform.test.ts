@@ -1,0 +1,29 @@
+import { spawnSync } from 'node:child_process';
+import { expect, it } from 'vitest';
+import { root, run } from '../support/program.ts';
+
+const CHECK = 'test/fixtures/terraform-providers/check';
+const TEN_MINUTES = 600_000;
+/** What the check answers where it could not run at all. */
+const COULD_NOT_RUN = 2;
+
+const directories = ['terraform', 'terraform/modules/edge', 'terraform/modules/instance'];
+const lines = directories.flatMap((directory) =>
+  ['init', 'validate', 'test'].map((step) => `ok    ${step.padEnd(9)} ${directory}`),
+);
+
+it('the Terraform configuration passes fmt, init, validate and its own tests', {
+  timeout: TEN_MINUTES,
+}, async (test) => {
+  const skip = (reason: string) => {
+    process.stderr.write(`The checks of Terraform are skipped: ${reason}\n`);
+    // biome-ignore lint/suspicious/noSkippedTests: whether providers can be had shows only here, and the reason is printed
+    test.skip(reason);
+  };
+  if (spawnSync('terraform', ['version']).status !== 0) return skip('terraform is not installed');
+  const { code, stdout, stderr } = await run(`${root}${CHECK}`, ['terraform']);
+  if (code === COULD_NOT_RUN) return skip(stderr);
+  expect(`${stdout}${stderr}`).not.toContain('FAIL');
+  expect(stdout.split('\n')).toEqual(expect.arrayContaining(['ok    fmt       terraform', ...lines]));
+  expect(code).toBe(0);
+});
