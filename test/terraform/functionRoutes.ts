@@ -1,0 +1,19 @@
+import { exportRoutes } from '../../functions/export/app.ts';
+import { importRoutes } from '../../functions/import/app.ts';
+import { removeOtpEmailRoutes } from '../../functions/removeOtpEmail/app.ts';
+import { createCloudStorage } from '../../shared/bucket/cloudStorage.ts';
+import type { Route } from '../../shared/http/route.ts';
+import { openTestStore, sqlite } from '../support/stores.ts';
+import type { FunctionName } from './terraformFiles.ts';
+
+/** The routes of each function, on an empty database that is closed when the test has finished. */
+export async function functionRoutes(): Promise<Readonly<Record<FunctionName, readonly Route[]>>> {
+  const limits = { maxTimeoutMs: 1_000, maxRequestBytes: 1_000, maxResponseBytes: 1_000 };
+  const store = await openTestStore(sqlite);
+  const ports = { ...limits, store, bucket: createCloudStorage(), now: () => new Date() };
+  return {
+    removeOtpEmail: removeOtpEmailRoutes(ports),
+    export: exportRoutes(ports),
+    import: importRoutes(ports),
+  };
+}

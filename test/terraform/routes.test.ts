@@ -1,0 +1,82 @@
+import { access, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { allRoutes } from '../../functions/allRoutes.ts';
+import { createCloudStorage } from '../../shared/bucket/cloudStorage.ts';
+import { createApp } from '../../shared/http/createApp.ts';
+import { configureLog } from '../../shared/log.ts';
+import { root } from '../support/program.ts';
+import { openTestStore, sqlite } from '../support/stores.ts';
+import { functionRoutes } from './functionRoutes.ts';
+import { loadBalancerRoutes, probes, readTerraform } from './terraformFiles.ts';
+
+/** A path as the load balancer writes it: its templates have `*` where a route has a parameter. */
+const template = (path: string) => path.replace(/:\w+/g, '*');
+
+describe('the load balancer', () => {
+  it("has the functions' routes, each leading to its function, and no others", async () => {
+    const inCode = Object.entries(await functionRoutes()).flatMap(([name, routes]) =>
+      [...new Set(routes.map(({ path }) => template(path)))].map((path) => ({ function: name, path })),
+    );
+    expect(await loadBalancerRoutes()).toEqual(inCode);
+  });
+
+  it('leaves out no route that the one-port server has', async () => {
+    const store = await openTestStore(sqlite);
+    const limits = { maxTimeoutMs: 1_000, maxRequestBytes: 1_000, maxResponseBytes: 1_000 };
+    const routes = allRoutes({ ...limits, store, bucket: createCloudStorage(), now: () => new Date() });
+    const led = (await loadBalancerRoutes()).map(({ path }) => path);
+    expect(led).toEqual([...new Set(routes.map(({ path }) => template(path)))]);
+  });
+
+  it('leads to every function that can be deployed', async () => {
+    const entries = await readdir(join(root, 'functions'), { withFileTypes: true });
+    const functions = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+    for (const name of functions) await access(join(root, 'functions', name, 'index.ts'));
+    expect(new Set((await loadBalancerRoutes()).map((route) => route.function))).toEqual(new Set(functions));
+  });
+
+  it('is given templates as it takes them: whole segments, five of them open at most, 255 characters', async () => {
+    for (const { path } of await loadBalancerRoutes()) {
+      expect(path).toMatch(/^(\/(\*|[\w.-]+))+$/);
+      expect(path.length).toBeLessThan(256);
+      expect(path.split('*').length - 1).toBeLessThan(6);
+    }
+  });
+});
+
+describe('the probes', () => {
+  it('are answered as Terraform expects, by a body that only this service writes', async () => {
+    configureLog('silent');
+    const routes = await functionRoutes();
+    for (const { function: name, method, path, status } of await probes()) {
+      const app = createApp({ routes: routes[name] });
+      const body = method === 'POST' ? '{}' : null;
+      const response = await app.request(`http://probed${path}`, { method, body });
+      expect({ path, status: response.status }).toEqual({ path, status });
+      expect(await response.text()).toContain('"code":');
+    }
+  });
+
+  it('use routes of the functions that they probe', async () => {
+    const led = await loadBalancerRoutes();
+    for (const probe of await probes()) {
+      const match = led.find(({ path }) => new RegExp(`^${path.replaceAll('*', '[^/]+')}$`).test(probe.path));
+      expect(match?.function).toBe(probe.function);
+    }
+  });
+
+  it('are there for every function', async () => {
+    const probed = (await probes()).map((probe) => probe.function);
+    expect(new Set(probed)).toEqual(new Set(Object.keys(await functionRoutes())));
+  });
+});
+
+describe('the alert on unfinished imports', () => {
+  it('looks for the route as the import logs it', async () => {
+    const [route] = (await functionRoutes()).import;
+    expect(await readTerraform('modules/instance/alert_on_imports.tf')).toContain(
+      `jsonPayload.route = \\"${route?.path}\\"`,
+    );
+  });
+});

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { configVariables, readConfig } from '../../shared/config.ts';
+import { logLevels } from '../../shared/log.ts';
+import { collections } from '../../shared/store/store.ts';
+import { functionEnvironment, indexedCollections, readTerraform } from './terraformFiles.ts';
+
+/** What Cloud Functions sets by itself: not for Terraform to set, since it would be refused. */
+const setByThePlatform = ['K_SERVICE'];
+/** What is for self-hosted instances, or has a better name in the cloud. */
+const notInTheCloud = ['DATA_DIR', 'GOOGLE_CLOUD_PROJECT'];
+/** What has the right default in the cloud. */
+const leftToDefaults = ['MAX_REQUEST_BYTES'];
+
+const applied: Readonly<Record<string, string>> = {
+  '${var.project_id}': 'acme-identity',
+  '${google_firestore_database.this.name}': 'north',
+  '${var.log_level}': 'warn',
+};
+
+describe('the environment that Terraform gives the functions', () => {
+  it('has the variables of the configuration, all but those that are not for it to set', async () => {
+    const left = [...setByThePlatform, ...notInTheCloud, ...leftToDefaults];
+    const names = configVariables.map(({ name }) => name).filter((name) => !left.includes(name));
+    expect(Object.keys(await functionEnvironment()).toSorted()).toEqual(names.toSorted());
+  });
+
+  it("is a configuration: the instance's database, and limits just below those of the platform", async () => {
+    const entries = Object.entries(await functionEnvironment());
+    const environment = Object.fromEntries(entries.map(([name, value]) => [name, applied[value] ?? value]));
+    const config = readConfig({ ...environment, K_SERVICE: 'north-import' });
+    expect(config).toEqual({
+      storeLocation: { kind: 'firestore', projectId: 'acme-identity', databaseId: 'north' },
+      logLevel: 'warn',
+      maxRequestBytes: 32_000_000,
+      maxResponseBytes: 10_000_000,
+      maxTimeoutMs: 3_540_000,
+      shutdownMs: 9_000,
+    });
+  });
+
+  it('may have any log level that the configuration takes', async () => {
+    const variables = await readTerraform('variables_instances.tf');
+    expect(variables).toContain(`contains([${logLevels.map((level) => `"${level}"`).join(', ')}], instance.log_level)`);
+    expect(variables).toContain(`must be one of ${logLevels.join(', ')}.`);
+  });
+});
+
+describe('the indexes that Terraform makes', () => {
+  it('are for every collection of the store', async () => {
+    expect(await indexedCollections()).toEqual(collections);
+  });
+});

@@ -1,0 +1,38 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { root } from '../support/program.ts';
+
+const functionName = z.enum(['removeOtpEmail', 'export', 'import']);
+
+const routesSchema = z.array(z.strictObject({ function: functionName, path: z.string() }));
+const probesSchema = z.array(
+  z.strictObject({ function: functionName, method: z.enum(['GET', 'POST']), path: z.string(), status: z.int() }),
+);
+const environmentSchema = z.object({ locals: z.object({ environment: z.record(z.string(), z.string()) }) });
+
+/** The name of a function, in the code as in Terraform. */
+export type FunctionName = z.infer<typeof functionName>;
+
+/** A file of the Terraform configuration. */
+export function readTerraform(path: string): Promise<string> {
+  return readFile(join(root, 'terraform', path), 'utf8');
+}
+
+async function readJson<Value>(schema: z.ZodType<Value>, path: string): Promise<Value> {
+  return schema.parse(JSON.parse(await readTerraform(path)));
+}
+
+/** What the load balancer sends to which function; `*` stands for one segment of a path. */
+export const loadBalancerRoutes = () => readJson(routesSchema, 'modules/edge/routes.json');
+
+/** The requests that watch a deployment from outside, and the status that they are answered with. */
+export const probes = () => readJson(probesSchema, 'modules/instance/probes.json');
+
+/** The collections that have an index. */
+export const indexedCollections = () => readJson(z.array(z.string()), 'modules/instance/collections.json');
+
+/** The environment variables of every function, with Terraform's own expressions in their values. */
+export async function functionEnvironment(): Promise<Readonly<Record<string, string>>> {
+  return (await readJson(environmentSchema, 'modules/instance/environment.tf.json')).locals.environment;
+}
