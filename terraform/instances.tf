@@ -6,6 +6,7 @@ module "instance" {
   project_id    = var.project_id
   region        = var.region
   domain        = each.value.domain
+  database      = coalesce(each.value.database, each.key)
   location      = coalesce(each.value.location, var.region)
   exporters     = each.value.exporters
   importers     = each.value.importers

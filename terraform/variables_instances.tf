@@ -1,8 +1,9 @@
 variable "instances" {
   description = <<-EOT
     The instances, by their ids. Adding an instance is adding an entry.
-    The id names the database, and with it everything of the instance; it cannot be changed later.
+    The id begins the name of everything of the instance, and names its database; it cannot be changed later.
       domain        the domain that only this instance answers on
+      database      the name of its database, if not the id: for one that a backup was restored to
       location      where its database is, if not in the region; cannot be changed later
       exporters     service accounts that may write to its bucket for exports: those whose keys requests carry
       importers     service accounts that may read from its bucket for imports, likewise
@@ -11,6 +12,7 @@ variable "instances" {
   EOT
   type = map(object({
     domain        = string
+    database      = optional(string)
     location      = optional(string)
     exporters     = optional(set(string), [])
     importers     = optional(set(string), [])
@@ -24,7 +26,7 @@ variable "instances" {
     error_message = "instances must have at least one entry: the load balancer has to lead somewhere. To remove everything, use terraform destroy."
   }
 
-  # A service account's name has 30 characters at most, so the id has 20, which leaves no room for a UUID: Firestore refuses those.
+  # A service account's name has 30 characters at most, so the id has 20. That leaves no room for a UUID, which Firestore refuses.
   validation {
     condition     = alltrue([for id in keys(var.instances) : can(regex("^[a-z][a-z0-9-]{2,18}[a-z0-9]$", id))])
     error_message = "An instance's id must be 4 to 20 lower-case letters, digits and hyphens, beginning with a letter and not ending in a hyphen, such as \"north\"."
@@ -41,6 +43,19 @@ variable "instances" {
   validation {
     condition     = length(distinct(values(var.instances)[*].domain)) == length(var.instances)
     error_message = "Every instance must have a domain of its own."
+  }
+
+  validation {
+    condition = alltrue([
+      for instance in values(var.instances) : instance.database == null ? true :
+      can(regex("^[a-z][a-z0-9-]{2,61}[a-z0-9]$", instance.database)) && !can(regex("^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$", instance.database))
+    ])
+    error_message = "An instance's database must be 4 to 63 lower-case letters, digits and hyphens, beginning with a letter, not ending in a hyphen and not a UUID, such as \"north-restored\"."
+  }
+
+  validation {
+    condition     = length(distinct([for id, instance in var.instances : coalesce(instance.database, id)])) == length(var.instances)
+    error_message = "Every instance must have a database of its own."
   }
 
   validation {

@@ -111,3 +111,14 @@ run "takes_one_more_instance_as_one_more_entry" {
     error_message = "The new instance has all that the others have."
   }
 }
+
+run "leads_an_instance_to_a_restored_database" {
+  variables {
+    instances = { north = { domain = "north.example.com", database = "north-restored" } }
+  }
+
+  assert {
+    condition     = strcontains(output.next_commands.north, "--firestore acme-identity/north-restored ")
+    error_message = "The command must go to the database that is named."
+  }
+}

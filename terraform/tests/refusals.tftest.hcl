@@ -280,3 +280,35 @@ run "refuses_files_that_are_kept_for_more_than_a_year" {
   }
   expect_failures = [var.transfer_retention_days]
 }
+
+run "refuses_a_database_like_a_uuid" {
+  command = plan
+  variables {
+    instances = { north = { domain = "north.example.com", database = "f47ac10b-58cc-4372-a567-0e02b2c3d479" } }
+  }
+  expect_failures = [var.instances]
+}
+
+run "refuses_a_database_that_is_too_short" {
+  command = plan
+  variables {
+    instances = { north = { domain = "north.example.com", database = "abc" } }
+  }
+  expect_failures = [var.instances]
+}
+
+run "refuses_the_default_database" {
+  command = plan
+  variables {
+    instances = { north = { domain = "north.example.com", database = "(default)" } }
+  }
+  expect_failures = [var.instances]
+}
+
+run "refuses_two_instances_on_one_database" {
+  command = plan
+  variables {
+    instances = { north = { domain = "north.example.com" }, south = { domain = "south.example.com", database = "north" } }
+  }
+  expect_failures = [var.instances]
+}

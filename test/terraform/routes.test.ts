@@ -15,9 +15,12 @@ const template = (path: string) => path.replace(/:\w+/g, '*');
 
 describe('the load balancer', () => {
   it("has the functions' routes, each leading to its function, and no others", async () => {
-    const inCode = Object.entries(await functionRoutes()).flatMap(([name, routes]) =>
-      [...new Set(routes.map(({ path }) => template(path)))].map((path) => ({ function: name, path })),
-    );
+    const led = new Map<string, string>();
+    // A path that several functions have is answered by the first of them, which also answers what no route leads to.
+    for (const [name, routes] of Object.entries(await functionRoutes())) {
+      for (const { path } of routes) if (!led.has(template(path))) led.set(template(path), name);
+    }
+    const inCode = [...led].map(([path, name]) => ({ function: name, path }));
     expect(await loadBalancerRoutes()).toEqual(inCode);
   });
 

@@ -3,7 +3,7 @@
 
 resource "google_firestore_database" "this" {
   project                           = var.project_id
-  name                              = var.id
+  name                              = var.database
   location_id                       = var.location
   type                              = "FIRESTORE_NATIVE"
   concurrency_mode                  = "PESSIMISTIC"

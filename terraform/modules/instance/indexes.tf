@@ -1,4 +1,5 @@
-# Firestore indexes every field of every collection unless told otherwise, and bills each entry as part of the write.
+# Firestore indexes every field of every collection unless told otherwise: entries that are stored, paid for and kept up to
+# date with every write.
 # The service finds documents by their ids, and by `partition` (docs/decisions/0003-documents-of-the-store.md).
 
 resource "google_firestore_field" "not_indexed" {

@@ -12,6 +12,12 @@ variable "build_service_account" {
   nullable    = false
 }
 
+variable "database" {
+  description = "The name of the database."
+  type        = string
+  nullable    = false
+}
+
 variable "docker_repository" {
   description = "Id of the repository that the built images are kept in."
   type        = string
@@ -31,7 +37,7 @@ variable "exporters" {
 }
 
 variable "id" {
-  description = "The instance's id, which names its database and begins the name of everything else."
+  description = "The instance's id, which begins the name of everything."
   type        = string
   nullable    = false
 }

@@ -9,6 +9,7 @@ mock_provider "google" {
 
 variables {
   id                      = "north"
+  database                = "north"
   project_id              = "acme-identity"
   region                  = "europe-west1"
   location                = "eur3"
@@ -50,6 +51,30 @@ run "protects_the_database" {
   assert {
     condition     = google_firestore_backup_schedule.daily.retention == "604800s" && length(google_firestore_backup_schedule.daily.daily_recurrence) == 1 && google_firestore_backup_schedule.daily.database == "north"
     error_message = "There is a backup every day, kept for a week."
+  }
+}
+
+run "leads_everything_to_a_restored_database" {
+  command = plan
+  variables {
+    database = "north-restored"
+  }
+
+  assert {
+    condition = alltrue([
+      google_firestore_database.this.name == "north-restored",
+      google_firestore_backup_schedule.daily.database == "north-restored",
+      google_firestore_field.not_indexed.database == "north-restored",
+      google_firebaserules_release.this.name == "cloud.firestore/north-restored",
+      alltrue([for field in google_firestore_field.partition : field.database == "north-restored"]),
+      alltrue([for function in google_cloudfunctions2_function.this : function.service_config[0].environment_variables.FIRESTORE_DATABASE == "north-restored"]),
+      alltrue([for grant in google_project_iam_member.database : endswith(grant.condition[0].expression, "/databases/north-restored\"")]),
+    ])
+    error_message = "Backups, indexes, rules, functions and roles must all be those of the database that is named."
+  }
+  assert {
+    condition     = google_cloudfunctions2_function.this["export"].name == "north-export" && google_storage_bucket.transfer["exports"].name == "acme-identity-north-exports"
+    error_message = "Everything else stays as it is."
   }
 }
 
