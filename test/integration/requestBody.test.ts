@@ -118,7 +118,7 @@ describe('a body', () => {
         again: [hash(bytes), hash(bytes)],
         part: hash(bytes.subarray(100_000, 450_000)),
         rest: hash(bytes.subarray(size - 10)),
-        longest: 262_144,
+        longest: 65_536,
         whole: true,
       },
     });
