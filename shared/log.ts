@@ -13,6 +13,8 @@ export interface RequestLine {
   /** The route's pattern, such as `/v2/users/:userId/otp_email`; undefined where no route matched. */
   readonly route: string | undefined;
   readonly status: number;
+  /** How an RPC was refused, which its HTTP status may not say; undefined where none was. */
+  readonly rpcCode: string | undefined;
   readonly milliseconds: number;
   readonly requestId: string;
 }

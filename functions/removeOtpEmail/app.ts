@@ -1,5 +1,9 @@
+import { UserService as UserServiceV2 } from '@zitadel/proto/zitadel/user/v2/user_service_pb.js';
+import { UserService as UserServiceV2Beta } from '@zitadel/proto/zitadel/user/v2beta/user_service_pb.js';
+import { z } from 'zod';
 import { authenticate } from '../../shared/auth/authenticate.ts';
 import type { Route } from '../../shared/http/route.ts';
+import { rpcRoutes } from '../../shared/rpc/rpcRoute.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { removeOtpEmail } from './removeOtpEmail.ts';
 
@@ -9,18 +13,30 @@ export interface RemoveOtpEmailPorts {
   readonly now: () => Date;
 }
 
-/** Released clients of ZITADEL still call the path of the service's beta; both answer alike. */
-const paths = ['/v2/users/:userId/otp_email', '/v2beta/users/:userId/otp_email'];
+/** Released clients of ZITADEL still call the service's beta; both answer alike. */
+const generations = [
+  { path: '/v2/users/:userId/otp_email', method: UserServiceV2.method.removeOTPEmail },
+  { path: '/v2beta/users/:userId/otp_email', method: UserServiceV2Beta.method.removeOTPEmail },
+];
 
-/** `DELETE /v2/users/{userId}/otp_email` (interface 4.1): no body; 200 with `details`, 401, 403, 404. */
+const requestMessage = z.object({ userId: z.string().default('') });
+
+/**
+ * `DELETE /v2/users/{userId}/otp_email` (interface 4.1): no body; 200 with `details`, 401, 403, 404.
+ * `UserService/RemoveOTPEmail` over gRPC, gRPC-Web and Connect does the same.
+ */
 export function removeOtpEmailRoutes({ store, now }: RemoveOtpEmailPorts): readonly Route[] {
-  return paths.map((path) => ({
-    method: 'DELETE',
-    path,
-    handler: async (context) => {
-      const caller = await authenticate(store, context.req.header('authorization'), now());
-      const userId = context.req.param('userId') ?? '';
-      return context.json({ details: await removeOtpEmail(store, caller, userId, now()) });
-    },
-  }));
+  return generations.flatMap(({ path, method }) =>
+    rpcRoutes(
+      {
+        method,
+        authenticate: (authorization) => authenticate(store, authorization, now()),
+        call: async (caller, request) => {
+          const { userId } = requestMessage.parse(request);
+          return { details: { ...(await removeOtpEmail(store, caller, userId, now())) } };
+        },
+      },
+      { method: 'DELETE', path, requestOf: (context) => ({ userId: context.req.param('userId') ?? '' }) },
+    ),
+  );
 }

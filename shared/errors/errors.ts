@@ -9,6 +9,17 @@ export const routeNotFound = () => new IdentityError({ code: 'NOT_FOUND', text: 
 export const methodNotAllowed = () =>
   new IdentityError({ code: 'UNIMPLEMENTED', text: 'Method Not Allowed', httpStatus: 405 });
 
+/** No RPC has this name, or its service is not served: gRPC's own code for it, where JSON has a 404. */
+export const rpcNotFound = () => new IdentityError({ code: 'UNIMPLEMENTED', text: 'unknown service or method' });
+
+/** The body's content type is none that the route can read. */
+export const mediaTypeUnsupported = (readable: readonly string[]) =>
+  new IdentityError({
+    code: 'INVALID_ARGUMENT',
+    httpStatus: 415,
+    text: `the Content-Type of the request is not supported: send one of ${readable.join(', ')}`,
+  });
+
 /** No Authorization header (contract 6.5). */
 export const authHeaderMissing = () => new IdentityError({ code: 'UNAUTHENTICATED', text: 'auth header missing' });
 

@@ -1,10 +1,11 @@
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
-import { methodNotAllowed, pathMalformed, routeNotFound } from '../errors/errors.ts';
+import { methodNotAllowed, pathMalformed, routeNotFound, rpcNotFound } from '../errors/errors.ts';
 import { log } from '../log.ts';
 import { answerHeaders } from './answerHeaders.ts';
 import { errorResponse } from './errorResponse.ts';
+import { isGrpc } from './grpc.ts';
 import { requestIdFrom } from './requestId.ts';
-import type { HttpEnv, Route } from './route.ts';
+import { type HttpEnv, outgoingOf, type Route } from './route.ts';
 
 /**
  * Makes the Hono application of some routes: our error bodies, 404 and 405 as in contract 6.6,
@@ -12,8 +13,8 @@ import type { HttpEnv, Route } from './route.ts';
  */
 export function createApp({ routes }: { routes: readonly Route[] }): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
-  app.onError((error, context) => errorResponse(error, context.get('requestId')));
-  app.notFound((context) => errorResponse(routeNotFound(), context.get('requestId')));
+  app.onError((error, context) => refuse(context, error));
+  app.notFound((context) => refuse(context, isGrpc(contentTypeOf(context)) ? rpcNotFound() : routeNotFound()));
   app.use(identify, refuseMalformedPath);
   for (const { method, path, handler } of routes) {
     app.on(method, path, (context) => {
@@ -49,16 +50,12 @@ function logWhenAnswered(context: Context<HttpEnv>, start: number): void {
       method: context.req.method,
       route: context.get('route'),
       status: outgoing === undefined || outgoing.writableFinished ? status : 499,
+      rpcCode: context.get('rpcCode'),
       milliseconds: Math.round(performance.now() - start),
       requestId: context.get('requestId'),
     });
   if (outgoing === undefined) finished();
   else outgoing.once('close', finished);
-}
-
-// Hono passes on what `fetch` was given, and a caller without a socket gives nothing.
-function outgoingOf(context: { env?: Partial<HttpEnv['Bindings']> }): HttpEnv['Bindings']['outgoing'] {
-  return context.env?.outgoing;
 }
 
 // Hono takes a wrong escape for plain text, so that it would reach a handler as another id than was meant.
@@ -82,8 +79,16 @@ function methodsOf(routes: readonly Route[], path: string): string {
   return methods.join(', ');
 }
 
+function contentTypeOf(context: Context<HttpEnv>): string {
+  return context.req.header('content-type') ?? '';
+}
+
+function refuse(context: Context<HttpEnv>, error: unknown): Response {
+  return errorResponse(error, context.get('requestId'), contentTypeOf(context));
+}
+
 function refuseMethod(context: Context<HttpEnv>, allowed: string): Response {
-  const response = errorResponse(methodNotAllowed(), context.get('requestId'));
+  const response = refuse(context, methodNotAllowed());
   response.headers.set('allow', allowed);
   return response;
 }

@@ -45,8 +45,12 @@ export async function receiveBody(request: Request, limits: BodyLimits): Promise
   }
 }
 
-// A reader that stops early leaves the stream as it is, uncancelled: cancelling would destroy the socket before the answer.
-async function* readBody(request: Request, signal: AbortSignal): AsyncIterable<Uint8Array> {
+/**
+ * Reads a request's body as it arrives. A reader that stops early leaves the stream as it is, uncancelled: cancelling
+ * would destroy the socket before the answer.
+ * @throws IdentityError CANCELLED when the client leaves in the middle, and whatever the signal's reason is
+ */
+export async function* readBody(request: Request, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   if (request.body === null) return;
   const reader = request.body.getReader();
   const stop = () => reader.releaseLock();

@@ -1,15 +1,17 @@
-import type { RequestListener } from 'node:http';
-import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server';
+import { getRequestListener, type Http2Bindings, type HttpBindings, RequestError } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { httpMalformed } from '../errors/errors.ts';
 import { errorResponse } from './errorResponse.ts';
+import type { Incoming, Outgoing } from './exchange.ts';
 import { newRequestId } from './requestId.ts';
 import { writeResponse } from './writeResponse.ts';
 
 /** What answers requests: a Hono application of any kind. */
 export interface Application {
-  fetch(request: Request, env: HttpBindings): Response | Promise<Response>;
+  fetch(request: Request, env: HttpBindings | Http2Bindings): Response | Promise<Response>;
 }
+
+type RequestListener = (incoming: Incoming, outgoing: Outgoing) => Promise<void>;
 
 /**
  * Hands each request of a Node server to an application, its body as an unread stream, and writes its answer.
@@ -19,7 +21,6 @@ export interface Application {
 export function requestListener(app: Application, lingerMs: number): RequestListener {
   return getRequestListener(
     async (request, env) => {
-      if (!isHttp1(env)) throw new TypeError('a request without an HTTP/1 socket');
       const response = await app.fetch(request, env);
       await writeResponse(response, env.outgoing, lingerMs);
       return RESPONSE_ALREADY_SENT;
@@ -30,8 +31,4 @@ export function requestListener(app: Application, lingerMs: number): RequestList
       errorHandler: (error) => errorResponse(error instanceof RequestError ? httpMalformed() : error, newRequestId()),
     },
   );
-}
-
-function isHttp1(env: { incoming: { httpVersionMajor: number } }): env is HttpBindings {
-  return env.incoming.httpVersionMajor === 1;
 }

@@ -1,12 +1,13 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { constants, Http2ServerRequest } from 'node:http2';
+import type { Incoming, Outgoing } from './exchange.ts';
 
-const unasked = new WeakSet<IncomingMessage>();
+const unasked = new WeakSet<Incoming>();
 
 /**
  * Holds a client that sent `Expect: 100-continue` until its body is wanted, so that an answer that needs no body
  * (a wrong token, a declared size over the limit) spares it the upload.
  */
-export function continueOnDemand(incoming: IncomingMessage, outgoing: ServerResponse): void {
+export function continueOnDemand(incoming: Incoming, outgoing: Outgoing): void {
   unasked.add(incoming);
   incoming.once('resume', () => {
     if (outgoing.headersSent) return;
@@ -20,9 +21,10 @@ export function continueOnDemand(incoming: IncomingMessage, outgoing: ServerResp
  * and the reset can overtake the answer: so the answer is only ended after this.
  *
  * @param limitMs after that the rest is left where it is
- * @returns undefined where nothing is to come
+ * @returns undefined where nothing is to come, and over HTTP/2, which has `refuseRest` for it
  */
-export function discardRest(incoming: IncomingMessage, limitMs: number): Promise<void> | undefined {
+export function discardRest(incoming: Incoming, limitMs: number): Promise<void> | undefined {
+  if (incoming instanceof Http2ServerRequest) return undefined;
   if (incoming.complete || incoming.destroyed || unasked.has(incoming)) return undefined;
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, limitMs);
@@ -31,4 +33,12 @@ export function discardRest(incoming: IncomingMessage, limitMs: number): Promise
   incoming.removeAllListeners('data');
   incoming.resume();
   return promise.finally(() => clearTimeout(timer));
+}
+
+/** Once its answer has ended, tells an HTTP/2 client that the rest of its body is not wanted (RFC 9113 8.1). */
+export function refuseRest(incoming: Incoming): void {
+  if (!(incoming instanceof Http2ServerRequest) || incoming.complete) return;
+  incoming.removeAllListeners('data');
+  incoming.resume();
+  if (incoming.stream.state.remoteClose !== 1) incoming.stream.close(constants.NGHTTP2_NO_ERROR);
 }

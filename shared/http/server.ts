@@ -1,9 +1,14 @@
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import { httpExpectationFailed, methodNotAllowed, shuttingDown } from '../errors/errors.ts';
+import type { EventEmitter } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { Http2Server } from 'node:http2';
+import { httpExpectationFailed, httpHeadersTooLarge, methodNotAllowed, shuttingDown } from '../errors/errors.ts';
 import type { IdentityError } from '../errors/identityError.ts';
 import { answerRaw, parserFault } from './clientError.ts';
-import { drainServer, followRequests, type RunningRequests } from './drain.ts';
+import { drainServer, followRequests, followSessions, type RunningRequests } from './drain.ts';
 import { errorResponse } from './errorResponse.ts';
+import { closeAfter, type Incoming, isHttp1, type Outgoing } from './exchange.ts';
+import { createHttp2Server, hasLargeHeaders } from './http2Server.ts';
+import { switchProtocols } from './protocolSwitch.ts';
 import { newRequestId } from './requestId.ts';
 import { type Application, requestListener } from './requestListener.ts';
 import { continueOnDemand } from './requestRest.ts';
@@ -28,48 +33,79 @@ export interface HttpServerOptions {
 const keepAliveTimeout = 620_000;
 const headersTimeout = 60_000;
 
-/** Makes the server of an application, not yet listening. Whatever Node itself refuses gets our error body too. */
+/**
+ * Makes the server of an application, not yet listening: HTTP/1, and on the same port HTTP/2 for clients that begin with it,
+ * as gRPC's do. Whatever Node itself refuses gets our error body too.
+ */
 export function createHttpServer(app: Application, { lingerMs = 30_000 }: HttpServerOptions = {}): HttpServer {
   // A long upload is limited by its own call's time; a missing Host header is refused with our body further on.
   const server = createServer({ keepAliveTimeout, headersTimeout, requestTimeout: 0, requireHostHeader: false });
-  const running = followRequests(server);
+  const http2Server = createHttp2Server(keepAliveTimeout);
+  const running = followRequests([server, http2Server]);
+  const open = {
+    running,
+    http2Server,
+    sessions: followSessions(http2Server),
+    undecided: switchProtocols(server, http2Server, headersTimeout),
+  };
   const listener = requestListener(app, lingerMs);
   let draining = false;
-  const refuse = (error: IdentityError, outgoing: ServerResponse) => {
-    outgoing.setHeader('connection', 'close');
-    return writeResponse(errorResponse(error, newRequestId()), outgoing, lingerMs);
+  const answer = (incoming: Incoming, outgoing: Outgoing) => {
+    if (draining) return refuse(shuttingDown(), incoming, outgoing, lingerMs);
+    if (hasLargeHeaders(incoming)) return refuse(httpHeadersTooLarge(), incoming, outgoing, lingerMs);
+    return listener(incoming, outgoing);
   };
-  server.on('request', (incoming, outgoing) =>
-    draining ? refuse(shuttingDown(), outgoing) : listener(incoming, outgoing),
-  );
-  server.on('checkContinue', (incoming, outgoing) => {
-    continueOnDemand(incoming, outgoing);
-    server.emit('request', incoming, outgoing);
-  });
-  server.on('checkExpectation', (_incoming, outgoing) => refuse(httpExpectationFailed(), outgoing));
+  for (const one of [server, http2Server]) answerRequests(one, answer, lingerMs);
   answerNodesOwnErrors(server, running);
+  refuseTunnels(server, http2Server, lingerMs);
   return {
     server,
     drain(limitMs) {
       draining = true;
-      return drainServer(server, running, limitMs);
+      return drainServer(server, open, limitMs);
     },
   };
 }
 
+function answerRequests(
+  server: EventEmitter,
+  answer: (incoming: Incoming, outgoing: Outgoing) => Promise<void>,
+  lingerMs: number,
+): void {
+  server.on('request', answer);
+  server.on('checkContinue', (incoming: Incoming, outgoing: Outgoing) => {
+    continueOnDemand(incoming, outgoing);
+    server.emit('request', incoming, outgoing);
+  });
+  server.on('checkExpectation', (incoming: Incoming, outgoing: Outgoing) =>
+    refuse(httpExpectationFailed(), incoming, outgoing, lingerMs),
+  );
+}
+
+function refuse(error: IdentityError, incoming: Incoming, outgoing: Outgoing, lingerMs: number): Promise<void> {
+  closeAfter(outgoing);
+  return writeResponse(errorResponse(error, newRequestId(), incoming.headers['content-type']), outgoing, lingerMs);
+}
+
 function answerNodesOwnErrors(server: Server, running: RunningRequests): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    const current = [...running.responses].find((response) => response.socket === socket);
+    const current = [...running.answers].filter(isHttp1).find((outgoing) => outgoing.socket === socket);
     if (current?.req.complete) endAfter(current);
     else if (current?.headersSent || error.code === 'ECONNRESET') socket.destroy();
     else void answerRaw(socket, parserFault(error.code));
   });
-  server.on('connect', (_request, socket) => void answerRaw(socket, methodNotAllowed()));
+}
+
+function refuseTunnels(server: Server, http2Server: Http2Server, lingerMs: number): void {
+  server.on('connect', (_incoming, socket) => void answerRaw(socket, methodNotAllowed()));
+  http2Server.on('connect', (incoming: Incoming, outgoing: Outgoing) =>
+    refuse(methodNotAllowed(), incoming, outgoing, lingerMs),
+  );
 }
 
 // What was malformed came after a whole request: that one is still answered, and nothing is read after it.
-function endAfter(outgoing: ServerResponse): void {
+function endAfter(outgoing: Outgoing): void {
   const { socket } = outgoing;
-  if (!outgoing.headersSent) outgoing.setHeader('connection', 'close');
+  closeAfter(outgoing);
   outgoing.once('close', () => socket?.destroySoon());
 }

@@ -1,18 +1,20 @@
-import type { ServerResponse } from 'node:http';
+import type { Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { log } from '../log.ts';
 import { type BodyStart, readBodyStart } from './bodyStart.ts';
 import { errorResponse } from './errorResponse.ts';
-import { discardRest } from './requestRest.ts';
+import { closeAfter, cut, isGone, type Outgoing } from './exchange.ts';
+import { discardRest, refuseRest } from './requestRest.ts';
 
 /**
  * Writes an answer to its socket with back-pressure; never rejects.
  * A body that fails before its first bytes becomes an error answer; one that fails later is logged and the connection cut,
  * so that what arrived cannot be taken for the whole. A client that leaves cancels the body.
+ * An answer with a `trailer` header has its trailers set on `outgoing` already, and no length, since HTTP/1 sends trailers in chunks only.
  *
  * @param lingerMs how long what is left of the request's body is read and dropped
  */
-export async function writeResponse(response: Response, outgoing: ServerResponse, lingerMs: number): Promise<void> {
+export async function writeResponse(response: Response, outgoing: Outgoing, lingerMs: number): Promise<void> {
   const reader = response.body?.getReader();
   const cancel = () => void reader?.cancel().catch(() => undefined);
   outgoing.once('close', cancel);
@@ -21,10 +23,12 @@ export async function writeResponse(response: Response, outgoing: ServerResponse
     // The parser may be in the middle of the bytes that end the request.
     if (!outgoing.req.complete) await setImmediate();
     const rest = discardRest(outgoing.req, lingerMs);
-    writeHead(response, outgoing, start, rest !== undefined);
+    setHead(response, outgoing, start);
+    if (rest !== undefined) closeAfter(outgoing);
     if (start !== undefined) await writeChunks(outgoing, start.chunks);
     await rest;
     outgoing.end();
+    refuseRest(outgoing.req);
   } catch (fault) {
     await answerFault(fault, response, outgoing, lingerMs);
   } finally {
@@ -32,28 +36,29 @@ export async function writeResponse(response: Response, outgoing: ServerResponse
   }
 }
 
-async function answerFault(fault: unknown, response: Response, outgoing: ServerResponse, lingerMs: number) {
+async function answerFault(fault: unknown, response: Response, outgoing: Outgoing, lingerMs: number) {
   const requestId = response.headers.get('x-request-id') ?? '';
   if (!outgoing.headersSent) return writeResponse(errorResponse(fault, requestId), outgoing, lingerMs);
-  if (!outgoing.destroyed) log.answerBroken(fault, requestId);
-  outgoing.destroy();
+  if (!isGone(outgoing)) log.answerBroken(fault, requestId);
+  cut(outgoing);
 }
 
-function writeHead(response: Response, outgoing: ServerResponse, start: BodyStart | undefined, close: boolean): void {
+// What is not sent before `end` is sent with it: over HTTP/2 the head then says that nothing follows.
+function setHead(response: Response, outgoing: Outgoing, start: BodyStart | undefined): void {
   for (const [name, value] of response.headers) outgoing.setHeader(name, value);
-  if (start?.length !== undefined) outgoing.setHeader('content-length', start.length);
-  if (close) outgoing.setHeader('connection', 'close');
-  outgoing.writeHead(response.status);
+  const { length } = start ?? {};
+  if (length !== undefined && !response.headers.has('trailer')) outgoing.setHeader('content-length', length);
+  outgoing.statusCode = response.status;
 }
 
-async function writeChunks(outgoing: ServerResponse, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+async function writeChunks(outgoing: Writable & Outgoing, chunks: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const chunk of chunks) {
-    if (outgoing.destroyed) return;
+    if (isGone(outgoing)) return;
     if (!outgoing.write(chunk)) await writable(outgoing);
   }
 }
 
-function writable(outgoing: ServerResponse): Promise<void> {
+function writable(outgoing: Outgoing): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const done = () => {
     outgoing.off('drain', done);
@@ -61,6 +66,6 @@ function writable(outgoing: ServerResponse): Promise<void> {
     resolve();
   };
   outgoing.on('drain', done).on('close', done);
-  if (outgoing.destroyed) done();
+  if (isGone(outgoing)) done();
   return promise;
 }

@@ -5,7 +5,14 @@ import { type Recording, recordings } from './recordings.ts';
 import type { Expected, ExpectedBody, Row } from './row.ts';
 import type { Subjects } from './subjects.ts';
 
-const comparedHeaders = ['www-authenticate', 'cache-control', 'x-robots-tag', 'content-type'];
+const comparedHeaders = [
+  'www-authenticate',
+  'cache-control',
+  'x-robots-tag',
+  'content-type',
+  'grpc-status',
+  'grpc-message',
+];
 
 /** A row for each recorded answer, judged by its name. */
 export function recordedRows(subjects: Subjects): Row[] {

@@ -1,0 +1,64 @@
+import type { Server } from 'node:http';
+import type { Http2Server } from 'node:http2';
+import type { Socket } from 'node:net';
+import { httpHeadersTimeout, httpMalformed } from '../errors/errors.ts';
+import { answerRaw } from './clientError.ts';
+
+/** How every HTTP/2 connection without TLS begins (RFC 9113 3.4). No method of HTTP/1 does. */
+const preface = Buffer.from('PRI');
+
+/** The connections that have not yet said which protocol they speak. */
+export type UndecidedConnections = ReadonlySet<Socket>;
+
+/**
+ * Lets a listening HTTP/1 server hand the connections that begin with HTTP/2's preface over to an HTTP/2 server.
+ *
+ * @param timeoutMs a connection that stays silent so long is answered 408
+ */
+export function switchProtocols(server: Server, http2Server: Http2Server, timeoutMs: number): UndecidedConnections {
+  const undecided = new Set<Socket>();
+  const http1Listeners = server.listeners('connection');
+  server.removeAllListeners('connection');
+  server.on('connection', (socket: Socket) => {
+    undecided.add(socket);
+    firstBytes(socket, timeoutMs, (start) => {
+      undecided.delete(socket);
+      if (start === undefined) return;
+      socket.unshift(start);
+      if (start.subarray(0, preface.length).equals(preface)) http2Server.emit('connection', socket);
+      else for (const listener of http1Listeners) Reflect.apply(listener, server, [socket]);
+    });
+  });
+  return undecided;
+}
+
+/** Calls back once: with as many bytes as tell the protocols apart, or with undefined when the connection ends before. */
+function firstBytes(socket: Socket, timeoutMs: number, decided: (start: Buffer | undefined) => void): void {
+  let start = Buffer.alloc(0);
+  const decide = (bytes: Buffer | undefined) => {
+    for (const [event, listener] of Object.entries(listeners)) socket.off(event, listener);
+    socket.setTimeout(0);
+    decided(bytes);
+  };
+  const listeners = {
+    readable: () => {
+      const chunk: Buffer | null = socket.read();
+      if (chunk === null) return;
+      start = Buffer.concat([start, chunk]);
+      if (start.length >= preface.length || !preface.subarray(0, start.length).equals(start)) decide(start);
+    },
+    end: () => {
+      decide(undefined);
+      if (start.length === 0) socket.end();
+      else void answerRaw(socket, httpMalformed());
+    },
+    timeout: () => {
+      decide(undefined);
+      void answerRaw(socket, httpHeadersTimeout());
+    },
+    error: () => socket.destroy(),
+    close: () => decide(undefined),
+  };
+  for (const [event, listener] of Object.entries(listeners)) socket.on(event, listener);
+  socket.setTimeout(timeoutMs);
+}

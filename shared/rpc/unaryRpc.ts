@@ -1,0 +1,64 @@
+import { type DescMethodUnary, fromJson, type JsonObject, type JsonValue, toJson } from '@bufbuild/protobuf';
+import { ConnectError, createConnectRouter, createContextKey, type HandlerContext } from '@connectrpc/connect';
+import type { UniversalHandler } from '@connectrpc/connect/protocol';
+import { compressionBrotli, compressionGzip } from '@connectrpc/connect-node';
+import type { IdentityError } from '../errors/identityError.ts';
+import { shownError } from '../http/errorResponse.ts';
+import { connectError } from './connectError.ts';
+
+/** One method of a service, and what it does. Messages are handed over in their JSON mapping, which the REST route has as well. */
+export interface UnaryRpc<Caller> {
+  readonly method: DescMethodUnary;
+  /** Finds the caller by the Authorization header, before anything of the body is read or inflated. */
+  readonly authenticate: (authorization: string | undefined) => Promise<Caller>;
+  readonly call: (caller: Caller, request: JsonValue) => Promise<JsonObject>;
+}
+
+/** What is known of one call beside its messages. */
+export interface RpcCall {
+  readonly requestId: string;
+  /** The error that it was refused with; undefined also where the protocol itself refused it. */
+  failure?: IdentityError;
+}
+
+export const rpcCall = createContextKey<RpcCall>({ requestId: '' });
+
+/** Inflated; a message of a user id and fields that this version does not know is much smaller. */
+const readMaxBytes = 64 * 1024;
+
+/** Serves a method over gRPC, gRPC-Web and Connect, in JSON and binary; which of them, the request's content type says. */
+export function rpcHandler<Caller>({ method, authenticate, call }: UnaryRpc<Caller>): UniversalHandler {
+  const callerKey = createContextKey<Caller | undefined>(undefined);
+  const router = createConnectRouter({
+    acceptCompression: [compressionGzip, compressionBrotli],
+    readMaxBytes,
+    requestGate: (context) =>
+      refusing(context, async () => {
+        const authorization = context.requestHeader.get('authorization') ?? undefined;
+        context.values.set(callerKey, await authenticate(authorization));
+      }),
+  });
+  router.rpc(method, (message, context) =>
+    refusing(context, async () => {
+      const caller = context.values.get(callerKey);
+      if (caller === undefined) throw new Error('a call got past the gate without a caller');
+      context.signal.throwIfAborted();
+      return fromJson(method.output, await call(caller, toJson(method.input, message)));
+    }),
+  );
+  const [handler] = router.handlers;
+  if (handler === undefined) throw new Error(`${method.name} has no handler`);
+  return handler;
+}
+
+/** Turns what was thrown into what the protocols can carry; the library's own errors are that already. */
+async function refusing<T>(context: HandlerContext, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (reason) {
+    if (reason instanceof ConnectError) throw reason;
+    const known = context.values.get(rpcCall);
+    known.failure = shownError(reason, known.requestId);
+    throw connectError(known.failure);
+  }
+}

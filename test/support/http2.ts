@@ -1,0 +1,60 @@
+import { once } from 'node:events';
+import { type ClientHttp2Session, type ClientHttp2Stream, connect, type IncomingHttpHeaders } from 'node:http2';
+
+/** A request over HTTP/2; `headers` may have pseudo headers too. */
+export interface Http2Request {
+  readonly method?: string;
+  readonly path?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+}
+
+/** An answer over HTTP/2, read whole. */
+export interface Http2Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+  readonly trailers: IncomingHttpHeaders;
+  /** The code that the stream ended with. */
+  readonly resetCode: number | undefined;
+}
+
+/** Opens a connection with prior knowledge of HTTP/2. */
+export async function connectHttp2(url: string): Promise<ClientHttp2Session> {
+  const session = connect(url);
+  await once(session, 'connect');
+  return session;
+}
+
+/** Opens a stream without ending it. */
+export function openStream(session: ClientHttp2Session, { method = 'GET', path, headers }: Http2Request) {
+  const named = path === undefined ? {} : { ':path': path };
+  return session.request({ ':method': method, ...named, ...headers }, { endStream: false });
+}
+
+/** Reads the answer of a stream until it is closed, however it ends. */
+export async function readStream(stream: ClientHttp2Stream): Promise<Http2Answer> {
+  const answer = { status: 0, headers: {}, body: '', trailers: {} };
+  stream.once('response', (headers) => Object.assign(answer, { headers, status: headers[':status'] }));
+  stream.once('trailers', (trailers) => Object.assign(answer, { trailers }));
+  stream.on('data', (chunk) => {
+    answer.body += String(chunk);
+  });
+  stream.on('error', () => undefined);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  stream.once('close', resolve);
+  await promise;
+  return { ...answer, resetCode: stream.rstCode };
+}
+
+/** Sends one request on a connection of its own. */
+export async function requestHttp2(url: string, request: Http2Request): Promise<Http2Answer> {
+  const session = await connectHttp2(url);
+  try {
+    const stream = openStream(session, request);
+    stream.end(request.body);
+    return await readStream(stream);
+  } finally {
+    session.destroy();
+  }
+}
