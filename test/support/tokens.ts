@@ -16,7 +16,7 @@ const user = z.strictObject({ userId: z.string() });
 const DAY_MS = 86_400_000;
 
 /** Why a test that needs the command is skipped. */
-const noDatabase = 'ACCEPTANCE_TARGET_DATABASE is not set';
+export const noDatabase = 'ACCEPTANCE_TARGET_DATABASE is not set';
 
 /** Makes a token of a user. */
 export async function newToken(database: readonly string[], userId: string): Promise<MadeToken> {
