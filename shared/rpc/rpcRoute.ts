@@ -27,7 +27,7 @@ export interface RestBinding extends Pick<Route, 'method' | 'path'> {
 
 /**
  * The two routes of a method: that of the RPC itself, and its REST route, which answers in JSON or, where `Accept` asks for
- * it, as gRPC or gRPC-Web would, under the HTTP status of the interface (docs/decisions/0004-remote-procedure-calls.md).
+ * it, as gRPC or gRPC-Web would, under the HTTP status of the interface (docs/decisions/0005-remote-procedure-calls.md).
  */
 export function rpcRoutes<Caller>(rpc: UnaryRpc<Caller>, rest: RestBinding): readonly Route[] {
   const handler = rpcHandler(rpc);
