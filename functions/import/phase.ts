@@ -11,6 +11,7 @@ import type { ImportReport } from './importReport.ts';
 import { type DocumentSource, sectionOf } from './inspection.ts';
 import { loginPolicyWith } from './loginPolicyV1.ts';
 import type { Targets } from './organisations.ts';
+import { withPhoneNumber } from './phoneNumber.ts';
 import { type PlacedPlan, RecordWriter } from './recordWriter.ts';
 
 /** What the phases of one import share. */
@@ -85,8 +86,9 @@ function placedPlan(work: ImportWork, numbered: Numbered, item: DocumentItem): P
   const { header, loginNamesByDomain, passwordComplexity } = target;
   const value = parseJson(item.text, item.path);
   const whole = section.name === 'loginPolicy' ? loginPolicyWith(value, header.loginPolicyAdditions) : value;
-  const record = readRecord(section, whole, header.orgId);
-  const fault = faultOf(record, passwordComplexity);
+  const { record, fault = faultOf(record, passwordComplexity) } = withPhoneNumber(
+    readRecord(section, whole, header.orgId),
+  );
   if (fault !== undefined) {
     progress.mark(ordinal, report.add(item.organisation, record, { kind: 'failed', fault }));
     return [];

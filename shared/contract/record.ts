@@ -51,19 +51,23 @@ export function recordOf(section: Section, json: JsonRecord, orgId: string, otpE
     if (taken !== undefined) credentials[field] = taken;
   }
   const clearPassword = section.name === 'humanUsers' ? takeAt(json, 'user.password') : undefined;
-  const body = JSON.stringify(json);
   const state = json.state ?? json.orgState;
   return {
     section,
     orgId,
     json,
-    body,
-    digest: hash('sha256', body, 'base64url'),
+    ...sealed(json),
     credentials,
     clearPassword: credentials.passwordHash === undefined ? clearPassword : undefined,
     state: typeof state === 'string' ? state : undefined,
     otpEmail,
   };
+}
+
+/** A record's text and what that is recognised by, made anew when its JSON has changed. */
+export function sealed(json: JsonRecord): Pick<OrganisationRecord, 'body' | 'digest'> {
+  const body = JSON.stringify(json);
+  return { body, digest: hash('sha256', body, 'base64url') };
 }
 
 /** The fields in which a record is stored, apart from those that say when. */

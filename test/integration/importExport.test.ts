@@ -24,14 +24,16 @@ const user = z.looseObject({
   password: z.string().optional(),
   hashedPassword: z.unknown().optional(),
   userId: z.string().optional(),
+  phone: z.looseObject({ phone: z.string() }).optional(),
 });
 const stateful = z
   .array(z.looseObject({ userId: z.string().optional(), user, state: z.string().optional() }))
   .default([]);
 
 /**
- * What the service changes in a record on purpose: states are filled in, a service user has one id, a password in clear
- * becomes a hash (checked on its own), flows have numbers, what names its organisation names the one that it stands in.
+ * What the service changes in a record on purpose: states are filled in, phone numbers are
+ * brought to one form, a service user has one id, a password in clear becomes a hash (checked on its own), flows have
+ * numbers, what names its organisation names the one that it stands in.
  */
 function normalised(org: Organisation): Organisation {
   const { orgId } = org;
@@ -44,7 +46,11 @@ function normalised(org: Organisation): Organisation {
     humanUsers: stateful.parse(org.humanUsers).map(({ user: { password, ...rest }, ...person }) => ({
       state: 'USER_STATE_ACTIVE',
       ...person,
-      user: password === undefined ? rest : { ...rest, hashedPassword: 'made of the password' },
+      user: {
+        ...rest,
+        ...(rest.phone && { phone: { ...rest.phone, phone: rest.phone.phone.replaceAll(/[ ()-]/g, '') } }),
+        ...(password === undefined ? {} : { hashedPassword: 'made of the password' }),
+      },
     })),
     machineUsers: stateful.parse(org.machineUsers).map(({ user: { userId, ...rest }, ...machine }) => ({
       state: 'USER_STATE_ACTIVE',

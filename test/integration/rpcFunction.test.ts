@@ -1,10 +1,10 @@
+import { join } from 'node:path';
 import { beforeAll, describe } from 'vitest';
 import { z } from 'zod';
 import type { Instance } from '../support/deployments.ts';
 import { describeRpcClients } from '../support/describeRpcClients.ts';
-import { functionUrl, startFunction } from '../support/functionProcess.ts';
 import { identityJson, identityProgram } from '../support/identityCommand.ts';
-import { startProgram } from '../support/program.ts';
+import { root, startProgram } from '../support/program.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 // One database, served whole on one port by `identity serve`, and by the function alone.
@@ -17,13 +17,14 @@ beforeAll(async () => {
   const [node, script] = identityProgram;
   const serving = await startProgram(node, [script, 'serve', ...database, '--port', '0'], /listening on (\S+)/);
   instance = { url: serving.ready[1] ?? '', token, database };
-  const env = { PATH: process.env.PATH ?? '', DATA_DIR: directory.path, LOG_LEVEL: 'info' };
-  const started = startFunction('functions/removeOtpEmail/index.ts', 'removeOtpEmail', env);
-  urlOfFunction = await functionUrl(started);
+  const framework = join(root, 'node_modules', '.bin', 'functions-framework');
+  const target = ['--source=functions/removeOtpEmail/index.ts', '--target=removeOtpEmail', '--port=0'];
+  const env = { DATA_DIR: directory.path, LOG_LEVEL: 'info' };
+  const started = await startProgram(process.execPath, [framework, ...target], /"url":"([^"]+)"/, { env });
+  urlOfFunction = started.ready[1] ?? '';
   return async () => {
     await serving.stop();
-    started.child.kill('SIGTERM');
-    await started.exited;
+    await started.stop();
     await directory.remove();
   };
 });

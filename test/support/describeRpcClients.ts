@@ -32,8 +32,8 @@ const refusals: readonly Refused[] = [
     caller: 'person',
     user: 'ada',
     code: 7,
-    message: 'No matching permissions found (AUTH-5mWD2)',
-    id: 'AUTH-5mWD2',
+    message: 'No matching permissions found (AUTH-AWfge)',
+    id: 'AUTH-AWfge',
   },
   {
     outcome: 'a bad token',
