@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { isRecord, type JsonRecord, textAt } from './jsonRecord.ts';
+import { isRecord, type JsonRecord, textAt, valueAt } from './jsonRecord.ts';
 
 /** What a section's records are brought to, so that equal records have equal digests; changes `json`. */
 type Normaliser = (json: JsonRecord, orgId: string) => void;
@@ -19,7 +19,7 @@ const normalisers: Readonly<Record<string, Normaliser>> = {
   domainPolicy: nameOrganisation,
   domains: nameOrganisation,
   humanUsers: (json, orgId) => {
-    reorder(json, { userId: json.userId ?? derivedUserId(json, orgId), user: json.user, state: stateOf(json) });
+    reorder(json, { userId: json.userId ?? derivedUserId(json, orgId), user: json.user, state: stateOfPerson(json) });
   },
   machineUsers: (json, orgId) => {
     const user = isRecord(json.user) ? json.user : {};
@@ -57,6 +57,16 @@ function nameOrganisation(json: JsonRecord, orgId: string): void {
 
 function stateOf(json: JsonRecord): unknown {
   return json.state ?? 'USER_STATE_ACTIVE';
+}
+
+/**
+ * Files of older versions have no states. ZITADEL takes a person for new whose e-mail address is not verified, unless an
+ * identity provider vouches for them (contract 5.5). It also does so where there is no password: here a file without
+ * passwords does not say that its people have none.
+ */
+function stateOfPerson(json: JsonRecord): unknown {
+  const isKnown = valueAt(json, 'user.email.isEmailVerified') === true || valueAt(json, 'user.idps') !== undefined;
+  return json.state ?? (isKnown ? 'USER_STATE_ACTIVE' : 'USER_STATE_INITIAL');
 }
 
 /** Gives `json` the fields of `ordered`, in that order. */

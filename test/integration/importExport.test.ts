@@ -30,8 +30,11 @@ const stateful = z
   .array(z.looseObject({ userId: z.string().optional(), user, state: z.string().optional() }))
   .default([]);
 
+/** The states that ZITADEL gave to the people of its request, as it exported them later. */
+const statesInZitadel = zitadelExport('export-full').flatMap((org) => stateful.parse(org.humanUsers));
+
 /**
- * What the service changes in a record on purpose: states are filled in, phone numbers are
+ * What the service changes in a record on purpose: states are filled in, as ZITADEL fills them in, phone numbers are
  * brought to one form, a service user has one id, a password in clear becomes a hash (checked on its own), flows have
  * numbers, what names its organisation names the one that it stands in.
  */
@@ -42,9 +45,10 @@ function normalised(org: Organisation): Organisation {
     ['TRIGGER_TYPE_PRE_CREATION', '2'],
   ]);
   const flow = (name: unknown) => flows.get(String(name)) ?? name;
+  const states = new Map(statesInZitadel.map(({ userId, state }) => [userId, state]));
   const changed = {
     humanUsers: stateful.parse(org.humanUsers).map(({ user: { password, ...rest }, ...person }) => ({
-      state: 'USER_STATE_ACTIVE',
+      state: states.get(person.userId ?? '') ?? 'USER_STATE_ACTIVE',
       ...person,
       user: {
         ...rest,

@@ -121,7 +121,7 @@ describe('credentials', () => {
       user: { userName: 'a', hashedPassword: { value: '' }, otpCode: '' },
     });
     expect(credentials).toEqual({});
-    expect(JSON.parse(body)).toEqual({ userId: 'u', user: { userName: 'a' }, state: 'USER_STATE_ACTIVE' });
+    expect(JSON.parse(body)).toEqual({ userId: 'u', user: { userName: 'a' }, state: 'USER_STATE_INITIAL' });
   });
 
   it('include a clear password, which is handed over to be hashed and is no part of the record', () => {
@@ -164,11 +164,20 @@ describe('the factor OTP e-mail', () => {
 
 describe('what may be left out', () => {
   it('is filled in: the state of a person, a service user and an organisation', () => {
-    expect(read('humanUsers', { userId: 'u', user: { userName: 'a' } }).json.state).toBe('USER_STATE_ACTIVE');
+    expect(read('humanUsers', { ...person, state: null }).json.state).toBe('USER_STATE_ACTIVE');
     expect(read('machineUsers', { userId: 'u', user: { userName: 'a' } }).json.state).toBe('USER_STATE_ACTIVE');
     expect(read('humanUsers', { userId: 'u', user: { userName: 'a' }, state: 'USER_STATE_UNSPECIFIED' }).json).toEqual(
       read('humanUsers', { userId: 'u', user: { userName: 'a' } }).json,
     );
+  });
+
+  it.each([
+    ['whose e-mail address is verified', { email: { email: 'a@b.c', isEmailVerified: true } }, 'USER_STATE_ACTIVE'],
+    ['whose e-mail address is not verified', { email: { email: 'a@b.c' } }, 'USER_STATE_INITIAL'],
+    ['the same with a password', { email: {}, hashedPassword: { value: 'x' } }, 'USER_STATE_INITIAL'],
+    ['the same with an identity provider', { email: {}, idps: [{ configId: 'i' }] }, 'USER_STATE_ACTIVE'],
+  ])('is the state of a person %s, as ZITADEL would set it', (_who, user, state) => {
+    expect(read('humanUsers', { userId: 'u', user: { userName: 'a', ...user } }).state).toBe(state);
   });
 
   it('is the organisation of a domain and of the domain policy: it is the one that they stand in', () => {
