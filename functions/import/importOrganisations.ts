@@ -1,4 +1,4 @@
-import type { Section } from '../../shared/contract/section.ts';
+import { phases, type Section } from '../../shared/contract/section.ts';
 import { organisationSection, sections } from '../../shared/contract/sections.ts';
 import { deadlineExceeded } from '../../shared/errors/errors.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
@@ -77,7 +77,7 @@ function keyOf({ digest }: Inspection, { withKeys, onConflict = 'report' }: Impo
 }
 
 async function writePhases(work: ImportWork, inspection: Inspection, options: ImportOptions): Promise<void> {
-  for (const phase of [1, 2, 3] as const) {
+  for (const phase of phases) {
     const wanted = sectionsOf(phase, inspection, options);
     const records = [...wanted].map(({ name }) => [name, inspection.counts[name] ?? 0] as const);
     const total = records.reduce((sum, [, count]) => sum + count, 0);

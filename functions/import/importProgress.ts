@@ -1,4 +1,4 @@
-import type { Section } from '../../shared/contract/section.ts';
+import { phases, type Section } from '../../shared/contract/section.ts';
 import type { DocumentStore } from '../../shared/store/store.ts';
 import type { BatchContext } from './batchContext.ts';
 import { dropCheckpoints, loadCheckpoint, saveCheckpoint } from './checkpoints.ts';
@@ -15,19 +15,18 @@ export class ImportProgress {
   readonly resumed: boolean;
   private readonly context: BatchContext;
   private readonly key: string;
-  private readonly phases: Readonly<Record<Phase, PhaseProgress>>;
+  private readonly phases: ReadonlyMap<Phase, PhaseProgress>;
   private settled = 0;
   private hasWritten: boolean;
   private isSaved: boolean;
 
   private constructor(context: BatchContext, key: string, saved: Awaited<ReturnType<typeof loadCheckpoint>>) {
-    const [first, second, third] = saved?.phases ?? [];
     this.context = context;
     this.key = key;
     this.resumed = saved !== undefined;
     this.isSaved = this.resumed;
     this.hasWritten = this.resumed;
-    this.phases = { 1: new PhaseProgress(first), 2: new PhaseProgress(second), 3: new PhaseProgress(third) };
+    this.phases = new Map(phases.map((phase, index) => [phase, new PhaseProgress(saved?.phases[index])]));
   }
 
   /**
@@ -42,12 +41,14 @@ export class ImportProgress {
   }
 
   of(phase: Phase): PhaseProgress {
-    return this.phases[phase];
+    const progress = this.phases.get(phase);
+    if (progress === undefined) throw new Error(`there is no phase ${phase}`);
+    return progress;
   }
 
   /** Says that a record is decided, and whether that took a write. */
   settle(phase: Phase, ordinal: number, { written, lookAgain }: { written: boolean; lookAgain: boolean }): void {
-    this.phases[phase].settle(ordinal, lookAgain);
+    this.of(phase).settle(ordinal, lookAgain);
     this.hasWritten ||= written;
     this.settled++;
   }
@@ -62,8 +63,8 @@ export class ImportProgress {
     this.settled = 0;
     if (!this.hasWritten) return;
     this.isSaved = true;
-    const phases = Object.values(this.phases).map((phase) => phase.state());
-    await saveCheckpoint(this.store, { key: this.key, savedAt: this.context.stamp, phases });
+    const states = [...this.phases.values()].map((phase) => phase.state());
+    await saveCheckpoint(this.store, { key: this.key, savedAt: this.context.stamp, phases: states });
   }
 
   /** Says that the import has come to its end. */

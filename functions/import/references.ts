@@ -1,7 +1,7 @@
-import { textAt } from '../../shared/contract/jsonRecord.ts';
+import { isRecord, textsAt } from '../../shared/contract/jsonRecord.ts';
 import type { OrganisationRecord } from '../../shared/contract/record.ts';
 import { ownerOf, type RecordPlan } from '../../shared/contract/recordPlan.ts';
-import type { Reference } from '../../shared/contract/section.ts';
+import type { RecordFault, Reference } from '../../shared/contract/section.ts';
 import { documentId } from '../../shared/store/documentId.ts';
 import type { DocumentKey, DocumentStore, StoredDocument } from '../../shared/store/store.ts';
 import type { Outcome } from './outcome.ts';
@@ -11,38 +11,84 @@ interface PlannedReference {
   readonly key: DocumentKey;
 }
 
-/** The outcomes of those records that refer to something which is not there, or not theirs; one read for all of them. */
+type Found = ReadonlyMap<string, StoredDocument | undefined>;
+
+/**
+ * The outcomes of those records that refer to something which is not there, not theirs or not as it must be; one read for
+ * all of them, whatever their number.
+ */
 export async function checkReferences(
   store: DocumentStore,
   plans: readonly RecordPlan[],
 ): Promise<[RecordPlan, Outcome][]> {
   const planned = plans.map((plan) => ({ plan, references: referencesOf(plan.record) }));
-  const keys = new Map(planned.flatMap(({ references }) => references.map(({ key }) => [ownerOf(key), key] as const)));
-  if (keys.size === 0) return [];
-  const documents = await store.getMany([...keys.values()], ['orgId']);
-  const found = new Map([...keys.keys()].map((name, index) => [name, documents[index]] as const));
-  return planned.flatMap(({ plan, references }) => {
-    const outcome = references
-      .map((planned) => check(planned, found, plan.record.orgId))
-      .find((fault) => fault !== undefined);
-    return outcome === undefined ? [] : [[plan, outcome] as [RecordPlan, Outcome]];
+  const references = planned.flatMap((one) => one.references);
+  const isLookedInto = ({ reference }: PlannedReference) => reference.check !== undefined;
+  // A body may be large: only those that are looked into are read.
+  const [there, whole] = await Promise.all([
+    read(
+      store,
+      references.filter((one) => !isLookedInto(one)),
+      ['orgId'],
+    ),
+    read(store, references.filter(isLookedInto), ['orgId', 'body']),
+  ]);
+  const found: Found = new Map([...there, ...whole]);
+  return planned.flatMap(({ plan, references: some }): [RecordPlan, Outcome][] => {
+    const outcome = firstOf(some, (one) => check(one, found, plan.record));
+    return outcome === undefined ? [] : [[plan, outcome]];
   });
+}
+
+async function read(
+  store: DocumentStore,
+  wanted: readonly PlannedReference[],
+  fields: readonly ('orgId' | 'body')[],
+): Promise<Map<string, StoredDocument | undefined>> {
+  const keys = new Map(wanted.map(({ key }) => [ownerOf(key), key] as const));
+  if (keys.size === 0) return new Map();
+  const documents = await store.getMany([...keys.values()], fields);
+  return new Map([...keys.keys()].map((name, index) => [name, documents[index]] as const));
 }
 
 function referencesOf({ section, json, orgId }: OrganisationRecord): PlannedReference[] {
-  return (section.references ?? []).flatMap((reference) => {
-    const parts = reference.key.map((path) => textAt(json, path, orgId));
-    if (reference.optional === true && parts.at(-1) === '') return [];
-    return [{ reference, key: { collection: reference.collection, id: documentId(...parts) } }];
-  });
+  return (section.references ?? []).flatMap((reference) =>
+    keysOf(reference, (path) => textsAt(json, path, orgId))
+      .filter((parts) => reference.optional !== true || parts.at(-1) !== '')
+      .map((parts) => ({ reference, key: { collection: reference.collection, id: documentId(...parts) } })),
+  );
 }
 
-function check(
-  { reference, key }: PlannedReference,
-  found: ReadonlyMap<string, StoredDocument | undefined>,
-  orgId: string,
-): Outcome | undefined {
+/** The keys that a reference's paths lead to: one, or one for each element of the list that one of them leads through. */
+function keysOf({ key }: Reference, textsOf: (path: string) => readonly string[]): string[][] {
+  let keys: string[][] = [[]];
+  for (const path of key) {
+    const texts = textsOf(path);
+    keys = keys.flatMap((parts) => texts.map((text) => [...parts, text]));
+  }
+  return keys;
+}
+
+function check({ reference, key }: PlannedReference, found: Found, record: OrganisationRecord): Outcome | undefined {
   const target = found.get(ownerOf(key));
-  if (target === undefined) return { kind: 'failed', fault: reference.missing };
-  return reference.ofOther === 'notCarried' && target.orgId !== orgId ? { kind: 'notCarried' } : undefined;
+  if (target === undefined) return failed(reference.missing);
+  const isOwn = target.orgId === record.orgId;
+  if (!isOwn && reference.ofOther === 'notCarried') return { kind: 'notCarried' };
+  const fault = isOwn ? reference.ofOwn : reference.ofOther;
+  if (typeof fault === 'object') return failed(fault);
+  const body: unknown = reference.check === undefined ? undefined : JSON.parse(target.body ?? 'null');
+  const within = isRecord(body) ? reference.check?.(body, record.json, record.orgId) : undefined;
+  return within === undefined ? undefined : failed(within);
+}
+
+function failed(fault: RecordFault): Outcome {
+  return { kind: 'failed', fault };
+}
+
+function firstOf<One, Result>(some: readonly One[], work: (one: One) => Result | undefined): Result | undefined {
+  for (const one of some) {
+    const result = work(one);
+    if (result !== undefined) return result;
+  }
+  return undefined;
 }

@@ -1,4 +1,5 @@
 import { passwordHashFormat, passwordHashFormats } from '../../shared/auth/passwordHash.ts';
+import { textAt, textsAt } from '../../shared/contract/jsonRecord.ts';
 import type { OrganisationRecord } from '../../shared/contract/record.ts';
 
 /** Something about a record that was imported and will not work, which its owner would only find out at login. */
@@ -9,15 +10,20 @@ export interface ImportWarning {
 }
 
 /** What to warn of in a record. */
-export function warningsOf({ section, json, credentials }: OrganisationRecord): ImportWarning[] {
+export function warningsOf({ section, json, orgId, credentials }: OrganisationRecord): ImportWarning[] {
   const { passwordHash, totpSeed } = credentials;
-  const id = typeof json.userId === 'string' ? json.userId : '';
+  const id = section.error.id.map((path) => textAt(json, path, orgId)).join('_');
   const warn = (message: string): ImportWarning => ({ type: section.error.type, id, message });
+  const ofInstance = section.name === 'loginPolicy' ? textsAt(json, PROVIDERS_OF_INSTANCE, orgId) : [];
   return [
+    ...(ofInstance.length === 0 ? [] : [warn(`${NOT_CARRIED}: ${ofInstance.join(', ')}`)]),
     ...(passwordHash === undefined || passwordHashFormat(passwordHash) !== undefined ? [] : [warn(UNKNOWN_HASH)]),
     ...(totpSeed === undefined || /^[A-Z2-7]+=*$/.test(totpSeed) ? [] : [warn(NO_BASE32)]),
   ];
 }
 
+const PROVIDERS_OF_INSTANCE = 'idps[ownerType=IDP_OWNER_TYPE_SYSTEM].idpId';
+const NOT_CARRIED =
+  'identity providers of the instance are not carried: nobody can log in with these unless the target has them';
 const UNKNOWN_HASH = `no verifier can read the password hash, so nobody can log in with this password: known are ${passwordHashFormats.join(', ')}`;
 const NO_BASE32 = 'the TOTP seed is not base32, so no authenticator app can make its codes';

@@ -24,6 +24,25 @@ export function textAt(record: JsonRecord, path: string, orgId: string): string 
   return typeof value === 'string' ? value : '';
 }
 
+const LIST_STEP = /^(\w+)\[(?:(\w+)=(\w+))?\]$/;
+
+/** The texts at a `path` that may lead through a list (`FieldPath`); as `textAt` where it does not. */
+export function textsAt(record: JsonRecord, path: string, orgId: string): string[] {
+  if (!path.includes('[')) return [textAt(record, path, orgId)];
+  let values: unknown[] = [record];
+  for (const step of path.split('.'))
+    values = values.flatMap((value) => (isRecord(value) ? stepInto(value, step) : []));
+  return values.filter((value) => typeof value === 'string');
+}
+
+function stepInto(record: JsonRecord, step: string): unknown[] {
+  const [, list, field, wanted] = LIST_STEP.exec(step) ?? [];
+  if (list === undefined) return [record[step]];
+  const elements = record[list];
+  if (!Array.isArray(elements)) return [];
+  return field === undefined ? elements : elements.filter((element) => isRecord(element) && element[field] === wanted);
+}
+
 /** Puts `value` at `path`, making the objects that lead there. */
 export function putAt(record: JsonRecord, path: string, value: unknown): void {
   const names = path.split('.');

@@ -1,4 +1,4 @@
-import type { JsonRecord } from './jsonRecord.ts';
+import { type JsonRecord, textAt, textsAt } from './jsonRecord.ts';
 import type { RecordFault } from './section.ts';
 
 /** The triggers of each flow (contract 2.3): external and internal authentication, complement token and SAML response. */
@@ -25,4 +25,21 @@ export function checkOrganisationMember({ roles }: JsonRecord): RecordFault | un
   const held: readonly unknown[] = Array.isArray(roles) ? roles : [];
   const fits = held.every((role) => typeof role === 'string' && role.startsWith('ORG_'));
   return fits ? undefined : { id: 'Org-4N8es', key: 'Errors.Org.MemberInvalid' };
+}
+
+/** The project grant that a user's grant hangs on is of that project, to the user grant's organisation, of those roles. */
+export function checkUsedProjectGrant(grant: JsonRecord, record: JsonRecord, orgId: string): RecordFault | undefined {
+  const isOfProject = textAt(grant, 'projectGrant.projectId', orgId) === record.projectId;
+  if (!isOfProject || textAt(grant, 'projectGrant.grantedOrgId', orgId) !== orgId) {
+    return { id: 'COMMAND-4m9ff', key: 'Errors.Project.Grant.NotFound' };
+  }
+  const granted = new Set(textsAt(grant, 'projectGrant.roleKeys[]', orgId));
+  const fits = textsAt(record, 'roleKeys[]', orgId).every((role) => granted.has(role));
+  return fits ? undefined : { id: 'COMMAND-mm9F4', key: 'Errors.Project.Role.NotFound' };
+}
+
+/** An application that has keys logs in with them. */
+export function checkApplicationOfKey(application: JsonRecord): RecordFault | undefined {
+  const fits = textAt(application, 'app.authMethodType', '').endsWith('_PRIVATE_KEY_JWT');
+  return fits ? undefined : { id: 'COMMAND-Dff54', key: 'Errors.Project.App.AuthMethodNoPrivateKeyJWT' };
 }

@@ -8,6 +8,15 @@ import type { JsonRecord } from './jsonRecord.ts';
  */
 type FieldPath = string;
 
+/**
+ * A `FieldPath` that may lead through a list, to as many places as that has elements: `roleKeys[]`, `idps[].configId`,
+ * or with `idps[ownerType=IDP_OWNER_TYPE_ORG].idpId` through those elements alone whose field has that value.
+ */
+type ListPath = string;
+
+/** The phases of an import: in each, the document is gone through once. */
+export const phases = [1, 2, 3, 4] as const;
+
 /** An error of ZITADEL's that goes into the import response's `errors`, as `ID=<id> Message=<key>` (contract 5.7). */
 export interface RecordFault {
   readonly id: string;
@@ -28,12 +37,17 @@ export interface UniqueName {
 /** A record that must be there for this one to be written. */
 export interface Reference {
   readonly collection: Collection;
-  readonly key: readonly FieldPath[];
+  /** At most one part leads through a list: then each of its elements refers to a record. */
+  readonly key: readonly ListPath[];
   readonly missing: RecordFault;
   /** Whether a record may do without: then an empty `key` refers to nothing. */
   readonly optional?: true;
   /** What happens where the record referred to belongs to another organisation: nothing, or this. */
-  readonly ofOther?: 'notCarried';
+  readonly ofOther?: 'notCarried' | RecordFault;
+  /** What is wrong where it belongs to the same one. */
+  readonly ofOwn?: RecordFault;
+  /** What the record referred to must be like beside being there. */
+  readonly check?: (target: JsonRecord, record: JsonRecord, orgId: string) => RecordFault | undefined;
 }
 
 /** A credential inside a record: kept in a field of its own, exported only when `flag` is set (interface 2.4). */
@@ -51,7 +65,7 @@ export interface Section {
   /** The object inside a record's wrapper, without which there is no record. */
   readonly inner?: string;
   /** Records of a phase refer only to records of earlier ones. */
-  readonly phase: 1 | 2 | 3;
+  readonly phase: (typeof phases)[number];
   /** What identifies a record within its collection. */
   readonly key: readonly FieldPath[];
   readonly unique?: readonly UniqueName[];

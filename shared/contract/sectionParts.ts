@@ -15,11 +15,19 @@ export const project = (path: string, id: string): Reference => ({
   missing: { id, key: 'Errors.Project.NotFound' },
 });
 /** An identity provider that must be there. */
-export const identityProvider = (id: string): Reference => ({
+export const identityProvider = (path: string, id: string): Reference => ({
   collection: 'identityProviders',
-  key: ['idpId'],
+  key: [path],
   missing: { id, key: 'Errors.IDPConfig.NotExisting' },
 });
+/** Roles of a project that must be there. */
+export const projectRoles = (projectId: string, roleKeys: string, id: string): Reference => ({
+  collection: 'projectRoles',
+  key: [projectId, roleKeys],
+  missing: { id, key: 'Errors.Project.Role.NotFound' },
+});
+/** The same, where one of another organisation is as good as none. */
+export const own = (reference: Reference): Reference => ({ ...reference, ofOther: reference.missing });
 /** User names are unique, be it in the instance or in the organisation. */
 export const userName: NonNullable<Section['unique']> = [
   {
@@ -31,13 +39,19 @@ export const userName: NonNullable<Section['unique']> = [
 ];
 
 /** An organisation's own policy: one object, identified by its organisation. */
-export function policy(name: string, type: string, id: string, key: string): Section {
+export function policy(
+  name: string,
+  type: string,
+  exists: RecordFault,
+  more: Pick<Section, 'references'> = {},
+): Section {
   return {
     name,
     collection: 'settings',
-    phase: 1,
+    phase: more.references === undefined ? 1 : 2,
     key: ['$orgId', `=${name}`],
-    error: { type, id: ['$orgId'], exists: { id, key } },
+    ...more,
+    error: { type, id: ['$orgId'], exists },
   };
 }
 

@@ -1,6 +1,14 @@
-import { checkOrganisationMember, checkTriggerAction } from './recordChecks.ts';
-import type { Section } from './section.ts';
-import { identityProvider, policy, project, taken, texts, user, userName } from './sectionParts.ts';
+import {
+  checkApplicationOfKey,
+  checkOrganisationMember,
+  checkTriggerAction,
+  checkUsedProjectGrant,
+} from './recordChecks.ts';
+import type { RecordFault, Section } from './section.ts';
+import { identityProvider, own, policy, project, projectRoles, taken, texts, user, userName } from './sectionParts.ts';
+
+/** Of a project of another organisation, or to the organisation that grants it. */
+const projectGrantInvalid: RecordFault = { id: 'PROJECT-ckUpbvboAH', key: 'Errors.Project.Grant.Invalid' };
 
 /** The organisation itself: `org` and `orgState` of the document. Written before every other section. */
 export const organisationSection: Section = {
@@ -18,19 +26,25 @@ export const organisationSection: Section = {
  */
 export const sections: readonly Section[] = [
   {
-    ...policy('domainPolicy', 'domain_policy', 'ORG-1M8ds', 'Errors.Org.DomainPolicy.AlreadyExists'),
+    ...policy('domainPolicy', 'domain_policy', { id: 'ORG-1M8ds', key: 'Errors.Org.DomainPolicy.AlreadyExists' }),
     fixed: 'userLoginMustBeDomain',
   },
-  policy('labelPolicy', 'label_policy', 'Org-2B0ps', 'Errors.Org.LabelPolicy.AlreadyExists'),
-  policy('lockoutPolicy', 'lockout_policy', 'ORG-0olDf', 'Errors.ORG.LockoutPolicy.AlreadyExists'),
-  policy('loginPolicy', 'login_policy', 'Org-Dgfb2', 'Errors.Org.LoginPolicy.AlreadyExists'),
+  policy('labelPolicy', 'label_policy', { id: 'Org-2B0ps', key: 'Errors.Org.LabelPolicy.AlreadyExists' }),
+  policy('lockoutPolicy', 'lockout_policy', { id: 'ORG-0olDf', key: 'Errors.ORG.LockoutPolicy.AlreadyExists' }),
   policy(
-    'passwordComplexityPolicy',
-    'password_complexity_policy',
-    'Org-LdhbS',
-    'Errors.Org.PasswordComplexityPolicy.AlreadyExists',
+    'loginPolicy',
+    'login_policy',
+    { id: 'Org-Dgfb2', key: 'Errors.Org.LoginPolicy.AlreadyExists' },
+    // Providers of the instance are not carried, so the target has its own: the policy keeps naming them.
+    {
+      references: [own(identityProvider('idps[ownerType=IDP_OWNER_TYPE_ORG].idpId', 'Org-FEd32'))],
+    },
   ),
-  policy('privacyPolicy', 'privacy_policy', 'Org-0oLpd', 'Errors.Org.PrivacyPolicy.AlreadyExists'),
+  policy('passwordComplexityPolicy', 'password_complexity_policy', {
+    id: 'Org-LdhbS',
+    key: 'Errors.Org.PasswordComplexityPolicy.AlreadyExists',
+  }),
+  policy('privacyPolicy', 'privacy_policy', { id: 'Org-0oLpd', key: 'Errors.Org.PrivacyPolicy.AlreadyExists' }),
   {
     name: 'projects',
     inner: 'project',
@@ -50,7 +64,12 @@ export const sections: readonly Section[] = [
     collection: 'projectRoles',
     phase: 2,
     key: ['projectId', 'roleKey'],
-    references: [project('projectId', 'COMMAND-EbFMN')],
+    references: [
+      {
+        ...project('projectId', 'COMMAND-EbFMN'),
+        ofOther: { id: 'PROJECT-RLB4UpqQSd', key: 'Errors.Project.Role.Invalid' },
+      },
+    ],
     error: { type: 'project_role', id: ['projectId', 'roleKey'], exists: taken('Errors.Project.Role.AlreadyExists') },
     success: { field: 'projectRoles', entry: ['projectId', 'roleKey'] },
   },
@@ -60,7 +79,7 @@ export const sections: readonly Section[] = [
     collection: 'applications',
     phase: 2,
     key: ['appId'],
-    references: [project('app.projectId', 'COMMAND-EbFMN')],
+    references: [own(project('app.projectId', 'COMMAND-EbFMN'))],
     error: {
       type: 'api_app',
       id: ['appId'],
@@ -74,7 +93,7 @@ export const sections: readonly Section[] = [
     collection: 'applications',
     phase: 2,
     key: ['appId'],
-    references: [project('app.projectId', 'COMMAND-EbFMN')],
+    references: [own(project('app.projectId', 'COMMAND-EbFMN'))],
     error: {
       type: 'oidc_app',
       id: ['appId'],
@@ -86,9 +105,10 @@ export const sections: readonly Section[] = [
     name: 'humanUsers',
     inner: 'user',
     collection: 'users',
-    phase: 1,
+    phase: 2,
     key: ['userId'],
     unique: userName,
+    references: [identityProvider('user.idps[].configId', 'COMMAND-39nfs')],
     credentials: [
       { path: 'user.hashedPassword.value', field: 'passwordHash', flag: 'withPasswords' },
       { path: 'user.otpCode', field: 'totpSeed', flag: 'withOtp' },
@@ -100,7 +120,7 @@ export const sections: readonly Section[] = [
     name: 'machineUsers',
     inner: 'user',
     collection: 'users',
-    phase: 1,
+    phase: 2,
     key: ['userId'],
     unique: userName,
     error: {
@@ -116,6 +136,13 @@ export const sections: readonly Section[] = [
     phase: 2,
     key: ['$orgId', 'flowType', 'triggerType'],
     check: checkTriggerAction,
+    references: [
+      own({
+        collection: 'actions',
+        key: ['actionIds[]'],
+        missing: { id: 'COMMAND-dg422', key: 'Errors.Flow.ActionIDsNotExist' },
+      }),
+    ],
     error: {
       type: 'trigger_action',
       id: ['flowType', 'triggerType'],
@@ -140,7 +167,7 @@ export const sections: readonly Section[] = [
     name: 'projectGrants',
     inner: 'projectGrant',
     collection: 'projectGrants',
-    phase: 2,
+    phase: 3,
     key: ['grantId'],
     unique: [
       {
@@ -150,12 +177,14 @@ export const sections: readonly Section[] = [
       },
     ],
     references: [
-      project('projectGrant.projectId', 'COMMAND-m9gsd'),
+      { ...project('projectGrant.projectId', 'COMMAND-m9gsd'), ofOther: projectGrantInvalid },
       {
         collection: 'organisations',
         key: ['projectGrant.grantedOrgId'],
         missing: { id: 'COMMAND-3m9gg', key: 'Errors.Org.NotFound' },
+        ofOwn: projectGrantInvalid,
       },
+      projectRoles('projectGrant.projectId', 'projectGrant.roleKeys[]', 'COMMAND-6m9gd'),
     ],
     error: {
       type: 'project_grant',
@@ -170,7 +199,7 @@ export const sections: readonly Section[] = [
   {
     name: 'userGrants',
     collection: 'userGrants',
-    phase: 3,
+    phase: 4,
     key: ['$orgId', 'userId', 'projectId', 'projectGrantId'],
     references: [
       user('userId', 'COMMAND-4f8sg'),
@@ -180,7 +209,9 @@ export const sections: readonly Section[] = [
         key: ['projectGrantId'],
         missing: { id: 'COMMAND-4m9ff', key: 'Errors.Project.Grant.NotFound' },
         optional: true,
+        check: checkUsedProjectGrant,
       },
+      projectRoles('projectId', 'roleKeys[]', 'COMMAND-mm9F4'),
     ],
     error: {
       type: 'user_grant',
@@ -223,7 +254,7 @@ export const sections: readonly Section[] = [
   {
     name: 'projectGrantMembers',
     collection: 'members',
-    phase: 3,
+    phase: 4,
     key: ['=projectGrant', 'projectId', 'grantId', 'userId'],
     references: [
       {
@@ -246,9 +277,9 @@ export const sections: readonly Section[] = [
   {
     name: 'userMetadata',
     collection: 'userMetadata',
-    phase: 2,
+    phase: 3,
     key: ['id', 'key'],
-    references: [user('id', 'COMMAND-uXHNj')],
+    references: [own(user('id', 'COMMAND-uXHNj'))],
     error: {
       type: 'user_metadata',
       id: ['id', 'key'],
@@ -295,9 +326,9 @@ export const sections: readonly Section[] = [
   {
     name: 'userLinks',
     collection: 'userLinks',
-    phase: 2,
+    phase: 3,
     key: ['idpId', 'providedUserId'],
-    references: [identityProvider('COMMAND-39nf2'), user('userId', 'COMMAND-vzktar7b7f')],
+    references: [own(user('userId', 'COMMAND-vzktar7b7f')), own(identityProvider('idpId', 'COMMAND-39nf2'))],
     error: { type: 'user_link', id: ['userId', 'idpId'], exists: taken('Errors.User.ExternalIDP.AlreadyExists') },
     success: {
       field: 'userLinks',
@@ -327,9 +358,12 @@ export const sections: readonly Section[] = [
     key: ['id'],
     references: [
       {
-        collection: 'applications',
-        key: ['appId'],
-        missing: { id: 'COMMAND-sak24', key: 'Errors.Project.App.NotFound' },
+        ...own({
+          collection: 'applications',
+          key: ['appId'],
+          missing: { id: 'COMMAND-sak24', key: 'Errors.Project.App.NotFound' },
+        }),
+        check: checkApplicationOfKey,
       },
     ],
     error: {
@@ -343,9 +377,9 @@ export const sections: readonly Section[] = [
   {
     name: 'machineKeys',
     collection: 'machineKeys',
-    phase: 2,
+    phase: 3,
     key: ['keyId'],
-    references: [user('userId', 'COMMAND-bnipwm1')],
+    references: [own(user('userId', 'COMMAND-bnipwm1'))],
     error: {
       type: 'machine_user_key',
       id: ['keyId'],

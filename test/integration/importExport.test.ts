@@ -181,6 +181,7 @@ describeStores('an import and an export of what was imported', (kind) => {
     const org = {
       triggerActions: [{ flowType: 1, triggerType: 3, actionIds: ['a'] }],
       idps: [{ idpId: 'i', ownerType: 'IDP_OWNER_TYPE_ORG' }],
+      oidcIdps: [{ idpId: 'i', idp: { name: 'i', clientId: 'c', clientSecret: 's', issuer: 'https://i.example' } }],
       secondFactors: [{ type: 1 }, { type: 'SECOND_FACTOR_TYPE_U2F' }],
       loginPolicy: { allowUsernamePassword: true, secondFactors: ['SECOND_FACTOR_TYPE_OTP_SMS'] },
       multiFactors: [{ type: 'MULTI_FACTOR_TYPE_U2F_WITH_VERIFICATION' }],

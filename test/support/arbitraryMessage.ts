@@ -5,8 +5,8 @@ import fc from 'fast-check';
 type Json = Record<string, unknown>;
 
 /**
- * Any JSON that a message may have by its descriptor: its types, and the rules that they carry; phone numbers as
- * ZITADEL takes them.
+ * Any JSON that a message may have by its descriptor: its types, and the rules that they carry; colours and phone numbers
+ * as ZITADEL takes them.
  * @param inner a field that is always there, though no rule says so
  */
 export function arbitraryMessage(schema: DescMessage, inner?: string): fc.Arbitrary<Json> {
@@ -94,6 +94,7 @@ function arbitraryScalar(field: DescField): fc.Arbitrary<unknown> {
 
 function arbitraryString(field: DescField): fc.Arbitrary<string> {
   const type = rulesOf(field)?.type;
+  if (/color(_dark)?$/.test(field.name)) return fc.stringMatching(/^#([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$/);
   if (type?.case !== 'string') return fc.string({ unit: 'grapheme', maxLength: 30 });
   if (type.value.wellKnown.case === 'email') return fc.emailAddress({ size: '-1' });
   if (type.value.prefix === '+') return fc.stringMatching(/^\+4179[0-9]{7}$/);

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 import { putAt } from '../../shared/contract/jsonRecord.ts';
 import { documentFields } from '../../shared/contract/organisationDocument.ts';
@@ -10,18 +11,26 @@ type Json = Record<string, unknown>;
 
 const userStates = ['USER_STATE_ACTIVE', 'USER_STATE_INACTIVE', 'USER_STATE_LOCKED', 'USER_STATE_INITIAL'];
 
+const pem = generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'pem' });
+const publicKey = Buffer.from(pem).toString('base64');
+
 /** Which fields of a record are not free: ids, names that must differ, and what refers to other records. */
 type Fixture = (index: number, org: string, other: string) => Json;
 
 const fixtures: Readonly<Record<string, Fixture>> = {
   projects: (i, org) => ({ projectId: `${org}-p${i}`, 'project.name': `project ${i}` }),
   projectRoles: (i, org) => ({ projectId: `${org}-p0`, roleKey: `role ${i}` }),
-  apiApps: (i, org) => ({ appId: `${org}-api${i}`, 'app.projectId': `${org}-p0` }),
+  apiApps: (i, org) => ({
+    appId: `${org}-api${i}`,
+    'app.projectId': `${org}-p0`,
+    'app.authMethodType': 'API_AUTH_METHOD_TYPE_PRIVATE_KEY_JWT',
+  }),
   oidcApps: (i, org) => ({ appId: `${org}-oidc${i}`, 'app.projectId': `${org}-p0` }),
   humanUsers: (i, org) => ({
     userId: `${org}-h${i}`,
     'user.userName': `${org} person ${i}`,
     'user.password': undefined,
+    'user.idps': i === 0 ? [{ configId: `${org}-oidc-idp0`, externalUserId: 'x', displayName: 'y' }] : undefined,
     'user.hashedPassword': i % 2 === 0 ? { value: `hash ${i}` } : undefined,
     state: userStates[i % userStates.length],
   }),
@@ -37,8 +46,14 @@ const fixtures: Readonly<Record<string, Fixture>> = {
     grantId: `${org}-g${i}`,
     'projectGrant.projectId': `${org}-p${i}`,
     'projectGrant.grantedOrgId': other,
+    'projectGrant.roleKeys': i === 0 ? ['role 0', 'role 2'] : undefined,
   }),
-  userGrants: (i, org) => ({ userId: `${org}-h${i}`, projectId: `${org}-p0`, projectGrantId: undefined }),
+  userGrants: (i, org) => ({
+    userId: `${org}-h${i}`,
+    projectId: `${org}-p0`,
+    projectGrantId: undefined,
+    roleKeys: ['role 1'],
+  }),
   orgMembers: (i, org) => ({ userId: `${org}-h${i}`, roles: ['ORG_OWNER', 'ORG_USER_MANAGER'] }),
   projectMembers: (i, org) => ({ projectId: `${org}-p0`, userId: `${org}-h${i}` }),
   projectGrantMembers: (i, org) => ({ projectId: `${org}-p0`, grantId: `${org}-g0`, userId: `${org}-m${i}` }),
@@ -47,8 +62,27 @@ const fixtures: Readonly<Record<string, Fixture>> = {
   jwtIdps: (i, org) => ({ idpId: `${org}-jwt-idp${i}`, 'idp.name': `jwt ${i}` }),
   userLinks: (i, org) => ({ userId: `${org}-h0`, idpId: `${org}-oidc-idp0`, providedUserId: `external ${i}` }),
   domains: (i, org) => ({ orgId: org, domainName: `d${i}.${org}.example` }),
-  appKeys: (i, org) => ({ id: `${org}-ak${i}`, appId: `${org}-api0`, projectId: `${org}-p0` }),
-  machineKeys: (i, org) => ({ keyId: `${org}-mk${i}`, userId: `${org}-m0` }),
+  appKeys: (i, org) => ({
+    id: `${org}-ak${i}`,
+    appId: `${org}-api0`,
+    projectId: `${org}-p0`,
+    expirationDate: `209${i}-01-01T00:00:00Z`,
+  }),
+  machineKeys: (i, org) => ({
+    keyId: `${org}-mk${i}`,
+    userId: `${org}-m0`,
+    expirationDate: `209${i}-01-01T00:00:00Z`,
+    publicKey,
+  }),
+  loginPolicy: (_, org) => ({
+    defaultRedirectUri: 'https://example.com/',
+    secondFactors: ['SECOND_FACTOR_TYPE_OTP_EMAIL', 'SECOND_FACTOR_TYPE_OTP'],
+    multiFactors: ['MULTI_FACTOR_TYPE_U2F_WITH_VERIFICATION'],
+    idps: [
+      { idpId: `${org}-jwt-idp0`, ownerType: 'IDP_OWNER_TYPE_ORG' },
+      { idpId: 'of the instance', ownerType: 'IDP_OWNER_TYPE_SYSTEM' },
+    ],
+  }),
   domainPolicy: (_, org) => ({ orgId: org }),
 };
 

@@ -17,10 +17,10 @@ export const changes: Record<string, object> = {
   oidcApps: { app: { name: 'changed' } },
   humanUsers: { user: { profile: { nickName: 'changed' } } },
   machineUsers: { user: { description: 'changed' } },
-  triggerActions: { actionIds: ['changed'] },
+  triggerActions: { actionIds: ['330000000000000501', '330000000000000501'] },
   actions: { action: { timeout: '1s' } },
-  projectGrants: { projectGrant: { roleKeys: ['changed'] } },
-  userGrants: { roleKeys: ['changed'] },
+  projectGrants: { projectGrant: { roleKeys: ['viewer'] } },
+  userGrants: { roleKeys: [] },
   orgMembers: { roles: ['ORG_USER_PERMISSION_EDITOR'] },
   projectMembers: { roles: ['changed'] },
   projectGrantMembers: { roles: ['changed'] },
@@ -43,13 +43,23 @@ export const changes: Record<string, object> = {
   inviteUserMessages: text,
 };
 
+/** The one grant of a user that has no roles gets one that its project has. */
+function otherRoles(name: string, part: unknown): object {
+  return name === 'userGrants' && isRecord(part) && part.roleKeys === undefined ? { roleKeys: ['ops'] } : {};
+}
+
 /** The organisation with another value in every one of its records. */
 export function changed(org: Organisation): Organisation {
   const fields = Object.entries(org).map(([name, value]): [string, unknown] => {
     const change = changes[name];
     if (change === undefined) return [name, value];
     const one = name === 'org' ? { name: `changed ${org.orgId}` } : change;
-    return [name, Array.isArray(value) ? value.map((part) => merged(part, one)) : merged(value, one)];
+    return [
+      name,
+      Array.isArray(value)
+        ? value.map((part) => merged(part, { ...one, ...otherRoles(name, part) }))
+        : merged(value, one),
+    ];
   });
   return { orgId: org.orgId, ...Object.fromEntries(fields) };
 }

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { checkOrganisationMember, checkTriggerAction } from '../../../shared/contract/recordChecks.ts';
+import {
+  checkApplicationOfKey,
+  checkOrganisationMember,
+  checkTriggerAction,
+  checkUsedProjectGrant,
+} from '../../../shared/contract/recordChecks.ts';
 
 describe('a trigger action', () => {
   it.each([
@@ -8,7 +13,7 @@ describe('a trigger action', () => {
     ['3', '1'],
     ['4', '6'],
   ])('may be of flow %s and trigger %s', (flowType, triggerType) => {
-    expect(checkTriggerAction({ flowType, triggerType })).toBeUndefined();
+    expect(checkTriggerAction({ flowType, triggerType, actionIds: ['a'] })).toBeUndefined();
   });
 
   it.each([
@@ -18,7 +23,7 @@ describe('a trigger action', () => {
     ['1', '4', 'COMMAND-Dfgh6'],
     ['2', '1', 'COMMAND-Dfgh6'],
   ])('of flow %s and trigger %s is refused', (flowType, triggerType, id) => {
-    expect(checkTriggerAction({ flowType, triggerType })?.id).toBe(id);
+    expect(checkTriggerAction({ flowType, triggerType, actionIds: ['a'] })?.id).toBe(id);
   });
 });
 
@@ -30,5 +35,36 @@ describe('a member of an organisation', () => {
 
   it.each(['IAM_OWNER', 'PROJECT_OWNER', ''])('does not hold %j', (role) => {
     expect(checkOrganisationMember({ roles: ['ORG_OWNER', role] })?.id).toBe('Org-4N8es');
+  });
+});
+
+describe("a user's grant that hangs on a project grant", () => {
+  const grant = { projectGrant: { projectId: 'P', grantedOrgId: 'O', roleKeys: ['reader', 'writer'] } };
+
+  it('may have the roles that were granted, or none', () => {
+    expect(checkUsedProjectGrant(grant, { projectId: 'P', roleKeys: ['writer'] }, 'O')).toBeUndefined();
+    expect(checkUsedProjectGrant(grant, { projectId: 'P' }, 'O')).toBeUndefined();
+  });
+
+  it('has no role beside them', () => {
+    const fault = checkUsedProjectGrant(grant, { projectId: 'P', roleKeys: ['reader', 'owner'] }, 'O');
+    expect(fault).toEqual({ id: 'COMMAND-mm9F4', key: 'Errors.Project.Role.NotFound' });
+  });
+
+  it.each([
+    ['another project', { projectId: 'Q' }, 'O'],
+    ['another organisation', { projectId: 'P' }, 'X'],
+  ])('is none where that is for %s', (_what, record, orgId) => {
+    expect(checkUsedProjectGrant(grant, record, orgId)?.id).toBe('COMMAND-4m9ff');
+  });
+});
+
+describe('the application of a key', () => {
+  it.each(['API_AUTH_METHOD_TYPE_PRIVATE_KEY_JWT', 'OIDC_AUTH_METHOD_TYPE_PRIVATE_KEY_JWT'])('is one of %s', (type) => {
+    expect(checkApplicationOfKey({ app: { authMethodType: type } })).toBeUndefined();
+  });
+
+  it.each([undefined, 'OIDC_AUTH_METHOD_TYPE_POST'])('is none of %s', (authMethodType) => {
+    expect(checkApplicationOfKey({ app: { authMethodType } })?.id).toBe('COMMAND-Dff54');
   });
 });

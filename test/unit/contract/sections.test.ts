@@ -17,13 +17,17 @@ function messageOf({ name }: Section): DescMessage {
   throw new Error(`${name} is no message in ZITADEL's document`);
 }
 
-/** Whether a path of the table leads to a field of the message. */
+/** Whether a path of the table leads to a field of the message, through lists where it says so. */
 function isField(message: DescMessage, path: string): boolean {
   if (path === '$orgId' || path.startsWith('=')) return true;
   const [first = '', ...rest] = path.split('.');
-  const field = message.fields.find(({ jsonName }) => jsonName === first);
-  if (rest.length === 0) return field !== undefined;
-  return field?.fieldKind === 'message' && isField(field.message, rest.join('.'));
+  const [, name = '', list, condition] = /^(\w+)(\[(?:(\w+)=\w+)?\])?$/.exec(first) ?? [];
+  const field = message.fields.find(({ jsonName }) => jsonName === name);
+  if (field === undefined || (list !== undefined && field.fieldKind !== 'list')) return false;
+  if (condition !== undefined && !(field.message && isField(field.message, condition))) return false;
+  if (rest.length === 0) return true;
+  const inner = field.fieldKind === 'message' || list !== undefined ? field.message : undefined;
+  return inner !== undefined && isField(inner, rest.join('.'));
 }
 
 function entryPaths({ success }: Section): string[] {
@@ -121,7 +125,11 @@ describe.each(rows)('the section %s', (_name, section) => {
 
   it("reports in ZITADEL's form: a type in snake_case, an id, and an error's key", () => {
     const { unique = [], references = [], error } = section;
-    const faults = [error.exists, ...unique.map(({ taken }) => taken), ...references.map(({ missing }) => missing)];
+    const faults = [
+      error.exists,
+      ...unique.map(({ taken }) => taken),
+      ...references.flatMap(({ missing, ofOther, ofOwn }) => [missing, ofOther ?? [], ofOwn ?? []].flat()),
+    ].filter((fault) => fault !== 'notCarried');
     expect(error.type).toMatch(/^[a-z]+(_[a-z]+)*$/);
     for (const { id, key } of faults) {
       expect(id).toMatch(/^[A-Za-z0-9]+-[A-Za-z0-9]+$/);

@@ -1,0 +1,184 @@
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { comparable } from '../support/comparable.ts';
+import { organisation, person } from '../support/organisation.ts';
+import { describeStores, openTestStore } from '../support/stores.ts';
+import { testInstance } from '../support/testInstance.ts';
+import type { Organisation } from '../support/zitadelFixture.ts';
+
+const request = (...orgs: Organisation[]) => ({ dataOrgs: { orgs }, with_keys: true });
+const project = (projectId: string) => ({ projectId, project: { name: projectId } });
+const role = (projectId: string, roleKey: string) => ({ projectId, roleKey, displayName: roleKey });
+const grant = (grantId: string, projectId: string, grantedOrgId: string, ...roleKeys: string[]) => ({
+  grantId,
+  projectGrant: { projectId, grantedOrgId, roleKeys },
+});
+const action = (actionId: string) => ({ actionId, action: { name: actionId, script: 'function f() {}' } });
+const trigger = (...actionIds: string[]) => ({ flowType: '1', triggerType: '1', actionIds });
+const provider = (idpId: string) => ({
+  idpId,
+  idp: { name: idpId, jwtEndpoint: 'e', issuer: 'i', keysEndpoint: 'k', headerName: 'h' },
+});
+const ofOrganisation = (idpId: string) => ({ idpId, ownerType: 'IDP_OWNER_TYPE_ORG' });
+const linkedTo = (...ids: string[]) => ({
+  idps: ids.map((configId) => ({ configId, externalUserId: `${configId} user`, displayName: 'me' })),
+});
+const key = (appId: string) => ({ id: 'K', appId, projectId: 'P' });
+const api = (appId: string, authMethodType: string) => ({
+  appId,
+  app: { projectId: 'P', name: appId, authMethodType },
+});
+
+/** What another organisation has: its records are no good for references that stay within an organisation. */
+const other = organisation('other', {
+  projects: [project('theirs')],
+  projectRoles: [role('theirs', 'reader'), role('theirs', 'owner')],
+  actions: [action('their action')],
+  jwtIdps: [provider('their idp')],
+  humanUsers: [person('their user')],
+  machineUsers: [{ userId: 'their machine', user: { userName: 'their machine', name: 'm' } }],
+  projectGrants: [grant('granted', 'theirs', 'O', 'reader')],
+});
+
+const base = {
+  projects: [project('P')],
+  projectRoles: [role('P', 'reader')],
+  humanUsers: [person('U')],
+  jwtIdps: [provider('idp')],
+  actions: [action('act')],
+};
+
+type Row = [string, object, { type: string; id: string; message: string }];
+
+const rows: Row[] = [
+  [
+    'one of the actions of a trigger',
+    { triggerActions: [trigger('act', 'none')] },
+    { type: 'trigger_action', id: '1_1', message: 'ID=COMMAND-dg422 Message=Errors.Flow.ActionIDsNotExist' },
+  ],
+  [
+    'an action of another organisation',
+    { triggerActions: [trigger('their action')] },
+    { type: 'trigger_action', id: '1_1', message: 'ID=COMMAND-dg422 Message=Errors.Flow.ActionIDsNotExist' },
+  ],
+  [
+    'an identity provider of a login policy',
+    { loginPolicy: { idps: [ofOrganisation('idp'), ofOrganisation('none')] } },
+    { type: 'login_policy', id: 'O', message: 'ID=Org-FEd32 Message=Errors.IDPConfig.NotExisting' },
+  ],
+  [
+    "an identity provider of another organisation's in a login policy",
+    { loginPolicy: { idps: [ofOrganisation('their idp')] } },
+    { type: 'login_policy', id: 'O', message: 'ID=Org-FEd32 Message=Errors.IDPConfig.NotExisting' },
+  ],
+  [
+    'an identity provider inside a person',
+    { humanUsers: [person('U', linkedTo('idp', 'none'))] },
+    { type: 'human_user', id: 'U', message: 'ID=COMMAND-39nfs Message=Errors.IDPConfig.NotExisting' },
+  ],
+  [
+    'the role of a project grant',
+    { projectGrants: [grant('G', 'P', 'other', 'reader', 'none')] },
+    { type: 'project_grant', id: 'O_P_other', message: 'ID=COMMAND-6m9gd Message=Errors.Project.Role.NotFound' },
+  ],
+  [
+    "the role of a user's grant",
+    { userGrants: [{ userId: 'U', projectId: 'P', roleKeys: ['reader', 'none'] }] },
+    { type: 'user_grant', id: 'O_P_U', message: 'ID=COMMAND-mm9F4 Message=Errors.Project.Role.NotFound' },
+  ],
+  [
+    "a role of a user's grant that the project grant does not give",
+    { userGrants: [{ userId: 'U', projectId: 'theirs', projectGrantId: 'granted', roleKeys: ['owner'] }] },
+    { type: 'user_grant', id: 'O_theirs_U', message: 'ID=COMMAND-mm9F4 Message=Errors.Project.Role.NotFound' },
+  ],
+  [
+    'a project of another organisation for a role',
+    { projectRoles: [role('P', 'reader'), role('theirs', 'mine')] },
+    { type: 'project_role', id: 'theirs_mine', message: 'ID=PROJECT-RLB4UpqQSd Message=Errors.Project.Role.Invalid' },
+  ],
+  [
+    'a project of another organisation for an application',
+    { apiApps: [{ appId: 'A', app: { projectId: 'theirs', name: 'a' } }] },
+    { type: 'api_app', id: 'A', message: 'ID=COMMAND-EbFMN Message=Errors.Project.NotFound' },
+  ],
+  [
+    'a project of another organisation to grant',
+    { projectGrants: [grant('G', 'theirs', 'other')] },
+    {
+      type: 'project_grant',
+      id: 'O_theirs_other',
+      message: 'ID=PROJECT-ckUpbvboAH Message=Errors.Project.Grant.Invalid',
+    },
+  ],
+  [
+    'the granting organisation itself for a project grant',
+    { projectGrants: [grant('G', 'P', 'O')] },
+    { type: 'project_grant', id: 'O_P_O', message: 'ID=PROJECT-ckUpbvboAH Message=Errors.Project.Grant.Invalid' },
+  ],
+  [
+    'a user of another organisation for metadata',
+    { userMetadata: [{ id: 'their user', key: 'k', value: 'eA==' }] },
+    { type: 'user_metadata', id: 'their user_k', message: 'ID=COMMAND-uXHNj Message=Errors.User.NotFound' },
+  ],
+  [
+    'a user of another organisation for a link',
+    { userLinks: [{ userId: 'their user', idpId: 'idp', providedUserId: 'x' }] },
+    { type: 'user_link', id: 'their user_idp', message: 'ID=COMMAND-vzktar7b7f Message=Errors.User.NotFound' },
+  ],
+  [
+    'a service user of another organisation for a key',
+    { machineKeys: [{ keyId: 'K', userId: 'their machine' }] },
+    { type: 'machine_user_key', id: 'K', message: 'ID=COMMAND-bnipwm1 Message=Errors.User.NotFound' },
+  ],
+  [
+    'an application that does not log in with keys for a key',
+    { apiApps: [api('A', 'API_AUTH_METHOD_TYPE_BASIC')], appKeys: [key('A')] },
+    { type: 'app_key', id: 'K', message: 'ID=COMMAND-Dff54 Message=Errors.Project.App.AuthMethodNoPrivateKeyJWT' },
+  ],
+];
+
+describeStores('a reference that ZITADEL would not take', (kind) => {
+  it.each(rows)('is an entry in errors, and costs no other record: %s', async (_what, fields, error) => {
+    const instance = await testInstance(await openTestStore(kind));
+    const { errors, summary } = await instance.import(request(organisation('O', { ...base, ...fields }), other));
+    expect(errors).toEqual([error]);
+    expect(Object.values(summary.failed)).toEqual([1]);
+  });
+});
+
+describeStores('references through lists', (kind) => {
+  it('are good where all of them lead to something, and the records come out as they went in', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    const org = {
+      ...organisation('O', base),
+      humanUsers: [{ ...person('U', linkedTo('idp')), state: 'USER_STATE_ACTIVE' }],
+      apiApps: [api('A', 'API_AUTH_METHOD_TYPE_PRIVATE_KEY_JWT')],
+      appKeys: [key('A')],
+      triggerActions: [trigger('act')],
+      loginPolicy: { idps: [ofOrganisation('idp')] },
+      userGrants: [
+        { userId: 'U', projectId: 'P', roleKeys: ['reader'] },
+        { userId: 'U', projectId: 'theirs', projectGrantId: 'granted', roleKeys: ['reader'] },
+      ],
+      projectGrants: [grant('G', 'P', 'other', 'reader')],
+      orgState: 'ORG_STATE_ACTIVE',
+    };
+    expect((await instance.import(request(org, other))).errors).toBeUndefined();
+    const { orgs } = await instance.export();
+    expect(comparable(orgs.filter(({ orgId }) => orgId === 'O'))).toEqual(comparable([org]));
+    const again = await instance.import(request(org, other));
+    expect({ errors: again.errors, created: again.summary.created }).toEqual({ errors: undefined, created: {} });
+  });
+
+  it('to identity providers of the instance are kept in the login policy, and warned of: they are not carried', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    const loginPolicy = { idps: [{ idpId: 'global', ownerType: 'IDP_OWNER_TYPE_SYSTEM' }] };
+    const { errors, summary } = await instance.import(request(organisation('O', { loginPolicy })));
+    expect(errors).toBeUndefined();
+    const [warning] = z
+      .array(z.strictObject({ type: z.string(), id: z.string(), message: z.string() }))
+      .parse(summary.warnings);
+    expect(warning).toMatchObject({ type: 'login_policy', id: 'O', message: expect.stringContaining('global') });
+    expect((await instance.export()).orgs[0]).toMatchObject({ loginPolicy });
+  });
+});
