@@ -86,7 +86,7 @@ function placedPlan(work: ImportWork, numbered: Numbered, item: DocumentItem): P
   const { header, loginNamesByDomain, passwordComplexity } = target;
   const value = parseJson(item.text, item.path);
   const whole = section.name === 'loginPolicy' ? loginPolicyWith(value, header.loginPolicyAdditions) : value;
-  const { record, fault = faultOf(record, passwordComplexity) } = withPhoneNumber(
+  const { record, fault = faultOf(record, passwordComplexity, work.context.stamp) } = withPhoneNumber(
     readRecord(section, whole, header.orgId),
   );
   if (fault !== undefined) {
@@ -100,7 +100,8 @@ function placedPlan(work: ImportWork, numbered: Numbered, item: DocumentItem): P
 function faultOf(
   { section, json, clearPassword }: OrganisationRecord,
   policy: PasswordComplexity,
+  now: string,
 ): RecordFault | undefined {
-  const fault = section.check?.(json);
+  const fault = section.check?.(json, now);
   return fault ?? (clearPassword === undefined ? undefined : complexityFault(policy, clearPassword));
 }

@@ -10,14 +10,15 @@ const triggersOf: ReadonlyMap<unknown, readonly string[]> = new Map([
 ]);
 const triggers: ReadonlySet<unknown> = new Set([...triggersOf.values()].flat());
 
-/** A trigger action names a flow and a trigger of that flow. */
-export function checkTriggerAction({ flowType, triggerType }: JsonRecord): RecordFault | undefined {
+/** A trigger action names a flow, a trigger of that flow, and actions: without any it would change nothing. */
+export function checkTriggerAction({ flowType, triggerType, actionIds }: JsonRecord): RecordFault | undefined {
   const fitting = triggersOf.get(flowType);
   if (fitting === undefined || !triggers.has(triggerType)) {
     return { id: 'COMMAND-Dfhj5', key: 'Errors.Flow.FlowTypeMissing' };
   }
   const fits = fitting.some((trigger) => trigger === triggerType);
-  return fits ? undefined : { id: 'COMMAND-Dfgh6', key: 'Errors.Flow.WrongTriggerType' };
+  if (!fits) return { id: 'COMMAND-Dfgh6', key: 'Errors.Flow.WrongTriggerType' };
+  return actionIds === undefined ? { id: 'COMMAND-Nfh52', key: 'Errors.Flow.NoChanges' } : undefined;
 }
 
 /** A member of an organisation holds roles of organisations only. */
@@ -25,6 +26,16 @@ export function checkOrganisationMember({ roles }: JsonRecord): RecordFault | un
   const held: readonly unknown[] = Array.isArray(roles) ? roles : [];
   const fits = held.every((role) => typeof role === 'string' && role.startsWith('ORG_'));
   return fits ? undefined : { id: 'Org-4N8es', key: 'Errors.Org.MemberInvalid' };
+}
+
+/** What ZITADEL takes for an e-mail address, which is less than the rule of the field lets through (contract 3.4). */
+const label = '[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?';
+const emailAddress = new RegExp(`^[\\w.!#$%&'*+/=?^\`{|}~-]+@${label}(?:\\.${label})*$`);
+
+/** A person has an e-mail address of ASCII characters. */
+export function checkPerson(record: JsonRecord): RecordFault | undefined {
+  const fits = emailAddress.test(textAt(record, 'user.email.email', ''));
+  return fits ? undefined : { id: 'EMAIL-599BI', key: 'Errors.User.Email.Invalid' };
 }
 
 /** The project grant that a user's grant hangs on is of that project, to the user grant's organisation, of those roles. */

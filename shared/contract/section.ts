@@ -71,8 +71,11 @@ export interface Section {
   readonly unique?: readonly UniqueName[];
   readonly references?: readonly Reference[];
   readonly credentials?: readonly Credential[];
-  /** What a record of its own must be like beyond the rules of its fields (contract 5.7). */
-  readonly check?: (record: JsonRecord) => RecordFault | undefined;
+  /**
+   * What a record of its own must be like beyond the rules of its fields (contract 5.7).
+   * @param now when the import began, ISO 8601
+   */
+  readonly check?: (record: JsonRecord, now: string) => RecordFault | undefined;
   /** A field that stays as it is when a record is overwritten, since other records were written by it. */
   readonly fixed?: FieldPath;
   /** `type` and `id` of an entry in `errors`, and the fault where the record exists with other content. */

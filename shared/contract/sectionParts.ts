@@ -43,7 +43,7 @@ export function policy(
   name: string,
   type: string,
   exists: RecordFault,
-  more: Pick<Section, 'references'> = {},
+  more: Pick<Section, 'check' | 'fixed' | 'references'> = {},
 ): Section {
   return {
     name,

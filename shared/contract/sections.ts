@@ -1,6 +1,9 @@
+import { checkExpiry, checkMachineKey } from './keyChecks.ts';
+import { checkLabelPolicy, checkLoginPolicy } from './policyChecks.ts';
 import {
   checkApplicationOfKey,
   checkOrganisationMember,
+  checkPerson,
   checkTriggerAction,
   checkUsedProjectGrant,
 } from './recordChecks.ts';
@@ -25,11 +28,18 @@ export const organisationSection: Section = {
  * Export and import walk this table; a new section is a new row.
  */
 export const sections: readonly Section[] = [
-  {
-    ...policy('domainPolicy', 'domain_policy', { id: 'ORG-1M8ds', key: 'Errors.Org.DomainPolicy.AlreadyExists' }),
-    fixed: 'userLoginMustBeDomain',
-  },
-  policy('labelPolicy', 'label_policy', { id: 'Org-2B0ps', key: 'Errors.Org.LabelPolicy.AlreadyExists' }),
+  policy(
+    'domainPolicy',
+    'domain_policy',
+    { id: 'ORG-1M8ds', key: 'Errors.Org.DomainPolicy.AlreadyExists' },
+    { fixed: 'userLoginMustBeDomain' },
+  ),
+  policy(
+    'labelPolicy',
+    'label_policy',
+    { id: 'Org-2B0ps', key: 'Errors.Org.LabelPolicy.AlreadyExists' },
+    { check: checkLabelPolicy },
+  ),
   policy('lockoutPolicy', 'lockout_policy', { id: 'ORG-0olDf', key: 'Errors.ORG.LockoutPolicy.AlreadyExists' }),
   policy(
     'loginPolicy',
@@ -37,6 +47,7 @@ export const sections: readonly Section[] = [
     { id: 'Org-Dgfb2', key: 'Errors.Org.LoginPolicy.AlreadyExists' },
     // Providers of the instance are not carried, so the target has its own: the policy keeps naming them.
     {
+      check: checkLoginPolicy,
       references: [own(identityProvider('idps[ownerType=IDP_OWNER_TYPE_ORG].idpId', 'Org-FEd32'))],
     },
   ),
@@ -109,6 +120,7 @@ export const sections: readonly Section[] = [
     key: ['userId'],
     unique: userName,
     references: [identityProvider('user.idps[].configId', 'COMMAND-39nfs')],
+    check: checkPerson,
     credentials: [
       { path: 'user.hashedPassword.value', field: 'passwordHash', flag: 'withPasswords' },
       { path: 'user.otpCode', field: 'totpSeed', flag: 'withOtp' },
@@ -366,6 +378,7 @@ export const sections: readonly Section[] = [
         check: checkApplicationOfKey,
       },
     ],
+    check: checkExpiry,
     error: {
       type: 'app_key',
       id: ['id'],
@@ -380,6 +393,7 @@ export const sections: readonly Section[] = [
     phase: 3,
     key: ['keyId'],
     references: [own(user('userId', 'COMMAND-bnipwm1'))],
+    check: checkMachineKey,
     error: {
       type: 'machine_user_key',
       id: ['keyId'],

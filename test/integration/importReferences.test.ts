@@ -182,3 +182,49 @@ describeStores('references through lists', (kind) => {
     expect((await instance.export()).orgs[0]).toMatchObject({ loginPolicy });
   });
 });
+
+describeStores('what ZITADEL would not take in a record of its own', (kind) => {
+  it.each<Row>([
+    [
+      'a colour',
+      { labelPolicy: { primaryColor: '#fff', warnColor: 'red' } },
+      { type: 'label_policy', id: 'O', message: 'ID=POLICY-nvw33 Message=Errors.Policy.Label.Invalid.WarnColor' },
+    ],
+    [
+      'where a login policy leads to',
+      { loginPolicy: { defaultRedirectUri: 'nowhere' } },
+      { type: 'login_policy', id: 'O', message: 'ID=Org-WSfdq Message=Errors.Org.LoginPolicy.RedirectURIInvalid' },
+    ],
+    [
+      'a phone number',
+      { humanUsers: [person('U', { phone: { phone: '+999 1' } })] },
+      { type: 'human_user', id: 'U', message: 'ID=PHONE-so0wa Message=Errors.User.Phone.Invalid' },
+    ],
+    [
+      'an e-mail address',
+      { humanUsers: [person('U', { email: { email: 'ä@example.com' } })] },
+      { type: 'human_user', id: 'U', message: 'ID=EMAIL-599BI Message=Errors.User.Email.Invalid' },
+    ],
+    [
+      'a key that has expired',
+      { machineKeys: [{ keyId: 'K', userId: 'U', expirationDate: '2020-01-01T00:00:00Z' }] },
+      { type: 'machine_user_key', id: 'K', message: 'ID=DOMAIN-dv3t5 Message=Errors.AuthNKey.ExpireBeforeNow' },
+    ],
+  ])('is an entry in errors: %s', async (_what, fields, error) => {
+    const instance = await testInstance(await openTestStore(kind));
+    const { errors } = await instance.import(request(organisation('O', fields)));
+    expect(errors).toEqual([error]);
+  });
+
+  it('is no phone number that is written in some other way: it is brought to one form, the same each time', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    const org = organisation('O', { humanUsers: [person('U', { phone: { phone: '+41 (0)79 123-45-67' } })] });
+    await instance.import(request(org));
+    const exported = await instance.export();
+    expect(exported.orgs[0]).toMatchObject({ humanUsers: [{ user: { phone: { phone: '+41791234567' } } }] });
+    for (const body of [request(org), `{"data_orgsv1":${exported.bytes}}`]) {
+      const { errors, summary } = await instance.import(body);
+      expect({ errors, unchanged: summary.unchanged.humanUsers }).toEqual({ errors: undefined, unchanged: 1 });
+    }
+  });
+});

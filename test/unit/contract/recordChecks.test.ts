@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   checkApplicationOfKey,
   checkOrganisationMember,
+  checkPerson,
   checkTriggerAction,
   checkUsedProjectGrant,
 } from '../../../shared/contract/recordChecks.ts';
@@ -25,6 +26,10 @@ describe('a trigger action', () => {
   ])('of flow %s and trigger %s is refused', (flowType, triggerType, id) => {
     expect(checkTriggerAction({ flowType, triggerType, actionIds: ['a'] })?.id).toBe(id);
   });
+
+  it('without actions changes nothing, and is refused', () => {
+    expect(checkTriggerAction({ flowType: '1', triggerType: '1' })?.id).toBe('COMMAND-Nfh52');
+  });
 });
 
 describe('a member of an organisation', () => {
@@ -36,6 +41,24 @@ describe('a member of an organisation', () => {
   it.each(['IAM_OWNER', 'PROJECT_OWNER', ''])('does not hold %j', (role) => {
     expect(checkOrganisationMember({ roles: ['ORG_OWNER', role] })?.id).toBe('Org-4N8es');
   });
+});
+
+describe('a person', () => {
+  const withEmail = (email: string) => checkPerson({ user: { email: { email } } });
+
+  it.each(['a@b', 'first.last+tag@sub.example.com', "o'brien_1@xn--bcher-kva.example"])(
+    'may have the address %s',
+    (email) => {
+      expect(withEmail(email)).toBeUndefined();
+    },
+  );
+
+  it.each(['ä@example.com', 'a@bücher.example', 'a@-example.com', 'a@exa_mple.com', 'a b@example.com', 'a@b@c', ''])(
+    'may not have the address %j',
+    (email) => {
+      expect(withEmail(email)).toEqual({ id: 'EMAIL-599BI', key: 'Errors.User.Email.Invalid' });
+    },
+  );
 });
 
 describe("a user's grant that hangs on a project grant", () => {
