@@ -1,5 +1,6 @@
 import type { DocumentStore, StoredDocument } from '../../shared/store/store.ts';
 import type { OnConflict } from './outcome.ts';
+import type { ReservedNames } from './reservedNames.ts';
 
 /** What batches of one import share. */
 export interface BatchContext {
@@ -7,6 +8,7 @@ export interface BatchContext {
   /** The date of the records that this import creates or changes, and of no other import; each batch adds its number. */
   readonly stamp: string;
   readonly onConflict: OnConflict;
+  readonly reservedNames: ReservedNames;
   /** How many batches there were. */
   batches: number;
   /** Whether the last batch met records that are there already, so that looking first is cheaper than trying. */

@@ -3,7 +3,7 @@ import { organisationSection, sections } from '../../shared/contract/sections.ts
 import { deadlineExceeded } from '../../shared/errors/errors.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { openOverlay } from '../../shared/store/overlay/openOverlay.ts';
-import type { DocumentStore, Store } from '../../shared/store/store.ts';
+import type { Collection, DocumentStore, Store } from '../../shared/store/store.ts';
 import type { BatchContext } from './batchContext.ts';
 import { ImportProgress } from './importProgress.ts';
 import { ImportReport } from './importReport.ts';
@@ -11,6 +11,7 @@ import { type DocumentSource, type Inspection, inspect } from './inspection.ts';
 import { writeOrganisations } from './organisations.ts';
 import type { OnConflict } from './outcome.ts';
 import { type ImportWork, writePhase } from './phase.ts';
+import { ReservedNames } from './reservedNames.ts';
 
 /** What the import is asked for beside its document. */
 export interface ImportOptions {
@@ -21,6 +22,11 @@ export interface ImportOptions {
   /** Whether to report what the import would do, and to write nothing. */
   readonly dryRun?: boolean;
 }
+
+/** The collections whose records others look into, beside asking whether they are there. */
+const lookedInto: ReadonlySet<Collection> = new Set(
+  sections.flatMap(({ references = [] }) => references.flatMap((one) => (one.check ? [one.collection] : []))),
+);
 
 /**
  * Imports organisations (interface 4.3): reads and checks the whole document, writes the organisations, then their
@@ -40,7 +46,7 @@ export async function importOrganisations(
   signal: AbortSignal,
 ): Promise<Record<string, unknown>> {
   if (options.dryRun !== true) return importInto(store, source, options, stamp, signal);
-  const overlay = await openOverlay(store);
+  const overlay = await openOverlay(store, lookedInto);
   try {
     return await importInto(overlay, source, options, stamp, signal);
   } finally {
@@ -56,7 +62,8 @@ async function importInto(
   signal: AbortSignal,
 ): Promise<Record<string, unknown>> {
   const { onConflict = 'report', dryRun = false } = options;
-  const context: BatchContext = { store, stamp, onConflict, batches: 0, expectExisting: false };
+  const reservedNames = new ReservedNames(store);
+  const context: BatchContext = { store, stamp, onConflict, reservedNames, batches: 0, expectExisting: false };
   const report = new ImportReport();
   let inspection: Inspection | undefined;
   try {

@@ -16,7 +16,8 @@ const UNCHANGED: Outcome = { kind: 'unchanged' };
  * its claims or not at all.
  */
 export async function writeBatch(context: BatchContext, plans: readonly RecordPlan[]): Promise<Outcome[]> {
-  const outcomes = new Map<RecordPlan, Outcome>(await checkReferences(context.store, plans));
+  const refused = await Promise.all([checkReferences(context.store, plans), context.reservedNames.check(plans)]);
+  const outcomes = new Map<RecordPlan, Outcome>(refused.flat());
   const open = () => plans.filter((plan) => !outcomes.has(plan));
   const meets = context.expectExisting && (await findUnchanged(context, open(), outcomes));
   const stamp = nextStamp(context);

@@ -3,7 +3,7 @@ import { documentId } from '../store/documentId.ts';
 import type { DocumentKey, Write } from '../store/store.ts';
 import { textAt, valueAt } from './jsonRecord.ts';
 import { type OrganisationRecord, storedFields } from './record.ts';
-import type { RecordFault, UniqueName } from './section.ts';
+import type { RecordFault, ReservedName, UniqueName } from './section.ts';
 
 /** A name that a record claims, and the fault when another record holds it. */
 interface PlannedClaim {
@@ -11,11 +11,19 @@ interface PlannedClaim {
   readonly taken: RecordFault;
 }
 
+/** A name that a record must not use where another organisation claims it, and the fault then. */
+export interface PlannedReserve {
+  readonly type: string;
+  readonly name: string;
+  readonly reserved: RecordFault;
+}
+
 /** Where a record goes and what it claims. */
 export interface RecordPlan {
   readonly record: OrganisationRecord;
   readonly key: DocumentKey;
   readonly claims: readonly PlannedClaim[];
+  readonly reserves: readonly PlannedReserve[];
 }
 
 /** Plans a record. `loginNamesByDomain`: whether its organisation's login names carry the organisation's domain. */
@@ -24,15 +32,26 @@ export function planRecord(record: OrganisationRecord, loginNamesByDomain: boole
   const id = documentId(...section.key.map((path) => textAt(json, path, orgId)));
   const claims = (section.unique ?? [])
     .filter(({ onlyIf }) => onlyIf === undefined || valueAt(json, onlyIf) === true)
-    .map((unique) => ({ key: claimKey(unique, record, loginNamesByDomain), taken: unique.taken }));
-  return { record, key: { collection: section.collection, id }, claims };
+    .map((unique) => ({ key: plannedClaimKey(unique, record, loginNamesByDomain), taken: unique.taken }));
+  const reserves = loginNamesByDomain ? [] : (section.reserved ?? []).flatMap((name) => plannedReserves(name, record));
+  return { record, key: { collection: section.collection, id }, claims, reserves };
 }
 
-/** Names are compared without regard to case, as ZITADEL compares them. */
-function claimKey(unique: UniqueName, { json, orgId }: OrganisationRecord, loginNamesByDomain: boolean): DocumentKey {
+function plannedClaimKey(unique: UniqueName, { json, orgId }: OrganisationRecord, loginNamesByDomain: boolean) {
   const scope = unique.perOrganisationByDomainPolicy && loginNamesByDomain ? [orgId] : [];
-  const parts = unique.parts.map((path) => textAt(json, path, orgId).toLowerCase());
-  return { collection: 'claims', id: documentId(unique.type, ...scope, ...parts) };
+  const parts = unique.parts.map((path) => textAt(json, path, orgId));
+  return claimKey(unique.type, parts, scope);
+}
+
+/** Where a name is claimed. Names are compared without regard to case, as ZITADEL compares them. */
+export function claimKey(type: string, parts: readonly string[], scope: readonly string[] = []): DocumentKey {
+  return { collection: 'claims', id: documentId(type, ...scope, ...parts.map((part) => part.toLowerCase())) };
+}
+
+function plannedReserves({ type, suffixOf, reserved }: ReservedName, { json, orgId }: OrganisationRecord) {
+  const text = textAt(json, suffixOf, orgId);
+  const at = text.lastIndexOf('@');
+  return at < 0 ? [] : [{ type, name: text.slice(at + 1), reserved }];
 }
 
 /** What a claim stores as its owner. */

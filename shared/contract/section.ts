@@ -34,6 +34,15 @@ export interface UniqueName {
   readonly perOrganisationByDomainPolicy?: boolean;
 }
 
+/** Names that another organisation may have claimed, and then a new record must not use. */
+export interface ReservedName {
+  /** The claims' `UniqueName.type`. */
+  readonly type: string;
+  /** The name is what stands behind the last `@` of the text here; without an `@` there is none. */
+  readonly suffixOf: FieldPath;
+  readonly reserved: RecordFault;
+}
+
 /** A record that must be there for this one to be written. */
 export interface Reference {
   readonly collection: Collection;
@@ -70,6 +79,8 @@ export interface Section {
   readonly key: readonly FieldPath[];
   readonly unique?: readonly UniqueName[];
   readonly references?: readonly Reference[];
+  /** Looked at only where login names do not carry the organisation's domain (contract 3.4). */
+  readonly reserved?: readonly ReservedName[];
   readonly credentials?: readonly Credential[];
   /**
    * What a record of its own must be like beyond the rules of its fields (contract 5.7).

@@ -119,6 +119,13 @@ export const sections: readonly Section[] = [
     phase: 2,
     key: ['userId'],
     unique: userName,
+    reserved: [
+      {
+        type: 'domain',
+        suffixOf: 'user.userName',
+        reserved: { id: 'COMMAND-SFd21', key: 'Errors.User.DomainNotAllowedAsUsername' },
+      },
+    ],
     references: [identityProvider('user.idps[].configId', 'COMMAND-39nfs')],
     check: checkPerson,
     credentials: [

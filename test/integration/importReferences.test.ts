@@ -23,6 +23,7 @@ const ofOrganisation = (idpId: string) => ({ idpId, ownerType: 'IDP_OWNER_TYPE_O
 const linkedTo = (...ids: string[]) => ({
   idps: ids.map((configId) => ({ configId, externalUserId: `${configId} user`, displayName: 'me' })),
 });
+const domain = (domainName: string, isVerified: boolean) => ({ domainName, isVerified });
 const key = (appId: string) => ({ id: 'K', appId, projectId: 'P' });
 const api = (appId: string, authMethodType: string) => ({
   appId,
@@ -180,6 +181,51 @@ describeStores('references through lists', (kind) => {
       .parse(summary.warnings);
     expect(warning).toMatchObject({ type: 'login_policy', id: 'O', message: expect.stringContaining('global') });
     expect((await instance.export()).orgs[0]).toMatchObject({ loginPolicy });
+  });
+});
+
+describeStores('a user name that ends in the verified domain of another organisation', (kind) => {
+  const error = {
+    type: 'human_user',
+    id: 'U',
+    message: 'ID=COMMAND-SFd21 Message=Errors.User.DomainNotAllowedAsUsername',
+  };
+  const named = (userName: string, more: object = {}) =>
+    organisation('O', { humanUsers: [person('U', { userName })], ...more });
+  const holder = (isVerified: boolean) => organisation('holder', { domains: [domain('taken.example', isVerified)] });
+
+  it('is refused, in whatever order the organisations come, and whether it is there already or comes in the same document', async () => {
+    const orgs = [named('a@b@Taken.Example'), holder(true)];
+    for (const documents of [[orgs], [orgs.toReversed()], [[holder(true)], [named('me@taken.example')]]]) {
+      const instance = await testInstance(await openTestStore(kind));
+      const errors: unknown[] = [];
+      for (const document of documents) errors.push(...((await instance.import(request(...document))).errors ?? []));
+      expect(errors).toEqual([error]);
+    }
+  });
+
+  it.each<[string, Organisation[]]>([
+    ['the domain is not verified', [named('me@taken.example'), holder(false)]],
+    ['the domain is its own', [named('me@taken.example', { domains: [domain('taken.example', true)] })]],
+    ['it only looks like the end', [named('me@not-taken.example'), holder(true)]],
+    [
+      'login names carry the domain of their organisation',
+      [named('me@taken.example', { domainPolicy: { orgId: 'O', userLoginMustBeDomain: true } }), holder(true)],
+    ],
+  ])('is taken where %s', async (_case, orgs) => {
+    const instance = await testInstance(await openTestStore(kind));
+    expect((await instance.import(request(...orgs))).errors).toBeUndefined();
+  });
+
+  it('may stay where it was there before the domain was', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    await instance.import(request(named('me@taken.example')));
+    await instance.import(request(holder(true)));
+    const { errors, summary } = await instance.import(request(named('me@taken.example')));
+    expect({ errors, unchanged: summary.unchanged }).toEqual({
+      errors: undefined,
+      unchanged: { org: 1, humanUsers: 1 },
+    });
   });
 });
 

@@ -1,4 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
+import { documentId } from '../../shared/store/documentId.ts';
 import { openOverlay } from '../../shared/store/overlay/openOverlay.ts';
 import { type Store, WriteConflict } from '../../shared/store/store.ts';
 import { readDatabase } from '../support/database.ts';
@@ -9,7 +10,7 @@ import { describeStores, openTestStore, type StoreKind } from '../support/stores
 async function overlaid(kind: StoreKind) {
   const store = await openTestStore(kind);
   await store.commit([createUser('below', { orgId: 'O', body: '{}', sequence: 1, otpEmail: true })]);
-  const overlay = await openOverlay(store);
+  const overlay = await openOverlay(store, new Set(['projects']));
   onTestFinished(() => overlay.close());
   return { store, overlay, before: await readDatabase(store) };
 }
@@ -23,6 +24,13 @@ describeStores('an overlay', (kind) => {
     expect(await userOf(overlay, 'below')).toMatchObject({ body: '{}', sequence: 1, otpEmail: true });
     expect(await userOf(overlay, 'above')).toEqual({ id: userKey('above').id, orgId: 'P', otpEmail: false });
     expect(await readDatabase(store)).toEqual(before);
+  });
+
+  it('keeps the bodies of the collections that it was asked to', async () => {
+    const { overlay } = await overlaid(kind);
+    const key = { collection: 'projects', id: documentId('p') } as const;
+    await overlay.commit([{ type: 'create', key, fields: { body: '{}' } }]);
+    expect(await overlay.getMany([key], ['body'])).toEqual([{ id: key.id, body: '{}' }]);
   });
 
   it('changes and deletes what is under it in its own eyes only', async () => {

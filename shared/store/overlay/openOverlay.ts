@@ -1,5 +1,14 @@
 import { type DocumentFields, type FieldName, fieldNames } from '../documentFields.ts';
-import type { DocumentChanges, DocumentKey, DocumentStore, Snapshot, Store, StoredDocument, Write } from '../store.ts';
+import type {
+  Collection,
+  DocumentChanges,
+  DocumentKey,
+  DocumentStore,
+  Snapshot,
+  Store,
+  StoredDocument,
+  Write,
+} from '../store.ts';
 import { WriteConflict } from '../store.ts';
 import { createTurns } from '../turns.ts';
 import { Layer } from './layer.ts';
@@ -9,26 +18,27 @@ export interface Overlay extends DocumentStore {
   close(): Promise<void>;
 }
 
-/** Bodies weigh most, and nothing that writes into an overlay reads them again. */
-const keptFields = fieldNames.filter((name) => name !== 'body');
+const withoutBody = fieldNames.filter((name) => name !== 'body');
 
 /**
- * Opens an overlay over the present state of a store. Reads see what was written here, without its `body`, and under it
- * the store as it was; what is written goes to a temporary file. It is what a dry run works on.
+ * Opens an overlay over the present state of a store. Reads see what was written here and under it the store as it
+ * was; what is written goes to a temporary file. It is what a dry run works on.
+ * @param bodiesOf the collections whose documents keep their `body`, which is what weighs most
  */
-export async function openOverlay(store: Store): Promise<Overlay> {
+export async function openOverlay(store: Store, bodiesOf: ReadonlySet<Collection>): Promise<Overlay> {
   const base = await store.snapshot();
   const layer = new Layer();
+  const keptFields = (collection: Collection) => (bodiesOf.has(collection) ? fieldNames : withoutBody);
   const inTurn = createTurns();
   const getMany: DocumentStore['getMany'] = (keys, fields) => readThrough(layer, base, keys, fields);
   return {
     getMany,
-    commit: (writes) => inTurn(() => apply(layer, base, writes)),
+    commit: (writes) => inTurn(() => apply(layer, base, writes, keptFields)),
     transaction: (work) =>
       inTurn(async () => {
         const writes: Write[] = [];
         const result = await work({ getMany, write: (some) => void writes.push(...some) });
-        await apply(layer, base, writes);
+        await apply(layer, base, writes, keptFields);
         return result;
       }),
     close: async () => {
@@ -54,20 +64,22 @@ async function readThrough(
   });
 }
 
-async function apply(layer: Layer, base: Snapshot, writes: readonly Write[]): Promise<void> {
+type KeptFields = (collection: Collection) => readonly FieldName[];
+
+async function apply(layer: Layer, base: Snapshot, writes: readonly Write[], keptFields: KeptFields): Promise<void> {
   const present = await readThrough(
     layer,
     base,
     writes.map(({ key }) => key),
-    keptFields,
   );
   layer.atomically(() => {
-    for (const [index, write] of writes.entries()) applyOne(layer, write, present[index]);
+    for (const [index, write] of writes.entries())
+      applyOne(layer, write, present[index], keptFields(write.key.collection));
   });
 }
 
 /** `present` is the document before all writes: one of them may have changed it since. */
-function applyOne(layer: Layer, write: Write, present: StoredDocument | undefined): void {
+function applyOne(layer: Layer, write: Write, present: StoredDocument | undefined, kept: readonly FieldName[]): void {
   const own = layer.read(write.key);
   const current = own === undefined ? present : (own ?? undefined);
   if (write.type === 'delete') {
@@ -76,7 +88,7 @@ function applyOne(layer: Layer, write: Write, present: StoredDocument | undefine
   }
   if ((write.type === 'create') !== (current === undefined))
     throw new WriteConflict(`${write.type} of ${write.key.collection}/${write.key.id}`);
-  layer.write(write.key, pick({ ...current, ...write.fields }, keptFields));
+  layer.write(write.key, pick({ ...current, ...write.fields }, kept));
 }
 
 function pick(fields: DocumentChanges, names: readonly FieldName[]): DocumentFields {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readRecord } from '../../../shared/contract/record.ts';
-import { createWrites, ownerOf, planRecord } from '../../../shared/contract/recordPlan.ts';
+import { claimKey, createWrites, ownerOf, planRecord } from '../../../shared/contract/recordPlan.ts';
 import { sectionNamed } from '../../../shared/contract/sections.ts';
 
 function plan(section: string, value: unknown, orgId = 'org-1', loginNamesByDomain = false) {
@@ -26,6 +26,22 @@ describe('a user name', () => {
   it('is the same claim for a person and for a service user', () => {
     const robot = plan('machineUsers', { userId: 'm', user: { userName: 'alice' } });
     expect(claimIds(robot)).toEqual(claimIds(user('alice')));
+  });
+});
+
+describe('what stands behind the last @ of a user name', () => {
+  const reserved = (userName: string, byDomain = false) => user(userName, 'org-1', byDomain).reserves;
+
+  it('is a name that the domain of another organisation may be', () => {
+    const verified = plan('domains', { domainName: 'b.example', isVerified: true }, 'org-2');
+    for (const userName of ['a@b.example', 'a@x@B.Example']) {
+      expect(reserved(userName).map(({ type, name }) => claimKey(type, [name]).id)).toEqual(claimIds(verified));
+    }
+  });
+
+  it('is none without an @, nor where login names carry the domain of their organisation', () => {
+    expect(reserved('b.example')).toEqual([]);
+    expect(reserved('a@b.example', true)).toEqual([]);
   });
 });
 

@@ -82,9 +82,10 @@ describe.each(rows)('the section %s', (_name, section) => {
   const message = messageOf(section);
 
   it('has no path that is no field of its records', () => {
-    const { key, unique = [], references = [], credentials = [], error } = section;
+    const { key, unique = [], references = [], reserved = [], credentials = [], error } = section;
     const paths = [
       ...key,
+      ...reserved.map(({ suffixOf }) => suffixOf),
       ...unique.flatMap(({ parts, onlyIf = [] }) => [...parts, ...[onlyIf].flat()]),
       ...references.flatMap((reference) => reference.key),
       ...credentials.map(({ path }) => path),
@@ -111,6 +112,11 @@ describe.each(rows)('the section %s', (_name, section) => {
     }
   });
 
+  it('reserves only names that some section claims', () => {
+    const claimed = all.flatMap(({ unique = [] }) => unique.map(({ type }) => type));
+    for (const { type } of section.reserved ?? []) expect(claimed).toContain(type);
+  });
+
   it("lists what it wrote in a field of ZITADEL's response, with the fields that this has there", () => {
     if (section.success === undefined) {
       expect(['settings', 'texts']).toContain(section.collection);
@@ -124,11 +130,12 @@ describe.each(rows)('the section %s', (_name, section) => {
   });
 
   it("reports in ZITADEL's form: a type in snake_case, an id, and an error's key", () => {
-    const { unique = [], references = [], error } = section;
+    const { unique = [], references = [], reserved = [], error } = section;
     const faults = [
       error.exists,
       ...unique.map(({ taken }) => taken),
       ...references.flatMap(({ missing, ofOther, ofOwn }) => [missing, ofOther ?? [], ofOwn ?? []].flat()),
+      ...reserved.map((name) => name.reserved),
     ].filter((fault) => fault !== 'notCarried');
     expect(error.type).toMatch(/^[a-z]+(_[a-z]+)*$/);
     for (const { id, key } of faults) {
