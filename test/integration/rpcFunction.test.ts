@@ -20,8 +20,8 @@ beforeAll(async () => {
   const framework = join(root, 'node_modules', '.bin', 'functions-framework');
   const target = ['--source=functions/removeOtpEmail/index.ts', '--target=removeOtpEmail', '--port=0'];
   const env = { DATA_DIR: directory.path, LOG_LEVEL: 'info' };
-  const started = await startProgram(process.execPath, [framework, ...target], /"url":"([^"]+)"/, { env });
-  urlOfFunction = started.ready[1] ?? '';
+  const started = await startProgram(process.execPath, [framework, ...target], /"url":"http:[^"]*:(\d+)"/, { env });
+  urlOfFunction = `http://127.0.0.1:${started.ready[1]}`;
   return async () => {
     await serving.stop();
     await started.stop();
