@@ -1,0 +1,78 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ORGANISATION, sampleUser } from '../../bench/sampleUsers.ts';
+import { removeOtpEmail } from '../../functions/removeOtpEmail/removeOtpEmail.ts';
+import { initialise } from '../../shared/accounts/initialise.ts';
+import { authenticate } from '../../shared/auth/authenticate.ts';
+import { type Billed, countedStore } from '../support/countedStore.ts';
+import { createUser } from '../support/documents.ts';
+import { root } from '../support/program.ts';
+import { tableUnder } from '../support/readme.ts';
+import { openTestStore, sqlite } from '../support/stores.ts';
+import { testInstance } from '../support/testInstance.ts';
+
+const PROJECT = '350000000000000001';
+const costs = tableUnder(await readFile(join(root, 'docs', 'operations.md'), 'utf8'), 'Costs');
+
+function described(operation: string, of: string): Billed {
+  const row = costs.find(([first, second]) => first === operation && second === of);
+  return { read: Number(row?.[2]), written: Number(row?.[3]) };
+}
+
+const users = (count: number) => Array.from({ length: count }, (_, number) => sampleUser(number));
+const people = (count: number) => [{ orgId: ORGANISATION, org: { name: 'Acme' }, humanUsers: users(count) }];
+const grants = (count: number) => [
+  {
+    orgId: ORGANISATION,
+    org: { name: 'Acme' },
+    projects: [{ projectId: PROJECT, project: { name: 'Portal' } }],
+    userGrants: users(count).map(({ userId }) => ({ userId, projectId: PROJECT })),
+  },
+];
+
+/** What an instance with `count` people reads and writes, step by step. */
+async function billsOf(count: number): Promise<Record<string, Billed>> {
+  const counted = countedStore(await openTestStore(sqlite));
+  const instance = await testInstance(counted.store);
+  const bill = async (step: () => Promise<unknown>) => {
+    counted.take();
+    await step();
+    return counted.take();
+  };
+  const send = (orgs: object[]) => () => instance.import({ timeout: '5m', data_orgs: { orgs } });
+  return {
+    people: await bill(send(people(count))),
+    'people again': await bill(send(people(count))),
+    export: await bill(() => instance.export()),
+    grants: await bill(send(grants(count))),
+    'grants again': await bill(send(grants(count))),
+  };
+}
+
+describe('the costs that the operations manual names', () => {
+  it('are those of every record that is added', async () => {
+    const [few, many] = [await billsOf(500), await billsOf(1_000)];
+    const added = (step: string): Billed => ({
+      read: Math.floor(((many[step]?.read ?? 0) - (few[step]?.read ?? 0)) / 500),
+      written: ((many[step]?.written ?? 0) - (few[step]?.written ?? 0)) / 500,
+    });
+    const person = 'a person or service user';
+    expect(added('people')).toEqual(described('import of new records', person));
+    expect(added('people again')).toEqual(described('import of the same file again', person));
+    expect(added('export')).toEqual(described('export', 'a record of any kind'));
+    expect(added('grants')).toEqual(described('import of new records', 'a user grant'));
+    expect(added('grants again')).toEqual(described('import of the same file again', 'a user grant'));
+  });
+
+  it('are those of a removal by someone else, the token included', async () => {
+    const counted = countedStore(await openTestStore(sqlite));
+    const now = new Date();
+    const { token } = await initialise(counted.store, 'test', 86_400_000, now);
+    await counted.store.commit([createUser('ada', { orgId: '1', otpEmail: true, sequence: 1 })]);
+    counted.take();
+    const caller = await authenticate(counted.store, `Bearer ${token}`, now);
+    await removeOtpEmail(counted.store, caller, 'ada', now);
+    expect(counted.take()).toEqual(described('removal of an OTP e-mail factor', 'a person'));
+  });
+});
