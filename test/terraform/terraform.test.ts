@@ -12,6 +12,14 @@ const lines = directories.flatMap((directory) =>
   ['init', 'validate', 'test'].map((step) => `ok    ${step.padEnd(9)} ${directory}`),
 );
 
+function whyNoTerraform(): string | undefined {
+  const { stdout, status } = spawnSync('terraform', ['version'], { encoding: 'utf8' });
+  if (status !== 0) return 'terraform is not installed';
+  const [, major, minor] = /^Terraform v(\d+)\.(\d+)/.exec(stdout) ?? [];
+  const isRecent = Number(major) === 1 && Number(minor) >= 11;
+  return isRecent ? undefined : `terraform 1.11 or a later 1.x is needed, and this is ${stdout.split('\n')[0]}`;
+}
+
 it('the Terraform configuration passes fmt, init, validate and its own tests', {
   timeout: TEN_MINUTES,
 }, async (test) => {
@@ -20,7 +28,8 @@ it('the Terraform configuration passes fmt, init, validate and its own tests', {
     // biome-ignore lint/suspicious/noSkippedTests: whether providers can be had shows only here, and the reason is printed
     test.skip(reason);
   };
-  if (spawnSync('terraform', ['version']).status !== 0) return skip('terraform is not installed');
+  const reason = whyNoTerraform();
+  if (reason !== undefined) return skip(reason);
   const { code, stdout, stderr } = await run(`${root}${CHECK}`, ['terraform']);
   if (code === COULD_NOT_RUN) return skip(stderr);
   expect(`${stdout}${stderr}`).not.toContain('FAIL');
