@@ -1,0 +1,77 @@
+import { access, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { commands } from '../../cli/commands.ts';
+import { root } from '../support/program.ts';
+import { tableUnder } from '../support/readme.ts';
+import { readTerraform } from './terraformFiles.ts';
+
+const documents = ['README.md', 'docs/operations.md'];
+const texts = await Promise.all(documents.map((path) => readFile(join(root, path), 'utf8')));
+const [readme = '', operations = ''] = texts;
+
+/** All of the configuration in a directory of it. */
+async function configuration(directory: string): Promise<string> {
+  const files = (await readdir(join(root, 'terraform', directory))).filter((name) => name.endsWith('.tf'));
+  return (await Promise.all(files.map((name) => readTerraform(join(directory, name))))).join('\n');
+}
+
+const matches = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, found = '']) => found);
+
+describe.each(documents.map((name, index) => ({ name, text: texts[index] ?? '' })))('$name', ({ text }) => {
+  it('names resources of an instance that there are', async () => {
+    const named = matches(text, /module\.instance\["\w+"\]\.(\w+\.\w+)/g);
+    const instance = await configuration('modules/instance');
+    expect(named.length).toBeGreaterThan(0);
+    for (const address of named) expect(instance).toContain(`resource "${address.replace('.', '" "')}" {`);
+  });
+
+  it('names outputs that there are', async () => {
+    const outputs = await readTerraform('outputs.tf');
+    const named = matches(text, /terraform (?:-chdir=terraform )?output (\w+)/g);
+    expect(named.length).toBeGreaterThan(0);
+    for (const name of named) expect(outputs).toContain(`output "${name}" {`);
+  });
+
+  it('names files that there are', async () => {
+    const named = matches(text, /[`(]((?:terraform|docs)\/[\w./]+\.(?:tf|json|md))[`)]/g);
+    expect(named.length).toBeGreaterThan(0);
+    for (const path of named) await access(join(root, path));
+  });
+
+  it('names commands of identity that there are', () => {
+    const known = commands.map(({ name }) => name);
+    const called = matches(text, /npm run -s identity -- ([a-z]\S*(?: [a-z]\S*)?)/g);
+    expect(called.length).toBeGreaterThan(0);
+    const unknown = called.filter((command) => !known.some((name) => `${command} `.startsWith(`${name} `)));
+    expect(unknown).toEqual([]);
+  });
+});
+
+describe('the README', () => {
+  it('shows the example of the settings as it is', async () => {
+    const example = (await readTerraform('terraform.tfvars.example')).trimEnd();
+    const indented = example.replace(/^(?=.)/gm, '       ');
+    expect(readme).toContain(indented);
+  });
+});
+
+describe('the operations manual', () => {
+  it('says of each alert what to do', async () => {
+    const alerts = matches(
+      await configuration('modules/instance'),
+      /display_name +=\s"\$\{[^}]+\} ((?:cannot|fails|is|runs|did)[^"]*)"/g,
+    );
+    const described = tableUnder(operations, 'Alarms').map(([alert]) => alert);
+    expect(alerts).toHaveLength(5);
+    expect(described.toSorted()).toEqual(alerts.toSorted());
+  });
+
+  it('names every setting of a function that can be raised', async () => {
+    const settings = await readTerraform('modules/instance/settings.tf');
+    for (const name of ['memory', 'heap', 'max_instances']) {
+      expect(settings).toMatch(new RegExp(`^ +${name} +=`, 'm'));
+      expect(operations).toContain(`\`${name}\``);
+    }
+  });
+});
