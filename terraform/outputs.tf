@@ -1,13 +1,13 @@
 output "base_urls" {
   description = "Where each instance answers, once its DNS records are there and its certificate is issued."
-  value       = { for id, instance in var.instances : id => "https://${instance.domain}" }
+  value       = { for id, host in module.edge.hosts : id => "https://${host}" }
 }
 
 output "dns_records" {
   description = "The records to create for each instance: the first lets its certificate be issued, the second leads its domain to the load balancer."
-  value = { for id, instance in var.instances : id => [
+  value = { for id, host in module.edge.hosts : id => [
     module.edge.certificate_records[id],
-    { name = "${instance.domain}.", type = "A", data = module.edge.address },
+    { name = "${host}.", type = "A", data = module.edge.address },
   ] }
 }
 

@@ -11,3 +11,8 @@ output "certificate_records" {
     data = authorization.dns_resource_record[0].data
   } }
 }
+
+output "hosts" {
+  description = "Of each instance the domain that it has a certificate for."
+  value       = { for id, entry in google_certificate_manager_certificate_map_entry.this : id => entry.hostname }
+}

@@ -1,0 +1,59 @@
+import { readdir } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { root } from '../support/program.ts';
+import { readTerraform } from './terraformFiles.ts';
+
+const directory = join(root, 'terraform');
+const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+const paths = entries
+  .filter(({ name, parentPath }) => name.endsWith('.tf') && !parentPath.includes('.terraform'))
+  .map(({ name, parentPath }) => relative(directory, join(parentPath, name)));
+const files = await Promise.all(paths.map(async (path) => ({ path, text: await readTerraform(path) })));
+const all = files.map(({ text }) => text).join('\n');
+
+const distinct = (pattern: RegExp) => [...new Set([...all.matchAll(pattern)].map(([, found]) => found))].toSorted();
+
+describe('what Terraform lets in', () => {
+  it('is given these roles and no others', () => {
+    expect(distinct(/"(roles\/[^"]+)"/g)).toEqual([
+      'roles/cloudbuild.builds.builder',
+      'roles/datastore.user',
+      'roles/datastore.viewer',
+      'roles/run.invoker',
+      'roles/storage.objectCreator',
+      'roles/storage.objectViewer',
+    ]);
+  });
+
+  it('is given them one member at a time, so that nobody else loses a role', () => {
+    expect(distinct(/resource "google_(\w+_iam_\w+)"/g)).toEqual([
+      'cloud_run_v2_service_iam_member',
+      'project_iam_member',
+      'storage_bucket_iam_member',
+    ]);
+  });
+
+  it('is everyone at one place only: the invoker of functions that nobody but the load balancer reaches', () => {
+    const open = files.filter(({ text }) => /allUsers|allAuthenticatedUsers/.test(text));
+    expect(open.map(({ path }) => path)).toEqual([join('modules', 'instance', 'invoker.tf')]);
+  });
+
+  it('has no key or password in it', () => {
+    expect(distinct(/resource "google_(service_account_key|secret_manager_\w+)"/g)).toEqual([]);
+    expect(all).not.toMatch(/private_key|password/);
+  });
+});
+
+describe('the load balancer', () => {
+  it('is told nothing that Google refuses for serverless endpoints', () => {
+    const edge = files.filter(({ path }) => path.includes('edge')).map(({ text }) => text);
+    expect(edge.join('\n')).not.toMatch(/^\s*(timeout_sec|health_checks|balancing_mode|max_utilization)\s*=/m);
+  });
+
+  it('has one forwarding rule, and so one port', () => {
+    expect(distinct(/resource "google_compute_(\w*forwarding_rule)"/g)).toEqual(['global_forwarding_rule']);
+    expect(all.match(/google_compute_global_forwarding_rule" "/g)).toHaveLength(1);
+    expect(all).not.toContain('google_compute_target_http_proxy');
+  });
+});
