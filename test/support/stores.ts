@@ -1,16 +1,15 @@
-import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, onTestFinished } from 'vitest';
 import { openStore, type StoreLocation } from '../../shared/store/openStore.ts';
 import type { Store } from '../../shared/store/store.ts';
-import { emptyEmulator } from './emptyEmulator.ts';
+import { newEmulatorDatabase } from './emulatorDatabase.ts';
 import { firestoreEmulator } from './withFirestore.ts';
 
 /** One implementation of the store. */
 export interface StoreKind {
-  readonly name: string;
+  readonly name: 'SQLite' | 'Firestore';
   readonly isAvailable: boolean;
   /** A place where no database is yet; what comes to be there is removed when the test has finished. */
   newLocation(): Promise<StoreLocation>;
@@ -32,11 +31,9 @@ export const firestore: StoreKind = {
   name: 'Firestore',
   isAvailable: firestoreEmulator !== null,
   newLocation: async () => {
-    const address = firestoreEmulator;
-    if (address === null) throw new Error('there is no Firestore emulator');
-    const projectId = `test-${randomUUID()}`;
-    onTestFinished(() => emptyEmulator(address, projectId));
-    return { kind: 'firestore', projectId, databaseId: '(default)' };
+    const { location, empty } = await newEmulatorDatabase();
+    onTestFinished(empty);
+    return location;
   },
 };
 
