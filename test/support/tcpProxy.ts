@@ -10,12 +10,17 @@ export interface TcpProxy {
   readonly connections: () => number;
   /** How many of them have ended. */
   readonly ended: () => number;
-  /** Breaks the connection that carries the byte that comes `after` so many more in a direction; once. */
+  /** Breaks the connection before the byte that comes `after` so many more in a direction; once. */
   cut(direction: Direction, after: number): void;
   /** Changes the byte that comes `after` so many more in a direction; once. */
   corrupt(direction: Direction, after: number): void;
   /** Holds back everything on the connection that carries the byte that comes `after` so many more; once. */
   stall(direction: Direction, after: number): void;
+  /** Whether the last fault has happened. */
+  isSpent(): boolean;
+  /** Breaks all connections, and takes no new ones until `accept`. */
+  refuse(): Promise<void>;
+  accept(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -42,8 +47,12 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
       if (hit !== undefined) fault = undefined;
       if (hit?.kind === 'stall') from.pause();
       else if (hit?.kind === 'cut') {
-        from.destroy();
-        to.destroy();
+        from.pause();
+        // What came before is passed on first, so that the connection breaks at that very byte.
+        to.write(bytes.subarray(0, hit.left), () => {
+          from.destroy();
+          to.destroy();
+        });
       } else if (!to.write(bytes)) {
         from.pause();
         to.once('drain', () => from.resume());
@@ -60,7 +69,12 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     pass('up', client, upstream);
     pass('down', upstream, client);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const listen = (at: number) => new Promise<void>((resolve) => server.listen(at, '127.0.0.1', resolve));
+  const stop = async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  await listen(0);
   const address = server.address();
   if (typeof address !== 'object' || address === null) throw new Error('no port');
   return {
@@ -70,9 +84,9 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     cut: inject('cut'),
     corrupt: inject('corrupt'),
     stall: inject('stall'),
-    close: async () => {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    isSpent: () => fault === undefined,
+    refuse: stop,
+    accept: () => listen(address.port),
+    close: stop,
   };
 }

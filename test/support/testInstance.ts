@@ -11,7 +11,8 @@ import type { Store } from '../../shared/store/store.ts';
 
 const record = z.record(z.string(), z.unknown());
 const counts = z.record(z.string(), z.number());
-const exported = z.strictObject({
+/** An export file, as far as tests look into it. */
+export const exportedFile = z.strictObject({
   orgs: z.array(z.looseObject({ orgId: z.string() })),
   manifest: z.looseObject({ counts, digest: z.string() }),
 });
@@ -29,7 +30,7 @@ export const importReport = z.strictObject({
 });
 
 /** An export file, and the bytes that it was read from. */
-export interface Exported extends z.infer<typeof exported> {
+export interface Exported extends z.infer<typeof exportedFile> {
   readonly bytes: string;
 }
 
@@ -43,8 +44,8 @@ export interface TestInstance {
   /** Its owner's token. */
   readonly token: string;
   readonly app: Application;
-  /** Imports, and returns the answer whatever it is. */
-  attempt(body: unknown): Promise<{ status: number; text: string }>;
+  /** Imports or exports, and returns the answer whatever it is. */
+  attempt(operation: 'import' | 'export', body: unknown): Promise<{ status: number; text: string }>;
   /** Imports and expects a report. */
   import(body: unknown): Promise<Report>;
   /** Imports and expects an error body, which it returns with its status. */
@@ -78,7 +79,7 @@ export async function testInstance(store: Store, name = 'test', replaced: Replac
     orgId,
     token,
     app,
-    attempt: (body) => send('/admin/v1/import', body),
+    attempt: (operation, body) => send(`/admin/v1/${operation}`, body),
     async import(body) {
       const { status, text } = await send('/admin/v1/import', body);
       expect({ status, text }, text).toMatchObject({ status: 200 });
@@ -93,7 +94,7 @@ export async function testInstance(store: Store, name = 'test', replaced: Replac
       const everything = { excluded_org_ids: [orgId], with_passwords: true, with_otp: true, with_keys: true };
       const { status, text } = await send('/admin/v1/export', { ...everything, response_output: true, ...request });
       expect({ status, text }, text).toMatchObject({ status: 200 });
-      return { ...exported.parse(JSON.parse(text)), bytes: text };
+      return { ...exportedFile.parse(JSON.parse(text)), bytes: text };
     },
   };
 }
