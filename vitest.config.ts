@@ -12,6 +12,7 @@ export default defineConfig({
       { extends: true, test: { name: 'terraform', include: ['test/terraform/**/*.test.ts'] } },
       { extends: true, test: { name: 'integration', include: ['test/integration/**/*.test.ts'], globalSetup } },
       { extends: true, test: { name: 'conformance', include: ['test/conformance/**/*.test.ts'], globalSetup } },
+      { extends: true, test: { name: 'faults', include: ['test/faults/**/*.test.ts'], globalSetup } },
       { extends: true, test: { name: 'acceptance', include: ['test/acceptance/**/*.test.ts'], globalSetup } },
     ],
   },

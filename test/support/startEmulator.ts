@@ -11,6 +11,8 @@ const START_TIMEOUT_MILLISECONDS = 60_000;
 /** A running Firestore emulator at `address` (`host:port`). */
 export interface Emulator extends AsyncDisposable {
   readonly address: string;
+  /** Sends it a signal, such as SIGSTOP. */
+  signal(name: NodeJS.Signals): void;
 }
 
 /**
@@ -34,6 +36,7 @@ async function start({ java, jar }: Exclude<FoundEmulator, { missing: string }>,
   await untilItAnswers(emulator, `http://127.0.0.1:${port}/`);
   return {
     address: `127.0.0.1:${port}`,
+    signal: (name) => void emulator.kill(name),
     [Symbol.asyncDispose]: async () => {
       const exited = once(emulator, 'exit');
       kill();

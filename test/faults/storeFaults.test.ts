@@ -1,0 +1,133 @@
+import { beforeAll, expect, it } from 'vitest';
+import { describeStores, openTestStore, type StoreKind } from '../support/stores.ts';
+import { type Exported, type TestInstance, testInstance } from '../support/testInstance.ts';
+import { isFull } from './support/extent.ts';
+import { type FaultName, faultTable } from './support/faultTable.ts';
+import { type FaultyStore, faultyStore, type StoreOperation } from './support/faultyStore.ts';
+import type { FaultKind } from './support/injection.ts';
+import { halfOf, migration } from './support/migration.ts';
+import { survived } from './support/survived.ts';
+import { expectAllIn, expectComplete, expectSound, type Undisturbed, undisturbed } from './support/undisturbed.ts';
+
+/** A few hundred records in batches of which each phase has several. */
+const file = migration(isFull ? 150 : 70);
+/** Those of the file that are exported. */
+const org_ids = ['north', 'south'];
+/** After so many calls under a fault it ends. */
+const FAULTY_CALLS = isFull ? 6 : 4;
+const FAULTY_EXPORTS = 4;
+/** Every how manieth call is struck; the emulator is slow, so it gets fewer of them. */
+const everies = isFull ? { SQLite: [1, 2, 3, 5, 8], Firestore: [1, 2, 3, 5] } : { SQLite: [1, 2, 3], Firestore: [2] };
+/** A batch is decided in a transaction only where it meets what is there, which few do. */
+const everiesOf = (operation: StoreOperation, kind: StoreKind) =>
+  operation === 'transaction' ? [1, 2] : everies[kind.name];
+
+type Case = readonly [name: FaultName, operation: StoreOperation, kind: FaultKind];
+
+const imports: readonly Case[] = [
+  ['commit fails', 'commit', 'fails'],
+  ['commit is delayed', 'commit', 'is delayed'],
+  ['commit is lost', 'commit', 'is lost'],
+  ['commit conflicts', 'commit', 'conflicts'],
+  ['transaction fails', 'transaction', 'fails'],
+  ['transaction is delayed', 'transaction', 'is delayed'],
+  ['transaction is lost', 'transaction', 'is lost'],
+  ['getMany fails', 'getMany', 'fails'],
+  ['getMany is delayed', 'getMany', 'is delayed'],
+];
+const exports: readonly Case[] = [
+  ['snapshot fails', 'snapshot', 'fails'],
+  ['snapshot is delayed', 'snapshot', 'is delayed'],
+  ['scan fails', 'scan', 'fails'],
+  ['scan is delayed', 'scan', 'is delayed'],
+];
+const isPassing = (kind: FaultKind) => kind === 'is delayed' || kind === 'conflicts';
+
+describeStores('an import', (kind) => {
+  let expected: Undisturbed;
+  beforeAll(async () => {
+    expected = await undisturbed(file);
+  });
+
+  for (const [name, operation, how] of imports) {
+    it(`during which ${faultTable[name].fault}: ${faultTable[name].outcome}`, async (context) => {
+      let times = 0;
+      for (const every of everiesOf(operation, kind)) {
+        const store = await openTestStore(kind);
+        const faulty = faultyStore(store, { operation, kind: how, every });
+        const instance = await testInstance(store, 'test', { store: faulty.store });
+        // Records are decided in transactions where some are there already.
+        if (operation === 'transaction') await instance.import(JSON.stringify(halfRequest));
+        const calls = await sendUntilDone(instance, faulty, () => expectSound(store, expected));
+        if (isPassing(how)) expect(calls).toBe(1);
+        await expectComplete(store, expected);
+        times += faulty.injection.struck;
+      }
+      survived(context, name, kind.name, times);
+    });
+  }
+
+  const halfRequest = { data_orgs: { orgs: halfOf(file).orgs }, with_keys: true };
+
+  /** Sends the file until it is in, the fault being over after some calls; returns how many there were. */
+  async function sendUntilDone(
+    instance: TestInstance,
+    { injection }: FaultyStore,
+    check: () => Promise<unknown>,
+  ): Promise<number> {
+    injection.begin();
+    for (let calls = 1; ; calls++) {
+      if (calls > FAULTY_CALLS) injection.end();
+      const { status, text } = await instance.attempt('import', expected.body);
+      await check();
+      if (calls > FAULTY_CALLS || status === 200) {
+        expect(status, text).toBe(200);
+        expectAllIn(text, expected);
+        return calls;
+      }
+      expect(status, text).toBe(503);
+    }
+  }
+});
+
+describeStores('an export', (kind) => {
+  for (const [name, operation, how] of exports) {
+    it(`during which ${faultTable[name].fault}: ${faultTable[name].outcome}`, async (context) => {
+      let times = 0;
+      for (const every of everies[kind.name]) {
+        const store = await openTestStore(kind);
+        const faulty = faultyStore(store, { operation, kind: how, every });
+        const instance = await testInstance(store, 'test', { store: faulty.store });
+        await instance.import({ data_orgs: { orgs: file.orgs } });
+        const { manifest } = await instance.export({ org_ids });
+        const answers = await exportRepeatedly(instance, faulty);
+        for (const answer of answers) expect([manifest.digest, 'no file']).toContain(answer);
+        if (how === 'is delayed') expect(answers).not.toContain('no file');
+        expect((await instance.export({ org_ids })).manifest).toMatchObject(withoutTime(manifest));
+        times += faulty.injection.struck;
+      }
+      survived(context, name, kind.name, times);
+    });
+  }
+
+  /** What exports under a fault are: the digest of a file that is complete, or none. */
+  async function exportRepeatedly(instance: TestInstance, { injection }: FaultyStore): Promise<string[]> {
+    const answers: string[] = [];
+    injection.begin();
+    while (answers.length < FAULTY_EXPORTS) {
+      const exporting = instance.export({ org_ids });
+      answers.push(
+        await exporting.then(
+          ({ manifest }) => manifest.digest,
+          () => 'no file',
+        ),
+      );
+    }
+    injection.end();
+    return answers;
+  }
+});
+
+function withoutTime({ counts, digest }: Exported['manifest']): object {
+  return { counts, digest };
+}

@@ -1,0 +1,44 @@
+import type { Bucket, ObjectLocation, PinnedObject } from '../../../shared/bucket/bucket.ts';
+import { storageUnavailable } from '../../../shared/errors/bucketErrors.ts';
+import { Injection, type InjectionPlan } from './injection.ts';
+
+/** What of a bucket can be struck; `read` is each piece of an object's bytes, `content` each of what is written. */
+export type BucketOperation = 'write' | 'content' | 'pin' | 'read';
+
+/** A bucket, and the faults that come between it and its user. */
+export interface FaultyBucket {
+  readonly bucket: Bucket;
+  readonly injection: Injection<BucketOperation>;
+}
+
+/** Puts faults before a bucket. */
+export function faultyBucket(bucket: Bucket, plan: InjectionPlan<BucketOperation>): FaultyBucket {
+  let location: Pick<ObjectLocation, 'bucket' | 'path'> = { bucket: '', path: '' };
+  const injection = new Injection<BucketOperation>(plan, {
+    failure: () => storageUnavailable(location, new Error('injected')),
+  });
+  const faulty: Bucket = {
+    write: (at, content, signal) => {
+      location = at;
+      return injection.around('write', () => bucket.write(at, struck('content', content, injection), signal));
+    },
+    pin: (at, signal) => {
+      location = at;
+      return injection.around('pin', async () => faultyObject(await bucket.pin(at, signal), injection));
+    },
+  };
+  return { bucket: faulty, injection };
+}
+
+function faultyObject(object: PinnedObject, injection: Injection<BucketOperation>): PinnedObject {
+  const { size, generation } = object;
+  return { size, generation, read: (signal) => struck('read', object.read(signal), injection) };
+}
+
+async function* struck(
+  operation: BucketOperation,
+  pieces: AsyncIterable<Uint8Array>,
+  injection: Injection<BucketOperation>,
+): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces) yield await injection.around(operation, async () => piece);
+}

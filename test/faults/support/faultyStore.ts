@@ -1,0 +1,40 @@
+import { storeUnavailable } from '../../../shared/errors/errors.ts';
+import { type Snapshot, type Store, WriteConflict } from '../../../shared/store/store.ts';
+import { Injection, type InjectionPlan } from './injection.ts';
+
+/** What of a store can be struck; `scan` is each array that a snapshot's scan gives. */
+export type StoreOperation = 'commit' | 'transaction' | 'getMany' | 'snapshot' | 'scan';
+
+/** A store, and the faults that come between it and its user. */
+export interface FaultyStore {
+  readonly store: Store;
+  readonly injection: Injection<StoreOperation>;
+}
+
+/** Puts faults before a store. A commit without writes reaches no database, so none strikes it. */
+export function faultyStore(store: Store, plan: InjectionPlan<StoreOperation>): FaultyStore {
+  const injection = new Injection<StoreOperation>(plan, {
+    failure: () => storeUnavailable(new Error('injected')),
+    conflict: () => new WriteConflict('injected'),
+  });
+  const faulty: Store = {
+    commit: (writes) =>
+      writes.length === 0 ? store.commit(writes) : injection.around('commit', () => store.commit(writes)),
+    transaction: (work) => injection.around('transaction', () => store.transaction(work)),
+    getMany: (keys, fields) => injection.around('getMany', () => store.getMany(keys, fields)),
+    snapshot: () => injection.around('snapshot', async () => faultySnapshot(await store.snapshot(), injection)),
+    close: () => store.close(),
+  };
+  return { store: faulty, injection };
+}
+
+function faultySnapshot(snapshot: Snapshot, injection: Injection<StoreOperation>): Snapshot {
+  return {
+    readTime: snapshot.readTime,
+    getMany: (keys, fields) => snapshot.getMany(keys, fields),
+    async *scan(range) {
+      for await (const documents of snapshot.scan(range)) yield await injection.around('scan', async () => documents);
+    },
+    close: () => snapshot.close(),
+  };
+}

@@ -1,0 +1,69 @@
+import { setTimeout } from 'node:timers/promises';
+
+/** What an injected fault does to a call. */
+export type FaultKind = 'fails' | 'is delayed' | 'is lost' | 'conflicts';
+
+/** Which calls a fault strikes, and how: every `every`-th of one operation. */
+export interface InjectionPlan<Operation extends string> {
+  readonly operation: Operation;
+  readonly kind: FaultKind;
+  readonly every: number;
+}
+
+/** What a call fails with. */
+export interface Failures {
+  readonly failure: () => Error;
+  readonly conflict?: () => Error;
+}
+
+const DELAY_MILLISECONDS = 25;
+
+/** Strikes calls by a plan, from `begin` to `end`. */
+export class Injection<Operation extends string> {
+  private readonly plan: InjectionPlan<Operation>;
+  private readonly failures: Failures;
+  private isOn = false;
+  private calls = 0;
+  /** How many calls were struck. */
+  struck = 0;
+
+  constructor(plan: InjectionPlan<Operation>, failures: Failures) {
+    this.plan = plan;
+    this.failures = failures;
+  }
+
+  begin(): void {
+    this.isOn = true;
+  }
+
+  end(): void {
+    this.isOn = false;
+  }
+
+  /** Makes a call, or what becomes of it. */
+  async around<Result>(operation: Operation, call: () => Promise<Result>): Promise<Result> {
+    if (!this.strikes(operation)) return call();
+    const { failure, conflict = failure } = this.failures;
+    switch (this.plan.kind) {
+      case 'fails':
+        throw failure();
+      case 'is delayed':
+        await setTimeout(DELAY_MILLISECONDS);
+        return call();
+      case 'is lost':
+        await call();
+        throw failure();
+      case 'conflicts':
+        await call();
+        throw conflict();
+    }
+  }
+
+  private strikes(operation: Operation): boolean {
+    if (!this.isOn || operation !== this.plan.operation) return false;
+    this.calls++;
+    if (this.calls % this.plan.every !== 0) return false;
+    this.struck++;
+    return true;
+  }
+}

@@ -1,0 +1,111 @@
+import { setTimeout } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { openStore } from '../../../shared/store/openStore.ts';
+import type { Store } from '../../../shared/store/store.ts';
+import type { Contents } from '../../support/database.ts';
+import { testInstance } from '../../support/testInstance.ts';
+import { send } from '../../support/wire.ts';
+import { anyMissing, arrival } from './arrival.ts';
+import { randomOf } from './extent.ts';
+import type { Place } from './faultTable.ts';
+import type { Killable } from './killable.ts';
+import { migration } from './migration.ts';
+import { expectAllIn, expectComplete, expectSound, type Undisturbed, undisturbed } from './undisturbed.ts';
+
+const PEOPLE = 150;
+/** What one import goes through before it may be completed. */
+const KILLS_OF_ONE_IMPORT = 10;
+/** One killing waits while another one's process starts. */
+const LANES = 2;
+/** A commit takes less, so that a kill comes before, during and after one. */
+const LATEST_MILLISECONDS = 30;
+/** So many are killed before anything is written: while the request arrives, or is checked. */
+const SHARE_OF_EARLY_KILLS = 0.1;
+
+/** Kills that are still to be made, and what those made have met. */
+interface Tally {
+  left: number;
+  /** Kills that left some of the file in the database, but not all. */
+  partial: number;
+}
+
+/**
+ * Kills the programs that import, as often as wanted, and checks the database after each; every import is completed in the
+ * end.
+ */
+export async function killAll(place: Place, make: () => Promise<Killable>, wanted: number): Promise<void> {
+  const expected = await undisturbed(migration(PEOPLE));
+  const tally: Tally = { left: wanted, partial: 0 };
+  const lanes = Array.from({ length: LANES }, async (_, lane) => {
+    const random = randomOf(`kills on ${place}, lane ${lane}`);
+    while (tally.left > 0) await oneImport(await make(), expected, tally, random);
+  });
+  await Promise.all(lanes);
+  // Many kills are to strike while records are being written; otherwise they prove little.
+  expect(tally.partial).toBeGreaterThanOrEqual(wanted / 5);
+}
+
+/** One import, killed again and again, and completed in the end. */
+async function oneImport(killable: Killable, expected: Undisturbed, tally: Tally, random: () => number): Promise<void> {
+  await using cleanUp = new AsyncDisposableStack();
+  cleanUp.defer(() => killable.remove());
+  const token = await withStore(killable, async (store) => (await testInstance(store)).token);
+  let present: Contents = new Map();
+  for (let made = 0; made < KILLS_OF_ONE_IMPORT && tally.left > 0; made++) {
+    tally.left--;
+    const answered = await killed(killable, expected, present, token, random);
+    const before = present;
+    present = await withStore(killable, (store) => expectSound(store, expected));
+    // What was written once stays.
+    expect([...before.keys()].filter((name) => !present.has(name))).toEqual([]);
+    if (present.size > 0 && present.size < expected.contents.size) tally.partial++;
+    // One that was quicker than its killer is none that was killed.
+    if (answered) tally.left++;
+    if (present.size === expected.contents.size) break;
+  }
+  const running = await killable.start();
+  cleanUp.defer(async () => void (await running.stop('SIGKILL')));
+  const { status, text } = await sendFile(running.ready[1] ?? '', expected, token);
+  expect(status, text).toBe(200);
+  expectAllIn(text, expected);
+  await withStore(killable, (store) => expectComplete(store, expected));
+}
+
+/** Sends the file to a new process and kills it soon after a record has arrived; returns whether it answered before. */
+async function killed(
+  killable: Killable,
+  expected: Undisturbed,
+  present: Contents,
+  token: string,
+  random: () => number,
+): Promise<boolean> {
+  const running = await killable.start();
+  const over = new AbortController();
+  const answered = sendFile(running.ready[1] ?? '', expected, token)
+    .then(({ status, text }) => expect(status, text).toBe(200))
+    .then(
+      () => true,
+      () => false,
+    )
+    .finally(() => over.abort());
+  const record = random() < SHARE_OF_EARLY_KILLS ? undefined : anyMissing(expected.contents, present, random);
+  if (record !== undefined) await withStore(killable, (store) => arrival(store, record, over.signal));
+  await setTimeout(random() * LATEST_MILLISECONDS);
+  await running.stop('SIGKILL');
+  return answered;
+}
+
+function sendFile(url: string, { body }: Undisturbed, token: string) {
+  const headers = { 'content-type': 'application/json' };
+  return send({ url }, { method: 'POST', path: '/admin/v1/import', token, body, headers });
+}
+
+// Opened and closed each time: the database is to be found as the killed process has left it.
+async function withStore<Result>({ location }: Killable, work: (store: Store) => Promise<Result>): Promise<Result> {
+  const store = await openStore(location);
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
