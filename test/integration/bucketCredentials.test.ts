@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { ServiceAccount } from '../../shared/bucket/bucket.ts';
 import { createCloudStorage } from '../../shared/bucket/cloudStorage.ts';
+import { IdentityError } from '../../shared/errors/identityError.ts';
 import { collect, inPieces } from '../support/bytes.ts';
 import { type LocalBucket, startLocalBucket } from '../support/localBucket.ts';
 
@@ -84,6 +85,77 @@ describe('the credentials that a call brings', () => {
     });
     expect(hosts.length).toBeGreaterThan(5);
     expect(new Set(hosts)).toEqual(new Set([new URL(local.url).host]));
+  });
+
+  it.each<[what: string, code: string, status: number, message: string, call: () => Promise<unknown>]>([
+    [
+      'a bucket that is not there, when writing',
+      'INVALID_ARGUMENT',
+      400,
+      'gs://nowhere/x: the bucket nowhere does not exist',
+      () => write(local.both, 'x', 'x', 'nowhere'),
+    ],
+    [
+      'a bucket that is not there, when reading',
+      'INVALID_ARGUMENT',
+      400,
+      'gs://nowhere/x: the bucket nowhere does not exist',
+      () => pin(local.both, 'x', 'nowhere'),
+    ],
+    [
+      'an object that is not there',
+      'NOT_FOUND',
+      404,
+      'gs://exports/nothing: there is no such object',
+      () => pin(local.both, 'nothing'),
+    ],
+    [
+      'an object that is there, when writing',
+      'ALREADY_EXISTS',
+      409,
+      'gs://exports/there: the object exists and is not overwritten: choose another path',
+      () => write(local.both, 'there'),
+    ],
+    [
+      'an account that may not write',
+      'PERMISSION_DENIED',
+      403,
+      'gs://exports/x: the service account needs the role Storage Object Creator on the bucket',
+      () => write(local.viewer, 'x'),
+    ],
+    [
+      'an account that may not read',
+      'PERMISSION_DENIED',
+      403,
+      'gs://exports/there: the service account needs the role Storage Object Viewer on the bucket',
+      () => pin(local.creator, 'there'),
+    ],
+    [
+      'a key of another account, when writing',
+      'INVALID_ARGUMENT',
+      400,
+      'gs://exports/x: Cloud Storage refused the key for the service account',
+      () => write(mixedUp(), 'x'),
+    ],
+    [
+      'a key of another account, when reading',
+      'INVALID_ARGUMENT',
+      400,
+      'gs://exports/there: Cloud Storage refused the key for the service account',
+      () => pin(mixedUp(), 'there'),
+    ],
+  ])('give %s an error whose text is ours, the whole of it', async (_what, code, httpStatus, message, call) => {
+    const error: unknown = await call().then(
+      () => 'nothing failed',
+      (reason: unknown) => reason,
+    );
+    if (!(error instanceof IdentityError)) throw error;
+    expect({ code: error.code, httpStatus: error.httpStatus, message: error.message }).toEqual({
+      code,
+      httpStatus,
+      message,
+    });
+    expect(error.details).toEqual([]);
   });
 
   it('leave no trace in any error', async () => {

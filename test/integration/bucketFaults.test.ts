@@ -150,6 +150,64 @@ describe('a transfer over a network that fails', () => {
     await expect(collect(pinned.read(never))).rejects.toMatchObject({ code: 'ABORTED' });
   });
 
+  it('fails when the object is replaced in the middle of a read whose connection breaks', async () => {
+    const pinned = await pinWritten(randomBytes(8 * mib));
+    const file = openStorage(local.admin, 'read_write', local.url).bucket('exports').file('object');
+    const received: Uint8Array[] = [];
+    const reading = (async () => {
+      for await (const piece of pinned.read(never)) {
+        if (received.length === 0) {
+          await file.delete();
+          await createCloudStorage({ apiEndpoint: local.url }).write(at('object'), inPieces(randomBytes(mib)), never);
+          network.cut('down', mib);
+        }
+        received.push(piece);
+      }
+    })();
+    await expect(reading).rejects.toMatchObject({
+      code: 'ABORTED',
+      httpStatus: 409,
+      message: expect.stringContaining('the object was replaced or removed while it was read: send the request again'),
+    });
+  });
+
+  it('reads on from the one generation when the object is replaced and the connection holds', async () => {
+    const bytes = randomBytes(8 * mib);
+    const pinned = await pinWritten(bytes);
+    const file = openStorage(local.admin, 'read_write', local.url).bucket('exports').file('object');
+    const pieces: Uint8Array[] = [];
+    for await (const piece of pinned.read(never)) {
+      if (pieces.length === 0) await file.delete();
+      pieces.push(Buffer.from(piece));
+    }
+    expect(digest(Buffer.concat(pieces))).toBe(digest(bytes));
+  });
+
+  it('shows nothing of an object before its last byte has been sent', async () => {
+    const direct = createCloudStorage({ apiEndpoint: local.url });
+    let looks = 0;
+    const content = async function* () {
+      for (let sent = 0; sent < 20; sent++) {
+        yield randomBytes(mib);
+        await expect(direct.pin(at('object'), never)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+        looks++;
+      }
+    };
+    const written = await bucket().write(at('object'), content(), never);
+    expect(looks).toBe(20);
+    expect(await direct.pin(at('object'), never)).toMatchObject({ generation: written.generation, size: 20 * mib });
+  });
+
+  it('asks only for the bytes that are missing when a connection broke', async () => {
+    const bytes = randomBytes(8 * mib);
+    const pinned = await pinWritten(bytes);
+    const before = network.bytes('down');
+    network.cut('down', 6 * mib);
+    expect(digest(await collect(pinned.read(never)))).toBe(digest(bytes));
+    // Room for what lay in the buffers of the connection that broke.
+    expect(network.bytes('down') - before).toBeLessThan(10 * mib);
+  });
+
   it('says that Cloud Storage does not answer when it cannot be reached', async () => {
     await network.close();
     await expect(bucket().pin(at('object'), never)).rejects.toMatchObject({ code: 'UNAVAILABLE' });

@@ -10,6 +10,8 @@ export interface TcpProxy {
   readonly connections: () => number;
   /** How many of them have ended. */
   readonly ended: () => number;
+  /** How many bytes have come in a direction so far, those that were lost included. */
+  bytes(direction: Direction): number;
   /** Breaks the connection before the byte that comes `after` so many more in a direction; once. */
   cut(direction: Direction, after: number): void;
   /** Changes the byte that comes `after` so many more in a direction; once. */
@@ -36,11 +38,13 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let fault: Fault | undefined;
   let [connections, ended] = [0, 0];
+  const bytesSoFar = { up: 0, down: 0 };
   const inject = (kind: Fault['kind']) => (direction: Direction, after: number) => {
     fault = { direction, kind, left: after };
   };
   const pass = (direction: Direction, from: Socket, to: Socket) => {
     from.on('data', (bytes) => {
+      bytesSoFar[direction] += bytes.length;
       const hit = fault?.direction === direction && bytes.length > fault.left ? fault : undefined;
       if (fault?.direction === direction && hit === undefined) fault.left -= bytes.length;
       if (hit?.kind === 'corrupt') bytes[hit.left] = (bytes[hit.left] ?? 0) ^ 0xff;
@@ -81,6 +85,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     url: `http://127.0.0.1:${address.port}`,
     connections: () => connections,
     ended: () => ended,
+    bytes: (direction) => bytesSoFar[direction],
     cut: inject('cut'),
     corrupt: inject('corrupt'),
     stall: inject('stall'),
