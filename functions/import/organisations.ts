@@ -89,8 +89,8 @@ function organisationKey(orgId: string): DocumentKey {
 }
 
 /**
- * Passwords follow the policy of the document or, where it has none, the one that is there. Login names follow the one
- * that is there, since no import changes how an organisation's login names are made.
+ * Passwords follow the policies of the document or, where it has none, those that are there; login names the domain policy
+ * that is there, since a document's other one does not replace it, or the document's.
  */
 async function targetsOf(
   store: DocumentStore,
@@ -121,10 +121,10 @@ function targetOf(
   complexity: JsonRecord | undefined,
 ): TargetOrganisation {
   const stored = complexity === undefined ? defaultComplexity : complexityOf(complexity);
+  const storedByDomain = domain === undefined ? undefined : domain.userLoginMustBeDomain === true;
   return {
     header,
-    loginNamesByDomain:
-      domain === undefined ? header.loginNamesByDomain === true : domain.userLoginMustBeDomain === true,
+    loginNamesByDomain: storedByDomain ?? header.loginNamesByDomain ?? false,
     passwordComplexity: header.passwordComplexity ?? stored,
   };
 }

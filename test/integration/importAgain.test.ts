@@ -4,6 +4,8 @@ import { sections } from '../../shared/contract/sections.ts';
 import { changed, changes } from '../support/changedOrganisation.ts';
 import { comparable } from '../support/comparable.ts';
 import { countedInstance } from '../support/countedInstance.ts';
+import { readDatabase } from '../support/database.ts';
+import { violationsOf } from '../support/invariants.ts';
 import { organisation, person } from '../support/organisation.ts';
 import { describeStores } from '../support/stores.ts';
 import { zitadelExport, zitadelRequest, zitadelText } from '../support/zitadelFixture.ts';
@@ -155,6 +157,21 @@ describeStores('a name that another record has', (kind) => {
     // The policy counts as well when it is there from an earlier import.
     const later = await instance.import({ dataOrgs: { orgs: [{ orgId: 'P', humanUsers: humanUsers('C') }] } });
     expect(later.errors?.map(({ id }) => id)).toEqual(['C']);
+  });
+
+  it('of a user is claimed as the domain policy says that is there, not as one that is refused', async () => {
+    const { instance, store } = await countedInstance(kind);
+    const file = (userId: string, userLoginMustBeDomain: boolean) => ({
+      dataOrgs: {
+        orgs: [
+          organisation('O', { humanUsers: [person(userId)], domainPolicy: { orgId: 'O', userLoginMustBeDomain } }),
+        ],
+      },
+    });
+    await instance.import(file('A', false));
+    const { errors } = await instance.import(file('B', true));
+    expect(errors?.map(({ type }) => type)).toEqual(['domain_policy']);
+    expect(violationsOf(await readDatabase(store))).toEqual([]);
   });
 
   it('of an organisation is refused, with all that the organisation holds', async () => {
