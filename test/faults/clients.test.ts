@@ -18,7 +18,6 @@ import { expectAllIn, expectComplete, expectSound, type Undisturbed, undisturbed
 
 const DISCONNECTIONS = isFull ? 30 : 6;
 const ROUNDS = isFull ? 10 : 1;
-const TIMEOUT = 600_000;
 /** So many disconnect while they send their request, the others while their import runs. */
 const SHARE_OF_UNSENT = 0.4;
 
@@ -32,7 +31,7 @@ beforeAll(async () => {
 });
 
 describeStores(faultTable['client is gone'].fault, (kind) => {
-  it(faultTable['client is gone'].outcome, { timeout: TIMEOUT }, async (context) => {
+  it(faultTable['client is gone'].outcome, async (context) => {
     const random = randomOf(`disconnections (${kind.name})`);
     let [store, instance] = await newInstance(kind);
     for (let time = 0; time < DISCONNECTIONS; time++) {
@@ -86,9 +85,7 @@ function written(client: ClientRequest, bytes: Uint8Array): Promise<void> {
 describeStores('two processes of one instance', (kind) => {
   const make = kind.name === 'SQLite' ? selfHosted : cloudFunction;
 
-  it(`${faultTable['same file twice'].fault}: ${faultTable['same file twice'].outcome}`, {
-    timeout: TIMEOUT,
-  }, async (context) => {
+  it(`${faultTable['same file twice'].fault}: ${faultTable['same file twice'].outcome}`, async (context) => {
     await inTwoProcesses(make, ROUNDS, async (store, sendBoth) => {
       const answers = await sendBoth(expected.body, expected.body);
       for (const text of answers) expectAllIn(text, expected);
@@ -97,7 +94,7 @@ describeStores('two processes of one instance', (kind) => {
     survived(context, 'same file twice', kind.name, ROUNDS);
   });
 
-  it(`${faultTable['two files'].fault}: ${faultTable['two files'].outcome}`, { timeout: TIMEOUT }, async (context) => {
+  it(`${faultTable['two files'].fault}: ${faultTable['two files'].outcome}`, async (context) => {
     await inTwoProcesses(make, ROUNDS, async (store, sendBoth) => {
       const [first, second] = (await sendBoth(expected.body, other.body)).map((text) => lostIn(text));
       const database = await readDatabase(store);

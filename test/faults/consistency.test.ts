@@ -123,7 +123,7 @@ describeStores(faultTable['export while others write'].fault, (kind) => {
     return { store, instance, writer };
   }
 
-  it(faultTable['export while others write'].outcome, { timeout: 600_000 }, async (context) => {
+  it(faultTable['export while others write'].outcome, async (context) => {
     const { store, instance, writer } = await filled(true);
     for (let number = 0; number < EXPORTS; number++) {
       const before = writer.steps();

@@ -6,10 +6,8 @@ import { killAll } from './support/killAll.ts';
 import { cloudFunction } from './support/killable.ts';
 import { survived } from './support/survived.ts';
 
-const TIMEOUT = 4 * 3_600_000;
-
 describeWithFirestore(faultTable.killed.fault, () => {
-  it(`of the import function: ${faultTable.killed.outcome}`, { timeout: TIMEOUT }, async (context) => {
+  it(`of the import function: ${faultTable.killed.outcome}`, async (context) => {
     await killAll('Firestore', cloudFunction, kills.Firestore);
     survived(context, 'killed', 'Firestore', kills.Firestore);
   });

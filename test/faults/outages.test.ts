@@ -19,8 +19,6 @@ import { expectAllIn, expectComplete, expectSound, type Undisturbed, undisturbed
 const TIMES = isFull ? 6 : 1;
 const SHORT_MILLISECONDS = 500;
 const STOPPED_MILLISECONDS = 2_000;
-const TIMEOUT = 600_000;
-
 const file = migration(150);
 let expected: Undisturbed;
 beforeAll(async () => {
@@ -84,7 +82,7 @@ describeWithFirestore('Firestore', () => {
     return { direct, instance: await testInstance(direct, 'test', { store }) };
   };
 
-  it(`${faultTable.stopped.fault}: ${faultTable.stopped.outcome}`, { timeout: TIMEOUT }, async (context) => {
+  it(`${faultTable.stopped.fault}: ${faultTable.stopped.outcome}`, async (context) => {
     const random = randomOf('stops of the database');
     for (let time = 0; time < TIMES; time++) {
       const direct = await storeAt(emulator.address, `stopped-${time}`);
@@ -99,7 +97,7 @@ describeWithFirestore('Firestore', () => {
   });
 
   const moment = faultTable['unreachable for a moment'];
-  it(`${moment.fault}: ${moment.outcome}`, { timeout: TIMEOUT }, async (context) => {
+  it(`${moment.fault}: ${moment.outcome}`, async (context) => {
     const random = randomOf('moments without a network');
     for (let time = 0; time < TIMES; time++) {
       const { direct, instance } = await throughNetwork(`moment-${time}`);
@@ -113,7 +111,7 @@ describeWithFirestore('Firestore', () => {
     survived(context, 'unreachable for a moment', 'Firestore', TIMES);
   });
 
-  it(`${faultTable.unreachable.fault}: ${faultTable.unreachable.outcome}`, { timeout: TIMEOUT }, async (context) => {
+  it(`${faultTable.unreachable.fault}: ${faultTable.unreachable.outcome}`, async (context) => {
     const random = randomOf('times without a network');
     const times = Math.ceil(TIMES / 2);
     for (let time = 0; time < times; time++) {
@@ -132,7 +130,7 @@ describeWithFirestore('Firestore', () => {
 });
 
 describe('SQLite', () => {
-  it(`${faultTable.locked.fault}: ${faultTable.locked.outcome}`, { timeout: TIMEOUT }, async (context) => {
+  it(`${faultTable.locked.fault}: ${faultTable.locked.outcome}`, async (context) => {
     const random = randomOf('locks of the database');
     const times = Math.ceil(TIMES / 2);
     for (let time = 0; time < times; time++) {

@@ -4,7 +4,7 @@ import { randomInt } from 'node:crypto';
 export const isFull = process.env.FAULTS === 'full';
 
 /** How many processes are killed. */
-export const kills = isFull ? { SQLite: 850, Firestore: 150 } : { SQLite: 40, Firestore: 10 };
+export const kills = isFull ? { SQLite: 900, Firestore: 100 } : { SQLite: 40, Firestore: 10 };
 
 /** What random points are taken from; FAULTS_SEED repeats a run. */
 export const seed = Number(process.env.FAULTS_SEED ?? randomInt(1_000_000_000));
