@@ -31,7 +31,7 @@ export async function initialise(store: Store, name: string, lifetimeMs: number,
         fields: { orgId, body: JSON.stringify({ name }), createdAt: now.toISOString() },
       },
       ...organisationWrites(orgId, name, now),
-      ...serviceUserWrites(userId, orgId, `${name}-owner`, now),
+      ...serviceUserWrites(userId, orgId, `${name}-owner`, now, false),
       instanceMemberWrite(userId, ['IAM_OWNER']),
       write,
     ]);

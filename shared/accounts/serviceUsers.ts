@@ -6,6 +6,7 @@ import { defaultOrganisation } from '../instance.ts';
 import { documentId } from '../store/documentId.ts';
 import { type Store, WriteConflict } from '../store/store.ts';
 import { existingUser } from './existingUser.ts';
+import { loginNamesByDomain } from './loginNames.ts';
 import { listTokens } from './personalAccessToken.ts';
 import { recordsReferringTo } from './userRecords.ts';
 import { newId, serviceUserWrites, userClaims } from './users.ts';
@@ -25,7 +26,8 @@ export async function createServiceUser(
   const userId = newId();
   const owner = await existingOrganisation(store, orgId ?? (await defaultOrganisation(store)));
   try {
-    await store.commit(serviceUserWrites(userId, owner, name, now));
+    const byDomain = await loginNamesByDomain(store, owner);
+    await store.commit(serviceUserWrites(userId, owner, name, now, byDomain));
   } catch (error) {
     if (error instanceof WriteConflict) throw userNameTaken(name);
     throw error;

@@ -15,11 +15,14 @@ export function organisationWrites(orgId: string, name: string, now: Date): Writ
   return createWrites(planRecord(recordOf(organisationSection, json, orgId, false), false), now.toISOString());
 }
 
-/** The writes that create a service user with access token type Bearer (interface 5.3). */
-export function serviceUserWrites(userId: string, orgId: string, name: string, now: Date): Write[] {
+/**
+ * The writes that create a service user with access token type Bearer (interface 5.3).
+ * @param byDomain whether login names of its organisation carry the organisation's domain
+ */
+export function serviceUserWrites(userId: string, orgId: string, name: string, now: Date, byDomain: boolean): Write[] {
   const user = { userName: name, name, accessTokenType: 'ACCESS_TOKEN_TYPE_BEARER' };
   const record = readRecord(sectionNamed('machineUsers'), { userId, user }, orgId);
-  return createWrites(planRecord(record, false), now.toISOString());
+  return createWrites(planRecord(record, byDomain), now.toISOString());
 }
 
 /** The names that a user holds. */
