@@ -1,0 +1,87 @@
+import { beforeAll, expect, it } from 'vitest';
+import { openStore } from '../../shared/store/openStore.ts';
+import type { Store } from '../../shared/store/store.ts';
+import { contentsOf, readDatabase } from '../support/database.ts';
+import { violationsOf } from '../support/invariants.ts';
+import { describeStores } from '../support/stores.ts';
+import { importReport, testInstance } from '../support/testInstance.ts';
+import { send } from '../support/wire.ts';
+import { isFull } from './support/extent.ts';
+import { faultTable } from './support/faultTable.ts';
+import { cloudFunction, type Killable, selfHosted } from './support/killable.ts';
+import { changedMigration, migration } from './support/migration.ts';
+import { survived } from './support/survived.ts';
+import { expectAllIn, expectComplete, type Undisturbed, undisturbed } from './support/undisturbed.ts';
+
+const ROUNDS = isFull ? 10 : 1;
+
+const file = migration(150);
+let expected: Undisturbed;
+let other: Undisturbed;
+beforeAll(async () => {
+  expected = await undisturbed(file);
+  other = await undisturbed(changedMigration(file));
+});
+
+describeStores('two processes of one instance', (kind) => {
+  const make = kind.name === 'SQLite' ? selfHosted : cloudFunction;
+
+  it(`${faultTable['same file twice'].fault}: ${faultTable['same file twice'].outcome}`, async (context) => {
+    await inTwoProcesses(make, ROUNDS, async (store, sendBoth) => {
+      const answers = await sendBoth(expected.body, expected.body);
+      for (const text of answers) expectAllIn(text, expected);
+      await expectComplete(store, expected);
+    });
+    survived(context, 'same file twice', kind.name, ROUNDS);
+  });
+
+  it(`${faultTable['two files'].fault}: ${faultTable['two files'].outcome}`, async (context) => {
+    await inTwoProcesses(make, ROUNDS, async (store, sendBoth) => {
+      const [first, second] = (await sendBoth(expected.body, other.body)).map((text) => lostIn(text));
+      const database = await readDatabase(store);
+      expect(violationsOf(database)).toEqual([]);
+      const present = contentsOf(database, expected.orgIds);
+      expect([...present.keys()].sort()).toEqual([...expected.contents.keys()].sort());
+      const differing = ({ contents }: Undisturbed) => [...present].filter(([name, is]) => contents.get(name) !== is);
+      const neither = differing(expected).filter(([name, is]) => other.contents.get(name) !== is);
+      expect(neither).toEqual([]);
+      expect([first, second]).toEqual([differing(expected).length, differing(other).length]);
+    });
+    survived(context, 'two files', kind.name, ROUNDS);
+  });
+});
+
+/** How many of a file's records the answer says to be there with other content. */
+function lostIn(text: string): number {
+  const { errors = [], summary } = importReport.parse(JSON.parse(text));
+  const failed = Object.values(summary.failed).reduce((sum, count) => sum + count, 0);
+  expect(errors).toHaveLength(failed);
+  return failed;
+}
+
+/** Sends two bodies at the same time, each to a process of its own, and returns their answers. */
+type SendBoth = (first: string, second: string) => Promise<[first: string, second: string]>;
+
+async function inTwoProcesses(
+  make: () => Promise<Killable>,
+  rounds: number,
+  round: (store: Store, sendBoth: SendBoth) => Promise<void>,
+): Promise<void> {
+  for (let number = 0; number < rounds; number++) {
+    await using cleanUp = new AsyncDisposableStack();
+    const { location, start, remove } = await make();
+    cleanUp.defer(remove);
+    const store = await openStore(location);
+    cleanUp.defer(() => store.close());
+    const { token } = await testInstance(store);
+    const processes = await Promise.all([start(), start()]);
+    for (const running of processes) cleanUp.defer(async () => void (await running.stop('SIGKILL')));
+    const post = async (index: 0 | 1, body: string) => {
+      const url = processes[index].ready[1] ?? '';
+      const { status, text } = await send({ url }, { method: 'POST', path: '/admin/v1/import', token, body });
+      expect(status, text).toBe(200);
+      return text;
+    };
+    await round(store, (first, second) => Promise.all([post(0, first), post(1, second)]));
+  }
+}

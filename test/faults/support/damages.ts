@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import type { Exported } from '../../support/testInstance.ts';
+
+/** Something that has become of an export file, and which part of its manifest shows it; empty where none can. */
+export type Damage = readonly [what: string, damaged: () => string, field: string];
+
+type Organisation = Exported['orgs'][number];
+const people = z.array(z.looseObject({}));
+
+/** What can become of `file`, which has two organisations, `O` and `Q`; `other` is an export of another one. */
+export function damagesOf(file: Exported, other: Exported): readonly Damage[] {
+  return [
+    [
+      'a person is left out',
+      inOrganisation(file, 'O', (org) => ({ humanUsers: peopleOf(org).slice(1) })),
+      'manifest.counts.humanUsers',
+    ],
+    [
+      'all metadata is left out',
+      inOrganisation(file, 'O', () => ({ userMetadata: [] })),
+      'manifest.counts.userMetadata',
+    ],
+    ['a section is left out', inOrganisation(file, 'O', () => ({ projects: undefined })), 'manifest.counts.projects'],
+    ['an organisation is left out', () => edited(file, (orgs) => orgs.slice(1)), 'manifest.counts.orgs'],
+    ['every organisation is left out', () => edited(file, () => []), 'manifest.counts.orgs'],
+    [
+      'a person is there twice',
+      inOrganisation(file, 'O', (org) => ({ humanUsers: [...peopleOf(org), ...peopleOf(org).slice(1)] })),
+      'manifest.counts.humanUsers',
+    ],
+    [
+      'a person is put in the place of another',
+      inOrganisation(file, 'O', (org) => ({ humanUsers: [peopleOf(org)[0], peopleOf(org)[0]] })),
+      'manifest.digest',
+    ],
+    [
+      'people of two organisations have changed places',
+      () => edited(file, (orgs) => orgs.map((org, index) => ({ ...org, humanUsers: orgs[1 - index]?.humanUsers }))),
+      'manifest.digest',
+    ],
+    ['a name is edited', inOrganisation(file, 'Q', () => ({ org: { name: 'Another' } })), 'manifest.digest'],
+    [
+      'an e-mail address is edited',
+      () => file.bytes.replace('first.last@example.com', 'first.lost@example.com'),
+      'manifest.digest',
+    ],
+    ['a password hash is edited', () => file.bytes.replace('$2a$10$x', '$2a$10$y'), 'manifest.digest'],
+    [
+      'a password hash is taken out',
+      () => file.bytes.replace('"hashedPassword":{"value":"$2a$10$x"}', '"hashedPassword":{}'),
+      'manifest.digest',
+    ],
+    ['a state is edited', () => file.bytes.replace('USER_STATE_ACTIVE', 'USER_STATE_LOCKED'), 'manifest.digest'],
+    [
+      'an organisation of another file is added',
+      () => edited(file, (orgs) => [...orgs, ...other.orgs]),
+      'manifest.counts.orgs',
+    ],
+    [
+      'it has the manifest of another file',
+      () => JSON.stringify({ orgs: file.orgs, manifest: other.manifest }),
+      'manifest.counts.orgs',
+    ],
+    ['a count is edited', () => file.bytes.replace('"humanUsers":3', '"humanUsers":2'), 'manifest.counts.humanUsers'],
+    [
+      'the digest is edited',
+      () => file.bytes.replace(/sha256:./, (start) => (start === 'sha256:0' ? 'sha256:1' : 'sha256:0')),
+      'manifest.digest',
+    ],
+    ['it stands twice, one after the other', () => `${file.bytes}${file.bytes}`, ''],
+    ['another file stands behind it', () => `${file.bytes}${other.bytes}`, ''],
+  ];
+}
+
+/** The file with its people in another order, and its organisations too. */
+export function reordered(file: Exported): string {
+  return edited(file, (orgs) => orgs.toReversed().map((org) => ({ ...org, humanUsers: peopleOf(org).toReversed() })));
+}
+
+/** The file with something else in place of its organisations. */
+function edited({ bytes }: Exported, change: (orgs: Exported['orgs']) => readonly object[]): string {
+  const parsed: unknown = JSON.parse(bytes);
+  const { orgs, manifest } = z
+    .object({ orgs: z.array(z.looseObject({ orgId: z.string() })), manifest: z.unknown() })
+    .parse(parsed);
+  return JSON.stringify({ orgs: change(orgs), manifest });
+}
+
+function inOrganisation(file: Exported, orgId: string, change: (org: Organisation) => object): () => string {
+  return () => edited(file, (orgs) => orgs.map((org) => (org.orgId === orgId ? { ...org, ...change(org) } : org)));
+}
+
+function peopleOf(org: Organisation | undefined): object[] {
+  return people.parse(org?.humanUsers);
+}
