@@ -126,12 +126,17 @@ export const httpExpectationFailed = () =>
 export const pathMalformed = () =>
   new IdentityError({ code: 'INVALID_ARGUMENT', text: 'the path is not percent-encoded UTF-8' });
 
-/** The body is compressed; ZITADEL answers 400 to these too. */
-export const bodyCompressed = () =>
+/** The body's coding is none that this service can undo. */
+export const encodingUnsupported = (known: readonly string[]) =>
   new IdentityError({
     code: 'INVALID_ARGUMENT',
-    text: 'the request body must not be compressed: send it with Content-Encoding: identity, or without that header',
+    httpStatus: 415,
+    text: `the Content-Encoding of the request is not supported: send the body with one of ${known.join(', ')}, or without that header`,
   });
+
+/** The body is not what its Content-Encoding says, or ends early. */
+export const bodyCorrupted = (coding: string, cause: unknown) =>
+  new IdentityError({ code: 'INVALID_ARGUMENT', text: `the request body is not valid ${coding}`, cause });
 
 /** An output of ZITADEL's that this service does not have. */
 export const outputUnsupported = (field: string) =>

@@ -1,13 +1,14 @@
 import { tmpdir } from 'node:os';
-import { bodyCompressed, cancelled, requestTooLarge } from '../errors/errors.ts';
+import { cancelled, requestTooLarge } from '../errors/errors.ts';
 import { IdentityError } from '../errors/identityError.ts';
+import { decoderFor } from './contentEncoding.ts';
 import { createBodyStorage, type ReceivedBody } from './receivedBody.ts';
 
 export type { ReceivedBody } from './receivedBody.ts';
 
 /** The limits of one body. */
 export interface BodyLimits {
-  /** A larger body is refused. */
+  /** A larger body is refused, before and after it is inflated. */
   readonly maxBytes: number;
   /** What the refusal says to do instead. */
   readonly adviceIfLarger?: string;
@@ -20,28 +21,36 @@ export interface BodyLimits {
 }
 
 /**
- * Receives the whole body of a request; the caller closes it.
+ * Receives the whole body of a request, inflated; the caller closes it.
  *
- * @throws IdentityError 413 as soon as the body is known to be over the limit, INVALID_ARGUMENT when it is compressed,
- *   CANCELLED when the client leaves in the middle, and whatever the signal's reason is
+ * @throws IdentityError 413 as soon as the body is known to be over the limit, 415 for an unknown coding, INVALID_ARGUMENT for
+ *   a corrupt one, CANCELLED when the client leaves in the middle, and whatever the signal's reason is
  */
 export async function receiveBody(request: Request, limits: BodyLimits): Promise<ReceivedBody> {
-  const encoding = request.headers.get('content-encoding') ?? 'identity';
-  if (encoding.trim().toLowerCase() !== 'identity') throw bodyCompressed();
-  if (Number(request.headers.get('content-length')) > limits.maxBytes)
-    throw requestTooLarge(limits.maxBytes, limits.adviceIfLarger);
+  const { maxBytes, adviceIfLarger, signal } = limits;
+  const decode = decoderFor(request.headers.get('content-encoding'));
+  if (Number(request.headers.get('content-length')) > maxBytes) throw requestTooLarge(maxBytes, adviceIfLarger);
+  const received = limited(readBody(request, signal), limits);
   const storage = createBodyStorage(limits.memoryBytes ?? 8 * 1024 * 1024, limits.directory ?? tmpdir());
   try {
-    let size = 0;
-    for await (const chunk of readBody(request, limits.signal)) {
-      size += chunk.byteLength;
-      if (size > limits.maxBytes) throw requestTooLarge(limits.maxBytes, limits.adviceIfLarger);
-      await storage.append(chunk);
-    }
+    const chunks = decode === undefined ? received : limited(decode(received), limits);
+    for await (const chunk of chunks) await storage.append(chunk);
     return await storage.finish();
   } catch (fault) {
     await storage.discard();
     throw fault;
+  }
+}
+
+async function* limited(
+  chunks: AsyncIterable<Uint8Array>,
+  { maxBytes, adviceIfLarger }: BodyLimits,
+): AsyncGenerator<Uint8Array> {
+  let size = 0;
+  for await (const chunk of chunks) {
+    size += chunk.byteLength;
+    if (size > maxBytes) throw requestTooLarge(maxBytes, adviceIfLarger);
+    yield chunk;
   }
 }
 

@@ -24,29 +24,31 @@ export interface HttpServer {
   drain(limitMs: number): Promise<number>;
 }
 
-/** `lingerMs`: how long what is left of a request's body is read and dropped once its answer is written; default 30 s. */
+/** Times in milliseconds. */
 export interface HttpServerOptions {
+  /** How long what is left of a request's body is read and dropped once its answer is written; default 30 s. */
   readonly lingerMs?: number;
+  /** How long a request's headers may take to arrive; default 60 s. */
+  readonly headersTimeoutMs?: number;
 }
 
 // Google's load balancers keep idle connections for 600 s; who closes one sooner loses the request that is on its way.
 const keepAliveTimeout = 620_000;
-const headersTimeout = 60_000;
 
 /**
  * Makes the server of an application, not yet listening: HTTP/1, and on the same port HTTP/2 for clients that begin with it,
  * as gRPC's do. Whatever Node itself refuses gets our error body too.
  */
-export function createHttpServer(app: Application, { lingerMs = 30_000 }: HttpServerOptions = {}): HttpServer {
-  // A long upload is limited by its own call's time; a missing Host header is refused with our body further on.
-  const server = createServer({ keepAliveTimeout, headersTimeout, requestTimeout: 0, requireHostHeader: false });
+export function createHttpServer(app: Application, options: HttpServerOptions = {}): HttpServer {
+  const { lingerMs = 30_000, headersTimeoutMs = 60_000 } = options;
+  const server = createHttp1Server(headersTimeoutMs);
   const http2Server = createHttp2Server(keepAliveTimeout);
   const running = followRequests([server, http2Server]);
   const open = {
     running,
     http2Server,
     sessions: followSessions(http2Server),
-    undecided: switchProtocols(server, http2Server, headersTimeout),
+    undecided: switchProtocols(server, http2Server, headersTimeoutMs),
   };
   const listener = requestListener(app, lingerMs);
   let draining = false;
@@ -65,6 +67,18 @@ export function createHttpServer(app: Application, { lingerMs = 30_000 }: HttpSe
       return drainServer(server, open, limitMs);
     },
   };
+}
+
+function createHttp1Server(headersTimeout: number): Server {
+  return createServer({
+    keepAliveTimeout,
+    headersTimeout,
+    connectionsCheckingInterval: Math.min(30_000, headersTimeout / 2),
+    // A long upload is limited by its own call's time.
+    requestTimeout: 0,
+    // Such a request is refused with our body further on.
+    requireHostHeader: false,
+  });
 }
 
 function answerRequests(

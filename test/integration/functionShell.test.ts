@@ -9,6 +9,7 @@ import { createApp } from '../../shared/http/createApp.ts';
 import { registerFunction } from '../../shared/http/functionShell.ts';
 import { urlOf } from '../../shared/http/serve.ts';
 import { configureLog } from '../../shared/log.ts';
+import { connectHttp2, openStream, readStream } from '../support/http2.ts';
 import { type Running, root, run, startProgram } from '../support/program.ts';
 import { openConnection, readAnswer } from '../support/rawHttp.ts';
 
@@ -193,6 +194,23 @@ describe('a function that is told to end', () => {
 
     slow.write('56789');
     expect(JSON.parse((await readAnswer(slow)).body)).toHaveProperty('text', '0123456789');
+    expect((await ended).code).toBe(0);
+    expect(outputOf(started)).toContain('"unfinished":0');
+  });
+
+  it('finishes streams of HTTP/2 too, and tells their connections to go away', async () => {
+    const session = await connectHttp2(url);
+    const stream = openStream(session, { method: 'POST', path: '/echo' });
+    stream.write('01234');
+    // A second answer on the connection shows that the first request has arrived.
+    const other = openStream(session, { method: 'POST', path: '/echo' });
+    other.end();
+    expect((await readStream(other)).status).toBe(200);
+    const told = once(session, 'goaway');
+    const ended = started.stop('SIGTERM');
+    await told;
+    stream.end('56789');
+    expect(JSON.parse((await readStream(stream)).body)).toHaveProperty('text', '0123456789');
     expect((await ended).code).toBe(0);
     expect(outputOf(started)).toContain('"unfinished":0');
   });

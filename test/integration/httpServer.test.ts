@@ -3,7 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { authHeaderMissing } from '../../shared/errors/errors.ts';
 import { createApp } from '../../shared/http/createApp.ts';
 import type { Route } from '../../shared/http/route.ts';
-import { type Serving, serve } from '../../shared/http/serve.ts';
+import { type Serving, serve, urlOf } from '../../shared/http/serve.ts';
+import { createHttpServer } from '../../shared/http/server.ts';
 import { configureLog } from '../../shared/log.ts';
 import { openConnection, readAnswer } from '../support/rawHttp.ts';
 
@@ -136,6 +137,25 @@ describe('what Node refuses by itself', () => {
     socket.write('POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc');
     socket.resetAndDestroy();
     expect((await fetch(`${serving.url}/hello`)).status).toBe(200);
+  });
+});
+
+describe('a request that does not come', () => {
+  it.each([
+    ['nothing', ''],
+    ['one letter', 'P'],
+    ['half its headers', 'GET /hello HTTP/1.1\r\nHost: a\r\n'],
+  ])('is answered 408 after %s', async (_name, start) => {
+    const { server, drain } = createHttpServer(createApp({ routes }), { headersTimeoutMs: 50 });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const socket = await openConnection(urlOf(server));
+    socket.write(start);
+    const { status, headers, body } = await readAnswer(socket);
+    expect([status, headers.get('connection')]).toEqual([408, 'close']);
+    expect(JSON.parse(body)).toEqual({ code: 4, message: 'the request headers took too long' });
+    expect(await drain(0)).toBe(0);
+    socket.destroy();
   });
 });
 

@@ -37,7 +37,11 @@ export const badBodies: readonly BadRequest[] = ['/admin/v1/export', '/admin/v1/
     bytes('a NUL byte', [0x7b, 0x00, 0x7d], noJson),
     bytes('bytes that are not UTF-8', [0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d], /UTF-8/),
     bytes('UTF-16', [0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00], /UTF-8|must be a JSON object/),
-    { ...text('a compressed body', '{}', /must not be compressed/), headers: { 'content-encoding': 'gzip' } },
-    { ...text('a body in an unknown encoding', '{}', /must not be compressed/), headers: { 'content-encoding': 'x' } },
+    { ...text('a body that is not the gzip it says', '{}', /not valid gzip/), headers: { 'content-encoding': 'gzip' } },
+    {
+      ...text('a body in an unknown encoding', '{}', /Content-Encoding of the request is not supported/),
+      headers: { 'content-encoding': 'x' },
+      status: 415,
+    },
   ]),
 );

@@ -1,0 +1,58 @@
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { type HostileRequest, head, post } from './hostileRequest.ts';
+
+const gigabyte = 2 ** 30;
+
+// A megabyte at a time: what is compressed is not there as a whole either. Each is a member, and gzip allows many.
+const member = gzipSync(Buffer.alloc(2 ** 20), { level: 9 });
+const zeros = Buffer.concat(Array(gigabyte / 2 ** 20).fill(member));
+const brotliZeros = brotliCompressSync(Buffer.alloc(100_000_000), { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } });
+
+const sized = (path: string, body: string | Uint8Array, ...headers: readonly string[]) =>
+  post(path, [`Content-Length: ${Buffer.byteLength(body)}`, ...headers], body);
+
+const refused = (
+  name: string,
+  status: number,
+  code: number,
+  body: string | Uint8Array,
+  ...headers: readonly string[]
+) =>
+  ['/admin/v1/export', '/admin/v1/import'].map(
+    (path): HostileRequest => ({ name: `${name} to ${path}`, bytes: sized(path, body, ...headers), status, code }),
+  );
+
+const stranger = (name: string, body: Buffer, coding: string): HostileRequest => ({
+  name: `${name} from nobody`,
+  bytes: () => {
+    const headers = [`Content-Length: ${body.length}`, `Content-Encoding: ${coding}`];
+    return Buffer.concat([Buffer.from(head('POST /admin/v1/import HTTP/1.1', ...headers)), body]);
+  },
+  status: 401,
+  code: 16,
+});
+
+/** Bodies that are too much, or not what they say. */
+export const bodies: readonly HostileRequest[] = [
+  ...refused('a gigabyte of zeros in gzip', 413, 8, zeros, 'Content-Encoding: gzip'),
+  ...refused('a hundred megabytes of zeros in brotli', 413, 8, brotliZeros, 'Content-Encoding: br'),
+  stranger('a gigabyte of zeros in gzip', zeros, 'gzip'),
+  stranger('a hundred megabytes of zeros in brotli', brotliZeros, 'br'),
+  ...refused('gzip that is none', 400, 3, 'gzip?', 'Content-Encoding: gzip'),
+  ...refused('gzip that ends early', 400, 3, member.subarray(0, 100), 'Content-Encoding: gzip'),
+  ...refused('brotli that is none', 400, 3, 'x'.repeat(100), 'Content-Encoding: br'),
+  ...refused('gzip in gzip', 415, 3, gzipSync(member), 'Content-Encoding: gzip, gzip'),
+  ...refused('a coding that nobody knows', 415, 3, '{}', 'Content-Encoding: zstd'),
+  ...refused('an empty body', 400, 3, ''),
+  ...refused('a million brackets', 400, 3, '['.repeat(1_000_000)),
+  ...refused('a number of a million digits', 400, 3, `{"timeout":${'9'.repeat(1_000_000)}}`),
+  ...refused('bytes that are no UTF-8', 400, 3, Buffer.from('{"timeout":"\xff"}', 'latin1')),
+  ...['/admin/v1/export', '/admin/v1/import'].map(
+    (path): HostileRequest => ({
+      name: `a body declared as an exabyte to ${path}`,
+      bytes: post(path, ['Content-Length: 1000000000000000000'], '{}'),
+      status: 413,
+      code: 8,
+    }),
+  ),
+];

@@ -1,0 +1,86 @@
+import { type HostileRequest, head, post } from './hostileRequest.ts';
+
+const malformed = (name: string, bytes: HostileRequest['bytes'], more: { ends?: true } = {}): HostileRequest => ({
+  name,
+  bytes,
+  status: 400,
+  code: 3,
+  ...more,
+});
+
+const request = 'GET /admin/v1/export HTTP/1.1';
+const chunked = (body: string) => post('/admin/v1/import', ['Transfer-Encoding: chunked'], body);
+const withLength = (...headers: string[]) => post('/admin/v1/import', headers, '{}');
+
+/** Bytes that are no HTTP, or not quite. */
+export const syntax: readonly HostileRequest[] = [
+  malformed('words', 'hello there\r\n\r\n'),
+  malformed('the greeting of SSH', 'SSH-2.0-OpenSSH_9.6\r\n'),
+  malformed('the beginning of TLS', () => Buffer.from('16030100c8010000c403035f', 'hex')),
+  malformed('NUL bytes', () => Buffer.alloc(64)),
+  malformed('HTTP/0.9', 'GET /admin/v1/export\r\n\r\n'),
+  malformed('HTTP/1.0 without a host', 'GET /admin/v1/export HTTP/1.0\r\n\r\n'),
+  { name: 'HTTP/1.0', bytes: head('GET /admin/v1/export HTTP/1.0'), status: 405, code: 12 },
+  { name: 'HTTP/2.0 in words', bytes: head('GET /admin/v1/export HTTP/2.0'), status: 405, code: 12 },
+  malformed('HTTP/9.9', head('GET /admin/v1/export HTTP/9.9')),
+  { name: 'a protocol of another name', bytes: head('GET /admin/v1/export RTSP/1.0'), status: 405, code: 12 },
+  malformed('a line of nothing but a method', 'GET\r\n\r\n'),
+  { name: 'two spaces in its first line', bytes: head('GET  /admin/v1/export HTTP/1.1'), status: 405, code: 12 },
+  malformed('a method in lower case', head('post /admin/v1/export HTTP/1.1')),
+  malformed('a method that nobody knows', head('FOO /admin/v1/export HTTP/1.1')),
+  malformed('a header without a colon', head(request, 'Authorization')),
+  malformed('a space before the colon of a header', head(request, 'Authorization : x')),
+  malformed('a header without a name', head(request, ': x')),
+  malformed('a header that goes on in the next line', head(request, 'X: 1', ' 2')),
+  malformed('a NUL in a header', head(request, 'X: a\0b')),
+  malformed('a carriage return in a header', head(request, 'X: a\rb')),
+  malformed('an escape in the name of a header', head(request, 'X\x1b: 1')),
+  malformed('no host', `${request}\r\n\r\n`),
+  malformed('a host that is none', `${request}\r\nHost: a b\r\n\r\n`),
+  malformed('a host with a path', `${request}\r\nHost: a/b\r\n\r\n`),
+  malformed('a host with a password', `${request}\r\nHost: a:b@c\r\n\r\n`),
+  malformed('a length in words', withLength('Content-Length: two')),
+  malformed('a negative length', withLength('Content-Length: -2')),
+  malformed('a length with a sign', withLength('Content-Length: +2')),
+  malformed('a length of twenty digits', withLength('Content-Length: 99999999999999999999')),
+  malformed('two lengths', withLength('Content-Length: 2', 'Content-Length: 3')),
+  malformed('the same length twice', withLength('Content-Length: 2', 'Content-Length: 2')),
+  malformed('a list of lengths', withLength('Content-Length: 2, 2')),
+  malformed('a length and chunks', withLength('Content-Length: 2', 'Transfer-Encoding: chunked')),
+  malformed('a transfer coding that is not the last', withLength('Transfer-Encoding: chunked, gzip')),
+  malformed('a transfer coding that nobody knows', withLength('Transfer-Encoding: xchunked')),
+  malformed('a chunk of no number', chunked('zz\r\n{}\r\n0\r\n\r\n')),
+  malformed('a chunk of a negative number', chunked('-2\r\n{}\r\n0\r\n\r\n')),
+  malformed('a chunk of twenty digits', chunked('fffffffffffffffffffff\r\n{}\r\n0\r\n\r\n')),
+  malformed('a chunk longer than it says', chunked('1\r\n{}\r\n0\r\n\r\n')),
+  malformed('an extension of a chunk without an end', chunked(`2;${'x'.repeat(40_000)}`)),
+  malformed('a trailer that is none', chunked('2\r\n{}\r\n0\r\nx\0: y\r\n\r\n')),
+  malformed('fewer bytes than it says', post('/admin/v1/import', ['Content-Length: 10'], '{}'), { ends: true }),
+  malformed('chunks that end early', chunked('a\r\n{}'), { ends: true }),
+  {
+    name: 'headers of 20 KB',
+    bytes: head(request, `X: ${'x'.repeat(20_000)}`),
+    status: 431,
+    code: 8,
+  },
+  { name: 'five thousand headers', bytes: head(request, ...Array(5_000).fill('X: 1')), status: 431, code: 8 },
+  { name: 'a path of 20 KB', bytes: head(`GET /${'x'.repeat(20_000)} HTTP/1.1`), status: 431, code: 8 },
+  {
+    name: 'an expectation that nobody has',
+    bytes: head('POST /admin/v1/export HTTP/1.1', 'Expect: tea', 'Content-Length: 0'),
+    status: 417,
+    code: 3,
+  },
+  {
+    name: 'a wish to become a WebSocket',
+    bytes: head(request, 'Connection: Upgrade', 'Upgrade: websocket'),
+    status: 405,
+    code: 12,
+  },
+  {
+    name: 'a wish to become HTTP/2',
+    bytes: head(request, 'Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__'),
+    status: 405,
+    code: 12,
+  },
+];
