@@ -33,7 +33,7 @@ export async function startInstance(options: LocalInstanceOptions): Promise<Loca
   await prepareInstance(store, options, tokenFile, new Date());
   const config = readConfig({ ...process.env, ...environmentOf(location) });
   const bucket = createCloudStorage({ apiEndpoint: storageUrl });
-  const app = createApp({ routes: allRoutes({ ...config, store, bucket, now: () => new Date() }) });
+  const app = createApp({ ...config, routes: allRoutes({ ...config, store, bucket, now: () => new Date() }) });
   const server = await serve({ app, host: '127.0.0.1', port, drainMs: config.shutdownMs });
   const close = async () => {
     await server.close();

@@ -6,6 +6,8 @@ import type { StoreLocation } from './store/openStore.ts';
 /** What the environment says, checked. Sizes are bytes, times milliseconds; an undefined limit is none. */
 export interface Config {
   readonly storeLocation: StoreLocation;
+  /** Origins whose pages may call this service from a browser. */
+  readonly corsOrigins: readonly string[];
   readonly maxRequestBytes: number;
   readonly maxResponseBytes: number | undefined;
   readonly maxTimeoutMs: number;
@@ -34,7 +36,15 @@ const duration = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
+const origins = z.string().transform((text, context) => {
+  const list = text.split(',').map((origin) => origin.trim());
+  if (list.every((origin) => /^https?:/.test(origin) && URL.parse(origin)?.origin === origin)) return list;
+  context.addIssue('must be origins such as https://console.example.com, separated by commas');
+  return z.NEVER;
+});
+
 const environment = z.object({
+  CORS_ORIGINS: origins.default([]),
   DATA_DIR: z.string().optional(),
   FIRESTORE_DATABASE: z.string().default('(default)'),
   FIRESTORE_PROJECT: z.string().optional(),
@@ -64,6 +74,10 @@ const descriptions: Record<keyof Environment, [meaning: string, fallback: string
   GOOGLE_CLOUD_PROJECT: ['project where neither FIRESTORE_PROJECT nor DATA_DIR is set', 'none'],
   FIRESTORE_DATABASE: ['name of the Firestore database', '(default)'],
   K_SERVICE: ['set by Google Cloud: the limits are those of the cloud', 'none: self-hosted'],
+  CORS_ORIGINS: [
+    'origins whose pages may call from a browser, such as https://console.example.com, separated by commas',
+    'none',
+  ],
   LOG_LEVEL: [`how much is logged: ${logLevels.join(', ')}`, 'info'],
   MAX_REQUEST_BYTES: ['largest request body, in bytes', '1000000000; in the cloud 32000000'],
   MAX_RESPONSE_BYTES: ['largest answer, in bytes', 'unlimited; in the cloud 32000000'],
@@ -93,6 +107,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const cloudLimit = data.K_SERVICE === undefined ? undefined : 32_000_000;
   return {
     storeLocation,
+    corsOrigins: data.CORS_ORIGINS,
     maxRequestBytes: data.MAX_REQUEST_BYTES ?? cloudLimit ?? 1_000_000_000,
     maxResponseBytes: data.MAX_RESPONSE_BYTES ?? cloudLimit,
     maxTimeoutMs: data.MAX_TIMEOUT,

@@ -11,7 +11,7 @@ export const serve: Run = async ({ store, options, environment, signal }) => {
   const config = configOf(environment);
   configureLog(config.logLevel, process.stderr);
   const routes = allRoutes({ ...config, store, bucket: createCloudStorage(), now: () => new Date() });
-  const app = createApp({ routes });
+  const app = createApp({ ...config, routes });
   const server = await serveApp({
     app,
     host: options.host ?? '127.0.0.1',

@@ -6,5 +6,8 @@ import { exportRoutes } from './app.ts';
 
 registerFunction('export', async (config) => {
   const store = await openStore(config.storeLocation);
-  return createApp({ routes: exportRoutes({ ...config, store, bucket: createCloudStorage(), now: () => new Date() }) });
+  return createApp({
+    ...config,
+    routes: exportRoutes({ ...config, store, bucket: createCloudStorage(), now: () => new Date() }),
+  });
 });

@@ -6,5 +6,8 @@ import { importRoutes } from './app.ts';
 
 registerFunction('import', async (config) => {
   const store = await openStore(config.storeLocation);
-  return createApp({ routes: importRoutes({ ...config, store, bucket: createCloudStorage(), now: () => new Date() }) });
+  return createApp({
+    ...config,
+    routes: importRoutes({ ...config, store, bucket: createCloudStorage(), now: () => new Date() }),
+  });
 });

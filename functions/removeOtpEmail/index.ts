@@ -3,7 +3,7 @@ import { registerFunction } from '../../shared/http/functionShell.ts';
 import { openStore } from '../../shared/store/openStore.ts';
 import { removeOtpEmailRoutes } from './app.ts';
 
-registerFunction('removeOtpEmail', async ({ storeLocation }) => {
-  const store = await openStore(storeLocation);
-  return createApp({ routes: removeOtpEmailRoutes({ store, now: () => new Date() }) });
+registerFunction('removeOtpEmail', async (config) => {
+  const store = await openStore(config.storeLocation);
+  return createApp({ ...config, routes: removeOtpEmailRoutes({ store, now: () => new Date() }) });
 });

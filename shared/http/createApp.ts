@@ -2,20 +2,28 @@ import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { methodNotAllowed, pathMalformed, routeNotFound, rpcNotFound } from '../errors/errors.ts';
 import { log } from '../log.ts';
 import { answerHeaders } from './answerHeaders.ts';
+import { cors } from './cors.ts';
 import { errorResponse } from './errorResponse.ts';
 import { isGrpc } from './grpc.ts';
 import { requestIdFrom } from './requestId.ts';
 import { type HttpEnv, outgoingOf, type Route } from './route.ts';
 
+/** What an application is made of. */
+export interface AppOptions {
+  readonly routes: readonly Route[];
+  /** Origins whose pages may call it from a browser; default none. */
+  readonly corsOrigins?: readonly string[];
+}
+
 /**
  * Makes the Hono application of some routes: our error bodies, 404 and 405 as in contract 6.6,
  * the headers of every answer, and one log line per request.
  */
-export function createApp({ routes }: { routes: readonly Route[] }): Hono<HttpEnv> {
+export function createApp({ routes, corsOrigins = [] }: AppOptions): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
   app.onError((error, context) => refuse(context, error));
   app.notFound((context) => refuse(context, isGrpc(contentTypeOf(context)) ? rpcNotFound() : routeNotFound()));
-  app.use(identify, refuseMalformedPath);
+  app.use(identify, cors(corsOrigins), refuseMalformedPath);
   for (const { method, path, handler } of routes) {
     app.on(method, path, (context) => {
       context.set('route', path);

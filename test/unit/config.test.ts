@@ -5,6 +5,7 @@ describe('readConfig', () => {
   it('gives a self-hosted instance generous limits', () => {
     expect(readConfig({ DATA_DIR: '/data' })).toEqual({
       storeLocation: { kind: 'sqlite', directory: '/data' },
+      corsOrigins: [],
       maxRequestBytes: 1_000_000_000,
       maxResponseBytes: undefined,
       maxTimeoutMs: 3_600_000,
@@ -28,9 +29,11 @@ describe('readConfig', () => {
       MAX_TIMEOUT: '5m30s',
       SHUTDOWN_SECONDS: '0',
       LOG_LEVEL: 'silent',
+      CORS_ORIGINS: 'https://a.example, http://localhost:3000',
     });
     expect(config).toEqual({
       storeLocation: { kind: 'firestore', projectId: 'acme', databaseId: 'eu' },
+      corsOrigins: ['https://a.example', 'http://localhost:3000'],
       maxRequestBytes: 1000,
       maxResponseBytes: 2000,
       maxTimeoutMs: 330_000,
@@ -68,9 +71,21 @@ describe('readConfig', () => {
       MAX_TIMEOUT: '25h',
       SHUTDOWN_SECONDS: '-1',
       LOG_LEVEL: 'loud',
+      CORS_ORIGINS: '*',
     };
     expect(() => readConfig(env)).toThrow(ConfigError);
     for (const name of [...Object.keys(env), 'DATA_DIR']) expect(() => readConfig(env)).toThrow(`${name} `);
+  });
+
+  it.each([
+    'a.example',
+    'https://a.example/',
+    'https://a.example/path',
+    'ftp://a.example',
+    'https://a.example,',
+    'null',
+  ])('takes no %s for an origin', (origins) => {
+    expect(() => readConfig({ DATA_DIR: '/data', CORS_ORIGINS: origins })).toThrow('CORS_ORIGINS must be origins');
   });
 
   it('never shows a value, which may be a secret put into the wrong variable', () => {

@@ -13,7 +13,7 @@ export const routes: Judgements = {
   'GET otp_email': same,
   'PATCH otp_email': same,
   'OPTIONS export': refuses(
-    'There is no CORS: a page in a browser has no business with these tokens.',
+    'CORS is off unless origins are configured: no page in a browser may call this service then.',
     405,
     12,
     /^Method Not Allowed$/,
