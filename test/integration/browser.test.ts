@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { findBrowser, noBrowser, type OpenPage, openPage, servePage } from '../support/browser.ts';
 import type { Instance } from '../support/deployments.ts';
 import { describeRpcClients } from '../support/describeRpcClients.ts';
-import { type FunctionProcess, functionUrl, startFunction } from '../support/functionProcess.ts';
 import { identityJson, identityProgram } from '../support/identityCommand.ts';
 import { type Running, startProgram } from '../support/program.ts';
 import type { RpcClient } from '../support/rpcClients.ts';
+import { startFunction } from '../support/startFunction.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 const program = await findBrowser();
@@ -38,13 +38,9 @@ describe.skipIf(program === undefined)('@zitadel/client for web in a browser', (
     };
     open = await serving(env);
     closed = await serving({});
-    const inherited = { PATH: process.env.PATH ?? '', DATA_DIR: directory.path };
-    const started = startFunction('functions/removeOtpEmail/index.ts', 'removeOtpEmail', { ...inherited, ...env });
-    resources.adopt<FunctionProcess>(started, async ({ child, exited }) => {
-      child.kill('SIGTERM');
-      await exited;
-    });
-    urlOfFunction = await functionUrl(started);
+    const started = await startFunction('removeOtpEmail', { DATA_DIR: directory.path, ...env });
+    resources.adopt(started, async (running) => void (await running.stop()));
+    urlOfFunction = started.url;
     opened = resources.adopt(await openPage(program ?? '', page.origin), (shown) => shown.close());
   });
   afterAll(() => resources.disposeAsync());

@@ -1,19 +1,17 @@
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
-import { join } from 'node:path';
 import { getTestServer } from '@google-cloud/functions-framework/testing';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { comparable } from '../support/comparable.ts';
 import { identityJson } from '../support/identityCommand.ts';
-import { type Running, root, run, startProgram } from '../support/program.ts';
+import { run } from '../support/program.ts';
 import { peopleOf, sampleOrganisation } from '../support/sampleOrganisation.ts';
+import { type FunctionName, startFunction } from '../support/startFunction.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/temporaryDirectory.ts';
 import { expectError, exportFrom, importInto, parseOk, removeOtpEmail, send } from '../support/wire.ts';
 
-const functions = ['removeOtpEmail', 'export', 'import'] as const;
-type FunctionName = (typeof functions)[number];
+const functions: readonly FunctionName[] = ['removeOtpEmail', 'export', 'import'];
 
 const requests: Readonly<Record<FunctionName, { readonly method: string; readonly path: string }>> = {
   removeOtpEmail: { method: 'DELETE', path: '/v2/users/1/otp_email' },
@@ -92,7 +90,7 @@ describe('the three functions in the framework', () => {
 describe.each(functions)('npm run function:%s', (name) => {
   it('serves the function alone, and ends with exit code 0 at SIGTERM', async () => {
     const running = await startFunction(name, { DATA_DIR: directory.path });
-    await answersOnlyItsRoute(running.ready[1] ?? '', name);
+    await answersOnlyItsRoute(running.url, name);
     expect(await running.stop('SIGTERM')).toMatchObject({ code: 0, stderr: '' });
   });
 
@@ -105,13 +103,3 @@ describe.each(functions)('npm run function:%s', (name) => {
     expect(stderr).toMatch(/LOG_LEVEL must be/);
   });
 });
-
-/** Starts what the script of package.json starts, without npm between, which answers signals in its own way. */
-async function startFunction(name: FunctionName, env: Readonly<Record<string, string>>): Promise<Running> {
-  const packageJson = z.object({ scripts: z.record(z.string(), z.string()) });
-  const { scripts } = packageJson.parse(JSON.parse(await readFile(join(root, 'package.json'), 'utf8')));
-  const [framework = '', ...args] = scripts[`function:${name}`]?.split(' ') ?? [];
-  const program = join(root, 'node_modules', '.bin', framework);
-  const listening = /"url":"(http:[^"]+)"/;
-  return startProgram(process.execPath, [program, ...args], listening, { env: { ...env, PORT: '0' } });
-}

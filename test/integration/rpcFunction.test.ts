@@ -1,15 +1,16 @@
-import { join } from 'node:path';
-import { beforeAll, describe } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Instance } from '../support/deployments.ts';
 import { describeRpcClients } from '../support/describeRpcClients.ts';
 import { identityJson, identityProgram } from '../support/identityCommand.ts';
-import { root, startProgram } from '../support/program.ts';
+import { startProgram } from '../support/program.ts';
+import { startFunction } from '../support/startFunction.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 // One database, served whole on one port by `identity serve`, and by the function alone.
 let instance: Instance = { url: '', token: '', database: undefined };
 let urlOfFunction = '';
+let outputOfFunction = () => '';
 beforeAll(async () => {
   const directory = await temporaryDirectory();
   const database = ['--data', directory.path];
@@ -17,11 +18,9 @@ beforeAll(async () => {
   const [node, script] = identityProgram;
   const serving = await startProgram(node, [script, 'serve', ...database, '--port', '0'], /listening on (\S+)/);
   instance = { url: serving.ready[1] ?? '', token, database };
-  const framework = join(root, 'node_modules', '.bin', 'functions-framework');
-  const target = ['--source=functions/removeOtpEmail/index.ts', '--target=removeOtpEmail', '--port=0'];
-  const env = { DATA_DIR: directory.path, LOG_LEVEL: 'info' };
-  const started = await startProgram(process.execPath, [framework, ...target], /"url":"http:[^"]*:(\d+)"/, { env });
-  urlOfFunction = `http://127.0.0.1:${started.ready[1]}`;
+  const started = await startFunction('removeOtpEmail', { DATA_DIR: directory.path, LOG_LEVEL: 'info' });
+  urlOfFunction = started.url;
+  outputOfFunction = started.stdout;
   return async () => {
     await serving.stop();
     await started.stop();
@@ -32,3 +31,14 @@ beforeAll(async () => {
 describe('identity serve', () => describeRpcClients(() => ({ url: instance.url, instance })));
 
 describe('the function under functions-framework', () => describeRpcClients(() => ({ url: urlOfFunction, instance })));
+
+it('the log says how an RPC was refused, where its HTTP status is 200, and nothing of what it asked for', () => {
+  const lines = outputOfFunction();
+  for (const code of ['NOT_FOUND', 'PERMISSION_DENIED', 'UNAUTHENTICATED', 'INVALID_ARGUMENT']) {
+    expect(lines).toMatch(
+      new RegExp(`"route":"/zitadel.user.v2.UserService/RemoveOTPEmail","status":200,"rpcCode":"${code}"`),
+    );
+  }
+  expect(lines).not.toContain(instance.token);
+  expect(lines).not.toMatch(/notreal|x{200}/);
+});
