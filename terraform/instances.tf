@@ -10,6 +10,7 @@ module "instance" {
   location      = coalesce(each.value.location, var.region)
   exporters     = each.value.exporters
   importers     = each.value.importers
+  cors_origins  = each.value.cors_origins
   log_level     = each.value.log_level
   min_instances = each.value.min_instances
 

@@ -7,6 +7,7 @@ variable "instances" {
       location      where its database is, if not in the region; cannot be changed later
       exporters     service accounts that may write to its bucket for exports: those whose keys requests carry
       importers     service accounts that may read from its bucket for imports, likewise
+      cors_origins  origins whose pages may call from a browser; none unless told otherwise
       log_level     debug, info, warn, error or silent
       min_instances how many processes of removeOtpEmail wait for requests; 0 makes the first one wait for a start
   EOT
@@ -16,6 +17,7 @@ variable "instances" {
     location      = optional(string)
     exporters     = optional(set(string), [])
     importers     = optional(set(string), [])
+    cors_origins  = optional(set(string), [])
     log_level     = optional(string, "info")
     min_instances = optional(number, 0)
   }))
@@ -74,6 +76,14 @@ variable "instances" {
       ]
     ]))
     error_message = "exporters and importers must be service accounts, such as \"serviceAccount:exporter@acme-identity.iam.gserviceaccount.com\": a request cannot carry any other credentials."
+  }
+
+  validation {
+    condition = alltrue(flatten([
+      for instance in values(var.instances) :
+      [for origin in instance.cors_origins : can(regex("^https?://[a-z0-9.-]+(:[0-9]{1,5})?$", origin))]
+    ]))
+    error_message = "cors_origins must be origins in lower case without a path, such as \"https://console.example.com\"."
   }
 
   validation {

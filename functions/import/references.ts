@@ -1,15 +1,10 @@
-import { isRecord, textsAt } from '../../shared/contract/jsonRecord.ts';
+import { isRecord } from '../../shared/contract/jsonRecord.ts';
 import type { OrganisationRecord } from '../../shared/contract/record.ts';
 import { ownerOf, type RecordPlan } from '../../shared/contract/recordPlan.ts';
-import type { RecordFault, Reference } from '../../shared/contract/section.ts';
-import { documentId } from '../../shared/store/documentId.ts';
-import type { DocumentKey, DocumentStore, StoredDocument } from '../../shared/store/store.ts';
+import { type PlannedReference, referencesOf } from '../../shared/contract/recordReferences.ts';
+import type { RecordFault } from '../../shared/contract/section.ts';
+import type { DocumentStore, StoredDocument } from '../../shared/store/store.ts';
 import type { Outcome } from './outcome.ts';
-
-interface PlannedReference {
-  readonly reference: Reference;
-  readonly key: DocumentKey;
-}
 
 type Found = ReadonlyMap<string, StoredDocument | undefined>;
 
@@ -49,24 +44,6 @@ async function read(
   if (keys.size === 0) return new Map();
   const documents = await store.getMany([...keys.values()], fields);
   return new Map([...keys.keys()].map((name, index) => [name, documents[index]] as const));
-}
-
-function referencesOf({ section, json, orgId }: OrganisationRecord): PlannedReference[] {
-  return (section.references ?? []).flatMap((reference) =>
-    keysOf(reference, (path) => textsAt(json, path, orgId))
-      .filter((parts) => reference.optional !== true || parts.at(-1) !== '')
-      .map((parts) => ({ reference, key: { collection: reference.collection, id: documentId(...parts) } })),
-  );
-}
-
-/** The keys that a reference's paths lead to: one, or one for each element of the list that one of them leads through. */
-function keysOf({ key }: Reference, textsOf: (path: string) => readonly string[]): string[][] {
-  let keys: string[][] = [[]];
-  for (const path of key) {
-    const texts = textsOf(path);
-    keys = keys.flatMap((parts) => texts.map((text) => [...parts, text]));
-  }
-  return keys;
 }
 
 function check({ reference, key }: PlannedReference, found: Found, record: OrganisationRecord): Outcome | undefined {

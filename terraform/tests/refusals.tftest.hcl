@@ -145,6 +145,14 @@ run "refuses_everyone_as_an_importer" {
   expect_failures = [var.instances]
 }
 
+run "refuses_an_origin_with_a_path" {
+  command = plan
+  variables {
+    instances = { north = { domain = "north.example.com", cors_origins = ["https://console.example.com/"] } }
+  }
+  expect_failures = [var.instances]
+}
+
 run "refuses_an_unknown_log_level" {
   command = plan
   variables {

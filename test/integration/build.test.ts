@@ -86,7 +86,8 @@ describe('what is deployed beside the bundle', () => {
   });
 });
 
-const descriptors = ['node_modules/@zitadel/', 'node_modules/@bufbuild/', 'shared/contract/'];
+const proto = 'node_modules/@zitadel/proto/es/zitadel/';
+const descriptors = [`${proto}admin_pb`, `${proto}v1_pb`, `${proto}management_pb`, 'shared/contract/'];
 const cloudStorage = ['node_modules/@google-cloud/storage/', 'shared/bucket/'];
 const nowhere = ['cli/', 'local/', 'test/', 'bench/', 'build/', 'functions/allRoutes.ts'];
 const framework = ['node_modules/@google-cloud/functions-framework/'];

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { textAt } from '../../shared/contract/jsonRecord.ts';
 import { ownerOf, type RecordPlan } from '../../shared/contract/recordPlan.ts';
+import { referencesOf } from '../../shared/contract/recordReferences.ts';
 import { partitionOf, type Reference } from '../../shared/contract/section.ts';
 import { organisationSection } from '../../shared/contract/sections.ts';
 import { documentId } from '../../shared/store/documentId.ts';
@@ -67,12 +68,10 @@ function organisationName(orgId: string): string {
 }
 
 function referenceFaults({ name, plan }: Planned, documents: Documents): string[] {
-  const { section, json, orgId } = plan.record;
-  return (section.references ?? []).flatMap((reference) => {
-    const parts = reference.key.map((path) => textAt(json, path, orgId));
-    if (reference.optional === true && parts.at(-1) === '') return [];
-    const target = ownerOf({ collection: reference.collection, id: documentId(...parts) });
-    return targetFaults(reference, documents.get(target), orgId).map((text) => `${name} refers to ${target}, ${text}`);
+  return referencesOf(plan.record).flatMap(({ reference, key }) => {
+    const target = ownerOf(key);
+    const faults = targetFaults(reference, documents.get(target), plan.record.orgId);
+    return faults.map((text) => `${name} refers to ${target}, ${text}`);
   });
 }
 

@@ -15,6 +15,7 @@ const applied: Readonly<Record<string, string>> = {
   '${var.project_id}': 'acme-identity',
   '${google_firestore_database.this.name}': 'north',
   '${var.log_level}': 'warn',
+  '${join(",", var.cors_origins)}': 'https://console.example.com,https://other.example.com',
 };
 
 describe('the environment that Terraform gives the functions', () => {
@@ -31,6 +32,7 @@ describe('the environment that Terraform gives the functions', () => {
     expect(config).toEqual({
       storeLocation: { kind: 'firestore', projectId: 'acme-identity', databaseId: 'north' },
       logLevel: 'warn',
+      corsOrigins: ['https://console.example.com', 'https://other.example.com'],
       maxRequestBytes: 32_000_000,
       maxResponseBytes: 10_000_000,
       maxTimeoutMs: 3_540_000,

@@ -12,6 +12,12 @@ variable "build_service_account" {
   nullable    = false
 }
 
+variable "cors_origins" {
+  description = "Origins whose pages may call from a browser."
+  type        = set(string)
+  nullable    = false
+}
+
 variable "database" {
   description = "The name of the database."
   type        = string

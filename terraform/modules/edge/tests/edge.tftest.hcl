@@ -49,7 +49,9 @@ run "leads_each_route_to_its_function_of_the_same_instance" {
         ]
         ] == [
         ["/v2/users/*/otp_email", google_compute_backend_service.this["${matcher.name}/removeOtpEmail"].id],
+        ["/zitadel.user.v2.UserService/RemoveOTPEmail", google_compute_backend_service.this["${matcher.name}/removeOtpEmail"].id],
         ["/v2beta/users/*/otp_email", google_compute_backend_service.this["${matcher.name}/removeOtpEmail"].id],
+        ["/zitadel.user.v2beta.UserService/RemoveOTPEmail", google_compute_backend_service.this["${matcher.name}/removeOtpEmail"].id],
         ["/admin/v1/export", google_compute_backend_service.this["${matcher.name}/export"].id],
         ["/admin/v1/import", google_compute_backend_service.this["${matcher.name}/import"].id],
       ]
@@ -84,7 +86,7 @@ run "leads_everything_else_to_the_function_that_can_do_least" {
 
 run "lets_google_check_every_route" {
   assert {
-    condition     = length(google_compute_url_map.this.test) == 8
+    condition     = length(google_compute_url_map.this.test) == 12
     error_message = "Each route of each instance has a test in the map."
   }
   assert {

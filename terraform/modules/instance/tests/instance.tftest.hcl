@@ -16,6 +16,7 @@ variables {
   domain                  = "north.example.com"
   exporters               = ["serviceAccount:exporter@acme-identity.iam.gserviceaccount.com"]
   importers               = ["serviceAccount:importer@acme-identity.iam.gserviceaccount.com"]
+  cors_origins            = ["https://console.example.com"]
   log_level               = "warn"
   min_instances           = 1
   build_service_account   = "projects/acme-identity/serviceAccounts/build@acme-identity.iam.gserviceaccount.com"
@@ -258,6 +259,7 @@ run "configures_the_functions" {
         } == {
         FIRESTORE_PROJECT  = "acme-identity"
         FIRESTORE_DATABASE = "north"
+        CORS_ORIGINS       = "https://console.example.com"
         LOG_LEVEL          = "warn"
         MAX_RESPONSE_BYTES = "10000000"
         MAX_TIMEOUT        = "59m"
