@@ -3,10 +3,10 @@ import { createServer, type Server } from 'node:http';
 import type { Http2Server } from 'node:http2';
 import { httpExpectationFailed, httpHeadersTooLarge, methodNotAllowed, shuttingDown } from '../errors/errors.ts';
 import type { IdentityError } from '../errors/identityError.ts';
-import { answerRaw, parserFault } from './clientError.ts';
-import { drainServer, followRequests, followSessions, type RunningRequests } from './drain.ts';
+import { answerParserErrors, answerRaw } from './clientError.ts';
+import { drainServer, followRequests, followSessions } from './drain.ts';
 import { errorResponse } from './errorResponse.ts';
-import { closeAfter, type Incoming, isHttp1, type Outgoing } from './exchange.ts';
+import { closeAfter, type Incoming, type Outgoing } from './exchange.ts';
 import { createHttp2Server, hasLargeHeaders } from './http2Server.ts';
 import { switchProtocols } from './protocolSwitch.ts';
 import { newRequestId } from './requestId.ts';
@@ -58,7 +58,7 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
     return listener(incoming, outgoing);
   };
   for (const one of [server, http2Server]) answerRequests(one, answer, lingerMs);
-  answerNodesOwnErrors(server, running);
+  answerParserErrors(server, running);
   refuseTunnels(server, http2Server, lingerMs);
   return {
     server,
@@ -101,25 +101,9 @@ function refuse(error: IdentityError, incoming: Incoming, outgoing: Outgoing, li
   return writeResponse(errorResponse(error, newRequestId(), incoming.headers['content-type']), outgoing, lingerMs);
 }
 
-function answerNodesOwnErrors(server: Server, running: RunningRequests): void {
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    const current = [...running.answers].filter(isHttp1).find((outgoing) => outgoing.socket === socket);
-    if (current?.req.complete) endAfter(current);
-    else if (current?.headersSent || error.code === 'ECONNRESET') socket.destroy();
-    else void answerRaw(socket, parserFault(error.code));
-  });
-}
-
 function refuseTunnels(server: Server, http2Server: Http2Server, lingerMs: number): void {
   server.on('connect', (_incoming, socket) => void answerRaw(socket, methodNotAllowed()));
   http2Server.on('connect', (incoming: Incoming, outgoing: Outgoing) =>
     refuse(methodNotAllowed(), incoming, outgoing, lingerMs),
   );
-}
-
-// What was malformed came after a whole request: that one is still answered, and nothing is read after it.
-function endAfter(outgoing: Outgoing): void {
-  const { socket } = outgoing;
-  closeAfter(outgoing);
-  outgoing.once('close', () => socket?.destroySoon());
 }

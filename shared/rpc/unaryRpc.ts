@@ -1,4 +1,11 @@
-import { type DescMethodUnary, fromJson, type JsonObject, type JsonValue, toJson } from '@bufbuild/protobuf';
+import {
+  type DescMethodUnary,
+  fromJson,
+  type JsonObject,
+  type JsonValue,
+  type Message,
+  toJson,
+} from '@bufbuild/protobuf';
 import { ConnectError, createConnectRouter, createContextKey, type HandlerContext } from '@connectrpc/connect';
 import type { UniversalHandler } from '@connectrpc/connect/protocol';
 import { compressionBrotli, compressionGzip } from '@connectrpc/connect-node';
@@ -29,32 +36,29 @@ const readMaxBytes = 64 * 1024;
 /** Serves a method over gRPC, gRPC-Web and Connect, in JSON and binary; which of them, the request's content type says. */
 export function rpcHandler<Caller>({ method, authenticate, call }: UnaryRpc<Caller>): UniversalHandler {
   const callerKey = createContextKey<Caller | undefined>(undefined);
-  const router = createConnectRouter({
+  const letIn = async ({ requestHeader, values }: HandlerContext) => {
+    values.set(callerKey, await authenticate(requestHeader.get('authorization') ?? undefined));
+  };
+  const answer = async (message: Message, { values, signal }: HandlerContext) => {
+    const caller = values.get(callerKey);
+    if (caller === undefined) throw new Error('a call got past the gate without a caller');
+    signal.throwIfAborted();
+    return fromJson(method.output, await call(caller, toJson(method.input, message)));
+  };
+  const { handlers } = createConnectRouter({
     acceptCompression: [compressionGzip, compressionBrotli],
     readMaxBytes,
-    requestGate: (context) =>
-      refusing(context, async () => {
-        const authorization = context.requestHeader.get('authorization') ?? undefined;
-        context.values.set(callerKey, await authenticate(authorization));
-      }),
-  });
-  router.rpc(method, (message, context) =>
-    refusing(context, async () => {
-      const caller = context.values.get(callerKey);
-      if (caller === undefined) throw new Error('a call got past the gate without a caller');
-      context.signal.throwIfAborted();
-      return fromJson(method.output, await call(caller, toJson(method.input, message)));
-    }),
-  );
-  const [handler] = router.handlers;
+    requestGate: (context) => refusing(context, letIn(context)),
+  }).rpc(method, (message, context) => refusing(context, answer(message, context)));
+  const [handler] = handlers;
   if (handler === undefined) throw new Error(`${method.name} has no handler`);
   return handler;
 }
 
 /** Turns what was thrown into what the protocols can carry; the library's own errors are that already. */
-async function refusing<T>(context: HandlerContext, work: () => Promise<T>): Promise<T> {
+async function refusing<T>(context: HandlerContext, work: Promise<T>): Promise<T> {
   try {
-    return await work();
+    return await work;
   } catch (reason) {
     if (reason instanceof ConnectError) throw reason;
     const known = context.values.get(rpcCall);
