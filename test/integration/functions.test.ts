@@ -4,6 +4,7 @@ import { getTestServer } from '@google-cloud/functions-framework/testing';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { comparable } from '../support/comparable.ts';
+import { requestHttp2 } from '../support/http2.ts';
 import { identityJson } from '../support/identityCommand.ts';
 import { run } from '../support/program.ts';
 import { peopleOf, sampleOrganisation } from '../support/sampleOrganisation.ts';
@@ -28,13 +29,16 @@ beforeAll(async () => {
 });
 afterAll(() => directory.remove());
 
-/** A function alone answers its own request, which lacks a token here, and no other. */
+/** A function alone answers its own request, which lacks a token here, and no other; the same holds for its RPC over HTTP/2. */
 async function answersOnlyItsRoute(url: string, name: FunctionName): Promise<void> {
   for (const other of functions) {
     const answer = await send({ url }, requests[other]);
     if (other === name) expectError(answer, 401, 16);
     else expectError(answer, 404, 5);
   }
+  const path = '/zitadel.user.v2.UserService/RemoveOTPEmail';
+  const rpc = await requestHttp2(url, { method: 'POST', path, headers: { 'content-type': 'application/grpc' } });
+  expect(rpc).toMatchObject({ status: 200, headers: { 'grpc-status': name === 'removeOtpEmail' ? '16' : '12' } });
 }
 
 describe('the three functions in the framework', () => {

@@ -104,7 +104,17 @@ describe('a request over HTTP/2', () => {
     expect(answer.headers['x-request-id']).toBeDefined();
   });
 
+  it.each(['::1:8080', ':::8080', '[::1]:8080', '127.0.0.1:8080', 'identity.example'])(
+    'is answered whatever form its authority has: %s',
+    async (authority) => {
+      const headers = { ':authority': authority };
+      const answer = await requestHttp2(serving.url, { method: 'POST', path: '/echo', headers, body: 'abc' });
+      expect(answer).toMatchObject({ status: 200, body: 'abc' });
+    },
+  );
+
   it.each<[string, Http2Request, number, number]>([
+    ['an authority that is none', { path: '/slow', headers: { ':authority': 'a:99999' } }, 400, 3],
     ['an unknown path', { path: '/nowhere' }, 404, 5],
     ['another method', { path: '/echo' }, 405, 12],
     ['a malformed path', { path: '/%zz' }, 400, 3],
