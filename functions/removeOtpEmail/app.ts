@@ -1,5 +1,3 @@
-import { UserService as UserServiceV2 } from '@zitadel/proto/zitadel/user/v2/user_service_pb.js';
-import { UserService as UserServiceV2Beta } from '@zitadel/proto/zitadel/user/v2beta/user_service_pb.js';
 import { z } from 'zod';
 import { authenticate } from '../../shared/auth/authenticate.ts';
 import type { Route } from '../../shared/http/route.ts';
@@ -13,10 +11,21 @@ export interface RemoveOtpEmailPorts {
   readonly now: () => Date;
 }
 
+const serviceV2 = () => import('@zitadel/proto/zitadel/user/v2/user_service_pb.js');
+const serviceV2Beta = () => import('@zitadel/proto/zitadel/user/v2beta/user_service_pb.js');
+
 /** Released clients of ZITADEL still call the service's beta; both answer alike. */
 const generations = [
-  { path: '/v2/users/:userId/otp_email', method: UserServiceV2.method.removeOTPEmail },
-  { path: '/v2beta/users/:userId/otp_email', method: UserServiceV2Beta.method.removeOTPEmail },
+  {
+    rest: '/v2/users/:userId/otp_email',
+    path: '/zitadel.user.v2.UserService/RemoveOTPEmail',
+    method: async () => (await serviceV2()).UserService.method.removeOTPEmail,
+  },
+  {
+    rest: '/v2beta/users/:userId/otp_email',
+    path: '/zitadel.user.v2beta.UserService/RemoveOTPEmail',
+    method: async () => (await serviceV2Beta()).UserService.method.removeOTPEmail,
+  },
 ];
 
 const requestMessage = z.object({ userId: z.string().default('') });
@@ -26,9 +35,10 @@ const requestMessage = z.object({ userId: z.string().default('') });
  * `UserService/RemoveOTPEmail` over gRPC, gRPC-Web and Connect does the same.
  */
 export function removeOtpEmailRoutes({ store, now }: RemoveOtpEmailPorts): readonly Route[] {
-  return generations.flatMap(({ path, method }) =>
+  return generations.flatMap(({ rest, path, method }) =>
     rpcRoutes(
       {
+        path,
         method,
         authenticate: (authorization) => authenticate(store, authorization, now()),
         call: async (caller, request) => {
@@ -36,7 +46,7 @@ export function removeOtpEmailRoutes({ store, now }: RemoveOtpEmailPorts): reado
           return { details: { ...(await removeOtpEmail(store, caller, userId, now())) } };
         },
       },
-      { method: 'DELETE', path, requestOf: (context) => ({ userId: context.req.param('userId') ?? '' }) },
+      { method: 'DELETE', path: rest, requestOf: (context) => ({ userId: context.req.param('userId') ?? '' }) },
     ),
   );
 }

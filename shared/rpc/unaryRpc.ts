@@ -15,7 +15,10 @@ import { connectError } from './connectError.ts';
 
 /** One method of a service, and what it does. Messages are handed over in their JSON mapping, which the REST route has as well. */
 export interface UnaryRpc<Caller> {
-  readonly method: DescMethodUnary;
+  /** `/<service>/<method>`. */
+  readonly path: string;
+  /** Loads what describes it. */
+  readonly method: () => Promise<DescMethodUnary>;
   /** Finds the caller by the Authorization header, before anything of the body is read or inflated. */
   readonly authenticate: (authorization: string | undefined) => Promise<Caller>;
   readonly call: (caller: Caller, request: JsonValue) => Promise<JsonObject>;
@@ -34,7 +37,10 @@ export const rpcCall = createContextKey<RpcCall>({ requestId: '' });
 const readMaxBytes = 64 * 1024;
 
 /** Serves a method over gRPC, gRPC-Web and Connect, in JSON and binary; which of them, the request's content type says. */
-export function rpcHandler<Caller>({ method, authenticate, call }: UnaryRpc<Caller>): UniversalHandler {
+export function rpcHandler<Caller>(
+  { path, authenticate, call }: UnaryRpc<Caller>,
+  method: DescMethodUnary,
+): UniversalHandler {
   const callerKey = createContextKey<Caller | undefined>(undefined);
   const letIn = async ({ requestHeader, values }: HandlerContext) => {
     values.set(callerKey, await authenticate(requestHeader.get('authorization') ?? undefined));
@@ -51,7 +57,7 @@ export function rpcHandler<Caller>({ method, authenticate, call }: UnaryRpc<Call
     requestGate: (context) => refusing(context, letIn(context)),
   }).rpc(method, (message, context) => refusing(context, answer(message, context)));
   const [handler] = handlers;
-  if (handler === undefined) throw new Error(`${method.name} has no handler`);
+  if (handler?.requestPath !== path) throw new Error(`${method.name} is not called at ${path}`);
   return handler;
 }
 
