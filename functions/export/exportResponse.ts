@@ -17,7 +17,11 @@ export async function exportResponse(
   held: Held,
 ): Promise<Response> {
   const content = heldOpen(bytes, held);
-  if (maxBytes !== undefined) return new Response(await collect(content, maxBytes), { headers: HEADERS });
+  if (maxBytes !== undefined) {
+    const whole = await collect(content, maxBytes);
+    // The platform takes more of an answer whose length it knows than of one that is streamed.
+    return new Response(whole, { headers: { ...HEADERS, 'content-length': String(whole.size) } });
+  }
   const first = await content.next();
   return new Response(ReadableStream.from(after(first, content)), { headers: HEADERS });
 }
