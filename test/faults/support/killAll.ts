@@ -17,7 +17,8 @@ const PEOPLE = 150;
 const KILLS_OF_ONE_IMPORT = 10;
 /** One killing waits while another one's process starts. */
 const LANES = 2;
-/** A commit takes less, so that a kill comes before, during and after one. */
+const SHARE_OF_KILLS_AT_ONCE = 0.5;
+/** Those that are not killed as soon as a record has arrived are up to so much later: during a later commit, or after it. */
 const LATEST_MILLISECONDS = 30;
 /** So many are killed before anything is written: while the request arrives, or is checked. */
 const SHARE_OF_EARLY_KILLS = 0.1;
@@ -85,7 +86,13 @@ async function killed(
     .catch(() => undefined)
     .finally(() => over.abort());
   const record = random() < SHARE_OF_EARLY_KILLS ? undefined : anyMissing(expected.contents, present, random);
-  if (record !== undefined) await withStore(killable, (store) => arrival(store, record, over.signal));
+  if (record !== undefined) {
+    await withStore(killable, async (store) => {
+      await arrival(store, record, over.signal);
+      // At once; the others leave a database that nobody has open.
+      if (random() < SHARE_OF_KILLS_AT_ONCE) void running.stop('SIGKILL');
+    });
+  }
   await setTimeout(random() * LATEST_MILLISECONDS);
   await running.stop('SIGKILL');
   const answer = await sending;

@@ -58,6 +58,7 @@ function large(orgId: string, other: string, people: number): Organisation {
       { grantId: `${orgId}-grant`, projectGrant: { projectId: `${orgId}-project`, grantedOrgId: other } },
     ],
     humanUsers: numbers.map((number) => person(user(number), hashed(number))),
+    domains: numbers.map((number) => ({ domainName: `d${number}.${orgId}.example`, isVerified: true })),
     userMetadata: numbers.map((number) => ({ id: user(number), key: 'number', value: 'eA==' })),
     orgMembers: numbers.map((number) => ({ userId: user(number), roles: ['ORG_OWNER'] })),
     userGrants: numbers.map((number) => ({
