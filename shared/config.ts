@@ -13,6 +13,8 @@ export interface Config {
   readonly maxTimeoutMs: number;
   readonly shutdownMs: number;
   readonly logLevel: LogLevel;
+  /** Whether `/openapi.json` of one function describes what the whole instance answers. */
+  readonly describesInstance: boolean;
 }
 
 /** The environment is not as `configVariables` says; the message lists every problem, one a line. */
@@ -54,6 +56,7 @@ const environment = z.object({
   MAX_REQUEST_BYTES: bytes.optional(),
   MAX_RESPONSE_BYTES: bytes.optional(),
   MAX_TIMEOUT: duration.default(3_600_000),
+  OPENAPI_SCOPE: z.enum(['function', 'instance'], 'must be function or instance').default('function'),
   SHUTDOWN_SECONDS: seconds.default(10_000),
 });
 
@@ -82,6 +85,10 @@ const descriptions: Record<keyof Environment, [meaning: string, fallback: string
   MAX_REQUEST_BYTES: ['largest request body, in bytes', '1000000000; in the cloud 32000000'],
   MAX_RESPONSE_BYTES: ['largest answer, in bytes', 'unlimited; in the cloud 32000000'],
   MAX_TIMEOUT: ['longest timeout that a request may ask for, as a Go duration', '60m'],
+  OPENAPI_SCOPE: [
+    'what /openapi.json of the function export describes: its own operation, or those of the instance',
+    'function',
+  ],
   SHUTDOWN_SECONDS: ['how long running requests may take to finish at SIGTERM', '10'],
 };
 
@@ -113,6 +120,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     maxTimeoutMs: data.MAX_TIMEOUT,
     shutdownMs: data.SHUTDOWN_SECONDS,
     logLevel: data.LOG_LEVEL,
+    describesInstance: data.OPENAPI_SCOPE === 'instance',
   };
 }
 

@@ -11,7 +11,8 @@ const nanosecondsPerUnit = new Map([
   ['h', 3600e9],
 ]);
 
-const whole = /^\+?(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+$/;
+/** Go's syntax of a duration that is not negative. */
+export const durationPattern = /^\+?(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+$/;
 const part = /([\d.]+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/g;
 const longestText = 100;
 /** Go counts nanoseconds in 63 bits: about 292 years. */
@@ -23,7 +24,7 @@ const longest = 2 ** 63 / 1e6;
  * @returns milliseconds, not always whole; undefined where the text is no such duration, is not positive or overflows
  */
 export function goDuration(text: string): number | undefined {
-  if (text.length > longestText || !whole.test(text)) return undefined;
+  if (text.length > longestText || !durationPattern.test(text)) return undefined;
   let nanoseconds = 0;
   for (const [, number, unit = ''] of text.matchAll(part)) {
     nanoseconds += Number(number) * (nanosecondsPerUnit.get(unit) ?? Number.NaN);

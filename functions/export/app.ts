@@ -9,6 +9,7 @@ import { callSignal } from '../../shared/http/deadline.ts';
 import { readJsonBody } from '../../shared/http/jsonBody.ts';
 import type { Route } from '../../shared/http/route.ts';
 import { instanceName } from '../../shared/instance.ts';
+import { exportEndpoint } from '../../shared/openapi/endpoints/export.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { exportOrganisations } from './exportOrganisations.ts';
 import { exportResponse } from './exportResponse.ts';
@@ -31,8 +32,7 @@ export function exportRoutes(ports: ExportPorts): readonly Route[] {
   const { store, now } = ports;
   return [
     {
-      method: 'POST',
-      path: '/admin/v1/export',
+      ...exportEndpoint,
       handler: async (context) => {
         await admit(store, context.req.header('authorization'), 'iam.write', now());
         const body = await readJsonBody(context.req.raw, MAX_REQUEST_BYTES);

@@ -1,6 +1,6 @@
 import { isRecord } from '../../shared/contract/jsonRecord.ts';
 import { type Manifest, ManifestTally } from '../../shared/contract/manifest.ts';
-import { type Credential, type Credentials, partitionOf, type Section } from '../../shared/contract/section.ts';
+import { type Credential, type Credentials, isList, partitionOf, type Section } from '../../shared/contract/section.ts';
 import { organisationSection, sections } from '../../shared/contract/sections.ts';
 import { type TextInserter, textInserter } from '../../shared/contract/textInserter.ts';
 import type { FieldName } from '../../shared/store/documentFields.ts';
@@ -116,7 +116,7 @@ export class ExportWriter {
   }
 
   private async *section(section: Section, arrays: AsyncIterable<readonly StoredDocument[]>): AsyncGenerator<string> {
-    const list = section.collection !== 'settings';
+    const list = isList(section);
     const places = (section.credentials ?? []).map(({ path, field }) => ({ field, insert: textInserter(path) }));
     let opened = false;
     for await (const documents of arrays) {

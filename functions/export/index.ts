@@ -1,13 +1,13 @@
 import { createCloudStorage } from '../../shared/bucket/cloudStorage.ts';
 import { createApp } from '../../shared/http/createApp.ts';
 import { registerFunction } from '../../shared/http/functionShell.ts';
+import { allEndpoints } from '../../shared/openapi/endpoints/all.ts';
+import { withOpenApi } from '../../shared/openapi/withOpenApi.ts';
 import { openStore } from '../../shared/store/openStore.ts';
 import { exportRoutes } from './app.ts';
 
 registerFunction('export', async (config) => {
   const store = await openStore(config.storeLocation);
-  return createApp({
-    ...config,
-    routes: exportRoutes({ ...config, store, bucket: createCloudStorage(), now: () => new Date() }),
-  });
+  const routes = exportRoutes({ ...config, store, bucket: createCloudStorage(), now: () => new Date() });
+  return createApp({ ...config, routes: withOpenApi(routes, config.describesInstance ? allEndpoints : routes) });
 });

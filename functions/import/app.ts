@@ -2,10 +2,12 @@ import { randomInt } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { admit } from '../../shared/auth/admit.ts';
 import type { Bucket } from '../../shared/bucket/bucket.ts';
+import type { ImportAnswer } from '../../shared/contract/importAnswer.ts';
 import { parseDuration } from '../../shared/duration.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
 import { receiveBody } from '../../shared/http/requestBody.ts';
 import type { Route } from '../../shared/http/route.ts';
+import { importEndpoint } from '../../shared/openapi/endpoints/import.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { documentSource } from './documentSource.ts';
 import { readEnvelope } from './importEnvelope.ts';
@@ -30,8 +32,7 @@ export function importRoutes(ports: ImportPorts): readonly Route[] {
   const { store, now } = ports;
   return [
     {
-      method: 'POST',
-      path: '/admin/v1/import',
+      ...importEndpoint,
       handler: async (context) => {
         await admit(store, context.req.header('authorization'), 'iam.write', now());
         return Response.json(await runImport(ports, context.req.raw));
@@ -40,7 +41,7 @@ export function importRoutes(ports: ImportPorts): readonly Route[] {
   ];
 }
 
-async function runImport(ports: ImportPorts, request: Request): Promise<Record<string, unknown>> {
+async function runImport(ports: ImportPorts, request: Request): Promise<ImportAnswer> {
   const started = performance.now();
   const limits = { maxBytes: ports.maxRequestBytes, memoryBytes: MEMORY_BYTES, directory: tmpdir() };
   const body = await receiveBody(request, { ...limits, adviceIfLarger: ADVICE_IF_LARGER, signal: request.signal });

@@ -1,3 +1,4 @@
+import type { ImportAnswer } from '../../shared/contract/importAnswer.ts';
 import { phases, type Section } from '../../shared/contract/section.ts';
 import { organisationSection, sections } from '../../shared/contract/sections.ts';
 import { deadlineExceeded } from '../../shared/errors/errors.ts';
@@ -44,7 +45,7 @@ export async function importOrganisations(
   options: ImportOptions,
   stamp: string,
   signal: AbortSignal,
-): Promise<Record<string, unknown>> {
+): Promise<ImportAnswer> {
   if (options.dryRun !== true) return importInto(store, source, options, stamp, signal);
   const overlay = await openOverlay(store, lookedInto);
   try {
@@ -60,7 +61,7 @@ async function importInto(
   options: ImportOptions,
   stamp: string,
   signal: AbortSignal,
-): Promise<Record<string, unknown>> {
+): Promise<ImportAnswer> {
   const { onConflict = 'report', dryRun = false } = options;
   const reservedNames = new ReservedNames(store);
   const context: BatchContext = { store, stamp, onConflict, reservedNames, batches: 0, expectExisting: false };

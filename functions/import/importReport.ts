@@ -1,16 +1,10 @@
+import type { ImportAnswer, ImportError, ImportWarning } from '../../shared/contract/importAnswer.ts';
 import { type JsonRecord, textAt, valueAt } from '../../shared/contract/jsonRecord.ts';
 import type { OrganisationRecord } from '../../shared/contract/record.ts';
 import type { RecordFault } from '../../shared/contract/section.ts';
 import type { OrganisationHeader } from './organisationDraft.ts';
 import type { Outcome } from './outcome.ts';
-import { type ImportWarning, warningsOf } from './warnings.ts';
-
-/** An entry of `errors` in the import response (contract 5.7). */
-export interface ImportError {
-  readonly type: string;
-  readonly id?: string;
-  readonly message: string;
-}
+import { warningsOf } from './warnings.ts';
 
 /** What the summary says of the import as a whole. */
 interface ImportFacts {
@@ -28,7 +22,7 @@ type Counts = Record<string, number>;
 /** Gathers what becomes of the records, and renders the import response. */
 export class ImportReport {
   private readonly errors: ImportError[] = [];
-  private readonly success = new Map<number, JsonRecord>();
+  private readonly success = new Map<number, JsonRecord & { orgId: string }>();
   private readonly counts: Record<Outcome['kind'], Counts> = {
     created: {},
     unchanged: {},
@@ -74,7 +68,7 @@ export class ImportReport {
   }
 
   /** The response: ZITADEL's lists and our summary; empty lists are left out, as ZITADEL does. */
-  toJson({ proved, resumed, dryRun }: ImportFacts): JsonRecord {
+  toJson({ proved, resumed, dryRun }: ImportFacts): ImportAnswer {
     const omitted = this.listed > MAX_LISTED_IDS;
     const orgs = [...this.success.values()].map((org) => (omitted ? { orgId: org.orgId } : org));
     const { created, unchanged, overwritten, skipped, failed, notCarried } = this.counts;
@@ -89,7 +83,7 @@ export class ImportReport {
       proved,
       resumed,
       ...(dryRun ? { dryRun } : {}),
-      ...(omitted ? { idsOmitted: true } : {}),
+      ...(omitted ? { idsOmitted: omitted } : {}),
     };
     return {
       ...(this.errors.length === 0 ? {} : { errors: this.errors }),

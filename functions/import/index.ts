@@ -1,6 +1,7 @@
 import { createCloudStorage } from '../../shared/bucket/cloudStorage.ts';
 import { createApp } from '../../shared/http/createApp.ts';
 import { registerFunction } from '../../shared/http/functionShell.ts';
+import { withOpenApi } from '../../shared/openapi/withOpenApi.ts';
 import { openStore } from '../../shared/store/openStore.ts';
 import { importRoutes } from './app.ts';
 
@@ -8,6 +9,6 @@ registerFunction('import', async (config) => {
   const store = await openStore(config.storeLocation);
   return createApp({
     ...config,
-    routes: importRoutes({ ...config, store, bucket: createCloudStorage(), now: () => new Date() }),
+    routes: withOpenApi(importRoutes({ ...config, store, bucket: createCloudStorage(), now: () => new Date() })),
   });
 });

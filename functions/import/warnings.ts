@@ -1,13 +1,7 @@
 import { passwordHashFormat, passwordHashFormats } from '../../shared/auth/passwordHash.ts';
+import type { ImportWarning } from '../../shared/contract/importAnswer.ts';
 import { textAt, textsAt } from '../../shared/contract/jsonRecord.ts';
 import type { OrganisationRecord } from '../../shared/contract/record.ts';
-
-/** Something about a record that was imported and will not work, which its owner would only find out at login. */
-export interface ImportWarning {
-  readonly type: string;
-  readonly id: string;
-  readonly message: string;
-}
 
 /** What to warn of in a record. */
 export function warningsOf({ section, json, orgId, credentials }: OrganisationRecord): ImportWarning[] {

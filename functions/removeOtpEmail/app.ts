@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { authenticate } from '../../shared/auth/authenticate.ts';
 import type { Route } from '../../shared/http/route.ts';
+import { removeOtpEmailEndpoints } from '../../shared/openapi/endpoints/removeOtpEmail.ts';
 import { rpcRoutes } from '../../shared/rpc/rpcRoute.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { removeOtpEmail } from './removeOtpEmail.ts';
@@ -17,12 +18,12 @@ const serviceV2Beta = () => import('@zitadel/proto/zitadel/user/v2beta/user_serv
 /** Released clients of ZITADEL still call the service's beta; both answer alike. */
 const generations = [
   {
-    rest: '/v2/users/:userId/otp_email',
+    endpoint: removeOtpEmailEndpoints.v2,
     path: '/zitadel.user.v2.UserService/RemoveOTPEmail',
     method: async () => (await serviceV2()).UserService.method.removeOTPEmail,
   },
   {
-    rest: '/v2beta/users/:userId/otp_email',
+    endpoint: removeOtpEmailEndpoints.v2beta,
     path: '/zitadel.user.v2beta.UserService/RemoveOTPEmail',
     method: async () => (await serviceV2Beta()).UserService.method.removeOTPEmail,
   },
@@ -35,7 +36,7 @@ const requestMessage = z.object({ userId: z.string().default('') });
  * `UserService/RemoveOTPEmail` over gRPC, gRPC-Web and Connect does the same.
  */
 export function removeOtpEmailRoutes({ store, now }: RemoveOtpEmailPorts): readonly Route[] {
-  return generations.flatMap(({ rest, path, method }) =>
+  return generations.flatMap(({ endpoint, path, method }) =>
     rpcRoutes(
       {
         path,
@@ -46,7 +47,7 @@ export function removeOtpEmailRoutes({ store, now }: RemoveOtpEmailPorts): reado
           return { details: { ...(await removeOtpEmail(store, caller, userId, now())) } };
         },
       },
-      { method: 'DELETE', path: rest, requestOf: (context) => ({ userId: context.req.param('userId') ?? '' }) },
+      { endpoint, requestOf: (context) => ({ userId: context.req.param('userId') ?? '' }) },
     ),
   );
 }

@@ -1,9 +1,10 @@
 import { createApp } from '../../shared/http/createApp.ts';
 import { registerFunction } from '../../shared/http/functionShell.ts';
+import { withOpenApi } from '../../shared/openapi/withOpenApi.ts';
 import { openStore } from '../../shared/store/openStore.ts';
 import { removeOtpEmailRoutes } from './app.ts';
 
 registerFunction('removeOtpEmail', async (config) => {
   const store = await openStore(config.storeLocation);
-  return createApp({ ...config, routes: removeOtpEmailRoutes({ store, now: () => new Date() }) });
+  return createApp({ ...config, routes: withOpenApi(removeOtpEmailRoutes({ store, now: () => new Date() })) });
 });

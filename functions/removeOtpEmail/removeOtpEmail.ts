@@ -2,17 +2,9 @@ import type { Caller } from '../../shared/auth/authenticate.ts';
 import { authorise } from '../../shared/auth/authorise.ts';
 import { userKey } from '../../shared/auth/memberKeys.ts';
 import { otpEmailNotSet, userIdLength, userNotFound } from '../../shared/errors/errors.ts';
+import { userIdParameter } from '../../shared/openapi/endpoints/removeOtpEmail.ts';
+import type { OperationDetails } from '../../shared/openapi/operations/removeOtpEmail.ts';
 import type { Store } from '../../shared/store/store.ts';
-
-/** What a change did (interface 2.2). */
-export interface OperationDetails {
-  /** Number of changes of the user so far, as a string. */
-  readonly sequence: string;
-  /** ISO 8601, UTC. */
-  readonly changeDate: string;
-  readonly resourceOwner: string;
-  readonly creationDate: string;
-}
 
 /**
  * Removes the OTP e-mail factor of a user, in one transaction (interface 4.1). The caller is the user, or holds
@@ -21,7 +13,7 @@ export interface OperationDetails {
  * @throws IdentityError PERMISSION_DENIED, or NOT_FOUND for an unknown user or a user without the factor (contract 6.3)
  */
 export function removeOtpEmail(store: Store, caller: Caller, userId: string, now: Date): Promise<OperationDetails> {
-  if (userId === '' || [...userId].length > 200) throw userIdLength();
+  if (!userIdParameter.safeParse(userId).success) throw userIdLength();
   const key = userKey(userId);
   return store.transaction(async (transaction) => {
     const [user] = await transaction.getMany([key], ['orgId', 'otpEmail', 'sequence', 'createdAt']);

@@ -6,10 +6,14 @@ import { requestMessage } from './requestMessage.ts';
 
 /** The object `data_orgsv1_gcs` of the interface (2.6). */
 export const bucketRequest = requestMessage({
-  path: z.string().default(''),
-  bucket: z.string().default(''),
-  serviceaccountJson: z.string().default(''),
-});
+  path: z.string().default('').meta({ format: 'gcs-object', description: 'The name of the object, 1 to 1024 bytes.' }),
+  bucket: z.string().default('').meta({ format: 'gcs-bucket', description: 'The name of the bucket.' }),
+  serviceaccountJson: z.string().default('').meta({
+    format: 'service-account',
+    contentEncoding: 'base64',
+    description: "A service account's credentials file, in base64. It is used for this call, and not kept.",
+  }),
+}).meta({ required: ['path', 'bucket', 'serviceaccountJson'] });
 
 /**
  * Where an object is and with which account to reach it.

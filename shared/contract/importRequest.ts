@@ -1,18 +1,24 @@
 import { z } from 'zod';
 import { bucketRequest } from './bucketRequest.ts';
-import { requestMessage, spellings } from './requestMessage.ts';
+import { refusedField, requestMessage, spellings } from './requestMessage.ts';
+import { timeout } from './timeout.ts';
+
+const inBucket = bucketRequest.optional().describe('The object that the export was written to.');
 
 const shape = {
-  timeout: z.string().optional(),
-  withKeys: z.boolean().default(false),
-  dryRun: z.boolean().default(false),
-  onConflict: z.enum(['report', 'skip', 'overwrite']).default('report'),
-  dataOrgsGcs: bucketRequest.optional(),
-  dataOrgsv1Gcs: bucketRequest.optional(),
-  dataOrgsLocal: z.unknown().optional(),
-  dataOrgsv1Local: z.unknown().optional(),
-  dataOrgsS3: z.unknown().optional(),
-  dataOrgsv1S3: z.unknown().optional(),
+  timeout: timeout.optional(),
+  withKeys: z.boolean().default(false).describe('Whether to take keys of machines and applications.'),
+  dryRun: z.boolean().default(false).describe('Whether to report what the import would do, and to write nothing.'),
+  onConflict: z
+    .enum(['report', 'skip', 'overwrite'])
+    .default('report')
+    .describe('What happens to a record that is there with other content.'),
+  dataOrgsGcs: inBucket,
+  dataOrgsv1Gcs: inBucket,
+  dataOrgsLocal: refusedField,
+  dataOrgsv1Local: refusedField,
+  dataOrgsS3: refusedField,
+  dataOrgsv1S3: refusedField,
 };
 
 /** The import request (interface 2.5) apart from documents in it, with our additions and the sources that are refused. */

@@ -3,23 +3,33 @@ import { bodyNoObject, type FieldViolation, invalidRequest } from '../errors/err
 import { formatPath } from '../json/jsonScanner.ts';
 import { isRecord } from './jsonRecord.ts';
 
+/** Says of a message that it is one, where its contract becomes a description. */
+export const MESSAGE = 'x-message';
+
+/** A field of ZITADEL's that no request may have here; descriptions leave it out. */
+export const refusedField = z.unknown().optional().meta({ not: {} });
+
 /**
  * A request message of the wire's JSON mapping (contract 1.1): each field of `shape` is taken by its JSON name and by its
  * snake_case name, both at once are refused, `null` is as if it were not there, unknown fields are dropped.
  */
 export function requestMessage<Shape extends z.ZodRawShape>(shape: Shape) {
   const names = spellings(shape);
-  return z.preprocess((value, context) => {
-    if (!isRecord(value)) return value;
-    const fields: Record<string, unknown> = {};
-    for (const [alias, part] of Object.entries(value)) {
-      const name = names.get(alias);
-      if (name === undefined || part === null) continue;
-      if (name in fields) context.issues.push({ code: 'custom', message: `duplicate field "${alias}"`, input: value });
-      fields[name] = part;
-    }
-    return fields;
-  }, z.object(shape));
+  return z.preprocess(
+    (value, context) => {
+      if (!isRecord(value)) return value;
+      const fields: Record<string, unknown> = {};
+      for (const [alias, part] of Object.entries(value)) {
+        const name = names.get(alias);
+        if (name === undefined || part === null) continue;
+        if (name in fields)
+          context.issues.push({ code: 'custom', message: `duplicate field "${alias}"`, input: value });
+        fields[name] = part;
+      }
+      return fields;
+    },
+    z.object(shape).meta({ [MESSAGE]: true }),
+  );
 }
 
 /** The names of a message's fields by both of their spellings. */

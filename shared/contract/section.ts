@@ -103,6 +103,11 @@ export interface Section {
 /** The credentials of one record, by the field in which each is stored. */
 export type Credentials = { readonly [Field in Credential['field']]?: string };
 
+/** Whether an organisation has a list of these records, or one. */
+export function isList({ collection }: Section): boolean {
+  return collection !== 'settings';
+}
+
 /** What the records of one section of one organisation are found by in the store. */
 export function partitionOf(orgId: string, section: Section): string {
   return `${section.name}/${orgId}`;

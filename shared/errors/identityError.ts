@@ -1,17 +1,5 @@
 import { type Code, codes } from './code.ts';
-
-/** One entry of an error body's `details` (interface 2.3): `@type` names its shape. */
-export interface ErrorDetail {
-  readonly '@type': string;
-  readonly [field: string]: unknown;
-}
-
-/** The error body of the interface (2.3). */
-export interface ErrorBody {
-  readonly code: number;
-  readonly message: string;
-  readonly details?: readonly ErrorDetail[];
-}
+import type { ErrorBody, ErrorDetail } from './errorBody.ts';
 
 /** What an error is made of. `id` and `text` travel as a `zitadel.v1.ErrorDetail`; `cause` stays in the log. */
 export interface ErrorParts {

@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import type { Code } from '../errors/code.ts';
+import type { Endpoint } from '../openapi/endpoint.ts';
 import type { Incoming, Outgoing } from './exchange.ts';
 
 /** What Hono's Context carries here: the socket's objects where there is a socket, and what the shell knows of the request. */
@@ -13,13 +14,7 @@ export function outgoingOf(context: { env?: HttpEnv['Bindings'] }): Outgoing | u
   return context.env?.outgoing;
 }
 
-/** The methods that routes offer. */
-type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-
 /** One route of a function, as data, so that the set of routes can be listed. */
-export interface Route {
-  readonly method: Method;
-  /** Hono's pattern, such as `/v2/users/:userId/otp_email`. A parameter reaches the handler decoded, `%2F` included. */
-  readonly path: string;
+export interface Route extends Endpoint {
   readonly handler: (context: Context<HttpEnv>) => Response | Promise<Response>;
 }

@@ -2,6 +2,7 @@ import type { JsonObject } from '@bufbuild/protobuf';
 import type { Context } from 'hono';
 import { accepts } from 'hono/accepts';
 import type { HttpEnv, Route } from '../http/route.ts';
+import type { Endpoint } from '../openapi/endpoint.ts';
 import type { RpcAnswers } from './rpcAnswers.ts';
 import type { UnaryRpc } from './unaryRpc.ts';
 
@@ -15,7 +16,8 @@ const acceptable = [
 ];
 
 /** A method's REST route: where it is, and what its path says in the request message. */
-export interface RestBinding extends Pick<Route, 'method' | 'path'> {
+export interface RestBinding {
+  readonly endpoint: Endpoint;
   readonly requestOf: (context: Context<HttpEnv>) => JsonObject;
 }
 
@@ -38,7 +40,7 @@ export function rpcRoutes<Caller>(rpc: UnaryRpc<Caller>, rest: RestBinding): rea
     return context.json(await rpc.call(caller, request));
   };
   return [
-    { method: rest.method, path: rest.path, handler: answerRest },
+    { ...rest.endpoint, handler: answerRest },
     { method: 'POST', path: rpc.path, handler: async (context) => (await answers()).rpc(context) },
   ];
 }

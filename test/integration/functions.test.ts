@@ -20,6 +20,13 @@ const requests: Readonly<Record<FunctionName, { readonly method: string; readonl
   import: { method: 'POST', path: '/admin/v1/import' },
 };
 
+const described = z.looseObject({ paths: z.record(z.string(), z.unknown()) });
+const describedPaths: Readonly<Record<FunctionName, readonly string[]>> = {
+  removeOtpEmail: ['/v2/users/{userId}/otp_email', '/v2beta/users/{userId}/otp_email'],
+  export: ['/admin/v1/export'],
+  import: ['/admin/v1/import'],
+};
+
 let directory: TemporaryDirectory = { path: '', remove: async () => {} };
 let token = '';
 beforeAll(async () => {
@@ -69,6 +76,11 @@ describe('the three functions in the framework', () => {
 
   it.each(functions)('%s answers its route alone', (name) => answersOnlyItsRoute(instance(name).url, name));
 
+  it.each(functions)('%s describes its route alone, to anyone', async (name) => {
+    const { paths } = described.parse(parseOk(await send(instance(name), { method: 'GET', path: '/openapi.json' })));
+    expect(Object.keys(paths).sort()).toEqual(describedPaths[name]);
+  });
+
   it('import, remove a factor and export together', async () => {
     const organisation = sampleOrganisation();
     const { ada } = peopleOf(organisation);
@@ -106,4 +118,13 @@ describe.each(functions)('npm run function:%s', (name) => {
     expect(stderr).toMatch(/MAX_TIMEOUT must be/);
     expect(stderr).toMatch(/LOG_LEVEL must be/);
   });
+});
+
+it('npm run function:export describes the whole instance where it stands for it', async () => {
+  const running = await startFunction('export', { DATA_DIR: directory.path, OPENAPI_SCOPE: 'instance' });
+  const answer = await send(running, { method: 'GET', path: '/openapi.json' });
+  expect(Object.keys(described.parse(parseOk(answer)).paths).sort()).toEqual(
+    Object.values(describedPaths).flat().sort(),
+  );
+  await running.stop();
 });

@@ -37,6 +37,7 @@ describe('the environment that Terraform gives the functions', () => {
       maxResponseBytes: 10_000_000,
       maxTimeoutMs: 3_540_000,
       shutdownMs: 9_000,
+      describesInstance: true,
     });
   });
 

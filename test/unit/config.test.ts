@@ -10,6 +10,7 @@ describe('readConfig', () => {
       maxResponseBytes: undefined,
       maxTimeoutMs: 3_600_000,
       shutdownMs: 10_000,
+      describesInstance: false,
       logLevel: 'info',
     });
   });
@@ -30,6 +31,7 @@ describe('readConfig', () => {
       SHUTDOWN_SECONDS: '0',
       LOG_LEVEL: 'silent',
       CORS_ORIGINS: 'https://a.example, http://localhost:3000',
+      OPENAPI_SCOPE: 'instance',
     });
     expect(config).toEqual({
       storeLocation: { kind: 'firestore', projectId: 'acme', databaseId: 'eu' },
@@ -38,6 +40,7 @@ describe('readConfig', () => {
       maxResponseBytes: 2000,
       maxTimeoutMs: 330_000,
       shutdownMs: 0,
+      describesInstance: true,
       logLevel: 'silent',
     });
   });

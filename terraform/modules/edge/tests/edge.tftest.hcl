@@ -54,6 +54,7 @@ run "leads_each_route_to_its_function_of_the_same_instance" {
         ["/zitadel.user.v2beta.UserService/RemoveOTPEmail", google_compute_backend_service.this["${matcher.name}/removeOtpEmail"].id],
         ["/admin/v1/export", google_compute_backend_service.this["${matcher.name}/export"].id],
         ["/admin/v1/import", google_compute_backend_service.this["${matcher.name}/import"].id],
+        ["/openapi.json", google_compute_backend_service.this["${matcher.name}/export"].id],
       ]
     ])
     error_message = "Each instance has exactly these routes, in this order."
@@ -86,7 +87,7 @@ run "leads_everything_else_to_the_function_that_can_do_least" {
 
 run "lets_google_check_every_route" {
   assert {
-    condition     = length(google_compute_url_map.this.test) == 12
+    condition     = length(google_compute_url_map.this.test) == 14
     error_message = "Each route of each instance has a test in the map."
   }
   assert {

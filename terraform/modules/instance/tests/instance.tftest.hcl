@@ -263,6 +263,7 @@ run "configures_the_functions" {
         LOG_LEVEL          = "warn"
         MAX_RESPONSE_BYTES = "10000000"
         MAX_TIMEOUT        = "59m"
+        OPENAPI_SCOPE      = "instance"
         SHUTDOWN_SECONDS   = "9"
       }
     ])

@@ -1,0 +1,77 @@
+import type { z } from 'zod';
+import packageJson from '../../package.json' with { type: 'json' };
+import { errorBody } from '../errors/errorBody.ts';
+import type { Endpoint, Operation } from './endpoint.ts';
+import { answerSchema, type JsonSchema, mapSchemas, requestSchema } from './jsonSchema.ts';
+import type { MediaTypeObject, OpenApiDocument, OperationObject, ParameterObject, ResponseObject } from './openApi.ts';
+
+type Schemas = Record<string, JsonSchema>;
+
+const securitySchemes = {
+  token: { type: 'http', scheme: 'bearer', description: 'A personal access token; `identity pat create` makes one.' },
+};
+
+/** Describes endpoints as an OpenAPI document; those without an operation are left out. */
+export async function openApiDocument(endpoints: readonly Endpoint[]): Promise<OpenApiDocument> {
+  const schemas: Schemas = {};
+  const paths: Record<string, Record<string, OperationObject>> = {};
+  for (const { path, method, operation } of endpoints) {
+    if (operation === undefined) continue;
+    const template = path.replace(/:(\w+)/g, '{$1}');
+    paths[template] = { ...paths[template], [method.toLowerCase()]: describe(await operation(), schemas) };
+  }
+  const { version, description } = packageJson;
+  return {
+    openapi: '3.1.1',
+    info: { title: 'Identity', version, description },
+    security: [{ token: [] }],
+    paths,
+    components: { securitySchemes, schemas },
+  };
+}
+
+function describe(operation: Operation, schemas: Schemas): OperationObject {
+  const { operationId, summary, description, deprecated, parameters, request, response, errors } = operation;
+  const errorEntries = Object.entries({ ...errors, default: 'Any other error.' });
+  return {
+    operationId,
+    summary,
+    description,
+    ...(deprecated === undefined ? {} : { deprecated }),
+    ...(parameters === undefined ? {} : { parameters: Object.entries(parameters).map(describeParameter) }),
+    ...(request === undefined ? {} : { requestBody: { required: true, content: describeRequest(request, schemas) } }),
+    responses: {
+      200: answer(response.description, response.contract, schemas),
+      ...Object.fromEntries(errorEntries.map(([status, text]) => [status, answer(text, errorBody, schemas)])),
+    },
+  };
+}
+
+function describeParameter([name, parameter]: [string, { contract: z.ZodType; example: string }]): ParameterObject {
+  const { contract, example } = parameter;
+  return { name, in: 'path', required: true, schema: requestSchema(contract), example };
+}
+
+function describeRequest({ schema, examples }: NonNullable<Operation['request']>, schemas: Schemas) {
+  const numbered = Object.entries(examples).map(
+    ([summary, value], index) => [`example${index + 1}`, { summary, value }] as const,
+  );
+  return json({ schema: hoist(schema, schemas), examples: Object.fromEntries(numbered) });
+}
+
+function answer(description: string, contract: z.ZodType, schemas: Schemas): ResponseObject {
+  return { description, content: json({ schema: hoist(answerSchema(contract), schemas) }) };
+}
+
+function json(body: MediaTypeObject): Record<string, MediaTypeObject> {
+  return { 'application/json': body };
+}
+
+/** Moves the `$defs` of a schema to the document's components, where they can be referred to from everywhere. */
+function hoist(schema: JsonSchema, schemas: Schemas): JsonSchema {
+  const { $defs = {}, ...root } = mapSchemas(schema, ({ $ref, ...rest }) =>
+    $ref === undefined ? rest : { ...rest, $ref: $ref.replace('#/$defs/', '#/components/schemas/') },
+  );
+  Object.assign(schemas, $defs);
+  return root;
+}
