@@ -19,6 +19,7 @@ export default defineConfig({
         extends: true,
         test: { name: 'faults', include: ['test/faults/**/*.test.ts'], globalSetup, ...faultsTimeouts },
       },
+      { extends: true, test: { name: 'schema', include: ['test/schema/**/*.test.ts'] } },
       { extends: true, test: { name: 'acceptance', include: ['test/acceptance/**/*.test.ts'], globalSetup } },
     ],
   },

@@ -1,0 +1,42 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type LocalStart, startLocal } from '../support/localStart.ts';
+import { installSchemathesis, runSchemathesis, type TestedInstance } from '../support/schemathesis.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../support/temporaryDirectory.ts';
+
+const found = await installSchemathesis();
+const python = 'python' in found ? found.python : '';
+
+const MINUTES = 60_000;
+
+describe.skipIf(python === '')('what /openapi.json says', () => {
+  let directory: TemporaryDirectory = { path: '', remove: async () => {} };
+  let local: LocalStart | undefined;
+  let instance: TestedInstance = { url: '', token: '', bucket: '', key: '' };
+  beforeAll(async () => {
+    directory = await temporaryDirectory();
+    local = await startLocal({ directory: directory.path });
+    const key = await readFile(join(directory.path, 'storage', 'exporter.json'), 'base64');
+    instance = { url: local.sourceUrl, token: local.sourceToken, bucket: 'identity-exports', key };
+  });
+  afterAll(async () => {
+    await local?.stop();
+    await directory.remove();
+  });
+
+  it('is what the instance does, whatever is sent to it', { timeout: 5 * MINUTES }, async () => {
+    const { code, stdout, stderr } = await runSchemathesis(python, instance, directory.path);
+    expect(code, `${stdout}${stderr}`).toBe(0);
+    const [summary] = /\d+ generated, \d+ passed.*/.exec(stdout) ?? [];
+    process.stdout.write(`schemathesis: ${summary}\n`);
+    expect(stdout).toMatch(/Selected: 4\/4\n\s*Tested: 4\n/);
+  });
+
+  it('is not taken as tested where every request is refused', { timeout: MINUTES }, async () => {
+    const refused = { ...instance, token: 'wrong' };
+    const { code, stdout } = await runSchemathesis(python, refused, directory.path, ['--phases', 'examples']);
+    expect(code).not.toBe(0);
+    expect(stdout).toContain('Authentication failed');
+  });
+});
