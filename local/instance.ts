@@ -6,6 +6,7 @@ import { readConfig } from '../shared/config.ts';
 import { createApp } from '../shared/http/createApp.ts';
 import { serve } from '../shared/http/serve.ts';
 import { openStore, type StoreLocation } from '../shared/store/openStore.ts';
+import { withDocs } from './docs/withDocs.ts';
 import { type LocalContent, prepareInstance } from './prepareInstance.ts';
 
 /** How one of the local instances is set up. */
@@ -33,7 +34,8 @@ export async function startInstance(options: LocalInstanceOptions): Promise<Loca
   await prepareInstance(store, options, tokenFile, new Date());
   const config = readConfig({ ...process.env, ...environmentOf(location) });
   const bucket = createCloudStorage({ apiEndpoint: storageUrl });
-  const app = createApp({ ...config, routes: allRoutes({ ...config, store, bucket, now: () => new Date() }) });
+  const routes = allRoutes({ ...config, store, bucket, now: () => new Date() });
+  const app = createApp({ ...config, routes: withDocs(routes) });
   const server = await serve({ app, host: '127.0.0.1', port, drainMs: config.shutdownMs });
   const close = async () => {
     await server.close();

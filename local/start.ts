@@ -68,6 +68,7 @@ function welcome(addresses: Addresses, storageUrl: string): string {
     `source  ${addresses.source.url}  with sample data`,
     `target  ${addresses.target.url}  empty`,
     `storage ${storageUrl}  a stand-in for Cloud Storage with the bucket ${addresses.bucket}`,
+    `docs    ${addresses.source.url}/docs  what each operation takes and answers`,
     '',
     ...commands,
     'Ctrl-C stops all of it.',

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { JsonSchema } from './jsonSchema.ts';
 
 /** The methods that routes offer. */
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** What an operation takes and answers, by the contracts that it runs with. */
 export interface Operation {
