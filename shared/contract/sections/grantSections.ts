@@ -1,0 +1,67 @@
+import { checkUsedProjectGrant } from '../recordChecks.ts';
+import type { RecordFault, Section } from '../section.ts';
+import { project, projectRoles, taken, user } from '../sectionParts.ts';
+
+/** Of a project of another organisation, or to the organisation that grants it. */
+const projectGrantInvalid: RecordFault = { id: 'PROJECT-ckUpbvboAH', key: 'Errors.Project.Grant.Invalid' };
+
+/** What organisations grant to each other, and to users. */
+export const grantSections: readonly Section[] = [
+  {
+    name: 'projectGrants',
+    inner: 'projectGrant',
+    collection: 'projectGrants',
+    phase: 3,
+    key: ['grantId'],
+    unique: [
+      {
+        type: 'projectGrant',
+        parts: ['projectGrant.projectId', 'projectGrant.grantedOrgId'],
+        taken: taken('Errors.Project.Grant.AlreadyExists'),
+      },
+    ],
+    references: [
+      { ...project('projectGrant.projectId', 'COMMAND-m9gsd'), ofOther: projectGrantInvalid },
+      {
+        collection: 'organisations',
+        key: ['projectGrant.grantedOrgId'],
+        missing: { id: 'COMMAND-3m9gg', key: 'Errors.Org.NotFound' },
+        ofOwn: projectGrantInvalid,
+      },
+      projectRoles('projectGrant.projectId', 'projectGrant.roleKeys[]', 'COMMAND-6m9gd'),
+    ],
+    error: {
+      type: 'project_grant',
+      id: ['$orgId', 'projectGrant.projectId', 'projectGrant.grantedOrgId'],
+      exists: taken('Errors.Project.Grant.AlreadyExists'),
+    },
+    success: {
+      field: 'projectGrants',
+      entry: { grantId: 'grantId', projectId: 'projectGrant.projectId', orgId: 'projectGrant.grantedOrgId' },
+    },
+  },
+  {
+    name: 'userGrants',
+    collection: 'userGrants',
+    phase: 4,
+    key: ['$orgId', 'userId', 'projectId', 'projectGrantId'],
+    references: [
+      user('userId', 'COMMAND-4f8sg'),
+      project('projectId', 'COMMAND-3n77S'),
+      {
+        collection: 'projectGrants',
+        key: ['projectGrantId'],
+        missing: { id: 'COMMAND-4m9ff', key: 'Errors.Project.Grant.NotFound' },
+        optional: true,
+        check: checkUsedProjectGrant,
+      },
+      projectRoles('projectId', 'roleKeys[]', 'COMMAND-mm9F4'),
+    ],
+    error: {
+      type: 'user_grant',
+      id: ['$orgId', 'projectId', 'userId'],
+      exists: taken('Errors.UserGrant.AlreadyExists'),
+    },
+    success: { field: 'userGrants', entry: { projectId: 'projectId', userId: 'userId' } },
+  },
+];

@@ -1,0 +1,47 @@
+import type { Section } from '../section.ts';
+import { identityProvider, own, taken, user } from '../sectionParts.ts';
+
+/** Identity providers of an organisation, and the links of users to them. */
+export const identityProviderSections: readonly Section[] = [
+  {
+    name: 'oidcIdps',
+    inner: 'idp',
+    collection: 'identityProviders',
+    phase: 1,
+    key: ['idpId'],
+    unique: [
+      { type: 'identityProvider', parts: ['$orgId', 'idp.name'], taken: taken('Errors.IDPConfig.AlreadyExists') },
+    ],
+    credentials: [{ path: 'idp.clientSecret', field: 'clientSecret', flag: 'withPasswords' }],
+    error: {
+      type: 'oidc_idp',
+      id: ['idpId'],
+      exists: { id: 'Org-1J8fs', key: 'Errors.Org.IDPConfig.AlreadyExisting' },
+    },
+    success: { field: 'oidcIpds', entry: ['idpId'] },
+  },
+  {
+    name: 'jwtIdps',
+    inner: 'idp',
+    collection: 'identityProviders',
+    phase: 1,
+    key: ['idpId'],
+    unique: [
+      { type: 'identityProvider', parts: ['$orgId', 'idp.name'], taken: taken('Errors.IDPConfig.AlreadyExists') },
+    ],
+    error: { type: 'jwt_idp', id: ['idpId'], exists: { id: 'Org-1J8fs', key: 'Errors.Org.IDPConfig.AlreadyExisting' } },
+    success: { field: 'jwtIdps', entry: ['idpId'] },
+  },
+  {
+    name: 'userLinks',
+    collection: 'userLinks',
+    phase: 3,
+    key: ['idpId', 'providedUserId'],
+    references: [own(user('userId', 'COMMAND-vzktar7b7f')), own(identityProvider('idpId', 'COMMAND-39nf2'))],
+    error: { type: 'user_link', id: ['userId', 'idpId'], exists: taken('Errors.User.ExternalIDP.AlreadyExists') },
+    success: {
+      field: 'userLinks',
+      entry: { userId: 'userId', externalUserId: 'providedUserId', displayName: 'providedUserName', idpId: 'idpId' },
+    },
+  },
+];

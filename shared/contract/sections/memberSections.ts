@@ -1,0 +1,61 @@
+import { checkOrganisationMember } from '../recordChecks.ts';
+import type { Section } from '../section.ts';
+import { project, user } from '../sectionParts.ts';
+
+/** Who administers an organisation, a project or a grant. */
+export const memberSections: readonly Section[] = [
+  {
+    name: 'orgMembers',
+    collection: 'members',
+    phase: 3,
+    key: ['=organisation', '$orgId', 'userId'],
+    check: checkOrganisationMember,
+    references: [user('userId', 'ORG-GoXOn')],
+    error: {
+      type: 'org_member',
+      id: ['$orgId', 'userId'],
+      exists: { id: 'ORG-poWwe', key: 'Errors.Org.Member.AlreadyExists' },
+    },
+    success: { field: 'orgMembers', entry: ['userId'] },
+  },
+  {
+    name: 'projectMembers',
+    collection: 'members',
+    phase: 3,
+    key: ['=project', 'projectId', 'userId'],
+    // ZITADEL lists the members of every project under every organisation; they are taken where their project is.
+    references: [
+      { ...project('projectId', 'COMMAND-EbFMN'), ofOther: 'notCarried' },
+      user('userId', 'IMPORT-userMissing'),
+    ],
+    error: {
+      type: 'project_member',
+      id: ['$orgId', 'projectId', 'userId'],
+      exists: { id: 'PROJECT-PtXi1', key: 'Errors.Project.Member.AlreadyExists' },
+    },
+    success: { field: 'projectMembers', entry: { projectId: 'projectId', userId: 'userId' } },
+  },
+  {
+    name: 'projectGrantMembers',
+    collection: 'members',
+    phase: 4,
+    key: ['=projectGrant', 'projectId', 'grantId', 'userId'],
+    references: [
+      {
+        collection: 'projectGrants',
+        key: ['grantId'],
+        missing: { id: 'IMPORT-projectGrantMissing', key: 'Errors.Project.Grant.NotFound' },
+      },
+      user('userId', 'IMPORT-userMissing'),
+    ],
+    error: {
+      type: 'project_grant_member',
+      id: ['$orgId', 'projectId', 'grantId', 'userId'],
+      exists: { id: 'PROJECT-37fug', key: 'Errors.AlreadyExists' },
+    },
+    success: {
+      field: 'projectGrantMembers',
+      entry: { projectId: 'projectId', grantId: 'grantId', userId: 'userId' },
+    },
+  },
+];

@@ -1,0 +1,62 @@
+import type { Section } from '../section.ts';
+import { own, project, taken } from '../sectionParts.ts';
+
+/** Projects, their roles and applications. */
+export const projectSections: readonly Section[] = [
+  {
+    name: 'projects',
+    inner: 'project',
+    collection: 'projects',
+    phase: 1,
+    key: ['projectId'],
+    unique: [{ type: 'project', parts: ['$orgId', 'project.name'], taken: taken('Errors.Project.AlreadyExists') }],
+    error: {
+      type: 'project',
+      id: ['projectId'],
+      exists: { id: 'COMMAND-opamwu', key: 'Errors.Project.AlreadyExisting' },
+    },
+    success: { field: 'projectIds', entry: ['projectId'] },
+  },
+  {
+    name: 'projectRoles',
+    collection: 'projectRoles',
+    phase: 2,
+    key: ['projectId', 'roleKey'],
+    references: [
+      {
+        ...project('projectId', 'COMMAND-EbFMN'),
+        ofOther: { id: 'PROJECT-RLB4UpqQSd', key: 'Errors.Project.Role.Invalid' },
+      },
+    ],
+    error: { type: 'project_role', id: ['projectId', 'roleKey'], exists: taken('Errors.Project.Role.AlreadyExists') },
+    success: { field: 'projectRoles', entry: ['projectId', 'roleKey'] },
+  },
+  {
+    name: 'apiApps',
+    inner: 'app',
+    collection: 'applications',
+    phase: 2,
+    key: ['appId'],
+    references: [own(project('app.projectId', 'COMMAND-EbFMN'))],
+    error: {
+      type: 'api_app',
+      id: ['appId'],
+      exists: { id: 'PROJECT-mabu12', key: 'Errors.Project.App.AlreadyExisting' },
+    },
+    success: { field: 'apiAppIds', entry: ['appId'] },
+  },
+  {
+    name: 'oidcApps',
+    inner: 'app',
+    collection: 'applications',
+    phase: 2,
+    key: ['appId'],
+    references: [own(project('app.projectId', 'COMMAND-EbFMN'))],
+    error: {
+      type: 'oidc_app',
+      id: ['appId'],
+      exists: { id: 'PROJECT-lxowmp', key: 'Errors.Project.App.AlreadyExisting' },
+    },
+    success: { field: 'oidcAppIds', entry: ['appId'] },
+  },
+];
