@@ -4,8 +4,10 @@ import type { BatchContext } from './batchContext.ts';
 import { dropCheckpoints, loadCheckpoint, saveCheckpoint } from './checkpoints.ts';
 import { PhaseProgress } from './phaseProgress.ts';
 
-/** How many records are decided between two checkpoints. */
-const RECORDS_BETWEEN = 1_000;
+/** How many records are decided between two checkpoints, at least. */
+const RECORDS_BETWEEN = 500;
+/** Cloud Firestore wants a document to be written about once a second, not more often. */
+const MILLISECONDS_BETWEEN = 1_000;
 
 type Phase = Section['phase'];
 
@@ -17,6 +19,7 @@ export class ImportProgress {
   private readonly key: string;
   private readonly phases: ReadonlyMap<Phase, PhaseProgress>;
   private settled = 0;
+  private earliest = 0;
   private hasWritten: boolean;
   private isSaved: boolean;
 
@@ -55,12 +58,13 @@ export class ImportProgress {
 
   /** Saves a checkpoint when it is time for one. An import that finds all as it is writes none. */
   async saveNowAndThen(): Promise<void> {
-    if (this.settled >= RECORDS_BETWEEN) await this.save();
+    if (this.settled >= RECORDS_BETWEEN && performance.now() >= this.earliest) await this.save();
   }
 
   /** Saves how far the import has come, if it has written anything. */
   async save(): Promise<void> {
     this.settled = 0;
+    this.earliest = performance.now() + MILLISECONDS_BETWEEN;
     if (!this.hasWritten) return;
     this.isSaved = true;
     const states = [...this.phases.values()].map((phase) => phase.state());
