@@ -35,11 +35,17 @@ export function exportRoutes(ports: ExportPorts): readonly Route[] {
       ...exportEndpoint,
       handler: async (context) => {
         await admit(store, context.req.header('authorization'), 'iam.write', now());
-        const body = await readJsonBody(context.req.raw, MAX_REQUEST_BYTES);
-        return answer(ports, readExportRequest(body), context.req.raw.signal);
+        return runExport(ports, context.req.raw);
       },
     },
   ];
+}
+
+async function runExport(ports: ExportPorts, request: Request): Promise<Response> {
+  const started = performance.now();
+  using arrival = callSignal(request.signal, ports.maxTimeoutMs);
+  const body = await readJsonBody(request, MAX_REQUEST_BYTES, arrival.signal);
+  return answer(ports, readExportRequest(body), request.signal, started);
 }
 
 function readExportRequest(body: unknown): ExportRequest {
@@ -55,12 +61,17 @@ function readExportRequest(body: unknown): ExportRequest {
 }
 
 /** Writes to the bucket first: only when the object is there does a response begin, from the same snapshot. */
-async function answer(ports: ExportPorts, request: ExportRequest, clientSignal: AbortSignal): Promise<Response> {
+async function answer(
+  ports: ExportPorts,
+  request: ExportRequest,
+  clientSignal: AbortSignal,
+  started: number,
+): Promise<Response> {
   const timeoutMs =
     request.timeout === undefined ? ports.maxTimeoutMs : parseDuration(request.timeout, ports.maxTimeoutMs);
   const location = request.gcsOutput && objectLocation(request.gcsOutput, 'gcs_output');
   using resources = new DisposableStack();
-  const { signal } = resources.use(callSignal(clientSignal, timeoutMs));
+  const { signal } = resources.use(callSignal(clientSignal, Math.max(1, timeoutMs - (performance.now() - started))));
   await using asyncResources = new AsyncDisposableStack();
   const snapshot = asyncResources.adopt(await ports.store.snapshot(), (open) => open.close());
   const instance = await instanceName(snapshot);

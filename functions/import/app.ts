@@ -43,8 +43,9 @@ export function importRoutes(ports: ImportPorts): readonly Route[] {
 
 async function runImport(ports: ImportPorts, request: Request): Promise<ImportAnswer> {
   const started = performance.now();
+  using arrival = callSignal(request.signal, ports.maxTimeoutMs);
   const limits = { maxBytes: ports.maxRequestBytes, memoryBytes: MEMORY_BYTES, directory: tmpdir() };
-  const body = await receiveBody(request, { ...limits, adviceIfLarger: ADVICE_IF_LARGER, signal: request.signal });
+  const body = await receiveBody(request, { ...limits, adviceIfLarger: ADVICE_IF_LARGER, signal: arrival.signal });
   try {
     const envelope = await readEnvelope(body.open());
     const { timeout, withKeys, onConflict, dryRun } = envelope.request;

@@ -7,14 +7,15 @@ import { receiveBody } from './requestBody.ts';
 
 /**
  * Reads a small JSON body whole. Its content type is not looked at (contract 1.1).
- * @throws IdentityError INVALID_ARGUMENT for an empty body, malformed JSON or bytes that are not UTF-8; RESOURCE_EXHAUSTED above `maxBytes`
+ * @throws IdentityError INVALID_ARGUMENT for an empty body, malformed JSON or bytes that are not UTF-8; RESOURCE_EXHAUSTED above `maxBytes`;
+ *   the signal's reason when the body does not arrive in time
  */
-export async function readJsonBody(request: Request, maxBytes: number): Promise<unknown> {
+export async function readJsonBody(request: Request, maxBytes: number, signal: AbortSignal): Promise<unknown> {
   const body = await receiveBody(request, {
     maxBytes,
     memoryBytes: maxBytes,
     directory: tmpdir(),
-    signal: request.signal,
+    signal,
   });
   try {
     const text = await textOf(body.open());

@@ -7,7 +7,6 @@ import type { Bucket } from '../../shared/bucket/bucket.ts';
 import { exportFile } from '../../shared/contract/exportFile.ts';
 import { importAnswer } from '../../shared/contract/importAnswer.ts';
 import { createApp } from '../../shared/http/createApp.ts';
-import type { Application } from '../../shared/http/requestListener.ts';
 import { configureLog } from '../../shared/log.ts';
 import type { Store } from '../../shared/store/store.ts';
 
@@ -52,7 +51,7 @@ export interface TestInstance {
   readonly orgId: string;
   /** Its owner's token. */
   readonly token: string;
-  readonly app: Application;
+  readonly app: ReturnType<typeof createApp>;
   /** Imports or exports, and returns the answer whatever it is. */
   attempt(operation: 'import' | 'export', body: unknown): Promise<{ status: number; text: string }>;
   /** Imports and expects a report. */
@@ -68,7 +67,7 @@ const noBucket = () => Promise.reject(new Error('these tests have no bucket'));
 const noStorage: Bucket = { write: noBucket, pin: noBucket };
 
 /** What an instance is served with in place of the usual: a bucket, or its own store over which something can go wrong. */
-export type ReplacedPorts = { readonly store?: Store; readonly bucket?: Bucket };
+export type ReplacedPorts = { readonly store?: Store; readonly bucket?: Bucket; readonly maxTimeoutMs?: number };
 
 /** Initialises a store, and serves its import and export. Bodies that are text are sent as they are. */
 export async function testInstance(store: Store, name = 'test', replaced: ReplacedPorts = {}): Promise<TestInstance> {

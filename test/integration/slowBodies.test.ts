@@ -1,0 +1,17 @@
+import { describe, expect, it } from 'vitest';
+import { openTestStore, sqlite } from '../support/stores.ts';
+import { testInstance } from '../support/testInstance.ts';
+
+describe('a request whose body never ends', () => {
+  it.each(['/admin/v1/export', '/admin/v1/import'])(
+    'is given up at %s when the longest time for a call is over',
+    async (path) => {
+      const { app, token } = await testInstance(await openTestStore(sqlite), 'test', { maxTimeoutMs: 20 });
+      const body = new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from('{')) });
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      const response = await app.request(path, { method: 'POST', body, headers, duplex: 'half' });
+      expect(response.status).toBe(504);
+    expect(await response.json()).toMatchObject({ code: 4 });
+    },
+  );
+});
