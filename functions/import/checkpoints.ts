@@ -1,6 +1,7 @@
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { documentId } from '../../shared/store/documentId.ts';
-import type { DocumentKey, DocumentStore } from '../../shared/store/store.ts';
+import { type DocumentKey, type DocumentStore, type StoredDocument, WriteConflict } from '../../shared/store/store.ts';
 import type { PhaseState } from './phaseProgress.ts';
 
 /** How far an import has come that did not end. */
@@ -14,53 +15,77 @@ export interface Checkpoint {
 }
 
 const phaseState = z.object({ settled: z.int(), again: z.array(z.int()) });
-const stored = z.array(z.object({ key: z.string(), savedAt: z.string(), phases: z.array(phaseState) }));
+const stored = z.object({ key: z.string(), savedAt: z.string(), phases: z.array(phaseState) });
 
-const KEY: DocumentKey = { collection: 'instance', id: documentId('checkpoints') };
 /** What was so long ago may have been changed by others since. */
 const MAX_AGE_MS = 24 * 3_600_000;
-/** So that all of them fit into one document. */
-const MAX_CHECKPOINTS = 8;
+/** So that a checkpoint fits into a document, and takes no time to write. */
 const MAX_AGAIN = 10_000;
+/** As many imports as have checkpoints at once; two that share a place only take each other's away. */
+const PLACES = 16;
+
+const places = Array.from(
+  { length: PLACES },
+  (_, place): DocumentKey => ({ collection: 'instance', id: documentId('checkpoint', String(place)) }),
+);
 
 /**
  * The checkpoint of an import, if it was saved within a day.
  * @param now ISO 8601, UTC
  */
 export async function loadCheckpoint(store: DocumentStore, key: string, now: string): Promise<Checkpoint | undefined> {
-  const [document] = await store.getMany([KEY], ['body']);
-  return read(document?.body).find((one) => one.key === key && isRecent(one, now));
+  const [document] = await store.getMany([placeOf(key)], ['body']);
+  const found = document && read(document);
+  return found?.key === key && Date.parse(now) - Date.parse(found.savedAt) < MAX_AGE_MS ? found : undefined;
 }
 
-/** Saves a checkpoint in place of an earlier one; one with too many records to look at again is not saved. */
+/**
+ * Saves a checkpoint in place of an earlier one; one with too many records to look at again is not saved. Without a
+ * transaction: one whose process ends would lock the document, and so hold up the import that wants to go on.
+ */
 export async function saveCheckpoint(store: DocumentStore, checkpoint: Checkpoint): Promise<void> {
   if (checkpoint.phases.reduce((sum, { again }) => sum + again.length, 0) > MAX_AGAIN) return;
-  await change(store, (all) => {
-    const others = all.filter((one) => one.key !== checkpoint.key && isRecent(one, checkpoint.savedAt));
-    return [checkpoint, ...others].slice(0, MAX_CHECKPOINTS);
-  });
+  const place = placeOf(checkpoint.key);
+  const fields = { body: JSON.stringify(checkpoint) };
+  if (await isDone(store.commit([{ type: 'update', key: place, fields }]))) return;
+  await isDone(store.commit([{ type: 'create', key: place, fields }]));
 }
 
-/** Takes away those checkpoints of which `isWrong` holds; writes nothing where there is none. */
-export async function dropCheckpoints(store: DocumentStore, isWrong: (one: Checkpoint) => boolean): Promise<void> {
-  const [document] = await store.getMany([KEY], ['body']);
-  if (read(document?.body).some(isWrong)) await change(store, (all) => all.filter((one) => !isWrong(one)));
+/** Takes the checkpoint of an import away. */
+export async function dropCheckpoint(store: DocumentStore, key: string): Promise<void> {
+  await store.commit([{ type: 'delete', key: placeOf(key) }]);
 }
 
-function change(store: DocumentStore, edit: (all: readonly Checkpoint[]) => readonly Checkpoint[]): Promise<void> {
-  return store.transaction(async (transaction) => {
-    const [document] = await transaction.getMany([KEY], ['body']);
-    const edited = edit(read(document?.body));
-    if (edited.length === 0) return transaction.write([{ type: 'delete', key: KEY }]);
-    const type = document === undefined ? 'create' : 'update';
-    transaction.write([{ type, key: KEY, fields: { body: JSON.stringify(edited) } }]);
-  });
+/** Takes the checkpoints of all other imports away; writes nothing where there is none. */
+export async function dropOtherCheckpoints(store: DocumentStore, key: string): Promise<void> {
+  const documents = await store.getMany(places, ['body']);
+  const others = documents.filter((document) => document !== undefined && read(document).key !== key);
+  await store.commit(
+    others.flatMap((document) =>
+      document === undefined
+        ? []
+        : [{ type: 'delete' as const, key: { collection: 'instance' as const, id: document.id } }],
+    ),
+  );
 }
 
-function read(body = '[]'): readonly Checkpoint[] {
+function placeOf(key: string): DocumentKey {
+  const place = places[Number.parseInt(hash('sha256', key).slice(0, 8), 16) % PLACES];
+  if (place === undefined) throw new Error('there are no places for checkpoints');
+  return place;
+}
+
+function read({ body = '' }: StoredDocument): Checkpoint {
   return stored.parse(JSON.parse(body));
 }
 
-function isRecent({ savedAt }: Checkpoint, now: string): boolean {
-  return Date.parse(now) - Date.parse(savedAt) < MAX_AGE_MS;
+/** Whether a write met what it needed; where another import was quicker, its checkpoint is as good as this one. */
+async function isDone(commit: Promise<void>): Promise<boolean> {
+  try {
+    await commit;
+    return true;
+  } catch (reason) {
+    if (reason instanceof WriteConflict) return false;
+    throw reason;
+  }
 }

@@ -1,7 +1,7 @@
 import { phases, type Section } from '../../shared/contract/section.ts';
 import type { DocumentStore } from '../../shared/store/store.ts';
 import type { BatchContext } from './batchContext.ts';
-import { dropCheckpoints, loadCheckpoint, saveCheckpoint } from './checkpoints.ts';
+import { dropCheckpoint, dropOtherCheckpoints, loadCheckpoint, saveCheckpoint } from './checkpoints.ts';
 import { PhaseProgress } from './phaseProgress.ts';
 
 /** How many records are decided between two checkpoints, at least. */
@@ -39,7 +39,7 @@ export class ImportProgress {
   static async load(context: BatchContext, key: string): Promise<ImportProgress> {
     const { store, stamp, onConflict } = context;
     // What is overwritten now, other imports must not take for what they had brought in.
-    if (onConflict === 'overwrite') await dropCheckpoints(store, (one) => one.key !== key);
+    if (onConflict === 'overwrite') await dropOtherCheckpoints(store, key);
     return new ImportProgress(context, key, await loadCheckpoint(store, key, stamp));
   }
 
@@ -73,7 +73,7 @@ export class ImportProgress {
 
   /** Says that the import has come to its end. */
   async finish(): Promise<void> {
-    if (this.isSaved) await dropCheckpoints(this.store, (one) => one.key === this.key);
+    if (this.isSaved) await dropCheckpoint(this.store, this.key);
   }
 
   private get store(): DocumentStore {

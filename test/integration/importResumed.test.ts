@@ -90,7 +90,7 @@ describeStores('an import that was stopped', (kind) => {
   it.each<[string, (store: Store) => Promise<void>, Organisation, Collection]>([
     ['a time-out among the people', (store) => stopAfter(store, PEOPLE, people), people, 'users'],
     ['a time-out among the metadata', (store) => stopAfter(store, PEOPLE, large), large, 'userMetadata'],
-    ['a kill', (store) => killAfter(store, 7, people), people, 'users'],
+    ['a kill', (store) => killAfter(store, 10, people), people, 'users'],
   ])('by %s goes on where it was, without looking at what was in', async (_by, stop, org, collection) => {
     const store = await openTestStore(kind);
     await stop(store);
