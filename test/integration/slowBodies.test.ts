@@ -11,7 +11,7 @@ describe('a request whose body never ends', () => {
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
       const response = await app.request(path, { method: 'POST', body, headers, duplex: 'half' });
       expect(response.status).toBe(504);
-    expect(await response.json()).toMatchObject({ code: 4 });
+      expect(await response.json()).toMatchObject({ code: 4 });
     },
   );
 });
