@@ -9,7 +9,7 @@ const setByThePlatform = ['K_SERVICE'];
 /** What is for self-hosted instances, or has a better name in the cloud. */
 const notInTheCloud = ['DATA_DIR', 'GOOGLE_CLOUD_PROJECT'];
 /** What has the right default in the cloud. */
-const leftToDefaults = ['MAX_REQUEST_BYTES'];
+const leftToDefaults = ['MAX_REQUEST_BYTES', 'MAX_RESPONSE_BYTES'];
 
 const applied: Readonly<Record<string, string>> = {
   '${var.project_id}': 'acme-identity',
@@ -34,7 +34,7 @@ describe('the environment that Terraform gives the functions', () => {
       logLevel: 'warn',
       corsOrigins: ['https://console.example.com', 'https://other.example.com'],
       maxRequestBytes: 32_000_000,
-      maxResponseBytes: 10_000_000,
+      maxResponseBytes: 32_000_000,
       maxTimeoutMs: 3_540_000,
       shutdownMs: 9_000,
       describesInstance: true,

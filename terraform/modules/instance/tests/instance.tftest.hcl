@@ -261,7 +261,6 @@ run "configures_the_functions" {
         FIRESTORE_DATABASE = "north"
         CORS_ORIGINS       = "https://console.example.com"
         LOG_LEVEL          = "warn"
-        MAX_RESPONSE_BYTES = "10000000"
         MAX_TIMEOUT        = "59m"
         OPENAPI_SCOPE      = "instance"
         SHUTDOWN_SECONDS   = "9"
