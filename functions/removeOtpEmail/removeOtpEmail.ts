@@ -2,8 +2,8 @@ import type { Caller } from '../../shared/auth/authenticate.ts';
 import { authorise } from '../../shared/auth/authorise.ts';
 import { userKey } from '../../shared/auth/memberKeys.ts';
 import { otpEmailNotSet, userIdLength, userNotFound } from '../../shared/errors/errors.ts';
-import { userIdParameter } from '../../shared/openapi/endpoints/removeOtpEmail.ts';
 import type { OperationDetails } from '../../shared/openapi/operations/removeOtpEmail.ts';
+import { userIdParameter } from '../../shared/openapi/userIdParameter.ts';
 import type { Store } from '../../shared/store/store.ts';
 
 /**

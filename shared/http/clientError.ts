@@ -1,14 +1,9 @@
-import { type Server, STATUS_CODES } from 'node:http';
-import type { Duplex } from 'node:stream';
+import type { Server } from 'node:http';
 import { httpHeadersTimeout, httpHeadersTooLarge, httpMalformed } from '../errors/errors.ts';
 import type { IdentityError } from '../errors/identityError.ts';
 import type { RunningRequests } from './drain.ts';
-import { errorResponse } from './errorResponse.ts';
 import { closeAfter, isHttp1, type Outgoing } from './exchange.ts';
-import { newRequestId } from './requestId.ts';
-
-/** How long a refused client may go on sending, so that the refusal is not lost to a reset. */
-const lingerMs = 1000;
+import { answerRaw } from './rawAnswer.ts';
 
 /** Answers what Node's HTTP/1 parser gives up on. */
 export function answerParserErrors(server: Server, running: RunningRequests): void {
@@ -32,26 +27,4 @@ function parserFault(code: string | undefined): IdentityError {
   if (code === 'HPE_HEADER_OVERFLOW') return httpHeadersTooLarge();
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return httpHeadersTimeout();
   return httpMalformed();
-}
-
-/** Answers on a socket that has no response object, and ends it. A socket that is ended already is left alone. */
-export async function answerRaw(socket: Duplex, error: IdentityError): Promise<void> {
-  if (socket.writableEnded) return;
-  if (!socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const response = errorResponse(error, newRequestId());
-  const head = [
-    `HTTP/1.1 ${response.status} ${STATUS_CODES[response.status] ?? ''}`,
-    ...Array.from(response.headers, ([name, value]) => `${name}: ${value}`),
-    `date: ${new Date().toUTCString()}`,
-    'connection: close',
-  ];
-  const body = await response.text();
-  const timer = setTimeout(() => socket.destroy(), lingerMs);
-  socket.once('close', () => clearTimeout(timer));
-  socket.on('error', () => socket.destroy());
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-  socket.resume();
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Operation } from '../endpoint.ts';
-import { userIdParameter } from '../endpoints/removeOtpEmail.ts';
+import { userIdParameter } from '../userIdParameter.ts';
 import { commonErrors } from './commonErrors.ts';
 
 /** What a change did (interface 2.2). */
