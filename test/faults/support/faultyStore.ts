@@ -1,5 +1,5 @@
 import { storeUnavailable } from '../../../shared/errors/errors.ts';
-import { type Snapshot, type Store, WriteConflict } from '../../../shared/store/store.ts';
+import { type Snapshot, type Store, type Write, WriteConflict } from '../../../shared/store/store.ts';
 import { Injection, type InjectionPlan } from './injection.ts';
 
 /** What of a store can be struck; `scan` is each array that a snapshot's scan gives. */
@@ -11,15 +11,20 @@ export interface FaultyStore {
   readonly injection: Injection<StoreOperation>;
 }
 
-/** Puts faults before a store. A commit without writes reaches no database, so none strikes it. */
+/**
+ * Puts faults before a store. A commit without writes reaches no database, so none strikes it; one that creates nothing can
+ * be sent twice without a conflict.
+ */
 export function faultyStore(store: Store, plan: InjectionPlan<StoreOperation>): FaultyStore {
   const injection = new Injection<StoreOperation>(plan, {
     failure: () => storeUnavailable(new Error('injected')),
     conflict: () => new WriteConflict('injected'),
   });
+  const spares = (writes: readonly Write[]) =>
+    writes.length === 0 || (plan.kind === 'conflicts' && writes.every(({ type }) => type !== 'create'));
   const faulty: Store = {
     commit: (writes) =>
-      writes.length === 0 ? store.commit(writes) : injection.around('commit', () => store.commit(writes)),
+      spares(writes) ? store.commit(writes) : injection.around('commit', () => store.commit(writes)),
     transaction: (work) => injection.around('transaction', () => store.transaction(work)),
     getMany: (keys, fields) => injection.around('getMany', () => store.getMany(keys, fields)),
     snapshot: () => injection.around('snapshot', async () => faultySnapshot(await store.snapshot(), injection)),
