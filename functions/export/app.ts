@@ -42,10 +42,11 @@ export function exportRoutes(ports: ExportPorts): readonly Route[] {
 }
 
 async function runExport(ports: ExportPorts, request: Request): Promise<Response> {
-  const started = performance.now();
-  using arrival = callSignal(request.signal, ports.maxTimeoutMs);
-  const body = await readJsonBody(request, MAX_REQUEST_BYTES, arrival.signal);
-  return answer(ports, readExportRequest(body), request.signal, started);
+  using resources = new DisposableStack();
+  const call = resources.use(callSignal(request.signal, ports.maxTimeoutMs));
+  const wanted = readExportRequest(await readJsonBody(request, MAX_REQUEST_BYTES, call.signal));
+  if (wanted.timeout !== undefined) call.limit(parseDuration(wanted.timeout, ports.maxTimeoutMs));
+  return await answer(ports, wanted, call.signal, resources);
 }
 
 function readExportRequest(body: unknown): ExportRequest {
@@ -64,14 +65,10 @@ function readExportRequest(body: unknown): ExportRequest {
 async function answer(
   ports: ExportPorts,
   request: ExportRequest,
-  clientSignal: AbortSignal,
-  started: number,
+  signal: AbortSignal,
+  resources: DisposableStack,
 ): Promise<Response> {
-  const timeoutMs =
-    request.timeout === undefined ? ports.maxTimeoutMs : parseDuration(request.timeout, ports.maxTimeoutMs);
   const location = request.gcsOutput && objectLocation(request.gcsOutput, 'gcs_output');
-  using resources = new DisposableStack();
-  const { signal } = resources.use(callSignal(clientSignal, Math.max(1, timeoutMs - (performance.now() - started))));
   await using asyncResources = new AsyncDisposableStack();
   const snapshot = asyncResources.adopt(await ports.store.snapshot(), (open) => open.close());
   const instance = await instanceName(snapshot);

@@ -42,15 +42,13 @@ export function importRoutes(ports: ImportPorts): readonly Route[] {
 }
 
 async function runImport(ports: ImportPorts, request: Request): Promise<ImportAnswer> {
-  const started = performance.now();
-  using arrival = callSignal(request.signal, ports.maxTimeoutMs);
+  using call = callSignal(request.signal, ports.maxTimeoutMs);
   const limits = { maxBytes: ports.maxRequestBytes, memoryBytes: MEMORY_BYTES, directory: tmpdir() };
-  const body = await receiveBody(request, { ...limits, adviceIfLarger: ADVICE_IF_LARGER, signal: arrival.signal });
+  const body = await receiveBody(request, { ...limits, adviceIfLarger: ADVICE_IF_LARGER, signal: call.signal });
   try {
     const envelope = await readEnvelope(body.open());
     const { timeout, withKeys, onConflict, dryRun } = envelope.request;
-    const timeoutMs = timeout === undefined ? ports.maxTimeoutMs : parseDuration(timeout, ports.maxTimeoutMs);
-    using call = callSignal(request.signal, Math.max(1, timeoutMs - (performance.now() - started)));
+    if (timeout !== undefined) call.limit(parseDuration(timeout, ports.maxTimeoutMs));
     const source = await documentSource(envelope, body, ports.bucket, call.signal);
     const options = { withKeys, onConflict, dryRun };
     return await importOrganisations(ports.store, source, options, uniqueStamp(ports.now()), call.signal);

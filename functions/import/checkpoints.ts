@@ -59,14 +59,11 @@ export async function dropCheckpoint(store: DocumentStore, key: string): Promise
 /** Takes the checkpoints of all other imports away; writes nothing where there is none. */
 export async function dropOtherCheckpoints(store: DocumentStore, key: string): Promise<void> {
   const documents = await store.getMany(places, ['body']);
-  const others = documents.filter((document) => document !== undefined && read(document).key !== key);
-  await store.commit(
-    others.flatMap((document) =>
-      document === undefined
-        ? []
-        : [{ type: 'delete' as const, key: { collection: 'instance' as const, id: document.id } }],
-    ),
-  );
+  const others = places.filter((_place, index) => {
+    const document = documents[index];
+    return document !== undefined && read(document).key !== key;
+  });
+  await store.commit(others.map((place) => ({ type: 'delete', key: place })));
 }
 
 function placeOf(key: string): DocumentKey {

@@ -4,7 +4,7 @@ import type { StoredDocument, Transaction } from '../../shared/store/store.ts';
 import { type BatchContext, isOfThisImport } from './batchContext.ts';
 import { ClaimLedger } from './claimLedger.ts';
 import { comparedFields, isEqual } from './comparison.ts';
-import type { OnConflict, Outcome } from './outcome.ts';
+import { isWritten, type OnConflict, type Outcome } from './outcome.ts';
 import { canOverwrite, heldNames, overwriteRecord, overwrittenFields } from './overwriting.ts';
 
 const CREATED: Outcome = { kind: 'created' };
@@ -32,7 +32,7 @@ export function decideBatch(
       const owner = ownerOf(plan.key);
       const outcome = await decideRecord(context, plan, present, names, written.has(owner) ? undefined : stamp);
       outcomes.set(plan, outcome);
-      if (outcome.kind === 'created' || outcome.kind === 'overwritten') written.add(owner);
+      if (isWritten(outcome)) written.add(owner);
       const write = writeOf(outcome, toWrite, present.get(owner), stamp);
       if (write === undefined) continue;
       transaction.write([write]);

@@ -3,7 +3,7 @@ import { type JsonRecord, textAt, valueAt } from '../../shared/contract/jsonReco
 import type { OrganisationRecord } from '../../shared/contract/record.ts';
 import type { RecordFault } from '../../shared/contract/section.ts';
 import type { OrganisationHeader } from './organisationDraft.ts';
-import type { Outcome } from './outcome.ts';
+import { isWritten, type Outcome } from './outcome.ts';
 import { warningsOf } from './warnings.ts';
 
 /** What the summary says of the import as a whole. */
@@ -45,8 +45,8 @@ export class ImportReport {
     const warnings = outcome.kind === 'failed' ? [] : warningsOf(record);
     if (outcome.kind === 'failed') this.addError(errorOf(record, outcome.fault));
     else if (this.warnings.length < MAX_LISTED_IDS) this.warnings.push(...warnings);
-    if (isWritten(outcome.kind)) this.list(organisation, record);
-    return warnings.length > 0 || !(isWritten(outcome.kind) || outcome.kind === 'unchanged');
+    if (isWritten(outcome)) this.list(organisation, record);
+    return warnings.length > 0 || !(isWritten(outcome) || outcome.kind === 'unchanged');
   }
 
   addError(error: ImportError): void {
@@ -103,10 +103,6 @@ export class ImportReport {
     if (Array.isArray(list)) list.push(entry);
     else org[success.field] = [entry];
   }
-}
-
-function isWritten(kind: Outcome['kind']): boolean {
-  return kind === 'created' || kind === 'overwritten';
 }
 
 function hasAny(counts: Counts): boolean {

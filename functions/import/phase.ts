@@ -11,6 +11,7 @@ import type { ImportReport } from './importReport.ts';
 import { type DocumentSource, sectionOf } from './inspection.ts';
 import { loginPolicyWith } from './loginPolicyV1.ts';
 import type { Targets } from './organisations.ts';
+import { isWritten } from './outcome.ts';
 import { withPhoneNumber } from './phoneNumber.ts';
 import { type PlacedPlan, RecordWriter } from './recordWriter.ts';
 
@@ -56,8 +57,7 @@ export async function writePhase(
 function writerOf({ context, report, progress }: ImportWork, phase: Section['phase']): RecordWriter {
   return new RecordWriter(context, ({ organisation, ordinal, plan }, outcome) => {
     const lookAgain = report.add(organisation, plan.record, outcome);
-    const written = outcome.kind === 'created' || outcome.kind === 'overwritten';
-    progress.settle(phase, ordinal, { written, lookAgain });
+    progress.settle(phase, ordinal, { written: isWritten(outcome), lookAgain });
   });
 }
 

@@ -8,27 +8,26 @@ export interface PhaseState {
 
 /** How far one phase of an import has come; records are numbered in the document's order. */
 export class PhaseProgress {
-  private readonly before: PhaseState;
-  private readonly doneBefore: (ordinal: number) => boolean;
+  private readonly settledBefore: number;
+  private readonly againBefore: ReadonlySet<number>;
   private readonly again: Set<number>;
   private settled: number;
 
   constructor(before: PhaseState = { settled: 0, again: [] }) {
-    const again = new Set(before.again);
-    this.before = before;
-    this.doneBefore = (ordinal) => ordinal < before.settled && !again.has(ordinal);
+    this.settledBefore = before.settled;
+    this.againBefore = new Set(before.again);
     this.again = new Set(before.again);
     this.settled = before.settled;
   }
 
   /** Whether an earlier call has brought the record in, with nothing to tell of it. */
   isDone(ordinal: number): boolean {
-    return this.doneBefore(ordinal);
+    return ordinal < this.settledBefore && !this.againBefore.has(ordinal);
   }
 
   /** Whether an earlier call has brought in all records of the phase. */
   isComplete(records: number): boolean {
-    return this.before.settled >= records && this.before.again.length === 0;
+    return this.settledBefore >= records && this.againBefore.size === 0;
   }
 
   /** Says that a record, and all before it, are decided. */

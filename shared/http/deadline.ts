@@ -6,6 +6,8 @@ const longestTimer = 2 ** 31 - 1;
 /** The signal of one call; disposing it frees its timer and its listener, and does not abort it. */
 export interface CallSignal extends Disposable {
   readonly signal: AbortSignal;
+  /** Gives the call another time, in milliseconds from its begin. */
+  limit(timeoutMs: number): void;
 }
 
 /**
@@ -19,11 +21,17 @@ export function callSignal(clientSignal: AbortSignal, timeoutMs: number | undefi
   const controller = new AbortController();
   const leave = () => controller.abort(cancelled());
   const expire = () => controller.abort(deadlineExceeded());
-  const timer = timeoutMs === undefined ? undefined : setTimeout(expire, Math.min(Math.ceil(timeoutMs), longestTimer));
+  const started = performance.now();
+  const endAfter = (ms: number) => setTimeout(expire, Math.min(Math.ceil(ms), longestTimer));
+  let timer = timeoutMs === undefined ? undefined : endAfter(timeoutMs);
   clientSignal.addEventListener('abort', leave, { once: true });
   if (clientSignal.aborted) leave();
   return {
     signal: controller.signal,
+    limit(otherMs) {
+      clearTimeout(timer);
+      timer = endAfter(Math.max(1, otherMs - (performance.now() - started)));
+    },
     [Symbol.dispose]() {
       clearTimeout(timer);
       clientSignal.removeEventListener('abort', leave);

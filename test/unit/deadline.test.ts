@@ -25,6 +25,25 @@ describe('callSignal', () => {
     expect(call.signal.reason).toMatchObject({ code: 'DEADLINE_EXCEEDED' });
   });
 
+  it('can be given another time, which counts from the begin of the call', () => {
+    using call = callSignal(new AbortController().signal, 10_000);
+    vi.advanceTimersByTime(600);
+    call.limit(1_000);
+    vi.advanceTimersByTime(399);
+    expect(call.signal.aborted).toBe(false);
+    vi.advanceTimersByTime(2);
+    expect(call.signal.reason).toMatchObject({ code: 'DEADLINE_EXCEEDED' });
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('is over at once when it is given a time that has passed', () => {
+    using call = callSignal(new AbortController().signal, 10_000);
+    vi.advanceTimersByTime(600);
+    call.limit(100);
+    vi.advanceTimersByTime(1);
+    expect(call.signal.reason).toMatchObject({ code: 'DEADLINE_EXCEEDED' });
+  });
+
   it('keeps the first reason', () => {
     const client = new AbortController();
     using call = callSignal(client.signal, 10);

@@ -31,32 +31,20 @@ export const projectSections: readonly Section[] = [
     error: { type: 'project_role', id: ['projectId', 'roleKey'], exists: taken('Errors.Project.Role.AlreadyExists') },
     success: { field: 'projectRoles', entry: ['projectId', 'roleKey'] },
   },
-  {
-    name: 'apiApps',
-    inner: 'app',
-    collection: 'applications',
-    phase: 2,
-    key: ['appId'],
-    references: [own(project('app.projectId', 'COMMAND-EbFMN'))],
-    error: {
-      type: 'api_app',
-      id: ['appId'],
-      exists: { id: 'PROJECT-mabu12', key: 'Errors.Project.App.AlreadyExisting' },
-    },
-    success: { field: 'apiAppIds', entry: ['appId'] },
-  },
-  {
-    name: 'oidcApps',
-    inner: 'app',
-    collection: 'applications',
-    phase: 2,
-    key: ['appId'],
-    references: [own(project('app.projectId', 'COMMAND-EbFMN'))],
-    error: {
-      type: 'oidc_app',
-      id: ['appId'],
-      exists: { id: 'PROJECT-lxowmp', key: 'Errors.Project.App.AlreadyExisting' },
-    },
-    success: { field: 'oidcAppIds', entry: ['appId'] },
-  },
+  application('apiApps', 'api_app', 'PROJECT-mabu12', 'apiAppIds'),
+  application('oidcApps', 'oidc_app', 'PROJECT-lxowmp', 'oidcAppIds'),
 ];
+
+/** Applications of one kind; all kinds share their ids. */
+function application(name: string, type: string, existsId: string, successField: string): Section {
+  return {
+    name,
+    inner: 'app',
+    collection: 'applications',
+    phase: 2,
+    key: ['appId'],
+    references: [own(project('app.projectId', 'COMMAND-EbFMN'))],
+    error: { type, id: ['appId'], exists: { id: existsId, key: 'Errors.Project.App.AlreadyExisting' } },
+    success: { field: successField, entry: ['appId'] },
+  };
+}
