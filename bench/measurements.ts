@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import { exportDocument, importDocument, inspectDocument, readDocument } from './product.ts';
-import type { Measured } from './stopwatch.ts';
+import type { Measured } from './table.ts';
 
 /** One measurement: which, of how many users, in which document and database. */
 export const taskSchema = z.object({

@@ -1,13 +1,13 @@
 import { open } from 'node:fs/promises';
 import { z } from 'zod';
-import { exportOrganisations } from '../functions/export/exportOrganisations.ts';
-import { DocumentReader } from '../functions/import/documentReader.ts';
-import { importOrganisations } from '../functions/import/importOrganisations.ts';
-import { type DocumentSource, inspect } from '../functions/import/inspection.ts';
-import { readFileRange } from '../shared/http/bodySpool.ts';
+import { exportOrganisations } from '../functions/export/operation.ts';
+import { type DocumentSource, inspect } from '../functions/import/inspect/inspection.ts';
+import { importOrganisations } from '../functions/import/operation.ts';
+import { DocumentReader } from '../functions/import/source/exportFileReader.ts';
+import { readFileRange } from '../shared/http/receivedBody.ts';
 import { parseJson } from '../shared/json/jsonScanner.ts';
 import { openStore, type StoreLocation } from '../shared/store/openStore.ts';
-import { type Measured, measure } from './stopwatch.ts';
+import { type Measured, measure } from './table.ts';
 
 const CHUNK_BYTES = 64 * 1024;
 const never = new AbortController().signal;

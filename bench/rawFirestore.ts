@@ -1,10 +1,14 @@
-import { connect, type FirestoreConnection } from '../shared/store/firestore/client.ts';
-import { type DatabaseAddress, documentName } from '../shared/store/firestore/database.ts';
-import type { WriteMessage } from '../shared/store/firestore/messages.ts';
+import type { WriteMessage } from '../shared/store/firestore/connection.ts';
+import {
+  connect,
+  type DatabaseAddress,
+  documentName,
+  type FirestoreConnection,
+} from '../shared/store/firestore/connection.ts';
 import { decodeDocument, encodeFields } from '../shared/store/firestore/values.ts';
 import { RawText } from './rawText.ts';
-import { sampleWrites } from './sampleWrites.ts';
-import { type Measured, measure } from './stopwatch.ts';
+import { sampleWrites } from './sampleUsers.ts';
+import { type Measured, measure } from './table.ts';
 
 const WRITES_PER_COMMIT = 500;
 /** As many as an import has. */

@@ -1,4 +1,4 @@
-import { isRecord, putAt } from '../shared/contract/jsonRecord.ts';
+import { isRecord, putAt } from '../shared/json/jsonObject.ts';
 import type { DocumentFields } from '../shared/store/documentFields.ts';
 
 const CHUNK_CHARACTERS = 64 * 1024;

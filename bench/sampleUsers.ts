@@ -2,6 +2,10 @@ import { hash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { readRecord } from '../shared/organisation/record.ts';
+import { createWrites, planRecord } from '../shared/organisation/recordPlan.ts';
+import { sections } from '../shared/organisation/sections.ts';
+import type { Write } from '../shared/store/store.ts';
 
 /** The organisation that all users are in. */
 export const ORGANISATION = '340000000000000001';
@@ -59,4 +63,24 @@ function* sampleDocument(users: number): Generator<string> {
 
 function pick(from: readonly string[], number: number): string {
   return from[number % from.length] ?? '';
+}
+
+/** A write as an import of new records makes it. */
+export type CreateWrite = Extract<Write, { type: 'create' }>;
+
+/** What an import of the sample document writes for its users: each one's document and claim, `size` writes a batch. */
+export function sampleWrites(users: number, size: number): CreateWrite[][] {
+  const batches: CreateWrite[][] = [];
+  for (let at = 0; at < users; at += size / 2) {
+    const numbers = Array.from({ length: Math.min(size / 2, users - at) }, (_, index) => at + index);
+    batches.push(numbers.flatMap(writesOf));
+  }
+  return batches;
+}
+
+function writesOf(number: number): CreateWrite[] {
+  const section = sections.find(({ name }) => name === 'humanUsers');
+  if (section === undefined) throw new Error('no section for users');
+  const plan = planRecord(readRecord(section, sampleUser(number), ORGANISATION), false);
+  return createWrites(plan, '2026-01-01T00:00:00.000000Z').filter((write) => write.type === 'create');
 }

@@ -3,9 +3,8 @@ import { join, relative } from 'node:path';
 import { root } from '../test/support/program.ts';
 import { buildFunction } from './buildFunction.ts';
 import { coldStart } from './coldStart.ts';
-import { nodeMajorOf } from './deployedPackage.ts';
+import { nodeMajorOf, readLockFile } from './deployedPackage.ts';
 import { functionNames } from './functionNames.ts';
-import { readLockFile } from './lockFile.ts';
 
 // The program behind `npm run build`: makes what is deployed, and shows that each function starts.
 

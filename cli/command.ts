@@ -1,4 +1,6 @@
+import { basename, resolve } from 'node:path';
 import type { ParseArgsConfig } from 'node:util';
+import type { StoreLocation } from '../shared/store/openStore.ts';
 import type { Store } from '../shared/store/store.ts';
 
 /** The options of a command beside those that every command has; `parseArgs`' form. */
@@ -58,4 +60,44 @@ export function required(invocation: Invocation, option: string): string {
 /** The n-th argument that is no option. */
 export function argument({ positionals }: Invocation, index: number): string {
   return positionals[index] ?? '';
+}
+
+/** Where an instance's database is, and the name that the instance gets where none is given. */
+export interface InstanceLocation {
+  readonly store: StoreLocation;
+  readonly defaultName: string;
+  /** The environment variables that say the same. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** Reads `--data DIR` or `--firestore PROJECT[/DATABASE]`, of which exactly one is to be given. */
+export function instanceLocation(data: string | undefined, firestore: string | undefined): InstanceLocation {
+  if ((data === undefined) === (firestore === undefined)) {
+    throw new UsageError('give either --data DIR (self-hosted) or --firestore PROJECT[/DATABASE]');
+  }
+  if (data !== undefined) return embedded(data);
+  const [, projectId, databaseId = '(default)'] = /^([^/]+)(?:\/([^/]+))?$/.exec(firestore ?? '') ?? [];
+  if (projectId === undefined) throw new UsageError(`--firestore ${firestore}: give PROJECT or PROJECT/DATABASE`);
+  const defaultName = databaseId === '(default)' ? projectId : databaseId;
+  const environment = { DATA_DIR: undefined, FIRESTORE_PROJECT: projectId, FIRESTORE_DATABASE: databaseId };
+  return { store: { kind: 'firestore', projectId, databaseId }, defaultName, environment };
+}
+
+function embedded(data: string): InstanceLocation {
+  if (data === '') throw new UsageError('--data needs a directory');
+  const directory = resolve(data);
+  const environment = { DATA_DIR: directory, FIRESTORE_PROJECT: undefined, FIRESTORE_DATABASE: undefined };
+  return { store: { kind: 'sqlite', directory }, defaultName: basename(directory), environment };
+}
+
+const DAY_MS = 86_400_000;
+const MAX_DAYS = 3_660;
+const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: DAY_MS };
+
+/** The lifetime of a token: `30d`, `12h` or `45m`, 30 days where none is given. Returns milliseconds. */
+export function lifetime(text: string | undefined): number {
+  const [, amount = '', unit = ''] = /^(\d{1,6})([mhd])$/.exec(text ?? '30d') ?? [];
+  const milliseconds = Number(amount) * (UNITS[unit] ?? 0);
+  if (milliseconds > 0 && milliseconds <= MAX_DAYS * DAY_MS) return milliseconds;
+  throw new UsageError(`--expires ${text}: give a lifetime such as 30d, 12h or 45m, of at most ${MAX_DAYS}d`);
 }

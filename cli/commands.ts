@@ -30,7 +30,7 @@ export const commands: readonly Command[] = [
     summary: 'give a person the OTP e-mail factor',
     options: {},
     positionals: 1,
-    load: async () => (await import('./commands/otpEmail.ts')).otpEmailEnable,
+    load: async () => (await import('./commands/accounts.ts')).otpEmailEnable,
   },
   {
     name: 'pat create',
@@ -38,7 +38,7 @@ export const commands: readonly Command[] = [
     summary: 'make a personal access token of a person or service user; it is shown this once',
     options: { user, expires: { type: 'string' } },
     positionals: 0,
-    load: async () => (await import('./commands/pat.ts')).patCreate,
+    load: async () => (await import('./commands/accounts.ts')).patCreate,
   },
   {
     name: 'pat list',
@@ -46,7 +46,7 @@ export const commands: readonly Command[] = [
     summary: 'list the tokens of a user',
     options: { user },
     positionals: 0,
-    load: async () => (await import('./commands/pat.ts')).patList,
+    load: async () => (await import('./commands/accounts.ts')).patList,
   },
   {
     name: 'pat revoke',
@@ -54,7 +54,7 @@ export const commands: readonly Command[] = [
     summary: 'make a token invalid at once',
     options: {},
     positionals: 1,
-    load: async () => (await import('./commands/pat.ts')).patRevoke,
+    load: async () => (await import('./commands/accounts.ts')).patRevoke,
   },
   {
     name: 'member add',
@@ -62,7 +62,7 @@ export const commands: readonly Command[] = [
     summary: 'give a user a role on the instance, or with --org on an organisation',
     options: membership,
     positionals: 0,
-    load: async () => (await import('./commands/member.ts')).memberAdd,
+    load: async () => (await import('./commands/accounts.ts')).memberAdd,
   },
   {
     name: 'member remove',
@@ -70,7 +70,7 @@ export const commands: readonly Command[] = [
     summary: 'take the role away again',
     options: membership,
     positionals: 0,
-    load: async () => (await import('./commands/member.ts')).memberRemove,
+    load: async () => (await import('./commands/accounts.ts')).memberRemove,
   },
   {
     name: 'service-user create',
@@ -78,7 +78,7 @@ export const commands: readonly Command[] = [
     summary: 'make a service user, in the default organisation unless told otherwise',
     options: { org },
     positionals: 1,
-    load: async () => (await import('./commands/serviceUser.ts')).serviceUserCreate,
+    load: async () => (await import('./commands/accounts.ts')).serviceUserCreate,
   },
   {
     name: 'service-user delete',
@@ -86,6 +86,6 @@ export const commands: readonly Command[] = [
     summary: 'delete a service user with its tokens and memberships',
     options: {},
     positionals: 1,
-    load: async () => (await import('./commands/serviceUser.ts')).serviceUserDelete,
+    load: async () => (await import('./commands/accounts.ts')).serviceUserDelete,
   },
 ];

@@ -3,9 +3,8 @@ import { parseArgs } from 'node:util';
 import { IdentityError } from '../shared/errors/identityError.ts';
 import { configureLog } from '../shared/log.ts';
 import { hasDatabase, openStore } from '../shared/store/openStore.ts';
-import { type Command, type Output, UsageError } from './command.ts';
+import { type Command, type InstanceLocation, instanceLocation, type Output, UsageError } from './command.ts';
 import { commands } from './commands.ts';
-import { type InstanceLocation, instanceLocation } from './location.ts';
 
 const commonOptions = {
   data: { type: 'string' },

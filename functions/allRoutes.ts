@@ -1,5 +1,5 @@
 import type { Route } from '../shared/http/route.ts';
-import { withOpenApi } from '../shared/openapi/withOpenApi.ts';
+import { withOpenApi } from '../shared/http/route.ts';
 import { type ExportPorts, exportRoutes } from './export/app.ts';
 import { type ImportPorts, importRoutes } from './import/app.ts';
 import { type RemoveOtpEmailPorts, removeOtpEmailRoutes } from './removeOtpEmail/app.ts';

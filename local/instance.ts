@@ -1,13 +1,18 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { allRoutes } from '../functions/allRoutes.ts';
-import { createCloudStorage } from '../shared/bucket/cloudStorage.ts';
+import { initialise, instanceKey } from '../shared/accounts/instance.ts';
+import { instanceMembers } from '../shared/accounts/members.ts';
+import { type NewToken, personalAccessToken } from '../shared/accounts/personalAccessTokens.ts';
+import { admit } from '../shared/auth/authorise.ts';
 import { readConfig } from '../shared/config.ts';
-import { createApp } from '../shared/http/createApp.ts';
+import { IdentityError } from '../shared/errors/identityError.ts';
+import { createApp } from '../shared/http/app.ts';
 import { serve } from '../shared/http/serve.ts';
+import { createCloudStorage } from '../shared/objectStorage/cloudStorage.ts';
 import { openStore, type StoreLocation } from '../shared/store/openStore.ts';
+import type { Store } from '../shared/store/store.ts';
 import { withDocs } from './docs/withDocs.ts';
-import { type LocalContent, prepareInstance } from './prepareInstance.ts';
 
 /** How one of the local instances is set up. */
 export interface LocalInstanceOptions extends LocalContent {
@@ -54,4 +59,65 @@ function locationOf(name: string, directory: string): StoreLocation {
 function environmentOf(location: StoreLocation): Record<string, string | undefined> {
   if (location.kind === 'sqlite') return { DATA_DIR: location.directory, FIRESTORE_PROJECT: undefined };
   return { DATA_DIR: undefined, FIRESTORE_PROJECT: location.projectId, FIRESTORE_DATABASE: location.databaseId };
+}
+
+/** What is in a local instance. */
+export interface LocalContent {
+  readonly name: string;
+  /** Fills the database; may be run on one that is filled already, or in part. */
+  readonly fill: (store: Store) => Promise<void>;
+}
+
+const TOKEN_LIFETIME_MS = 30 * 86_400_000;
+
+/**
+ * Sees to it that the instance is there and filled, and that a token of its owner is in the file. The file is written
+ * last, so that where it holds no valid token the rest may be missing too.
+ */
+export async function prepareInstance(
+  store: Store,
+  { name, fill }: LocalContent,
+  tokenFile: string,
+  now: Date,
+): Promise<void> {
+  const kept = await readIfThere(tokenFile);
+  if (kept !== undefined && (await isValid(store, kept, now))) return;
+  const make = (await isNew(store)) ? initialise(store, name, TOKEN_LIFETIME_MS, now) : ownerToken(store, name, now);
+  const { token } = await make;
+  await fill(store);
+  await writeFile(tokenFile, token, { mode: 0o600 });
+}
+
+async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+async function isValid(store: Store, token: string, now: Date): Promise<boolean> {
+  try {
+    await admit(store, `Bearer ${token.trim()}`, 'iam.write', now);
+    return true;
+  } catch (error) {
+    if (error instanceof IdentityError && (error.code === 'UNAUTHENTICATED' || error.code === 'PERMISSION_DENIED'))
+      return false;
+    throw error;
+  }
+}
+
+/** A new token of the instance's owner, for one that has expired or whose file is gone. */
+async function ownerToken(store: Store, name: string, now: Date): Promise<NewToken> {
+  const [owner] = await instanceMembers(store, 'IAM_OWNER');
+  if (owner === undefined) throw new RangeError(`nobody holds IAM_OWNER on ${name}: remove LOCAL_DIR to begin anew`);
+  const { made, write } = personalAccessToken(owner, now, TOKEN_LIFETIME_MS);
+  await store.commit([write]);
+  return made;
+}
+
+async function isNew(store: Store): Promise<boolean> {
+  const [instance] = await store.getMany([instanceKey], ['createdAt']);
+  return instance === undefined;
 }

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { importOrganisations } from '../functions/import/importOrganisations.ts';
+import { importOrganisations } from '../functions/import/operation.ts';
 import type { Store } from '../shared/store/store.ts';
 
 /** The person of the sample data who has the OTP e-mail factor. */

@@ -4,8 +4,8 @@ import { configureLog } from '../shared/log.ts';
 import { type Addresses, localCommands } from './commands.ts';
 import { startInstance } from './instance.ts';
 import { fillWithSample } from './sampleData.ts';
-import { createServiceAccount } from './storage/createServiceAccount.ts';
-import { startStorage } from './storage/startStorage.ts';
+import { startStorage } from './storage/server.ts';
+import { createServiceAccount } from './storage/serviceAccountKey.ts';
 
 const BUCKET = 'identity-exports';
 const FIRST_PORT = '8080';

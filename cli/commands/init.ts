@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { initialise } from '../../shared/accounts/initialise.ts';
+import { initialise } from '../../shared/accounts/instance.ts';
 import type { Run } from '../command.ts';
-import { lifetime } from '../expires.ts';
+import { lifetime } from '../command.ts';
 
 /** `identity init`. */
 export const init: Run = async ({ store, options, defaultName, now }) => {

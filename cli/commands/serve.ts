@@ -1,9 +1,9 @@
 import { allRoutes } from '../../functions/allRoutes.ts';
-import { createCloudStorage } from '../../shared/bucket/cloudStorage.ts';
 import { type Config, ConfigError, readConfig } from '../../shared/config.ts';
-import { createApp } from '../../shared/http/createApp.ts';
+import { createApp } from '../../shared/http/app.ts';
 import { serve as serveApp } from '../../shared/http/serve.ts';
 import { configureLog } from '../../shared/log.ts';
+import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
 import { type Invocation, type Run, UsageError } from '../command.ts';
 
 /** `identity serve`: the three functions on one port, until the process is told to stop. */

@@ -1,18 +1,16 @@
-import { admit } from '../../shared/auth/admit.ts';
-import type { Bucket } from '../../shared/bucket/bucket.ts';
-import { objectLocation } from '../../shared/contract/bucketRequest.ts';
-import { type ExportRequest, exportRequest } from '../../shared/contract/exportRequest.ts';
-import { readRequest } from '../../shared/contract/requestMessage.ts';
+import { instanceName } from '../../shared/accounts/instance.ts';
+import { admit } from '../../shared/auth/authorise.ts';
 import { parseDuration } from '../../shared/duration.ts';
-import { invalidRequest, outputUnsupported } from '../../shared/errors/errors.ts';
+import { invalidRequest, outputUnsupported, responseTooLarge } from '../../shared/errors/errors.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
-import { readJsonBody } from '../../shared/http/jsonBody.ts';
+import { readJsonBody } from '../../shared/http/requestBody.ts';
 import type { Route } from '../../shared/http/route.ts';
-import { instanceName } from '../../shared/instance.ts';
-import { exportEndpoint } from '../../shared/openapi/endpoints/export.ts';
+import type { Bucket } from '../../shared/objectStorage/objectStorage.ts';
 import type { Store } from '../../shared/store/store.ts';
-import { exportOrganisations } from './exportOrganisations.ts';
-import { exportResponse } from './exportResponse.ts';
+import { objectLocation } from '../../shared/wire/fields.ts';
+import { readRequest } from '../../shared/wire/requestMessage.ts';
+import { type ExportRequest, exportEndpoint, exportRequest } from './contract.ts';
+import { exportOrganisations } from './operation.ts';
 
 /** What the function works with. */
 export interface ExportPorts {
@@ -79,4 +77,56 @@ async function answer(
     if (!request.responseOutput) return Response.json({ manifest: written.manifest, object });
   }
   return exportResponse(begin().bytes, ports.maxResponseBytes, [resources.move(), asyncResources.move()]);
+}
+
+/** What a response holds open until its last byte is sent. */
+type Held = readonly [Disposable, AsyncDisposable];
+
+const HEADERS = { 'content-type': 'application/json' };
+
+/**
+ * The document as a response. It is streamed, unless there is a limit: then it is held back until it is complete, so
+ * that nobody gets a document cut off by the platform. An error before the first bytes is thrown; a later one breaks the
+ * connection off.
+ * @throws IdentityError FAILED_PRECONDITION when it is larger than `maxBytes`
+ */
+export async function exportResponse(
+  bytes: AsyncIterable<Uint8Array>,
+  maxBytes: number | undefined,
+  held: Held,
+): Promise<Response> {
+  const content = heldOpen(bytes, held);
+  if (maxBytes !== undefined) {
+    const whole = await collect(content, maxBytes);
+    // The platform takes more of an answer whose length it knows than of one that is streamed.
+    return new Response(whole, { headers: { ...HEADERS, 'content-length': String(whole.size) } });
+  }
+  const first = await content.next();
+  return new Response(ReadableStream.from(after(first, content)), { headers: HEADERS });
+}
+
+async function* heldOpen(bytes: AsyncIterable<Uint8Array>, [call, snapshot]: Held): AsyncGenerator<Uint8Array> {
+  using _call = call;
+  await using _snapshot = snapshot;
+  yield* bytes;
+}
+
+async function* after(first: IteratorResult<Uint8Array>, rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    if (!first.done) yield first.value;
+    yield* rest;
+  } finally {
+    await rest.return(undefined);
+  }
+}
+
+async function collect(bytes: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Blob> {
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  let size = 0;
+  for await (const part of bytes) {
+    size += part.length;
+    if (size > maxBytes) throw responseTooLarge(maxBytes);
+    parts.push(Uint8Array.from(part));
+  }
+  return new Blob(parts);
 }

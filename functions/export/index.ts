@@ -1,8 +1,8 @@
-import { createCloudStorage } from '../../shared/bucket/cloudStorage.ts';
-import { createApp } from '../../shared/http/createApp.ts';
+import { createApp } from '../../shared/http/app.ts';
 import { registerFunction } from '../../shared/http/functionShell.ts';
+import { withOpenApi } from '../../shared/http/route.ts';
+import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
 import { allEndpoints } from '../../shared/openapi/endpoints/all.ts';
-import { withOpenApi } from '../../shared/openapi/withOpenApi.ts';
 import { openStore } from '../../shared/store/openStore.ts';
 import { exportRoutes } from './app.ts';
 

@@ -1,17 +1,16 @@
 import { randomInt } from 'node:crypto';
 import { tmpdir } from 'node:os';
-import { admit } from '../../shared/auth/admit.ts';
-import type { Bucket } from '../../shared/bucket/bucket.ts';
-import type { ImportAnswer } from '../../shared/contract/importAnswer.ts';
+import { admit } from '../../shared/auth/authorise.ts';
 import { parseDuration } from '../../shared/duration.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
 import { receiveBody } from '../../shared/http/requestBody.ts';
 import type { Route } from '../../shared/http/route.ts';
-import { importEndpoint } from '../../shared/openapi/endpoints/import.ts';
+import type { Bucket } from '../../shared/objectStorage/objectStorage.ts';
 import type { Store } from '../../shared/store/store.ts';
-import { documentSource } from './documentSource.ts';
-import { readEnvelope } from './importEnvelope.ts';
-import { importOrganisations } from './importOrganisations.ts';
+import type { ImportAnswer } from './contract.ts';
+import { importEndpoint } from './contract.ts';
+import { importOrganisations } from './operation.ts';
+import { documentSource, readEnvelope } from './source/envelope.ts';
 
 /** What the function works with. */
 export interface ImportPorts {

@@ -1,7 +1,7 @@
-import { createCloudStorage } from '../../shared/bucket/cloudStorage.ts';
-import { createApp } from '../../shared/http/createApp.ts';
+import { createApp } from '../../shared/http/app.ts';
 import { registerFunction } from '../../shared/http/functionShell.ts';
-import { withOpenApi } from '../../shared/openapi/withOpenApi.ts';
+import { withOpenApi } from '../../shared/http/route.ts';
+import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
 import { openStore } from '../../shared/store/openStore.ts';
 import { importRoutes } from './app.ts';
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { authenticate } from '../../shared/auth/authenticate.ts';
+import { authenticate } from '../../shared/auth/authorise.ts';
 import type { Route } from '../../shared/http/route.ts';
-import { removeOtpEmailEndpoints } from '../../shared/openapi/endpoints/removeOtpEmail.ts';
 import { rpcRoutes } from '../../shared/rpc/rpcRoute.ts';
 import type { Store } from '../../shared/store/store.ts';
-import { removeOtpEmail } from './removeOtpEmail.ts';
+import { removeOtpEmailEndpoints } from './contract.ts';
+import { removeOtpEmail } from './operation.ts';
 
 /** What the function works with. */
 export interface RemoveOtpEmailPorts {

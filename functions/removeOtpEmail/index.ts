@@ -1,6 +1,6 @@
-import { createApp } from '../../shared/http/createApp.ts';
+import { createApp } from '../../shared/http/app.ts';
 import { registerFunction } from '../../shared/http/functionShell.ts';
-import { withOpenApi } from '../../shared/openapi/withOpenApi.ts';
+import { withOpenApi } from '../../shared/http/route.ts';
 import { openStore } from '../../shared/store/openStore.ts';
 import { removeOtpEmailRoutes } from './app.ts';
 

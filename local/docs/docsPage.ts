@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { MediaTypeObject, OpenApiDocument, OperationObject } from '../../shared/openapi/openApi.ts';
+import type { MediaTypeObject, OpenApiDocument, OperationObject } from '../../shared/openapi/openApiDocument.ts';
 import { fieldTable, type Html, prose, typeOf } from './schemaView.ts';
 
 const style = `

@@ -1,3 +1,7 @@
+import { verify } from 'node:crypto';
+import { z } from 'zod';
+import { unauthenticated } from './googleError.ts';
+
 /** Google's roles, of those that this stand-in knows. */
 type Role = 'objectCreator' | 'objectViewer' | 'objectAdmin';
 
@@ -26,4 +30,70 @@ const permissions: Readonly<Record<Role, readonly Permission[]>> = {
 /** Whether an account may do something in a bucket. */
 export function may(account: Account, permission: Permission, bucket: string): boolean {
   return account.buckets.includes(bucket) && account.roles.some((role) => permissions[role].includes(permission));
+}
+
+const header = z.object({ alg: z.literal('RS256') });
+const claims = z.object({
+  iss: z.string(),
+  sub: z.string().optional(),
+  aud: z.string().optional(),
+  scope: z.string().optional(),
+  iat: z.number(),
+  exp: z.number(),
+});
+
+/** Who sent a request, and whether its token lets it read and write. */
+export interface Caller {
+  readonly account: Account;
+  readonly mayRead: boolean;
+  readonly mayWrite: boolean;
+}
+
+const scopePrefix = 'https://www.googleapis.com/auth/';
+const writeScopes = ['devstorage.read_write', 'devstorage.full_control', 'cloud-platform'];
+const readScopes = [...writeScopes, 'devstorage.read_only', 'cloud-platform.read-only'];
+const audience = 'https://storage.googleapis.com/';
+const clockSkewSeconds = 10;
+const maxLifeSeconds = 3600;
+
+/**
+ * Who an Authorization header stands for: a JWT that the account has signed itself, with a scope, or with Cloud Storage
+ * or this server as its audience.
+ * @param origin this server's own, for example `http://127.0.0.1:8082`
+ * @throws GoogleError 401
+ */
+export function authenticate(authorization: string | undefined, accounts: readonly Account[], origin: string): Caller {
+  const [, signed, head, body, signature] = /^Bearer (([\w-]+)\.([\w-]+))\.([\w-]+)$/.exec(authorization ?? '') ?? [];
+  const parsed = claims.safeParse(json(body));
+  if (!header.safeParse(json(head)).success || !parsed.success) throw unauthenticated();
+  const account = accounts.find(({ clientEmail }) => clientEmail === parsed.data.iss);
+  if (account === undefined || !isCurrent(parsed.data)) throw unauthenticated();
+  if (!verify('RSA-SHA256', Buffer.from(signed ?? ''), account.publicKeyPem, Buffer.from(signature ?? '', 'base64url')))
+    throw unauthenticated();
+  return { account, ...accessOf(parsed.data, origin) };
+}
+
+function json(base64url: string | undefined): unknown {
+  try {
+    return JSON.parse(Buffer.from(base64url ?? '', 'base64url').toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+type Claims = z.infer<typeof claims>;
+
+function isCurrent({ iss, sub, iat, exp }: Claims): boolean {
+  const now = Date.now() / 1000;
+  const timely = exp > now - clockSkewSeconds && iat < now + clockSkewSeconds && exp - iat <= maxLifeSeconds;
+  return timely && (sub === undefined || sub === iss);
+}
+
+function accessOf({ scope, aud }: Claims, origin: string): Pick<Caller, 'mayRead' | 'mayWrite'> {
+  if (aud !== undefined && (aud.startsWith(audience) || aud.startsWith(`${origin}/`)))
+    return { mayRead: true, mayWrite: true };
+  const scopes = (scope ?? '').split(' ').filter((name) => name.startsWith(scopePrefix));
+  if (scopes.length === 0) throw unauthenticated();
+  const has = (names: readonly string[]) => scopes.some((name) => names.includes(name.slice(scopePrefix.length)));
+  return { mayRead: has(readScopes), mayWrite: has(writeScopes) };
 }

@@ -1,7 +1,8 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Checksums, createChecksummer } from './checksum.ts';
+import { CRC32C } from '@google-cloud/storage';
+import { invalid } from './googleError.ts';
 
 /** Bytes that are on their way to becoming an object. */
 export interface Draft {
@@ -59,4 +60,49 @@ async function* inUnits(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer, v
     length = rest.length;
   }
   if (length > 0) yield Buffer.concat(pieces);
+}
+
+/** An object's checksums, in base64, under the names of the API. */
+export interface Checksums {
+  readonly crc32c: string;
+  readonly md5Hash: string;
+}
+
+/** Both checksums of a stream of bytes, kept up as the bytes come. */
+export interface Checksummer {
+  update(bytes: Buffer): void;
+  /** The checksums of all bytes so far. */
+  current(): Checksums;
+}
+
+/** Checksums of nothing yet. */
+export function createChecksummer(): Checksummer {
+  const crc32c = new CRC32C();
+  const md5 = createHash('md5');
+  return {
+    update(bytes) {
+      crc32c.update(bytes);
+      md5.update(bytes);
+    },
+    current: () => ({ crc32c: crc32c.toString(), md5Hash: md5.copy().digest('base64') }),
+  };
+}
+
+/**
+ * Compares checksums that the client gave with those of the bytes that came.
+ * @throws GoogleError 400
+ */
+export function compare(given: Partial<Checksums>, actual: Checksums): void {
+  if (given.crc32c !== undefined && given.crc32c !== actual.crc32c)
+    throw invalid(`Provided CRC32C "${given.crc32c}" doesn't match calculated CRC32C "${actual.crc32c}".`);
+  if (given.md5Hash !== undefined && given.md5Hash !== actual.md5Hash)
+    throw invalid(`Provided MD5 hash "${given.md5Hash}" doesn't match calculated MD5 hash "${actual.md5Hash}".`);
+}
+
+/** The checksums in an `x-goog-hash` header: `crc32c=…,md5=…`. */
+export function parseHashHeader(header: string | undefined): Partial<Checksums> {
+  const pairs = (header ?? '').split(',').map((pair) => pair.trim());
+  const value = (name: string) => pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
+  const [crc32c, md5Hash] = [value('crc32c'), value('md5')];
+  return { ...(crc32c === undefined ? {} : { crc32c }), ...(md5Hash === undefined ? {} : { md5Hash }) };
 }

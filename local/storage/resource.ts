@@ -1,5 +1,5 @@
-import { metageneration } from './conditions.ts';
-import type { StoredObject } from './objectFiles.ts';
+import { conditionNotMet, noSuchObject } from './googleError.ts';
+import type { Guard, StoredObject } from './objectFiles.ts';
 
 /** An object's metadata as the JSON API shows it: numbers are strings. */
 export function resource(object: StoredObject, origin: string): Record<string, unknown> {
@@ -25,3 +25,35 @@ export function resource(object: StoredObject, origin: string): Record<string, u
 
 /** Changes with every generation. */
 export const etag = ({ generation }: StoredObject) => Buffer.from(generation).toString('base64');
+
+/** Nothing here changes an object's metadata, so it stays at its first version. */
+export const metageneration = '1';
+
+/** A guard that checks the preconditions in a request's query; generation 0 stands for no object. */
+export function preconditions(query: URLSearchParams): Guard {
+  return (present) => {
+    const generation = present?.generation ?? '0';
+    const [match, notMatch] = [query.get('ifGenerationMatch'), query.get('ifGenerationNotMatch')];
+    const version = query.get('ifMetagenerationMatch');
+    const unmet =
+      (match !== null && match !== generation) ||
+      (notMatch !== null && notMatch === generation) ||
+      (version !== null && (present === undefined || version !== metageneration));
+    if (unmet) throw conditionNotMet();
+  };
+}
+
+/**
+ * The object, if it is there in the generation that the query names, if any.
+ * @throws GoogleError 404
+ */
+export function existing(
+  object: StoredObject | undefined,
+  name: { readonly bucket: string; readonly object: string },
+  query: URLSearchParams,
+): StoredObject {
+  const generation = query.get('generation');
+  const gone = object === undefined || (generation !== null && generation !== object.generation);
+  if (gone) throw noSuchObject(name.bucket, name.object);
+  return object;
+}

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { compare, parseHashHeader } from './checksum.ts';
-import { type Draft, unit } from './draft.ts';
+import { z } from 'zod';
+import { type Checksums, compare, type Draft, parseHashHeader, unit } from './draft.ts';
 import { GoogleError, invalid } from './googleError.ts';
-import type { Guard, ObjectFiles, StoredObject } from './objectFiles.ts';
-import type { UploadRequest } from './uploadRequest.ts';
+import type { Guard, ObjectDescription, ObjectFiles, StoredObject } from './objectFiles.ts';
 
 /** What a session answers: how many bytes it has, or the finished object. */
 export type Progress = { readonly kept: number } | { readonly object: StoredObject };
@@ -117,3 +116,54 @@ function parseContentRange(header: string | undefined): ContentRange {
 }
 
 const number = (text: string | undefined) => (text === undefined || text === '*' ? undefined : Number(text));
+
+const body = z.object({
+  name: z.string().optional(),
+  contentType: z.string().optional(),
+  contentEncoding: z.string().optional(),
+  metadata: z.record(z.string(), z.string()).optional(),
+  crc32c: z.string().optional(),
+  md5Hash: z.string().optional(),
+});
+
+/** What a client says when it begins an upload. */
+export interface UploadRequest {
+  readonly description: ObjectDescription;
+  /** The checksums that it expects the object to have. */
+  readonly given: Partial<Checksums>;
+}
+
+/**
+ * Reads the metadata that comes with an upload; the object's name is there or in the query.
+ * @param contentType of the bytes, where it is given beside the metadata
+ * @throws GoogleError 400
+ */
+export function readUploadRequest(
+  bucket: string,
+  query: URLSearchParams,
+  json: string,
+  contentType: string | undefined,
+): UploadRequest {
+  const parsed = body.safeParse(parse(json));
+  const name = query.get('name') ?? parsed.data?.name;
+  if (!parsed.success || name === undefined || name === '') throw invalid('Required: object name');
+  const { crc32c, md5Hash, contentEncoding, metadata } = parsed.data;
+  return {
+    description: {
+      bucket,
+      name,
+      contentType: parsed.data.contentType ?? contentType ?? 'application/octet-stream',
+      contentEncoding,
+      metadata,
+    },
+    given: { ...(crc32c === undefined ? {} : { crc32c }), ...(md5Hash === undefined ? {} : { md5Hash }) },
+  };
+}
+
+function parse(json: string): unknown {
+  try {
+    return json.trim() === '' ? {} : JSON.parse(json);
+  } catch {
+    throw invalid('Parse Error');
+  }
+}

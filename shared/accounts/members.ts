@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { rolesOf } from '../auth/authorise.ts';
-import { instanceMemberKey, organisationMemberKey } from '../auth/memberKeys.ts';
-import { isInstanceRole, knownRoles } from '../auth/roles.ts';
-import { readRecord } from '../contract/record.ts';
-import { createWrites, planRecord } from '../contract/recordPlan.ts';
-import { sectionNamed } from '../contract/sections.ts';
+import { instanceMemberKey, isInstanceRole, knownRoles, organisationMemberKey } from '../auth/roles.ts';
 import { roleNotHeld, roleUnknown } from '../errors/errors.ts';
+import { readRecord } from '../organisation/record.ts';
+import { createWrites, planRecord } from '../organisation/recordPlan.ts';
+import { sectionNamed } from '../organisation/sections.ts';
 import type { DocumentKey, Store, Write } from '../store/store.ts';
 
 /** Where a membership is: on the instance, or on an organisation. */

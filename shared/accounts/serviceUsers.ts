@@ -1,15 +1,14 @@
-import { instanceMemberKey, userKey } from '../auth/memberKeys.ts';
+import { instanceMemberKey, userKey } from '../auth/roles.ts';
 import { tokenKey } from '../auth/token.ts';
-import { organisationSection } from '../contract/sections.ts';
 import { notServiceUser, organisationUnknown, userNameTaken } from '../errors/errors.ts';
-import { defaultOrganisation } from '../instance.ts';
-import { documentId } from '../store/documentId.ts';
-import { type Store, WriteConflict } from '../store/store.ts';
-import { existingUser } from './existingUser.ts';
-import { loginNamesByDomain } from './loginNames.ts';
-import { listTokens } from './personalAccessToken.ts';
-import { recordsReferringTo } from './userRecords.ts';
-import { newId, serviceUserWrites, userClaims } from './users.ts';
+import { isRecord, textAt } from '../json/jsonObject.ts';
+import { partitionOf, type Section } from '../organisation/section.ts';
+import { organisationSection, sections } from '../organisation/sections.ts';
+import { documentId } from '../store/documentKey.ts';
+import { type DocumentKey, type Snapshot, type Store, type StoredDocument, WriteConflict } from '../store/store.ts';
+import { defaultOrganisation } from './instance.ts';
+import { listTokens } from './personalAccessTokens.ts';
+import { existingUser, loginNamesByDomain, newId, serviceUserWrites, userClaims } from './users.ts';
 
 /**
  * Makes a service user.
@@ -60,4 +59,44 @@ async function existingOrganisation(store: Store, orgId: string): Promise<string
   );
   if (found === undefined) throw organisationUnknown(orgId);
   return orgId;
+}
+
+/** Where the records of an organisation are that refer to one of its users: memberships, grants, metadata, links, keys. */
+export async function recordsReferringTo(store: Store, userId: string, orgId: string): Promise<DocumentKey[]> {
+  const snapshot = await store.snapshot();
+  try {
+    const keys: DocumentKey[] = [];
+    for (const section of sections) {
+      for (const path of userPaths(section)) keys.push(...(await matching(snapshot, section, path, userId, orgId)));
+    }
+    return keys;
+  } finally {
+    await snapshot.close();
+  }
+}
+
+function userPaths({ references = [] }: Section): string[] {
+  return references.filter(({ collection }) => collection === 'users').flatMap(({ key }) => key);
+}
+
+async function matching(
+  snapshot: Snapshot,
+  section: Section,
+  path: string,
+  userId: string,
+  orgId: string,
+): Promise<DocumentKey[]> {
+  const { collection } = section;
+  const keys: DocumentKey[] = [];
+  const range = { collection, partition: partitionOf(orgId, section), fields: ['body'] } as const;
+  for await (const documents of snapshot.scan(range)) {
+    const found = documents.filter((document) => textOf(document, path, orgId) === userId);
+    keys.push(...found.map(({ id }) => ({ collection, id })));
+  }
+  return keys;
+}
+
+function textOf({ body = '{}' }: StoredDocument, path: string, orgId: string): string {
+  const json: unknown = JSON.parse(body);
+  return isRecord(json) ? textAt(json, path, orgId) : '';
 }

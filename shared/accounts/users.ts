@@ -1,7 +1,12 @@
 import { randomInt } from 'node:crypto';
-import { readRecord, recordOf } from '../contract/record.ts';
-import { createWrites, ownerOf, planRecord } from '../contract/recordPlan.ts';
-import { organisationSection, sectionNamed } from '../contract/sections.ts';
+import { userKey } from '../auth/roles.ts';
+import { otpEmailSet, userUnknown } from '../errors/errors.ts';
+import { isRecord } from '../json/jsonObject.ts';
+import { readRecord, recordOf } from '../organisation/record.ts';
+import { createWrites, ownerOf, planRecord } from '../organisation/recordPlan.ts';
+import { organisationSection, sectionNamed } from '../organisation/sections.ts';
+import type { FieldName } from '../store/documentFields.ts';
+import { documentId } from '../store/documentKey.ts';
 import type { DocumentKey, Store, StoredDocument, Write } from '../store/store.ts';
 
 /** A new id: 18 digits, as ZITADEL's are. */
@@ -34,4 +39,43 @@ export async function userClaims(
   const keys = [true, false].flatMap((byDomain) => planRecord(record, byDomain).claims.map(({ key }) => key));
   const claims = await store.getMany(keys, ['ownerId']);
   return keys.filter((_, index) => claims[index]?.ownerId === ownerOf({ collection: 'users', id }));
+}
+
+/**
+ * The stored user, person or service user.
+ * @throws IdentityError NOT_FOUND naming the id
+ */
+export async function existingUser(
+  store: Store,
+  userId: string,
+  fields: readonly FieldName[],
+): Promise<StoredDocument> {
+  const [user] = await store.getMany([userKey(userId)], fields);
+  if (user === undefined) throw userUnknown(userId);
+  return user;
+}
+
+/** Whether login names of an organisation's users carry its domain, as its domain policy says (contract 3.4). */
+export async function loginNamesByDomain(store: Store, orgId: string): Promise<boolean> {
+  const key: DocumentKey = { collection: 'settings', id: documentId(orgId, 'domainPolicy') };
+  const [stored] = await store.getMany([key], ['body']);
+  const policy: unknown = JSON.parse(stored?.body ?? 'null');
+  return isRecord(policy) && policy.userLoginMustBeDomain === true;
+}
+
+/**
+ * Gives a person the OTP e-mail factor, in one transaction.
+ * @returns the number of changes of the user so far
+ * @throws IdentityError NOT_FOUND where no person has this id, ALREADY_EXISTS where the person has the factor
+ */
+export function enableOtpEmail(store: Store, userId: string, now: Date): Promise<number> {
+  const key = userKey(userId);
+  return store.transaction(async (transaction) => {
+    const [user] = await transaction.getMany([key], ['otpEmail', 'sequence', 'partition']);
+    if (!user?.partition?.startsWith('humanUsers/')) throw userUnknown(userId);
+    if (user.otpEmail === true) throw otpEmailSet();
+    const sequence = (user.sequence ?? 0) + 1;
+    transaction.write([{ type: 'update', key, fields: { otpEmail: true, sequence, changedAt: now.toISOString() } }]);
+    return sequence;
+  });
 }

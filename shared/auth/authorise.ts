@@ -1,10 +1,40 @@
 import { z } from 'zod';
-import { operationDenied, userDenied } from '../errors/errors.ts';
+import { authHeaderInvalid, authHeaderMissing, operationDenied, tokenInvalid, userDenied } from '../errors/errors.ts';
 import type { IdentityError } from '../errors/identityError.ts';
-import type { DocumentKey, StoredDocument } from '../store/store.ts';
-import type { Caller } from './authenticate.ts';
-import { instanceMemberKey, organisationMemberKey } from './memberKeys.ts';
-import { grants, type Permission } from './roles.ts';
+import type { DocumentKey, Store, StoredDocument } from '../store/store.ts';
+import { grants, instanceMemberKey, organisationMemberKey, type Permission, userKey } from './roles.ts';
+import { isWellFormed, matchesDigest, tokenId, tokenKey } from './token.ts';
+
+/** Who calls: a person or a service user whose token is valid now. */
+export interface Caller {
+  readonly userId: string;
+}
+
+/** States in which a user's tokens are refused (contract 6.5); they are valid again when the state ends. */
+const refusedStates: ReadonlySet<string> = new Set([
+  'USER_STATE_INACTIVE',
+  'USER_STATE_LOCKED',
+  'USER_STATE_SUSPEND',
+  'USER_STATE_DELETED',
+]);
+
+/**
+ * Finds the caller by the Authorization header (interface 5.1, contract 6.5).
+ * @throws IdentityError UNAUTHENTICATED
+ */
+export async function authenticate(store: Store, authorization: string | undefined, now: Date): Promise<Caller> {
+  if (authorization === undefined || authorization === '') throw authHeaderMissing();
+  if (!authorization.startsWith('Bearer ')) throw authHeaderInvalid();
+  const token = authorization.slice('Bearer '.length);
+  if (!isWellFormed(token)) throw tokenInvalid();
+  const [stored] = await store.getMany([tokenKey(tokenId(token))]);
+  if (stored?.digest === undefined || stored.ownerId === undefined) throw tokenInvalid();
+  if (!matchesDigest(token, stored.digest)) throw tokenInvalid();
+  if (stored.expiresAt !== undefined && Date.parse(stored.expiresAt) <= now.getTime()) throw tokenInvalid();
+  const [user] = await store.getMany([userKey(stored.ownerId)], ['state']);
+  if (user === undefined || refusedStates.has(user.state ?? '')) throw tokenInvalid();
+  return { userId: stored.ownerId };
+}
 
 /** What `authorise` reads with: the store, or a transaction of it. */
 interface Reader {
@@ -33,4 +63,19 @@ export async function authorise(reader: Reader, caller: Caller, permission: Perm
 /** The roles that a stored membership gives. */
 export function rolesOf(membership: StoredDocument | undefined): readonly string[] {
   return membership?.body === undefined ? [] : memberSchema.parse(JSON.parse(membership.body)).roles;
+}
+
+/**
+ * Admits a request by its Authorization header: its caller must hold a permission on the instance (interface 5,
+ * contract 6.5). To be called before anything else of the request is looked at, so that nobody else learns from it.
+ * @throws IdentityError UNAUTHENTICATED, PERMISSION_DENIED
+ */
+export async function admit(
+  store: Store,
+  authorization: string | undefined,
+  permission: Permission,
+  now: Date,
+): Promise<void> {
+  const caller = await authenticate(store, authorization, now);
+  await authorise(store, caller, permission);
 }

@@ -1,3 +1,6 @@
+import { documentId } from '../store/documentKey.ts';
+import type { DocumentKey } from '../store/store.ts';
+
 /**
  * What a caller may be allowed to do. Export and import need `iam.write`, though ZITADEL's export is content with
  * `iam.read`: an export hands out credentials, and the interface (5.2) asks for the IAM Owner on both sides.
@@ -26,3 +29,18 @@ export function grants(held: readonly string[], permission: Permission): boolean
 
 /** The names of all roles that grant something here. */
 export const knownRoles: readonly string[] = [...roles.keys()];
+
+/** Where a user's roles on the instance are stored. They are not part of any organisation, so no export has them. */
+export function instanceMemberKey(userId: string): DocumentKey {
+  return { collection: 'members', id: documentId('instance', userId) };
+}
+
+/** Where a user's roles on an organisation are stored: a record of the section `orgMembers`. */
+export function organisationMemberKey(orgId: string, userId: string): DocumentKey {
+  return { collection: 'members', id: documentId('organisation', orgId, userId) };
+}
+
+/** Where a user, person or service user, is stored. */
+export function userKey(userId: string): DocumentKey {
+  return { collection: 'users', id: documentId(userId) };
+}

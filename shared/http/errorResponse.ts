@@ -1,8 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { codes } from '../errors/code.ts';
 import { IdentityError } from '../errors/identityError.ts';
 import { log } from '../log.ts';
-import { answerHeaders } from './answerHeaders.ts';
-import { encodeGrpcMessage, isGrpc } from './grpc.ts';
 
 /**
  * Folds whatever was thrown into an error that can be shown.
@@ -46,4 +45,37 @@ function grpcResponse({ code, message }: IdentityError, requestId: string, conte
 
 function headerSafe(text: string): string {
   return text.replace(/[^\x20-\x7e]+/g, ' ');
+}
+
+/** The headers that every answer carries, errors of the HTTP server itself included. */
+export function answerHeaders(requestId: string): Record<string, string> {
+  return {
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'x-request-id': requestId,
+    'x-robots-tag': 'none',
+  };
+}
+
+const sane = /^[A-Za-z0-9._-]{1,64}$/;
+
+/** The id that an answer and its log lines carry: the caller's if it is sane, else the platform's, else a new one. */
+export function requestIdFrom(readHeader: (name: string) => string | undefined): string {
+  const given = [readHeader('x-request-id'), readHeader('function-execution-id')];
+  return given.find((id) => id !== undefined && sane.test(id)) ?? newRequestId();
+}
+
+/** An id for a request whose headers are not known. */
+export const newRequestId = (): string => randomUUID();
+
+const contentType = /^application\/grpc(?:-web(?:-text)?)?(?:\+(?:proto|json))?$/i;
+
+/** Whether a content type is one of gRPC's or gRPC-Web's: their answers carry a status of their own, under HTTP's 200. */
+export function isGrpc(type: string): boolean {
+  return contentType.test(type);
+}
+
+/** A `grpc-message`: encoded is only what must be, since some clients do not decode more than that. */
+export function encodeGrpcMessage(text: string): string {
+  return text.toWellFormed().replace(/[^\x20-\x24\x26-\x7e]+/g, encodeURIComponent);
 }

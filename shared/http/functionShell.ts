@@ -3,9 +3,8 @@ import { http as registerHttp } from '@google-cloud/functions-framework';
 import { type Config, readConfig } from '../config.ts';
 import { configureLog, log } from '../log.ts';
 import type { Application } from './requestListener.ts';
-import { urlOf } from './serve.ts';
+import { endingSignals, shutDownOnSignals, urlOf } from './serve.ts';
 import { createHttpServer } from './server.ts';
-import { endingSignals, shutDownOnSignals } from './shutdown.ts';
 
 type CreateApp = (config: Config) => Application | Promise<Application>;
 

@@ -1,6 +1,9 @@
+import { isUtf8 } from 'node:buffer';
 import { tmpdir } from 'node:os';
-import { cancelled, requestTooLarge } from '../errors/errors.ts';
+import { bodyInvalid, bodyNoObject, cancelled, requestTooLarge } from '../errors/errors.ts';
 import { IdentityError } from '../errors/identityError.ts';
+import { duplicateKey } from '../json/duplicateKeys.ts';
+import { JsonFault, parseJson } from '../json/jsonScanner.ts';
 import { decoderFor } from './contentEncoding.ts';
 import { createBodyStorage, type ReceivedBody } from './receivedBody.ts';
 
@@ -88,4 +91,39 @@ async function readOrLeave(reader: ReadableStreamDefaultReader<Uint8Array>, sign
 
 function reasonOf(signal: AbortSignal): IdentityError {
   return signal.reason instanceof IdentityError ? signal.reason : cancelled();
+}
+
+/**
+ * Reads a small JSON body whole. Its content type is not looked at (contract 1.1).
+ * @throws IdentityError INVALID_ARGUMENT for an empty body, malformed JSON or bytes that are not UTF-8; RESOURCE_EXHAUSTED above `maxBytes`;
+ *   the signal's reason when the body does not arrive in time
+ */
+export async function readJsonBody(request: Request, maxBytes: number, signal: AbortSignal): Promise<unknown> {
+  const body = await receiveBody(request, {
+    maxBytes,
+    memoryBytes: maxBytes,
+    directory: tmpdir(),
+    signal,
+  });
+  try {
+    const text = await textOf(body.open());
+    if (text.trim() === '') throw bodyNoObject();
+    const value = parseJson(text, []);
+    const twice = duplicateKey(text, value);
+    if (twice !== undefined) throw new JsonFault([], `duplicate field "${twice}"`);
+    return value;
+  } catch (error) {
+    if (error instanceof JsonFault) throw bodyInvalid(error.message);
+    throw error;
+  } finally {
+    await body.close();
+  }
+}
+
+async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
+  const parts: Uint8Array[] = [];
+  for await (const part of bytes) parts.push(part);
+  const whole = Buffer.concat(parts);
+  if (!isUtf8(whole)) throw new JsonFault([], 'invalid UTF-8');
+  return new TextDecoder().decode(whole);
 }

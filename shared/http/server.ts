@@ -1,19 +1,14 @@
 import type { EventEmitter } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { Http2Server } from 'node:http2';
+import { createServer as createHttp2, type Http2Server, type Http2ServerRequest } from 'node:http2';
 import { httpExpectationFailed, httpHeadersTooLarge, methodNotAllowed, shuttingDown } from '../errors/errors.ts';
 import type { IdentityError } from '../errors/identityError.ts';
-import { answerParserErrors } from './clientError.ts';
 import { drainServer, followRequests, followSessions } from './drain.ts';
-import { errorResponse } from './errorResponse.ts';
-import { closeAfter, type Incoming, type Outgoing } from './exchange.ts';
-import { createHttp2Server, hasLargeHeaders } from './http2Server.ts';
+import { errorResponse, newRequestId } from './errorResponse.ts';
+import { closeAfter, continueOnDemand, type Incoming, type Outgoing } from './exchange.ts';
+import { answerParserErrors, answerRaw } from './parserErrors.ts';
 import { switchProtocols } from './protocolSwitch.ts';
-import { answerRaw } from './rawAnswer.ts';
-import { newRequestId } from './requestId.ts';
-import { type Application, requestListener } from './requestListener.ts';
-import { continueOnDemand } from './requestRest.ts';
-import { writeResponse } from './writeResponse.ts';
+import { type Application, requestListener, writeResponse } from './requestListener.ts';
 
 /** A Node server, and the way to end it. */
 export interface HttpServer {
@@ -107,4 +102,28 @@ function refuseTunnels(server: Server, http2Server: Http2Server, lingerMs: numbe
   http2Server.on('connect', (incoming: Incoming, outgoing: Outgoing) =>
     refuse(methodNotAllowed(), incoming, outgoing, lingerMs),
   );
+}
+
+/** Node's own limit for HTTP/1. */
+const maxHeaderBytes = 16_384;
+
+/** Makes an HTTP/2 server for connections without TLS; those without any traffic for `idleMs` take no new requests and end. */
+export function createHttp2Server(idleMs: number): Http2Server {
+  // What is a little too large can be answered 431; the protocol itself refuses what is much larger.
+  const server = createHttp2({ settings: { maxConcurrentStreams: 100, maxHeaderListSize: 4 * maxHeaderBytes } });
+  server.prependListener('request', bracketAuthority);
+  server.on('session', (session) => session.setTimeout(idleMs, () => session.close()));
+  return server;
+}
+
+/** Whether an HTTP/2 request's headers are larger than this server reads; HTTP/1's parser refuses such a request by itself. */
+export function hasLargeHeaders({ httpVersionMajor, rawHeaders }: Incoming): boolean {
+  if (httpVersionMajor === 1) return false;
+  return rawHeaders.reduce((bytes, text) => bytes + text.length, 0) > maxHeaderBytes;
+}
+
+/** Node's own client, and with it Connect's, leaves out the brackets of an IPv6 address, which no URL can do without. */
+function bracketAuthority({ headers }: Http2ServerRequest): void {
+  const [, address, port] = /^([\da-f]*:[\da-f:]*):(\d+)$/i.exec(headers[':authority'] ?? '') ?? [];
+  if (address !== undefined) headers[':authority'] = `[${address}]:${port}`;
 }

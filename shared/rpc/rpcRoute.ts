@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { accepts } from 'hono/accepts';
 import type { HttpEnv, Route } from '../http/route.ts';
 import type { Endpoint } from '../openapi/endpoint.ts';
-import type { RpcAnswers } from './rpcAnswers.ts';
+import type { RpcAnswers } from './rpcResponses.ts';
 import type { UnaryRpc } from './unaryRpc.ts';
 
 const json = 'application/json';
@@ -29,7 +29,7 @@ export interface RestBinding {
 export function rpcRoutes<Caller>(rpc: UnaryRpc<Caller>, rest: RestBinding): readonly Route[] {
   let loading: Promise<RpcAnswers> | undefined;
   const answers = () => {
-    loading ??= import('./rpcAnswers.ts').then(({ rpcAnswers }) => rpcAnswers(rpc));
+    loading ??= import('./rpcResponses.ts').then(({ rpcAnswers }) => rpcAnswers(rpc));
     return loading;
   };
   const answerRest: Route['handler'] = async (context) => {

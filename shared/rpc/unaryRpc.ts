@@ -9,9 +9,10 @@ import {
 import { ConnectError, createConnectRouter, createContextKey, type HandlerContext } from '@connectrpc/connect';
 import type { UniversalHandler } from '@connectrpc/connect/protocol';
 import { compressionBrotli, compressionGzip } from '@connectrpc/connect-node';
+import { ErrorDetailSchema } from '@zitadel/proto/zitadel/message_pb.js';
+import { codes } from '../errors/code.ts';
 import type { IdentityError } from '../errors/identityError.ts';
 import { shownError } from '../http/errorResponse.ts';
-import { connectError } from './connectError.ts';
 
 /** One method of a service, and what it does. Messages are handed over in their JSON mapping, which the REST route has as well. */
 export interface UnaryRpc<Caller> {
@@ -71,4 +72,13 @@ async function refusing<T>(context: HandlerContext, work: Promise<T>): Promise<T
     known.failure = shownError(reason, known.requestId);
     throw connectError(known.failure);
   }
+}
+
+/**
+ * An error as the RPC protocols carry it: ZITADEL's message, and where the error has an id, ZITADEL's detail (contract 6.4).
+ * Details of other types belong to requests that no RPC makes.
+ */
+export function connectError({ code, message, id, text }: IdentityError): ConnectError {
+  const details = id === undefined ? [] : [{ desc: ErrorDetailSchema, value: { id, message: text } }];
+  return new ConnectError(message, codes[code].number, undefined, details);
 }

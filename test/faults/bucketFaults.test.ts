@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createCloudStorage } from '../../shared/bucket/cloudStorage.ts';
+import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
 import { collect, inPieces } from '../support/bytes.ts';
 import { type LocalBucket, startLocalBucket } from '../support/localBucket.ts';
 import { openTestStore, sqlite } from '../support/stores.ts';

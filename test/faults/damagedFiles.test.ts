@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { inspect } from '../../functions/import/inspection.ts';
+import { inspect } from '../../functions/import/inspect/inspection.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { readDatabase } from '../support/database.ts';
 import { organisation, person } from '../support/organisation.ts';

@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createCloudStorage } from '../../shared/bucket/cloudStorage.ts';
-import { openStorage } from '../../shared/bucket/storageClient.ts';
+import { createCloudStorage, openStorage } from '../../shared/objectStorage/cloudStorage.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { inPieces } from '../support/bytes.ts';
 import { type LocalBucket, startLocalBucket } from '../support/localBucket.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe } from 'vitest';
-import type { ServiceAccount } from '../../shared/bucket/bucket.ts';
-import { createCloudStorage } from '../../shared/bucket/cloudStorage.ts';
+import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
+import type { ServiceAccount } from '../../shared/objectStorage/objectStorage.ts';
 import { describeBucketContract } from '../support/bucketContract.ts';
 import { startFakeGcsServer, whyNoFakeGcsServer } from '../support/fakeGcsServer.ts';
 import { type LocalBucket, startLocalBucket } from '../support/localBucket.ts';

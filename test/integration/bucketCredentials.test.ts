@@ -3,9 +3,9 @@ import { ClientRequest } from 'node:http';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { ServiceAccount } from '../../shared/bucket/bucket.ts';
-import { createCloudStorage } from '../../shared/bucket/cloudStorage.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
+import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
+import type { ServiceAccount } from '../../shared/objectStorage/objectStorage.ts';
 import { collect, inPieces } from '../support/bytes.ts';
 import { type LocalBucket, startLocalBucket } from '../support/localBucket.ts';
 

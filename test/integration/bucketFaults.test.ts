@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createCloudStorage } from '../../shared/bucket/cloudStorage.ts';
-import { openStorage } from '../../shared/bucket/storageClient.ts';
+import { createCloudStorage, openStorage } from '../../shared/objectStorage/cloudStorage.ts';
 import { collect, digest, inPieces } from '../support/bytes.ts';
 import { type LocalBucket, startLocalBucket } from '../support/localBucket.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcpProxy.ts';

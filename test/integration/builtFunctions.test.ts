@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
-import { startBuilt } from '../../build/startBuilt.ts';
+import { startBuilt } from '../../build/coldStart.ts';
 import { buildAll } from '../support/builtFunctions.ts';
 import { comparable } from '../support/comparable.ts';
 import { identityJson } from '../support/identityCommand.ts';

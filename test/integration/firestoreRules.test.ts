@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
-import { documentId } from '../../shared/store/documentId.ts';
+import { documentId } from '../../shared/store/documentKey.ts';
 import { type Collection, collections } from '../../shared/store/store.ts';
 import { scanAll } from '../support/documents.ts';
 import { type ClientRequest, putRules, signedIn, statusFor } from '../support/firestoreClient.ts';

@@ -5,7 +5,7 @@ import { http as registerHttp } from '@google-cloud/functions-framework';
 import { getTestServer } from '@google-cloud/functions-framework/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { createApp } from '../../shared/http/createApp.ts';
+import { createApp } from '../../shared/http/app.ts';
 import { registerFunction } from '../../shared/http/functionShell.ts';
 import { urlOf } from '../../shared/http/serve.ts';
 import { configureLog } from '../../shared/log.ts';

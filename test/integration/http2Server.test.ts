@@ -3,7 +3,7 @@ import { constants } from 'node:http2';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { authHeaderMissing } from '../../shared/errors/errors.ts';
-import { createApp } from '../../shared/http/createApp.ts';
+import { createApp } from '../../shared/http/app.ts';
 import type { Route } from '../../shared/http/route.ts';
 import { type Serving, serve } from '../../shared/http/serve.ts';
 import { configureLog } from '../../shared/log.ts';

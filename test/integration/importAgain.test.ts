@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { sections } from '../../shared/contract/sections.ts';
+import { sections } from '../../shared/organisation/sections.ts';
 import { changed, changes } from '../support/changedOrganisation.ts';
 import { comparable } from '../support/comparable.ts';
 import { countedInstance } from '../support/countedInstance.ts';

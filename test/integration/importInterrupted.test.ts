@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { importOrganisations } from '../../functions/import/importOrganisations.ts';
+import { importOrganisations } from '../../functions/import/operation.ts';
 import { deadlineExceeded } from '../../shared/errors/errors.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { type Store, WriteConflict } from '../../shared/store/store.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { type ImportOptions, importOrganisations } from '../../functions/import/importOrganisations.ts';
+import { type ImportOptions, importOrganisations } from '../../functions/import/operation.ts';
 import { deadlineExceeded } from '../../shared/errors/errors.ts';
 import type { Collection, DocumentKey, Store } from '../../shared/store/store.ts';
 import { inPieces } from '../support/bytes.ts';

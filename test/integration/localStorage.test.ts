@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Account } from '../../local/storage/account.ts';
-import { type RunningStorage, startStorage } from '../../local/storage/startStorage.ts';
-import type { ServiceAccount } from '../../shared/bucket/bucket.ts';
-import { openStorage } from '../../shared/bucket/storageClient.ts';
+import { type RunningStorage, startStorage } from '../../local/storage/server.ts';
+import { openStorage } from '../../shared/objectStorage/cloudStorage.ts';
+import type { ServiceAccount } from '../../shared/objectStorage/objectStorage.ts';
 import { signJwt } from '../support/signJwt.ts';
 
 const scope = (name: string) => ({ scope: `https://www.googleapis.com/auth/${name}` });

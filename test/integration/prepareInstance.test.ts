@@ -1,11 +1,11 @@
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { exportOrganisations } from '../../functions/export/exportOrganisations.ts';
-import { prepareInstance } from '../../local/prepareInstance.ts';
+import { exportOrganisations } from '../../functions/export/operation.ts';
+import { prepareInstance } from '../../local/instance.ts';
 import { fillWithSample, samplePerson } from '../../local/sampleData.ts';
-import { initialise } from '../../shared/accounts/initialise.ts';
-import { admit } from '../../shared/auth/admit.ts';
+import { initialise } from '../../shared/accounts/instance.ts';
+import { admit } from '../../shared/auth/authorise.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { collect } from '../support/bytes.ts';
 import { describeStores, openTestStore, type StoreKind } from '../support/stores.ts';

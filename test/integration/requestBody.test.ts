@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deadlineExceeded } from '../../shared/errors/errors.ts';
-import { createApp } from '../../shared/http/createApp.ts';
+import { createApp } from '../../shared/http/app.ts';
 import { type ReceivedBody, receiveBody } from '../../shared/http/requestBody.ts';
 import { type Serving, serve } from '../../shared/http/serve.ts';
 import { configureLog } from '../../shared/log.ts';

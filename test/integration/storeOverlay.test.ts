@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { documentId } from '../../shared/store/documentId.ts';
-import { openOverlay } from '../../shared/store/overlay/openOverlay.ts';
+import { documentId } from '../../shared/store/documentKey.ts';
+import { openOverlay } from '../../shared/store/overlay.ts';
 import { type Store, WriteConflict } from '../../shared/store/store.ts';
 import { readDatabase } from '../support/database.ts';
 import { createUser, userKey } from '../support/documents.ts';

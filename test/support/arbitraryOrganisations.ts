@@ -1,9 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
-import { putAt } from '../../shared/contract/jsonRecord.ts';
-import { documentFields } from '../../shared/contract/organisationDocument.ts';
-import type { Section } from '../../shared/contract/section.ts';
-import { sections } from '../../shared/contract/sections.ts';
+import { putAt } from '../../shared/json/jsonObject.ts';
+import { documentFields } from '../../shared/organisation/message.ts';
+import type { Section } from '../../shared/organisation/section.ts';
+import { sections } from '../../shared/organisation/sections.ts';
 import { arbitraryMessage } from './arbitraryMessage.ts';
 import type { Organisation } from './zitadelFixture.ts';
 

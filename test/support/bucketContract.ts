@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
-import type { Bucket, ObjectLocation } from '../../shared/bucket/bucket.ts';
+import type { Bucket, ObjectLocation } from '../../shared/objectStorage/objectStorage.ts';
 import { collect, digest, inPieces } from './bytes.ts';
 
 /** What the contract runs against: made before each test. */

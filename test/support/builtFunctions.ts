@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { unzipSync } from 'fflate';
 import { type BuiltFunction, buildFunction } from '../../build/buildFunction.ts';
+import { readLockFile } from '../../build/deployedPackage.ts';
 import { functionNames } from '../../build/functionNames.ts';
-import { readLockFile } from '../../build/lockFile.ts';
 
 /** Builds all functions into a directory. */
 export async function buildAll(output: string): Promise<BuiltFunction[]> {

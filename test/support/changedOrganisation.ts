@@ -1,4 +1,4 @@
-import { isRecord } from '../../shared/contract/jsonRecord.ts';
+import { isRecord } from '../../shared/json/jsonObject.ts';
 import type { Organisation } from './zitadelFixture.ts';
 
 const text = { text: 'changed' };

@@ -1,5 +1,5 @@
-import { ownerOf } from '../../shared/contract/recordPlan.ts';
-import { organisationSection, sections } from '../../shared/contract/sections.ts';
+import { ownerOf } from '../../shared/organisation/recordPlan.ts';
+import { organisationSection, sections } from '../../shared/organisation/sections.ts';
 import { fieldNames } from '../../shared/store/documentFields.ts';
 import { type Collection, collections, type Store, type StoredDocument } from '../../shared/store/store.ts';
 import { scanAll } from './documents.ts';

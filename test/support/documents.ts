@@ -1,5 +1,5 @@
 import type { DocumentFields } from '../../shared/store/documentFields.ts';
-import { documentId } from '../../shared/store/documentId.ts';
+import { documentId } from '../../shared/store/documentKey.ts';
 import type { DocumentKey, Snapshot, Store, StoredDocument, Write } from '../../shared/store/store.ts';
 
 /** The key of a user's document, made of its natural key. */

@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto';
-import { textAt } from '../../shared/contract/jsonRecord.ts';
-import { ownerOf, type RecordPlan } from '../../shared/contract/recordPlan.ts';
-import { referencesOf } from '../../shared/contract/recordReferences.ts';
-import { partitionOf, type Reference } from '../../shared/contract/section.ts';
-import { organisationSection } from '../../shared/contract/sections.ts';
-import { documentId } from '../../shared/store/documentId.ts';
+import { textAt } from '../../shared/json/jsonObject.ts';
+import { ownerOf, type RecordPlan, referencesOf } from '../../shared/organisation/recordPlan.ts';
+import { partitionOf, type Reference } from '../../shared/organisation/section.ts';
+import { organisationSection } from '../../shared/organisation/sections.ts';
+import { documentId } from '../../shared/store/documentKey.ts';
 import type { Collection, StoredDocument } from '../../shared/store/store.ts';
 import { type Database, recordCollections } from './database.ts';
 import { type Documents, parsed, planOf } from './storedPlans.ts';

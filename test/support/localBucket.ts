@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createServiceAccount } from '../../local/storage/createServiceAccount.ts';
-import { startStorage } from '../../local/storage/startStorage.ts';
-import type { ServiceAccount } from '../../shared/bucket/bucket.ts';
-import { readServiceAccount } from '../../shared/bucket/serviceAccount.ts';
+import { startStorage } from '../../local/storage/server.ts';
+import { createServiceAccount } from '../../local/storage/serviceAccountKey.ts';
+import type { ServiceAccount } from '../../shared/objectStorage/objectStorage.ts';
+import { readServiceAccount } from '../../shared/objectStorage/serviceAccount.ts';
 
 /** A stand-in with one bucket, `exports`, and an account for each of the roles. */
 export interface LocalBucket {

@@ -1,5 +1,5 @@
 import { sign } from 'node:crypto';
-import type { ServiceAccount } from '../../shared/bucket/bucket.ts';
+import type { ServiceAccount } from '../../shared/objectStorage/objectStorage.ts';
 
 const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 

@@ -1,9 +1,9 @@
-import { DocumentFault } from '../../shared/contract/documentFault.ts';
-import { isRecord, type JsonRecord } from '../../shared/contract/jsonRecord.ts';
-import { readRecord, recordOf } from '../../shared/contract/record.ts';
-import { ownerOf, planRecord, type RecordPlan } from '../../shared/contract/recordPlan.ts';
-import { organisationSection, sections } from '../../shared/contract/sections.ts';
-import { documentId } from '../../shared/store/documentId.ts';
+import { isRecord, type JsonRecord } from '../../shared/json/jsonObject.ts';
+import { DocumentFault } from '../../shared/organisation/message.ts';
+import { readRecord, recordOf } from '../../shared/organisation/record.ts';
+import { ownerOf, planRecord, type RecordPlan } from '../../shared/organisation/recordPlan.ts';
+import { organisationSection, sections } from '../../shared/organisation/sections.ts';
+import { documentId } from '../../shared/store/documentKey.ts';
 import type { StoredDocument } from '../../shared/store/store.ts';
 
 const sectionsByName = new Map([organisationSection, ...sections].map((section) => [section.name, section]));

@@ -2,12 +2,12 @@ import { expect } from 'vitest';
 import { z } from 'zod';
 import { exportRoutes } from '../../functions/export/app.ts';
 import { importRoutes } from '../../functions/import/app.ts';
-import { initialise } from '../../shared/accounts/initialise.ts';
-import type { Bucket } from '../../shared/bucket/bucket.ts';
-import { exportFile } from '../../shared/contract/exportFile.ts';
-import { importAnswer } from '../../shared/contract/importAnswer.ts';
-import { createApp } from '../../shared/http/createApp.ts';
+import { importAnswer } from '../../functions/import/contract.ts';
+import { initialise } from '../../shared/accounts/instance.ts';
+import { createApp } from '../../shared/http/app.ts';
 import { configureLog } from '../../shared/log.ts';
+import type { Bucket } from '../../shared/objectStorage/objectStorage.ts';
+import { exportFile } from '../../shared/organisation/exportFile.ts';
 import type { Store } from '../../shared/store/store.ts';
 
 const record = z.record(z.string(), z.unknown());

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { createCloudStorage } from '../../shared/bucket/cloudStorage.ts';
-import { readServiceAccount } from '../../shared/bucket/serviceAccount.ts';
+import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
+import { readServiceAccount } from '../../shared/objectStorage/serviceAccount.ts';
 
 // Run as a process of its own, so that its memory is the client's alone: writes an object of MIB and reads it back.
 // Prints {"writeMBps","readMBps","rssGrowth"}, the last in bytes. STORAGE_EMULATOR_HOST says where to.

@@ -1,8 +1,8 @@
 import { exportRoutes } from '../../functions/export/app.ts';
 import { importRoutes } from '../../functions/import/app.ts';
 import { removeOtpEmailRoutes } from '../../functions/removeOtpEmail/app.ts';
-import { createCloudStorage } from '../../shared/bucket/cloudStorage.ts';
 import type { Route } from '../../shared/http/route.ts';
+import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
 import { openTestStore, sqlite } from '../support/stores.ts';
 import type { FunctionName } from './terraformFiles.ts';
 

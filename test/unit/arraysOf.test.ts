@@ -1,7 +1,7 @@
 import { Duplex } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { arraysOf } from '../../shared/store/firestore/arraysOf.ts';
+import { arraysOf } from '../../shared/store/firestore/batches.ts';
 
 const BUFFERED_BY_THE_STREAM = 16;
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createApp } from '../../shared/http/createApp.ts';
+import { createApp } from '../../shared/http/app.ts';
 import type { Route } from '../../shared/http/route.ts';
 import { configureLog } from '../../shared/log.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { userNotFound } from '../../shared/errors/errors.ts';
-import { createApp } from '../../shared/http/createApp.ts';
+import { createApp } from '../../shared/http/app.ts';
 import { capturedLog } from '../support/capturedLog.ts';
 
 const app = createApp({

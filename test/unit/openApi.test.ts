@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { describeRequest } from '../../shared/contract/requestDescription.ts';
-import { refusedField, requestMessage } from '../../shared/contract/requestMessage.ts';
-import { createApp } from '../../shared/http/createApp.ts';
+import { createApp } from '../../shared/http/app.ts';
 import type { Route } from '../../shared/http/route.ts';
+import { withOpenApi } from '../../shared/http/route.ts';
 import { configureLog } from '../../shared/log.ts';
 import type { Endpoint } from '../../shared/openapi/endpoint.ts';
 import { allEndpoints } from '../../shared/openapi/endpoints/all.ts';
+import { describeRequest } from '../../shared/openapi/jsonSchema.ts';
 import { openApiDocument } from '../../shared/openapi/openApiDocument.ts';
-import { withOpenApi } from '../../shared/openapi/withOpenApi.ts';
+import { refusedField, requestMessage } from '../../shared/wire/requestMessage.ts';
 
 configureLog('silent');
 const record = z.record(z.string(), z.unknown());

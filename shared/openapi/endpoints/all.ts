@@ -1,7 +1,7 @@
+import { exportEndpoint } from '../../../functions/export/contract.ts';
+import { importEndpoint } from '../../../functions/import/contract.ts';
+import { removeOtpEmailEndpoints } from '../../../functions/removeOtpEmail/contract.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { exportEndpoint } from './export.ts';
-import { importEndpoint } from './import.ts';
-import { removeOtpEmailEndpoints } from './removeOtpEmail.ts';
 
 /** What an instance answers, for a process that answers only some of it. */
 export const allEndpoints: readonly Endpoint[] = [

@@ -1,10 +1,8 @@
-import { checkCommitSize } from '../checkCommitSize.ts';
+import { checkCommitSize } from '../commitSize.ts';
 import { type DocumentChanges, type Write, WriteConflict } from '../store.ts';
-import type { FirestoreConnection } from './client.ts';
-import { documentName } from './database.ts';
-import type { TransactionId, WriteMessage } from './messages.ts';
-import { passingRule, retry } from './retry.ts';
-import { isPassing, statusOf, toStoreError } from './status.ts';
+import type { FirestoreConnection, TransactionId, WriteMessage } from './connection.ts';
+import { documentName } from './connection.ts';
+import { isPassing, passingRule, retry, statusOf, toStoreError } from './status.ts';
 import { encodeFields } from './values.ts';
 
 /**

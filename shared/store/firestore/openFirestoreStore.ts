@@ -1,9 +1,8 @@
-import { documentId } from '../documentId.ts';
+import { documentId } from '../documentKey.ts';
 import type { Snapshot, Store } from '../store.ts';
-import { connect, type FirestoreConnection } from './client.ts';
 import { commit } from './commit.ts';
-import type { DatabaseAddress } from './database.ts';
-import type { Timestamp } from './messages.ts';
+import type { DatabaseAddress, Timestamp } from './connection.ts';
+import { connect, type FirestoreConnection } from './connection.ts';
 import { readMany } from './readMany.ts';
 import { scan } from './scan.ts';
 import { createTransact } from './transact.ts';

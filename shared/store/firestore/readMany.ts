@@ -1,11 +1,9 @@
 import type { CancellableStream } from 'google-gax';
 import type { FieldName } from '../documentFields.ts';
 import type { DocumentKey, StoredDocument } from '../store.ts';
-import type { FirestoreConnection } from './client.ts';
-import { documentName } from './database.ts';
-import type { BatchGetRequest, DocumentMessage, Timestamp, TransactionId } from './messages.ts';
-import { passingRule, retry } from './retry.ts';
-import { toStoreError } from './status.ts';
+import type { BatchGetRequest, DocumentMessage, FirestoreConnection, Timestamp, TransactionId } from './connection.ts';
+import { documentName } from './connection.ts';
+import { passingRule, retry, toStoreError } from './status.ts';
 import { decodeDocument } from './values.ts';
 
 /** Which state is read: that of a moment, that of a transaction, that which a new transaction sees; the latest if none. */

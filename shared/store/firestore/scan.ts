@@ -1,11 +1,9 @@
 import type { FieldName } from '../documentFields.ts';
 import type { ScanRange, StoredDocument } from '../store.ts';
-import { arraysOf } from './arraysOf.ts';
-import type { FirestoreConnection } from './client.ts';
-import { documentName } from './database.ts';
-import type { DocumentMessage, QueryRequest, Timestamp } from './messages.ts';
-import { passingRule, pause } from './retry.ts';
-import { isPassing, toStoreError } from './status.ts';
+import { arraysOf } from './batches.ts';
+import type { DocumentMessage, FirestoreConnection, QueryRequest, Timestamp } from './connection.ts';
+import { documentName } from './connection.ts';
+import { isPassing, passingRule, pause, toStoreError } from './status.ts';
 import { decodeDocument } from './values.ts';
 
 interface QueryResponse {

@@ -1,11 +1,9 @@
+import { createTurns } from '../../async.ts';
 import type { Store, Transaction, Write } from '../store.ts';
-import { createTurns } from '../turns.ts';
-import type { FirestoreConnection } from './client.ts';
 import { commit } from './commit.ts';
-import { contentionRule } from './contention.ts';
-import type { TransactionId } from './messages.ts';
+import type { FirestoreConnection, TransactionId } from './connection.ts';
 import { type ReadState, readMany } from './readMany.ts';
-import { retry } from './retry.ts';
+import { contentionRule, retry } from './status.ts';
 
 /**
  * Makes the store's method `transaction`. Those that lost against another writer are tried again one at a time: together

@@ -1,7 +1,6 @@
-import { type FieldName, fieldNames } from '../documentFields.ts';
-import { type GrowingDocument, setField } from '../setField.ts';
+import { type FieldName, fieldNames, type GrowingDocument, setField } from '../documentFields.ts';
 import type { DocumentChanges, StoredDocument } from '../store.ts';
-import type { DocumentMessage, ValueMessage } from './messages.ts';
+import type { DocumentMessage, ValueMessage } from './connection.ts';
 
 /** The values of the fields that are given and not `null`. */
 export function encodeFields(fields: DocumentChanges): Record<string, ValueMessage> {

@@ -1,12 +1,10 @@
-import { checkCommitSize } from '../checkCommitSize.ts';
+import { checkCommitSize } from '../commitSize.ts';
 import type { Store, Transaction, Write } from '../store.ts';
-import { applyWrites } from './applyWrites.ts';
 import { type Connection, connect } from './connection.ts';
 import { prepareDatabaseFile } from './databaseFile.ts';
-import { openSnapshot } from './openSnapshot.ts';
-import { readMany } from './readMany.ts';
-import { toStoreError } from './toStoreError.ts';
-import { openWriter, type Writer } from './writer.ts';
+import { applyWrites, readMany } from './documents.ts';
+import { openSnapshot } from './snapshot.ts';
+import { openWriter, toStoreError, type Writer } from './writer.ts';
 
 const BUSY_TIMEOUT_MILLISECONDS = 5_000;
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { exportOrganisations } from '../../../functions/export/exportOrganisations.ts';
-import type { Manifest } from '../../../shared/contract/manifest.ts';
+import { exportOrganisations } from '../../../functions/export/operation.ts';
+import type { Manifest } from '../../../shared/organisation/exportFile.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { collect } from '../../support/bytes.ts';
 import { comparable } from '../../support/comparable.ts';

@@ -1,8 +1,8 @@
-import { readRecord, storedFields } from '../../../shared/contract/record.ts';
-import { createWrites, planRecord, type RecordPlan } from '../../../shared/contract/recordPlan.ts';
-import { sectionNamed } from '../../../shared/contract/sections.ts';
+import { createTurns } from '../../../shared/async.ts';
+import { readRecord, storedFields } from '../../../shared/organisation/record.ts';
+import { createWrites, planRecord, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
+import { sectionNamed } from '../../../shared/organisation/sections.ts';
 import type { Store, Write } from '../../../shared/store/store.ts';
-import { createTurns } from '../../../shared/store/turns.ts';
 import { organisation, person } from '../../support/organisation.ts';
 
 /** So many users are there at a time; the oldest leaves for each that comes. */

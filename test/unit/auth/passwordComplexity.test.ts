@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { complexityFault, complexityOf, defaultComplexity } from '../../../shared/auth/passwordComplexity.ts';
+import { complexityFault, complexityOf, defaultComplexity } from '../../../shared/organisation/passwordComplexity.ts';
 
 describe('the complexity of a password', () => {
   it.each([

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hashPassword } from '../../../shared/auth/password.ts';
-import { passwordHashFormat } from '../../../shared/auth/passwordHash.ts';
+import { hashPassword, passwordHashFormat } from '../../../shared/auth/password.ts';
 
 const sha512 = 'a'.repeat(86);
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { authenticate } from '../../../shared/auth/authenticate.ts';
+import { authenticate } from '../../../shared/auth/authorise.ts';
 import { isWellFormed, matchesDigest, newToken, tokenDigest, tokenId } from '../../../shared/auth/token.ts';
 import type { Store } from '../../../shared/store/store.ts';
 

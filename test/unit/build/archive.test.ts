@@ -1,6 +1,6 @@
 import { unzipSync } from 'fflate';
 import { describe, expect, it } from 'vitest';
-import { archive } from '../../../build/archive.ts';
+import { archive } from '../../../build/buildFunction.ts';
 
 const content = (text: string) => new Uint8Array(Buffer.from(text));
 const DATE_OFFSET = 10;

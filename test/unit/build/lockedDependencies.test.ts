@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { lockedDependencies } from '../../../build/lockedDependencies.ts';
-import type { LockFile } from '../../../build/lockFile.ts';
+import type { LockFile } from '../../../build/deployedPackage.ts';
+import { lockedDependencies } from '../../../build/deployedPackage.ts';
 
 /** A lock file with packages at places, each with what it says of others. */
 function lockOf(packages: Readonly<Record<string, object>>): LockFile {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { textsAt } from '../../../shared/contract/jsonRecord.ts';
+import { textsAt } from '../../../shared/json/jsonObject.ts';
 
 const record = {
   name: 'n',

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { checkExpiry, checkMachineKey } from '../../../shared/contract/keyChecks.ts';
+import { checkExpiry, checkMachineKey } from '../../../shared/organisation/sections/keys.ts';
 
 const NOW = '2026-11-21T00:00:00.000Z';
 const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ManifestEntry, ManifestTally, manifestSchema } from '../../../shared/contract/manifest.ts';
+import { type ManifestEntry, ManifestTally, manifestSchema } from '../../../shared/organisation/exportFile.ts';
 
 function tallyOf(entries: readonly ManifestEntry[], organisations = 0): ManifestTally {
   const tally = new ManifestTally();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { isRecord, putAt } from '../../../shared/contract/jsonRecord.ts';
-import { readRecord, storedFields } from '../../../shared/contract/record.ts';
-import { sectionNamed } from '../../../shared/contract/sections.ts';
+import { isRecord, putAt } from '../../../shared/json/jsonObject.ts';
+import { readRecord, storedFields } from '../../../shared/organisation/record.ts';
+import { sectionNamed } from '../../../shared/organisation/sections.ts';
 
 const read = (section: string, value: unknown, orgId = 'org-1') => readRecord(sectionNamed(section), value, orgId);
 

@@ -5,7 +5,7 @@ import {
   checkPerson,
   checkTriggerAction,
   checkUsedProjectGrant,
-} from '../../../shared/contract/recordChecks.ts';
+} from '../../../shared/organisation/recordChecks.ts';
 
 describe('a trigger action', () => {
   it.each([

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { exportRequest } from '../../../shared/contract/exportRequest.ts';
-import { importRequest } from '../../../shared/contract/importRequest.ts';
-import { readRequest, requestMessage, snakeCase } from '../../../shared/contract/requestMessage.ts';
+import { exportRequest } from '../../../functions/export/contract.ts';
+import { importRequest } from '../../../functions/import/contract.ts';
 import { IdentityError } from '../../../shared/errors/identityError.ts';
+import { readRequest, requestMessage, snakeCase } from '../../../shared/wire/requestMessage.ts';
 
 const message = requestMessage({
   orgIds: z.array(z.string()).default([]),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { isRecord, putAt } from '../../../shared/contract/jsonRecord.ts';
-import { textInserter } from '../../../shared/contract/textInserter.ts';
+import { textInserter } from '../../../functions/export/writer.ts';
+import { isRecord, putAt } from '../../../shared/json/jsonObject.ts';
 
 const paths = ['user.hashedPassword.value', 'user.otpCode'];
 const tricky = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('"user":{', '\\"user":{', '{"user":{}}'));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { exportResponse } from '../../../functions/export/exportResponse.ts';
+import { exportResponse } from '../../../functions/export/app.ts';
 import { inPieces } from '../../support/bytes.ts';
 
 const document = Buffer.from('{"orgs":[]}'.padEnd(300_000));

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { inspect } from '../../../functions/import/inspection.ts';
+import { inspect } from '../../../functions/import/inspect/inspection.ts';
 import { IdentityError } from '../../../shared/errors/identityError.ts';
 
 // What a real ZITADEL answered to documents that break a rule.

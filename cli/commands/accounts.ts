@@ -1,0 +1,70 @@
+import { changeRole } from '../../shared/accounts/members.ts';
+import { listTokens, personalAccessToken } from '../../shared/accounts/personalAccessTokens.ts';
+import { createServiceUser, deleteServiceUser } from '../../shared/accounts/serviceUsers.ts';
+import { enableOtpEmail, existingUser } from '../../shared/accounts/users.ts';
+import { tokenKey } from '../../shared/auth/token.ts';
+import { argument, type Invocation, lifetime, type Run, required, UsageError } from '../command.ts';
+
+/** `identity otp-email enable`. */
+export const otpEmailEnable: Run = async (invocation) => {
+  const userId = argument(invocation, 0);
+  const sequence = await enableOtpEmail(invocation.store, userId, invocation.now);
+  return { json: { userId, sequence: String(sequence) }, text: `${userId} now has the OTP e-mail factor` };
+};
+
+/** `identity pat create`. */
+export const patCreate: Run = async (invocation) => {
+  const userId = required(invocation, 'user');
+  await existingUser(invocation.store, userId, ['orgId']);
+  const { made, write } = personalAccessToken(userId, invocation.now, lifetime(invocation.options.expires));
+  await invocation.store.commit([write]);
+  return { json: made, text: `token ${made.token} (id ${made.tokenId}), valid until ${made.expiresAt}` };
+};
+
+/** `identity pat list`. */
+export const patList: Run = async (invocation) => {
+  const userId = required(invocation, 'user');
+  await existingUser(invocation.store, userId, ['orgId']);
+  const tokens = await listTokens(invocation.store, userId);
+  const lines = tokens.map(({ tokenId, expiresAt }) => `${tokenId} valid until ${expiresAt}`);
+  return { json: { tokens }, text: lines.join('\n') || 'no tokens' };
+};
+
+/** `identity pat revoke`. */
+export const patRevoke: Run = async (invocation) => {
+  const tokenId = argument(invocation, 0);
+  const key = tokenKey(tokenId);
+  const [token] = await invocation.store.getMany([key], ['ownerId']);
+  if (token === undefined) throw new UsageError(`there is no token ${tokenId}`);
+  await invocation.store.commit([{ type: 'delete', key }]);
+  return { json: { tokenId }, text: `token ${tokenId} is revoked` };
+};
+
+async function change(invocation: Invocation, kind: 'add' | 'remove') {
+  const { store, now } = invocation;
+  const userId = required(invocation, 'user');
+  const role = required(invocation, 'role');
+  await existingUser(store, userId, ['orgId']);
+  await changeRole(store, { userId, orgId: invocation.options.org }, role, kind, now);
+  return { json: { userId, role }, text: `${userId} ${kind === 'add' ? 'now holds' : 'no longer holds'} ${role}` };
+}
+
+/** `identity member add`. */
+export const memberAdd: Run = (invocation) => change(invocation, 'add');
+
+/** `identity member remove`. */
+export const memberRemove: Run = (invocation) => change(invocation, 'remove');
+
+/** `identity service-user create`. */
+export const serviceUserCreate: Run = async (invocation) => {
+  const { store, options, now } = invocation;
+  const userId = await createServiceUser(store, argument(invocation, 0), options.org, now);
+  return { json: { userId }, text: `service user ${userId}` };
+};
+
+/** `identity service-user delete`. */
+export const serviceUserDelete: Run = async (invocation) => {
+  const userId = argument(invocation, 0);
+  await deleteServiceUser(invocation.store, userId);
+  return { json: { userId }, text: `service user ${userId} is deleted` };
+};

@@ -1,0 +1,130 @@
+import { phases, type Section } from '../../../shared/organisation/section.ts';
+import type { DocumentStore } from '../../../shared/store/store.ts';
+import type { BatchContext } from '../write/recordBatch.ts';
+import { dropCheckpoint, dropOtherCheckpoints, loadCheckpoint, saveCheckpoint } from './checkpoints.ts';
+
+/** How many records are decided between two checkpoints, at least. */
+const RECORDS_BETWEEN = 500;
+/** Cloud Firestore wants a document to be written about once a second, not more often. */
+const MILLISECONDS_BETWEEN = 1_000;
+
+type Phase = Section['phase'];
+
+/** How far an import has come, kept in the store so that the same import goes on from there. */
+export class ImportProgress {
+  /** Whether an earlier call of the same import had stopped in the middle. */
+  readonly resumed: boolean;
+  private readonly context: BatchContext;
+  private readonly key: string;
+  private readonly phases: ReadonlyMap<Phase, PhaseProgress>;
+  private settled = 0;
+  private earliest = 0;
+  private hasWritten: boolean;
+  private isSaved: boolean;
+
+  private constructor(context: BatchContext, key: string, saved: Awaited<ReturnType<typeof loadCheckpoint>>) {
+    this.context = context;
+    this.key = key;
+    this.resumed = saved !== undefined;
+    this.isSaved = this.resumed;
+    this.hasWritten = this.resumed;
+    this.phases = new Map(phases.map((phase, index) => [phase, new PhaseProgress(saved?.phases[index])]));
+  }
+
+  /**
+   * Finds out how far an import has come.
+   * @param key what the import is: the same document with the same options has the same
+   */
+  static async load(context: BatchContext, key: string): Promise<ImportProgress> {
+    const { store, stamp, onConflict } = context;
+    // What is overwritten now, other imports must not take for what they had brought in.
+    if (onConflict === 'overwrite') await dropOtherCheckpoints(store, key);
+    return new ImportProgress(context, key, await loadCheckpoint(store, key, stamp));
+  }
+
+  of(phase: Phase): PhaseProgress {
+    const progress = this.phases.get(phase);
+    if (progress === undefined) throw new Error(`there is no phase ${phase}`);
+    return progress;
+  }
+
+  /** Says that a record is decided, and whether that took a write. */
+  settle(phase: Phase, ordinal: number, { written, lookAgain }: { written: boolean; lookAgain: boolean }): void {
+    this.of(phase).settle(ordinal, lookAgain);
+    this.hasWritten ||= written;
+    this.settled++;
+  }
+
+  /** Saves a checkpoint when it is time for one. An import that finds all as it is writes none. */
+  async saveNowAndThen(): Promise<void> {
+    if (this.settled >= RECORDS_BETWEEN && performance.now() >= this.earliest) await this.save();
+  }
+
+  /** Saves how far the import has come, if it has written anything. */
+  async save(): Promise<void> {
+    this.settled = 0;
+    this.earliest = performance.now() + MILLISECONDS_BETWEEN;
+    if (!this.hasWritten) return;
+    this.isSaved = true;
+    const states = [...this.phases.values()].map((phase) => phase.state());
+    await saveCheckpoint(this.store, { key: this.key, savedAt: this.context.stamp, phases: states });
+  }
+
+  /** Says that the import has come to its end. */
+  async finish(): Promise<void> {
+    if (this.isSaved) await dropCheckpoint(this.store, this.key);
+  }
+
+  private get store(): DocumentStore {
+    return this.context.store;
+  }
+}
+
+/** How far one phase of an import has come, as it is kept. */
+export interface PhaseState {
+  /** How many records, from the first on, were decided. */
+  readonly settled: number;
+  /** Those of them to be looked at again: not in, or with something to tell of. */
+  readonly again: readonly number[];
+}
+
+/** How far one phase of an import has come; records are numbered in the document's order. */
+export class PhaseProgress {
+  private readonly settledBefore: number;
+  private readonly againBefore: ReadonlySet<number>;
+  private readonly again: Set<number>;
+  private settled: number;
+
+  constructor(before: PhaseState = { settled: 0, again: [] }) {
+    this.settledBefore = before.settled;
+    this.againBefore = new Set(before.again);
+    this.again = new Set(before.again);
+    this.settled = before.settled;
+  }
+
+  /** Whether an earlier call has brought the record in, with nothing to tell of it. */
+  isDone(ordinal: number): boolean {
+    return ordinal < this.settledBefore && !this.againBefore.has(ordinal);
+  }
+
+  /** Whether an earlier call has brought in all records of the phase. */
+  isComplete(records: number): boolean {
+    return this.settledBefore >= records && this.againBefore.size === 0;
+  }
+
+  /** Says that a record, and all before it, are decided. */
+  settle(ordinal: number, lookAgain: boolean): void {
+    this.settled = Math.max(this.settled, ordinal + 1);
+    this.mark(ordinal, lookAgain);
+  }
+
+  /** Says whether a record is to be looked at again, be those before it decided or not. */
+  mark(ordinal: number, lookAgain: boolean): void {
+    if (lookAgain) this.again.add(ordinal);
+    else this.again.delete(ordinal);
+  }
+
+  state(): PhaseState {
+    return { settled: this.settled, again: [...this.again] };
+  }
+}

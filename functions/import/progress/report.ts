@@ -1,0 +1,147 @@
+import { passwordHashFormat, passwordHashFormats } from '../../../shared/auth/password.ts';
+import { type JsonRecord, textAt, textsAt, valueAt } from '../../../shared/json/jsonObject.ts';
+import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
+import type { RecordFault } from '../../../shared/organisation/section.ts';
+import type { ImportAnswer, ImportError, ImportWarning } from '../contract.ts';
+import type { OrganisationHeader } from '../inspect/organisationDraft.ts';
+import { isWritten, type Outcome } from '../write/decision.ts';
+
+/** What the summary says of the import as a whole. */
+interface ImportFacts {
+  /** Whether the document had a manifest, and so was proved complete and unchanged by it. */
+  readonly proved: boolean;
+  /** Whether it went on where an earlier call of the same import had stopped. */
+  readonly resumed: boolean;
+  readonly dryRun: boolean;
+}
+
+const MAX_LISTED_IDS = 100_000;
+
+type Counts = Record<string, number>;
+
+/** Gathers what becomes of the records, and renders the import response. */
+export class ImportReport {
+  private readonly errors: ImportError[] = [];
+  private readonly success = new Map<number, JsonRecord & { orgId: string }>();
+  private readonly counts: Record<Outcome['kind'], Counts> = {
+    created: {},
+    unchanged: {},
+    overwritten: {},
+    skipped: {},
+    failed: {},
+    notCarried: {},
+  };
+  private readonly warnings: ImportWarning[] = [];
+  private listed = 0;
+
+  /** Says that an organisation is there, so that its records were looked at. */
+  reached(index: number, { orgId }: OrganisationHeader): void {
+    this.success.set(index, { orgId });
+  }
+
+  /** Takes a record's outcome; returns whether there is more to tell of it than that it is in. */
+  add(organisation: number, record: OrganisationRecord, outcome: Outcome): boolean {
+    this.count(outcome.kind, record.section.name);
+    const warnings = outcome.kind === 'failed' ? [] : warningsOf(record);
+    if (outcome.kind === 'failed') this.addError(errorOf(record, outcome.fault));
+    else if (this.warnings.length < MAX_LISTED_IDS) this.warnings.push(...warnings);
+    if (isWritten(outcome)) this.list(organisation, record);
+    return warnings.length > 0 || !(isWritten(outcome) || outcome.kind === 'unchanged');
+  }
+
+  addError(error: ImportError): void {
+    this.errors.push(error);
+  }
+
+  count(kind: Outcome['kind'], section: string, records = 1): void {
+    const counts = this.counts[kind];
+    if (records > 0) counts[section] = (counts[section] ?? 0) + records;
+  }
+
+  /** How many records are in so far, by section: those written and those that were there already. */
+  get written(): Counts {
+    const { created, unchanged, overwritten } = this.counts;
+    const written: Counts = { ...created };
+    for (const [section, count] of [...Object.entries(unchanged), ...Object.entries(overwritten)])
+      written[section] = (written[section] ?? 0) + count;
+    return written;
+  }
+
+  /** The response: ZITADEL's lists and our summary; empty lists are left out, as ZITADEL does. */
+  toJson({ proved, resumed, dryRun }: ImportFacts): ImportAnswer {
+    const omitted = this.listed > MAX_LISTED_IDS;
+    const orgs = [...this.success.values()].map((org) => (omitted ? { orgId: org.orgId } : org));
+    const { created, unchanged, overwritten, skipped, failed, notCarried } = this.counts;
+    const summary = {
+      created,
+      unchanged,
+      ...(hasAny(overwritten) ? { overwritten } : {}),
+      ...(hasAny(skipped) ? { skipped } : {}),
+      failed,
+      notCarried,
+      warnings: this.warnings,
+      proved,
+      resumed,
+      ...(dryRun ? { dryRun } : {}),
+      ...(omitted ? { idsOmitted: omitted } : {}),
+    };
+    return {
+      ...(this.errors.length === 0 ? {} : { errors: this.errors }),
+      success: orgs.length === 0 ? {} : { orgs },
+      summary,
+    };
+  }
+
+  private list(organisation: number, record: OrganisationRecord): void {
+    const { success } = record.section;
+    const org = this.success.get(organisation);
+    if (success === undefined || org === undefined) return;
+    this.listed++;
+    if (this.listed > MAX_LISTED_IDS) return;
+    const list = org[success.field];
+    const entry = successEntry(record, success.entry);
+    if (Array.isArray(list)) list.push(entry);
+    else org[success.field] = [entry];
+  }
+}
+
+function hasAny(counts: Counts): boolean {
+  return Object.keys(counts).length > 0;
+}
+
+function successEntry(
+  { json, orgId }: OrganisationRecord,
+  entry: readonly string[] | Readonly<Record<string, string>>,
+) {
+  if (Array.isArray(entry)) return entry.map((path: string) => textAt(json, path, orgId)).join('_');
+  return Object.fromEntries(Object.entries(entry).map(([name, path]) => [name, valueAt(json, path)]));
+}
+
+function errorOf({ section, json, orgId }: OrganisationRecord, fault: RecordFault): ImportError {
+  const id = section.error.id.map((path) => textAt(json, path, orgId)).join('_');
+  return { type: section.error.type, id, message: messageOf(fault) };
+}
+
+/** A fault as ZITADEL writes it into an error's message. */
+export function messageOf({ id, key }: RecordFault): string {
+  return `ID=${id} Message=${key}`;
+}
+
+/** What to warn of in a record. */
+export function warningsOf({ section, json, orgId, credentials }: OrganisationRecord): ImportWarning[] {
+  const { passwordHash, totpSeed } = credentials;
+  const id = section.error.id.map((path) => textAt(json, path, orgId)).join('_');
+  const warn = (message: string): ImportWarning => ({ type: section.error.type, id, message });
+  const ofInstance = section.name === 'loginPolicy' ? textsAt(json, PROVIDERS_OF_INSTANCE, orgId) : [];
+  return [
+    ...(ofInstance.length === 0 ? [] : [warn(`${NOT_CARRIED}: ${ofInstance.join(', ')}`)]),
+    ...(passwordHash === undefined || passwordHashFormat(passwordHash) !== undefined ? [] : [warn(UNKNOWN_HASH)]),
+    ...(totpSeed === undefined || /^[A-Z2-7]+=*$/.test(totpSeed) ? [] : [warn(NO_BASE32)]),
+  ];
+}
+
+const PROVIDERS_OF_INSTANCE = 'idps[ownerType=IDP_OWNER_TYPE_SYSTEM].idpId';
+const NOT_CARRIED =
+  'identity providers of the instance are not carried: nobody can log in with these unless the target has them';
+const UNKNOWN_HASH = `no verifier can read the password hash, so nobody can log in with this password: known are ${passwordHashFormats.join(', ')}`;
+const NO_BASE32 = 'the TOTP seed is not base32, so no authenticator app can make its codes';

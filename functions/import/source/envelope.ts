@@ -1,0 +1,133 @@
+import {
+  bodyInvalid,
+  bodyNoObject,
+  type FieldViolation,
+  invalidRequest,
+  sourceUnsupported,
+} from '../../../shared/errors/errors.ts';
+import {
+  formatPath,
+  JsonFault,
+  JsonScanner,
+  parseJson,
+  type ScannedValue,
+  type Treatment,
+} from '../../../shared/json/jsonScanner.ts';
+import { stringContent } from '../../../shared/json/stringContent.ts';
+import type { ValueKind } from '../../../shared/json/valueScanner.ts';
+import type { Bucket } from '../../../shared/objectStorage/objectStorage.ts';
+import { objectLocation } from '../../../shared/wire/fields.ts';
+import { readRequest, snakeCase } from '../../../shared/wire/requestMessage.ts';
+import {
+  bucketFields,
+  type ImportRequest,
+  importFields,
+  importRequest,
+  inlineFields,
+  refusedFields,
+} from '../contract.ts';
+import type { DocumentSource } from '../inspect/inspection.ts';
+
+/** A document inside the request: where its bytes are, `end` exclusive, and whether it is an object or a string. */
+export interface InlineDocument {
+  readonly field: string;
+  readonly kind: ValueKind;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** An import request without the document that it may carry, which can be large and is only located. */
+export interface ImportEnvelope {
+  readonly request: ImportRequest;
+  readonly inline: readonly InlineDocument[];
+}
+
+const MAX_FIELD_BYTES = 256 * 1024;
+
+/**
+ * Reads an import request (interface 2.5) without holding the document in it. Unknown fields are passed over (contract
+ * 1.1), whatever their size; as far as they could be held, they too must be JSON.
+ * @throws IdentityError INVALID_ARGUMENT for malformed JSON, anything but an object, or a wrong field
+ */
+export async function readEnvelope(bytes: AsyncIterable<Uint8Array>): Promise<ImportEnvelope> {
+  const fields: Record<string, unknown> = {};
+  const inline: InlineDocument[] = [];
+  const scanner = new JsonScanner((path, kind) => {
+    if (path.length > 0) return treatField(String(path[0]), kind);
+    if (kind !== 'object') throw bodyNoObject();
+    return 'enter';
+  }, MAX_FIELD_BYTES);
+  try {
+    for await (const chunk of bytes) {
+      for (const value of scanner.push(chunk)) takeField(value, fields, inline);
+    }
+    scanner.end();
+  } catch (error) {
+    if (!(error instanceof JsonFault)) throw error;
+    if (error.path.length === 0) throw bodyInvalid(error.message);
+    throw invalidRequest([{ field: formatPath(error.path), description: error.message }]);
+  }
+  return { request: readRequest(importRequest, fields), inline };
+}
+
+function takeField(
+  { path, kind, start, end, text }: ScannedValue,
+  fields: Record<string, unknown>,
+  inline: InlineDocument[],
+): void {
+  const name = String(path[0]);
+  const field = inlineFields.get(name);
+  if (field !== undefined) {
+    if (text !== 'null') inline.push({ field, kind, start, end });
+    return;
+  }
+  const value = text === '' ? undefined : parseJson(text, path);
+  if (importFields.has(name)) fields[name] = value;
+}
+
+function treatField(name: string, kind: ValueKind): Treatment {
+  if (inlineFields.has(name) && kind !== 'scalar') return 'skip';
+  return importFields.has(name) || inlineFields.has(name) ? 'keep' : 'glance';
+}
+
+/** The request's bytes, which can be read again in any part. */
+export interface RequestBytes {
+  open(start?: number, end?: number): AsyncIterable<Uint8Array>;
+}
+
+/**
+ * The one document that a request names (interface 4.3): inside it, as an object or as a string, or in a bucket, where
+ * the object's generation of now is what is read however often.
+ * @throws IdentityError INVALID_ARGUMENT for no source or more than one; UNIMPLEMENTED for ZITADEL's local and S3 sources
+ */
+export async function documentSource(
+  { request, inline }: ImportEnvelope,
+  body: RequestBytes,
+  bucket: Bucket,
+  signal: AbortSignal,
+): Promise<DocumentSource> {
+  const refused = refusedFields.find((name) => request[name] !== undefined);
+  if (refused !== undefined) throw sourceUnsupported(snakeCase(refused));
+  const named = bucketFields.filter((name) => request[name] !== undefined);
+  const fields = [...inline.map(({ field }) => field), ...named.map(snakeCase)];
+  if (fields.length !== 1) throw invalidRequest([wrongNumber(fields)]);
+  const [document] = inline;
+  if (document !== undefined) return inlineSource(document, body);
+  const [name = 'dataOrgsGcs'] = named;
+  const location = request[name] && objectLocation(request[name], snakeCase(name));
+  if (location === undefined) throw invalidRequest([wrongNumber([])]);
+  const object = await bucket.pin(location, signal);
+  return { open: (reading) => object.read(reading) };
+}
+
+function inlineSource({ field, kind, start, end }: InlineDocument, body: RequestBytes): DocumentSource {
+  if (kind === 'object') return { field, open: () => body.open(start, end) };
+  if (kind === 'string') return { field, open: () => stringContent(body.open(start + 1, end - 1)) };
+  throw invalidRequest([{ field, description: 'expected an export file: a JSON object, or a string that holds one' }]);
+}
+
+function wrongNumber(fields: readonly string[]): FieldViolation {
+  const given = fields.length === 0 ? 'none is given' : `${fields.join(' and ')} are given`;
+  const description = `exactly one of data_orgsv1, data_orgsv1_gcs, data_orgs and data_orgs_gcs names the data: ${given}`;
+  return { field: fields[0] ?? 'data_orgsv1', description };
+}

@@ -1,0 +1,62 @@
+import { verifyPassword } from '../../../shared/auth/password.ts';
+import { isRecord, valueAt } from '../../../shared/json/jsonObject.ts';
+import { type OrganisationRecord, recordOf, storedFields } from '../../../shared/organisation/record.ts';
+import { planRecord, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
+import type { FieldName } from '../../../shared/store/documentFields.ts';
+import type { DocumentKey, StoredDocument, Write } from '../../../shared/store/store.ts';
+
+/** The fields by which a stored record is compared with one of a document. */
+export const comparedFields: readonly FieldName[] = [
+  'partition',
+  'orgId',
+  'digest',
+  'passwordHash',
+  'totpSeed',
+  'clientSecret',
+  'otpEmail',
+  'createdAt',
+  'changedAt',
+];
+
+/** Whether the stored record is the one given. What the given one does not carry is not compared. */
+export async function isEqual(record: OrganisationRecord, stored: StoredDocument): Promise<boolean> {
+  if (!hasSameContent(record, stored)) return false;
+  return record.clearPassword === undefined || verifyPassword(record.clearPassword, stored.passwordHash ?? '');
+}
+
+/** As `isEqual`, a password in clear left out. */
+export function hasSameContent(record: OrganisationRecord, stored: StoredDocument): boolean {
+  if (stored.digest !== record.digest || stored.orgId !== record.orgId) return false;
+  if (record.otpEmail && stored.otpEmail !== true) return false;
+  const { passwordHash, totpSeed, clientSecret } = record.credentials;
+  if (passwordHash !== undefined && passwordHash !== stored.passwordHash) return false;
+  if (totpSeed !== undefined && totpSeed !== stored.totpSeed) return false;
+  return clientSecret === undefined || clientSecret === stored.clientSecret;
+}
+
+/** What must be read of a stored record, beside what is compared, before it can be overwritten. */
+export const overwrittenFields: readonly FieldName[] = ['body', 'sequence'];
+
+/** Whether a record may be overwritten: not where that would change what other records were written by. */
+export function canOverwrite({ record }: RecordPlan, stored: StoredDocument): boolean {
+  const { fixed } = record.section;
+  return fixed === undefined || (valueAt(record.json, fixed) ?? false) === (valueAt(bodyOf(stored), fixed) ?? false);
+}
+
+/** The names that a stored record may hold, whatever its organisation's domain policy was when it was written. */
+export function heldNames({ record }: RecordPlan, stored: StoredDocument): DocumentKey[] {
+  const before = recordOf(record.section, bodyOf(stored), record.orgId, false);
+  return [false, true].flatMap((byDomain) => planRecord(before, byDomain).claims.map(({ key }) => key));
+}
+
+/** The write that overwrites a record. Credentials and a factor that the document does not carry stay as they are. */
+export function overwriteRecord({ record, key }: RecordPlan, stored: StoredDocument, changedAt: string) {
+  const sequence = (stored.sequence ?? 0) + 1;
+  const fields = { state: null, ...storedFields(record), sequence, changedAt };
+  return { type: 'update', key, fields } satisfies Write;
+}
+
+function bodyOf({ body = '{}' }: StoredDocument) {
+  const json: unknown = JSON.parse(body);
+  return isRecord(json) ? json : {};
+}

@@ -1,0 +1,127 @@
+import { setImmediate } from 'node:timers/promises';
+import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
+import { putAt, textAt } from '../../../shared/json/jsonObject.ts';
+import { parseJson } from '../../../shared/json/jsonScanner.ts';
+import { complexityFault, type PasswordComplexity } from '../../../shared/organisation/passwordComplexity.ts';
+import { type OrganisationRecord, readRecord, sealed } from '../../../shared/organisation/record.ts';
+import { planRecord } from '../../../shared/organisation/recordPlan.ts';
+import type { RecordFault, Section } from '../../../shared/organisation/section.ts';
+import { type DocumentSource, sectionOf } from '../inspect/inspection.ts';
+import { loginPolicyWith } from '../inspect/organisationDraft.ts';
+import type { ImportProgress } from '../progress/importProgress.ts';
+import type { ImportReport } from '../progress/report.ts';
+import { type DocumentItem, DocumentReader } from '../source/exportFileReader.ts';
+import { isWritten } from './decision.ts';
+import type { Targets } from './organisations.ts';
+import type { BatchContext } from './recordBatch.ts';
+import { type PlacedPlan, RecordWriter } from './recordWriter.ts';
+
+/** What the phases of one import share. */
+export interface ImportWork {
+  readonly context: BatchContext;
+  readonly source: DocumentSource;
+  readonly targets: Targets;
+  readonly report: ImportReport;
+  readonly progress: ImportProgress;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Writes the records of one phase, save those that an earlier call has brought in.
+ * @param wanted the phase's sections, of which the document holds any record
+ * @throws the signal's reason, once what was begun is written
+ */
+export async function writePhase(
+  work: ImportWork,
+  phase: Section['phase'],
+  wanted: ReadonlySet<Section>,
+): Promise<void> {
+  const { source, progress, signal } = work;
+  const reader = new DocumentReader((name) => {
+    const section = sectionOf(name);
+    return section !== undefined && wanted.has(section);
+  });
+  const writer = writerOf(work, phase);
+  const numbered = { phase, next: 0 };
+  for await (const chunk of source.open(signal)) {
+    await writer.add(reader.push(chunk).flatMap((item) => placedPlan(work, numbered, item)));
+    await progress.saveNowAndThen();
+    // The embedded database answers at once: without this nothing else gets its turn, a time-out included.
+    await setImmediate();
+    if (signal.aborted) break;
+  }
+  await writer.finish();
+  if (signal.aborted) await progress.save();
+  signal.throwIfAborted();
+}
+
+function writerOf({ context, report, progress }: ImportWork, phase: Section['phase']): RecordWriter {
+  return new RecordWriter(context, ({ organisation, ordinal, plan }, outcome) => {
+    const lookAgain = report.add(organisation, plan.record, outcome);
+    progress.settle(phase, ordinal, { written: isWritten(outcome), lookAgain });
+  });
+}
+
+/** The phase, and the number of its next record in the document. */
+interface Numbered {
+  readonly phase: Section['phase'];
+  next: number;
+}
+
+function placedPlan(work: ImportWork, numbered: Numbered, item: DocumentItem): PlacedPlan[] {
+  const { targets, report } = work;
+  const section = sectionOf(item.name);
+  if (section === undefined || item.organisation === undefined) return [];
+  const ordinal = numbered.next++;
+  const progress = work.progress.of(numbered.phase);
+  if (progress.isDone(ordinal)) {
+    report.count('unchanged', section.name);
+    return [];
+  }
+  const target = targets.get(item.organisation);
+  if (target === undefined) {
+    report.count('failed', section.name);
+    progress.mark(ordinal, true);
+    return [];
+  }
+  const { header, loginNamesByDomain, passwordComplexity } = target;
+  const value = parseJson(item.text, item.path);
+  const whole = section.name === 'loginPolicy' ? loginPolicyWith(value, header.loginPolicyAdditions) : value;
+  const { record, fault = faultOf(record, passwordComplexity, work.context.stamp) } = withPhoneNumber(
+    readRecord(section, whole, header.orgId),
+  );
+  if (fault !== undefined) {
+    progress.mark(ordinal, report.add(item.organisation, record, { kind: 'failed', fault }));
+    return [];
+  }
+  return [{ organisation: item.organisation, ordinal, plan: planRecord(record, loginNamesByDomain) }];
+}
+
+/** What is wrong with a record whatever else there is: by its section's check, or a password that is too weak. */
+function faultOf(
+  { section, json, clearPassword }: OrganisationRecord,
+  policy: PasswordComplexity,
+  now: string,
+): RecordFault | undefined {
+  const fault = section.check?.(json, now);
+  return fault ?? (clearPassword === undefined ? undefined : complexityFault(policy, clearPassword));
+}
+
+const PATH = 'user.phone.phone';
+const INVALID: RecordFault = { id: 'PHONE-so0wa', key: 'Errors.User.Phone.Invalid' };
+
+/**
+ * A person with the phone number in E.164, as ZITADEL stores it (contract 3.4), or the fault of a number that cannot be
+ * read. Whether it is in use anywhere does not matter. Not part of a record's canonical form, which a file's manifest
+ * vouches for: how numbers are read may change with the library.
+ */
+export function withPhoneNumber(record: OrganisationRecord): { record: OrganisationRecord; fault?: RecordFault } {
+  const { section, json, orgId } = record;
+  const given = section.name === 'humanUsers' ? textAt(json, PATH, orgId) : '';
+  if (given === '') return { record };
+  const read = parsePhoneNumberFromString(given, { extract: false });
+  if (read === undefined) return { record, fault: INVALID };
+  if (read.number === given) return { record };
+  putAt(json, PATH, read.number);
+  return { record: { ...record, ...sealed(json) } };
+}

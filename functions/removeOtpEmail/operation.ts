@@ -1,0 +1,31 @@
+import { authorise, type Caller } from '../../shared/auth/authorise.ts';
+import { userKey } from '../../shared/auth/roles.ts';
+import { otpEmailNotSet, userIdLength, userNotFound } from '../../shared/errors/errors.ts';
+import type { Store } from '../../shared/store/store.ts';
+import { type OperationDetails, userIdParameter } from './contract.ts';
+
+/**
+ * Removes the OTP e-mail factor of a user, in one transaction (interface 4.1). The caller is the user, or holds
+ * `user.write` on the user's organisation or the instance. Permission comes before existence, so that nobody learns by
+ * asking which users there are.
+ * @throws IdentityError PERMISSION_DENIED, or NOT_FOUND for an unknown user or a user without the factor (contract 6.3)
+ */
+export function removeOtpEmail(store: Store, caller: Caller, userId: string, now: Date): Promise<OperationDetails> {
+  if (!userIdParameter.safeParse(userId).success) throw userIdLength();
+  const key = userKey(userId);
+  return store.transaction(async (transaction) => {
+    const [user] = await transaction.getMany([key], ['orgId', 'otpEmail', 'sequence', 'createdAt']);
+    if (caller.userId !== userId) await authorise(transaction, caller, 'user.write', user?.orgId);
+    if (user === undefined) throw userNotFound();
+    if (user.otpEmail !== true) throw otpEmailNotSet();
+    const sequence = (user.sequence ?? 0) + 1;
+    const changeDate = now.toISOString();
+    transaction.write([{ type: 'update', key, fields: { otpEmail: null, sequence, changedAt: changeDate } }]);
+    return {
+      sequence: String(sequence),
+      changeDate,
+      resourceOwner: user.orgId ?? '',
+      creationDate: user.createdAt ?? changeDate,
+    };
+  });
+}

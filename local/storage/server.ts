@@ -1,0 +1,146 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type Account, authenticate, type Caller, may, type Permission } from './account.ts';
+import { forbidden, insufficientScope, invalid, noSuchBucket, notImplemented, sendError } from './googleError.ts';
+import { type ObjectFiles, openObjectFiles } from './objectFiles.ts';
+import {
+  cancelSession,
+  deleteObject,
+  type Exchange,
+  getObject,
+  insertObject,
+  listObjects,
+  putChunk,
+} from './operations.ts';
+import { createResumableUploads, type ResumableUploads } from './resumable.ts';
+
+/** How a Cloud Storage stand-in is set up. */
+export interface StorageOptions {
+  /** Where objects are kept; they survive a restart. */
+  readonly directory: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+  /** Every bucket that an account names exists, and no other. */
+  readonly accounts: readonly Account[];
+}
+
+/** A running stand-in. */
+export interface RunningStorage {
+  /** For STORAGE_EMULATOR_HOST, without a slash at the end. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+interface Service {
+  readonly accounts: readonly Account[];
+  readonly files: ObjectFiles;
+  readonly uploads: ResumableUploads;
+}
+
+/**
+ * Starts a local stand-in for Cloud Storage on 127.0.0.1: as much of the JSON API as its official clients use to write,
+ * read, list and remove objects, with tokens, roles, generations, preconditions and checksums checked as Google does.
+ */
+export async function startStorage({ directory, port, accounts }: StorageOptions): Promise<RunningStorage> {
+  const files = await openObjectFiles(directory);
+  const service = { accounts, files, uploads: createResumableUploads(files) };
+  const server = createServer({ requestTimeout: 0 }, (request, response) => {
+    handle(service, request, response).catch((error: unknown) => {
+      request.resume();
+      sendError(response, error);
+    });
+  });
+  const listening = Promise.withResolvers<void>();
+  server.once('error', listening.reject).listen(port, '127.0.0.1', listening.resolve);
+  await listening.promise;
+  const address = server.address();
+  const actual = typeof address === 'object' && address !== null ? address.port : port;
+  return {
+    url: `http://127.0.0.1:${actual}`,
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+      await service.uploads.close();
+    },
+  };
+}
+
+async function handle(service: Service, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const route = parseRoute(request.url ?? '');
+  const origin = `http://${request.headers.host ?? '127.0.0.1'}`;
+  const exchange = { ...service, route, request, response, origin, mayReplace: () => {} };
+  const session = route.kind === 'upload' ? route.query.get('upload_id') : null;
+  if (session !== null) return await handleSession(exchange, session);
+  const caller = authenticate(request.headers.authorization, service.accounts, origin);
+  const { permission, run } = operationOf(request.method ?? '', route);
+  authorize(service, caller, permission, route.bucket);
+  await run({
+    ...exchange,
+    mayReplace: (present) => {
+      if (present !== undefined) authorize(service, caller, 'storage.objects.delete', route.bucket);
+    },
+  });
+}
+
+// A session's address is its own proof of permission, so a request to it needs no token.
+async function handleSession(exchange: Exchange, id: string): Promise<void> {
+  if (exchange.request.method === 'PUT') return await putChunk(exchange, id);
+  if (exchange.request.method === 'DELETE') return await cancelSession(exchange, id);
+  throw notImplemented();
+}
+
+interface Operation {
+  readonly permission: Permission;
+  readonly run: (exchange: Exchange) => Promise<void>;
+}
+
+const operations: Readonly<Record<string, Operation>> = {
+  'GET object': { permission: 'storage.objects.get', run: getObject },
+  'GET bucket': { permission: 'storage.objects.list', run: listObjects },
+  'DELETE object': { permission: 'storage.objects.delete', run: deleteObject },
+  'POST upload': { permission: 'storage.objects.create', run: insertObject },
+};
+
+function operationOf(method: string, { kind }: Route): Operation {
+  const operation = operations[`${method} ${kind}`];
+  if (operation === undefined) throw notImplemented();
+  return operation;
+}
+
+function authorize({ accounts }: Service, caller: Caller, permission: Permission, bucket: string): void {
+  const writes = permission === 'storage.objects.create' || permission === 'storage.objects.delete';
+  if (!(writes ? caller.mayWrite : caller.mayRead)) throw insufficientScope();
+  if (!accounts.some(({ buckets }) => buckets.includes(bucket))) throw noSuchBucket();
+  if (!may(caller.account, permission, bucket)) throw forbidden(caller.account.clientEmail, permission);
+}
+
+/** What a request's path and query are about. */
+export interface Route {
+  readonly kind: 'object' | 'bucket' | 'upload';
+  readonly bucket: string;
+  /** '' where the path names none. */
+  readonly object: string;
+  readonly query: URLSearchParams;
+}
+
+const prefixes =
+  /^\/(?:(storage\/v1|download\/storage\/v1|(?:resumable\/)?upload\/storage\/v1)\/)?b\/([^/]+)\/o(?:\/(.*))?$/;
+
+/**
+ * Reads a path of the JSON API. The official client leaves `/storage/v1` out where STORAGE_EMULATOR_HOST is set.
+ * @throws GoogleError 404 for any other path
+ */
+export function parseRoute(url: string): Route {
+  const [path = '', query = ''] = url.split(/\?(.*)/s);
+  const [, prefix = '', bucket, object = ''] = prefixes.exec(path) ?? [];
+  if (bucket === undefined) throw notImplemented();
+  const kind = prefix.includes('upload') ? 'upload' : object === '' ? 'bucket' : 'object';
+  return { kind, bucket: decode(bucket), object: decode(object), query: new URLSearchParams(query) };
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw invalid('Malformed path.');
+  }
+}

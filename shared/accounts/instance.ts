@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { instanceInitialised } from '../errors/errors.ts';
+import { type DocumentKey, type Store, type StoredDocument, WriteConflict } from '../store/store.ts';
+import { instanceMemberWrite } from './members.ts';
+import { personalAccessToken } from './personalAccessTokens.ts';
+import { newId, organisationWrites, serviceUserWrites } from './users.ts';
+
+/** Where an instance says what it is called; written once, by `identity init`. */
+export const instanceKey: DocumentKey = { collection: 'instance', id: 'instance' };
+
+/** What is stored of an instance. */
+const instanceSchema = z.object({ name: z.string() });
+
+interface Reader {
+  getMany(keys: readonly DocumentKey[]): Promise<(StoredDocument | undefined)[]>;
+}
+
+/** The instance's default organisation; empty before `identity init`. */
+export async function defaultOrganisation(reader: Reader): Promise<string> {
+  const [document] = await reader.getMany([instanceKey]);
+  return document?.orgId ?? '';
+}
+
+/** The instance's name, or `unnamed` before `identity init`. */
+export async function instanceName(reader: Reader): Promise<string> {
+  const [document] = await reader.getMany([instanceKey]);
+  return document?.body === undefined ? 'unnamed' : instanceSchema.parse(JSON.parse(document.body)).name;
+}
+
+/** What a new instance has. */
+export interface Initialised {
+  readonly orgId: string;
+  readonly userId: string;
+  readonly tokenId: string;
+  readonly token: string;
+  readonly expiresAt: string;
+}
+
+/**
+ * Makes an instance: a default organisation and in it a service user who is IAM_OWNER, with a personal access token
+ * (interface 5.3). All of it or nothing, and only once.
+ * @param name of the instance, its organisation and the service user, so that different instances do not collide
+ */
+export async function initialise(store: Store, name: string, lifetimeMs: number, now: Date): Promise<Initialised> {
+  const orgId = newId();
+  const userId = newId();
+  const { made, write } = personalAccessToken(userId, now, lifetimeMs);
+  try {
+    await store.commit([
+      {
+        type: 'create',
+        key: instanceKey,
+        fields: { orgId, body: JSON.stringify({ name }), createdAt: now.toISOString() },
+      },
+      ...organisationWrites(orgId, name, now),
+      ...serviceUserWrites(userId, orgId, `${name}-owner`, now, false),
+      instanceMemberWrite(userId, ['IAM_OWNER']),
+      write,
+    ]);
+  } catch (error) {
+    if (!(error instanceof WriteConflict)) throw error;
+    throw instanceInitialised();
+  }
+  return { orgId, userId, ...made };
+}

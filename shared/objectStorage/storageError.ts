@@ -1,0 +1,113 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import {
+  bucketNotFound,
+  keyRefused,
+  objectCorrupted,
+  objectExists,
+  objectForbidden,
+  objectNotFound,
+  storageRefused,
+  storageUnavailable,
+} from '../errors/bucketErrors.ts';
+import { IdentityError } from '../errors/identityError.ts';
+
+/** An object, and what was to be done with it. */
+export interface Target {
+  readonly bucket: string;
+  readonly path: string;
+  readonly use: 'write' | 'read';
+}
+
+// The library has two kinds of errors: ApiError has the status in `code`, GaxiosError in `status` and a network error in `code`.
+const libraryError = z.object({
+  message: z.string(),
+  code: z.union([z.number(), z.string()]).optional(),
+  status: z.number().optional(),
+});
+
+const roles = { write: 'Storage Object Creator', read: 'Storage Object Viewer' } as const;
+
+/**
+ * Our error for what the library threw. Only the status and the code are taken over: the library's errors carry the
+ * whole request.
+ */
+export function storageError(reason: unknown, target: Target): IdentityError {
+  if (reason instanceof IdentityError) return reason;
+  const { status, code, cause, message } = describe(reason);
+  if (status === undefined && code === undefined) return IdentityError.from(reason);
+  switch (status) {
+    case 400:
+      return /crc32c|md5/i.test(message) ? objectCorrupted(target) : storageRefused(target, status, cause);
+    case 401:
+      return keyRefused(target);
+    case 403:
+      return objectForbidden(target, roles[target.use]);
+    case 404:
+      return missing(target, message);
+    case 412:
+      return objectExists(target);
+    default:
+      return isTransient(reason) || status === undefined
+        ? storageUnavailable(target, cause)
+        : storageRefused(target, status, cause);
+  }
+}
+
+/** Whether the same request can succeed later: the connection failed, or the service is overloaded or out of order. */
+export function isTransient(reason: unknown): boolean {
+  if (reason instanceof IdentityError) return false;
+  const { status, code } = describe(reason);
+  if (status === undefined) return code !== undefined;
+  return status === 408 || status === 429 || status >= 500;
+}
+
+// An upload can miss only the bucket. A read that misses the bucket is told so in words alone.
+function missing(target: Target, message: string): IdentityError {
+  const noBucket = target.use === 'write' || message.includes('bucket does not exist');
+  return noBucket ? bucketNotFound(target) : objectNotFound(target);
+}
+
+interface Description {
+  readonly status: number | undefined;
+  readonly code: string | undefined;
+  readonly message: string;
+  readonly cause: Error;
+}
+
+function describe(reason: unknown): Description {
+  const parsed = libraryError.safeParse(reason);
+  const { code, status, message } = parsed.success ? parsed.data : { message: '' };
+  const number = status ?? (typeof code === 'number' ? code : undefined);
+  const word = typeof code === 'string' ? code : undefined;
+  return { status: number, code: word, message, cause: new Error(`Cloud Storage: ${number ?? word ?? 'no answer'}`) };
+}
+
+/** Counts failures in a row. */
+export interface Retry {
+  /** Waits before the next attempt, or throws our error for `reason` where another is useless or too many have failed. */
+  pause(reason: unknown): Promise<undefined>;
+  /** Something got through: the count starts anew. */
+  progressed(): void;
+}
+
+const attempts = 6;
+const firstWaitMs = 200;
+
+/** At most six failures in a row, waiting 0.2 s, then twice as long each time (12.6 s in all), and not after an abort. */
+export function createRetry(target: Target, signal: AbortSignal): Retry {
+  let failures = 0;
+  return {
+    async pause(reason) {
+      signal.throwIfAborted();
+      failures++;
+      if (failures > attempts || !isTransient(reason)) throw storageError(reason, target);
+      const waitMs = firstWaitMs * 2 ** (failures - 1) * (0.5 + Math.random() / 2);
+      await sleep(waitMs, undefined, { signal }).catch(() => signal.throwIfAborted());
+      return undefined;
+    },
+    progressed() {
+      failures = 0;
+    },
+  };
+}

@@ -1,0 +1,114 @@
+import type { JsonRecord } from '../json/jsonObject.ts';
+import type { FieldName } from '../store/documentFields.ts';
+import type { Collection } from '../store/store.ts';
+
+/**
+ * A place in a record's JSON, such as `project.name`; `$orgId` is the organisation that the record stands in. What
+ * starts with `=` is that text itself.
+ */
+type FieldPath = string;
+
+/**
+ * A `FieldPath` that may lead through a list, to as many places as that has elements: `roleKeys[]`, `idps[].configId`,
+ * or with `idps[ownerType=IDP_OWNER_TYPE_ORG].idpId` through those elements alone whose field has that value.
+ */
+type ListPath = string;
+
+/** The phases of an import: in each, the document is gone through once. */
+export const phases = [1, 2, 3, 4] as const;
+
+/** An error of ZITADEL's that goes into the import response's `errors`, as `ID=<id> Message=<key>` (contract 5.7). */
+export interface RecordFault {
+  readonly id: string;
+  readonly key: string;
+}
+
+/** A name that only one record may have: in the whole instance, or within what `parts` begins with. */
+export interface UniqueName {
+  readonly type: string;
+  readonly parts: readonly FieldPath[];
+  readonly taken: RecordFault;
+  /** Claimed only by records in which this field is true. */
+  readonly onlyIf?: FieldPath;
+  /** Within the organisation only, where its login names carry the organisation's domain (contract 3.4). */
+  readonly perOrganisationByDomainPolicy?: boolean;
+}
+
+/** Names that another organisation may have claimed, and then a new record must not use. */
+export interface ReservedName {
+  /** The claims' `UniqueName.type`. */
+  readonly type: string;
+  /** The name is what stands behind the last `@` of the text here; without an `@` there is none. */
+  readonly suffixOf: FieldPath;
+  readonly reserved: RecordFault;
+}
+
+/** A record that must be there for this one to be written. */
+export interface Reference {
+  readonly collection: Collection;
+  /** At most one part leads through a list: then each of its elements refers to a record. */
+  readonly key: readonly ListPath[];
+  readonly missing: RecordFault;
+  /** Whether a record may do without: then an empty `key` refers to nothing. */
+  readonly optional?: true;
+  /** What happens where the record referred to belongs to another organisation: nothing, or this. */
+  readonly ofOther?: 'notCarried' | RecordFault;
+  /** What is wrong where it belongs to the same one. */
+  readonly ofOwn?: RecordFault;
+  /** What the record referred to must be like beside being there. */
+  readonly check?: (target: JsonRecord, record: JsonRecord, orgId: string) => RecordFault | undefined;
+}
+
+/** A credential inside a record: kept in a field of its own, exported only when `flag` is set (interface 2.4). */
+export interface Credential {
+  readonly path: FieldPath;
+  readonly field: Extract<FieldName, 'passwordHash' | 'totpSeed' | 'clientSecret'>;
+  readonly flag: 'withPasswords' | 'withOtp';
+}
+
+/** One section of the organisation document: a field that holds one kind of record. */
+export interface Section {
+  /** The field's JSON name in the v2 document, which is also its name in `summary` and `manifest`. */
+  readonly name: string;
+  readonly collection: Collection;
+  /** The object inside a record's wrapper, without which there is no record. */
+  readonly inner?: string;
+  /** Records of a phase refer only to records of earlier ones. */
+  readonly phase: (typeof phases)[number];
+  /** What identifies a record within its collection. */
+  readonly key: readonly FieldPath[];
+  readonly unique?: readonly UniqueName[];
+  readonly references?: readonly Reference[];
+  /** Looked at only where login names do not carry the organisation's domain (contract 3.4). */
+  readonly reserved?: readonly ReservedName[];
+  readonly credentials?: readonly Credential[];
+  /**
+   * What a record of its own must be like beyond the rules of its fields (contract 5.7).
+   * @param now when the import began, ISO 8601
+   */
+  readonly check?: (record: JsonRecord, now: string) => RecordFault | undefined;
+  /** A field that stays as it is when a record is overwritten, since other records were written by it. */
+  readonly fixed?: FieldPath;
+  /** `type` and `id` of an entry in `errors`, and the fault where the record exists with other content. */
+  readonly error: { readonly type: string; readonly id: readonly FieldPath[]; readonly exists: RecordFault };
+  /** Where a written record is listed in the import response's `success` (contract 5.8): its id, or an object. */
+  readonly success?: {
+    readonly field: string;
+    readonly entry: readonly FieldPath[] | Readonly<Record<string, FieldPath>>;
+  };
+  /** Left out unless the request says `with_keys` (interface 8: keys are not carried). */
+  readonly keys?: boolean;
+}
+
+/** The credentials of one record, by the field in which each is stored. */
+export type Credentials = { readonly [Field in Credential['field']]?: string };
+
+/** Whether an organisation has a list of these records, or one. */
+export function isList({ collection }: Section): boolean {
+  return collection !== 'settings';
+}
+
+/** What the records of one section of one organisation are found by in the store. */
+export function partitionOf(orgId: string, section: Section): string {
+  return `${section.name}/${orgId}`;
+}

@@ -1,0 +1,69 @@
+import { createPublicKey } from 'node:crypto';
+import type { JsonRecord } from '../../json/jsonObject.ts';
+import { checkApplicationOfKey } from '../recordChecks.ts';
+import type { RecordFault, Section } from '../section.ts';
+import { own, user } from '../sectionParts.ts';
+
+/** Keys of applications and service users. */
+export const keySections: readonly Section[] = [
+  {
+    name: 'appKeys',
+    collection: 'applicationKeys',
+    phase: 3,
+    key: ['id'],
+    references: [
+      {
+        ...own({
+          collection: 'applications',
+          key: ['appId'],
+          missing: { id: 'COMMAND-sak24', key: 'Errors.Project.App.NotFound' },
+        }),
+        check: checkApplicationOfKey,
+      },
+    ],
+    check: checkExpiry,
+    error: {
+      type: 'app_key',
+      id: ['id'],
+      exists: { id: 'COMMAND-so20alo', key: 'Errors.Project.App.Key.AlreadyExisting' },
+    },
+    success: { field: 'appKeys', entry: ['id'] },
+    keys: true,
+  },
+  {
+    name: 'machineKeys',
+    collection: 'machineKeys',
+    phase: 3,
+    key: ['keyId'],
+    references: [own(user('userId', 'COMMAND-bnipwm1'))],
+    check: checkMachineKey,
+    error: {
+      type: 'machine_user_key',
+      id: ['keyId'],
+      exists: { id: 'COMMAND-091mops', key: 'Errors.User.Machine.Key.AlreadyExists' },
+    },
+    success: { field: 'machineKeys', entry: ['keyId'] },
+    keys: true,
+  },
+];
+
+/** A key is still valid when it is imported; one without a date is valid for ever. */
+export function checkExpiry({ expirationDate }: JsonRecord, now: string): RecordFault | undefined {
+  if (typeof expirationDate !== 'string' || Date.parse(expirationDate) >= Date.parse(now)) return undefined;
+  return { id: 'DOMAIN-dv3t5', key: 'Errors.AuthNKey.ExpireBeforeNow' };
+}
+
+/** A service user's key is a public key in PEM, and still valid. */
+export function checkMachineKey(record: JsonRecord, now: string): RecordFault | undefined {
+  const { publicKey } = record;
+  if (typeof publicKey !== 'string' || isPublicKey(Buffer.from(publicKey, 'base64'))) return checkExpiry(record, now);
+  return { id: 'COMMAND-5F3h1', key: 'Errors.User.Machine.Key.Invalid' };
+}
+
+function isPublicKey(pem: Buffer): boolean {
+  try {
+    return createPublicKey({ key: pem, format: 'pem', type: 'spki' }).type === 'public';
+  } catch {
+    return false;
+  }
+}

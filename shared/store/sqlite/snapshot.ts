@@ -1,0 +1,76 @@
+import { setImmediate } from 'node:timers/promises';
+import { fieldNames } from '../documentFields.ts';
+import type { ScanRange, Snapshot, StoredDocument } from '../store.ts';
+import { type Connection, connect } from './connection.ts';
+import { column } from './databaseFile.ts';
+import { readMany, toDocument } from './documents.ts';
+import { toStoreError } from './writer.ts';
+
+/** Opens a connection of its own whose reads all see the database as it is now. */
+export function openSnapshot(file: string, busyTimeout: number): Snapshot {
+  const connection = connect({ file, busyTimeout });
+  connection.execute('BEGIN');
+  // A read transaction takes its view of the database with its first read.
+  connection.prepare('SELECT count(*) FROM (SELECT 1 FROM documents LIMIT 1)').get();
+  return {
+    readTime: new Date(),
+    getMany: async (keys, fields) => readMany(connection, keys, fields),
+    scan: (range) => withStoreErrors(scan(connection, range)),
+    close: async () => connection.close(),
+  };
+}
+
+async function* withStoreErrors(
+  arrays: AsyncGenerator<readonly StoredDocument[]>,
+): AsyncGenerator<readonly StoredDocument[]> {
+  try {
+    yield* arrays;
+  } catch (reason) {
+    throw toStoreError(reason);
+  }
+}
+
+const DOCUMENTS_PER_ARRAY = 500;
+
+/** The documents of a range in arrays; between them other work of this process gets its turn. */
+export async function* scan(connection: Connection, range: ScanRange): AsyncGenerator<readonly StoredDocument[]> {
+  const { sql, parameters } = selectOf(range);
+  const statement = connection.borrow(sql);
+  const rows: Iterator<unknown> = statement.iterate(...parameters);
+  try {
+    for (;;) {
+      await setImmediate();
+      const documents = take(rows, range.fields ?? fieldNames);
+      if (documents.length > 0) yield documents;
+      if (documents.length < DOCUMENTS_PER_ARRAY) return;
+    }
+  } finally {
+    rows.return?.();
+    connection.release(sql, statement);
+  }
+}
+
+function take(rows: Iterator<unknown>, fields: NonNullable<ScanRange['fields']>): StoredDocument[] {
+  const documents: StoredDocument[] = [];
+  while (documents.length < DOCUMENTS_PER_ARRAY) {
+    const { done, value } = rows.next();
+    if (done === true) break;
+    if (Array.isArray(value)) documents.push(toDocument(value, fields));
+  }
+  return documents;
+}
+
+function selectOf(range: ScanRange): { sql: string; parameters: string[] } {
+  const columns = ['id', ...(range.fields ?? fieldNames).map(column)].join(', ');
+  const conditions: [string, string | undefined][] = [
+    ['collection = ?', range.collection],
+    ['"partition" = ?', range.partition],
+    ['id >= ?', range.from],
+    ['id < ?', range.to],
+  ];
+  const given = conditions.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, value }]));
+  return {
+    sql: `SELECT ${columns} FROM documents WHERE ${given.map(({ sql }) => sql).join(' AND ')} ORDER BY id`,
+    parameters: given.map(({ value }) => value),
+  };
+}
