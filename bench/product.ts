@@ -62,7 +62,7 @@ export async function exportDocument(location: StoreLocation): Promise<Measured>
   const store = resources.adopt(await openStore(location), (opened) => opened.close());
   return await measure(async () => {
     await using snapshots = new AsyncDisposableStack();
-    const snapshot = snapshots.adopt(await store.snapshot(), (opened) => opened.close());
+    const snapshot = snapshots.use(await store.snapshot());
     const content = { withPasswords: true, withOtp: true, withKeys: false };
     const written = exportOrganisations(snapshot, { ...content, orgIds: [], excludedOrgIds: [] }, 'bench', never);
     let bytes = 0;

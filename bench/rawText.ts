@@ -1,4 +1,4 @@
-import { isRecord, putAt } from '../shared/json/jsonObject.ts';
+import { isJsonObject, putAt } from '../shared/json/jsonObject.ts';
 import type { DocumentFields } from '../shared/store/documentFields.ts';
 
 const CHUNK_CHARACTERS = 64 * 1024;
@@ -12,7 +12,7 @@ export class RawText {
   /** Adds a user with the credentials that are stored beside it. */
   add({ body = '', passwordHash, totpSeed }: DocumentFields): void {
     const json: unknown = JSON.parse(body);
-    if (!isRecord(json)) throw new Error('a stored user is no object');
+    if (!isJsonObject(json)) throw new Error('a stored user is no object');
     putAt(json, 'user.hashedPassword.value', passwordHash);
     putAt(json, 'user.otpCode', totpSeed);
     this.pending += `${this.users === 0 ? '' : ','}${JSON.stringify(json)}`;

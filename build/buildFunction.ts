@@ -34,7 +34,7 @@ export async function buildFunction(name: string, lock: LockFile, output: string
 }
 
 /** A function and everything that it loads, as one CommonJS file. */
-export interface Bundle {
+interface Bundle {
   readonly code: Uint8Array;
   /** The files that something of it comes from, relative to the repository. */
   readonly inputs: readonly string[];
@@ -54,7 +54,7 @@ const dispensable: readonly string[] = ['supports-color'];
  * stay: shorter ones do not load faster, and the stacks in the log would tell nothing.
  * @throws Error when it would load a package that is not deployed
  */
-export async function bundle(name: string, nodeMajor: number): Promise<Bundle> {
+async function bundle(name: string, nodeMajor: number): Promise<Bundle> {
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
     entryPoints: [`functions/${name}/index.ts`],

@@ -49,7 +49,7 @@ export async function readLockFile(): Promise<LockFile> {
 }
 
 /** The exact version of a package that the repository itself depends on. */
-export function lockedVersion({ packages }: LockFile, name: string): string {
+function lockedVersion({ packages }: LockFile, name: string): string {
   const found = packages[`node_modules/${name}`];
   if (found === undefined) throw new Error(`package-lock.json has no ${name}`);
   return found.version;

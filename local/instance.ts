@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { allRoutes } from '../functions/allRoutes.ts';
+import { allRoutes } from '../functions/endpoints.ts';
 import { initialise, instanceKey } from '../shared/accounts/instance.ts';
 import { instanceMembers } from '../shared/accounts/members.ts';
 import { type NewToken, personalAccessToken } from '../shared/accounts/personalAccessTokens.ts';
@@ -38,8 +38,8 @@ export async function startInstance(options: LocalInstanceOptions): Promise<Loca
   const tokenFile = join(directory, 'owner.pat');
   await prepareInstance(store, options, tokenFile, new Date());
   const config = readConfig({ ...process.env, ...environmentOf(location) });
-  const bucket = createCloudStorage({ apiEndpoint: storageUrl });
-  const routes = allRoutes({ ...config, store, bucket, now: () => new Date() });
+  const objectStorage = createCloudStorage({ apiEndpoint: storageUrl });
+  const routes = await allRoutes({ ...config, store, objectStorage, now: () => new Date() });
   const app = createApp({ ...config, routes: withDocs(routes) });
   const server = await serve({ app, host: '127.0.0.1', port, drainMs: config.shutdownMs });
   const close = async () => {

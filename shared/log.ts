@@ -86,7 +86,7 @@ const longestMessage = 300;
  * Describes a fault for the log: its name, the first line of its message, its code and its stack, then its cause.
  * A SyntaxError's message is left out, because parsers quote the input there.
  */
-export function faultText(fault: unknown): string {
+function faultText(fault: unknown): string {
   if (!(fault instanceof Error)) return `a thrown ${typeof fault}`;
   const cause = fault.cause instanceof Error ? `\nCaused by: ${faultText(fault.cause)}` : '';
   return [title(fault), ...frames(fault)].join('\n') + cause;

@@ -1,4 +1,4 @@
-import { allRoutes } from '../../functions/allRoutes.ts';
+import { allRoutes } from '../../functions/endpoints.ts';
 import { type Config, ConfigError, readConfig } from '../../shared/config.ts';
 import { createApp } from '../../shared/http/app.ts';
 import { serve as serveApp } from '../../shared/http/serve.ts';
@@ -10,7 +10,12 @@ import { type Invocation, type Run, UsageError } from '../command.ts';
 export const serve: Run = async ({ store, options, environment, signal }) => {
   const config = configOf(environment);
   configureLog(config.logLevel, process.stderr);
-  const routes = allRoutes({ ...config, store, bucket: createCloudStorage(), now: () => new Date() });
+  const routes = await allRoutes({
+    ...config,
+    store,
+    objectStorage: createCloudStorage(),
+    now: () => new Date(),
+  });
   const app = createApp({ ...config, routes });
   const server = await serveApp({
     app,

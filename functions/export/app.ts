@@ -5,28 +5,18 @@ import { invalidRequest, outputUnsupported, responseTooLarge } from '../../share
 import { callSignal } from '../../shared/http/deadline.ts';
 import { readJsonBody } from '../../shared/http/requestBody.ts';
 import type { Route } from '../../shared/http/route.ts';
-import type { Bucket } from '../../shared/objectStorage/objectStorage.ts';
-import type { Store } from '../../shared/store/store.ts';
 import { objectLocation } from '../../shared/wire/fields.ts';
 import { readRequest } from '../../shared/wire/requestMessage.ts';
+import type { Ports } from '../ports.ts';
 import { type ExportRequest, exportEndpoint, exportRequest } from './contract.ts';
 import { exportOrganisations } from './operation.ts';
 
-/** What the function works with. */
-export interface ExportPorts {
-  readonly store: Store;
-  readonly bucket: Bucket;
-  readonly now: () => Date;
-  /** Milliseconds that a call may take where it names no `timeout`, and at most. */
-  readonly maxTimeoutMs: number;
-  /** Bytes that a response may have; undefined where it can be streamed without limit. */
-  readonly maxResponseBytes: number | undefined;
-}
+type ExportPorts = Omit<Ports, 'maxRequestBytes'>;
 
 const MAX_REQUEST_BYTES = 4_000_000;
 
 /** `POST /admin/v1/export` (interface 4.2): the export request; 200 with the document, or with what was written to a bucket. */
-export function exportRoutes(ports: ExportPorts): readonly Route[] {
+export function routes(ports: ExportPorts): readonly Route[] {
   const { store, now } = ports;
   return [
     {
@@ -68,12 +58,12 @@ async function answer(
 ): Promise<Response> {
   const location = request.gcsOutput && objectLocation(request.gcsOutput, 'gcs_output');
   await using asyncResources = new AsyncDisposableStack();
-  const snapshot = asyncResources.adopt(await ports.store.snapshot(), (open) => open.close());
+  const snapshot = asyncResources.use(await ports.store.snapshot());
   const instance = await instanceName(snapshot);
   const begin = () => exportOrganisations(snapshot, request, instance, signal);
   if (location !== undefined) {
     const written = begin();
-    const object = await ports.bucket.write(location, written.bytes, signal);
+    const object = await ports.objectStorage.write(location, written.bytes, signal);
     if (!request.responseOutput) return Response.json({ manifest: written.manifest, object });
   }
   return exportResponse(begin().bytes, ports.maxResponseBytes, [resources.move(), asyncResources.move()]);

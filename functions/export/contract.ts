@@ -33,8 +33,8 @@ const writtenObject = z
   })
   .readonly() satisfies z.ZodType<WrittenObject>;
 
-/** The answer of an export (interface 4.2): the file, or where it went to a bucket only, what was written. */
-export const exportAnswer = z.union([
+/** The response of an export (interface 4.2): the export file or, where it went to a bucket only, the written object. */
+export const exportResponse = z.union([
   exportFile,
   z.strictObject({ manifest: manifestSchema, object: writtenObject }).meta({ id: 'ExportedObject' }),
 ]);
@@ -46,8 +46,7 @@ const anOutput: JsonSchema = {
   ],
 };
 
-/** What `POST /admin/v1/export` takes and answers (interface 4.2). */
-export const exportOperation: Operation = {
+const operation = (): Operation => ({
   operationId: 'exportOrganisations',
   summary: 'Export organisations',
   description:
@@ -60,18 +59,17 @@ export const exportOperation: Operation = {
   },
   response: {
     description: 'The export where `response_output` is true, else what was written to the bucket.',
-    contract: exportAnswer,
+    contract: exportResponse,
   },
   errors: {
     ...commonAdminErrors,
     400: 'The request is wrong: `details` names every field that is. Or the export is larger than an answer can be: then give `gcs_output`.',
-    409: 'The object is there already.',
+    409: 'The object exists already.',
   },
-};
+});
 
 /** `POST /admin/v1/export` (interface 4.2). */
-export const exportEndpoint = {
-  method: 'POST',
-  path: '/admin/v1/export',
-  operation: async () => (await import('./contract.ts')).exportOperation,
-} satisfies Endpoint;
+export const exportEndpoint = { method: 'POST', path: '/admin/v1/export', operation } satisfies Endpoint;
+
+/** The function's endpoints. */
+export const endpoints: readonly Endpoint[] = [exportEndpoint];

@@ -1,4 +1,4 @@
-import { isRecord } from '../../shared/json/jsonObject.ts';
+import { isJsonObject } from '../../shared/json/jsonObject.ts';
 import { type Manifest, ManifestTally } from '../../shared/organisation/exportFile.ts';
 import {
   type Credential,
@@ -117,7 +117,7 @@ export class ExportWriter {
   }
 
   private withFactor(section: Section): boolean {
-    return section.name === 'humanUsers' && this.content.withOtp;
+    return section.otpEmail === true && this.content.withOtp;
   }
 
   private async *section(section: Section, arrays: AsyncIterable<readonly StoredDocument[]>): AsyncGenerator<string> {
@@ -153,7 +153,7 @@ export class ExportWriter {
 
 function parseBody(body: string): Record<string, unknown> {
   const json: unknown = JSON.parse(body);
-  return isRecord(json) ? json : {};
+  return isJsonObject(json) ? json : {};
 }
 
 /** Puts a text into the JSON of a record. */

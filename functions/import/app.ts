@@ -5,29 +5,19 @@ import { parseDuration } from '../../shared/duration.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
 import { receiveBody } from '../../shared/http/requestBody.ts';
 import type { Route } from '../../shared/http/route.ts';
-import type { Bucket } from '../../shared/objectStorage/objectStorage.ts';
-import type { Store } from '../../shared/store/store.ts';
-import type { ImportAnswer } from './contract.ts';
-import { importEndpoint } from './contract.ts';
+import type { Ports } from '../ports.ts';
+import { type ImportAnswer, importEndpoint } from './contract.ts';
 import { importOrganisations } from './operation.ts';
 import { documentSource, readEnvelope } from './source/envelope.ts';
 
-/** What the function works with. */
-export interface ImportPorts {
-  readonly store: Store;
-  readonly bucket: Bucket;
-  readonly now: () => Date;
-  /** Milliseconds that a call may take where it names no `timeout`, and at most. */
-  readonly maxTimeoutMs: number;
-  readonly maxRequestBytes: number;
-}
+type ImportPorts = Omit<Ports, 'maxResponseBytes'>;
 
 /** What is held of a body in memory; what is larger is kept in a temporary file. */
 const MEMORY_BYTES = 8 * 1024 * 1024;
 const ADVICE_IF_LARGER = 'put the file into a bucket and name it in data_orgsv1_gcs';
 
 /** `POST /admin/v1/import` (interface 4.3): the import request; 200 with what became of every record. */
-export function importRoutes(ports: ImportPorts): readonly Route[] {
+export function routes(ports: ImportPorts): readonly Route[] {
   const { store, now } = ports;
   return [
     {
@@ -48,7 +38,7 @@ async function runImport(ports: ImportPorts, request: Request): Promise<ImportAn
     const envelope = await readEnvelope(body.open());
     const { timeout, withKeys, onConflict, dryRun } = envelope.request;
     if (timeout !== undefined) call.limit(parseDuration(timeout, ports.maxTimeoutMs));
-    const source = await documentSource(envelope, body, ports.bucket, call.signal);
+    const source = await documentSource(envelope, body, ports.objectStorage, call.signal);
     const options = { withKeys, onConflict, dryRun };
     return await importOrganisations(ports.store, source, options, uniqueStamp(ports.now()), call.signal);
   } finally {

@@ -34,6 +34,9 @@ export const importFields: ReadonlyMap<string, string> = spellings(shape);
 /** An import request as it was understood. */
 export type ImportRequest = z.output<typeof importRequest>;
 
+/** What happens to a record that exists with other content. */
+export type OnConflict = ImportRequest['onConflict'];
+
 /** Fields that hold a document itself, by both of their spellings. */
 export const inlineFields: ReadonlyMap<string, string> = new Map([
   ['data_orgs', 'data_orgs'],
@@ -110,10 +113,9 @@ const document = z
   .optional();
 
 /** The fields that hold a document itself. For descriptions only: what is in them is never held whole. */
-export const inlineDocuments = requestMessage({ dataOrgs: document, dataOrgsv1: document });
+const inlineDocuments = requestMessage({ dataOrgs: document, dataOrgsv1: document });
 
-/** What `POST /admin/v1/import` takes and answers (interface 4.3). */
-export const importOperation: Operation = {
+const operation = (): Operation => ({
   operationId: 'importOrganisations',
   summary: 'Import organisations',
   description:
@@ -136,7 +138,7 @@ export const importOperation: Operation = {
     409: 'The object was replaced while it was read, or others changed the same records: send the request again.',
     504: 'The time is over: `details` says how far the import came. Sent again, it goes on from there.',
   },
-};
+});
 
 /** Exactly one field names the data: an export file, text that is one, or an object that holds one. */
 function oneSource(): JsonSchema {
@@ -150,8 +152,7 @@ function oneSource(): JsonSchema {
 }
 
 /** `POST /admin/v1/import` (interface 4.3). */
-export const importEndpoint = {
-  method: 'POST',
-  path: '/admin/v1/import',
-  operation: async () => (await import('./contract.ts')).importOperation,
-} satisfies Endpoint;
+export const importEndpoint = { method: 'POST', path: '/admin/v1/import', operation } satisfies Endpoint;
+
+/** The function's endpoints. */
+export const endpoints: readonly Endpoint[] = [importEndpoint];

@@ -3,12 +3,10 @@ import { registerFunction } from '../../shared/http/functionShell.ts';
 import { withOpenApi } from '../../shared/http/route.ts';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
 import { openStore } from '../../shared/store/openStore.ts';
-import { importRoutes } from './app.ts';
+import { routes } from './app.ts';
 
 registerFunction('import', async (config) => {
   const store = await openStore(config.storeLocation);
-  return createApp({
-    ...config,
-    routes: withOpenApi(importRoutes({ ...config, store, bucket: createCloudStorage(), now: () => new Date() })),
-  });
+  const own = routes({ ...config, store, objectStorage: createCloudStorage(), now: () => new Date() });
+  return createApp({ ...config, routes: withOpenApi(own) });
 });

@@ -4,15 +4,14 @@ import { phases, type Section } from '../../shared/organisation/section.ts';
 import { organisationSection, sections } from '../../shared/organisation/sections.ts';
 import { openOverlay } from '../../shared/store/overlay.ts';
 import type { Collection, DocumentStore, Store } from '../../shared/store/store.ts';
-import type { ImportAnswer } from './contract.ts';
+import type { ImportAnswer, OnConflict } from './contract.ts';
 import { type DocumentSource, type Inspection, inspect } from './inspect/inspection.ts';
 import { ImportProgress } from './progress/importProgress.ts';
 import { ImportReport } from './progress/report.ts';
-import type { OnConflict } from './write/decision.ts';
+import type { BatchContext } from './write/batchContext.ts';
 import { ReservedNames } from './write/names.ts';
 import { writeOrganisations } from './write/organisations.ts';
 import { type ImportWork, writePhase } from './write/phase.ts';
-import type { BatchContext } from './write/recordBatch.ts';
 
 /** What the import is asked for beside its document. */
 export interface ImportOptions {
@@ -47,12 +46,8 @@ export async function importOrganisations(
   signal: AbortSignal,
 ): Promise<ImportAnswer> {
   if (options.dryRun !== true) return importInto(store, source, options, stamp, signal);
-  const overlay = await openOverlay(store, lookedInto);
-  try {
-    return await importInto(overlay, source, options, stamp, signal);
-  } finally {
-    await overlay.close();
-  }
+  await using overlay = await openOverlay(store, lookedInto);
+  return await importInto(overlay, source, options, stamp, signal);
 }
 
 async function importInto(
@@ -112,7 +107,7 @@ function countLeftOut({ counts, organisations }: Inspection, { withKeys }: Impor
     if (isCarried(section, withKeys)) continue;
     report.count('notCarried', section.name, counts[section.name] ?? 0);
   }
-  for (const [name, count] of organisations.flatMap(({ strayed }) => Object.entries(strayed))) {
+  for (const [name, count] of organisations.flatMap(({ orphaned }) => Object.entries(orphaned))) {
     report.count('notCarried', name, count);
   }
 }

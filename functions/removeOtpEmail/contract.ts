@@ -1,22 +1,24 @@
 import { z } from 'zod';
 import { commonErrors, type Endpoint, type Operation } from '../../shared/openapi/endpoint.ts';
 
-const longest = 200;
+const MAX_USER_ID_CHARACTERS = 200;
 
-/** The id of a user as it may stand in a path (contract 6.1); runes are characters as JSON Schema counts them. */
+/** A user id in the path (contract 6.1). Characters are code points, as JSON Schema counts them. */
 export const userIdParameter = z
   .string()
-  .refine((id) => id !== '' && [...id].length <= longest)
+  .refine((id) => id !== '' && [...id].length <= MAX_USER_ID_CHARACTERS)
   .meta({
     minLength: 1,
-    maxLength: longest,
-    description: 'The user whose factor is to be removed; percent-encoded, `/` too.',
+    maxLength: MAX_USER_ID_CHARACTERS,
+    description: 'The user whose factor is removed; percent-encoded, `/` too.',
   });
 
-/** What a change did (interface 2.2). */
+/** The request message of the RPC; the REST route takes its field from the path. */
+export const removeOtpEmailRequest = z.object({ userId: z.string().default('') });
+
 const operationDetails = z
   .strictObject({
-    sequence: z.string().regex(/^\d+$/).describe('Number of changes of the user so far.'),
+    sequence: z.string().regex(/^\d+$/).describe("Number of the user's changes so far."),
     changeDate: z.iso.datetime(),
     resourceOwner: z.string().describe("The user's organisation."),
     creationDate: z.iso.datetime().describe('When the user was created.'),
@@ -24,45 +26,46 @@ const operationDetails = z
   .readonly()
   .meta({ id: 'Details' });
 
-/** The answer of a removal (interface 4.1). */
-export const removeOtpEmailAnswer = z.strictObject({ details: operationDetails }).meta({ id: 'RemoveOtpEmailAnswer' });
+/** The response of a removal (interface 4.1). */
+export const removeOtpEmailResponse = z
+  .strictObject({ details: operationDetails })
+  .meta({ id: 'RemoveOtpEmailResponse' });
 
-/** What a change did (interface 2.2). */
+/** The details of a change (interface 2.2). */
 export type OperationDetails = z.output<typeof operationDetails>;
 
-/** What `DELETE /v2/users/{userId}/otp_email` takes and answers (interface 4.1). */
-export const removeOtpEmailOperation: Operation = {
+const operation = (): Operation => ({
   operationId: 'removeOtpEmail',
   summary: 'Remove the OTP e-mail factor of a user',
   description:
-    'The caller is the user, or holds `user.write` on the organisation of the user or on the instance. Nothing is read of a body. `Accept` may ask for gRPC or gRPC-Web.',
+    'The caller is the user, or holds `user.write` on the user’s organisation or on the instance. A request body is ignored. `Accept` may ask for gRPC or gRPC-Web.',
   parameters: { userId: { contract: userIdParameter, example: '330000000000000201' } },
-  response: { description: 'The factor is removed.', contract: removeOtpEmailAnswer },
+  response: { description: 'The factor is removed.', contract: removeOtpEmailResponse },
   errors: {
     ...commonErrors,
-    400: 'The id of the user is too long, or the path is not percent-encoded UTF-8.',
-    403: 'The caller has no permission for this user, or there is no such user that they could know of.',
-    404: 'There is no such user, or they have no OTP e-mail factor.',
+    400: 'The user id is too long, or the path is not percent-encoded UTF-8.',
+    403: 'The caller lacks permission for this user, or the user does not exist and the caller may not know.',
+    404: 'The user does not exist, or has no OTP e-mail factor.',
   },
-};
+});
 
-/** The same under the path of ZITADEL's beta. */
-export const removeOtpEmailBetaOperation: Operation = {
-  ...removeOtpEmailOperation,
-  operationId: 'removeOtpEmailBeta',
-  deprecated: true,
-};
+const betaOperation = (): Operation => ({ ...operation(), operationId: 'removeOtpEmailBeta', deprecated: true });
 
-/** `DELETE /v2/users/{userId}/otp_email` (interface 4.1), and the path of ZITADEL's beta. */
-export const removeOtpEmailEndpoints = {
-  v2: {
-    method: 'DELETE',
-    path: '/v2/users/:userId/otp_email',
-    operation: async () => (await import('./contract.ts')).removeOtpEmailOperation,
+/** The REST endpoint (interface 4.1) and the RPC of each generation. Released clients of ZITADEL still call the beta. */
+export const generations = [
+  {
+    endpoint: { method: 'DELETE', path: '/v2/users/:userId/otp_email', operation },
+    rpcPath: '/zitadel.user.v2.UserService/RemoveOTPEmail',
+    method: async () =>
+      (await import('@zitadel/proto/zitadel/user/v2/user_service_pb.js')).UserService.method.removeOTPEmail,
   },
-  v2beta: {
-    method: 'DELETE',
-    path: '/v2beta/users/:userId/otp_email',
-    operation: async () => (await import('./contract.ts')).removeOtpEmailBetaOperation,
+  {
+    endpoint: { method: 'DELETE', path: '/v2beta/users/:userId/otp_email', operation: betaOperation },
+    rpcPath: '/zitadel.user.v2beta.UserService/RemoveOTPEmail',
+    method: async () =>
+      (await import('@zitadel/proto/zitadel/user/v2beta/user_service_pb.js')).UserService.method.removeOTPEmail,
   },
-} satisfies Record<string, Endpoint>;
+] as const;
+
+/** The function's endpoints. */
+export const endpoints: readonly Endpoint[] = generations.map(({ endpoint }) => endpoint);

@@ -2,9 +2,9 @@ import { createApp } from '../../shared/http/app.ts';
 import { registerFunction } from '../../shared/http/functionShell.ts';
 import { withOpenApi } from '../../shared/http/route.ts';
 import { openStore } from '../../shared/store/openStore.ts';
-import { removeOtpEmailRoutes } from './app.ts';
+import { routes } from './app.ts';
 
 registerFunction('removeOtpEmail', async (config) => {
   const store = await openStore(config.storeLocation);
-  return createApp({ ...config, routes: withOpenApi(removeOtpEmailRoutes({ store, now: () => new Date() })) });
+  return createApp({ ...config, routes: withOpenApi(routes({ store, now: () => new Date() })) });
 });

@@ -69,14 +69,14 @@ export interface Checksums {
 }
 
 /** Both checksums of a stream of bytes, kept up as the bytes come. */
-export interface Checksummer {
+interface Checksummer {
   update(bytes: Buffer): void;
   /** The checksums of all bytes so far. */
   current(): Checksums;
 }
 
 /** Checksums of nothing yet. */
-export function createChecksummer(): Checksummer {
+function createChecksummer(): Checksummer {
   const crc32c = new CRC32C();
   const md5 = createHash('md5');
   return {

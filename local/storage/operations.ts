@@ -109,7 +109,7 @@ function sendJson(response: ServerResponse, status: number, body: unknown): void
 }
 
 /** Answers with an object's bytes, or with the part of them that the Range header asks for. */
-export async function download(
+async function download(
   files: ObjectFiles,
   object: StoredObject,
   request: IncomingMessage,

@@ -129,7 +129,7 @@ const prefixes =
  * Reads a path of the JSON API. The official client leaves `/storage/v1` out where STORAGE_EMULATOR_HOST is set.
  * @throws GoogleError 404 for any other path
  */
-export function parseRoute(url: string): Route {
+function parseRoute(url: string): Route {
   const [path = '', query = ''] = url.split(/\?(.*)/s);
   const [, prefix = '', bucket, object = ''] = prefixes.exec(path) ?? [];
   if (bucket === undefined) throw notImplemented();

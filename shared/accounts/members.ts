@@ -4,7 +4,7 @@ import { instanceMemberKey, isInstanceRole, knownRoles, organisationMemberKey } 
 import { roleNotHeld, roleUnknown } from '../errors/errors.ts';
 import { readRecord } from '../organisation/record.ts';
 import { createWrites, planRecord } from '../organisation/recordPlan.ts';
-import { sectionNamed } from '../organisation/sections.ts';
+import { orgMemberSection } from '../organisation/sections/members.ts';
 import type { DocumentKey, Store, Write } from '../store/store.ts';
 
 /** Where a membership is: on the instance, or on an organisation. */
@@ -24,17 +24,13 @@ export function instanceMemberWrite(userId: string, roles: readonly string[]): W
 
 /** The ids of the users who hold a role on the instance. */
 export async function instanceMembers(store: Store, role: string): Promise<string[]> {
-  const snapshot = await store.snapshot();
-  try {
-    const ids: string[] = [];
-    for await (const documents of snapshot.scan({ collection: 'members', partition: INSTANCE_MEMBERS })) {
-      const members = documents.filter((document) => rolesOf(document).includes(role));
-      ids.push(...members.map(({ body = '{}' }) => memberSchema.parse(JSON.parse(body)).userId));
-    }
-    return ids;
-  } finally {
-    await snapshot.close();
+  await using snapshot = await store.snapshot();
+  const ids: string[] = [];
+  for await (const documents of snapshot.scan({ collection: 'members', partition: INSTANCE_MEMBERS })) {
+    const members = documents.filter((document) => rolesOf(document).includes(role));
+    ids.push(...members.map(({ body = '{}' }) => memberSchema.parse(JSON.parse(body)).userId));
   }
+  return ids;
 }
 
 /** Adds a role to a user's membership, or takes it away; a membership without roles is removed. */
@@ -60,7 +56,7 @@ function keyOf({ userId, orgId }: Membership): DocumentKey {
 
 function memberWrites({ userId, orgId }: Membership, roles: readonly string[], now: Date): Write[] {
   if (orgId === undefined) return [instanceMemberWrite(userId, roles)];
-  const record = readRecord(sectionNamed('orgMembers'), { userId, roles }, orgId);
+  const record = readRecord(orgMemberSection, { userId, roles }, orgId);
   return createWrites(planRecord(record, false), now.toISOString());
 }
 

@@ -1,5 +1,5 @@
 import { newToken, tokenDigest, tokenId, tokenKey } from '../auth/token.ts';
-import type { Snapshot, Store, StoredDocument, Write } from '../store/store.ts';
+import type { Store, StoredDocument, Write } from '../store/store.ts';
 
 /** A token just made: `token` is shown this once and never stored. */
 export interface NewToken {
@@ -33,16 +33,12 @@ export function personalAccessToken(userId: string, now: Date, lifetimeMs: numbe
 
 /** A user's tokens, the expired ones included, oldest first. */
 export async function listTokens(store: Store, userId: string): Promise<StoredToken[]> {
-  const snapshot: Snapshot = await store.snapshot();
-  try {
-    const tokens: StoredToken[] = [];
-    for await (const documents of snapshot.scan({ collection: 'tokens', partition: partition(userId) })) {
-      tokens.push(...documents.map(described));
-    }
-    return tokens.sort((one, other) => one.createdAt.localeCompare(other.createdAt));
-  } finally {
-    await snapshot.close();
+  await using snapshot = await store.snapshot();
+  const tokens: StoredToken[] = [];
+  for await (const documents of snapshot.scan({ collection: 'tokens', partition: partition(userId) })) {
+    tokens.push(...documents.map(described));
   }
+  return tokens.sort((one, other) => one.createdAt.localeCompare(other.createdAt));
 }
 
 function described({ id, createdAt = '', expiresAt = '' }: StoredDocument): StoredToken {

@@ -1,8 +1,9 @@
 import { instanceMemberKey, userKey } from '../auth/roles.ts';
 import { tokenKey } from '../auth/token.ts';
 import { notServiceUser, organisationUnknown, userNameTaken } from '../errors/errors.ts';
-import { isRecord, textAt } from '../json/jsonObject.ts';
-import { partitionOf, type Section } from '../organisation/section.ts';
+import { isJsonObject, textAt } from '../json/jsonObject.ts';
+import { isRecordOf, partitionOf, type Section } from '../organisation/section.ts';
+import { machineUserSection } from '../organisation/sections/users.ts';
 import { organisationSection, sections } from '../organisation/sections.ts';
 import { documentId } from '../store/documentKey.ts';
 import { type DocumentKey, type Snapshot, type Store, type StoredDocument, WriteConflict } from '../store/store.ts';
@@ -40,7 +41,7 @@ export async function createServiceUser(
  */
 export async function deleteServiceUser(store: Store, userId: string): Promise<void> {
   const user = await existingUser(store, userId, ['orgId', 'partition', 'body']);
-  if (!user.partition?.startsWith('machineUsers/')) throw notServiceUser(userId);
+  if (!isRecordOf(user.partition, machineUserSection)) throw notServiceUser(userId);
   const tokens = await listTokens(store, userId);
   const keys = [
     userKey(userId),
@@ -62,17 +63,13 @@ async function existingOrganisation(store: Store, orgId: string): Promise<string
 }
 
 /** Where the records of an organisation are that refer to one of its users: memberships, grants, metadata, links, keys. */
-export async function recordsReferringTo(store: Store, userId: string, orgId: string): Promise<DocumentKey[]> {
-  const snapshot = await store.snapshot();
-  try {
-    const keys: DocumentKey[] = [];
-    for (const section of sections) {
-      for (const path of userPaths(section)) keys.push(...(await matching(snapshot, section, path, userId, orgId)));
-    }
-    return keys;
-  } finally {
-    await snapshot.close();
+async function recordsReferringTo(store: Store, userId: string, orgId: string): Promise<DocumentKey[]> {
+  await using snapshot = await store.snapshot();
+  const keys: DocumentKey[] = [];
+  for (const section of sections) {
+    for (const path of userPaths(section)) keys.push(...(await matching(snapshot, section, path, userId, orgId)));
   }
+  return keys;
 }
 
 function userPaths({ references = [] }: Section): string[] {
@@ -98,5 +95,5 @@ async function matching(
 
 function textOf({ body = '{}' }: StoredDocument, path: string, orgId: string): string {
   const json: unknown = JSON.parse(body);
-  return isRecord(json) ? textAt(json, path, orgId) : '';
+  return isJsonObject(json) ? textAt(json, path, orgId) : '';
 }

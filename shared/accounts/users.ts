@@ -1,12 +1,13 @@
 import { randomInt } from 'node:crypto';
 import { userKey } from '../auth/roles.ts';
 import { otpEmailSet, userUnknown } from '../errors/errors.ts';
-import { isRecord } from '../json/jsonObject.ts';
+import { isJsonObject } from '../json/jsonObject.ts';
 import { readRecord, recordOf } from '../organisation/record.ts';
 import { createWrites, ownerOf, planRecord } from '../organisation/recordPlan.ts';
-import { organisationSection, sectionNamed } from '../organisation/sections.ts';
+import { isRecordOf } from '../organisation/section.ts';
+import { humanUserSection, machineUserSection } from '../organisation/sections/users.ts';
+import { organisationSection, policyKey } from '../organisation/sections.ts';
 import type { FieldName } from '../store/documentFields.ts';
-import { documentId } from '../store/documentKey.ts';
 import type { DocumentKey, Store, StoredDocument, Write } from '../store/store.ts';
 
 /** A new id: 18 digits, as ZITADEL's are. */
@@ -26,7 +27,7 @@ export function organisationWrites(orgId: string, name: string, now: Date): Writ
  */
 export function serviceUserWrites(userId: string, orgId: string, name: string, now: Date, byDomain: boolean): Write[] {
   const user = { userName: name, name, accessTokenType: 'ACCESS_TOKEN_TYPE_BEARER' };
-  const record = readRecord(sectionNamed('machineUsers'), { userId, user }, orgId);
+  const record = readRecord(machineUserSection, { userId, user }, orgId);
   return createWrites(planRecord(record, byDomain), now.toISOString());
 }
 
@@ -35,7 +36,7 @@ export async function userClaims(
   store: Store,
   { id, body = '{}', orgId = '' }: StoredDocument,
 ): Promise<DocumentKey[]> {
-  const record = readRecord(sectionNamed('machineUsers'), JSON.parse(body), orgId);
+  const record = readRecord(machineUserSection, JSON.parse(body), orgId);
   const keys = [true, false].flatMap((byDomain) => planRecord(record, byDomain).claims.map(({ key }) => key));
   const claims = await store.getMany(keys, ['ownerId']);
   return keys.filter((_, index) => claims[index]?.ownerId === ownerOf({ collection: 'users', id }));
@@ -57,10 +58,9 @@ export async function existingUser(
 
 /** Whether login names of an organisation's users carry its domain, as its domain policy says (contract 3.4). */
 export async function loginNamesByDomain(store: Store, orgId: string): Promise<boolean> {
-  const key: DocumentKey = { collection: 'settings', id: documentId(orgId, 'domainPolicy') };
-  const [stored] = await store.getMany([key], ['body']);
+  const [stored] = await store.getMany([policyKey(orgId, 'loginNames')], ['body']);
   const policy: unknown = JSON.parse(stored?.body ?? 'null');
-  return isRecord(policy) && policy.userLoginMustBeDomain === true;
+  return isJsonObject(policy) && policy.userLoginMustBeDomain === true;
 }
 
 /**
@@ -72,7 +72,7 @@ export function enableOtpEmail(store: Store, userId: string, now: Date): Promise
   const key = userKey(userId);
   return store.transaction(async (transaction) => {
     const [user] = await transaction.getMany([key], ['otpEmail', 'sequence', 'partition']);
-    if (!user?.partition?.startsWith('humanUsers/')) throw userUnknown(userId);
+    if (user === undefined || !isRecordOf(user.partition, humanUserSection)) throw userUnknown(userId);
     if (user.otpEmail === true) throw otpEmailSet();
     const sequence = (user.sequence ?? 0) + 1;
     transaction.write([{ type: 'update', key, fields: { otpEmail: true, sequence, changedAt: now.toISOString() } }]);

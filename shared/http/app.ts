@@ -106,7 +106,7 @@ const preflightSeconds = 7200;
  * Lets pages of some origins call this service from a browser, with whatever headers their clients send; tokens travel in one
  * of them, so no cookies are allowed. Other origins get no header for it, and no answer to a preflight.
  */
-export function cors(origins: readonly string[]): MiddlewareHandler<HttpEnv> {
+function cors(origins: readonly string[]): MiddlewareHandler<HttpEnv> {
   const allow = honoCors({
     origin: [...origins],
     allowMethods: ['GET', 'POST', 'DELETE'],

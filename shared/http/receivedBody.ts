@@ -94,7 +94,7 @@ function bodyInFile(file: FileHandle, size: number): ReceivedBody {
 }
 
 /** A temporary file without a name: nobody else can open it, and it is gone when it is closed, however the process ends. */
-export async function openNamelessFile(directory: string): Promise<FileHandle> {
+async function openNamelessFile(directory: string): Promise<FileHandle> {
   const path = join(directory, `identity-${randomUUID()}`);
   const file = await open(path, 'wx+', 0o600);
   try {

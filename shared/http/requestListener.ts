@@ -99,7 +99,7 @@ function writable(outgoing: Outgoing): Promise<void> {
 }
 
 /** The beginning of an answer's body, and all of its chunks. */
-export interface BodyStart {
+interface BodyStart {
   /** The length in bytes where the body is known to be whole; undefined where more may come. */
   readonly length: number | undefined;
   readonly chunks: AsyncIterable<Uint8Array>;
@@ -109,7 +109,7 @@ export interface BodyStart {
  * Reads an answer's first chunk, before any header is sent, so that a body that fails at once can still become an error answer.
  * A body that is whole already is told apart from one that is still being made, which is not waited for.
  */
-export async function readBodyStart(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<BodyStart> {
+async function readBodyStart(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<BodyStart> {
   const first = await reader.read();
   const second = first.done ? Promise.resolve(first) : reader.read();
   const whole = await Promise.race([second.then(({ done }) => done), setImmediate(false)]);

@@ -20,10 +20,13 @@ export interface Route extends Endpoint {
 }
 
 /**
- * Routes, and `GET /openapi.json`, which describes them to anyone (no token).
- * @param described what is described in their place, where others answer on the same base URL
+ * Adds `GET /openapi.json`, which describes the routes to anyone (no token).
+ * @param described loads what is described instead, where other functions serve the same base URL
  */
-export function withOpenApi(routes: readonly Route[], described: readonly Endpoint[] = routes): readonly Route[] {
+export function withOpenApi(
+  routes: readonly Route[],
+  described: () => Promise<readonly Endpoint[]> = async () => routes,
+): readonly Route[] {
   let text: Promise<string> | undefined;
   return [
     ...routes,
@@ -31,15 +34,15 @@ export function withOpenApi(routes: readonly Route[], described: readonly Endpoi
       method: 'GET',
       path: '/openapi.json',
       handler: async () => {
-        text ??= documentText(described);
+        text ??= describe(described);
         return new Response(await text, { headers: { 'content-type': 'application/json' } });
       },
     },
   ];
 }
 
-// Loaded and made when it is asked for, since most processes never are.
-async function documentText(endpoints: readonly Endpoint[]): Promise<string> {
+// Loaded lazily: most processes never describe themselves.
+async function describe(endpoints: () => Promise<readonly Endpoint[]>): Promise<string> {
   const { openApiDocument } = await import('../openapi/openApiDocument.ts');
-  return JSON.stringify(await openApiDocument(endpoints));
+  return JSON.stringify(openApiDocument(await endpoints()));
 }

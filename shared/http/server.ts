@@ -108,7 +108,7 @@ function refuseTunnels(server: Server, http2Server: Http2Server, lingerMs: numbe
 const maxHeaderBytes = 16_384;
 
 /** Makes an HTTP/2 server for connections without TLS; those without any traffic for `idleMs` take no new requests and end. */
-export function createHttp2Server(idleMs: number): Http2Server {
+function createHttp2Server(idleMs: number): Http2Server {
   // What is a little too large can be answered 431; the protocol itself refuses what is much larger.
   const server = createHttp2({ settings: { maxConcurrentStreams: 100, maxHeaderListSize: 4 * maxHeaderBytes } });
   server.prependListener('request', bracketAuthority);
@@ -117,7 +117,7 @@ export function createHttp2Server(idleMs: number): Http2Server {
 }
 
 /** Whether an HTTP/2 request's headers are larger than this server reads; HTTP/1's parser refuses such a request by itself. */
-export function hasLargeHeaders({ httpVersionMajor, rawHeaders }: Incoming): boolean {
+function hasLargeHeaders({ httpVersionMajor, rawHeaders }: Incoming): boolean {
   if (httpVersionMajor === 1) return false;
   return rawHeaders.reduce((bytes, text) => bytes + text.length, 0) > maxHeaderBytes;
 }

@@ -1,23 +1,23 @@
 /** A JSON object, as `toJson` gives it. */
-export type JsonRecord = { [name: string]: unknown };
+export type JsonObject = { [name: string]: unknown };
 
 /** Whether `value` is a JSON object. */
-export function isRecord(value: unknown): value is JsonRecord {
+export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** What stands at `path` (`project.name`) of a record; undefined where nothing does. */
-export function valueAt(record: JsonRecord, path: string): unknown {
+export function valueAt(record: JsonObject, path: string): unknown {
   let value: unknown = record;
   for (const name of path.split('.')) {
-    if (!isRecord(value)) return undefined;
+    if (!isJsonObject(value)) return undefined;
     value = value[name];
   }
   return value;
 }
 
 /** The text at `path`, empty where there is none; paths may also be `$orgId` or a constant (`FieldPath`). */
-export function textAt(record: JsonRecord, path: string, orgId: string): string {
+export function textAt(record: JsonObject, path: string, orgId: string): string {
   if (path === '$orgId') return orgId;
   if (path.startsWith('=')) return path.slice(1);
   const value = valueAt(record, path);
@@ -27,30 +27,32 @@ export function textAt(record: JsonRecord, path: string, orgId: string): string 
 const LIST_STEP = /^(\w+)\[(?:(\w+)=(\w+))?\]$/;
 
 /** The texts at a `path` that may lead through a list (`FieldPath`); as `textAt` where it does not. */
-export function textsAt(record: JsonRecord, path: string, orgId: string): string[] {
+export function textsAt(record: JsonObject, path: string, orgId: string): string[] {
   if (!path.includes('[')) return [textAt(record, path, orgId)];
   let values: unknown[] = [record];
   for (const step of path.split('.'))
-    values = values.flatMap((value) => (isRecord(value) ? stepInto(value, step) : []));
+    values = values.flatMap((value) => (isJsonObject(value) ? stepInto(value, step) : []));
   return values.filter((value) => typeof value === 'string');
 }
 
-function stepInto(record: JsonRecord, step: string): unknown[] {
+function stepInto(record: JsonObject, step: string): unknown[] {
   const [, list, field, wanted] = LIST_STEP.exec(step) ?? [];
   if (list === undefined) return [record[step]];
   const elements = record[list];
   if (!Array.isArray(elements)) return [];
-  return field === undefined ? elements : elements.filter((element) => isRecord(element) && element[field] === wanted);
+  return field === undefined
+    ? elements
+    : elements.filter((element) => isJsonObject(element) && element[field] === wanted);
 }
 
 /** Puts `value` at `path`, making the objects that lead there. */
-export function putAt(record: JsonRecord, path: string, value: unknown): void {
+export function putAt(record: JsonObject, path: string, value: unknown): void {
   const names = path.split('.');
   const last = names.pop() ?? path;
   let target = record;
   for (const name of names) {
     const next = target[name];
-    const inner = isRecord(next) ? next : {};
+    const inner = isJsonObject(next) ? next : {};
     target[name] = inner;
     target = inner;
   }
@@ -58,12 +60,12 @@ export function putAt(record: JsonRecord, path: string, value: unknown): void {
 }
 
 /** Unsets the text at `path` and returns it; an object inside the record's inner one that held nothing else goes too. */
-export function takeAt(record: JsonRecord, path: string): string | undefined {
+export function takeAt(record: JsonObject, path: string): string | undefined {
   const names = path.split('.');
   const parents = [record];
   for (const name of names.slice(0, -1)) {
     const inner = parents.at(-1)?.[name];
-    if (!isRecord(inner)) return undefined;
+    if (!isJsonObject(inner)) return undefined;
     parents.push(inner);
   }
   const [, inner, holder] = parents;
@@ -76,6 +78,6 @@ export function takeAt(record: JsonRecord, path: string): string | undefined {
   return typeof taken === 'string' && taken !== '' ? taken : undefined;
 }
 
-function isEmpty(record: JsonRecord): boolean {
+function isEmpty(record: JsonObject): boolean {
   return Object.values(record).every((value) => value === undefined);
 }

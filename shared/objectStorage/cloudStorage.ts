@@ -2,7 +2,7 @@ import { Storage } from '@google-cloud/storage';
 import { JWT } from 'google-auth-library';
 import { orAbort } from '../async.ts';
 import { checkObjectName } from './objectName.ts';
-import type { Bucket, ObjectLocation, ServiceAccount } from './objectStorage.ts';
+import type { ObjectLocation, ObjectStorage, ServiceAccount } from './objectStorage.ts';
 import { pinObject } from './readObject.ts';
 import type { Target } from './storageError.ts';
 import { startUpload } from './uploadSession.ts';
@@ -18,7 +18,7 @@ export interface CloudStorageOptions {
  * Cloud Storage. Each call has a client of its own, with that call's account, and needs no more than the permission
  * storage.objects.create (write) or storage.objects.get (pin, read).
  */
-export function createCloudStorage({ apiEndpoint }: CloudStorageOptions = {}): Bucket {
+export function createCloudStorage({ apiEndpoint }: CloudStorageOptions = {}): ObjectStorage {
   return {
     async write(location, content, signal) {
       const target = targetOf(location, 'write');

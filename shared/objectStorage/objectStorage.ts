@@ -30,7 +30,7 @@ export interface PinnedObject {
 }
 
 /** Cloud Storage, with credentials that each call brings. */
-export interface Bucket {
+export interface ObjectStorage {
   /**
    * Writes a new object; nothing is visible before all of it is there, and an existing object is never overwritten.
    * When `content` throws or `signal` aborts, nothing is left behind and the error is passed on.

@@ -55,7 +55,7 @@ export function storageError(reason: unknown, target: Target): IdentityError {
 }
 
 /** Whether the same request can succeed later: the connection failed, or the service is overloaded or out of order. */
-export function isTransient(reason: unknown): boolean {
+function isTransient(reason: unknown): boolean {
   if (reason instanceof IdentityError) return false;
   const { status, code } = describe(reason);
   if (status === undefined) return code !== undefined;

@@ -88,7 +88,7 @@ const turnSize = 512 * 1024;
  * Cuts content into chunks of `size` bytes; only the last can be shorter. Two buffers are used in turn, so a chunk is
  * valid until the chunk after the next one is asked for.
  */
-export async function* chunksOf(content: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Chunk, void, void> {
+async function* chunksOf(content: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Chunk, void, void> {
   const crc32c = new CRC32C();
   let [buffer, spare]: [Buffer, Buffer | undefined] = [Buffer.allocUnsafeSlow(size), undefined];
   let [start, filled, sinceTurn] = [0, 0, 0];

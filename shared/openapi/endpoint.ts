@@ -29,8 +29,8 @@ export interface Endpoint {
   readonly method: Method;
   /** Hono's pattern, such as `/v2/users/:userId/otp_email`. A parameter reaches the handler decoded, `%2F` included. */
   readonly path: string;
-  /** Loaded when it is asked for: most processes never are, and their start would wait for it. */
-  readonly operation?: () => Promise<Operation>;
+  /** Made when asked for: most processes never describe themselves. */
+  readonly operation?: () => Operation;
 }
 
 /** The errors that every operation has, by HTTP status. */

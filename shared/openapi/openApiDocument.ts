@@ -28,7 +28,7 @@ export interface OperationObject {
 }
 
 /** A parameter of the path. */
-export interface ParameterObject {
+interface ParameterObject {
   readonly name: string;
   readonly in: 'path';
   readonly required: true;
@@ -43,7 +43,7 @@ export interface MediaTypeObject {
 }
 
 /** An answer. */
-export interface ResponseObject {
+interface ResponseObject {
   readonly description: string;
   readonly content: Readonly<Record<string, MediaTypeObject>>;
 }
@@ -55,13 +55,13 @@ const securitySchemes = {
 };
 
 /** Describes endpoints as an OpenAPI document; those without an operation are left out. */
-export async function openApiDocument(endpoints: readonly Endpoint[]): Promise<OpenApiDocument> {
+export function openApiDocument(endpoints: readonly Endpoint[]): OpenApiDocument {
   const schemas: Schemas = {};
   const paths: Record<string, Record<string, OperationObject>> = {};
   for (const { path, method, operation } of endpoints) {
     if (operation === undefined) continue;
     const template = path.replace(/:(\w+)/g, '{$1}');
-    paths[template] = { ...paths[template], [method.toLowerCase()]: describe(await operation(), schemas) };
+    paths[template] = { ...paths[template], [method.toLowerCase()]: describe(operation(), schemas) };
   }
   const { version, description } = packageJson;
   return {

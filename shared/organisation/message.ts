@@ -1,7 +1,7 @@
 import { type DescField, type DescMessage, fromJson, type JsonValue, type Message, toJson } from '@bufbuild/protobuf';
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import { DataOrgSchema as DataOrgV1Schema } from '@zitadel/proto/zitadel/v1_pb.js';
-import { isRecord, type JsonRecord, valueAt } from '../json/jsonObject.ts';
+import { isJsonObject, type JsonObject, valueAt } from '../json/jsonObject.ts';
 import { checkRules } from './rules.ts';
 import type { Section } from './section.ts';
 
@@ -63,10 +63,10 @@ function describe(field: DescField): DocumentField {
  * credentials may be missing, since an export without them is as good as one with them
  * @throws DocumentFault
  */
-export function readMessage(schema: DescMessage, value: unknown, checked: Checked | undefined): JsonRecord {
+export function readMessage(schema: DescMessage, value: unknown, checked: Checked | undefined): JsonObject {
   const message = decode(schema, value);
   const encoded = toJson(schema, message);
-  const json = isRecord(encoded) ? encoded : {};
+  const json = isJsonObject(encoded) ? encoded : {};
   const faults =
     checked === undefined ? [] : checkRules(schema, message).filter(({ path }) => !isLeftOut(checked, json, path));
   if (faults.length > 0) throw new DocumentFault(faults);
@@ -75,7 +75,7 @@ export function readMessage(schema: DescMessage, value: unknown, checked: Checke
 
 type Checked = Pick<Section, 'credentials'>;
 
-function isLeftOut({ credentials = [] }: Checked, json: JsonRecord, path: string): boolean {
+function isLeftOut({ credentials = [] }: Checked, json: JsonObject, path: string): boolean {
   return credentials.some((credential) => credential.path === path) && valueAt(json, path) === undefined;
 }
 

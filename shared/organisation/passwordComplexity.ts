@@ -1,4 +1,4 @@
-import type { JsonRecord } from '../json/jsonObject.ts';
+import type { JsonObject } from '../json/jsonObject.ts';
 import type { RecordFault } from './section.ts';
 
 /** What a clear password must have: ZITADEL's policy, as the organisation document has it (contract 2.2). */
@@ -20,7 +20,7 @@ export const defaultComplexity: PasswordComplexity = {
 };
 
 /** Reads a policy from its record in canonical form, in which what is false is left out. */
-export function complexityOf(policy: JsonRecord): PasswordComplexity {
+export function complexityOf(policy: JsonObject): PasswordComplexity {
   return {
     minLength: Number(policy.minLength ?? 0),
     hasLowercase: policy.hasLowercase === true,

@@ -1,16 +1,15 @@
 import { hash } from 'node:crypto';
 import type { DescMessage } from '@bufbuild/protobuf';
-import { isRecord, type JsonRecord, takeAt } from '../json/jsonObject.ts';
+import { isJsonObject, type JsonObject, takeAt } from '../json/jsonObject.ts';
 import type { DocumentFields } from '../store/documentFields.ts';
 import { DocumentFault, documentFields, readMessage } from './message.ts';
-import { normalise, prepare } from './normalise.ts';
 import { type Credential, type Credentials, partitionOf, type Section } from './section.ts';
 
 /** A record of the organisation document in canonical form, apart from its credentials. */
 export interface OrganisationRecord {
   readonly section: Section;
   readonly orgId: string;
-  readonly json: JsonRecord;
+  readonly json: JsonObject;
   /** Canonical JSON: fields in the descriptors' order, defaults left out, credentials taken out. */
   readonly body: string;
   /** SHA-256 of `body`, base64url. */
@@ -34,21 +33,25 @@ for (const field of documentFields.values()) if (field.schema !== undefined) sch
 export function readRecord(section: Section, value: unknown, orgId: string, checked = false): OrganisationRecord {
   const schema = schemas.get(section.name);
   if (schema === undefined) throw new Error(`${section.name} is no section of the organisation document`);
-  const json = readMessage(schema, prepare(section.name, value), checked ? section : undefined);
+  const json = readMessage(
+    schema,
+    section.fromV1 === undefined ? value : section.fromV1(value),
+    checked ? section : undefined,
+  );
   if (section.inner !== undefined && json[section.inner] === undefined)
     throw new DocumentFault([{ path: section.inner, reason: 'value is required' }]);
-  return recordOf(section, json, orgId, hasOtpEmail(value));
+  return recordOf(section, json, orgId, section.otpEmail === true && hasOtpEmail(value));
 }
 
 /** Makes a record of canonical JSON, which is changed: defaults are filled in and credentials taken out. */
-export function recordOf(section: Section, json: JsonRecord, orgId: string, otpEmail: boolean): OrganisationRecord {
-  normalise(section.name, json, orgId);
+export function recordOf(section: Section, json: JsonObject, orgId: string, otpEmail: boolean): OrganisationRecord {
+  section.normalise?.(json, orgId);
   const credentials: { [Field in Credential['field']]?: string } = {};
   for (const { path, field } of section.credentials ?? []) {
     const taken = takeAt(json, path);
     if (taken !== undefined) credentials[field] = taken;
   }
-  const clearPassword = section.name === 'humanUsers' ? takeAt(json, 'user.password') : undefined;
+  const clearPassword = section.clearPassword === undefined ? undefined : takeAt(json, section.clearPassword);
   const state = json.state ?? json.orgState;
   return {
     section,
@@ -63,7 +66,7 @@ export function recordOf(section: Section, json: JsonRecord, orgId: string, otpE
 }
 
 /** A record's text and what that is recognised by, made anew when its JSON has changed. */
-export function sealed(json: JsonRecord): Pick<OrganisationRecord, 'body' | 'digest'> {
+export function sealed(json: JsonObject): Pick<OrganisationRecord, 'body' | 'digest'> {
   const body = JSON.stringify(json);
   return { body, digest: hash('sha256', body, 'base64url') };
 }
@@ -83,7 +86,7 @@ export function storedFields(record: OrganisationRecord): DocumentFields {
 
 /** Our own field beside ZITADEL's, in both spellings. */
 function hasOtpEmail(value: unknown): boolean {
-  if (!isRecord(value)) return false;
+  if (!isJsonObject(value)) return false;
   if ('otpEmail' in value && 'otp_email' in value) {
     throw new DocumentFault([{ path: 'otpEmail', reason: 'duplicate field "otp_email"' }]);
   }

@@ -112,7 +112,7 @@ function goCase(name: string): string {
 }
 
 /** Why a value breaks the rules of its field, in ZITADEL's words (contract 3.2); undefined when it does not. */
-export function reasonOf({ type, message }: FieldRules, field: DescField, value: unknown): string | undefined {
+function reasonOf({ type, message }: FieldRules, field: DescField, value: unknown): string | undefined {
   if (value === undefined) return message?.required ? 'value is required' : undefined;
   if (type.case === 'string' && typeof value === 'string') return stringReason(type.value, value);
   if (type.case === 'enum' && typeof value === 'number') return enumReason(type.value, field, value);

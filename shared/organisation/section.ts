@@ -1,4 +1,4 @@
-import type { JsonRecord } from '../json/jsonObject.ts';
+import type { JsonObject } from '../json/jsonObject.ts';
 import type { FieldName } from '../store/documentFields.ts';
 import type { Collection } from '../store/store.ts';
 
@@ -56,7 +56,7 @@ export interface Reference {
   /** What is wrong where it belongs to the same one. */
   readonly ofOwn?: RecordFault;
   /** What the record referred to must be like beside being there. */
-  readonly check?: (target: JsonRecord, record: JsonRecord, orgId: string) => RecordFault | undefined;
+  readonly check?: (target: JsonObject, record: JsonObject, orgId: string) => RecordFault | undefined;
 }
 
 /** A credential inside a record: kept in a field of its own, exported only when `flag` is set (interface 2.4). */
@@ -82,11 +82,29 @@ export interface Section {
   /** Looked at only where login names do not carry the organisation's domain (contract 3.4). */
   readonly reserved?: readonly ReservedName[];
   readonly credentials?: readonly Credential[];
+  /** Where a record may hold a password in clear: it is hashed before it is stored. */
+  readonly clearPassword?: FieldPath;
+  /** A phone number, stored in E.164. */
+  readonly phone?: FieldPath;
+  /** Whether a record may have the OTP e-mail factor: `otpEmail` beside its fields, exported with `withOtp`. */
+  readonly otpEmail?: true;
+  /** Which of the organisation's other records this policy decides about. */
+  readonly governs?: Governed;
+  /** Names of the field in a v1 document, where it has others (contract 5.9). */
+  readonly aliases?: readonly string[];
+  /** Lists that a v1 document holds beside the record and v2 inside it: what each element becomes (contract 5.9). */
+  readonly v1Lists?: Readonly<Record<string, (element: unknown) => unknown>>;
+  /** Converts what only a v1 document holds into what the v2 schema reads (contract 5.9). */
+  readonly fromV1?: (value: unknown) => unknown;
+  /** Brings a record to the one form in which it is stored, so that equal records have equal digests; changes `json`. */
+  readonly normalise?: (json: JsonObject, orgId: string) => void;
+  /** Warns of a record that is imported and will not work. */
+  readonly warnings?: (record: ImportedRecord) => readonly string[];
   /**
    * What a record of its own must be like beyond the rules of its fields (contract 5.7).
    * @param now when the import began, ISO 8601
    */
-  readonly check?: (record: JsonRecord, now: string) => RecordFault | undefined;
+  readonly check?: (record: JsonObject, now: string) => RecordFault | undefined;
   /** A field that stays as it is when a record is overwritten, since other records were written by it. */
   readonly fixed?: FieldPath;
   /** `type` and `id` of an entry in `errors`, and the fault where the record exists with other content. */
@@ -100,12 +118,27 @@ export interface Section {
   readonly keys?: boolean;
 }
 
+/** What a policy can decide about: the scope of login names, or what passwords in clear must have. */
+export type Governed = 'loginNames' | 'passwords';
+
+/** A record as far as warnings look into it. */
+export interface ImportedRecord {
+  readonly json: JsonObject;
+  readonly orgId: string;
+  readonly credentials: Credentials;
+}
+
 /** The credentials of one record, by the field in which each is stored. */
 export type Credentials = { readonly [Field in Credential['field']]?: string };
 
 /** Whether an organisation has a list of these records, or one. */
 export function isList({ collection }: Section): boolean {
   return collection !== 'settings';
+}
+
+/** Whether a stored document, by its `partition`, is a record of the section. */
+export function isRecordOf(partition: string | undefined, { name }: Section): boolean {
+  return partition?.startsWith(`${name}/`) === true;
 }
 
 /** What the records of one section of one organisation are found by in the store. */

@@ -1,4 +1,6 @@
-import type { Section } from './section.ts';
+import { documentId } from '../store/documentKey.ts';
+import type { DocumentKey } from '../store/store.ts';
+import type { Governed, Section } from './section.ts';
 import { texts } from './sectionParts.ts';
 import { actionSections } from './sections/actions.ts';
 import { grantSections } from './sections/grants.ts';
@@ -8,7 +10,7 @@ import { memberSections } from './sections/members.ts';
 import { domainSection } from './sections/organisations.ts';
 import { policySections } from './sections/policies.ts';
 import { projectSections } from './sections/projects.ts';
-import { userMetadataSection, userSections } from './sections/users.ts';
+import { humanUserSection, machineUserSection, userMetadataSection } from './sections/users.ts';
 
 export { organisationSection } from './sections/organisations.ts';
 
@@ -19,7 +21,8 @@ export { organisationSection } from './sections/organisations.ts';
 export const sections: readonly Section[] = [
   ...policySections,
   ...projectSections,
-  ...userSections,
+  humanUserSection,
+  machineUserSection,
   ...actionSections,
   ...grantSections,
   ...memberSections,
@@ -39,12 +42,18 @@ export const sections: readonly Section[] = [
   texts('inviteUserMessages', 'invite_user_messages'),
 ];
 
-/**
- * The section of a name that the program itself chose.
- * @throws Error where the table has no such section
- */
-export function sectionNamed(name: string): Section {
-  const section = sections.find((row) => row.name === name);
-  if (section === undefined) throw new Error(`there is no section ${name}`);
-  return section;
+const byName: ReadonlyMap<string, Section> = new Map(
+  sections.flatMap((section) => [section.name, ...(section.aliases ?? [])].map((name) => [name, section])),
+);
+
+/** The section that a field of an export file holds, v1 or v2; undefined for the organisation's plain fields. */
+export function findSection(name: string): Section | undefined {
+  return byName.get(name);
+}
+
+/** Where an organisation's policy about something is stored. */
+export function policyKey(orgId: string, governed: Governed): DocumentKey {
+  const section = sections.find(({ governs }) => governs === governed);
+  if (section === undefined) throw new Error(`no policy governs ${governed}`);
+  return { collection: section.collection, id: documentId(orgId, section.name) };
 }

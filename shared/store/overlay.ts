@@ -22,9 +22,7 @@ import {
 } from './store.ts';
 
 /** A store on top of another one, which it never writes to. Must be closed. */
-export interface Overlay extends DocumentStore {
-  close(): Promise<void>;
-}
+export interface Overlay extends DocumentStore, AsyncDisposable {}
 
 const withoutBody = fieldNames.filter((name) => name !== 'body');
 
@@ -49,9 +47,9 @@ export async function openOverlay(store: Store, bodiesOf: ReadonlySet<Collection
         await apply(layer, base, writes, keptFields);
         return result;
       }),
-    close: async () => {
+    [Symbol.asyncDispose]: async () => {
       layer.close();
-      await base.close();
+      await base[Symbol.asyncDispose]();
     },
   };
 }
@@ -104,7 +102,7 @@ function pick(fields: DocumentChanges, names: readonly FieldName[]): DocumentFie
 }
 
 /** The documents that were written into an overlay, in a temporary file of SQLite's own that nobody else can open. */
-export class Layer {
+class Layer {
   private readonly database = new DatabaseSync('');
   private readonly select;
   private readonly replace;

@@ -68,13 +68,12 @@ export interface ScanRange {
   readonly fields?: readonly FieldName[];
 }
 
-/** The database as it was at one moment. Must be closed. */
-export interface Snapshot {
+/** The database as it was at one moment. Dispose of it when done. */
+export interface Snapshot extends AsyncDisposable {
   readonly readTime: Date;
   getMany(keys: readonly DocumentKey[], fields?: readonly FieldName[]): Promise<(StoredDocument | undefined)[]>;
   /** The documents of a range in the order of their ids, in arrays of some hundreds, read as they are consumed. */
   scan(range: ScanRange): AsyncIterable<readonly StoredDocument[]>;
-  close(): Promise<void>;
 }
 
 /** Reads and writes of the latest state. */

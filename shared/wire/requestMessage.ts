@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { bodyNoObject, type FieldViolation, invalidRequest } from '../errors/errors.ts';
-import { isRecord } from '../json/jsonObject.ts';
+import { isJsonObject } from '../json/jsonObject.ts';
 import { formatPath } from '../json/jsonScanner.ts';
 
 /** Says of a message that it is one, where its contract becomes a description. */
@@ -17,7 +17,7 @@ export function requestMessage<Shape extends z.ZodRawShape>(shape: Shape) {
   const names = spellings(shape);
   return z.preprocess(
     (value, context) => {
-      if (!isRecord(value)) return value;
+      if (!isJsonObject(value)) return value;
       const fields: Record<string, unknown> = {};
       for (const [alias, part] of Object.entries(value)) {
         const name = names.get(alias);

@@ -69,14 +69,14 @@ function includes(value: unknown, wanted: unknown): boolean {
     );
   }
   if (wanted instanceof RegExp) return typeof value === 'string' && wanted.test(value);
-  if (!isRecord(wanted)) return value === wanted;
-  if (!isRecord(value)) return false;
+  if (!isJsonObject(wanted)) return value === wanted;
+  if (!isJsonObject(value)) return false;
   return Object.entries(wanted).every(([name, part]) =>
     part === undefined ? !(name in value) : includes(value[name], part),
   );
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
+function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

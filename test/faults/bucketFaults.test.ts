@@ -49,7 +49,7 @@ describe('a bucket', () => {
       let times = 0;
       for (const every of everies) {
         const { bucket, injection } = faultyBucket(storage(), { operation, kind, every });
-        const instance = await testInstance(await openTestStore(sqlite), 'test', { bucket });
+        const instance = await testInstance(await openTestStore(sqlite), 'test', { objectStorage: bucket });
         await instance.import(expected.body);
         const pathOf = (call: number) => `${name} ${operation} ${every} ${call}.json`;
         const exportTo = async (path: string) =>
@@ -82,7 +82,7 @@ describe('a bucket', () => {
       for (const every of everies) {
         const { bucket, injection } = faultyBucket(storage(), { operation, kind, every });
         const store = await openTestStore(sqlite);
-        const instance = await testInstance(store, 'test', { bucket });
+        const instance = await testInstance(store, 'test', { objectStorage: bucket });
         const body = { data_orgs_gcs: await objectRequest(local, path), with_keys: true };
         injection.begin();
         for (let call = 1; ; call++) {

@@ -23,7 +23,7 @@ function interrupted(store: Store, write: () => Promise<void>, pinned: boolean):
         yield documents;
         await write();
       }
-      if (source !== snapshot) await source.close();
+      if (source !== snapshot) await source[Symbol.asyncDispose]();
     },
   });
   return { ...store, snapshot: async () => between(await store.snapshot()) };

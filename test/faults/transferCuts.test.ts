@@ -77,7 +77,7 @@ describe(faultTable['download is cut'].fault, () => {
       const network = await startTcpProxy(local.url);
       try {
         const store = await openTestStore(sqlite);
-        const instance = await testInstance(store, 'test', { bucket: storage(network.url) });
+        const instance = await testInstance(store, 'test', { objectStorage: storage(network.url) });
         network.cut('down', Math.floor(point * file.length * READINGS));
         const { status, text } = await instance.attempt('import', request);
         expect(status, text).toBe(200);
@@ -114,7 +114,7 @@ describeStores(faultTable['object is replaced'].fault, (kind) => {
         await replacing;
       },
     };
-    const instance = await testInstance(store, 'test', { store: writing, bucket: storage(local.url) });
+    const instance = await testInstance(store, 'test', { store: writing, objectStorage: storage(local.url) });
     const request = { data_orgs_gcs: await objectRequest(local, path), with_keys: true };
     const { status, text } = await instance.attempt('import', request);
     expect(status, text).toBe(409);

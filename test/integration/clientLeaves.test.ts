@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { constants } from 'node:http2';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { exportRoutes } from '../../functions/export/app.ts';
-import { importRoutes } from '../../functions/import/app.ts';
+import { routes as exportRoutes } from '../../functions/export/app.ts';
+import { routes as importRoutes } from '../../functions/import/app.ts';
 import { initialise } from '../../shared/accounts/instance.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { createApp } from '../../shared/http/app.ts';
@@ -45,7 +45,7 @@ async function watchedServer() {
   };
   const limits = { maxTimeoutMs: 600_000, maxRequestBytes: 100_000_000, maxResponseBytes: undefined };
   const bucket = { write: noBucket, pin: noBucket };
-  const ports = { store: waiting(store, watched), bucket, now: () => new Date(), ...limits };
+  const ports = { store: waiting(store, watched), objectStorage: bucket, now: () => new Date(), ...limits };
   const fill = async () => {
     const headers = { authorization: `Bearer ${token}` };
     const app = createApp({ routes: importRoutes({ ...ports, store }) });
@@ -92,8 +92,8 @@ function waitingSnapshot(snapshot: Snapshot, watched: Watched): Snapshot {
     readTime: snapshot.readTime,
     getMany: (keys, fields) => snapshot.getMany(keys, fields),
     scan: (range) => (range.collection === 'users' ? waitingScan(snapshot.scan(range), watched) : snapshot.scan(range)),
-    close: async () => {
-      await snapshot.close();
+    [Symbol.asyncDispose]: async () => {
+      await snapshot[Symbol.asyncDispose]();
       watched.ended.resolve(undefined);
     },
   };

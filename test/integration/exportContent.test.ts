@@ -128,7 +128,7 @@ describeStores('an export, while others write', (kind) => {
       }
       parts.push(part);
     }
-    await snapshot.close();
+    await snapshot[Symbol.asyncDispose]();
     const file = z.object({ orgs: z.array(z.looseObject({ orgId: z.string() })) });
     const text = Buffer.concat(parts).toString();
     expect(parts.length).toBeGreaterThan(1);
@@ -151,7 +151,7 @@ describeStores('an export, while others write', (kind) => {
       for await (const _part of running.bytes) controller.abort(reason);
     };
     await expect(consume()).rejects.toBe(reason);
-    await snapshot.close();
+    await snapshot[Symbol.asyncDispose]();
   });
 });
 

@@ -18,7 +18,7 @@ describe('an object in a bucket', () => {
     const bucket = createCloudStorage({ apiEndpoint: local.url });
     const { both: account } = local;
     await bucket.write({ bucket: 'exports', path, account }, inPieces(Buffer.from(content)), never);
-    const instance = await testInstance(await openTestStore(sqlite), 'target', { bucket });
+    const instance = await testInstance(await openTestStore(sqlite), 'target', { objectStorage: bucket });
     const keyFile = { type: 'service_account', client_email: account.clientEmail, private_key: account.privateKey };
     const serviceaccount_json = Buffer.from(JSON.stringify(keyFile)).toString('base64');
     return { instance, source: { bucket: 'exports', path, serviceaccount_json } };

@@ -39,7 +39,7 @@ async function organisationsOf(store: Store): Promise<string> {
   const snapshot = await store.snapshot();
   const selection = { orgIds: [], excludedOrgIds: [], withPasswords: true, withOtp: true, withKeys: true };
   const bytes = await collect(exportOrganisations(snapshot, selection, 'local', new AbortController().signal).bytes);
-  await snapshot.close();
+  await snapshot[Symbol.asyncDispose]();
   return bytes.toString().replace(/"readTime":"[^"]*"/, '');
 }
 

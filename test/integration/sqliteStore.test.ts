@@ -48,7 +48,7 @@ describe('the SQLite store', () => {
     for (const partition of names) {
       expect((await scanAll(snapshot, { collection: 'users', partition })).documents).toHaveLength(1_000);
     }
-    await snapshot.close();
+    await snapshot[Symbol.asyncDispose]();
     expect(await readUser(store, 'own')).toMatchObject({ sequence: 20 });
   });
 
@@ -66,7 +66,7 @@ describe('the SQLite store', () => {
       const store = openSqliteStore(join(directory, 'identity.sqlite'));
       const snapshot = await store.snapshot();
       const { documents } = await scanAll(snapshot, { collection: 'users', partition: name, fields: ['sequence'] });
-      await snapshot.close();
+      await snapshot[Symbol.asyncDispose]();
       await store.close();
       const groups = Map.groupBy(documents, ({ sequence }) => sequence ?? -1);
       expect(new Set([...groups.values()].map(({ length }) => length))).toEqual(new Set([50]));
@@ -132,7 +132,7 @@ describe('the SQLite store', () => {
     await store.commit([{ type: 'update', key: userKey('a'), fields: { partition: 'org/users', sequence: 2 } }]);
     const snapshot = await store.snapshot();
     const { documents } = await scanAll(snapshot, { collection: 'users', partition: 'org/users' });
-    await snapshot.close();
+    await snapshot[Symbol.asyncDispose]();
     expect(documents).toEqual([{ id: userKey('a').id, body: 'old', partition: 'org/users', sequence: 2 }]);
   });
 

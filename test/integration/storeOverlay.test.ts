@@ -11,7 +11,7 @@ async function overlaid(kind: StoreKind) {
   const store = await openTestStore(kind);
   await store.commit([createUser('below', { orgId: 'O', body: '{}', sequence: 1, otpEmail: true })]);
   const overlay = await openOverlay(store, new Set(['projects']));
-  onTestFinished(() => overlay.close());
+  onTestFinished(() => overlay[Symbol.asyncDispose]());
   return { store, overlay, before: await readDatabase(store) };
 }
 

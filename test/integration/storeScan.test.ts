@@ -87,7 +87,7 @@ describeStores('a scan', (kind) => {
     ]);
     expect(one.documents).toHaveLength(2_000);
     expect(other.documents).toEqual(one.documents);
-    await snapshot.close();
+    await snapshot[Symbol.asyncDispose]();
   });
 
   it('gives other work a turn between its arrays', async () => {
@@ -103,7 +103,7 @@ describeStores('a scan', (kind) => {
     const turnsAtArrays: number[] = [];
     for await (const _ of snapshot.scan({ collection: 'users' })) turnsAtArrays.push(turns);
     clearImmediate(next);
-    await snapshot.close();
+    await snapshot[Symbol.asyncDispose]();
     expect(turnsAtArrays).toHaveLength(6);
     expect(new Set(turnsAtArrays).size).toBe(6);
   });

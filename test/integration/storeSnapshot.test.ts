@@ -20,7 +20,7 @@ describeStores('a snapshot', (kind) => {
       { id: userKey('deleted').id },
       undefined,
     ]);
-    await snapshot.close();
+    await snapshot[Symbol.asyncDispose]();
     expect(await readUser(store, 'changed')).toMatchObject({ body: 'new' });
   });
 
@@ -39,7 +39,7 @@ describeStores('a snapshot', (kind) => {
       ]);
     }
     expect(seen).toEqual(Array.from({ length: 1_500 }, () => 'old'));
-    await snapshot.close();
+    await snapshot[Symbol.asyncDispose]();
   });
 
   it('sees all or nothing of each commit made meanwhile', async () => {
@@ -59,7 +59,7 @@ describeStores('a snapshot', (kind) => {
         const snapshot = await store.snapshot();
         const { documents } = await scanAll(snapshot, { collection: 'users' });
         const [one] = await snapshot.getMany([userKey('one')]);
-        await snapshot.close();
+        await snapshot[Symbol.asyncDispose]();
         expect(new Set([one?.sequence, ...documents.map(({ sequence }) => sequence)]).size).toBe(1);
       }
     };
@@ -76,6 +76,6 @@ describeStores('a snapshot', (kind) => {
     expect(second.readTime.getTime()).toBeGreaterThanOrEqual(first.readTime.getTime());
     expect(await first.getMany([userKey('between')])).toEqual([undefined]);
     expect(await second.getMany([userKey('between')])).toEqual([{ id: userKey('between').id }]);
-    await Promise.all([first.close(), second.close()]);
+    await Promise.all([first[Symbol.asyncDispose](), second[Symbol.asyncDispose]()]);
   });
 });

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
-import type { Bucket, ObjectLocation } from '../../shared/objectStorage/objectStorage.ts';
+import type { ObjectLocation, ObjectStorage } from '../../shared/objectStorage/objectStorage.ts';
 import { collect, digest, inPieces } from './bytes.ts';
 
 /** What the contract runs against: made before each test. */
 export interface BucketUnderTest {
-  readonly bucket: Bucket;
+  readonly bucket: ObjectStorage;
   /** A place in a bucket that exists, with an account that may create and read there. */
   readonly at: (path: string) => ObjectLocation;
 }
@@ -22,7 +22,7 @@ const sizes = {
   '20 MiB': 20480 * kib,
 };
 
-/** What every Bucket must do, whatever serves it. */
+/** What every ObjectStorage must do, whatever serves it. */
 export function describeBucketContract(get: () => BucketUnderTest): void {
   it.each(Object.entries(sizes))('gives back %s as they were written', async (name, size) => {
     const { bucket, at } = get();

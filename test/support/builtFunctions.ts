@@ -2,12 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { unzipSync } from 'fflate';
 import { type BuiltFunction, buildFunction } from '../../build/buildFunction.ts';
 import { readLockFile } from '../../build/deployedPackage.ts';
-import { functionNames } from '../../build/functionNames.ts';
+import { functions } from '../../functions/endpoints.ts';
 
 /** Builds all functions into a directory. */
 export async function buildAll(output: string): Promise<BuiltFunction[]> {
   const lock = await readLockFile();
-  const names = await functionNames();
+  const names = Object.keys(functions);
   return Promise.all(names.map((name) => buildFunction(name, lock, output)));
 }
 

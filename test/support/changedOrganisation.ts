@@ -1,4 +1,4 @@
-import { isRecord } from '../../shared/json/jsonObject.ts';
+import { isJsonObject } from '../../shared/json/jsonObject.ts';
 import type { Organisation } from './zitadelFixture.ts';
 
 const text = { text: 'changed' };
@@ -45,7 +45,7 @@ export const changes: Record<string, object> = {
 
 /** The one grant of a user that has no roles gets one that its project has. */
 function otherRoles(name: string, part: unknown): object {
-  return name === 'userGrants' && isRecord(part) && part.roleKeys === undefined ? { roleKeys: ['ops'] } : {};
+  return name === 'userGrants' && isJsonObject(part) && part.roleKeys === undefined ? { roleKeys: ['ops'] } : {};
 }
 
 /** The organisation with another value in every one of its records. */
@@ -65,10 +65,10 @@ export function changed(org: Organisation): Organisation {
 }
 
 function merged(value: unknown, change: object): unknown {
-  if (!isRecord(value)) return change;
+  if (!isJsonObject(value)) return change;
   const parts = Object.entries(change).map(([name, part]: [string, unknown]): [string, unknown] => [
     name,
-    isRecord(part) ? merged(value[name], part) : part,
+    isJsonObject(part) ? merged(value[name], part) : part,
   ]);
   return { ...value, ...Object.fromEntries(parts) };
 }

@@ -40,7 +40,7 @@ export function countedStore(store: Store): { readonly store: Store; take(): Bil
           readTime: snapshot.readTime,
           getMany: async (keys, fields) => counted(await snapshot.getMany(keys, fields)),
           scan: (range) => scan(snapshot, range),
-          close: () => snapshot.close(),
+          [Symbol.asyncDispose]: () => snapshot[Symbol.asyncDispose](),
         };
       },
     },

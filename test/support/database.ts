@@ -24,7 +24,7 @@ export async function readDatabase(store: Store): Promise<Database> {
     );
     return new Map(await Promise.all(reading));
   } finally {
-    await snapshot.close();
+    await snapshot[Symbol.asyncDispose]();
   }
 }
 

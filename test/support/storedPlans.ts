@@ -1,4 +1,4 @@
-import { isRecord, type JsonRecord } from '../../shared/json/jsonObject.ts';
+import { isJsonObject, type JsonObject } from '../../shared/json/jsonObject.ts';
 import { DocumentFault } from '../../shared/organisation/message.ts';
 import { readRecord, recordOf } from '../../shared/organisation/record.ts';
 import { ownerOf, planRecord, type RecordPlan } from '../../shared/organisation/recordPlan.ts';
@@ -29,10 +29,10 @@ export function planOf(document: StoredDocument, documents: Documents): RecordPl
 }
 
 /** A stored body; undefined where it is no JSON object. */
-export function parsed(body = ''): JsonRecord | undefined {
+export function parsed(body = ''): JsonObject | undefined {
   try {
     const json: unknown = JSON.parse(body);
-    return isRecord(json) ? json : undefined;
+    return isJsonObject(json) ? json : undefined;
   } catch {
     return undefined;
   }

@@ -1,12 +1,12 @@
 import { expect } from 'vitest';
 import { z } from 'zod';
-import { exportRoutes } from '../../functions/export/app.ts';
-import { importRoutes } from '../../functions/import/app.ts';
+import { routes as exportRoutes } from '../../functions/export/app.ts';
+import { routes as importRoutes } from '../../functions/import/app.ts';
 import { importAnswer } from '../../functions/import/contract.ts';
 import { initialise } from '../../shared/accounts/instance.ts';
 import { createApp } from '../../shared/http/app.ts';
 import { configureLog } from '../../shared/log.ts';
-import type { Bucket } from '../../shared/objectStorage/objectStorage.ts';
+import type { ObjectStorage } from '../../shared/objectStorage/objectStorage.ts';
 import { exportFile } from '../../shared/organisation/exportFile.ts';
 import type { Store } from '../../shared/store/store.ts';
 
@@ -64,10 +64,14 @@ export interface TestInstance {
 
 const DAY_MS = 86_400_000;
 const noBucket = () => Promise.reject(new Error('these tests have no bucket'));
-const noStorage: Bucket = { write: noBucket, pin: noBucket };
+const noStorage: ObjectStorage = { write: noBucket, pin: noBucket };
 
 /** What an instance is served with in place of the usual: a bucket, or its own store over which something can go wrong. */
-export type ReplacedPorts = { readonly store?: Store; readonly bucket?: Bucket; readonly maxTimeoutMs?: number };
+export type ReplacedPorts = {
+  readonly store?: Store;
+  readonly objectStorage?: ObjectStorage;
+  readonly maxTimeoutMs?: number;
+};
 
 /** Initialises a store, and serves its import and export. Bodies that are text are sent as they are. */
 export async function testInstance(store: Store, name = 'test', replaced: ReplacedPorts = {}): Promise<TestInstance> {
@@ -75,7 +79,7 @@ export async function testInstance(store: Store, name = 'test', replaced: Replac
   const now = () => new Date();
   const { orgId, token } = await initialise(store, name, DAY_MS, now());
   const limits = { maxTimeoutMs: 600_000, maxRequestBytes: 100_000_000, maxResponseBytes: undefined };
-  const ports = { store, bucket: noStorage, now, ...limits, ...replaced };
+  const ports = { store, objectStorage: noStorage, now, ...limits, ...replaced };
   const app = createApp({ routes: [...importRoutes(ports), ...exportRoutes(ports)] });
   const send = async (path: string, body: unknown) => {
     const text = typeof body === 'string' ? body : JSON.stringify(body);

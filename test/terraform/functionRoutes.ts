@@ -1,6 +1,6 @@
-import { exportRoutes } from '../../functions/export/app.ts';
-import { importRoutes } from '../../functions/import/app.ts';
-import { removeOtpEmailRoutes } from '../../functions/removeOtpEmail/app.ts';
+import { routes as exportRoutes } from '../../functions/export/app.ts';
+import { routes as importRoutes } from '../../functions/import/app.ts';
+import { routes as removeOtpEmailRoutes } from '../../functions/removeOtpEmail/app.ts';
 import type { Route } from '../../shared/http/route.ts';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
 import { openTestStore, sqlite } from '../support/stores.ts';
@@ -10,7 +10,7 @@ import type { FunctionName } from './terraformFiles.ts';
 export async function functionRoutes(): Promise<Readonly<Record<FunctionName, readonly Route[]>>> {
   const limits = { maxTimeoutMs: 1_000, maxRequestBytes: 1_000, maxResponseBytes: 1_000 };
   const store = await openTestStore(sqlite);
-  const ports = { ...limits, store, bucket: createCloudStorage(), now: () => new Date() };
+  const ports = { ...limits, store, objectStorage: createCloudStorage(), now: () => new Date() };
   return {
     removeOtpEmail: removeOtpEmailRoutes(ports),
     export: exportRoutes(ports),

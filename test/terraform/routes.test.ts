@@ -1,7 +1,7 @@
 import { access, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { allRoutes } from '../../functions/allRoutes.ts';
+import { allRoutes } from '../../functions/endpoints.ts';
 import { createApp } from '../../shared/http/app.ts';
 import { configureLog } from '../../shared/log.ts';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
@@ -30,7 +30,7 @@ describe('the load balancer', () => {
   it('leaves out no route that the one-port server has', async () => {
     const store = await openTestStore(sqlite);
     const limits = { maxTimeoutMs: 1_000, maxRequestBytes: 1_000, maxResponseBytes: 1_000 };
-    const routes = allRoutes({ ...limits, store, bucket: createCloudStorage(), now: () => new Date() });
+    const routes = await allRoutes({ ...limits, store, objectStorage: createCloudStorage(), now: () => new Date() });
     const led = (await loadBalancerRoutes()).map(({ path }) => path);
     expect(led).toEqual([...new Set(routes.map(({ path }) => template(path)))]);
   });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { allEndpoints } from '../../functions/endpoints.ts';
 import { createApp } from '../../shared/http/app.ts';
 import type { Route } from '../../shared/http/route.ts';
 import { withOpenApi } from '../../shared/http/route.ts';
 import { configureLog } from '../../shared/log.ts';
 import type { Endpoint } from '../../shared/openapi/endpoint.ts';
-import { allEndpoints } from '../../shared/openapi/endpoints/all.ts';
 import { describeRequest } from '../../shared/openapi/jsonSchema.ts';
 import { openApiDocument } from '../../shared/openapi/openApiDocument.ts';
 import { refusedField, requestMessage } from '../../shared/wire/requestMessage.ts';
@@ -21,7 +21,7 @@ const operation = {
   response: { description: 'It is made.', contract: z.strictObject({ thing }) },
   errors: { 409: 'It is there.' },
 };
-const endpoint: Endpoint = { method: 'POST', path: '/things/:id', operation: async () => operation };
+const endpoint: Endpoint = { method: 'POST', path: '/things/:id', operation: () => operation };
 
 describe('the description of an endpoint', async () => {
   const document = await openApiDocument([endpoint, { method: 'POST', path: '/rpc' }]);
@@ -52,7 +52,7 @@ describe('the description of an endpoint', async () => {
   });
 
   it('refers to nothing that is not there', async () => {
-    const text = JSON.stringify(await openApiDocument(allEndpoints));
+    const text = JSON.stringify(await openApiDocument(await allEndpoints()));
     const names = [...text.matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name);
     const { components } = z.object({ components: z.object({ schemas: record }) }).parse(JSON.parse(text));
     expect(new Set(names)).toEqual(new Set(Object.keys(components.schemas)));

@@ -7,10 +7,10 @@ import { type Manifest, ManifestTally, manifestSchema } from '../../../shared/or
 import { DocumentFault } from '../../../shared/organisation/message.ts';
 import { type OrganisationRecord, readRecord } from '../../../shared/organisation/record.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
-import { sections } from '../../../shared/organisation/sections.ts';
+import { findSection } from '../../../shared/organisation/sections.ts';
 import { MAX_DOCUMENT_BYTES } from '../../../shared/store/store.ts';
 import { type DocumentItem, DocumentReader } from '../source/exportFileReader.ts';
-import { loginPolicyWith, OrganisationDraft, type OrganisationHeader } from './organisationDraft.ts';
+import { OrganisationDraft, type OrganisationHeader, withAdditions } from './organisationDraft.ts';
 import { Violations } from './violations.ts';
 
 /** What reading the whole document has told. */
@@ -29,15 +29,6 @@ export interface DocumentSource {
   /** The request's field that holds the document; undefined where it is in a bucket. */
   readonly field?: string;
   open(signal: AbortSignal): AsyncIterable<Uint8Array>;
-}
-
-const sectionsByName = new Map(sections.map((section) => [section.name, section]));
-// A v1 document's name for the domain policy (contract 2, 5.9).
-const sectionNames: Readonly<Record<string, string>> = { iamPolicy: 'domainPolicy' };
-
-/** The section that a field of the document holds; undefined for plain fields. */
-export function sectionOf(name: string) {
-  return sectionsByName.get(sectionNames[name] ?? name);
 }
 
 /**
@@ -107,7 +98,7 @@ function takeItem(item: DocumentItem, reading: Reading, known: readonly Organisa
     return;
   }
   const draft = draftAt(reading.drafts, item.organisation);
-  const section = sectionOf(item.name);
+  const section = findSection(item.name);
   if (section === undefined) draft.take(item.name, value);
   else takeRecord(section, value, draft, known?.[item.organisation] ?? draft, reading.tally);
 }
@@ -120,10 +111,9 @@ function takeRecord(
   tally: ManifestTally,
 ): void {
   draft.late ||= orgId === undefined;
-  const whole = section.name === 'loginPolicy' ? loginPolicyWith(value, additions) : value;
-  const record = readRecord(section, whole, orgId ?? '', true);
+  const record = readRecord(section, withAdditions(section, value, additions), orgId ?? '', true);
   checkSize(record);
-  draft.takePolicy(record);
+  draft.note(record);
   tally.add({ ...record, section: section.name });
 }
 

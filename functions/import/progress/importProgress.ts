@@ -1,6 +1,6 @@
 import { phases, type Section } from '../../../shared/organisation/section.ts';
 import type { DocumentStore } from '../../../shared/store/store.ts';
-import type { BatchContext } from '../write/recordBatch.ts';
+import type { BatchContext } from '../write/batchContext.ts';
 import { dropCheckpoint, dropOtherCheckpoints, loadCheckpoint, saveCheckpoint } from './checkpoints.ts';
 
 /** How many records are decided between two checkpoints, at least. */

@@ -1,10 +1,9 @@
-import { passwordHashFormat, passwordHashFormats } from '../../../shared/auth/password.ts';
-import { type JsonRecord, textAt, textsAt, valueAt } from '../../../shared/json/jsonObject.ts';
+import { type JsonObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import type { RecordFault } from '../../../shared/organisation/section.ts';
 import type { ImportAnswer, ImportError, ImportWarning } from '../contract.ts';
 import type { OrganisationHeader } from '../inspect/organisationDraft.ts';
-import { isWritten, type Outcome } from '../write/decision.ts';
+import { isWritten, type Outcome } from '../write/batchContext.ts';
 
 /** What the summary says of the import as a whole. */
 interface ImportFacts {
@@ -22,7 +21,7 @@ type Counts = Record<string, number>;
 /** Gathers what becomes of the records, and renders the import response. */
 export class ImportReport {
   private readonly errors: ImportError[] = [];
-  private readonly success = new Map<number, JsonRecord & { orgId: string }>();
+  private readonly success = new Map<number, JsonObject & { orgId: string }>();
   private readonly counts: Record<Outcome['kind'], Counts> = {
     created: {},
     unchanged: {},
@@ -117,9 +116,8 @@ function successEntry(
   return Object.fromEntries(Object.entries(entry).map(([name, path]) => [name, valueAt(json, path)]));
 }
 
-function errorOf({ section, json, orgId }: OrganisationRecord, fault: RecordFault): ImportError {
-  const id = section.error.id.map((path) => textAt(json, path, orgId)).join('_');
-  return { type: section.error.type, id, message: messageOf(fault) };
+function errorOf(record: OrganisationRecord, fault: RecordFault): ImportError {
+  return { type: record.section.error.type, id: errorId(record), message: messageOf(fault) };
 }
 
 /** A fault as ZITADEL writes it into an error's message. */
@@ -127,21 +125,15 @@ export function messageOf({ id, key }: RecordFault): string {
   return `ID=${id} Message=${key}`;
 }
 
-/** What to warn of in a record. */
-export function warningsOf({ section, json, orgId, credentials }: OrganisationRecord): ImportWarning[] {
-  const { passwordHash, totpSeed } = credentials;
-  const id = section.error.id.map((path) => textAt(json, path, orgId)).join('_');
-  const warn = (message: string): ImportWarning => ({ type: section.error.type, id, message });
-  const ofInstance = section.name === 'loginPolicy' ? textsAt(json, PROVIDERS_OF_INSTANCE, orgId) : [];
-  return [
-    ...(ofInstance.length === 0 ? [] : [warn(`${NOT_CARRIED}: ${ofInstance.join(', ')}`)]),
-    ...(passwordHash === undefined || passwordHashFormat(passwordHash) !== undefined ? [] : [warn(UNKNOWN_HASH)]),
-    ...(totpSeed === undefined || /^[A-Z2-7]+=*$/.test(totpSeed) ? [] : [warn(NO_BASE32)]),
-  ];
+function warningsOf(record: OrganisationRecord): ImportWarning[] {
+  const { section } = record;
+  return (section.warnings?.(record) ?? []).map((message) => ({
+    type: section.error.type,
+    id: errorId(record),
+    message,
+  }));
 }
 
-const PROVIDERS_OF_INSTANCE = 'idps[ownerType=IDP_OWNER_TYPE_SYSTEM].idpId';
-const NOT_CARRIED =
-  'identity providers of the instance are not carried: nobody can log in with these unless the target has them';
-const UNKNOWN_HASH = `no verifier can read the password hash, so nobody can log in with this password: known are ${passwordHashFormats.join(', ')}`;
-const NO_BASE32 = 'the TOTP seed is not base32, so no authenticator app can make its codes';
+function errorId({ section, json, orgId }: OrganisationRecord): string {
+  return section.error.id.map((path) => textAt(json, path, orgId)).join('_');
+}

@@ -15,7 +15,7 @@ import {
 } from '../../../shared/json/jsonScanner.ts';
 import { stringContent } from '../../../shared/json/stringContent.ts';
 import type { ValueKind } from '../../../shared/json/valueScanner.ts';
-import type { Bucket } from '../../../shared/objectStorage/objectStorage.ts';
+import type { ObjectStorage } from '../../../shared/objectStorage/objectStorage.ts';
 import { objectLocation } from '../../../shared/wire/fields.ts';
 import { readRequest, snakeCase } from '../../../shared/wire/requestMessage.ts';
 import {
@@ -29,7 +29,7 @@ import {
 import type { DocumentSource } from '../inspect/inspection.ts';
 
 /** A document inside the request: where its bytes are, `end` exclusive, and whether it is an object or a string. */
-export interface InlineDocument {
+interface InlineDocument {
   readonly field: string;
   readonly kind: ValueKind;
   readonly start: number;
@@ -103,7 +103,7 @@ export interface RequestBytes {
 export async function documentSource(
   { request, inline }: ImportEnvelope,
   body: RequestBytes,
-  bucket: Bucket,
+  bucket: ObjectStorage,
   signal: AbortSignal,
 ): Promise<DocumentSource> {
   const refused = refusedFields.find((name) => request[name] !== undefined);

@@ -1,5 +1,5 @@
 import { verifyPassword } from '../../../shared/auth/password.ts';
-import { isRecord, valueAt } from '../../../shared/json/jsonObject.ts';
+import { isJsonObject, valueAt } from '../../../shared/json/jsonObject.ts';
 import { type OrganisationRecord, recordOf, storedFields } from '../../../shared/organisation/record.ts';
 import { planRecord, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import type { FieldName } from '../../../shared/store/documentFields.ts';
@@ -44,7 +44,8 @@ export function canOverwrite({ record }: RecordPlan, stored: StoredDocument): bo
 }
 
 /** The names that a stored record may hold, whatever its organisation's domain policy was when it was written. */
-export function heldNames({ record }: RecordPlan, stored: StoredDocument): DocumentKey[] {
+export function heldNames({ record }: RecordPlan, stored: StoredDocument | undefined): DocumentKey[] {
+  if (stored?.body === undefined) return [];
   const before = recordOf(record.section, bodyOf(stored), record.orgId, false);
   return [false, true].flatMap((byDomain) => planRecord(before, byDomain).claims.map(({ key }) => key));
 }
@@ -58,5 +59,5 @@ export function overwriteRecord({ record, key }: RecordPlan, stored: StoredDocum
 
 function bodyOf({ body = '{}' }: StoredDocument) {
   const json: unknown = JSON.parse(body);
-  return isRecord(json) ? json : {};
+  return isJsonObject(json) ? json : {};
 }

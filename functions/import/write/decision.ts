@@ -1,33 +1,21 @@
 import { createRecord, ownerOf, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
-import { partitionOf, type RecordFault } from '../../../shared/organisation/section.ts';
-import type { StoredDocument, Transaction } from '../../../shared/store/store.ts';
+import { partitionOf } from '../../../shared/organisation/section.ts';
+import type { DocumentKey, StoredDocument, Transaction, Write } from '../../../shared/store/store.ts';
+import type { OnConflict } from '../contract.ts';
+import { type BatchContext, isOfThisImport, isWritten, type Outcome } from './batchContext.ts';
 import { canOverwrite, comparedFields, heldNames, isEqual, overwriteRecord, overwrittenFields } from './comparison.ts';
 import { ClaimLedger } from './names.ts';
-import { type BatchContext, isOfThisImport } from './recordBatch.ts';
 
-/** What became of a record; `skipped` and `overwritten` are those that were there with other content. */
-export type Outcome =
-  | { readonly kind: 'created' | 'unchanged' | 'overwritten' | 'skipped' | 'notCarried' }
-  | { readonly kind: 'failed'; readonly fault: RecordFault };
-
-/** Whether a record was written by this import. */
-export function isWritten({ kind }: Outcome): boolean {
-  return kind === 'created' || kind === 'overwritten';
+/** What becomes of a record, and the write that makes it so: none where an earlier attempt of the same batch wrote it. */
+interface Decision {
+  readonly outcome: Outcome;
+  readonly write: 'create' | 'overwrite' | undefined;
 }
-
-/** What happens to a record that is there with other content. */
-export type OnConflict = 'report' | 'skip' | 'overwrite';
-
-const CREATED: Outcome = { kind: 'created' };
-const OVERWRITTEN: Outcome = { kind: 'overwritten' };
-/** Of records that an earlier attempt of the same batch wrote, whose answer got lost. */
-const CREATED_BEFORE: Outcome = { kind: 'created' };
-const OVERWRITTEN_BEFORE: Outcome = { kind: 'overwritten' };
 
 /**
  * Decides a batch record by record, in one transaction.
- * @param hashed the records as they are compared, each with what is written of it
- * @param stamp what this batch stores as its records' date of creation or change
+ * @param hashed the records as they are compared, each with the record to write
+ * @param stamp the date of creation or change that this batch stores
  */
 export function decideBatch(
   context: BatchContext,
@@ -41,13 +29,14 @@ export function decideBatch(
     const written = new Set<string>();
     for (const [plan, toWrite] of hashed) {
       const owner = ownerOf(plan.key);
-      const outcome = await decideRecord(context, plan, present, names, written.has(owner) ? undefined : stamp);
-      outcomes.set(plan, outcome);
-      if (isWritten(outcome)) written.add(owner);
-      const write = writeOf(outcome, toWrite, present.get(owner), stamp);
+      const stored = present.get(owner);
+      const decision = await decideRecord(context, plan, stored, names, written.has(owner) ? undefined : stamp);
+      outcomes.set(plan, decision.outcome);
+      if (isWritten(decision.outcome)) written.add(owner);
+      const write = writeOf(decision, toWrite, stored, stamp);
       if (write === undefined) continue;
       transaction.write([write]);
-      for (const key of releasedNames(outcome, plan, present.get(owner))) names.release(key, owner);
+      for (const key of releasedNames(decision, plan, stored)) names.release(key, owner);
       for (const { key } of plan.claims) names.take(key, { orgId: plan.record.orgId, ownerId: owner });
       present.set(owner, { id: plan.key.id, ...createRecord(toWrite, stamp).fields });
     }
@@ -56,14 +45,14 @@ export function decideBatch(
   });
 }
 
-/** What is stored under the records' keys and names, by `ownerOf` the key. */
+/** Reads what is stored under the records' keys and names, by `ownerOf` the key. */
 async function readPresent(
   transaction: Transaction,
   plans: readonly RecordPlan[],
   onConflict: OnConflict,
 ): Promise<Map<string, StoredDocument>> {
   const present = new Map<string, StoredDocument>();
-  const read = async (keys: readonly RecordPlan['key'][], fields: Parameters<Transaction['getMany']>[1]) => {
+  const read = async (keys: readonly DocumentKey[], fields: Parameters<Transaction['getMany']>[1]) => {
     const documents = await transaction.getMany(keys, fields);
     for (const [index, key] of keys.entries()) {
       const document = documents[index];
@@ -74,53 +63,71 @@ async function readPresent(
   const keys = plans.flatMap(({ key, claims }) => [key, ...claims.map((claim) => claim.key)]);
   await read(keys, [...comparedFields, 'ownerId', ...(overwriting ? overwrittenFields : [])]);
   if (!overwriting) return present;
-  const held = plans.flatMap((plan) => releasedNames(OVERWRITTEN, plan, present.get(ownerOf(plan.key))));
+  const held = plans.flatMap((plan) => heldNames(plan, present.get(ownerOf(plan.key))));
   const others = held.filter((key) => !present.has(ownerOf(key)));
   if (others.length > 0) await read(others, ['orgId', 'ownerId']);
   return present;
 }
 
-/** `ownStamp` is what an earlier attempt of this batch would have stored; undefined where the batch has the record twice. */
+/**
+ * Decides one record.
+ * @param ownStamp what an earlier attempt of this batch would have stored; undefined where the batch has the record twice
+ */
 async function decideRecord(
   context: BatchContext,
   plan: RecordPlan,
-  present: ReadonlyMap<string, StoredDocument>,
+  stored: StoredDocument | undefined,
   names: ClaimLedger,
   ownStamp: string | undefined,
-): Promise<Outcome> {
-  const owner = ownerOf(plan.key);
-  const stored = present.get(owner);
-  const taken = plan.claims.find(({ key }) => names.isHeldByAnother(key, owner));
-  const unlessTaken = (outcome: Outcome): Outcome =>
-    taken === undefined ? outcome : { kind: 'failed', fault: taken.taken };
-  if (stored === undefined) return unlessTaken(CREATED);
+): Promise<Decision> {
+  if (stored === undefined) return unlessTaken(plan, names, { outcome: { kind: 'created' }, write: 'create' });
   const equal = await isEqual(plan.record, stored);
-  if (equal && stored.createdAt === ownStamp) return CREATED_BEFORE;
-  if (equal && stored.changedAt === ownStamp) return OVERWRITTEN_BEFORE;
+  if (equal && stored.createdAt === ownStamp) return without({ kind: 'created' });
+  if (equal && stored.changedAt === ownStamp) return without({ kind: 'overwritten' });
   if (isOfThisImport(context, stored)) return exists(plan);
-  if (equal) return { kind: 'unchanged' };
-  const outcome = onOtherContent(context.onConflict, plan, stored);
-  return outcome === OVERWRITTEN ? unlessTaken(OVERWRITTEN) : outcome;
+  if (equal) return without({ kind: 'unchanged' });
+  return decideConflict(context.onConflict, plan, stored, names);
 }
 
-/** A record of another organisation or section under the same id is not this one, and always reported. */
-function onOtherContent(onConflict: OnConflict, plan: RecordPlan, stored: StoredDocument): Outcome {
+/** A record of another organisation or section under the same id is a different record, and always reported. */
+function decideConflict(
+  onConflict: OnConflict,
+  plan: RecordPlan,
+  stored: StoredDocument,
+  names: ClaimLedger,
+): Decision {
   const { record } = plan;
   const isSame = stored.partition === partitionOf(record.orgId, record.section);
   if (!isSame || onConflict === 'report') return exists(plan);
-  if (onConflict === 'skip') return { kind: 'skipped' };
-  return canOverwrite(plan, stored) ? OVERWRITTEN : exists(plan);
+  if (onConflict === 'skip') return without({ kind: 'skipped' });
+  if (!canOverwrite(plan, stored)) return exists(plan);
+  return unlessTaken(plan, names, { outcome: { kind: 'overwritten' }, write: 'overwrite' });
 }
 
-function exists({ record }: RecordPlan): Outcome {
-  return { kind: 'failed', fault: record.section.error.exists };
+function unlessTaken(plan: RecordPlan, names: ClaimLedger, decision: Decision): Decision {
+  const owner = ownerOf(plan.key);
+  const claim = plan.claims.find(({ key }) => names.isHeldByAnother(key, owner));
+  return claim === undefined ? decision : without({ kind: 'failed', fault: claim.taken });
 }
 
-function writeOf(outcome: Outcome, plan: RecordPlan, stored: StoredDocument | undefined, stamp: string) {
-  if (outcome === CREATED) return createRecord(plan, stamp);
-  return outcome === OVERWRITTEN && stored !== undefined ? overwriteRecord(plan, stored, stamp) : undefined;
+function exists({ record }: RecordPlan): Decision {
+  return without({ kind: 'failed', fault: record.section.error.exists });
 }
 
-function releasedNames(outcome: Outcome, plan: RecordPlan, stored: StoredDocument | undefined) {
-  return outcome === OVERWRITTEN && stored?.body !== undefined ? heldNames(plan, stored) : [];
+function without(outcome: Outcome): Decision {
+  return { outcome, write: undefined };
+}
+
+function writeOf(
+  { write }: Decision,
+  plan: RecordPlan,
+  stored: StoredDocument | undefined,
+  stamp: string,
+): Write | undefined {
+  if (write === 'create') return createRecord(plan, stamp);
+  return write === 'overwrite' && stored !== undefined ? overwriteRecord(plan, stored, stamp) : undefined;
+}
+
+function releasedNames({ write }: Decision, plan: RecordPlan, stored: StoredDocument | undefined): DocumentKey[] {
+  return write === 'overwrite' ? heldNames(plan, stored) : [];
 }

@@ -1,6 +1,6 @@
 import { claimKey, ownerOf, type PlannedReserve, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
+import type { RecordFault } from '../../../shared/organisation/section.ts';
 import type { DocumentKey, DocumentStore, StoredDocument, Write } from '../../../shared/store/store.ts';
-import type { Outcome } from './decision.ts';
 
 /** More names than organisations have domains, as a rule; then it is forgotten what was known. */
 const MAX_KNOWN = 10_000;
@@ -19,15 +19,15 @@ export class ReservedNames {
   }
 
   /**
-   * The outcomes of those records that use another organisation's name. One that is there already was there before the
+   * Returns the records that use another organisation's name, each with its fault. One that is there already was there before the
    * name was claimed, and may stay.
    */
-  async check(plans: readonly RecordPlan[]): Promise<[RecordPlan, Outcome][]> {
+  async check(plans: readonly RecordPlan[]): Promise<[RecordPlan, RecordFault][]> {
     const owners = await this.ownersOf(plans.flatMap(({ reserves }) => reserves));
-    const outcomes = plans.flatMap((plan): [RecordPlan, Outcome][] => {
+    const outcomes = plans.flatMap((plan): [RecordPlan, RecordFault][] => {
       const isOfOther = (owner: string | undefined) => owner !== undefined && owner !== plan.record.orgId;
       const reserve = plan.reserves.find((one) => isOfOther(owners.get(idOf(one))));
-      return reserve === undefined ? [] : [[plan, { kind: 'failed', fault: reserve.reserved }]];
+      return reserve === undefined ? [] : [[plan, reserve.reserved]];
     });
     if (outcomes.length === 0) return [];
     const present = await this.store.getMany(

@@ -1,17 +1,17 @@
-import { isRecord, type JsonRecord } from '../../../shared/json/jsonObject.ts';
+import { isJsonObject, type JsonObject } from '../../../shared/json/jsonObject.ts';
 import {
   complexityOf,
   defaultComplexity,
   type PasswordComplexity,
 } from '../../../shared/organisation/passwordComplexity.ts';
 import { planRecord } from '../../../shared/organisation/recordPlan.ts';
-import { organisationSection } from '../../../shared/organisation/sections.ts';
+import type { Governed } from '../../../shared/organisation/section.ts';
+import { organisationSection, policyKey } from '../../../shared/organisation/sections.ts';
 import { documentId } from '../../../shared/store/documentKey.ts';
 import type { DocumentKey, DocumentStore } from '../../../shared/store/store.ts';
 import type { OrganisationHeader } from '../inspect/organisationDraft.ts';
 import { type ImportReport, messageOf } from '../progress/report.ts';
-import type { Outcome } from './decision.ts';
-import type { BatchContext } from './recordBatch.ts';
+import type { BatchContext, Outcome } from './batchContext.ts';
 import { type PlacedPlan, RecordWriter } from './recordWriter.ts';
 
 /** An organisation whose records can be written. */
@@ -109,8 +109,8 @@ async function targetsOf(
       return header === undefined ? [] : [{ index, header }];
     });
     const orgIds = part.map(({ header }) => header.orgId);
-    const domain = await storedPolicies(store, orgIds, 'domainPolicy');
-    const complexity = await storedPolicies(store, orgIds, 'passwordComplexityPolicy');
+    const domain = await storedPolicies(store, orgIds, 'loginNames');
+    const complexity = await storedPolicies(store, orgIds, 'passwords');
     for (const [position, { index, header }] of part.entries()) {
       targets.set(index, targetOf(header, domain[position], complexity[position]));
       report.reached(index, header);
@@ -121,8 +121,8 @@ async function targetsOf(
 
 function targetOf(
   header: OrganisationHeader,
-  domain: JsonRecord | undefined,
-  complexity: JsonRecord | undefined,
+  domain: JsonObject | undefined,
+  complexity: JsonObject | undefined,
 ): TargetOrganisation {
   const stored = complexity === undefined ? defaultComplexity : complexityOf(complexity);
   const storedByDomain = domain === undefined ? undefined : domain.userLoginMustBeDomain === true;
@@ -136,12 +136,12 @@ function targetOf(
 async function storedPolicies(
   store: DocumentStore,
   orgIds: readonly string[],
-  name: string,
-): Promise<(JsonRecord | undefined)[]> {
-  const keys = orgIds.map((orgId): DocumentKey => ({ collection: 'settings', id: documentId(orgId, name) }));
+  governed: Governed,
+): Promise<(JsonObject | undefined)[]> {
+  const keys = orgIds.map((orgId) => policyKey(orgId, governed));
   const documents = await store.getMany(keys, ['body']);
   return documents.map((document) => {
     const policy: unknown = JSON.parse(document?.body ?? 'null');
-    return isRecord(policy) ? policy : undefined;
+    return isJsonObject(policy) ? policy : undefined;
   });
 }

@@ -6,14 +6,15 @@ import { complexityFault, type PasswordComplexity } from '../../../shared/organi
 import { type OrganisationRecord, readRecord, sealed } from '../../../shared/organisation/record.ts';
 import { planRecord } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordFault, Section } from '../../../shared/organisation/section.ts';
-import { type DocumentSource, sectionOf } from '../inspect/inspection.ts';
-import { loginPolicyWith } from '../inspect/organisationDraft.ts';
+import { findSection } from '../../../shared/organisation/sections.ts';
+import type { DocumentSource } from '../inspect/inspection.ts';
+import { withAdditions } from '../inspect/organisationDraft.ts';
 import type { ImportProgress } from '../progress/importProgress.ts';
 import type { ImportReport } from '../progress/report.ts';
 import { type DocumentItem, DocumentReader } from '../source/exportFileReader.ts';
-import { isWritten } from './decision.ts';
+import type { BatchContext } from './batchContext.ts';
+import { isWritten } from './batchContext.ts';
 import type { Targets } from './organisations.ts';
-import type { BatchContext } from './recordBatch.ts';
 import { type PlacedPlan, RecordWriter } from './recordWriter.ts';
 
 /** What the phases of one import share. */
@@ -38,7 +39,7 @@ export async function writePhase(
 ): Promise<void> {
   const { source, progress, signal } = work;
   const reader = new DocumentReader((name) => {
-    const section = sectionOf(name);
+    const section = findSection(name);
     return section !== undefined && wanted.has(section);
   });
   const writer = writerOf(work, phase);
@@ -70,7 +71,7 @@ interface Numbered {
 
 function placedPlan(work: ImportWork, numbered: Numbered, item: DocumentItem): PlacedPlan[] {
   const { targets, report } = work;
-  const section = sectionOf(item.name);
+  const section = findSection(item.name);
   if (section === undefined || item.organisation === undefined) return [];
   const ordinal = numbered.next++;
   const progress = work.progress.of(numbered.phase);
@@ -86,7 +87,7 @@ function placedPlan(work: ImportWork, numbered: Numbered, item: DocumentItem): P
   }
   const { header, loginNamesByDomain, passwordComplexity } = target;
   const value = parseJson(item.text, item.path);
-  const whole = section.name === 'loginPolicy' ? loginPolicyWith(value, header.loginPolicyAdditions) : value;
+  const whole = withAdditions(section, value, header.additions);
   const { record, fault = faultOf(record, passwordComplexity, work.context.stamp) } = withPhoneNumber(
     readRecord(section, whole, header.orgId),
   );
@@ -107,7 +108,6 @@ function faultOf(
   return fault ?? (clearPassword === undefined ? undefined : complexityFault(policy, clearPassword));
 }
 
-const PATH = 'user.phone.phone';
 const INVALID: RecordFault = { id: 'PHONE-so0wa', key: 'Errors.User.Phone.Invalid' };
 
 /**
@@ -117,11 +117,11 @@ const INVALID: RecordFault = { id: 'PHONE-so0wa', key: 'Errors.User.Phone.Invali
  */
 export function withPhoneNumber(record: OrganisationRecord): { record: OrganisationRecord; fault?: RecordFault } {
   const { section, json, orgId } = record;
-  const given = section.name === 'humanUsers' ? textAt(json, PATH, orgId) : '';
-  if (given === '') return { record };
+  const given = section.phone === undefined ? '' : textAt(json, section.phone, orgId);
+  if (section.phone === undefined || given === '') return { record };
   const read = parsePhoneNumberFromString(given, { extract: false });
   if (read === undefined) return { record, fault: INVALID };
   if (read.number === given) return { record };
-  putAt(json, PATH, read.number);
+  putAt(json, section.phone, read.number);
   return { record: { ...record, ...sealed(json) } };
 }

@@ -1,39 +1,10 @@
 import { hashPassword } from '../../../shared/auth/password.ts';
 import { createWrites, ownerOf, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { type DocumentStore, type StoredDocument, WriteConflict } from '../../../shared/store/store.ts';
+import { type BatchContext, isOfThisImport, nextStamp, type Outcome } from './batchContext.ts';
 import { comparedFields, hasSameContent, isEqual } from './comparison.ts';
-import { decideBatch, type OnConflict, type Outcome } from './decision.ts';
-import type { ReservedNames } from './names.ts';
+import { decideBatch } from './decision.ts';
 import { checkReferences } from './references.ts';
-
-/** What batches of one import share. */
-export interface BatchContext {
-  readonly store: DocumentStore;
-  /** The date of the records that this import creates or changes, and of no other import; each batch adds its number. */
-  readonly stamp: string;
-  readonly onConflict: OnConflict;
-  readonly reservedNames: ReservedNames;
-  /** How many batches there were. */
-  batches: number;
-  /** Whether the last batch met records that are there already, so that looking first is cheaper than trying. */
-  expectExisting: boolean;
-}
-
-/** The date that the next batch stores in its records. */
-export function nextStamp(context: BatchContext): string {
-  const number = String(context.batches++ % 1_000).padStart(3, '0');
-  return `${prefixOf(context)}${number}Z`;
-}
-
-/** Whether the stored record was written by this import, so that another like it is there twice in the document. */
-export function isOfThisImport(context: BatchContext, { createdAt = '', changedAt = '' }: StoredDocument): boolean {
-  const prefix = prefixOf(context);
-  return createdAt.startsWith(prefix) || changedAt.startsWith(prefix);
-}
-
-function prefixOf({ stamp }: BatchContext): string {
-  return stamp.replace(/Z$/, '');
-}
 
 const CREATED: Outcome = { kind: 'created' };
 const UNCHANGED: Outcome = { kind: 'unchanged' };
@@ -44,8 +15,12 @@ const UNCHANGED: Outcome = { kind: 'unchanged' };
  * its claims or not at all.
  */
 export async function writeBatch(context: BatchContext, plans: readonly RecordPlan[]): Promise<Outcome[]> {
-  const refused = await Promise.all([checkReferences(context.store, plans), context.reservedNames.check(plans)]);
-  const outcomes = new Map<RecordPlan, Outcome>(refused.flat());
+  const [ruledOut, reserved] = await Promise.all([
+    checkReferences(context.store, plans),
+    context.reservedNames.check(plans),
+  ]);
+  const outcomes = new Map<RecordPlan, Outcome>(ruledOut);
+  for (const [plan, fault] of reserved) outcomes.set(plan, { kind: 'failed', fault });
   const open = () => plans.filter((plan) => !outcomes.has(plan));
   const meets = context.expectExisting && (await findUnchanged(context, open(), outcomes));
   const stamp = nextStamp(context);

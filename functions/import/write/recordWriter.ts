@@ -1,7 +1,7 @@
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { MAX_COMMIT_BYTES } from '../../../shared/store/store.ts';
-import type { Outcome } from './decision.ts';
-import { type BatchContext, writeBatch } from './recordBatch.ts';
+import type { BatchContext, Outcome } from './batchContext.ts';
+import { writeBatch } from './recordBatch.ts';
 
 const BATCH_RECORDS = 250;
 /** Room for the fields beside the body and the credentials. */

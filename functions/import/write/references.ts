@@ -1,4 +1,4 @@
-import { isRecord } from '../../../shared/json/jsonObject.ts';
+import { isJsonObject } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import {
   ownerOf,
@@ -8,7 +8,7 @@ import {
 } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordFault } from '../../../shared/organisation/section.ts';
 import type { DocumentStore, StoredDocument } from '../../../shared/store/store.ts';
-import type { Outcome } from './decision.ts';
+import type { Outcome } from './batchContext.ts';
 
 type Found = ReadonlyMap<string, StoredDocument | undefined>;
 
@@ -58,7 +58,7 @@ function check({ reference, key }: PlannedReference, found: Found, record: Organ
   const fault = isOwn ? reference.ofOwn : reference.ofOther;
   if (typeof fault === 'object') return failed(fault);
   const body: unknown = reference.check === undefined ? undefined : JSON.parse(target.body ?? 'null');
-  const within = isRecord(body) ? reference.check?.(body, record.json, record.orgId) : undefined;
+  const within = isJsonObject(body) ? reference.check?.(body, record.json, record.orgId) : undefined;
   return within === undefined ? undefined : failed(within);
 }
 

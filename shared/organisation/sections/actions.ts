@@ -1,5 +1,5 @@
-import { checkTriggerAction } from '../recordChecks.ts';
-import type { Section } from '../section.ts';
+import { isJsonObject, type JsonObject, textAt } from '../../json/jsonObject.ts';
+import type { RecordFault, Section } from '../section.ts';
 import { own, taken } from '../sectionParts.ts';
 
 /** Actions, and what triggers them. */
@@ -9,6 +9,8 @@ export const actionSections: readonly Section[] = [
     collection: 'triggerActions',
     phase: 2,
     key: ['$orgId', 'flowType', 'triggerType'],
+    fromV1: numbersAsTexts,
+    normalise: nameByNumbers,
     check: checkTriggerAction,
     references: [
       own({
@@ -38,3 +40,46 @@ export const actionSections: readonly Section[] = [
     success: { field: 'actionIds', entry: ['actionId'] },
   },
 ];
+
+/** The triggers of each flow (contract 2.3): external and internal authentication, complement token and SAML response. */
+const triggersOf: ReadonlyMap<unknown, readonly string[]> = new Map([
+  ['1', ['1', '2', '3']],
+  ['2', ['4', '5']],
+  ['3', ['1', '2', '3']],
+  ['4', ['6']],
+]);
+const triggers: ReadonlySet<unknown> = new Set([...triggersOf.values()].flat());
+
+/** A trigger action names a flow, a trigger of that flow, and actions: without any it would change nothing. */
+export function checkTriggerAction({ flowType, triggerType, actionIds }: JsonObject): RecordFault | undefined {
+  const fitting = triggersOf.get(flowType);
+  if (fitting === undefined || !triggers.has(triggerType)) {
+    return { id: 'COMMAND-Dfhj5', key: 'Errors.Flow.FlowTypeMissing' };
+  }
+  const fits = fitting.some((trigger) => trigger === triggerType);
+  if (!fits) return { id: 'COMMAND-Dfgh6', key: 'Errors.Flow.WrongTriggerType' };
+  return actionIds === undefined ? { id: 'COMMAND-Nfh52', key: 'Errors.Flow.NoChanges' } : undefined;
+}
+
+/** A v1 document has numbers where v2 has texts (contract 5.9). */
+function numbersAsTexts(value: unknown): unknown {
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, part]) => [name, typeof part === 'number' ? String(part) : part]),
+  );
+}
+
+/** Names of flows and triggers, and the numbers that mean the same (contract 2.3). */
+const flowIds = new Map([['FLOW_TYPE_EXTERNAL_AUTHENTICATION', '1']]);
+const triggerIds = new Map([
+  ['TRIGGER_TYPE_POST_AUTHENTICATION', '1'],
+  ['TRIGGER_TYPE_PRE_CREATION', '2'],
+  ['TRIGGER_TYPE_POST_CREATION', '3'],
+]);
+
+function nameByNumbers(json: JsonObject, orgId: string): void {
+  const flow = textAt(json, 'flowType', orgId);
+  const trigger = textAt(json, 'triggerType', orgId);
+  if (flow !== '') json.flowType = flowIds.get(flow) ?? flow;
+  if (trigger !== '') json.triggerType = triggerIds.get(trigger) ?? trigger;
+}

@@ -1,4 +1,4 @@
-import { checkUsedProjectGrant } from '../recordChecks.ts';
+import { type JsonObject, textAt, textsAt } from '../../json/jsonObject.ts';
 import type { RecordFault, Section } from '../section.ts';
 import { project, projectRoles, taken, user } from '../sectionParts.ts';
 
@@ -65,3 +65,14 @@ export const grantSections: readonly Section[] = [
     success: { field: 'userGrants', entry: { projectId: 'projectId', userId: 'userId' } },
   },
 ];
+
+/** The project grant that a user's grant hangs on is of that project, to the user grant's organisation, of those roles. */
+export function checkUsedProjectGrant(grant: JsonObject, record: JsonObject, orgId: string): RecordFault | undefined {
+  const isOfProject = textAt(grant, 'projectGrant.projectId', orgId) === record.projectId;
+  if (!isOfProject || textAt(grant, 'projectGrant.grantedOrgId', orgId) !== orgId) {
+    return { id: 'COMMAND-4m9ff', key: 'Errors.Project.Grant.NotFound' };
+  }
+  const granted = new Set(textsAt(grant, 'projectGrant.roleKeys[]', orgId));
+  const fits = textsAt(record, 'roleKeys[]', orgId).every((role) => granted.has(role));
+  return fits ? undefined : { id: 'COMMAND-mm9F4', key: 'Errors.Project.Role.NotFound' };
+}

@@ -1,6 +1,5 @@
 import { createPublicKey } from 'node:crypto';
-import type { JsonRecord } from '../../json/jsonObject.ts';
-import { checkApplicationOfKey } from '../recordChecks.ts';
+import { type JsonObject, textAt } from '../../json/jsonObject.ts';
 import type { RecordFault, Section } from '../section.ts';
 import { own, user } from '../sectionParts.ts';
 
@@ -48,13 +47,13 @@ export const keySections: readonly Section[] = [
 ];
 
 /** A key is still valid when it is imported; one without a date is valid for ever. */
-export function checkExpiry({ expirationDate }: JsonRecord, now: string): RecordFault | undefined {
+export function checkExpiry({ expirationDate }: JsonObject, now: string): RecordFault | undefined {
   if (typeof expirationDate !== 'string' || Date.parse(expirationDate) >= Date.parse(now)) return undefined;
   return { id: 'DOMAIN-dv3t5', key: 'Errors.AuthNKey.ExpireBeforeNow' };
 }
 
 /** A service user's key is a public key in PEM, and still valid. */
-export function checkMachineKey(record: JsonRecord, now: string): RecordFault | undefined {
+export function checkMachineKey(record: JsonObject, now: string): RecordFault | undefined {
   const { publicKey } = record;
   if (typeof publicKey !== 'string' || isPublicKey(Buffer.from(publicKey, 'base64'))) return checkExpiry(record, now);
   return { id: 'COMMAND-5F3h1', key: 'Errors.User.Machine.Key.Invalid' };
@@ -66,4 +65,10 @@ function isPublicKey(pem: Buffer): boolean {
   } catch {
     return false;
   }
+}
+
+/** An application that has keys logs in with them. */
+export function checkApplicationOfKey(application: JsonObject): RecordFault | undefined {
+  const fits = textAt(application, 'app.authMethodType', '').endsWith('_PRIVATE_KEY_JWT');
+  return fits ? undefined : { id: 'COMMAND-Dff54', key: 'Errors.Project.App.AuthMethodNoPrivateKeyJWT' };
 }

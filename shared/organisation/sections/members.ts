@@ -1,23 +1,26 @@
-import { checkOrganisationMember } from '../recordChecks.ts';
-import type { Section } from '../section.ts';
+import type { JsonObject } from '../../json/jsonObject.ts';
+import type { RecordFault, Section } from '../section.ts';
 import { project, user } from '../sectionParts.ts';
+
+/** Who administers an organisation. */
+export const orgMemberSection: Section = {
+  name: 'orgMembers',
+  collection: 'members',
+  phase: 3,
+  key: ['=organisation', '$orgId', 'userId'],
+  check: checkOrganisationMember,
+  references: [user('userId', 'ORG-GoXOn')],
+  error: {
+    type: 'org_member',
+    id: ['$orgId', 'userId'],
+    exists: { id: 'ORG-poWwe', key: 'Errors.Org.Member.AlreadyExists' },
+  },
+  success: { field: 'orgMembers', entry: ['userId'] },
+};
 
 /** Who administers an organisation, a project or a grant. */
 export const memberSections: readonly Section[] = [
-  {
-    name: 'orgMembers',
-    collection: 'members',
-    phase: 3,
-    key: ['=organisation', '$orgId', 'userId'],
-    check: checkOrganisationMember,
-    references: [user('userId', 'ORG-GoXOn')],
-    error: {
-      type: 'org_member',
-      id: ['$orgId', 'userId'],
-      exists: { id: 'ORG-poWwe', key: 'Errors.Org.Member.AlreadyExists' },
-    },
-    success: { field: 'orgMembers', entry: ['userId'] },
-  },
+  orgMemberSection,
   {
     name: 'projectMembers',
     collection: 'members',
@@ -59,3 +62,10 @@ export const memberSections: readonly Section[] = [
     },
   },
 ];
+
+/** A member of an organisation holds roles of organisations only. */
+export function checkOrganisationMember({ roles }: JsonObject): RecordFault | undefined {
+  const held: readonly unknown[] = Array.isArray(roles) ? roles : [];
+  const fits = held.every((role) => typeof role === 'string' && role.startsWith('ORG_'));
+  return fits ? undefined : { id: 'Org-4N8es', key: 'Errors.Org.MemberInvalid' };
+}

@@ -1,5 +1,5 @@
 import type { Section } from '../section.ts';
-import { taken } from '../sectionParts.ts';
+import { nameOrganisation, taken } from '../sectionParts.ts';
 
 /** The organisation itself: `org` and `orgState` of the document. Written before every other section. */
 export const organisationSection: Section = {
@@ -7,6 +7,9 @@ export const organisationSection: Section = {
   collection: 'organisations',
   phase: 1,
   key: ['$orgId'],
+  normalise: (json) => {
+    json.orgState ??= 'ORG_STATE_ACTIVE';
+  },
   unique: [{ type: 'organisation', parts: ['org.name'], taken: taken('Errors.Org.AlreadyExists') }],
   error: { type: 'org', id: ['$orgId'], exists: { id: 'ORG-lapo2n', key: 'Errors.Org.AlreadyExisting' } },
 };
@@ -17,6 +20,7 @@ export const domainSection: Section = {
   collection: 'domains',
   phase: 1,
   key: ['$orgId', 'domainName'],
+  normalise: nameOrganisation,
   unique: [
     {
       type: 'domain',

@@ -1,6 +1,6 @@
-import type { JsonRecord } from '../../json/jsonObject.ts';
-import type { RecordFault, Section } from '../section.ts';
-import { identityProvider, own, policy } from '../sectionParts.ts';
+import { isJsonObject, type JsonObject, textsAt } from '../../json/jsonObject.ts';
+import type { ImportedRecord, RecordFault, Section } from '../section.ts';
+import { identityProvider, nameOrganisation, own } from '../sectionParts.ts';
 
 /** The policies that an organisation may have of its own. */
 export const policySections: readonly Section[] = [
@@ -8,7 +8,7 @@ export const policySections: readonly Section[] = [
     'domainPolicy',
     'domain_policy',
     { id: 'ORG-1M8ds', key: 'Errors.Org.DomainPolicy.AlreadyExists' },
-    { fixed: 'userLoginMustBeDomain' },
+    { aliases: ['iamPolicy'], governs: 'loginNames', fixed: 'userLoginMustBeDomain', normalise: nameOrganisation },
   ),
   policy(
     'labelPolicy',
@@ -21,18 +21,46 @@ export const policySections: readonly Section[] = [
     'loginPolicy',
     'login_policy',
     { id: 'Org-Dgfb2', key: 'Errors.Org.LoginPolicy.AlreadyExists' },
-    // Providers of the instance are not carried, so the target has its own: the policy keeps naming them.
     {
       check: checkLoginPolicy,
+      v1Lists: { secondFactors: factorOf, multiFactors: factorOf, idps: (provider) => provider },
+      warnings: warnOfInstanceProviders,
+      // The instance's own providers are not carried, so the target has others: the policy keeps naming them.
       references: [own(identityProvider('idps[ownerType=IDP_OWNER_TYPE_ORG].idpId', 'Org-FEd32'))],
     },
   ),
-  policy('passwordComplexityPolicy', 'password_complexity_policy', {
-    id: 'Org-LdhbS',
-    key: 'Errors.Org.PasswordComplexityPolicy.AlreadyExists',
-  }),
+  policy(
+    'passwordComplexityPolicy',
+    'password_complexity_policy',
+    { id: 'Org-LdhbS', key: 'Errors.Org.PasswordComplexityPolicy.AlreadyExists' },
+    { governs: 'passwords' },
+  ),
   policy('privacyPolicy', 'privacy_policy', { id: 'Org-0oLpd', key: 'Errors.Org.PrivacyPolicy.AlreadyExists' }),
 ];
+
+/** An organisation's own policy: one object, identified by its organisation. */
+function policy(name: string, type: string, exists: RecordFault, more: Partial<Section> = {}): Section {
+  return {
+    name,
+    collection: 'settings',
+    phase: more.references === undefined ? 1 : 2,
+    key: ['$orgId', `=${name}`],
+    ...more,
+    error: { type, id: ['$orgId'], exists },
+  };
+}
+
+function factorOf(element: unknown): unknown {
+  return isJsonObject(element) ? element.type : element;
+}
+
+function warnOfInstanceProviders({ json, orgId }: ImportedRecord): readonly string[] {
+  const providers = textsAt(json, 'idps[ownerType=IDP_OWNER_TYPE_SYSTEM].idpId', orgId);
+  if (providers.length === 0) return [];
+  return [
+    `identity providers of the instance are not carried: nobody can log in with these unless the target has them: ${providers.join(', ')}`,
+  ];
+}
 
 /** The colours of a label policy, in the order in which ZITADEL looks at them, and the id of each one's error. */
 const colours = [
@@ -47,7 +75,7 @@ const colours = [
 ] as const;
 
 /** A label policy's colours are `#rgb` or `#rrggbb`, where it has them (contract 5.7). */
-export function checkLabelPolicy(policy: JsonRecord): RecordFault | undefined {
+export function checkLabelPolicy(policy: JsonObject): RecordFault | undefined {
   for (const [name, id] of colours) {
     const colour = policy[name] ?? '';
     if (typeof colour === 'string' && /^(#([a-f\d]{3}|[a-f\d]{6}))?$/i.test(colour)) continue;
@@ -61,7 +89,7 @@ export function checkLoginPolicy({
   defaultRedirectUri,
   secondFactors,
   multiFactors,
-}: JsonRecord): RecordFault | undefined {
+}: JsonObject): RecordFault | undefined {
   if (!isRedirectUri(defaultRedirectUri)) return { id: 'Org-WSfdq', key: 'Errors.Org.LoginPolicy.RedirectURIInvalid' };
   const unspecified = 'Errors.Org.LoginPolicy.MFA.Unspecified';
   if (!areSpecified(secondFactors)) return { id: 'Org-SFeea', key: unspecified };

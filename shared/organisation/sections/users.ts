@@ -1,49 +1,66 @@
-import { checkPerson } from '../recordChecks.ts';
-import type { Section } from '../section.ts';
-import { identityProvider, own, user, userName } from '../sectionParts.ts';
+import { hash } from 'node:crypto';
+import { passwordHashFormat, passwordHashFormats } from '../../auth/password.ts';
+import { isJsonObject, type JsonObject, textAt, valueAt } from '../../json/jsonObject.ts';
+import type { ImportedRecord, RecordFault, Section } from '../section.ts';
+import { identityProvider, own, reorder, taken, user } from '../sectionParts.ts';
 
-/** People and service users. */
-export const userSections: readonly Section[] = [
+const userName: NonNullable<Section['unique']> = [
   {
-    name: 'humanUsers',
-    inner: 'user',
-    collection: 'users',
-    phase: 2,
-    key: ['userId'],
-    unique: userName,
-    reserved: [
-      {
-        type: 'domain',
-        suffixOf: 'user.userName',
-        reserved: { id: 'COMMAND-SFd21', key: 'Errors.User.DomainNotAllowedAsUsername' },
-      },
-    ],
-    references: [identityProvider('user.idps[].configId', 'COMMAND-39nfs')],
-    check: checkPerson,
-    credentials: [
-      { path: 'user.hashedPassword.value', field: 'passwordHash', flag: 'withPasswords' },
-      { path: 'user.otpCode', field: 'totpSeed', flag: 'withOtp' },
-    ],
-    error: { type: 'human_user', id: ['userId'], exists: { id: 'COMMAND-ziuna', key: 'Errors.User.AlreadyExisting' } },
-    success: { field: 'humanUserIds', entry: ['userId'] },
-  },
-  {
-    name: 'machineUsers',
-    inner: 'user',
-    collection: 'users',
-    phase: 2,
-    key: ['userId'],
-    unique: userName,
-    error: {
-      type: 'machine_user',
-      id: ['userId'],
-      exists: { id: 'COMMAND-k2una', key: 'Errors.User.AlreadyExisting' },
-    },
-    success: { field: 'machineUserIds', entry: ['userId'] },
+    type: 'userName',
+    parts: ['user.userName'],
+    taken: taken('Errors.User.AlreadyExists'),
+    perOrganisationByDomainPolicy: true,
   },
 ];
 
-/** What others have noted of users. */
+/** People. */
+export const humanUserSection: Section = {
+  name: 'humanUsers',
+  inner: 'user',
+  collection: 'users',
+  phase: 2,
+  key: ['userId'],
+  normalise: normalisePerson,
+  unique: userName,
+  reserved: [
+    {
+      type: 'domain',
+      suffixOf: 'user.userName',
+      reserved: { id: 'COMMAND-SFd21', key: 'Errors.User.DomainNotAllowedAsUsername' },
+    },
+  ],
+  references: [identityProvider('user.idps[].configId', 'COMMAND-39nfs')],
+  check: checkPerson,
+  credentials: [
+    { path: 'user.hashedPassword.value', field: 'passwordHash', flag: 'withPasswords' },
+    { path: 'user.otpCode', field: 'totpSeed', flag: 'withOtp' },
+  ],
+  clearPassword: 'user.password',
+  phone: 'user.phone.phone',
+  otpEmail: true,
+  warnings: warnOfCredentials,
+  error: { type: 'human_user', id: ['userId'], exists: { id: 'COMMAND-ziuna', key: 'Errors.User.AlreadyExisting' } },
+  success: { field: 'humanUserIds', entry: ['userId'] },
+};
+
+/** Service users. */
+export const machineUserSection: Section = {
+  name: 'machineUsers',
+  inner: 'user',
+  collection: 'users',
+  phase: 2,
+  key: ['userId'],
+  normalise: normaliseServiceUser,
+  unique: userName,
+  error: {
+    type: 'machine_user',
+    id: ['userId'],
+    exists: { id: 'COMMAND-k2una', key: 'Errors.User.AlreadyExisting' },
+  },
+  success: { field: 'machineUserIds', entry: ['userId'] },
+};
+
+/** Metadata of users. */
 export const userMetadataSection: Section = {
   name: 'userMetadata',
   collection: 'userMetadata',
@@ -57,3 +74,52 @@ export const userMetadataSection: Section = {
   },
   success: { field: 'userMetadata', entry: { userId: 'id', key: 'key' } },
 };
+
+function normalisePerson(json: JsonObject, orgId: string): void {
+  reorder(json, { userId: json.userId ?? derivedUserId(json, orgId), user: json.user, state: personState(json) });
+}
+
+/**
+ * Files of older versions have no states. ZITADEL takes a person for new whose e-mail address is not verified, unless an
+ * identity provider vouches for them (contract 5.5). It also does so where there is no password: here a file without
+ * passwords does not say that its people have none.
+ */
+function personState(json: JsonObject): unknown {
+  const isKnown = valueAt(json, 'user.email.isEmailVerified') === true || valueAt(json, 'user.idps') !== undefined;
+  return json.state ?? (isKnown ? 'USER_STATE_ACTIVE' : 'USER_STATE_INITIAL');
+}
+
+function normaliseServiceUser(json: JsonObject, orgId: string): void {
+  const inner = isJsonObject(json.user) ? json.user : {};
+  const userId = json.userId ?? inner.userId ?? derivedUserId(json, orgId);
+  delete inner.userId;
+  reorder(json, { userId, user: inner, state: json.state ?? 'USER_STATE_ACTIVE' });
+}
+
+/** Derives an id for a user that comes without one: always the same, so that the same file can be sent again. */
+function derivedUserId(json: JsonObject, orgId: string): string {
+  const digest = hash('sha256', JSON.stringify([orgId, textAt(json, 'user.userName', orgId)]), 'hex');
+  return String(BigInt(`0x${digest.slice(0, 15)}`))
+    .padStart(18, '1')
+    .slice(0, 18);
+}
+
+/** ZITADEL's pattern of an e-mail address, narrower than the field's rule (contract 3.4). */
+const label = '[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?';
+const emailAddress = new RegExp(`^[\\w.!#$%&'*+/=?^\`{|}~-]+@${label}(?:\\.${label})*$`);
+
+/** Checks that a person has an e-mail address of ASCII characters. */
+export function checkPerson(record: JsonObject): RecordFault | undefined {
+  const fits = emailAddress.test(textAt(record, 'user.email.email', ''));
+  return fits ? undefined : { id: 'EMAIL-599BI', key: 'Errors.User.Email.Invalid' };
+}
+
+const UNKNOWN_HASH = `no verifier can read the password hash, so nobody can log in with this password: known are ${passwordHashFormats.join(', ')}`;
+const NO_BASE32 = 'the TOTP seed is not base32, so no authenticator app can make its codes';
+
+function warnOfCredentials({ credentials: { passwordHash, totpSeed } }: ImportedRecord): readonly string[] {
+  return [
+    ...(passwordHash === undefined || passwordHashFormat(passwordHash) !== undefined ? [] : [UNKNOWN_HASH]),
+    ...(totpSeed === undefined || /^[A-Z2-7]+=*$/.test(totpSeed) ? [] : [NO_BASE32]),
+  ];
+}

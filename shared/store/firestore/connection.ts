@@ -51,12 +51,12 @@ export interface DatabaseAddress {
 }
 
 /** A database's path, `projects/…/databases/…`. */
-export function databasePath({ projectId, databaseId }: DatabaseAddress): string {
+function databasePath({ projectId, databaseId }: DatabaseAddress): string {
   return `projects/${projectId}/databases/${databaseId}`;
 }
 
 /** The parent of all collections. */
-export function documentsPath(address: DatabaseAddress): string {
+function documentsPath(address: DatabaseAddress): string {
   return `${databasePath(address)}/documents`;
 }
 

@@ -32,7 +32,7 @@ async function openSnapshot(connection: FirestoreConnection): Promise<Snapshot> 
     readTime: toDate(readTime),
     getMany: async (keys, fields) => (await readMany(connection, keys, fields, { readTime })).documents,
     scan: (range) => scan(connection, range, readTime),
-    close: async () => {},
+    [Symbol.asyncDispose]: async () => {},
   };
 }
 

@@ -51,7 +51,7 @@ export function column(name: FieldName): string {
 }
 
 /** Makes the table, or gives that of an older version the columns which it lacks. Needs a transaction. */
-export function bringUpToDate(connection: Connection): void {
+function bringUpToDate(connection: Connection): void {
   const columns = fieldNames.map((name) => `, ${definition(name)}`).join('');
   connection.execute(
     `CREATE TABLE IF NOT EXISTS documents (

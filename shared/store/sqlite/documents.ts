@@ -17,7 +17,7 @@ export function toDocument(row: readonly unknown[], fields: readonly FieldName[]
 }
 
 /** The value of a field as SQLite takes it. */
-export function toColumn(value: string | number | boolean | null | undefined): string | number | null {
+function toColumn(value: string | number | boolean | null | undefined): string | number | null {
   return typeof value === 'boolean' ? Number(value) : (value ?? null);
 }
 

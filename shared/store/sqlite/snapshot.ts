@@ -16,7 +16,7 @@ export function openSnapshot(file: string, busyTimeout: number): Snapshot {
     readTime: new Date(),
     getMany: async (keys, fields) => readMany(connection, keys, fields),
     scan: (range) => withStoreErrors(scan(connection, range)),
-    close: async () => connection.close(),
+    [Symbol.asyncDispose]: async () => connection.close(),
   };
 }
 
@@ -33,7 +33,7 @@ async function* withStoreErrors(
 const DOCUMENTS_PER_ARRAY = 500;
 
 /** The documents of a range in arrays; between them other work of this process gets its turn. */
-export async function* scan(connection: Connection, range: ScanRange): AsyncGenerator<readonly StoredDocument[]> {
+async function* scan(connection: Connection, range: ScanRange): AsyncGenerator<readonly StoredDocument[]> {
   const { sql, parameters } = selectOf(range);
   const statement = connection.borrow(sql);
   const rows: Iterator<unknown> = statement.iterate(...parameters);

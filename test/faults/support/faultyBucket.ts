@@ -1,5 +1,5 @@
 import { storageUnavailable } from '../../../shared/errors/bucketErrors.ts';
-import type { Bucket, ObjectLocation, PinnedObject } from '../../../shared/objectStorage/objectStorage.ts';
+import type { ObjectLocation, ObjectStorage, PinnedObject } from '../../../shared/objectStorage/objectStorage.ts';
 import { Injection, type InjectionPlan } from './injection.ts';
 
 /** What of a bucket can be struck; `read` is each piece of an object's bytes, `content` each of what is written. */
@@ -7,17 +7,17 @@ export type BucketOperation = 'write' | 'content' | 'pin' | 'read';
 
 /** A bucket, and the faults that come between it and its user. */
 export interface FaultyBucket {
-  readonly bucket: Bucket;
+  readonly bucket: ObjectStorage;
   readonly injection: Injection<BucketOperation>;
 }
 
 /** Puts faults before a bucket. */
-export function faultyBucket(bucket: Bucket, plan: InjectionPlan<BucketOperation>): FaultyBucket {
+export function faultyBucket(bucket: ObjectStorage, plan: InjectionPlan<BucketOperation>): FaultyBucket {
   let location: Pick<ObjectLocation, 'bucket' | 'path'> = { bucket: '', path: '' };
   const injection = new Injection<BucketOperation>(plan, {
     failure: () => storageUnavailable(location, new Error('injected')),
   });
-  const faulty: Bucket = {
+  const faulty: ObjectStorage = {
     write: (at, content, signal) => {
       location = at;
       return injection.around('write', () => bucket.write(at, struck('content', content, injection), signal));

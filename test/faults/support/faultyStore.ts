@@ -40,6 +40,6 @@ function faultySnapshot(snapshot: Snapshot, injection: Injection<StoreOperation>
     async *scan(range) {
       for await (const documents of snapshot.scan(range)) yield await injection.around('scan', async () => documents);
     },
-    close: () => snapshot.close(),
+    [Symbol.asyncDispose]: () => snapshot[Symbol.asyncDispose](),
   };
 }

@@ -71,6 +71,6 @@ async function exportOf(store: Store, orgIds: readonly string[]) {
     const { bytes } = exportOrganisations(snapshot, selection, 'test', new AbortController().signal);
     return exportedFile.parse(JSON.parse((await collect(bytes)).toString()));
   } finally {
-    await snapshot.close();
+    await snapshot[Symbol.asyncDispose]();
   }
 }

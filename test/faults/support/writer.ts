@@ -1,9 +1,9 @@
 import { createTurns } from '../../../shared/async.ts';
 import { readRecord, storedFields } from '../../../shared/organisation/record.ts';
 import { createWrites, planRecord, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
-import { sectionNamed } from '../../../shared/organisation/sections.ts';
 import type { Store, Write } from '../../../shared/store/store.ts';
 import { organisation, person } from '../../support/organisation.ts';
+import { sectionNamed } from '../../support/sectionNamed.ts';
 
 /** So many users are there at a time; the oldest leaves for each that comes. */
 export const USERS = 40;

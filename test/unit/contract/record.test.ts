@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { isRecord, putAt } from '../../../shared/json/jsonObject.ts';
+import { isJsonObject, putAt } from '../../../shared/json/jsonObject.ts';
 import { readRecord, storedFields } from '../../../shared/organisation/record.ts';
-import { sectionNamed } from '../../../shared/organisation/sections.ts';
+import { sectionNamed } from '../../support/sectionNamed.ts';
 
 const read = (section: string, value: unknown, orgId = 'org-1') => readRecord(sectionNamed(section), value, orgId);
 
@@ -102,7 +102,7 @@ describe('credentials', () => {
   it('can be put back where they stood', () => {
     const { body, credentials, section } = read('humanUsers', person);
     const json: unknown = JSON.parse(body);
-    if (!isRecord(json)) throw new Error('the body is no object');
+    if (!isJsonObject(json)) throw new Error('the body is no object');
     for (const { path, field } of section.credentials ?? []) putAt(json, path, credentials[field]);
     const again = read('humanUsers', json);
     expect({ body: again.body, credentials: again.credentials }).toEqual({ body, credentials });

@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import {
-  checkApplicationOfKey,
-  checkOrganisationMember,
-  checkPerson,
-  checkTriggerAction,
-  checkUsedProjectGrant,
-} from '../../../shared/organisation/recordChecks.ts';
+import { checkTriggerAction } from '../../../shared/organisation/sections/actions.ts';
+import { checkUsedProjectGrant } from '../../../shared/organisation/sections/grants.ts';
+import { checkApplicationOfKey } from '../../../shared/organisation/sections/keys.ts';
+import { checkOrganisationMember } from '../../../shared/organisation/sections/members.ts';
+import { checkPerson } from '../../../shared/organisation/sections/users.ts';
 
 describe('a trigger action', () => {
   it.each([

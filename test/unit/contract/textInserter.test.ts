@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { textInserter } from '../../../functions/export/writer.ts';
-import { isRecord, putAt } from '../../../shared/json/jsonObject.ts';
+import { isJsonObject, putAt } from '../../../shared/json/jsonObject.ts';
 
 const paths = ['user.hashedPassword.value', 'user.otpCode'];
 const tricky = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('"user":{', '\\"user":{', '{"user":{}}'));
@@ -12,7 +12,7 @@ it.each(paths)('a text put into JSON at %s stands where it would in the parsed r
   fc.assert(
     fc.property(tricky, fields, tricky, (userId, user, text) => {
       const record: unknown = JSON.parse(JSON.stringify({ userId, user, state: 'USER_STATE_ACTIVE' }));
-      if (!isRecord(record)) throw new Error('no record');
+      if (!isJsonObject(record)) throw new Error('no record');
       const json = insert(JSON.stringify(record), text);
       putAt(record, path, text);
       expect(JSON.parse(json)).toEqual(record);

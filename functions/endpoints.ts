@@ -1,0 +1,30 @@
+import { type Route, withOpenApi } from '../shared/http/route.ts';
+import type { Endpoint } from '../shared/openapi/endpoint.ts';
+import type { Ports } from './ports.ts';
+
+interface FunctionModules {
+  readonly contract: () => Promise<{ readonly endpoints: readonly Endpoint[] }>;
+  readonly app: () => Promise<{ routes(ports: Ports): readonly Route[] }>;
+}
+
+/** Every function by its name: its contract, and the application that serves it. A new function is a new line. */
+export const functions = {
+  removeOtpEmail: {
+    contract: () => import('./removeOtpEmail/contract.ts'),
+    app: () => import('./removeOtpEmail/app.ts'),
+  },
+  export: { contract: () => import('./export/contract.ts'), app: () => import('./export/app.ts') },
+  import: { contract: () => import('./import/contract.ts'), app: () => import('./import/app.ts') },
+} satisfies Record<string, FunctionModules>;
+
+/** Loads the endpoints of all functions, without what serves them. */
+export async function allEndpoints(): Promise<readonly Endpoint[]> {
+  const contracts = await Promise.all(Object.values(functions).map(({ contract }) => contract()));
+  return contracts.flatMap(({ endpoints }) => endpoints);
+}
+
+/** Loads all functions, for a process that serves them on one port together with their description. */
+export async function allRoutes(ports: Ports): Promise<readonly Route[]> {
+  const apps = await Promise.all(Object.values(functions).map(({ app }) => app()));
+  return withOpenApi(apps.flatMap(({ routes }) => routes(ports)));
+}
