@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { allRoutes } from '../functions/endpoints.ts';
-import { initialise, instanceKey } from '../shared/accounts/instance.ts';
+import { initialise } from '../shared/accounts/initialise.ts';
 import { instanceMembers } from '../shared/accounts/members.ts';
 import { type NewToken, personalAccessToken } from '../shared/accounts/personalAccessTokens.ts';
 import { admit } from '../shared/auth/authorise.ts';
@@ -9,6 +9,7 @@ import { readConfig } from '../shared/config.ts';
 import { IdentityError } from '../shared/errors/identityError.ts';
 import { createApp } from '../shared/http/app.ts';
 import { serve } from '../shared/http/serve.ts';
+import { instanceKey } from '../shared/instance.ts';
 import { createCloudStorage } from '../shared/objectStorage/cloudStorage.ts';
 import { openStore, type StoreLocation } from '../shared/store/openStore.ts';
 import type { Store } from '../shared/store/store.ts';

@@ -51,11 +51,11 @@ async function close(iterator: AsyncIterator<unknown>, signal: AbortSignal): Pro
   else await closed;
 }
 
-/** Runs work one at a time, in the order in which it was handed over. */
-export type Turns = <Result>(work: () => Promise<Result>) => Promise<Result>;
+/** Runs work one at a time, in the order of its calls. */
+export type SerialQueue = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
-/** Makes a queue of its own; work that fails does not hold up the rest. */
-export function createTurns(): Turns {
+/** Creates a queue; work that fails does not block the rest. */
+export function createSerialQueue(): SerialQueue {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
     const result = last.then(work);

@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { initialise } from '../../shared/accounts/instance.ts';
+import { initialise } from '../../shared/accounts/initialise.ts';
 import type { Run } from '../command.ts';
 import { lifetime } from '../command.ts';
 

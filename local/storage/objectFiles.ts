@@ -4,6 +4,7 @@ import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
+import { createSerialQueue } from '../../shared/async.ts';
 import { createDraft, type Draft } from './draft.ts';
 
 /** What is kept of an object beside its bytes. */
@@ -48,7 +49,7 @@ export async function openObjectFiles(directory: string): Promise<ObjectFiles> {
   const dataPath = ({ bucket, generation }: StoredObject) => join(directory, bucket, 'data', generation);
   const metadataPath = (bucket: string, name: string) => join(directory, bucket, 'objects', `${sha256(name)}.json`);
   const find = (bucket: string, name: string) => readMetadata(metadataPath(bucket, name));
-  const oneByOne = createQueue();
+  const oneByOne = createSerialQueue();
   const nextGeneration = createClock();
 
   async function publish(draft: Draft, description: ObjectDescription, guard: Guard): Promise<StoredObject> {
@@ -126,14 +127,5 @@ function createClock(): (present: string | undefined) => string {
   return (present) => {
     last = Math.max(Date.now() * 1000, last + 1, Number(present ?? 0) + 1);
     return String(last);
-  };
-}
-
-function createQueue(): <T>(task: () => Promise<T>) => Promise<T> {
-  let tail: Promise<unknown> = Promise.resolve();
-  return (task) => {
-    const result = tail.then(task);
-    tail = result.catch(() => {});
-    return result;
   };
 }

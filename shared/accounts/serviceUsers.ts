@@ -1,13 +1,13 @@
 import { instanceMemberKey, userKey } from '../auth/roles.ts';
 import { tokenKey } from '../auth/token.ts';
 import { notServiceUser, organisationUnknown, userNameTaken } from '../errors/errors.ts';
+import { defaultOrganisation } from '../instance.ts';
 import { isJsonObject, textAt } from '../json/jsonObject.ts';
 import { isRecordOf, partitionOf, type Section } from '../organisation/section.ts';
 import { machineUserSection } from '../organisation/sections/users.ts';
 import { organisationSection, sections } from '../organisation/sections.ts';
 import { documentId } from '../store/documentKey.ts';
 import { type DocumentKey, type Snapshot, type Store, type StoredDocument, WriteConflict } from '../store/store.ts';
-import { defaultOrganisation } from './instance.ts';
 import { listTokens } from './personalAccessTokens.ts';
 import { existingUser, loginNamesByDomain, newId, serviceUserWrites, userClaims } from './users.ts';
 

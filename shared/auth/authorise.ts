@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { authHeaderInvalid, authHeaderMissing, operationDenied, tokenInvalid, userDenied } from '../errors/errors.ts';
 import type { IdentityError } from '../errors/identityError.ts';
-import type { DocumentKey, Store, StoredDocument } from '../store/store.ts';
+import type { Reader, Store, StoredDocument } from '../store/store.ts';
 import { grants, instanceMemberKey, organisationMemberKey, type Permission, userKey } from './roles.ts';
 import { isWellFormed, matchesDigest, tokenId, tokenKey } from './token.ts';
 
@@ -34,11 +34,6 @@ export async function authenticate(store: Store, authorization: string | undefin
   const [user] = await store.getMany([userKey(stored.ownerId)], ['state']);
   if (user === undefined || refusedStates.has(user.state ?? '')) throw tokenInvalid();
   return { userId: stored.ownerId };
-}
-
-/** What `authorise` reads with: the store, or a transaction of it. */
-interface Reader {
-  getMany(keys: readonly DocumentKey[]): Promise<(StoredDocument | undefined)[]>;
 }
 
 /** How a caller without the permission is refused. */

@@ -2,8 +2,9 @@ import { Readable } from 'node:stream';
 import { CRC32C, type Storage } from '@google-cloud/storage';
 import { z } from 'zod';
 import { objectCorrupted, objectEncoded, objectReplaced } from '../errors/bucketErrors.ts';
+import { Backoff } from '../retry.ts';
 import type { PinnedObject } from './objectStorage.ts';
-import { createRetry, storageError, type Target } from './storageError.ts';
+import { storageError, storagePolicy, type Target } from './storageError.ts';
 
 const metadata = z.object({
   generation: z.coerce.string(),
@@ -37,7 +38,7 @@ export async function pinObject(storage: Storage, target: Target): Promise<Pinne
 
 // The library's own read stream neither checks a CRC32C over a range nor goes on where a connection broke.
 async function* read(pinned: Generation, signal: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
-  const retry = createRetry(pinned.target, signal);
+  const backoff = new Backoff(storagePolicy, signal);
   const crc32c = new CRC32C();
   let position = 0;
   do {
@@ -50,8 +51,8 @@ async function* read(pinned: Generation, signal: AbortSignal): AsyncGenerator<Ui
       }
       if (position < pinned.size) throw cutShort;
     } catch (reason) {
-      if (position > before) retry.progressed();
-      await retry.pause(reason);
+      if (position > before) backoff.progressed();
+      if (!(await backoff.failed(reason))) throw storageError(reason, pinned.target);
     }
   } while (position < pinned.size);
   if (position !== pinned.size || crc32c.toString() !== pinned.crc32c) throw objectCorrupted(pinned.target);

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import {
   bucketNotFound,
@@ -11,6 +10,7 @@ import {
   storageUnavailable,
 } from '../errors/bucketErrors.ts';
 import { IdentityError } from '../errors/identityError.ts';
+import type { RetryPolicy } from '../retry.ts';
 
 /** An object, and what was to be done with it. */
 export interface Target {
@@ -83,31 +83,5 @@ function describe(reason: unknown): Description {
   return { status: number, code: word, message, cause: new Error(`Cloud Storage: ${number ?? word ?? 'no answer'}`) };
 }
 
-/** Counts failures in a row. */
-export interface Retry {
-  /** Waits before the next attempt, or throws our error for `reason` where another is useless or too many have failed. */
-  pause(reason: unknown): Promise<undefined>;
-  /** Something got through: the count starts anew. */
-  progressed(): void;
-}
-
-const attempts = 6;
-const firstWaitMs = 200;
-
-/** At most six failures in a row, waiting 0.2 s, then twice as long each time (12.6 s in all), and not after an abort. */
-export function createRetry(target: Target, signal: AbortSignal): Retry {
-  let failures = 0;
-  return {
-    async pause(reason) {
-      signal.throwIfAborted();
-      failures++;
-      if (failures > attempts || !isTransient(reason)) throw storageError(reason, target);
-      const waitMs = firstWaitMs * 2 ** (failures - 1) * (0.5 + Math.random() / 2);
-      await sleep(waitMs, undefined, { signal }).catch(() => signal.throwIfAborted());
-      return undefined;
-    },
-    progressed() {
-      failures = 0;
-    },
-  };
-}
+/** For a service that cannot be reached for a moment: gives up after some ten seconds without progress. */
+export const storagePolicy: RetryPolicy = { attempts: 7, initialDelayMs: 300, maxDelayMs: 10_000, isTransient };

@@ -1,7 +1,8 @@
 import type { Storage } from '@google-cloud/storage';
 import { z } from 'zod';
 import { storageUnavailable } from '../errors/bucketErrors.ts';
-import { createRetry, storageError, type Target } from './storageError.ts';
+import { Backoff } from '../retry.ts';
+import { storageError, storagePolicy, type Target } from './storageError.ts';
 import type { Chunk } from './writeObject.ts';
 
 /** A resumable upload that was begun. Nothing of it is visible before its last byte has come, and it expires by itself. */
@@ -42,16 +43,20 @@ export async function startUpload(storage: Storage, target: Target): Promise<Upl
  * @throws IdentityError naming the object; the signal's reason after an abort
  */
 export async function sendChunk(session: UploadSession, chunk: Chunk, signal: AbortSignal): Promise<UploadState> {
-  const retry = createRetry(session.target, signal);
+  const backoff = new Backoff(storagePolicy, signal);
+  const pause = async (reason: unknown) => {
+    if (!(await backoff.failed(reason))) throw storageError(reason, session.target);
+    return undefined;
+  };
   let from: number | undefined = chunk.start;
   for (;;) {
     const asked: Promise<UploadState> =
       from === undefined ? askState(session, signal) : sendFrom(session, chunk, from, signal);
-    const state: UploadState | undefined = await asked.catch((reason: unknown) => retry.pause(reason));
+    const state: UploadState | undefined = await asked.catch(pause);
     if (state !== undefined && isSettled(state, chunk)) return state;
     const kept: number | undefined = state && keptOf(session, chunk, state.kept);
-    if (kept !== undefined && kept === from) await retry.pause(nothingKept);
-    else if (kept !== undefined && from !== undefined) retry.progressed();
+    if (kept !== undefined && kept === from) await pause(nothingKept);
+    else if (kept !== undefined && from !== undefined) backoff.progressed();
     from = kept;
   }
 }

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
-import { createTurns } from '../async.ts';
+import { createSerialQueue } from '../async.ts';
 import {
   type DocumentFields,
   documentFieldTypes,
@@ -35,7 +35,7 @@ export async function openOverlay(store: Store, bodiesOf: ReadonlySet<Collection
   const base = await store.snapshot();
   const layer = new Layer();
   const keptFields = (collection: Collection) => (bodiesOf.has(collection) ? fieldNames : withoutBody);
-  const inTurn = createTurns();
+  const inTurn = createSerialQueue();
   const getMany: DocumentStore['getMany'] = (keys, fields) => readThrough(layer, base, keys, fields);
   return {
     getMany,

@@ -51,10 +51,14 @@ export type Write =
 /** Fields to set, or with `null` to remove. */
 export type DocumentChanges = { readonly [Name in FieldName]?: DocumentFields[Name] | null };
 
-/** Reads of a transaction see one state; its writes are applied together, after `work` has returned. */
-export interface Transaction {
-  /** The documents of `keys`, in their order; `undefined` where there is none. `fields` narrows what is read. */
+/** Reads documents by their keys. */
+export interface Reader {
+  /** Reads the documents of `keys`, in their order; `undefined` where there is none. `fields` narrows what is read. */
   getMany(keys: readonly DocumentKey[], fields?: readonly FieldName[]): Promise<(StoredDocument | undefined)[]>;
+}
+
+/** Reads of a transaction see one state; its writes are applied together, after `work` has returned. */
+export interface Transaction extends Reader {
   /** Adds writes to what is committed at the end. */
   write(writes: readonly Write[]): void;
 }
@@ -69,15 +73,14 @@ export interface ScanRange {
 }
 
 /** The database as it was at one moment. Dispose of it when done. */
-export interface Snapshot extends AsyncDisposable {
+export interface Snapshot extends Reader, AsyncDisposable {
   readonly readTime: Date;
-  getMany(keys: readonly DocumentKey[], fields?: readonly FieldName[]): Promise<(StoredDocument | undefined)[]>;
   /** The documents of a range in the order of their ids, in arrays of some hundreds, read as they are consumed. */
   scan(range: ScanRange): AsyncIterable<readonly StoredDocument[]>;
 }
 
 /** Reads and writes of the latest state. */
-export interface DocumentStore {
+export interface DocumentStore extends Reader {
   /**
    * Applies all writes or none.
    * @throws WriteConflict when a `create` meets a document or an `update` meets none
@@ -89,8 +92,6 @@ export interface DocumentStore {
    * @throws WriteConflict as `commit`; IdentityError ABORTED when it lost against other writers too often
    */
   transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
-  /** As `Transaction.getMany`, on the latest state. */
-  getMany(keys: readonly DocumentKey[], fields?: readonly FieldName[]): Promise<(StoredDocument | undefined)[]>;
 }
 
 /** The database of one instance. Both implementations pass `test/integration/store*.test.ts`. */

@@ -3,7 +3,7 @@ import { constants } from 'node:http2';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { routes as exportRoutes } from '../../functions/export/app.ts';
 import { routes as importRoutes } from '../../functions/import/app.ts';
-import { initialise } from '../../shared/accounts/instance.ts';
+import { initialise } from '../../shared/accounts/initialise.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { createApp } from '../../shared/http/app.ts';
 import type { Route } from '../../shared/http/route.ts';

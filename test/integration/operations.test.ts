@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ORGANISATION, sampleUser } from '../../bench/sampleUsers.ts';
 import { removeOtpEmail } from '../../functions/removeOtpEmail/operation.ts';
-import { initialise } from '../../shared/accounts/instance.ts';
+import { initialise } from '../../shared/accounts/initialise.ts';
 import { authenticate } from '../../shared/auth/authorise.ts';
 import { type Billed, countedStore } from '../support/countedStore.ts';
 import { createUser } from '../support/documents.ts';

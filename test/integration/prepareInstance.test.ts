@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { exportOrganisations } from '../../functions/export/operation.ts';
 import { prepareInstance } from '../../local/instance.ts';
 import { fillWithSample, samplePerson } from '../../local/sampleData.ts';
-import { initialise } from '../../shared/accounts/instance.ts';
+import { initialise } from '../../shared/accounts/initialise.ts';
 import { admit } from '../../shared/auth/authorise.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { collect } from '../support/bytes.ts';

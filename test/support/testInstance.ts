@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { routes as exportRoutes } from '../../functions/export/app.ts';
 import { routes as importRoutes } from '../../functions/import/app.ts';
 import { importAnswer } from '../../functions/import/contract.ts';
-import { initialise } from '../../shared/accounts/instance.ts';
+import { initialise } from '../../shared/accounts/initialise.ts';
 import { createApp } from '../../shared/http/app.ts';
 import { configureLog } from '../../shared/log.ts';
 import type { ObjectStorage } from '../../shared/objectStorage/objectStorage.ts';

@@ -1,8 +1,9 @@
+import { retry } from '../../retry.ts';
 import { checkCommitSize } from '../commitSize.ts';
 import { type DocumentChanges, type Write, WriteConflict } from '../store.ts';
 import type { FirestoreConnection, TransactionId, WriteMessage } from './connection.ts';
 import { documentName } from './connection.ts';
-import { isPassing, passingRule, retry, statusOf, toStoreError } from './status.ts';
+import { isTransient, statusOf, toStoreError, transientPolicy } from './status.ts';
 import { encodeFields } from './values.ts';
 
 /**
@@ -20,9 +21,9 @@ export async function commit(
   const { client, database, options } = connection;
   const messages = writes.map((write) => encodeWrite(connection, write));
   const request = { database, writes: messages, ...(transaction !== undefined && { transaction }) };
-  const rule = transaction === undefined ? commitRule : passingRule;
+  const policy = transaction === undefined ? commitPolicy : transientPolicy;
   try {
-    await retry(rule, () => client.commit(request, options));
+    await retry(policy, () => client.commit(request, options));
   } catch (reason) {
     throw isConflict(reason, writes)
       ? new WriteConflict('a document exists or is missing', { cause: reason })
@@ -31,9 +32,9 @@ export async function commit(
 }
 
 // A commit that gave way to a transaction can simply be made again.
-const commitRule = {
-  ...passingRule,
-  isWorthwhile: (reason: unknown) => isPassing(reason) || statusOf(reason) === 'ABORTED',
+const commitPolicy = {
+  ...transientPolicy,
+  isTransient: (reason: unknown) => isTransient(reason) || statusOf(reason) === 'ABORTED',
 };
 
 function encodeWrite({ address }: FirestoreConnection, write: Write): WriteMessage {

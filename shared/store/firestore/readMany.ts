@@ -1,9 +1,10 @@
 import type { CancellableStream } from 'google-gax';
+import { retry } from '../../retry.ts';
 import type { FieldName } from '../documentFields.ts';
 import type { DocumentKey, StoredDocument } from '../store.ts';
 import type { BatchGetRequest, DocumentMessage, FirestoreConnection, Timestamp, TransactionId } from './connection.ts';
 import { documentName } from './connection.ts';
-import { passingRule, retry, toStoreError } from './status.ts';
+import { toStoreError, transientPolicy } from './status.ts';
 import { decodeDocument } from './values.ts';
 
 /** Which state is read: that of a moment, that of a transaction, that which a new transaction sees; the latest if none. */
@@ -59,7 +60,7 @@ async function batchGet(
   request: BatchGetRequest,
 ): Promise<BatchGetResponse[]> {
   try {
-    return await retry(passingRule, () => collect(client.batchGetDocuments({ database, ...request }, options)));
+    return await retry(transientPolicy, () => collect(client.batchGetDocuments({ database, ...request }, options)));
   } catch (reason) {
     throw toStoreError(reason);
   }

@@ -1,9 +1,10 @@
+import { Backoff } from '../../retry.ts';
 import type { FieldName } from '../documentFields.ts';
 import type { ScanRange, StoredDocument } from '../store.ts';
 import { arraysOf } from './batches.ts';
 import type { DocumentMessage, FirestoreConnection, QueryRequest, Timestamp } from './connection.ts';
 import { documentName } from './connection.ts';
-import { isPassing, passingRule, pause, toStoreError } from './status.ts';
+import { toStoreError, transientPolicy } from './status.ts';
 import { decodeDocument } from './values.ts';
 
 interface QueryResponse {
@@ -28,19 +29,18 @@ export async function* scan(
   readTime: Timestamp,
 ): AsyncGenerator<readonly StoredDocument[]> {
   let start: Start | undefined = range.from === undefined ? undefined : { id: range.from, inclusive: true };
-  for (let failures = 0; ; ) {
+  const backoff = new Backoff(transientPolicy);
+  for (;;) {
     try {
       for await (const documents of read(connection, range, readTime, start)) {
         yield documents;
         const last = documents.at(-1);
         if (last !== undefined) start = { id: last.id, inclusive: false };
-        failures = 0;
+        backoff.progressed();
       }
       return;
     } catch (reason) {
-      failures += 1;
-      if (failures >= passingRule.attempts || !isPassing(reason)) throw toStoreError(reason);
-      await pause(passingRule, failures);
+      if (!(await backoff.failed(reason))) throw toStoreError(reason);
     }
   }
 }

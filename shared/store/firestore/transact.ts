@@ -1,23 +1,24 @@
-import { createTurns } from '../../async.ts';
+import { createSerialQueue } from '../../async.ts';
+import { retry } from '../../retry.ts';
 import type { Store, Transaction, Write } from '../store.ts';
 import { commit } from './commit.ts';
 import type { FirestoreConnection, TransactionId } from './connection.ts';
 import { type ReadState, readMany } from './readMany.ts';
-import { contentionRule, retry } from './status.ts';
+import { contentionPolicy } from './status.ts';
 
 /**
  * Makes the store's method `transaction`. Those that lost against another writer are tried again one at a time: together
  * they would only take each other's locks once more, and each such collision lasts seconds.
  */
 export function createTransact(connection: FirestoreConnection): Store['transaction'] {
-  const inTurn = createTurns();
+  const inTurn = createSerialQueue();
   return async (work) => {
     const attempt = attemptsOf(connection, work);
     try {
       return await attempt();
     } catch (reason) {
-      if (!contentionRule.isWorthwhile(reason)) throw reason;
-      return inTurn(() => retry(contentionRule, attempt));
+      if (!contentionPolicy.isTransient(reason)) throw reason;
+      return inTurn(() => retry(contentionPolicy, attempt));
     }
   };
 }

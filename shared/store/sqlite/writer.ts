@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
-import { createTurns } from '../../async.ts';
+import { createSerialQueue } from '../../async.ts';
 import { storeFailed, storeUnavailable } from '../../errors/errors.ts';
 import { type Connection, connect } from './connection.ts';
 
@@ -17,7 +17,7 @@ export interface Writer {
 /** Opens the writing connection. Waiting for another process's lock is done here, so SQLite itself must not block. */
 export function openWriter(file: string): Writer {
   const connection = connect({ file, busyTimeout: 0 });
-  const inTurn = createTurns();
+  const inTurn = createSerialQueue();
   return {
     transaction: (work) => inTurn(() => transact(connection, work)),
     close: () => inTurn(async () => connection.close()),

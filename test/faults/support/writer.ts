@@ -1,4 +1,4 @@
-import { createTurns } from '../../../shared/async.ts';
+import { createSerialQueue } from '../../../shared/async.ts';
 import { readRecord, storedFields } from '../../../shared/organisation/record.ts';
 import { createWrites, planRecord, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import type { Store, Write } from '../../../shared/store/store.ts';
@@ -54,7 +54,7 @@ export interface Writer {
 
 /** Makes one change after another: a user, then its grant; a grant away, then its user; money from one account to the other. */
 export function writerTo(store: Store): Writer {
-  const inTurn = createTurns();
+  const inTurn = createSerialQueue();
   let number = 0;
   const transfer = (orgId: string, balance: number): Write => {
     const { key, record } = plan('userMetadata', balanceOf(orgId, balance), orgId);

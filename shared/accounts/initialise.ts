@@ -1,31 +1,9 @@
-import { z } from 'zod';
 import { instanceInitialised } from '../errors/errors.ts';
-import { type DocumentKey, type Store, type StoredDocument, WriteConflict } from '../store/store.ts';
+import { instanceKey } from '../instance.ts';
+import { type Store, WriteConflict } from '../store/store.ts';
 import { instanceMemberWrite } from './members.ts';
 import { personalAccessToken } from './personalAccessTokens.ts';
 import { newId, organisationWrites, serviceUserWrites } from './users.ts';
-
-/** Where an instance says what it is called; written once, by `identity init`. */
-export const instanceKey: DocumentKey = { collection: 'instance', id: 'instance' };
-
-/** What is stored of an instance. */
-const instanceSchema = z.object({ name: z.string() });
-
-interface Reader {
-  getMany(keys: readonly DocumentKey[]): Promise<(StoredDocument | undefined)[]>;
-}
-
-/** The instance's default organisation; empty before `identity init`. */
-export async function defaultOrganisation(reader: Reader): Promise<string> {
-  const [document] = await reader.getMany([instanceKey]);
-  return document?.orgId ?? '';
-}
-
-/** The instance's name, or `unnamed` before `identity init`. */
-export async function instanceName(reader: Reader): Promise<string> {
-  const [document] = await reader.getMany([instanceKey]);
-  return document?.body === undefined ? 'unnamed' : instanceSchema.parse(JSON.parse(document.body)).name;
-}
 
 /** What a new instance has. */
 export interface Initialised {
