@@ -1,8 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { build, type Metafile } from 'esbuild';
 import { zipSync } from 'fflate';
+import { functions } from '../functions/endpoints.ts';
 import { root } from '../test/support/program.ts';
 import { deployedPackage, type LockFile, nodeMajorOf } from './deployedPackage.ts';
 
@@ -65,7 +66,7 @@ async function bundle(name: string, nodeMajor: number): Promise<Bundle> {
     platform: 'node',
     format: 'cjs',
     target: `node${nodeMajor}`,
-    external: [...unbundled],
+    external: [...unbundled, ...appsBeside(name)],
     legalComments: 'eof',
     logLevel: 'warning',
   });
@@ -76,12 +77,19 @@ async function bundle(name: string, nodeMajor: number): Promise<Bundle> {
   return { code: file.contents, inputs: inputsOf(output) };
 }
 
+/** The applications of the other functions: a deployed function can describe their endpoints, and never serves them. */
+function appsBeside(name: string): string[] {
+  return Object.keys(functions).flatMap((other) => (other === name ? [] : [join(root, 'functions', other, 'app.ts')]));
+}
+
 function inputsOf({ inputs }: Metafile['outputs'][string]): string[] {
   return Object.entries(inputs).flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : []));
 }
 
 function refuseMissing(name: string, { imports }: Metafile['outputs'][string]): void {
-  const there = (path: string) => isBuiltin(path) || unbundled.includes(path) || dispensable.includes(path);
+  const beside = appsBeside(name).map((path) => relative(root, path));
+  const there = (path: string) =>
+    isBuiltin(path) || unbundled.includes(path) || dispensable.includes(path) || beside.some((app) => path.endsWith(app));
   const missing = imports.flatMap(({ path }) => (there(path) ? [] : [path]));
   if (missing.length > 0) throw new Error(`${name} would load what is not deployed: ${missing.join(', ')}`);
 }

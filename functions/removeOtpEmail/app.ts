@@ -5,23 +5,34 @@ import type { Ports } from '../ports.ts';
 import { generations, removeOtpEmailRequest } from './contract.ts';
 import { removeOtpEmail } from './operation.ts';
 
+const serviceV2 = () => import('@zitadel/proto/zitadel/user/v2/user_service_pb.js');
+const serviceV2Beta = () => import('@zitadel/proto/zitadel/user/v2beta/user_service_pb.js');
+
+const descriptors = {
+  v2: async () => (await serviceV2()).UserService.method.removeOTPEmail,
+  v2beta: async () => (await serviceV2Beta()).UserService.method.removeOTPEmail,
+};
+
 /**
  * `DELETE /v2/users/{userId}/otp_email` (interface 4.1), and `UserService/RemoveOTPEmail` over gRPC, gRPC-Web and
  * Connect: 200 with `details`, 401, 403, 404.
  */
 export function routes({ store, now }: Pick<Ports, 'store' | 'now'>): readonly Route[] {
-  return generations.flatMap(({ endpoint, rpcPath, method }) =>
+  return (['v2', 'v2beta'] as const).flatMap((generation) =>
     rpcRoutes(
       {
-        path: rpcPath,
-        method,
+        path: generations[generation].rpcPath,
+        method: descriptors[generation],
         authenticate: (authorization) => authenticate(store, authorization, now()),
         call: async (caller, request) => {
           const { userId } = removeOtpEmailRequest.parse(request);
           return { details: { ...(await removeOtpEmail(store, caller, userId, now())) } };
         },
       },
-      { endpoint, requestOf: (context) => ({ userId: context.req.param('userId') ?? '' }) },
+      {
+        endpoint: generations[generation].endpoint,
+        requestOf: (context) => ({ userId: context.req.param('userId') ?? '' }),
+      },
     ),
   );
 }

@@ -52,20 +52,16 @@ const operation = (): Operation => ({
 const betaOperation = (): Operation => ({ ...operation(), operationId: 'removeOtpEmailBeta', deprecated: true });
 
 /** The REST endpoint (interface 4.1) and the RPC of each generation. Released clients of ZITADEL still call the beta. */
-export const generations = [
-  {
+export const generations = {
+  v2: {
     endpoint: { method: 'DELETE', path: '/v2/users/:userId/otp_email', operation },
     rpcPath: '/zitadel.user.v2.UserService/RemoveOTPEmail',
-    method: async () =>
-      (await import('@zitadel/proto/zitadel/user/v2/user_service_pb.js')).UserService.method.removeOTPEmail,
   },
-  {
+  v2beta: {
     endpoint: { method: 'DELETE', path: '/v2beta/users/:userId/otp_email', operation: betaOperation },
     rpcPath: '/zitadel.user.v2beta.UserService/RemoveOTPEmail',
-    method: async () =>
-      (await import('@zitadel/proto/zitadel/user/v2beta/user_service_pb.js')).UserService.method.removeOTPEmail,
   },
-] as const;
+} as const;
 
 /** The function's endpoints. */
-export const endpoints: readonly Endpoint[] = generations.map(({ endpoint }) => endpoint);
+export const endpoints: readonly Endpoint[] = Object.values(generations).map(({ endpoint }) => endpoint);
