@@ -1,12 +1,12 @@
 import { type DocComment, opensAsQuestion } from './docComments.ts';
-import { filesOfOneNeighbour, type ImportedOnce, importCycles } from './imports.ts';
+import { filesWithOneImporter, type ImportedOnce, importCycles } from './imports.ts';
 import { layerViolations, unplacedFiles, type Violation } from './layers.ts';
 import type { Declared, Source } from './sources.ts';
 
 /** Files of fewer lines are small. */
 const SMALL_FILE_LINES = 40;
 
-/** The middle of some lengths, what 19 in 20 stay within, and the largest. */
+/** The number of values, their median, 95th percentile and maximum. */
 export interface Distribution {
   readonly count: number;
   readonly median: number;
@@ -14,7 +14,7 @@ export interface Distribution {
   readonly max: number;
 }
 
-/** Something in a file. */
+/** A finding with the file that holds it. */
 type In<Found> = Found & { readonly path: string };
 
 /** The product's structure in figures; shares are of 1. */
@@ -23,11 +23,11 @@ export interface Figures {
   readonly shareOfSmallFiles: number;
   readonly importsPer100Lines: number;
   readonly functionLines: Distribution;
-  readonly smallFilesOfOneNeighbour: readonly ImportedOnce[];
+  readonly smallFilesWithOneImporter: readonly ImportedOnce[];
   readonly shareOfQuestions: number;
-  /** The doc comments that open as questions. */
+  /** The doc comments that open with a question word. */
   readonly questions: readonly In<DocComment>[];
-  readonly namesInOf: readonly In<Declared>[];
+  readonly ofNames: readonly In<Declared>[];
   readonly violations: readonly Violation[];
   /** The files that the table of layers does not cover. */
   readonly unplaced: readonly string[];
@@ -46,10 +46,12 @@ export function structureFigures(sources: readonly Source[]): Figures {
     shareOfSmallFiles: small.length / sources.length,
     importsPer100Lines: (100 * imports.length) / sum(sources.map(({ codeLines }) => codeLines)),
     functionLines: distribution(sources.flatMap(({ functionLines }) => functionLines)),
-    smallFilesOfOneNeighbour: filesOfOneNeighbour(sources).filter(({ path }) => smallPaths.has(path)),
+    smallFilesWithOneImporter: filesWithOneImporter(sources).filter(({ path }) => smallPaths.has(path)),
     shareOfQuestions: questions.length / docComments.length,
     questions,
-    namesInOf: sources.flatMap((source) => inFile(source, source.declared.filter(hasPreposition))),
+    ofNames: sources
+      .flatMap((source) => inFile(source, source.declared))
+      .filter(({ name }) => /[a-z0-9]Of$/.test(name)),
     violations: layerViolations(sources),
     unplaced: unplacedFiles(sources),
     cycles: importCycles(sources),
@@ -61,10 +63,6 @@ export function distribution(values: readonly number[]): Distribution {
   const inOrder = values.toSorted((a, b) => a - b);
   const rank = (share: number) => inOrder[Math.ceil(share * inOrder.length) - 1] ?? 0;
   return { count: values.length, median: rank(0.5), p95: rank(0.95), max: rank(1) };
-}
-
-function hasPreposition({ name }: Declared): boolean {
-  return /[a-z0-9]Of$/.test(name);
 }
 
 function inFile<Found>({ path }: Source, found: readonly Found[]): readonly In<Found>[] {

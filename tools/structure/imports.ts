@@ -1,14 +1,14 @@
 import { dirname } from 'node:path/posix';
 import type { Source } from './sources.ts';
 
-/** A file that only one other imports. */
+/** A file with its only importer. */
 export interface ImportedOnce {
   readonly path: string;
   readonly importer: string;
 }
 
-/** Finds the files that exactly one file imports, one in the same folder. */
-export function filesOfOneNeighbour(sources: readonly Source[]): readonly ImportedOnce[] {
+/** Finds the files that exactly one other file imports, if it is in the same folder. */
+export function filesWithOneImporter(sources: readonly Source[]): readonly ImportedOnce[] {
   const imports = sources.flatMap(({ path, imports }) => {
     const targets = new Set(imports.map(({ target }) => target));
     return Array.from(targets, (target) => ({ path: target, importer: path }));
@@ -21,7 +21,7 @@ export function filesOfOneNeighbour(sources: readonly Source[]): readonly Import
   });
 }
 
-/** Finds the circles of imports, each by an import that closes it; breaking all of these leaves none. */
+/** Finds the import cycles, each once per import that closes it; imports of types count as well. */
 export function importCycles(sources: readonly Source[]): readonly (readonly string[])[] {
   const targets = new Map(sources.map(({ path, imports }) => [path, imports.map(({ target }) => target)]));
   const done = new Set<string>();

@@ -36,7 +36,7 @@ interface Part {
   readonly row: number;
 }
 
-/** Finds the imports that go up or sideways, and those from outside of the product's parts, such as tests. */
+/** Finds the imports of parts above or beside the importing one, and those of files outside the product. */
 export function layerViolations(sources: readonly Source[], rows = layers): readonly Violation[] {
   const unplaced = new Set(unplacedFiles(sources, rows));
   return sources.flatMap(({ path, imports }) => {
@@ -49,7 +49,7 @@ export function layerViolations(sources: readonly Source[], rows = layers): read
   });
 }
 
-/** Finds the files that no name in the table covers. */
+/** Finds the files that no name in the table covers: they belong into it. */
 export function unplacedFiles(sources: readonly Source[], rows = layers): readonly string[] {
   return sources.map(({ path }) => path).filter((path) => findPart(path, rows) === undefined);
 }

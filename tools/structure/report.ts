@@ -1,7 +1,7 @@
 import type { Distribution, Figures } from './figures.ts';
 import type { Passes } from './passes.ts';
 
-/** Renders the figures as an aligned table, with the files and names behind them below it. */
+/** Renders the figures as an aligned table, followed by lists of the files and names behind them. */
 export function renderReport(figures: Figures, passes: Passes): string {
   const rows = tableRows(figures, passes);
   const width = Math.max(...rows.map(([name]) => name.length));
@@ -11,36 +11,32 @@ export function renderReport(figures: Figures, passes: Passes): string {
 
 function renderFaults({ violations, unplaced, cycles }: Figures): string {
   const arrows = violations.map(({ path, target, reason }) => `${path} -> ${target}: ${reason}`);
-  const circles = cycles.map((cycle) => [...cycle, ...cycle.slice(0, 1)].join(' -> '));
-  return (
-    list('imports against the layers', arrows) +
-    list('files in no layer', unplaced) +
-    list('circles of imports', circles)
-  );
+  const closed = cycles.map((cycle) => [...cycle, ...cycle.slice(0, 1)].join(' -> '));
+  return list('layer violations', arrows) + list('files without a layer', unplaced) + list('import cycles', closed);
 }
 
-function renderFiles({ smallFilesOfOneNeighbour, namesInOf }: Figures): string {
-  const small = smallFilesOfOneNeighbour.map(({ path, importer }) => `${path} <- ${importer}`);
-  const byFile = Map.groupBy(namesInOf, ({ path }) => path);
+function renderFiles({ smallFilesWithOneImporter, ofNames }: Figures): string {
+  const small = smallFilesWithOneImporter.map(({ path, importer }) => `${path} <- ${importer}`);
+  const byFile = Map.groupBy(ofNames, ({ path }) => path);
   const names = Array.from(byFile, ([path, found]) => `${path}: ${found.map(({ name }) => name).join(', ')}`);
   return list('files under 40 lines with one importer, in their folder', small) + list('names that end in Of', names);
 }
 
 function tableRows(figures: Figures, passes: Passes): readonly (readonly [name: string, value: string])[] {
-  const exported = figures.namesInOf.filter((declared) => declared.exported);
+  const exported = figures.ofNames.filter((declared) => declared.exported);
   return [
     ['files', String(figures.fileLines.count)],
     ['lines per file: median, p95, max', spread(figures.fileLines)],
     ['files under 40 lines', percent(figures.shareOfSmallFiles)],
-    ['of these, with one importer, in their folder', String(figures.smallFilesOfOneNeighbour.length)],
+    ['of these, with one importer, in their folder', String(figures.smallFilesWithOneImporter.length)],
     ['local imports per 100 lines of code', figures.importsPer100Lines.toFixed(1)],
     ['functions', String(figures.functionLines.count)],
     ['lines per function: median, p95, max', spread(figures.functionLines)],
     ['doc comments that open with What, Whether, Where or How', percent(figures.shareOfQuestions)],
-    ['names that end in Of; exported', `${figures.namesInOf.length}; ${exported.length}`],
-    ['imports against the layers', String(figures.violations.length)],
-    ['files in no layer', String(figures.unplaced.length)],
-    ['circles of imports', String(figures.cycles.length)],
+    ['names that end in Of; exported', `${figures.ofNames.length}; ${exported.length}`],
+    ['layer violations', String(figures.violations.length)],
+    ['files without a layer', String(figures.unplaced.length)],
+    ['import cycles', String(figures.cycles.length)],
     ['files that a removal passes', String(passes.removal.length)],
     ['files that an import of one user passes', String(passes.importOfOneUser.length)],
     ['files that an export to a bucket passes', String(passes.exportToBucket.length)],

@@ -8,7 +8,7 @@ import { isNode, overwrite, parse, type Syntax, type SyntaxNode } from './syntax
 const folders = ['functions', 'shared', 'cli', 'local', 'build', 'bench', 'tools'];
 
 /** An import of another file of the repository. */
-export interface LocalImport {
+interface LocalImport {
   /** Path from the repository's root. */
   readonly target: string;
   /** False for `import()`, which is no statement. */
@@ -21,7 +21,7 @@ export interface Declared {
   readonly exported: boolean;
 }
 
-/** One file of the product, as far as its structure is concerned. */
+/** The structure of one of the product's files. */
 export interface Source {
   /** Path from the repository's root. */
   readonly path: string;

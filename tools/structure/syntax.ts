@@ -9,7 +9,7 @@ export interface SyntaxNode {
 }
 
 /** A comment with its delimiters. */
-export interface Comment {
+interface Comment {
   readonly text: string;
   readonly start: number;
   readonly end: number;
@@ -25,13 +25,7 @@ export interface Syntax {
 export function parse(text: string): Syntax {
   // TypeScript 7 offers no stable parser to programs; the test runner's reads TypeScript too.
   const nodes = [...descendants(parseAst(text, { lang: 'ts' }), undefined)];
-  return {
-    nodes,
-    comments: findComments(
-      text,
-      nodes.map(({ node }) => node),
-    ),
-  };
+  return { nodes, comments: findComments(text, nodes) };
 }
 
 /** Whether a field's value is a node. */
@@ -48,9 +42,9 @@ function* descendants(value: unknown, parent: SyntaxNode | undefined): Generator
   }
 }
 
-/** Finds the comments; what looks like one inside a string, a template or a regular expression is none. */
-function findComments(text: string, nodes: readonly SyntaxNode[]): readonly Comment[] {
-  const literals = nodes.filter(({ type }) => type === 'Literal' || type === 'TemplateElement');
+/** Finds the comments, ignoring their delimiters inside strings, templates and regular expressions. */
+function findComments(text: string, nodes: Syntax['nodes']): readonly Comment[] {
+  const literals = nodes.map(({ node }) => node).filter(({ type }) => type === 'Literal' || type === 'TemplateElement');
   const found = overwrite(text, literals, 'x').matchAll(/\/\*[\s\S]*?\*\/|\/\/[^\n]*/g);
   return Array.from(found, ({ 0: { length }, index: start }) => {
     const end = start + length;
@@ -58,13 +52,13 @@ function findComments(text: string, nodes: readonly SyntaxNode[]): readonly Comm
   });
 }
 
-/** Replaces each character of the spans, line breaks aside, so that all positions stay. */
+/** Overwrites the spans except for line breaks, so that all positions stay. */
 export function overwrite(text: string, spans: readonly { start: number; end: number }[], blank: string): string {
   const inOrder = spans.toSorted((a, b) => a.start - b.start);
   let result = '';
   for (const { start, end } of inOrder) {
-    result +=
-      text.slice(result.length, start) + text.slice(Math.max(start, result.length), end).replaceAll(/[^\n]/g, blank);
+    result += text.slice(result.length, start);
+    result += text.slice(result.length, end).replaceAll(/[^\n]/g, blank);
   }
   return result + text.slice(result.length);
 }
