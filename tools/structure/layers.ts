@@ -6,9 +6,9 @@ import type { Source } from './sources.ts';
  */
 export const layers: readonly (readonly string[])[] = [
   ['shared/errors', 'shared/json', 'shared/async'],
-  ['shared/duration', 'shared/log'],
+  ['shared/duration', 'shared/log', 'shared/retry'],
   ['shared/store', 'shared/objectStorage'],
-  ['shared/config', 'shared/organisation'],
+  ['shared/config', 'shared/instance', 'shared/organisation'],
   ['shared/wire'],
   ['shared/openapi'],
   ['shared/auth'],
