@@ -1,0 +1,72 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { Session } from 'node:inspector/promises';
+import { tmpdir } from 'node:os';
+import { join, relative, sep } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { type Call, startTarget, type Target } from './target.ts';
+
+/** The files of the functions and of what they share that one request of a kind passes, by their paths. */
+export interface Passes {
+  readonly removal: readonly string[];
+  readonly importOfOneUser: readonly string[];
+  readonly exportToBucket: readonly string[];
+}
+
+/**
+ * Measures which files one request of each kind passes: those of which a function is called from the request's start
+ * until its response has been read. An equal request precedes each on the same connection, so that what happens once
+ * per connection or when a module is loaded does not count.
+ */
+export async function measurePasses(root: string): Promise<Passes> {
+  await using resources = new AsyncDisposableStack();
+  const directory = await mkdtemp(join(tmpdir(), 'identity-structure-'));
+  resources.defer(() => rm(directory, { recursive: true }));
+  const target = resources.use(await startTarget(directory));
+  const session = resources.adopt(new Session(), (connected) => connected.disconnect());
+  session.connect();
+  await session.post('Profiler.enable');
+  await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
+  const measure = async (first: Call, second: Call): Promise<readonly string[]> => {
+    await target.send(first);
+    await calledFiles(session, root);
+    await target.send(second);
+    return (await calledFiles(session, root)).filter((path) => /^(?:functions|shared)\//.test(path));
+  };
+  return {
+    importOfOneUser: await measure(importCall('1'), importCall('2')),
+    removal: await measure(removalCall('1'), removalCall('2')),
+    exportToBucket: await measure(exportCall(target, '1.json'), exportCall(target, '2.json')),
+  };
+}
+
+/** Returns the files of which a function was called since this was last asked. */
+async function calledFiles(session: Session, root: string): Promise<readonly string[]> {
+  // The server may end its part of an exchange after the client, but in the same turn of the event loop.
+  await setImmediate();
+  const { result } = await session.post('Profiler.takePreciseCoverage');
+  const below = pathToFileURL(`${root}${sep}`).href;
+  const called = result.filter(({ url, functions }) => url.startsWith(below) && functions.some(wasCalled));
+  return called.map(({ url }) => relative(root, fileURLToPath(url)).replaceAll(sep, '/')).sort();
+}
+
+/** Whether a function was called; the one that begins where its file does is the module itself. */
+function wasCalled({ ranges: [whole] }: { ranges: { startOffset: number; count: number }[] }): boolean {
+  return whole !== undefined && whole.startOffset > 0 && whole.count > 0;
+}
+
+function importCall(id: string): Call {
+  const profile = { firstName: 'First', lastName: 'Last' };
+  const email = { email: `user-${id}@example.com`, isEmailVerified: true };
+  const humanUsers = [{ userId: id, otpEmail: true, user: { userName: `user-${id}`, profile, email } }];
+  const orgs = [{ orgId: `org-${id}`, org: { name: `Organisation ${id}` }, humanUsers }];
+  return { method: 'POST', path: '/admin/v1/import', body: { timeout: '1m', data_orgs: { orgs } } };
+}
+
+function removalCall(userId: string): Call {
+  return { method: 'DELETE', path: `/v2/users/${userId}/otp_email` };
+}
+
+function exportCall({ bucket }: Target, path: string): Call {
+  return { method: 'POST', path: '/admin/v1/export', body: { timeout: '1m', gcs_output: { ...bucket, path } } };
+}
