@@ -5,8 +5,8 @@ import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { emptyEmulator } from '../test/support/emptyEmulator.ts';
 import { startEmulator } from '../test/support/startEmulator.ts';
-import { inOwnProcess, type Result } from './measurement.ts';
-import type { Task } from './measurements.ts';
+import type { Task } from './measurement.ts';
+import { inOwnProcess, type Result } from './process.ts';
 import { writeSampleDocument } from './sampleUsers.ts';
 import { type Row, shareOf, tableHead, tableLine } from './table.ts';
 

@@ -1,8 +1,45 @@
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { join } from 'node:path';
 import { z } from 'zod';
-import { run, type Task, taskSchema } from './measurements.ts';
+import type { Measured } from './process.ts';
+import { exportDocument, importDocument, inspectDocument, readDocument } from './product.ts';
+
+/** One measurement: which, of how many users, in which document and database. */
+export const taskSchema = z.object({
+  name: z.enum(['read', 'inspect', 'import', 'import again', 'export', 'raw write', 'raw read']),
+  users: z.int().positive(),
+  file: z.string(),
+  location: z.discriminatedUnion('kind', [
+    z.object({ kind: z.literal('sqlite'), directory: z.string() }),
+    z.object({ kind: z.literal('firestore'), projectId: z.string(), databaseId: z.string() }),
+  ]),
+});
+
+/** See `taskSchema`. */
+export type Task = z.infer<typeof taskSchema>;
+
+/** Runs one measurement in this process; loads only the client of its own store, which is part of the memory. */
+export async function run({ name, users, file, location }: Task): Promise<Measured> {
+  switch (name) {
+    case 'read':
+      return readDocument(file);
+    case 'inspect':
+      return inspectDocument(file);
+    case 'import':
+      return importDocument(file, location, 'created');
+    case 'import again':
+      return importDocument(file, location, 'unchanged');
+    case 'export':
+      return exportDocument(location);
+    case 'raw write':
+      return location.kind === 'sqlite'
+        ? (await import('./rawSqlite.ts')).rawSqliteWrite(join(location.directory, 'identity.sqlite'), users)
+        : (await import('./rawFirestore.ts')).rawFirestoreWrite(location, users);
+    case 'raw read':
+      return location.kind === 'sqlite'
+        ? (await import('./rawSqlite.ts')).rawSqliteRead(join(location.directory, 'identity.sqlite'))
+        : (await import('./rawFirestore.ts')).rawFirestoreRead(location);
+  }
+}
 
 // The program that a measurement is: its argument is the task, its output one line of JSON.
 const task = taskSchema.parse(JSON.parse(process.argv[2] ?? ''));
@@ -10,20 +47,3 @@ const measured = await run(task);
 if (measured.users !== task.users) throw new Error(`${task.name}: ${measured.users} users instead of ${task.users}`);
 const peakMegabytes = process.resourceUsage().maxRSS / 1024;
 process.stdout.write(`${JSON.stringify({ ...measured, peakMegabytes })}\n`);
-
-const resultSchema = z.object({ users: z.number(), time: z.number(), cpu: z.number(), peakMegabytes: z.number() });
-
-/** What a measurement has found; `peakMegabytes` is the most memory that its process had. */
-export type Result = z.infer<typeof resultSchema>;
-
-// Firestore is used by Cloud Functions. V8 lets garbage lie in proportion to the machine's memory, so the heap is given
-// the limit that it has in a function of 1 GB; otherwise what is measured is the memory of the machine.
-const nodeOptions = { sqlite: [], firestore: ['--max-old-space-size=512'] };
-
-/** Runs a measurement in a process of its own, so that the memory is its own. */
-export async function inOwnProcess(task: Task): Promise<Result> {
-  const program = fileURLToPath(new URL('./measurement.ts', import.meta.url));
-  const options = nodeOptions[task.location.kind];
-  const { stdout } = await promisify(execFile)(process.execPath, [...options, program, JSON.stringify(task)]);
-  return resultSchema.parse(JSON.parse(stdout));
-}

@@ -7,7 +7,7 @@ import { DocumentReader } from '../functions/import/source/exportFileReader.ts';
 import { readFileRange } from '../shared/http/receivedBody.ts';
 import { parseJson } from '../shared/json/jsonScanner.ts';
 import { openStore, type StoreLocation } from '../shared/store/openStore.ts';
-import { type Measured, measure } from './table.ts';
+import { type Measured, measure } from './process.ts';
 
 const CHUNK_BYTES = 64 * 1024;
 const never = new AbortController().signal;

@@ -6,9 +6,9 @@ import {
   type FirestoreConnection,
 } from '../shared/store/firestore/connection.ts';
 import { decodeDocument, encodeFields } from '../shared/store/firestore/values.ts';
+import { type Measured, measure } from './process.ts';
 import { RawText } from './rawText.ts';
 import { sampleWrites } from './sampleUsers.ts';
-import { type Measured, measure } from './table.ts';
 
 const WRITES_PER_COMMIT = 500;
 /** As many as an import has. */

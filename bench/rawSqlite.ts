@@ -1,9 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import { prepareDatabaseFile } from '../shared/store/sqlite/databaseFile.ts';
+import { type Measured, measure } from './process.ts';
 import { RawText } from './rawText.ts';
 import { type CreateWrite, sampleWrites } from './sampleUsers.ts';
-import { type Measured, measure } from './table.ts';
 
 const WRITES_PER_TRANSACTION = 500;
 const INSERT_USER = `INSERT INTO documents (collection, id, "partition", "orgId", "body", "digest", "passwordHash",

@@ -1,4 +1,4 @@
-import type { Result } from './measurement.ts';
+import type { Result } from './process.ts';
 
 /** One line of the table: a measurement, and the raw loop that it is compared with. */
 export interface Row {
@@ -38,20 +38,4 @@ function line(cells: readonly string[]): string {
 function align(cell: string, column: number): string {
   const width = widths[column] ?? 0;
   return width < 0 ? cell.padEnd(-width) : cell.padStart(width);
-}
-
-/** What some work on users took; times are milliseconds, `cpu` that of all threads of the process. */
-export interface Measured {
-  readonly users: number;
-  readonly time: number;
-  readonly cpu: number;
-}
-
-/** Runs `work`, which returns how many users it dealt with, and measures it. */
-export async function measure(work: () => number | Promise<number>): Promise<Measured> {
-  const begin = performance.now();
-  const before = process.cpuUsage();
-  const users = await work();
-  const { user, system } = process.cpuUsage(before);
-  return { users, time: performance.now() - begin, cpu: (user + system) / 1_000 };
 }

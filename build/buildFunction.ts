@@ -89,7 +89,10 @@ function inputsOf({ inputs }: Metafile['outputs'][string]): string[] {
 function refuseMissing(name: string, { imports }: Metafile['outputs'][string]): void {
   const beside = appsBeside(name).map((path) => relative(root, path));
   const there = (path: string) =>
-    isBuiltin(path) || unbundled.includes(path) || dispensable.includes(path) || beside.some((app) => path.endsWith(app));
+    isBuiltin(path) ||
+    unbundled.includes(path) ||
+    dispensable.includes(path) ||
+    beside.some((app) => path.endsWith(app));
   const missing = imports.flatMap(({ path }) => (there(path) ? [] : [path]));
   if (missing.length > 0) throw new Error(`${name} would load what is not deployed: ${missing.join(', ')}`);
 }

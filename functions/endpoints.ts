@@ -1,4 +1,4 @@
-import { type Route, withOpenApi } from '../shared/http/route.ts';
+import { type Route, withOpenApi } from '../shared/http/app.ts';
 import type { Endpoint } from '../shared/openapi/endpoint.ts';
 import type { Ports } from './ports.ts';
 

@@ -1,9 +1,9 @@
 import { admit } from '../../shared/auth/authorise.ts';
 import { parseDuration } from '../../shared/duration.ts';
 import { invalidRequest, outputUnsupported, responseTooLarge } from '../../shared/errors/errors.ts';
+import type { Route } from '../../shared/http/app.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
 import { readJsonBody } from '../../shared/http/requestBody.ts';
-import type { Route } from '../../shared/http/route.ts';
 import { instanceName } from '../../shared/instance.ts';
 import { objectLocation } from '../../shared/wire/fields.ts';
 import { readRequest } from '../../shared/wire/requestMessage.ts';

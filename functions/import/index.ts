@@ -1,6 +1,5 @@
-import { createApp } from '../../shared/http/app.ts';
+import { createApp, withOpenApi } from '../../shared/http/app.ts';
 import { registerFunction } from '../../shared/http/functionShell.ts';
-import { withOpenApi } from '../../shared/http/route.ts';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
 import { openStore } from '../../shared/store/openStore.ts';
 import { routes } from './app.ts';

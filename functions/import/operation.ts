@@ -9,9 +9,9 @@ import { type DocumentSource, type Inspection, inspect } from './inspect/inspect
 import { ImportProgress } from './progress/importProgress.ts';
 import { ImportReport } from './progress/report.ts';
 import type { BatchContext } from './write/batchContext.ts';
-import { ReservedNames } from './write/names.ts';
 import { writeOrganisations } from './write/organisations.ts';
 import { type ImportWork, writePhase } from './write/phase.ts';
+import { ReservedNames } from './write/references.ts';
 
 /** What the import is asked for beside its document. */
 export interface ImportOptions {

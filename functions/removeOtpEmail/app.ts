@@ -1,5 +1,5 @@
 import { authenticate } from '../../shared/auth/authorise.ts';
-import type { Route } from '../../shared/http/route.ts';
+import type { Route } from '../../shared/http/app.ts';
 import { rpcRoutes } from '../../shared/rpc/rpcRoute.ts';
 import type { Ports } from '../ports.ts';
 import { generations, removeOtpEmailRequest } from './contract.ts';

@@ -1,4 +1,4 @@
-import type { Route } from '../../shared/http/route.ts';
+import type { Route } from '../../shared/http/app.ts';
 import { openApiDocument } from '../../shared/openapi/openApiDocument.ts';
 import { docsPage } from './docsPage.ts';
 

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type Account, authenticate, type Caller, may, type Permission } from './account.ts';
-import { forbidden, insufficientScope, invalid, noSuchBucket, notImplemented, sendError } from './googleError.ts';
+import { forbidden, insufficientScope, noSuchBucket, notImplemented, sendError } from './googleError.ts';
 import { type ObjectFiles, openObjectFiles } from './objectFiles.ts';
 import {
   cancelSession,
@@ -11,6 +11,7 @@ import {
   listObjects,
   putChunk,
 } from './operations.ts';
+import { parseRoute, type Route } from './resource.ts';
 import { createResumableUploads, type ResumableUploads } from './resumable.ts';
 
 /** How a Cloud Storage stand-in is set up. */
@@ -111,36 +112,4 @@ function authorize({ accounts }: Service, caller: Caller, permission: Permission
   if (!(writes ? caller.mayWrite : caller.mayRead)) throw insufficientScope();
   if (!accounts.some(({ buckets }) => buckets.includes(bucket))) throw noSuchBucket();
   if (!may(caller.account, permission, bucket)) throw forbidden(caller.account.clientEmail, permission);
-}
-
-/** What a request's path and query are about. */
-export interface Route {
-  readonly kind: 'object' | 'bucket' | 'upload';
-  readonly bucket: string;
-  /** '' where the path names none. */
-  readonly object: string;
-  readonly query: URLSearchParams;
-}
-
-const prefixes =
-  /^\/(?:(storage\/v1|download\/storage\/v1|(?:resumable\/)?upload\/storage\/v1)\/)?b\/([^/]+)\/o(?:\/(.*))?$/;
-
-/**
- * Reads a path of the JSON API. The official client leaves `/storage/v1` out where STORAGE_EMULATOR_HOST is set.
- * @throws GoogleError 404 for any other path
- */
-function parseRoute(url: string): Route {
-  const [path = '', query = ''] = url.split(/\?(.*)/s);
-  const [, prefix = '', bucket, object = ''] = prefixes.exec(path) ?? [];
-  if (bucket === undefined) throw notImplemented();
-  const kind = prefix.includes('upload') ? 'upload' : object === '' ? 'bucket' : 'object';
-  return { kind, bucket: decode(bucket), object: decode(object), query: new URLSearchParams(query) };
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    throw invalid('Malformed path.');
-  }
 }

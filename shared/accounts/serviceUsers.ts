@@ -6,8 +6,14 @@ import { isJsonObject, textAt } from '../json/jsonObject.ts';
 import { isRecordOf, partitionOf, type Section } from '../organisation/section.ts';
 import { machineUserSection } from '../organisation/sections/users.ts';
 import { organisationSection, sections } from '../organisation/sections.ts';
-import { documentId } from '../store/documentKey.ts';
-import { type DocumentKey, type Snapshot, type Store, type StoredDocument, WriteConflict } from '../store/store.ts';
+import {
+  type DocumentKey,
+  documentId,
+  type Snapshot,
+  type Store,
+  type StoredDocument,
+  WriteConflict,
+} from '../store/store.ts';
 import { listTokens } from './personalAccessTokens.ts';
 import { existingUser, loginNamesByDomain, newId, serviceUserWrites, userClaims } from './users.ts';
 

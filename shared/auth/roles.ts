@@ -1,5 +1,5 @@
-import { documentId } from '../store/documentKey.ts';
 import type { DocumentKey } from '../store/store.ts';
+import { documentId } from '../store/store.ts';
 
 /**
  * What a caller may be allowed to do. Export and import need `iam.write`, though ZITADEL's export is content with

@@ -1,10 +1,18 @@
 import { isUtf8 } from 'node:buffer';
 import { tmpdir } from 'node:os';
-import { bodyInvalid, bodyNoObject, cancelled, requestTooLarge } from '../errors/errors.ts';
+import { pipeline, Readable, type Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip } from 'node:zlib';
+import {
+  bodyCorrupted,
+  bodyInvalid,
+  bodyNoObject,
+  cancelled,
+  encodingUnsupported,
+  requestTooLarge,
+} from '../errors/errors.ts';
 import { IdentityError } from '../errors/identityError.ts';
 import { duplicateKey } from '../json/duplicateKeys.ts';
 import { JsonFault, parseJson } from '../json/jsonScanner.ts';
-import { decoderFor } from './contentEncoding.ts';
 import { createBodyStorage, type ReceivedBody } from './receivedBody.ts';
 
 export type { ReceivedBody } from './receivedBody.ts';
@@ -126,4 +134,50 @@ async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
   const whole = Buffer.concat(parts);
   if (!isUtf8(whole)) throw new JsonFault([], 'invalid UTF-8');
   return new TextDecoder().decode(whole);
+}
+
+const chunkSize = 256 * 1024;
+
+const decoders: ReadonlyMap<string, () => Transform> = new Map([
+  ['br', () => createBrotliDecompress({ chunkSize })],
+  ['gzip', () => createGunzip({ chunkSize })],
+  ['x-gzip', () => createGunzip({ chunkSize })],
+]);
+
+/** Undoes the coding of a body, no further ahead of its reader than a chunk. */
+type Decode = (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
+
+/**
+ * What a Content-Encoding header asks for: gzip or brotli, once.
+ * @returns undefined where the body is not encoded
+ * @throws IdentityError 415 for any other coding, and for several
+ */
+function decoderFor(header: string | null): Decode | undefined {
+  const codings = (header ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((coding) => coding.trim());
+  const [coding, ...more] = codings.filter((one) => one !== '' && one !== 'identity');
+  if (coding === undefined) return undefined;
+  const create = decoders.get(coding);
+  if (create === undefined || more.length > 0) throw encodingUnsupported([...decoders.keys()]);
+  return (chunks) => decode(chunks, create(), coding);
+}
+
+async function* decode(
+  chunks: AsyncIterable<Uint8Array>,
+  decoder: Transform,
+  coding: string,
+): AsyncGenerator<Uint8Array> {
+  // Whatever fails destroys the decoder with its reason, which is thrown by the loop.
+  pipeline(Readable.from(chunks), decoder, () => undefined);
+  try {
+    yield* decoder;
+  } catch (fault) {
+    throw isZlibFault(fault) ? bodyCorrupted(coding, fault) : fault;
+  }
+}
+
+function isZlibFault(fault: unknown): fault is Error {
+  return fault instanceof Error && 'errno' in fault && 'code' in fault && /^Z_|^ERR_/.test(String(fault.code));
 }

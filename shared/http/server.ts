@@ -1,12 +1,18 @@
 import type { EventEmitter } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { createServer as createHttp2, type Http2Server, type Http2ServerRequest } from 'node:http2';
-import { httpExpectationFailed, httpHeadersTooLarge, methodNotAllowed, shuttingDown } from '../errors/errors.ts';
+import {
+  httpExpectationFailed,
+  httpHeadersTimeout,
+  httpHeadersTooLarge,
+  httpMalformed,
+  methodNotAllowed,
+  shuttingDown,
+} from '../errors/errors.ts';
 import type { IdentityError } from '../errors/identityError.ts';
-import { drainServer, followRequests, followSessions } from './drain.ts';
-import { errorResponse, newRequestId } from './errorResponse.ts';
-import { closeAfter, continueOnDemand, type Incoming, type Outgoing } from './exchange.ts';
-import { answerParserErrors, answerRaw } from './parserErrors.ts';
+import { drainServer, followRequests, followSessions, type RunningRequests } from './drain.ts';
+import { answerRaw, errorResponse, newRequestId } from './errorResponse.ts';
+import { closeAfter, continueOnDemand, type Incoming, isHttp1, type Outgoing } from './exchange.ts';
 import { switchProtocols } from './protocolSwitch.ts';
 import { type Application, requestListener, writeResponse } from './requestListener.ts';
 
@@ -126,4 +132,28 @@ function hasLargeHeaders({ httpVersionMajor, rawHeaders }: Incoming): boolean {
 function bracketAuthority({ headers }: Http2ServerRequest): void {
   const [, address, port] = /^([\da-f]*:[\da-f:]*):(\d+)$/i.exec(headers[':authority'] ?? '') ?? [];
   if (address !== undefined) headers[':authority'] = `[${address}]:${port}`;
+}
+
+/** Answers what Node's HTTP/1 parser gives up on. */
+function answerParserErrors(server: Server, running: RunningRequests): void {
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    const current = [...running.answers].filter(isHttp1).find((outgoing) => outgoing.socket === socket);
+    if (current?.req.complete) endAfter(current);
+    else if (current?.headersSent || error.code === 'ECONNRESET') socket.destroy();
+    else void answerRaw(socket, parserFault(error.code));
+  });
+}
+
+// What was malformed came after a whole request: that one is still answered, and nothing is read after it.
+function endAfter(outgoing: Outgoing): void {
+  const { socket } = outgoing;
+  closeAfter(outgoing);
+  outgoing.once('close', () => socket?.destroySoon());
+}
+
+/** The error of a request that the parser gave up on, by the parser's code. */
+function parserFault(code: string | undefined): IdentityError {
+  if (code === 'HPE_HEADER_OVERFLOW') return httpHeadersTooLarge();
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return httpHeadersTimeout();
+  return httpMalformed();
 }

@@ -1,18 +1,45 @@
-import { documentId } from '../store/documentKey.ts';
-import type { DocumentKey } from '../store/store.ts';
-import type { Governed, Section } from './section.ts';
-import { texts } from './sectionParts.ts';
+import { type DocumentKey, documentId } from '../store/store.ts';
+import { type Governed, nameOrganisation, type Section, taken, texts } from './section.ts';
 import { actionSections } from './sections/actions.ts';
 import { grantSections } from './sections/grants.ts';
 import { identityProviderSections } from './sections/identityProviders.ts';
 import { keySections } from './sections/keys.ts';
 import { memberSections } from './sections/members.ts';
-import { domainSection } from './sections/organisations.ts';
 import { policySections } from './sections/policies.ts';
 import { projectSections } from './sections/projects.ts';
 import { humanUserSection, machineUserSection, userMetadataSection } from './sections/users.ts';
 
-export { organisationSection } from './sections/organisations.ts';
+/** The organisation itself: `org` and `orgState` of the document. Written before every other section. */
+export const organisationSection: Section = {
+  name: 'org',
+  collection: 'organisations',
+  phase: 1,
+  key: ['$orgId'],
+  normalise: (json) => {
+    json.orgState ??= 'ORG_STATE_ACTIVE';
+  },
+  unique: [{ type: 'organisation', parts: ['org.name'], taken: taken('Errors.Org.AlreadyExists') }],
+  error: { type: 'org', id: ['$orgId'], exists: { id: 'ORG-lapo2n', key: 'Errors.Org.AlreadyExisting' } },
+};
+
+/** The domains of an organisation. */
+const domainSection: Section = {
+  name: 'domains',
+  collection: 'domains',
+  phase: 1,
+  key: ['$orgId', 'domainName'],
+  normalise: nameOrganisation,
+  unique: [
+    {
+      type: 'domain',
+      parts: ['domainName'],
+      onlyIf: 'isVerified',
+      taken: taken('Errors.Org.Domain.AlreadyExists'),
+    },
+  ],
+  error: { type: 'domain', id: ['$orgId', 'domainName'], exists: { id: 'V2-e1wse', key: 'Errors.Already.Exists' } },
+  success: { field: 'domains', entry: ['domainName'] },
+};
 
 /**
  * All other sections of the organisation document, in the order in which they are exported and written (contract 5.4).

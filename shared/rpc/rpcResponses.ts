@@ -3,10 +3,10 @@ import { createContextValues } from '@connectrpc/connect';
 import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse } from '@connectrpc/connect/protocol';
 import type { Context } from 'hono';
 import { mediaTypeUnsupported } from '../errors/errors.ts';
+import { type HttpEnv, outgoingOf } from '../http/app.ts';
 import { encodeGrpcMessage } from '../http/errorResponse.ts';
 import type { Outgoing } from '../http/exchange.ts';
 import { readBody } from '../http/requestBody.ts';
-import { type HttpEnv, outgoingOf } from '../http/route.ts';
 import { type RpcCall, rpcCall, rpcHandler, type UnaryRpc } from './unaryRpc.ts';
 
 const readableTypes = [

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@bufbuild/protobuf';
 import type { Context } from 'hono';
 import { accepts } from 'hono/accepts';
-import type { HttpEnv, Route } from '../http/route.ts';
+import type { HttpEnv, Route } from '../http/app.ts';
 import type { Endpoint } from '../openapi/endpoint.ts';
 import type { RpcAnswers } from './rpcResponses.ts';
 import type { UnaryRpc } from './unaryRpc.ts';

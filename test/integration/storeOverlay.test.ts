@@ -1,7 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { documentId } from '../../shared/store/documentKey.ts';
 import { openOverlay } from '../../shared/store/overlay.ts';
-import { type Store, WriteConflict } from '../../shared/store/store.ts';
+import { documentId, type Store, WriteConflict } from '../../shared/store/store.ts';
 import { readDatabase } from '../support/database.ts';
 import { createUser, userKey } from '../support/documents.ts';
 import { describeStores, openTestStore, type StoreKind } from '../support/stores.ts';

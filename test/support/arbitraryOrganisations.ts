@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 import { putAt } from '../../shared/json/jsonObject.ts';
-import { documentFields } from '../../shared/organisation/message.ts';
+import { documentFields } from '../../shared/organisation/record.ts';
 import type { Section } from '../../shared/organisation/section.ts';
 import { sections } from '../../shared/organisation/sections.ts';
 import { arbitraryMessage } from './arbitraryMessage.ts';

@@ -3,8 +3,8 @@ import { textAt } from '../../shared/json/jsonObject.ts';
 import { ownerOf, type RecordPlan, referencesOf } from '../../shared/organisation/recordPlan.ts';
 import { partitionOf, type Reference } from '../../shared/organisation/section.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
-import { documentId } from '../../shared/store/documentKey.ts';
 import type { Collection, StoredDocument } from '../../shared/store/store.ts';
+import { documentId } from '../../shared/store/store.ts';
 import { type Database, recordCollections } from './database.ts';
 import { type Documents, parsed, planOf } from './storedPlans.ts';
 

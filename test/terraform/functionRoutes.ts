@@ -1,7 +1,7 @@
 import { routes as exportRoutes } from '../../functions/export/app.ts';
 import { routes as importRoutes } from '../../functions/import/app.ts';
 import { routes as removeOtpEmailRoutes } from '../../functions/removeOtpEmail/app.ts';
-import type { Route } from '../../shared/http/route.ts';
+import type { Route } from '../../shared/http/app.ts';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
 import { openTestStore, sqlite } from '../support/stores.ts';
 import type { FunctionName } from './terraformFiles.ts';

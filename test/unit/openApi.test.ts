@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { allEndpoints } from '../../functions/endpoints.ts';
-import { createApp } from '../../shared/http/app.ts';
-import type { Route } from '../../shared/http/route.ts';
-import { withOpenApi } from '../../shared/http/route.ts';
+import type { Route } from '../../shared/http/app.ts';
+import { createApp, withOpenApi } from '../../shared/http/app.ts';
 import { configureLog } from '../../shared/log.ts';
 import type { Endpoint } from '../../shared/openapi/endpoint.ts';
 import { describeRequest } from '../../shared/openapi/jsonSchema.ts';

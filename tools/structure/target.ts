@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 import { startInstance } from '../../local/instance.ts';
-import { createServiceAccount } from '../../local/storage/serviceAccountKey.ts';
 import { startStorage } from '../../local/storage/server.ts';
+import { createServiceAccount } from '../../local/storage/serviceAccountKey.ts';
 import { configureLog } from '../../shared/log.ts';
 
 /** A request to the instance. */

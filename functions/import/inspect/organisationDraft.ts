@@ -1,8 +1,7 @@
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import { isJsonObject, type JsonObject } from '../../../shared/json/jsonObject.ts';
-import { readMessage } from '../../../shared/organisation/message.ts';
-import { complexityOf, type PasswordComplexity } from '../../../shared/organisation/passwordComplexity.ts';
-import { type OrganisationRecord, recordOf } from '../../../shared/organisation/record.ts';
+import { complexityOf, type PasswordComplexity } from '../../../shared/organisation/passwords.ts';
+import { type OrganisationRecord, readMessage, recordOf } from '../../../shared/organisation/record.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
 import { organisationSection, sections } from '../../../shared/organisation/sections.ts';
 

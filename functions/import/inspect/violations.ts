@@ -1,7 +1,7 @@
 import { type FieldViolation, invalidRequest } from '../../../shared/errors/errors.ts';
 import type { IdentityError } from '../../../shared/errors/identityError.ts';
 import { formatPath, JsonFault, type JsonPath } from '../../../shared/json/jsonScanner.ts';
-import { DocumentFault, type FaultyField } from '../../../shared/organisation/message.ts';
+import { DocumentFault, type FaultyField } from '../../../shared/organisation/record.ts';
 import { causedBy } from '../../../shared/organisation/rules.ts';
 
 const MAX_VIOLATIONS = 100;

@@ -1,6 +1,6 @@
 import { JsonFault, type JsonPath, JsonScanner, parseJson, type Treatment } from '../../../shared/json/jsonScanner.ts';
 import type { ValueKind } from '../../../shared/json/valueScanner.ts';
-import { type DocumentField, documentFields } from '../../../shared/organisation/message.ts';
+import { type DocumentField, documentFields } from '../../../shared/organisation/record.ts';
 import { MAX_DOCUMENT_BYTES } from '../../../shared/store/store.ts';
 
 /** One record, or one plain field, of an organisation document. */

@@ -1,7 +1,7 @@
 import type { RecordFault } from '../../../shared/organisation/section.ts';
 import type { DocumentStore, StoredDocument } from '../../../shared/store/store.ts';
 import type { OnConflict } from '../contract.ts';
-import type { ReservedNames } from './names.ts';
+import type { ReservedNames } from './references.ts';
 
 /** What became of a record; `skipped` and `overwritten` are records that existed with other content. */
 export type Outcome =

@@ -1,14 +1,10 @@
 import { isJsonObject, type JsonObject } from '../../../shared/json/jsonObject.ts';
-import {
-  complexityOf,
-  defaultComplexity,
-  type PasswordComplexity,
-} from '../../../shared/organisation/passwordComplexity.ts';
+import { complexityOf, defaultComplexity, type PasswordComplexity } from '../../../shared/organisation/passwords.ts';
 import { planRecord } from '../../../shared/organisation/recordPlan.ts';
 import type { Governed } from '../../../shared/organisation/section.ts';
 import { organisationSection, policyKey } from '../../../shared/organisation/sections.ts';
-import { documentId } from '../../../shared/store/documentKey.ts';
 import type { DocumentKey, DocumentStore } from '../../../shared/store/store.ts';
+import { documentId } from '../../../shared/store/store.ts';
 import type { OrganisationHeader } from '../inspect/organisationDraft.ts';
 import { type ImportReport, messageOf } from '../progress/report.ts';
 import type { BatchContext, Outcome } from './batchContext.ts';

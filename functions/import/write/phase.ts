@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import { putAt, textAt } from '../../../shared/json/jsonObject.ts';
 import { parseJson } from '../../../shared/json/jsonScanner.ts';
-import { complexityFault, type PasswordComplexity } from '../../../shared/organisation/passwordComplexity.ts';
+import { complexityFault, type PasswordComplexity } from '../../../shared/organisation/passwords.ts';
 import { type OrganisationRecord, readRecord, sealed } from '../../../shared/organisation/record.ts';
 import { planRecord } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordFault, Section } from '../../../shared/organisation/section.ts';

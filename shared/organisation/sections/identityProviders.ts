@@ -1,5 +1,5 @@
 import type { Section } from '../section.ts';
-import { identityProvider, own, taken, user } from '../sectionParts.ts';
+import { identityProvider, own, taken, user } from '../section.ts';
 
 /** Identity providers of an organisation, and the links of users to them. */
 export const identityProviderSections: readonly Section[] = [

@@ -1,7 +1,7 @@
 import { createPublicKey } from 'node:crypto';
 import { type JsonObject, textAt } from '../../json/jsonObject.ts';
 import type { RecordFault, Section } from '../section.ts';
-import { own, user } from '../sectionParts.ts';
+import { own, user } from '../section.ts';
 
 /** Keys of applications and service users. */
 export const keySections: readonly Section[] = [

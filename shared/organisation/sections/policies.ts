@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, textsAt } from '../../json/jsonObject.ts';
 import type { ImportedRecord, RecordFault, Section } from '../section.ts';
-import { identityProvider, nameOrganisation, own } from '../sectionParts.ts';
+import { identityProvider, nameOrganisation, own } from '../section.ts';
 
 /** The policies that an organisation may have of its own. */
 export const policySections: readonly Section[] = [

@@ -1,5 +1,5 @@
 import type { Section } from '../section.ts';
-import { own, project, taken } from '../sectionParts.ts';
+import { own, project, taken } from '../section.ts';
 
 /** Projects, their roles and applications. */
 export const projectSections: readonly Section[] = [

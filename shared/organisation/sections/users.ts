@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import { passwordHashFormat, passwordHashFormats } from '../../auth/password.ts';
 import { isJsonObject, type JsonObject, textAt, valueAt } from '../../json/jsonObject.ts';
+import { passwordHashFormat, passwordHashFormats } from '../passwords.ts';
 import type { ImportedRecord, RecordFault, Section } from '../section.ts';
-import { identityProvider, own, reorder, taken, user } from '../sectionParts.ts';
+import { identityProvider, own, reorder, taken, user } from '../section.ts';
 
 const userName: NonNullable<Section['unique']> = [
   {

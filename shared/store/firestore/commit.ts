@@ -1,5 +1,5 @@
 import { retry } from '../../retry.ts';
-import { checkCommitSize } from '../commitSize.ts';
+import { checkCommitSize } from '../documentFields.ts';
 import { type DocumentChanges, type Write, WriteConflict } from '../store.ts';
 import type { FirestoreConnection, TransactionId, WriteMessage } from './connection.ts';
 import { documentName } from './connection.ts';

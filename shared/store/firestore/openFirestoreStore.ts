@@ -1,5 +1,5 @@
-import { documentId } from '../documentKey.ts';
 import type { Snapshot, Store } from '../store.ts';
+import { documentId } from '../store.ts';
 import { commit } from './commit.ts';
 import type { DatabaseAddress, Timestamp } from './connection.ts';
 import { connect, type FirestoreConnection } from './connection.ts';

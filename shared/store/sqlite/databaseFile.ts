@@ -2,8 +2,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { documentFieldTypes, type FieldName, fieldNames } from '../documentFields.ts';
-import { type Connection, connect } from './connection.ts';
-import { isBusy } from './writer.ts';
+import { type Connection, connect, isBusy } from './connection.ts';
 
 const OPEN_TIMEOUT_MILLISECONDS = 5_000;
 const PAUSE_MILLISECONDS = 10;

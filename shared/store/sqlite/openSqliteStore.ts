@@ -1,10 +1,9 @@
-import { checkCommitSize } from '../commitSize.ts';
+import { checkCommitSize } from '../documentFields.ts';
 import type { Store, Transaction, Write } from '../store.ts';
-import { type Connection, connect } from './connection.ts';
+import { type Connection, connect, openWriter, toStoreError, type Writer } from './connection.ts';
 import { prepareDatabaseFile } from './databaseFile.ts';
 import { applyWrites, readMany } from './documents.ts';
 import { openSnapshot } from './snapshot.ts';
-import { openWriter, toStoreError, type Writer } from './writer.ts';
 
 const BUSY_TIMEOUT_MILLISECONDS = 5_000;
 

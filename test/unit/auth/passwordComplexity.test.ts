@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { complexityFault, complexityOf, defaultComplexity } from '../../../shared/organisation/passwordComplexity.ts';
+import { complexityFault, complexityOf, defaultComplexity } from '../../../shared/organisation/passwords.ts';
 
 describe('the complexity of a password', () => {
   it.each([

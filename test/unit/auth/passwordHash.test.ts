@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { hashPassword, passwordHashFormat } from '../../../shared/auth/password.ts';
+import { hashPassword } from '../../../shared/auth/password.ts';
+import { passwordHashFormat } from '../../../shared/organisation/passwords.ts';
 
 const sha512 = 'a'.repeat(86);
 

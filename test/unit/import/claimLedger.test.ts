@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ClaimLedger } from '../../../functions/import/write/names.ts';
+import { ClaimLedger } from '../../../functions/import/write/decision.ts';
 import type { DocumentKey, StoredDocument } from '../../../shared/store/store.ts';
 
 const key = (id: string): DocumentKey => ({ collection: 'claims', id });
