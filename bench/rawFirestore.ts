@@ -1,9 +1,9 @@
-import type { WriteMessage } from '../shared/store/firestore/connection.ts';
 import {
   connect,
   type DatabaseAddress,
   documentName,
   type FirestoreConnection,
+  type WriteMessage,
 } from '../shared/store/firestore/connection.ts';
 import { decodeDocument, encodeFields } from '../shared/store/firestore/values.ts';
 import { type Measured, measure } from './process.ts';

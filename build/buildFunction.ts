@@ -5,7 +5,7 @@ import { build, type Metafile } from 'esbuild';
 import { zipSync } from 'fflate';
 import { functions } from '../functions/endpoints.ts';
 import { root } from '../test/support/program.ts';
-import { deployedPackage, type LockFile, nodeMajorOf } from './deployedPackage.ts';
+import { deployedPackage, type LockFile, nodeMajorOf, unbundled } from './deployedPackage.ts';
 
 /** A function as it is deployed. */
 export interface BuiltFunction {
@@ -40,12 +40,6 @@ interface Bundle {
   /** The files that something of it comes from, relative to the repository. */
   readonly inputs: readonly string[];
 }
-
-/**
- * Packages that a function loads from beside it. A bundled copy of the framework would have a registry of its own, in
- * which the framework that was started finds no function (docs/decisions/0001-function-shell.md).
- */
-export const unbundled: readonly string[] = ['@google-cloud/functions-framework'];
 
 /** Packages that ours look for, and do without. */
 const dispensable: readonly string[] = ['supports-color'];

@@ -2,7 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { root } from '../test/support/program.ts';
-import { unbundled } from './buildFunction.ts';
+
+/**
+ * Packages that a function loads from beside it. A bundled copy of the framework would have a registry of its own, in
+ * which the framework that was started finds no function (docs/decisions/0001-function-shell.md).
+ */
+export const unbundled: readonly string[] = ['@google-cloud/functions-framework'];
 
 /** Major version of the Node that functions are deployed on: that of the development dependency, which runs the tests. */
 export function nodeMajorOf(lock: LockFile): number {

@@ -1,7 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { initialise } from '../../shared/accounts/initialise.ts';
-import type { Run } from '../command.ts';
-import { lifetime } from '../command.ts';
+import { lifetime, type Run } from '../command.ts';
 
 /** `identity init`. */
 export const init: Run = async ({ store, options, defaultName, now }) => {

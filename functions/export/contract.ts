@@ -3,8 +3,7 @@ import type { WrittenObject } from '../../shared/objectStorage/objectStorage.ts'
 import { commonAdminErrors, type Endpoint, type Operation } from '../../shared/openapi/endpoint.ts';
 import { describeRequest, type JsonSchema } from '../../shared/openapi/jsonSchema.ts';
 import { exportFile, manifestSchema } from '../../shared/organisation/exportFile.ts';
-import { bucketRequest, timeout } from '../../shared/wire/fields.ts';
-import { refusedField, requestMessage } from '../../shared/wire/requestMessage.ts';
+import { bucketRequest, refusedField, requestMessage, timeout } from '../../shared/wire/requestMessage.ts';
 
 /** The export request (interface 2.4), with our `with_keys` and the outputs of ZITADEL that are refused. */
 export const exportRequest = requestMessage({

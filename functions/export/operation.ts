@@ -2,8 +2,7 @@ import type { Manifest } from '../../shared/organisation/exportFile.ts';
 import type { Section } from '../../shared/organisation/section.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
 import type { FieldName } from '../../shared/store/documentFields.ts';
-import type { Snapshot, StoredDocument } from '../../shared/store/store.ts';
-import { documentId } from '../../shared/store/store.ts';
+import { documentId, type Snapshot, type StoredDocument } from '../../shared/store/store.ts';
 import { type ExportContent, ExportWriter } from './writer.ts';
 
 /** Which organisations to export (interface 2.4): those of `orgIds`, or all when it is empty, without `excludedOrgIds`. */

@@ -4,8 +4,14 @@ import { describeRequest, type JsonSchema } from '../../shared/openapi/jsonSchem
 import { importedFile } from '../../shared/organisation/exportFile.ts';
 import type { Section } from '../../shared/organisation/section.ts';
 import { sections } from '../../shared/organisation/sections.ts';
-import { bucketRequest, timeout } from '../../shared/wire/fields.ts';
-import { refusedField, requestMessage, snakeCase, spellings } from '../../shared/wire/requestMessage.ts';
+import {
+  bucketRequest,
+  refusedField,
+  requestMessage,
+  snakeCase,
+  spellings,
+  timeout,
+} from '../../shared/wire/requestMessage.ts';
 
 const inBucket = bucketRequest.optional().describe('The object that the export was written to.');
 

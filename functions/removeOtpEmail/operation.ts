@@ -1,5 +1,4 @@
-import { authorise, type Caller } from '../../shared/auth/authorise.ts';
-import { userKey } from '../../shared/auth/roles.ts';
+import { authorise, type Caller, userKey } from '../../shared/auth/authorise.ts';
 import { otpEmailNotSet, userIdLength, userNotFound } from '../../shared/errors/errors.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { type OperationDetails, userIdParameter } from './contract.ts';

@@ -5,8 +5,7 @@ import { compare, parseHashHeader } from './draft.ts';
 import { invalid, rangeNotSatisfiable } from './googleError.ts';
 import { readMultipart } from './multipart.ts';
 import type { Guard, ObjectFiles, StoredObject } from './objectFiles.ts';
-import type { Route } from './resource.ts';
-import { etag, existing, metageneration, preconditions, resource } from './resource.ts';
+import { etag, existing, metageneration, preconditions, type Route, resource } from './resource.ts';
 import { type Progress, type ResumableUploads, readUploadRequest, type UploadRequest } from './resumable.ts';
 
 /** One request, with all that its operation works on. */

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { rolesOf } from '../auth/authorise.ts';
-import { instanceMemberKey, isInstanceRole, knownRoles, organisationMemberKey } from '../auth/roles.ts';
+import { instanceMemberKey, isInstanceRole, knownRoles, organisationMemberKey, rolesOf } from '../auth/authorise.ts';
 import { roleNotHeld, roleUnknown } from '../errors/errors.ts';
 import { readRecord } from '../organisation/record.ts';
 import { createWrites, planRecord } from '../organisation/recordPlan.ts';

@@ -1,4 +1,4 @@
-import { instanceMemberKey, userKey } from '../auth/roles.ts';
+import { instanceMemberKey, userKey } from '../auth/authorise.ts';
 import { tokenKey } from '../auth/token.ts';
 import { notServiceUser, organisationUnknown, userNameTaken } from '../errors/errors.ts';
 import { defaultOrganisation } from '../instance.ts';

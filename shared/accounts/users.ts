@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { userKey } from '../auth/roles.ts';
+import { userKey } from '../auth/authorise.ts';
 import { otpEmailSet, userUnknown } from '../errors/errors.ts';
 import { isJsonObject } from '../json/jsonObject.ts';
 import { readRecord, recordOf } from '../organisation/record.ts';

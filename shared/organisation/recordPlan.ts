@@ -1,7 +1,6 @@
 import { textAt, textsAt, valueAt } from '../json/jsonObject.ts';
 import type { DocumentFields } from '../store/documentFields.ts';
-import type { DocumentKey, Write } from '../store/store.ts';
-import { documentId } from '../store/store.ts';
+import { type DocumentKey, documentId, type Write } from '../store/store.ts';
 import { type OrganisationRecord, storedFields } from './record.ts';
 import type { RecordFault, Reference, ReservedName, UniqueName } from './section.ts';
 

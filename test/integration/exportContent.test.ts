@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { exportOrganisations } from '../../functions/export/operation.ts';
-import { userKey } from '../../shared/auth/roles.ts';
+import { userKey } from '../../shared/auth/authorise.ts';
 import { comparable } from '../support/comparable.ts';
 import { organisation, person } from '../support/organisation.ts';
 import { describeStores, openTestStore } from '../support/stores.ts';

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { authHeaderMissing } from '../../shared/errors/errors.ts';
-import type { Route } from '../../shared/http/app.ts';
-import { createApp } from '../../shared/http/app.ts';
+import { createApp, type Route } from '../../shared/http/app.ts';
 import { type Serving, serve, urlOf } from '../../shared/http/serve.ts';
 import { createHttpServer } from '../../shared/http/server.ts';
 import { configureLog } from '../../shared/log.ts';

@@ -1,8 +1,13 @@
 import { hash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { tokenKey } from '../../shared/auth/token.ts';
-import type { Collection, DocumentKey, StoredDocument, Write } from '../../shared/store/store.ts';
-import { documentId } from '../../shared/store/store.ts';
+import {
+  type Collection,
+  type DocumentKey,
+  documentId,
+  type StoredDocument,
+  type Write,
+} from '../../shared/store/store.ts';
 import { countsOf, type Database, readDatabase } from '../support/database.ts';
 import { violationsOf } from '../support/invariants.ts';
 import { organisation, person } from '../support/organisation.ts';

@@ -1,6 +1,12 @@
 import type { DocumentFields } from '../../shared/store/documentFields.ts';
-import type { DocumentKey, Snapshot, Store, StoredDocument, Write } from '../../shared/store/store.ts';
-import { documentId } from '../../shared/store/store.ts';
+import {
+  type DocumentKey,
+  documentId,
+  type Snapshot,
+  type Store,
+  type StoredDocument,
+  type Write,
+} from '../../shared/store/store.ts';
 
 /** The key of a user's document, made of its natural key. */
 export function userKey(...parts: readonly string[]): DocumentKey {

@@ -3,8 +3,7 @@ import { textAt } from '../../shared/json/jsonObject.ts';
 import { ownerOf, type RecordPlan, referencesOf } from '../../shared/organisation/recordPlan.ts';
 import { partitionOf, type Reference } from '../../shared/organisation/section.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
-import type { Collection, StoredDocument } from '../../shared/store/store.ts';
-import { documentId } from '../../shared/store/store.ts';
+import { type Collection, documentId, type StoredDocument } from '../../shared/store/store.ts';
 import { type Database, recordCollections } from './database.ts';
 import { type Documents, parsed, planOf } from './storedPlans.ts';
 

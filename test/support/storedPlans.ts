@@ -2,8 +2,7 @@ import { isJsonObject, type JsonObject } from '../../shared/json/jsonObject.ts';
 import { DocumentFault, readRecord, recordOf } from '../../shared/organisation/record.ts';
 import { ownerOf, planRecord, type RecordPlan } from '../../shared/organisation/recordPlan.ts';
 import { organisationSection, sections } from '../../shared/organisation/sections.ts';
-import type { StoredDocument } from '../../shared/store/store.ts';
-import { documentId } from '../../shared/store/store.ts';
+import { documentId, type StoredDocument } from '../../shared/store/store.ts';
 
 const sectionsByName = new Map([organisationSection, ...sections].map((section) => [section.name, section]));
 

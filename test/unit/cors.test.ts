@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Route } from '../../shared/http/app.ts';
-import { createApp } from '../../shared/http/app.ts';
+import { createApp, type Route } from '../../shared/http/app.ts';
 import { configureLog } from '../../shared/log.ts';
 
 const routes: Route[] = [{ method: 'DELETE', path: '/thing', handler: (context) => context.json({ done: true }) }];

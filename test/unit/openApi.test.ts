@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { allEndpoints } from '../../functions/endpoints.ts';
-import type { Route } from '../../shared/http/app.ts';
-import { createApp, withOpenApi } from '../../shared/http/app.ts';
+import { createApp, type Route, withOpenApi } from '../../shared/http/app.ts';
 import { configureLog } from '../../shared/log.ts';
 import type { Endpoint } from '../../shared/openapi/endpoint.ts';
 import { describeRequest } from '../../shared/openapi/jsonSchema.ts';

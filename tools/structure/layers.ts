@@ -18,6 +18,7 @@ export const layers: readonly (readonly string[])[] = [
   ['functions/ports'],
   ['functions/*'],
   ['functions/endpoints'],
+  ['functions/*/index'],
   ['cli', 'local'],
   ['build'],
   ['bench'],
@@ -62,12 +63,14 @@ function objection({ name, row }: Part, imported: Part | undefined): string | un
 
 /** Returns the part that a file belongs to, by the longest name in the table. */
 function findPart(path: string, rows: typeof layers): Part | undefined {
-  const steps = path.replace(/\.ts$/, '').split('/');
-  for (let length = steps.length; length > 0; length--) {
-    const name = steps.slice(0, length).join('/');
-    const names = length === steps.length ? [name] : [name, [...steps.slice(0, length - 1), '*'].join('/')];
-    const row = rows.findIndex((row) => names.some((each) => row.includes(each)));
-    if (row >= 0) return { name, row };
-  }
-  return undefined;
+  const matches = rows.flatMap((names, row) => names.flatMap((name) => matchPart(path, name, row)));
+  return matches.sort((one, other) => other.weight - one.weight)[0];
+}
+
+function matchPart(path: string, name: string, row: number): (Part & { weight: number })[] {
+  const pattern = new RegExp(`^${name.replaceAll('*', '[^/]+')}(?=/|\\.ts$)`);
+  const [match] = pattern.exec(path) ?? [];
+  if (match === undefined) return [];
+  const exactness = name.includes('*') ? 0 : 1;
+  return [{ name: match, row, weight: 2 * match.split('/').length + exactness }];
 }

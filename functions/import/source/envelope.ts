@@ -16,8 +16,7 @@ import {
 import { stringContent } from '../../../shared/json/stringContent.ts';
 import type { ValueKind } from '../../../shared/json/valueScanner.ts';
 import type { ObjectStorage } from '../../../shared/objectStorage/objectStorage.ts';
-import { objectLocation } from '../../../shared/wire/fields.ts';
-import { readRequest, snakeCase } from '../../../shared/wire/requestMessage.ts';
+import { objectLocation, readRequest, snakeCase } from '../../../shared/wire/requestMessage.ts';
 import {
   bucketFields,
   type ImportRequest,

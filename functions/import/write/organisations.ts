@@ -3,8 +3,7 @@ import { complexityOf, defaultComplexity, type PasswordComplexity } from '../../
 import { planRecord } from '../../../shared/organisation/recordPlan.ts';
 import type { Governed } from '../../../shared/organisation/section.ts';
 import { organisationSection, policyKey } from '../../../shared/organisation/sections.ts';
-import type { DocumentKey, DocumentStore } from '../../../shared/store/store.ts';
-import { documentId } from '../../../shared/store/store.ts';
+import { type DocumentKey, type DocumentStore, documentId } from '../../../shared/store/store.ts';
 import type { OrganisationHeader } from '../inspect/organisationDraft.ts';
 import { type ImportReport, messageOf } from '../progress/report.ts';
 import type { BatchContext, Outcome } from './batchContext.ts';

@@ -12,8 +12,7 @@ import { withAdditions } from '../inspect/organisationDraft.ts';
 import type { ImportProgress } from '../progress/importProgress.ts';
 import type { ImportReport } from '../progress/report.ts';
 import { type DocumentItem, DocumentReader } from '../source/exportFileReader.ts';
-import type { BatchContext } from './batchContext.ts';
-import { isWritten } from './batchContext.ts';
+import { type BatchContext, isWritten } from './batchContext.ts';
 import type { Targets } from './organisations.ts';
 import { type PlacedPlan, RecordWriter } from './recordWriter.ts';
 

@@ -9,7 +9,7 @@ import {
 import { type BatchContext, isOfThisImport, nextStamp, type Outcome } from './batchContext.ts';
 import { comparedFields, hasSameContent, isEqual } from './comparison.ts';
 import { decideBatch } from './decision.ts';
-import { checkReferences } from './references.ts';
+import { checkReferences, type Objection } from './references.ts';
 
 const BATCH_RECORDS = 250;
 /** Room for the fields beside the body and the credentials. */
@@ -100,8 +100,7 @@ async function writeBatch(context: BatchContext, plans: readonly RecordPlan[]): 
     checkReferences(context.store, plans),
     context.reservedNames.check(plans),
   ]);
-  const outcomes = new Map<RecordPlan, Outcome>(ruledOut);
-  for (const [plan, fault] of reserved) outcomes.set(plan, { kind: 'failed', fault });
+  const outcomes = new Map([...ruledOut, ...reserved].map(([plan, objection]) => [plan, toOutcome(objection)]));
   const open = () => plans.filter((plan) => !outcomes.has(plan));
   const meets = context.expectExisting && (await findUnchanged(context, open(), outcomes));
   const stamp = nextStamp(context);
@@ -111,6 +110,10 @@ async function writeBatch(context: BatchContext, plans: readonly RecordPlan[]): 
   const told = plans.map((plan) => outcomes.get(plan) ?? CREATED);
   context.expectExisting = told.some(({ kind }) => kind !== 'created');
   return told;
+}
+
+function toOutcome(objection: Objection): Outcome {
+  return objection === 'notCarried' ? { kind: objection } : { kind: 'failed', fault: objection };
 }
 
 /** Creates all records in one commit; false when one of them, or one of their names, is there already. */

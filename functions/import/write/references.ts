@@ -10,18 +10,19 @@ import {
 } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordFault } from '../../../shared/organisation/section.ts';
 import type { DocumentStore, StoredDocument } from '../../../shared/store/store.ts';
-import type { Outcome } from './batchContext.ts';
+
+/** Why a record is not written: a fault, or that it belongs to a record which is imported elsewhere. */
+export type Objection = RecordFault | 'notCarried';
 
 type Found = ReadonlyMap<string, StoredDocument | undefined>;
 
 /**
- * The outcomes of those records that refer to something which is not there, not theirs or not as it must be; one read for
- * all of them, whatever their number.
+ * Finds the records whose references are missing, foreign or invalid; one read for all of them, whatever their number.
  */
 export async function checkReferences(
   store: DocumentStore,
   plans: readonly RecordPlan[],
-): Promise<[RecordPlan, Outcome][]> {
+): Promise<[RecordPlan, Objection][]> {
   const planned = plans.map((plan) => ({ plan, references: referencesOf(plan.record) }));
   const references = planned.flatMap((one) => one.references);
   const isLookedInto = ({ reference }: PlannedReference) => reference.check !== undefined;
@@ -35,9 +36,9 @@ export async function checkReferences(
     read(store, references.filter(isLookedInto), ['orgId', 'body']),
   ]);
   const found: Found = new Map([...there, ...whole]);
-  return planned.flatMap(({ plan, references: some }): [RecordPlan, Outcome][] => {
-    const outcome = firstOf(some, (one) => check(one, found, plan.record));
-    return outcome === undefined ? [] : [[plan, outcome]];
+  return planned.flatMap(({ plan, references: some }): [RecordPlan, Objection][] => {
+    const objection = firstOf(some, (one) => check(one, found, plan.record));
+    return objection === undefined ? [] : [[plan, objection]];
   });
 }
 
@@ -52,20 +53,15 @@ async function read(
   return new Map([...keys.keys()].map((name, index) => [name, documents[index]] as const));
 }
 
-function check({ reference, key }: PlannedReference, found: Found, record: OrganisationRecord): Outcome | undefined {
+function check({ reference, key }: PlannedReference, found: Found, record: OrganisationRecord): Objection | undefined {
   const target = found.get(ownerOf(key));
-  if (target === undefined) return failed(reference.missing);
+  if (target === undefined) return reference.missing;
   const isOwn = target.orgId === record.orgId;
-  if (!isOwn && reference.ofOther === 'notCarried') return { kind: 'notCarried' };
+  if (!isOwn && reference.ofOther === 'notCarried') return 'notCarried';
   const fault = isOwn ? reference.ofOwn : reference.ofOther;
-  if (typeof fault === 'object') return failed(fault);
+  if (typeof fault === 'object') return fault;
   const body: unknown = reference.check === undefined ? undefined : JSON.parse(target.body ?? 'null');
-  const within = isJsonObject(body) ? reference.check?.(body, record.json, record.orgId) : undefined;
-  return within === undefined ? undefined : failed(within);
-}
-
-function failed(fault: RecordFault): Outcome {
-  return { kind: 'failed', fault };
+  return isJsonObject(body) ? reference.check?.(body, record.json, record.orgId) : undefined;
 }
 
 function firstOf<One, Result>(some: readonly One[], work: (one: One) => Result | undefined): Result | undefined {

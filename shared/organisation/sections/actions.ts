@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonObject, textAt } from '../../json/jsonObject.ts';
-import type { RecordFault, Section } from '../section.ts';
-import { own, taken } from '../section.ts';
+import { own, type RecordFault, type Section, taken } from '../section.ts';
 
 /** Actions, and what triggers them. */
 export const actionSections: readonly Section[] = [

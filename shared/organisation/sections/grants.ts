@@ -1,6 +1,5 @@
 import { type JsonObject, textAt, textsAt } from '../../json/jsonObject.ts';
-import type { RecordFault, Section } from '../section.ts';
-import { project, projectRoles, taken, user } from '../section.ts';
+import { project, projectRoles, type RecordFault, type Section, taken, user } from '../section.ts';
 
 /** Of a project of another organisation, or to the organisation that grants it. */
 const projectGrantInvalid: RecordFault = { id: 'PROJECT-ckUpbvboAH', key: 'Errors.Project.Grant.Invalid' };

@@ -1,5 +1,4 @@
-import type { Section } from '../section.ts';
-import { identityProvider, own, taken, user } from '../section.ts';
+import { identityProvider, own, type Section, taken, user } from '../section.ts';
 
 /** Identity providers of an organisation, and the links of users to them. */
 export const identityProviderSections: readonly Section[] = [

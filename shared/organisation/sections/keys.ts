@@ -1,7 +1,6 @@
 import { createPublicKey } from 'node:crypto';
 import { type JsonObject, textAt } from '../../json/jsonObject.ts';
-import type { RecordFault, Section } from '../section.ts';
-import { own, user } from '../section.ts';
+import { own, type RecordFault, type Section, user } from '../section.ts';
 
 /** Keys of applications and service users. */
 export const keySections: readonly Section[] = [

@@ -1,6 +1,5 @@
 import type { JsonObject } from '../../json/jsonObject.ts';
-import type { RecordFault, Section } from '../section.ts';
-import { project, user } from '../section.ts';
+import { project, type RecordFault, type Section, user } from '../section.ts';
 
 /** Who administers an organisation. */
 export const orgMemberSection: Section = {

@@ -1,6 +1,12 @@
 import { isJsonObject, type JsonObject, textsAt } from '../../json/jsonObject.ts';
-import type { ImportedRecord, RecordFault, Section } from '../section.ts';
-import { identityProvider, nameOrganisation, own } from '../section.ts';
+import {
+  type ImportedRecord,
+  identityProvider,
+  nameOrganisation,
+  own,
+  type RecordFault,
+  type Section,
+} from '../section.ts';
 
 /** The policies that an organisation may have of its own. */
 export const policySections: readonly Section[] = [

@@ -1,5 +1,4 @@
-import type { Section } from '../section.ts';
-import { own, project, taken } from '../section.ts';
+import { own, project, type Section, taken } from '../section.ts';
 
 /** Projects, their roles and applications. */
 export const projectSections: readonly Section[] = [

@@ -1,8 +1,16 @@
 import { hash } from 'node:crypto';
 import { isJsonObject, type JsonObject, textAt, valueAt } from '../../json/jsonObject.ts';
 import { passwordHashFormat, passwordHashFormats } from '../passwords.ts';
-import type { ImportedRecord, RecordFault, Section } from '../section.ts';
-import { identityProvider, own, reorder, taken, user } from '../section.ts';
+import {
+  type ImportedRecord,
+  identityProvider,
+  own,
+  type RecordFault,
+  reorder,
+  type Section,
+  taken,
+  user,
+} from '../section.ts';
 
 const userName: NonNullable<Section['unique']> = [
   {

@@ -1,8 +1,6 @@
 import { retry } from '../../retry.ts';
-import { checkCommitSize } from '../documentFields.ts';
-import { type DocumentChanges, type Write, WriteConflict } from '../store.ts';
-import type { FirestoreConnection, TransactionId, WriteMessage } from './connection.ts';
-import { documentName } from './connection.ts';
+import { checkCommitSize, type DocumentChanges, type Write, WriteConflict } from '../store.ts';
+import { documentName, type FirestoreConnection, type TransactionId, type WriteMessage } from './connection.ts';
 import { isTransient, statusOf, toStoreError, transientPolicy } from './status.ts';
 import { encodeFields } from './values.ts';
 

@@ -1,8 +1,6 @@
-import type { Snapshot, Store } from '../store.ts';
-import { documentId } from '../store.ts';
+import { documentId, type Snapshot, type Store } from '../store.ts';
 import { commit } from './commit.ts';
-import type { DatabaseAddress, Timestamp } from './connection.ts';
-import { connect, type FirestoreConnection } from './connection.ts';
+import { connect, type DatabaseAddress, type FirestoreConnection, type Timestamp } from './connection.ts';
 import { readMany } from './readMany.ts';
 import { scan } from './scan.ts';
 import { createTransact } from './transact.ts';

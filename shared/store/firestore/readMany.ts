@@ -2,8 +2,14 @@ import type { CancellableStream } from 'google-gax';
 import { retry } from '../../retry.ts';
 import type { FieldName } from '../documentFields.ts';
 import type { DocumentKey, StoredDocument } from '../store.ts';
-import type { BatchGetRequest, DocumentMessage, FirestoreConnection, Timestamp, TransactionId } from './connection.ts';
-import { documentName } from './connection.ts';
+import {
+  type BatchGetRequest,
+  type DocumentMessage,
+  documentName,
+  type FirestoreConnection,
+  type Timestamp,
+  type TransactionId,
+} from './connection.ts';
 import { toStoreError, transientPolicy } from './status.ts';
 import { decodeDocument } from './values.ts';
 

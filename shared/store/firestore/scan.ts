@@ -2,8 +2,13 @@ import { Backoff } from '../../retry.ts';
 import type { FieldName } from '../documentFields.ts';
 import type { ScanRange, StoredDocument } from '../store.ts';
 import { arraysOf } from './batches.ts';
-import type { DocumentMessage, FirestoreConnection, QueryRequest, Timestamp } from './connection.ts';
-import { documentName } from './connection.ts';
+import {
+  type DocumentMessage,
+  documentName,
+  type FirestoreConnection,
+  type QueryRequest,
+  type Timestamp,
+} from './connection.ts';
 import { toStoreError, transientPolicy } from './status.ts';
 import { decodeDocument } from './values.ts';
 

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { z } from 'zod';
 import { documentFieldTypes, type FieldName, fieldNames } from '../documentFields.ts';
 import { type Connection, connect, isBusy } from './connection.ts';
+import { column } from './documents.ts';
 
 const OPEN_TIMEOUT_MILLISECONDS = 5_000;
 const PAUSE_MILLISECONDS = 10;
@@ -43,11 +44,6 @@ function enterWalMode(connection: Connection): void {
 const sqlTypes = { string: 'TEXT', boolean: 'INTEGER', integer: 'INTEGER' } as const;
 
 const columnRows = z.array(z.tuple([z.string()]));
-
-/** A field's column, quoted: some of the names are words of SQL. */
-export function column(name: FieldName): string {
-  return `"${name}"`;
-}
 
 /** Makes the table, or gives that of an older version the columns which it lacks. Needs a transaction. */
 function bringUpToDate(connection: Connection): void {

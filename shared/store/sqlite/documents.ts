@@ -2,7 +2,11 @@ import { z } from 'zod';
 import { documentFieldTypes, type FieldName, fieldNames, type GrowingDocument, setField } from '../documentFields.ts';
 import { type DocumentKey, type StoredDocument, type Write, WriteConflict } from '../store.ts';
 import type { Connection } from './connection.ts';
-import { column } from './databaseFile.ts';
+
+/** A field's column, quoted: some of the names are words of SQL. */
+export function column(name: FieldName): string {
+  return `"${name}"`;
+}
 
 const idColumn = z.string();
 

@@ -1,5 +1,4 @@
-import { checkCommitSize } from '../documentFields.ts';
-import type { Store, Transaction, Write } from '../store.ts';
+import { checkCommitSize, type Store, type Transaction, type Write } from '../store.ts';
 import { type Connection, connect, openWriter, toStoreError, type Writer } from './connection.ts';
 import { prepareDatabaseFile } from './databaseFile.ts';
 import { applyWrites, readMany } from './documents.ts';

@@ -2,8 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { fieldNames } from '../documentFields.ts';
 import type { ScanRange, Snapshot, StoredDocument } from '../store.ts';
 import { type Connection, connect, toStoreError } from './connection.ts';
-import { column } from './databaseFile.ts';
-import { readMany, toDocument } from './documents.ts';
+import { column, readMany, toDocument } from './documents.ts';
 
 /** Opens a connection of its own whose reads all see the database as it is now. */
 export function openSnapshot(file: string, busyTimeout: number): Snapshot {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { rolesOf } from '../../../shared/auth/authorise.ts';
-import { grants, isInstanceRole, knownRoles } from '../../../shared/auth/roles.ts';
+import { grants, isInstanceRole, knownRoles, rolesOf } from '../../../shared/auth/authorise.ts';
 
 describe('the permission to export and import', () => {
   it('is held by the IAM owner alone', () => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LockFile } from '../../../build/deployedPackage.ts';
-import { lockedDependencies } from '../../../build/deployedPackage.ts';
+import { type LockFile, lockedDependencies } from '../../../build/deployedPackage.ts';
 
 /** A lock file with packages at places, each with what it says of others. */
 function lockOf(packages: Readonly<Record<string, object>>): LockFile {
