@@ -5,8 +5,9 @@ import { describe, expect, it } from 'vitest';
 import { anchors, internalLinks, sectionNumbers } from './markdown.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-const notOurs = ['**/node_modules', '**/.git', '**/.terraform', 'dist', '.local', 'test/fixtures', 'package-lock.json'];
-const files = globSync('**/*.{ts,tf,hcl,json,md}', { cwd: root, exclude: notOurs }).map((path) => join(root, path));
+const notOurs = ['**/node_modules', 'coverage', 'dist', 'test/fixtures', 'package-lock.json'];
+const patterns = ['**/*.{ts,tf,hcl,json,md}', '.github/**/*.md'];
+const files = globSync(patterns, { cwd: root, exclude: notOurs }).map((path) => join(root, path));
 const read = (path: string) => readFileSync(path, 'utf8');
 
 /** A file's text with its comments' line breaks removed, so that a citation may be wrapped. */

@@ -4,7 +4,7 @@ function withoutCode(markdown: string): string {
 }
 
 /** The texts of a Markdown file's headings, in their order. */
-export function headings(markdown: string): string[] {
+function headings(markdown: string): string[] {
   const text = markdown.replace(/^```[\s\S]*?^```$/gm, '');
   return [...text.matchAll(/^#{1,6} (.+?)\s*$/gm)].map(([, heading = '']) => heading);
 }
