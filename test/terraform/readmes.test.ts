@@ -1,9 +1,10 @@
 import { access, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { root } from '../support/program.ts';
 import { attributesTable, inputsTable, outputsTable, readInputs, withTable } from './interfaceTables.ts';
 import { readTerraform } from './terraformFiles.ts';
+
+const root = join(import.meta.dirname, '../..');
 
 // `npm run test:terraform -- readmes -u` updates the tables.
 
