@@ -1,5 +1,5 @@
 locals {
-  # Every function that a route leads to, by its name in the code.
+  # The functions that the load balancer's routes name.
   functions = toset(jsondecode(file("${path.module}/modules/edge/routes.json"))[*].function)
 }
 
@@ -16,7 +16,7 @@ resource "google_storage_bucket" "source" {
   depends_on = [google_project_service.this]
 }
 
-# Named by content: a changed archive is a new object, which deploys its function; an unchanged one is no change at all.
+# Content-addressed: a changed archive is a new object and redeploys its function; an unchanged archive plans no change.
 resource "google_storage_bucket_object" "source" {
   for_each = local.functions
 
@@ -27,7 +27,7 @@ resource "google_storage_bucket_object" "source" {
 
 resource "google_artifact_registry_repository" "functions" {
   repository_id = "identity-functions"
-  description   = "The images that Cloud Functions builds."
+  description   = "Container images that Cloud Functions builds."
   location      = var.region
   format        = "DOCKER"
 
@@ -49,7 +49,7 @@ resource "google_artifact_registry_repository" "functions" {
   depends_on = [google_project_service.this]
 }
 
-# Without an account of its own a build runs as the project's default one, which may be able to do far more.
+# Builds without an explicit account run as the project's default account, which often has far broader permissions.
 resource "google_service_account" "build" {
   account_id   = "identity-build"
   display_name = "Builds the identity functions"

@@ -1,5 +1,5 @@
 variable "project_id" {
-  description = "The Google Cloud project that everything is in. It exists, and has a billing account."
+  description = "The id of an existing Google Cloud project that has a billing account."
   type        = string
   nullable    = false
 
@@ -10,7 +10,7 @@ variable "project_id" {
 }
 
 variable "region" {
-  description = "The region of the functions, their sources and the buckets, and of every database that names no location of its own."
+  description = "The region of the functions, their sources and the buckets, and the default location of databases."
   type        = string
   nullable    = false
 
@@ -21,7 +21,7 @@ variable "region" {
 }
 
 variable "dist_directory" {
-  description = "Where `npm run build` has put the functions' archives; relative to the directory that terraform runs in."
+  description = "The directory with the functions' archives from `npm run build`, relative to Terraform's working directory."
   type        = string
   default     = "../dist"
   nullable    = false
@@ -33,19 +33,19 @@ variable "dist_directory" {
 }
 
 variable "notification_channels" {
-  description = "Where alerts are sent: names of notification channels. Without any, alerts are only seen in the console."
+  description = "The full names of the notification channels that receive alerts. Without a channel, alerts appear only in the console."
   type        = set(string)
   default     = []
   nullable    = false
 
   validation {
     condition     = alltrue([for channel in var.notification_channels : can(regex("^projects/[^/]+/notificationChannels/[0-9]+$", channel))])
-    error_message = "A notification channel must be given by its full name, such as \"projects/acme-identity/notificationChannels/1234567890\"."
+    error_message = "notification_channels must be full names, such as \"projects/acme-identity/notificationChannels/1234567890\"."
   }
 }
 
 variable "requests_per_minute" {
-  description = "How many requests one IP address may send in a minute, to all instances together, before it is answered 429."
+  description = "The number of requests that one IP address may send per minute to all instances together. Further requests receive 429."
   type        = number
   default     = 600
   nullable    = false
@@ -57,7 +57,7 @@ variable "requests_per_minute" {
 }
 
 variable "transfer_retention_days" {
-  description = "After how many days files in the buckets for exports and imports are deleted: they hold personal data."
+  description = "The number of days after which objects in the transfer buckets are deleted. They hold personal data."
   type        = number
   default     = 7
   nullable    = false

@@ -1,15 +1,15 @@
 variable "instances" {
   description = <<-EOT
-    The instances, by their ids. Adding an instance is adding an entry.
-    The id begins the name of everything of the instance, and names its database; it cannot be changed later.
-      domain        the domain that only this instance answers on
-      database      the name of its database, if not the id: for one that a backup was restored to
-      location      where its database is, if not in the region; cannot be changed later
-      exporters     service accounts that may write to its bucket for exports: those whose keys requests carry
-      importers     service accounts that may read from its bucket for imports, likewise
-      cors_origins  origins whose pages may call from a browser; none unless told otherwise
-      log_level     debug, info, warn, error or silent
-      min_instances how many processes of removeOtpEmail wait for requests; 0 makes the first one wait for a start
+    The instances by id. A new entry creates an instance.
+    The id prefixes the names of the instance's resources and is the default name of its database. It cannot change later.
+      domain         the instance's own domain
+      database       the database's name where it differs from the id, such as that of a restored backup
+      location       the database's location, by default the region; it cannot change later
+      exporters      service accounts that may create objects in the bucket for exports; requests carry their keys
+      importers      service accounts that may read objects of the bucket for imports; requests carry their keys
+      cors_origins   origins whose pages may call the functions from a browser, by default none
+      log_level      the functions' log level: debug, info, warn, error or silent
+      min_instances  the minimum number of removeOtpEmail processes; with 0, the first request waits for a cold start
   EOT
   type = map(object({
     domain        = string
@@ -25,10 +25,10 @@ variable "instances" {
 
   validation {
     condition     = length(var.instances) > 0
-    error_message = "instances must have at least one entry: the load balancer has to lead somewhere. To remove everything, use terraform destroy."
+    error_message = "instances must have at least one entry: the load balancer needs a default backend. To remove everything, run terraform destroy."
   }
 
-  # A service account's name has 30 characters at most, so the id has 20. That leaves no room for a UUID, which Firestore refuses.
+  # A service account's id has at most 30 characters, which leaves 20. A UUID, which Firestore rejects as a name, cannot fit.
   validation {
     condition     = alltrue([for id in keys(var.instances) : can(regex("^[a-z][a-z0-9-]{2,18}[a-z0-9]$", id))])
     error_message = "An instance's id must be 4 to 20 lower-case letters, digits and hyphens, beginning with a letter and not ending in a hyphen, such as \"north\"."
@@ -75,7 +75,7 @@ variable "instances" {
         can(regex("^serviceAccount:[a-z0-9-]+@[a-z0-9.-]+\\.gserviceaccount\\.com$", member))
       ]
     ]))
-    error_message = "exporters and importers must be service accounts, such as \"serviceAccount:exporter@acme-identity.iam.gserviceaccount.com\": a request cannot carry any other credentials."
+    error_message = "exporters and importers must be service accounts, such as \"serviceAccount:exporter@acme-identity.iam.gserviceaccount.com\": requests accept no other credentials."
   }
 
   validation {

@@ -4,12 +4,12 @@ terraform {
   required_providers {
     google = {
       source = "hashicorp/google"
-      # The first release whose every type here has a deletion policy.
+      # The first release in which every resource type of a database has a deletion policy.
       version = ">= 7.45.0, < 8.0.0"
     }
   }
 
-  # Its bucket is given at init: -backend-config=bucket=BUCKET.
+  # `terraform init -backend-config=bucket=BUCKET` names the bucket.
   backend "gcs" {
     prefix = "identity"
   }
@@ -19,7 +19,7 @@ provider "google" {
   project = var.project_id
   region  = var.region
 
-  # The Firebase Rules API wants to know a project to count calls for, even where a person applies.
+  # The Firebase Rules API requires a quota project, even for a user's credentials.
   billing_project       = var.project_id
   user_project_override = true
 }

@@ -1,4 +1,4 @@
-# What the root module promises, for two instances. Nothing is applied: the provider is a mock with its real schema.
+# The root module with two instances. Nothing is created: the provider is a mock with its real schema.
 
 mock_provider "google" {
   mock_resource "google_service_account" {
@@ -28,25 +28,25 @@ variables {
   }
 }
 
-run "gives_what_is_to_be_done_after_apply" {
+run "outputs_the_next_steps" {
   assert {
     condition     = output.base_urls == { north = "https://north.example.com", south = "https://south.example.com" }
-    error_message = "Each instance answers on its own domain."
+    error_message = "Each instance must have its own base URL."
   }
   assert {
     condition     = output.next_commands.north == "npm run -s identity -- init --firestore acme-identity/north --token-file north.pat"
-    error_message = "The next command makes the first token, in the instance's own database."
+    error_message = "The next command must create the first token in the instance's own database."
   }
   assert {
     condition = tolist(output.dns_records.south) == tolist([
       { name = "_acme-challenge.example.com.", type = "CNAME", data = "1.authorize.certificatemanager.goog." },
       { name = "south.example.com.", type = "A", data = "203.0.113.7" },
     ])
-    error_message = "The records to create are the certificate's and the load balancer's."
+    error_message = "The DNS records must be the certificate's and the load balancer's."
   }
   assert {
     condition     = output.transfer_buckets.south == { exports = "acme-identity-south-exports", imports = "acme-identity-south-imports" }
-    error_message = "Each instance has buckets of its own."
+    error_message = "Each instance must have its own buckets."
   }
 }
 
@@ -55,14 +55,14 @@ run "uploads_each_archive_under_the_hash_of_its_content" {
 
   assert {
     condition     = toset(keys(google_storage_bucket_object.source)) == toset(["removeOtpEmail", "export", "import"])
-    error_message = "Each function has an archive."
+    error_message = "Each function must have an archive."
   }
   assert {
     condition = alltrue([
       for name, archive in google_storage_bucket_object.source :
       archive.name == "${name}/${filesha256("tests/archives/${name}.zip")}.zip" && archive.source == "tests/archives/${name}.zip"
     ])
-    error_message = "A changed archive must be a new object, and an unchanged one the same."
+    error_message = "A changed archive must be a new object, an unchanged archive the same."
   }
 }
 
@@ -79,25 +79,25 @@ run "keeps_the_sources_private" {
   }
 }
 
-run "builds_with_an_account_that_can_do_nothing_else" {
+run "builds_with_the_least_privileged_account" {
   command = plan
 
   assert {
     condition     = google_project_iam_member.build.role == "roles/cloudbuild.builds.builder"
-    error_message = "The build's account has the builder's role only."
+    error_message = "The build's account must have the builder's role only."
   }
 }
 
-run "switches_no_service_off" {
+run "disables_no_service" {
   command = plan
 
   assert {
     condition     = alltrue([for service in google_project_service.this : service.disable_on_destroy == false])
-    error_message = "Others in the project may use the services too."
+    error_message = "The project may use the services for other purposes."
   }
 }
 
-run "takes_one_more_instance_as_one_more_entry" {
+run "creates_an_instance_per_entry" {
   variables {
     instances = {
       north = { domain = "north.example.com" }
@@ -108,17 +108,17 @@ run "takes_one_more_instance_as_one_more_entry" {
 
   assert {
     condition     = output.base_urls.east == "https://east.example.com" && length(output.dns_records.east) == 2 && length(output.next_commands) == 3
-    error_message = "The new instance has all that the others have."
+    error_message = "The new instance must have the same outputs as the others."
   }
 }
 
-run "leads_an_instance_to_a_restored_database" {
+run "points_an_instance_at_a_restored_database" {
   variables {
     instances = { north = { domain = "north.example.com", database = "north-restored" } }
   }
 
   assert {
     condition     = strcontains(output.next_commands.north, "--firestore acme-identity/north-restored ")
-    error_message = "The command must go to the database that is named."
+    error_message = "The command must name the restored database."
   }
 }

@@ -1,4 +1,4 @@
-# Each value that the variables refuse, one a run.
+# One run for each value that the variables reject.
 
 mock_provider "google" {}
 
@@ -9,7 +9,7 @@ variables {
   instances      = { north = { domain = "north.example.com" } }
 }
 
-run "refuses_an_empty_map_of_instances" {
+run "rejects_an_empty_map_of_instances" {
   command = plan
   variables {
     instances = {}
@@ -17,7 +17,7 @@ run "refuses_an_empty_map_of_instances" {
   expect_failures = [var.instances]
 }
 
-run "refuses_an_id_that_is_too_short" {
+run "rejects_an_id_that_is_too_short" {
   command = plan
   variables {
     instances = { abc = { domain = "north.example.com" } }
@@ -25,7 +25,7 @@ run "refuses_an_id_that_is_too_short" {
   expect_failures = [var.instances]
 }
 
-run "refuses_an_id_that_is_too_long_for_a_service_account" {
+run "rejects_an_id_that_is_too_long_for_a_service_account" {
   command = plan
   variables {
     instances = { abcdefghijklmnopqrstu = { domain = "north.example.com" } }
@@ -33,7 +33,7 @@ run "refuses_an_id_that_is_too_long_for_a_service_account" {
   expect_failures = [var.instances]
 }
 
-run "refuses_an_id_like_a_uuid" {
+run "rejects_an_id_like_a_uuid" {
   command = plan
   variables {
     instances = { "f47ac10b-58cc-4372-a567-0e02b2c3d479" = { domain = "north.example.com" } }
@@ -41,7 +41,7 @@ run "refuses_an_id_like_a_uuid" {
   expect_failures = [var.instances]
 }
 
-run "refuses_an_id_with_capitals" {
+run "rejects_an_id_with_capitals" {
   command = plan
   variables {
     instances = { North = { domain = "north.example.com" } }
@@ -49,7 +49,7 @@ run "refuses_an_id_with_capitals" {
   expect_failures = [var.instances]
 }
 
-run "refuses_an_id_that_begins_with_a_digit" {
+run "rejects_an_id_that_begins_with_a_digit" {
   command = plan
   variables {
     instances = { "1north" = { domain = "north.example.com" } }
@@ -57,7 +57,7 @@ run "refuses_an_id_that_begins_with_a_digit" {
   expect_failures = [var.instances]
 }
 
-run "refuses_an_id_that_ends_in_a_hyphen" {
+run "rejects_an_id_that_ends_in_a_hyphen" {
   command = plan
   variables {
     instances = { north- = { domain = "north.example.com" } }
@@ -65,7 +65,7 @@ run "refuses_an_id_that_ends_in_a_hyphen" {
   expect_failures = [var.instances]
 }
 
-run "refuses_a_domain_with_a_scheme" {
+run "rejects_a_domain_with_a_scheme" {
   command = plan
   variables {
     instances = { north = { domain = "https://north.example.com" } }
@@ -73,7 +73,7 @@ run "refuses_a_domain_with_a_scheme" {
   expect_failures = [var.instances]
 }
 
-run "refuses_a_domain_with_a_path" {
+run "rejects_a_domain_with_a_path" {
   command = plan
   variables {
     instances = { north = { domain = "north.example.com/id" } }
@@ -81,7 +81,7 @@ run "refuses_a_domain_with_a_path" {
   expect_failures = [var.instances]
 }
 
-run "refuses_a_domain_with_a_wildcard" {
+run "rejects_a_domain_with_a_wildcard" {
   command = plan
   variables {
     instances = { north = { domain = "*.example.com" } }
@@ -89,7 +89,7 @@ run "refuses_a_domain_with_a_wildcard" {
   expect_failures = [var.instances]
 }
 
-run "refuses_a_domain_of_one_label" {
+run "rejects_a_domain_of_one_label" {
   command = plan
   variables {
     instances = { north = { domain = "localhost" } }
@@ -97,7 +97,7 @@ run "refuses_a_domain_of_one_label" {
   expect_failures = [var.instances]
 }
 
-run "refuses_a_domain_that_ends_in_a_dot" {
+run "rejects_a_domain_that_ends_in_a_dot" {
   command = plan
   variables {
     instances = { north = { domain = "north.example.com." } }
@@ -105,7 +105,7 @@ run "refuses_a_domain_that_ends_in_a_dot" {
   expect_failures = [var.instances]
 }
 
-run "refuses_a_domain_with_capitals" {
+run "rejects_a_domain_with_capitals" {
   command = plan
   variables {
     instances = { north = { domain = "North.example.com" } }
@@ -113,7 +113,7 @@ run "refuses_a_domain_with_capitals" {
   expect_failures = [var.instances]
 }
 
-run "refuses_two_instances_on_one_domain" {
+run "rejects_two_instances_on_one_domain" {
   command = plan
   variables {
     instances = { north = { domain = "id.example.com" }, south = { domain = "id.example.com" } }
@@ -121,7 +121,7 @@ run "refuses_two_instances_on_one_domain" {
   expect_failures = [var.instances]
 }
 
-run "refuses_an_unknown_location" {
+run "rejects_an_unknown_location" {
   command = plan
   variables {
     instances = { north = { domain = "north.example.com", location = "europe" } }
@@ -129,7 +129,7 @@ run "refuses_an_unknown_location" {
   expect_failures = [var.instances]
 }
 
-run "refuses_an_exporter_that_is_no_service_account" {
+run "rejects_an_exporter_that_is_no_service_account" {
   command = plan
   variables {
     instances = { north = { domain = "north.example.com", exporters = ["user:jane@example.com"] } }
@@ -137,7 +137,7 @@ run "refuses_an_exporter_that_is_no_service_account" {
   expect_failures = [var.instances]
 }
 
-run "refuses_everyone_as_an_importer" {
+run "rejects_everyone_as_an_importer" {
   command = plan
   variables {
     instances = { north = { domain = "north.example.com", importers = ["allUsers"] } }
@@ -145,7 +145,7 @@ run "refuses_everyone_as_an_importer" {
   expect_failures = [var.instances]
 }
 
-run "refuses_an_origin_with_a_path" {
+run "rejects_an_origin_with_a_path" {
   command = plan
   variables {
     instances = { north = { domain = "north.example.com", cors_origins = ["https://console.example.com/"] } }
@@ -153,7 +153,7 @@ run "refuses_an_origin_with_a_path" {
   expect_failures = [var.instances]
 }
 
-run "refuses_an_unknown_log_level" {
+run "rejects_an_unknown_log_level" {
   command = plan
   variables {
     instances = { north = { domain = "north.example.com", log_level = "verbose" } }
@@ -161,7 +161,7 @@ run "refuses_an_unknown_log_level" {
   expect_failures = [var.instances]
 }
 
-run "refuses_a_negative_number_of_waiting_processes" {
+run "rejects_a_negative_number_of_waiting_processes" {
   command = plan
   variables {
     instances = { north = { domain = "north.example.com", min_instances = -1 } }
@@ -169,7 +169,7 @@ run "refuses_a_negative_number_of_waiting_processes" {
   expect_failures = [var.instances]
 }
 
-run "refuses_half_a_waiting_process" {
+run "rejects_half_a_waiting_process" {
   command = plan
   variables {
     instances = { north = { domain = "north.example.com", min_instances = 0.5 } }
@@ -177,7 +177,7 @@ run "refuses_half_a_waiting_process" {
   expect_failures = [var.instances]
 }
 
-run "refuses_too_many_waiting_processes" {
+run "rejects_too_many_waiting_processes" {
   command = plan
   variables {
     instances = { north = { domain = "north.example.com", min_instances = 11 } }
@@ -185,7 +185,7 @@ run "refuses_too_many_waiting_processes" {
   expect_failures = [var.instances]
 }
 
-run "refuses_a_project_id_that_is_too_short" {
+run "rejects_a_project_id_that_is_too_short" {
   command = plan
   variables {
     project_id = "acme"
@@ -193,7 +193,7 @@ run "refuses_a_project_id_that_is_too_short" {
   expect_failures = [var.project_id]
 }
 
-run "refuses_a_project_number" {
+run "rejects_a_project_number" {
   command = plan
   variables {
     project_id = "123456789012"
@@ -201,7 +201,7 @@ run "refuses_a_project_number" {
   expect_failures = [var.project_id]
 }
 
-run "refuses_a_project_id_of_a_domain" {
+run "rejects_a_project_id_of_a_domain" {
   command = plan
   variables {
     project_id = "example.com:acme"
@@ -209,7 +209,7 @@ run "refuses_a_project_id_of_a_domain" {
   expect_failures = [var.project_id]
 }
 
-run "refuses_a_zone_instead_of_a_region" {
+run "rejects_a_zone_instead_of_a_region" {
   command = plan
   variables {
     region = "europe-west1-b"
@@ -217,7 +217,7 @@ run "refuses_a_zone_instead_of_a_region" {
   expect_failures = [var.region]
 }
 
-run "refuses_a_continent_instead_of_a_region" {
+run "rejects_a_continent_instead_of_a_region" {
   command = plan
   variables {
     region = "EU"
@@ -225,7 +225,7 @@ run "refuses_a_continent_instead_of_a_region" {
   expect_failures = [var.region]
 }
 
-run "refuses_a_directory_without_archives" {
+run "rejects_a_directory_without_archives" {
   command = plan
   variables {
     dist_directory = "tests"
@@ -233,7 +233,7 @@ run "refuses_a_directory_without_archives" {
   expect_failures = [var.dist_directory]
 }
 
-run "refuses_a_notification_channel_without_its_project" {
+run "rejects_a_notification_channel_without_its_project" {
   command = plan
   variables {
     notification_channels = ["1234567890"]
@@ -241,7 +241,7 @@ run "refuses_a_notification_channel_without_its_project" {
   expect_failures = [var.notification_channels]
 }
 
-run "refuses_no_requests_at_all" {
+run "rejects_no_requests_at_all" {
   command = plan
   variables {
     requests_per_minute = 0
@@ -249,7 +249,7 @@ run "refuses_no_requests_at_all" {
   expect_failures = [var.requests_per_minute]
 }
 
-run "refuses_part_of_a_request" {
+run "rejects_part_of_a_request" {
   command = plan
   variables {
     requests_per_minute = 1.5
@@ -257,7 +257,7 @@ run "refuses_part_of_a_request" {
   expect_failures = [var.requests_per_minute]
 }
 
-run "refuses_more_requests_than_make_a_limit" {
+run "rejects_more_requests_than_make_a_limit" {
   command = plan
   variables {
     requests_per_minute = 10001
@@ -265,7 +265,7 @@ run "refuses_more_requests_than_make_a_limit" {
   expect_failures = [var.requests_per_minute]
 }
 
-run "refuses_files_that_are_deleted_at_once" {
+run "rejects_files_that_are_deleted_at_once" {
   command = plan
   variables {
     transfer_retention_days = 0
@@ -273,7 +273,7 @@ run "refuses_files_that_are_deleted_at_once" {
   expect_failures = [var.transfer_retention_days]
 }
 
-run "refuses_part_of_a_day" {
+run "rejects_part_of_a_day" {
   command = plan
   variables {
     transfer_retention_days = 1.5
@@ -281,7 +281,7 @@ run "refuses_part_of_a_day" {
   expect_failures = [var.transfer_retention_days]
 }
 
-run "refuses_files_that_are_kept_for_more_than_a_year" {
+run "rejects_files_that_are_kept_for_more_than_a_year" {
   command = plan
   variables {
     transfer_retention_days = 366
@@ -289,7 +289,7 @@ run "refuses_files_that_are_kept_for_more_than_a_year" {
   expect_failures = [var.transfer_retention_days]
 }
 
-run "refuses_a_database_like_a_uuid" {
+run "rejects_a_database_like_a_uuid" {
   command = plan
   variables {
     instances = { north = { domain = "north.example.com", database = "f47ac10b-58cc-4372-a567-0e02b2c3d479" } }
@@ -297,7 +297,7 @@ run "refuses_a_database_like_a_uuid" {
   expect_failures = [var.instances]
 }
 
-run "refuses_a_database_that_is_too_short" {
+run "rejects_a_database_that_is_too_short" {
   command = plan
   variables {
     instances = { north = { domain = "north.example.com", database = "abc" } }
@@ -305,7 +305,7 @@ run "refuses_a_database_that_is_too_short" {
   expect_failures = [var.instances]
 }
 
-run "refuses_the_default_database" {
+run "rejects_the_default_database" {
   command = plan
   variables {
     instances = { north = { domain = "north.example.com", database = "(default)" } }
@@ -313,7 +313,7 @@ run "refuses_the_default_database" {
   expect_failures = [var.instances]
 }
 
-run "refuses_two_instances_on_one_database" {
+run "rejects_two_instances_on_one_database" {
   command = plan
   variables {
     instances = { north = { domain = "north.example.com" }, south = { domain = "south.example.com", database = "north" } }

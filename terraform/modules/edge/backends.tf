@@ -13,13 +13,13 @@ resource "google_compute_region_network_endpoint_group" "this" {
   region                = var.region
   network_endpoint_type = "SERVERLESS"
 
-  # A function of the second generation is a Cloud Run service; `cloud_function` is for the first.
+  # Second-generation functions are Cloud Run services; `cloud_function` is for the first generation.
   cloud_run {
     service = each.value
   }
 }
 
-# No time-out and no health check: for serverless endpoints the API refuses both.
+# No timeout and no health check: the API rejects both for serverless endpoints.
 resource "google_compute_backend_service" "this" {
   for_each = local.backends
 
@@ -37,7 +37,7 @@ resource "google_compute_backend_service" "this" {
     sample_rate = 1
   }
 
-  # The map lets go of a backend before that is deleted: Google deletes none that is in use.
+  # The URL map drops a backend before its deletion, because Google rejects the deletion of a backend in use.
   lifecycle {
     create_before_destroy = true
   }

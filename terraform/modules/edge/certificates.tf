@@ -1,4 +1,4 @@
-# By DNS authorisation, so that a certificate is there before the domain leads here.
+# DNS authorisation issues the certificate before the domain points at the load balancer.
 resource "google_certificate_manager_dns_authorization" "this" {
   for_each = var.instances
 

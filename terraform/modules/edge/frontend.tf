@@ -15,7 +15,7 @@ resource "google_compute_target_https_proxy" "this" {
   certificate_map = "//certificatemanager.googleapis.com/${google_certificate_manager_certificate_map.this.id}"
 }
 
-# Nothing listens on port 80, not even to redirect: a token sent there would have gone over the network in clear.
+# Port 80 stays closed, even for redirects: a token sent to it would already have crossed the network in clear text.
 resource "google_compute_global_forwarding_rule" "https" {
   name                  = "identity"
   load_balancing_scheme = "EXTERNAL_MANAGED"

@@ -4,7 +4,7 @@ output "address" {
 }
 
 output "certificate_records" {
-  description = "Of each instance the DNS record that lets its certificate be issued."
+  description = "Each instance's DNS record that authorises its certificate."
   value = { for id, authorization in google_certificate_manager_dns_authorization.this : id => {
     name = authorization.dns_resource_record[0].name
     type = authorization.dns_resource_record[0].type
@@ -13,6 +13,6 @@ output "certificate_records" {
 }
 
 output "hosts" {
-  description = "Of each instance the domain that it has a certificate for."
+  description = "Each instance's domain, as the certificate map serves it."
   value       = { for id, entry in google_certificate_manager_certificate_map_entry.this : id => entry.hostname }
 }

@@ -1,12 +1,12 @@
 locals {
-  # The functions' own routes: a test compares them. `*` is one segment of a path; methods are the functions' business, so
-  # that a wrong one gets the interface's error.
+  # A test compares these routes with the functions' own. `*` matches one path segment.
+  # The functions check methods, so that a wrong method returns the interface's error.
   routes = jsondecode(file("${path.module}/routes.json"))
 
-  # Whatever no route leads to goes to the function that can do least, whose "not found" has the interface's form.
+  # Unmatched requests reach the least privileged function, whose "not found" error has the interface's form.
   fallback = "removeOtpEmail"
 
-  # What Google checks before it takes a new map: as many as it takes.
+  # Google checks these expectations, at most 100, before it accepts a new map.
   expectations = flatten([
     for id, instance in var.instances : [
       for route in local.routes : {

@@ -3,7 +3,7 @@ resource "google_compute_security_policy" "this" {
   type = "CLOUD_ARMOR"
 
   rule {
-    description = "Answers 429 to an address that sends too much."
+    description = "Returns 429 to addresses above the limit."
     priority    = 1000
     action      = "throttle"
     match {
@@ -24,7 +24,7 @@ resource "google_compute_security_policy" "this" {
   }
 
   rule {
-    description = "The rule that every policy must end with."
+    description = "The default rule, which every policy requires."
     priority    = 2147483647
     action      = "allow"
     match {

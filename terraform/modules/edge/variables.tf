@@ -1,5 +1,5 @@
 variable "instances" {
-  description = "Of each instance its domain, and the Cloud Run service of each function by the function's name in the code."
+  description = "Each instance's domain, and its Cloud Run services by the functions' names in the code."
   type        = map(object({ domain = string, services = map(string) }))
   nullable    = false
 }
@@ -11,7 +11,7 @@ variable "region" {
 }
 
 variable "requests_per_minute" {
-  description = "How many requests one IP address may send in a minute."
+  description = "The number of requests that one IP address may send per minute."
   type        = number
   nullable    = false
 }

@@ -1,8 +1,8 @@
-# One import that did not come to its end is worth knowing of: 499 where the client left, 504 where time ran out.
+# A single unfinished import matters: 499 means that the client disconnected, 504 that the timeout expired.
 resource "google_logging_metric" "import_unfinished" {
   project     = var.project_id
   name        = "${local.functions.import.name}-unfinished"
-  description = "Imports that were cut off, ran out of time or failed."
+  description = "Imports that were interrupted, timed out or failed."
   filter      = "${local.of_function.import} AND jsonPayload.route = \"/admin/v1/import\" AND jsonPayload.status >= 499"
 
   metric_descriptor {
@@ -19,7 +19,7 @@ resource "google_monitoring_alert_policy" "import_unfinished" {
   notification_channels = var.notification_channels
 
   conditions {
-    display_name = "an import was cut off, ran out of time or failed"
+    display_name = "an import was interrupted, timed out or failed"
     condition_threshold {
       filter          = "resource.type = \"cloud_run_revision\" AND metric.type = \"logging.googleapis.com/user/${google_logging_metric.import_unfinished.name}\""
       comparison      = "COMPARISON_GT"
@@ -34,6 +34,6 @@ resource "google_monitoring_alert_policy" "import_unfinished" {
   }
 
   documentation {
-    content = "Send the same import again: it goes on where it ended, and writes nothing twice."
+    content = "Send the same import again: it resumes, and writes no record twice."
   }
 }

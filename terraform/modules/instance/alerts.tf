@@ -1,23 +1,23 @@
 locals {
-  # When to tell, and what it means then. Times are seconds; what fails is a share of the requests.
+  # Each function's thresholds, and the cause and remedy that its alerts name. Times are in seconds.
   alarms = {
     removeOtpEmail = {
       failure_fraction = 0.01
       slow_after       = 2
-      slow_means       = "The database is slow, or processes are started all the time: look at the latency of Firestore, and set min_instances."
-      memory_means     = "It is called by more clients at once than it has memory for: raise memory, or lower concurrency."
+      slow_means       = "The database is slow, or cold starts are frequent: check Firestore's latency, and set min_instances."
+      memory_means     = "The concurrent requests need more memory than available: raise memory, or lower concurrency."
     }
     export = {
       failure_fraction = 0.1
       slow_after       = 3000
-      slow_means       = "An export comes near the limit of 60 minutes: export fewer organisations at a time, by org_ids."
-      memory_means     = "An export needs more memory than measured so far: it should not depend on the number of records."
+      slow_means       = "An export approaches the limit of 60 minutes: select fewer organisations with org_ids."
+      memory_means     = "An export needs more memory than measured: report it, since memory should not grow with the number of records."
     }
     import = {
       failure_fraction = 0.1
       slow_after       = 3000
-      slow_means       = "An import comes near the limit of 60 minutes. Where it ends with 504, send it again: it goes on from there."
-      memory_means     = "An import needs more memory than measured so far: it should not depend on the number of records."
+      slow_means       = "An import approaches the limit of 60 minutes. If it ends with 504, send it again: it resumes."
+      memory_means     = "An import needs more memory than measured: report it, since memory should not grow with the number of records."
     }
   }
 
@@ -36,7 +36,7 @@ resource "google_monitoring_alert_policy" "failing" {
   notification_channels = var.notification_channels
 
   conditions {
-    display_name = "more than ${local.alarms[each.key].failure_fraction * 100} % of the requests are answered 5xx"
+    display_name = "more than ${local.alarms[each.key].failure_fraction * 100} % of the requests returned 5xx"
     condition_threshold {
       filter             = "${local.of_function[each.key]} AND metric.type = \"run.googleapis.com/request_count\" AND metric.labels.response_code_class = \"5xx\""
       denominator_filter = "${local.of_function[each.key]} AND metric.type = \"run.googleapis.com/request_count\""
@@ -57,7 +57,7 @@ resource "google_monitoring_alert_policy" "failing" {
   }
 
   documentation {
-    content = "The log lines \"request failed\" of the same request id have the reason: docs/operations.md, \"Alarms\"."
+    content = "The log lines \"request failed\" hold the reason: docs/operations.md, \"Alarms\"."
   }
 }
 
@@ -71,7 +71,7 @@ resource "google_monitoring_alert_policy" "slow" {
   notification_channels = var.notification_channels
 
   conditions {
-    display_name = "one request in a hundred takes more than ${local.alarms[each.key].slow_after} s"
+    display_name = "1 % of the requests took longer than ${local.alarms[each.key].slow_after} s"
     condition_threshold {
       filter          = "${local.of_function[each.key]} AND metric.type = \"run.googleapis.com/request_latencies\""
       comparison      = "COMPARISON_GT"

@@ -1,5 +1,5 @@
-# For files on their way from one instance to another. The functions have no rights here: a request carries a service
-# account's key, and that account is what is let in.
+# Buckets for files in transit between instances. The functions have no access to them: each request carries the key of a
+# service account, and that account needs the permission.
 resource "google_storage_bucket" "transfer" {
   for_each = toset(["exports", "imports"])
 

@@ -3,7 +3,7 @@ resource "google_cloudfunctions2_function" "this" {
 
   project  = var.project_id
   location = var.region
-  # In lower case with hyphens, so that the Cloud Run service below it has the same name.
+  # Kebab case, so that the underlying Cloud Run service has the same name.
   name        = each.value.name
   description = "${each.key} of the identity instance ${var.id}"
 
@@ -34,7 +34,7 @@ resource "google_cloudfunctions2_function" "this" {
     all_traffic_on_latest_revision   = true
     service_account_email            = google_service_account.function[each.key].email
 
-    # The rest of the memory is for buffers, and for the file system, which is in memory here.
+    # The remaining memory holds buffers and the file system, which is in memory too.
     environment_variables = merge(local.environment, {
       NODE_OPTIONS = "--max-old-space-size=${each.value.heap}"
     })

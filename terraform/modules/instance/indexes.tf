@@ -1,6 +1,5 @@
-# Firestore indexes every field of every collection unless told otherwise: entries that are stored, paid for and kept up to
-# date with every write.
-# The service finds documents by their ids, and by `partition` (docs/decisions/0003-documents-of-the-store.md).
+# By default, Firestore indexes every field of every collection, which costs storage and slows each write.
+# The service finds documents by id and by `partition` only (docs/decisions/0003-documents-of-the-store.md).
 
 resource "google_firestore_field" "not_indexed" {
   project         = var.project_id

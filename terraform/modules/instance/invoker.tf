@@ -1,5 +1,5 @@
-# The load balancer brings no identity of its own, so everyone may invoke; the ingress setting lets in nobody but the load
-# balancer, and who may do what is decided by the function, by the bearer token.
+# The load balancer sends no identity, so everyone may invoke. The ingress setting rejects public requests that bypass the
+# load balancer, and the function authorises each request by its bearer token.
 resource "google_cloud_run_v2_service_iam_member" "invoker" {
   for_each = local.functions
 

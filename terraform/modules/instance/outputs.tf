@@ -1,14 +1,14 @@
 output "buckets" {
-  description = "The buckets for files: exports and imports."
+  description = "The names of the transfer buckets, under `exports` and `imports`."
   value       = { for kind, bucket in google_storage_bucket.transfer : kind => bucket.name }
 }
 
 output "database" {
-  description = "The name of the database."
+  description = "The database's name."
   value       = google_firestore_database.this.name
 }
 
 output "services" {
-  description = "The Cloud Run service of each function, by the function's name in the code."
+  description = "Each function's Cloud Run service, by the function's name in the code."
   value       = { for key, function in google_cloudfunctions2_function.this : key => function.name }
 }

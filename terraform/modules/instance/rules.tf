@@ -9,7 +9,7 @@ resource "google_firebaserules_ruleset" "this" {
     }
   }
 
-  # A release always names a ruleset that exists.
+  # The release must not name a deleted ruleset at any moment.
   lifecycle {
     create_before_destroy = true
   }

@@ -6,7 +6,7 @@ resource "google_service_account" "function" {
   display_name = "Function ${each.key} of the identity instance ${var.id}"
 }
 
-# Of this instance's database only, although the role is given on the project: databases have no policies of their own.
+# Databases have no IAM policies: the role is granted on the project, and its condition selects this instance's database.
 resource "google_project_iam_member" "database" {
   for_each = local.functions
 

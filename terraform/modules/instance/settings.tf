@@ -1,6 +1,6 @@
 locals {
-  # By their names in the code. Sizes are MiB, times seconds. Export and import work on one document at a time, and what
-  # a process may take is bounded by its heap, so they get a process for each request.
+  # By the functions' names in the code. Sizes are in MiB, times in seconds.
+  # Each process runs one export or import at a time, because the heap limit holds for the whole process.
   functions = {
     removeOtpEmail = {
       name          = "${var.id}-remove-otp-email"

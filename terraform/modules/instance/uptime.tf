@@ -1,5 +1,5 @@
 locals {
-  # Requests without a token, and the refusals that show that the function behind the path is there.
+  # Requests without a token: the expected rejection proves that the path reaches its function.
   probes = { for probe in jsondecode(file("${path.module}/probes.json")) : probe.function => probe }
 }
 
@@ -26,7 +26,7 @@ resource "google_monitoring_uptime_check_config" "this" {
     }
   }
 
-  # What answers is a function of ours, and not the load balancer or something else at this domain.
+  # The functions' errors contain this text; the load balancer's own pages do not.
   content_matchers {
     matcher = "CONTAINS_STRING"
     content = "\"code\":"
@@ -51,7 +51,7 @@ resource "google_monitoring_alert_policy" "unreachable" {
   notification_channels = var.notification_channels
 
   conditions {
-    display_name = "${each.value.method} https://${var.domain}${each.value.path} is not answered by ${each.value.status} from more than one place"
+    display_name = "${each.value.method} https://${var.domain}${each.value.path} does not return ${each.value.status} from more than one location"
     condition_threshold {
       filter          = "resource.type = \"uptime_url\" AND metric.type = \"monitoring.googleapis.com/uptime_check/check_passed\" AND metric.labels.check_id = \"${google_monitoring_uptime_check_config.this[each.key].uptime_check_id}\""
       comparison      = "COMPARISON_GT"
@@ -67,6 +67,6 @@ resource "google_monitoring_alert_policy" "unreachable" {
   }
 
   documentation {
-    content = "The domain's DNS record, its certificate, the load balancer or the function fails: docs/operations.md, \"Alarms\"."
+    content = "Check the domain's DNS record, its certificate, the load balancer and the function: docs/operations.md, \"Alarms\"."
   }
 }

@@ -1,85 +1,85 @@
-# The root module validates what a person writes; this one is given values that hold.
+# The root module validates its inputs; this module expects valid values.
 
 variable "archives" {
-  description = "Where each function's archive is, by the function's name in the code."
+  description = "The bucket and object of each function's archive, by the function's name in the code."
   type        = map(object({ bucket = string, object = string }))
   nullable    = false
 }
 
 variable "build_service_account" {
-  description = "Id of the service account that builds the functions."
+  description = "The id of the service account that builds the functions."
   type        = string
   nullable    = false
 }
 
 variable "cors_origins" {
-  description = "Origins whose pages may call from a browser."
+  description = "The origins whose pages may call the functions from a browser."
   type        = set(string)
   nullable    = false
 }
 
 variable "database" {
-  description = "The name of the database."
+  description = "The database's name."
   type        = string
   nullable    = false
 }
 
 variable "docker_repository" {
-  description = "Id of the repository that the built images are kept in."
+  description = "The id of the Artifact Registry repository for the functions' images."
   type        = string
   nullable    = false
 }
 
 variable "domain" {
-  description = "The domain that the instance answers on."
+  description = "The instance's domain."
   type        = string
   nullable    = false
 }
 
 variable "exporters" {
-  description = "Service accounts that may write to the bucket for exports."
+  description = "The service accounts, as IAM members, that may create objects in the bucket for exports."
   type        = set(string)
   nullable    = false
 }
 
 variable "id" {
-  description = "The instance's id, which begins the name of everything."
+  description = "The instance's id, which prefixes the names of its resources."
   type        = string
   nullable    = false
 }
 
 variable "importers" {
-  description = "Service accounts that may read from the bucket for imports."
+  description = "The service accounts, as IAM members, that may read objects of the bucket for imports."
   type        = set(string)
   nullable    = false
 }
 
 variable "location" {
-  description = "Where the database is."
+  description = "The database's location: a region or a multi-region."
   type        = string
   nullable    = false
 }
 
 variable "log_level" {
-  description = "How much the functions log."
+  description = "The functions' log level: debug, info, warn, error or silent."
   type        = string
   nullable    = false
 }
 
 variable "min_instances" {
-  description = "How many processes of removeOtpEmail wait for requests."
+  description = "The minimum number of removeOtpEmail processes. With 0, the first request waits for a cold start."
   type        = number
   nullable    = false
 }
 
 variable "notification_channels" {
-  description = "Names of the channels that alerts are sent to."
+  description = "The full names of the notification channels that receive alerts."
   type        = set(string)
   nullable    = false
 }
 
 variable "project_id" {
-  description = "The Google Cloud project."
+  description = "The Google Cloud project's id."
   type        = string
   nullable    = false
 }
@@ -91,7 +91,7 @@ variable "region" {
 }
 
 variable "transfer_retention_days" {
-  description = "After how many days files in the two buckets are deleted."
+  description = "The number of days after which objects in the transfer buckets are deleted."
   type        = number
   nullable    = false
 }

@@ -24,7 +24,7 @@ variables {
 run "is_a_load_balancer_of_the_kind_that_knows_path_templates" {
   assert {
     condition     = alltrue([for backend in google_compute_backend_service.this : backend.load_balancing_scheme == "EXTERNAL_MANAGED"])
-    error_message = "Every backend must be EXTERNAL_MANAGED: the classic load balancer refuses route rules."
+    error_message = "Every backend must be EXTERNAL_MANAGED: the classic load balancer rejects route rules."
   }
   assert {
     condition     = google_compute_global_forwarding_rule.https.load_balancing_scheme == "EXTERNAL_MANAGED"
@@ -32,14 +32,14 @@ run "is_a_load_balancer_of_the_kind_that_knows_path_templates" {
   }
 }
 
-run "leads_each_domain_to_its_own_instance" {
+run "routes_each_domain_to_its_own_instance" {
   assert {
     condition     = { for rule in google_compute_url_map.this.host_rule : rule.path_matcher => tolist(rule.hosts) } == { north = tolist(["north.example.com"]), south = tolist(["south.example.com"]) }
-    error_message = "Each instance has a host rule for its domain and no other."
+    error_message = "Each instance must have a host rule for its domain only."
   }
 }
 
-run "leads_each_route_to_its_function_of_the_same_instance" {
+run "sends_each_route_to_its_function_of_the_same_instance" {
   assert {
     condition = alltrue([
       for matcher in google_compute_url_map.this.path_matcher : [
@@ -57,7 +57,7 @@ run "leads_each_route_to_its_function_of_the_same_instance" {
         ["/openapi.json", google_compute_backend_service.this["${matcher.name}/export"].id],
       ]
     ])
-    error_message = "Each instance has exactly these routes, in this order."
+    error_message = "Each instance must have exactly these routes, in this order."
   }
   assert {
     condition = alltrue(flatten([
@@ -66,7 +66,7 @@ run "leads_each_route_to_its_function_of_the_same_instance" {
         (rule.match_rules[0].path_template_match == null) != (rule.match_rules[0].full_path_match == null)
       ]
     ]))
-    error_message = "A route is matched by a template or by its full path, never by both."
+    error_message = "A route must match by a template or by its full path, never by both."
   }
   assert {
     condition     = alltrue([for matcher in google_compute_url_map.this.path_matcher : length(distinct(matcher.route_rules[*].priority)) == length(matcher.route_rules)])
@@ -74,27 +74,27 @@ run "leads_each_route_to_its_function_of_the_same_instance" {
   }
 }
 
-run "leads_everything_else_to_the_function_that_can_do_least" {
+run "sends_unmatched_requests_to_the_least_privileged_function" {
   assert {
     condition     = alltrue([for matcher in google_compute_url_map.this.path_matcher : matcher.default_service == google_compute_backend_service.this["${matcher.name}/removeOtpEmail"].id])
-    error_message = "A path that no route matches must be answered by removeOtpEmail of the same instance."
+    error_message = "An unmatched path must reach removeOtpEmail of the same instance."
   }
   assert {
     condition     = google_compute_url_map.this.default_service == google_compute_backend_service.this["north/removeOtpEmail"].id
-    error_message = "A host that is no instance's must be answered by removeOtpEmail as well."
+    error_message = "An unknown host must reach removeOtpEmail too."
   }
 }
 
 run "lets_google_check_every_route" {
   assert {
     condition     = length(google_compute_url_map.this.test) == 14
-    error_message = "Each route of each instance has a test in the map."
+    error_message = "Each route of each instance must have a test in the map."
   }
   assert {
     condition = contains([
       for test in google_compute_url_map.this.test : "${test.host}${test.path} ${test.service}"
     ], "south.example.com/v2/users/1/otp_email ${google_compute_backend_service.this["south/removeOtpEmail"].id}")
-    error_message = "A template is tested by a path that it matches."
+    error_message = "A template's test must use a path that matches it."
   }
 }
 
@@ -108,29 +108,29 @@ run "stays_within_the_hundred_tests_of_a_map" {
 
   assert {
     condition     = length(google_compute_url_map.this.test) == 100
-    error_message = "A map takes a hundred tests."
+    error_message = "A map accepts at most 100 tests."
   }
   assert {
     condition     = length(google_compute_url_map.this.path_matcher) == 30
-    error_message = "Every instance is routed all the same."
+    error_message = "Every instance must still have its routes."
   }
 }
 
 run "reaches_functions_of_the_second_generation" {
   assert {
     condition     = alltrue([for group in google_compute_region_network_endpoint_group.this : group.network_endpoint_type == "SERVERLESS" && length(group.cloud_run) == 1 && length(group.cloud_function) == 0])
-    error_message = "A function of the second generation is reached as a Cloud Run service."
+    error_message = "A second-generation function must be reached as a Cloud Run service."
   }
   assert {
     condition     = google_compute_region_network_endpoint_group.this["south/import"].cloud_run[0].service == "south-import"
-    error_message = "Each endpoint group leads to one function's service."
+    error_message = "Each endpoint group must name one function's service."
   }
 }
 
 run "has_a_certificate_for_every_instance" {
   assert {
     condition     = { for key, entry in google_certificate_manager_certificate_map_entry.this : key => entry.hostname } == { north = "north.example.com", south = "south.example.com" }
-    error_message = "Each instance has an entry in the certificate map, for its domain."
+    error_message = "Each instance must have a certificate map entry for its domain."
   }
   assert {
     condition = alltrue([
@@ -140,18 +140,18 @@ run "has_a_certificate_for_every_instance" {
       && tolist(google_certificate_manager_certificate.this[key].managed[0].dns_authorizations) == tolist([google_certificate_manager_dns_authorization.this[key].id])
       && google_certificate_manager_dns_authorization.this[key].domain == entry.hostname
     ])
-    error_message = "Each entry names a certificate of its own domain, authorised by that domain's DNS."
+    error_message = "Each entry must name its domain's certificate, authorised by that domain's DNS."
   }
   assert {
     condition     = google_compute_target_https_proxy.this.certificate_map == "//certificatemanager.googleapis.com/${google_certificate_manager_certificate_map.this.id}"
-    error_message = "The proxy serves the certificates of the map."
+    error_message = "The proxy must serve the map's certificates."
   }
 }
 
-run "takes_tls_1_2_and_up_on_port_443_and_nothing_else" {
+run "accepts_only_tls_1_2_or_later_on_port_443" {
   assert {
     condition     = google_compute_ssl_policy.this.min_tls_version == "TLS_1_2" && google_compute_ssl_policy.this.profile == "RESTRICTED"
-    error_message = "Older TLS and weak ciphers must be refused."
+    error_message = "Older TLS versions and weak ciphers must be rejected."
   }
   assert {
     condition     = google_compute_target_https_proxy.this.ssl_policy == google_compute_ssl_policy.this.id
@@ -159,14 +159,14 @@ run "takes_tls_1_2_and_up_on_port_443_and_nothing_else" {
   }
   assert {
     condition     = google_compute_global_forwarding_rule.https.port_range == "443" && google_compute_global_forwarding_rule.https.target == google_compute_target_https_proxy.this.id
-    error_message = "The only port is 443."
+    error_message = "Port 443 must be the only port."
   }
 }
 
-run "slows_down_who_sends_too_much" {
+run "throttles_addresses_above_the_limit" {
   assert {
     condition     = alltrue([for backend in google_compute_backend_service.this : backend.security_policy == google_compute_security_policy.this.id])
-    error_message = "No backend is reached past the policy."
+    error_message = "Every backend must use the policy."
   }
   assert {
     condition = [
@@ -177,13 +177,13 @@ run "slows_down_who_sends_too_much" {
         ]
       ] if rule.action == "throttle" && rule.match[0].config[0].src_ip_ranges == toset(["*"])
     ] == [[["allow", "deny(429)", "IP", 600, 60]]]
-    error_message = "An address that sends more than was set is answered 429, whatever it is."
+    error_message = "Every address above the limit must receive 429."
   }
 }
 
 run "writes_a_log_line_for_every_request" {
   assert {
     condition     = alltrue([for backend in google_compute_backend_service.this : backend.log_config[0].enable && backend.log_config[0].sample_rate == 1])
-    error_message = "The load balancer's log is the only record of who called what."
+    error_message = "The load balancer's log is the only record of all requests."
   }
 }

@@ -35,7 +35,7 @@ run "protects_the_database" {
 
   assert {
     condition     = google_firestore_database.this.name == "north" && google_firestore_database.this.location_id == "eur3" && google_firestore_database.this.type == "FIRESTORE_NATIVE"
-    error_message = "The instance has a database of its own, where it was asked to be."
+    error_message = "The instance must have its own database, in the given location."
   }
   assert {
     condition     = google_firestore_database.this.delete_protection_state == "DELETE_PROTECTION_ENABLED"
@@ -43,7 +43,7 @@ run "protects_the_database" {
   }
   assert {
     condition     = google_firestore_database.this.point_in_time_recovery_enablement == "POINT_IN_TIME_RECOVERY_ENABLED"
-    error_message = "The database must be recoverable to any minute of the last days: exports read from one moment, too."
+    error_message = "Point-in-time recovery must be on: exports read from one moment too."
   }
   assert {
     condition     = google_firestore_database.this.concurrency_mode == "PESSIMISTIC"
@@ -51,11 +51,11 @@ run "protects_the_database" {
   }
   assert {
     condition     = google_firestore_backup_schedule.daily.retention == "604800s" && length(google_firestore_backup_schedule.daily.daily_recurrence) == 1 && google_firestore_backup_schedule.daily.database == "north"
-    error_message = "There is a backup every day, kept for a week."
+    error_message = "There must be a daily backup, kept for a week."
   }
 }
 
-run "leads_everything_to_a_restored_database" {
+run "uses_a_restored_database_throughout" {
   command = plan
   variables {
     database = "north-restored"
@@ -71,15 +71,15 @@ run "leads_everything_to_a_restored_database" {
       alltrue([for function in google_cloudfunctions2_function.this : function.service_config[0].environment_variables.FIRESTORE_DATABASE == "north-restored"]),
       alltrue([for grant in google_project_iam_member.database : endswith(grant.condition[0].expression, "/databases/north-restored\"")]),
     ])
-    error_message = "Backups, indexes, rules, functions and roles must all be those of the database that is named."
+    error_message = "Backups, indexes, rules, functions and roles must all name the restored database."
   }
   assert {
     condition     = google_cloudfunctions2_function.this["export"].name == "north-export" && google_storage_bucket.transfer["exports"].name == "acme-identity-north-exports"
-    error_message = "Everything else stays as it is."
+    error_message = "All other names must stay the same."
   }
 }
 
-run "leaves_everything_of_the_database_behind_when_the_instance_goes" {
+run "keeps_the_database_when_the_instance_is_removed" {
   command = plan
 
   assert {
@@ -90,7 +90,7 @@ run "leaves_everything_of_the_database_behind_when_the_instance_goes" {
       google_firebaserules_ruleset.this.deletion_policy,
       google_firebaserules_release.this.deletion_policy,
     ], values(google_firestore_field.partition)[*].deletion_policy) : policy == "ABANDON"])
-    error_message = "Taking an instance out of the map must not touch its data, nor open it, nor index it anew."
+    error_message = "Removing an instance from the map must keep its data, rules and indexes."
   }
 }
 
@@ -105,11 +105,11 @@ run "indexes_one_field_and_nothing_else" {
       length(google_firestore_field.not_indexed.index_config[0].indexes) == 0,
       google_firestore_field.not_indexed.database == "north",
     ])
-    error_message = "No field of any collection is indexed unless it is named."
+    error_message = "No field may be indexed by default."
   }
   assert {
     condition     = toset(keys(google_firestore_field.partition)) == toset(jsondecode(file("collections.json")))
-    error_message = "Every collection is searched by its partition."
+    error_message = "Every collection must have an index of its partition."
   }
   assert {
     condition = alltrue([
@@ -117,14 +117,14 @@ run "indexes_one_field_and_nothing_else" {
       field.collection == collection && field.field == "partition" && field.database == "north" &&
       [for index in field.index_config[0].indexes : [index.order, index.query_scope]] == [["ASCENDING", "COLLECTION"]]
     ])
-    error_message = "The field partition has one ascending index a collection."
+    error_message = "The field partition must have one ascending index per collection."
   }
 }
 
-run "refuses_clients_by_the_projects_rules" {
+run "rejects_clients_by_the_projects_rules" {
   assert {
     condition     = google_firebaserules_ruleset.this.source[0].files[0].content == file("../../../firestore.rules")
-    error_message = "The rules in force are those that the tests on the emulator run with."
+    error_message = "The rules must be those that the emulator's tests use."
   }
   assert {
     condition     = google_firebaserules_release.this.name == "cloud.firestore/north" && google_firebaserules_release.this.ruleset_name == google_firebaserules_ruleset.this.name
@@ -137,18 +137,18 @@ run "keeps_files_private_and_for_days_only" {
 
   assert {
     condition     = { for kind, bucket in google_storage_bucket.transfer : kind => bucket.name } == { exports = "acme-identity-north-exports", imports = "acme-identity-north-imports" }
-    error_message = "There is a bucket for exports and one for imports."
+    error_message = "There must be one bucket for exports and one for imports."
   }
   assert {
     condition = alltrue([
       for bucket in google_storage_bucket.transfer :
       bucket.uniform_bucket_level_access && bucket.public_access_prevention == "enforced"
     ])
-    error_message = "Nobody gets in by an object's own access list, or as the public."
+    error_message = "Neither object ACLs nor public access may grant anything."
   }
   assert {
     condition     = alltrue([for bucket in google_storage_bucket.transfer : bucket.force_destroy == false])
-    error_message = "A bucket with files in it must not be deleted with the instance."
+    error_message = "Removing the instance must not delete a bucket that holds files."
   }
   assert {
     condition = alltrue([
@@ -156,20 +156,20 @@ run "keeps_files_private_and_for_days_only" {
       [for rule in bucket.lifecycle_rule : [one(rule.action).type, one(rule.condition).age]] ==
       [["Delete", 7], ["AbortIncompleteMultipartUpload", 1]] && bucket.soft_delete_policy[0].retention_duration_seconds == 604800
     ])
-    error_message = "Files are deleted after the days that were set, and can be brought back for a week."
+    error_message = "Objects must be deleted after the given number of days, and stay recoverable for a week."
   }
 }
 
-run "lets_named_accounts_into_one_bucket_each" {
+run "grants_each_account_one_bucket" {
   command = plan
 
   assert {
     condition     = { for member, grant in google_storage_bucket_iam_member.exporter : member => [grant.bucket, grant.role] } == { "serviceAccount:exporter@acme-identity.iam.gserviceaccount.com" = ["acme-identity-north-exports", "roles/storage.objectCreator"] }
-    error_message = "An exporter may create objects in the bucket for exports, and read none."
+    error_message = "An exporter may only create objects in the bucket for exports."
   }
   assert {
     condition     = { for member, grant in google_storage_bucket_iam_member.importer : member => [grant.bucket, grant.role] } == { "serviceAccount:importer@acme-identity.iam.gserviceaccount.com" = ["acme-identity-north-imports", "roles/storage.objectViewer"] }
-    error_message = "An importer may read objects of the bucket for imports, and create none."
+    error_message = "An importer may only read objects of the bucket for imports."
   }
 }
 
@@ -178,22 +178,22 @@ run "gives_each_function_an_account_with_one_role_on_one_database" {
 
   assert {
     condition     = { for key, account in google_service_account.function : key => account.account_id } == { removeOtpEmail = "north-otp-email", export = "north-export", import = "north-import" }
-    error_message = "Each function has an account of its own."
+    error_message = "Each function must have its own account."
   }
   assert {
     condition     = { for key, grant in google_project_iam_member.database : key => grant.role } == { removeOtpEmail = "roles/datastore.user", export = "roles/datastore.viewer", import = "roles/datastore.user" }
-    error_message = "Export only reads; no function has any other role."
+    error_message = "Export must only read, and no function may have another role."
   }
   assert {
     condition = alltrue([
       for grant in google_project_iam_member.database :
       [for condition in grant.condition : condition.expression] == ["resource.name == \"projects/acme-identity/databases/north\""]
     ])
-    error_message = "Each role must be for this instance's database only."
+    error_message = "Each role must be limited to this instance's database."
   }
 }
 
-run "keeps_the_names_of_accounts_within_thirty_characters" {
+run "keeps_account_ids_within_thirty_characters" {
   command = plan
   variables {
     id = "an-instance-of-20-ch"
@@ -223,29 +223,29 @@ run "runs_each_function_as_it_was_measured" {
       export         = ["north-export", "1024Mi", 3600, 1, 0, "--max-old-space-size=512"]
       import         = ["north-import", "1024Mi", 3600, 1, 0, "--max-old-space-size=512"]
     }
-    error_message = "Memory, time, concurrency and heap are those that operations.md describes."
+    error_message = "Memory, timeout, concurrency and heap must be those that docs/operations.md describes."
   }
   assert {
     condition     = alltrue([for function in google_cloudfunctions2_function.this : function.service_config[0].available_cpu == "1"])
-    error_message = "More than one request at a time needs a whole processor."
+    error_message = "Concurrent requests need a whole CPU."
   }
   assert {
     condition     = alltrue([for function in local.functions : function.heap * 2 <= function.memory])
-    error_message = "Half of the memory is for what is not in the heap: buffers and temporary files."
+    error_message = "Half of the memory must remain for buffers and temporary files."
   }
   assert {
     condition = alltrue([
       for key, function in google_cloudfunctions2_function.this :
       function.build_config[0].runtime == "nodejs24" && function.build_config[0].entry_point == key && length(function.build_config[0].automatic_update_policy) == 1
     ])
-    error_message = "Each function runs under Node 24, kept up to date, and is called by its name in the code."
+    error_message = "Each function must run on an automatically updated Node 24, with its name in the code as entry point."
   }
   assert {
     condition = alltrue([
       for key, function in google_cloudfunctions2_function.this :
       function.build_config[0].source[0].storage_source[0].object == var.archives[key].object && function.build_config[0].source[0].storage_source[0].bucket == "sources"
     ])
-    error_message = "Each function is built from its own archive."
+    error_message = "Each function must be built from its own archive."
   }
 }
 
@@ -266,16 +266,16 @@ run "configures_the_functions" {
         SHUTDOWN_SECONDS   = "9"
       }
     ])
-    error_message = "Every function is led to this instance's database, and ends before the platform ends it."
+    error_message = "Every function must use this instance's database, and end before the platform ends it."
   }
 }
 
-run "lets_only_the_load_balancer_in" {
+run "admits_only_the_load_balancer" {
   command = plan
 
   assert {
     condition     = alltrue([for function in google_cloudfunctions2_function.this : function.service_config[0].ingress_settings == "ALLOW_INTERNAL_AND_GCLB"])
-    error_message = "A function must not be reached past the load balancer."
+    error_message = "Public requests must not bypass the load balancer."
   }
   assert {
     condition = {
@@ -285,7 +285,7 @@ run "lets_only_the_load_balancer_in" {
       export         = ["north-export", "roles/run.invoker", "allUsers"]
       import         = ["north-import", "roles/run.invoker", "allUsers"]
     }
-    error_message = "The load balancer has no identity, so everyone may invoke a service, and nobody may do anything else with it."
+    error_message = "The load balancer sends no identity, so everyone may invoke a service, and do nothing else with it."
   }
 }
 
@@ -299,23 +299,23 @@ run "runs_each_function_as_its_own_account" {
   }
 }
 
-run "watches_every_function_from_outside" {
+run "probes_every_function_from_outside" {
   command = plan
 
   assert {
     condition     = toset(keys(google_monitoring_uptime_check_config.this)) == toset(keys(local.functions))
-    error_message = "Each function is probed."
+    error_message = "Each function must have a probe."
   }
   assert {
     condition = alltrue([
       for check in google_monitoring_uptime_check_config.this :
       check.monitored_resource[0].labels.host == "north.example.com" && check.http_check[0].use_ssl && check.http_check[0].validate_ssl
     ])
-    error_message = "Probes go to the instance's domain, and check its certificate."
+    error_message = "Probes must use the instance's domain, and check its certificate."
   }
 }
 
-run "tells_the_channels_of_every_alert_and_what_to_do" {
+run "sends_every_alert_with_its_remedy" {
   assert {
     condition = alltrue([
       for policy in concat(
@@ -326,7 +326,7 @@ run "tells_the_channels_of_every_alert_and_what_to_do" {
         [google_monitoring_alert_policy.import_unfinished],
       ) : toset(policy.notification_channels) == var.notification_channels && length(policy.documentation[0].content) > 20
     ])
-    error_message = "No alert goes unheard, or leaves its reader alone."
+    error_message = "Every alert must reach the channels, and name a remedy."
   }
   assert {
     condition = alltrue([
@@ -335,17 +335,17 @@ run "tells_the_channels_of_every_alert_and_what_to_do" {
       && strcontains(policy.conditions[0].condition_threshold[0].filter, "5xx")
       && policy.conditions[0].condition_threshold[0].denominator_filter != null
     ])
-    error_message = "An alert on failures is on the share of one function's requests."
+    error_message = "An alert on failures must compare one function's failures with its requests."
   }
   assert {
     condition = alltrue([
       for key, policy in google_monitoring_alert_policy.slow :
       policy.conditions[0].condition_threshold[0].threshold_value < google_cloudfunctions2_function.this[key].service_config[0].timeout_seconds * 1000
     ])
-    error_message = "An alert on slowness comes before the time-out."
+    error_message = "An alert on slowness must come before the timeout."
   }
   assert {
     condition     = strcontains(google_monitoring_alert_policy.import_unfinished.conditions[0].condition_threshold[0].filter, "user/north-import-unfinished")
-    error_message = "An import that did not finish is told of."
+    error_message = "An unfinished import must raise an alert."
   }
 }

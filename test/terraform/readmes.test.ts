@@ -1,0 +1,70 @@
+import { access, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { attributesTable, inputsTable, outputsTable, readInputs, withTable } from './interfaceTables.ts';
+import { readTerraform } from './terraformFiles.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+// `npm run test:terraform -- readmes -u` updates the tables.
+
+/** Every `.tf` file of a directory whose name begins with `prefix`, in one text. */
+async function readAll(directory: string, prefix: string): Promise<string> {
+  const names = (await readdir(join(root, 'terraform', directory))).filter((name) => name.endsWith('.tf'));
+  const files = names.filter((name) => name.startsWith(prefix)).toSorted();
+  return (await Promise.all(files.map((name) => readTerraform(join(directory, name))))).join('\n');
+}
+
+/** The README of a directory with its tables made from the configuration. */
+async function withTables(directory: string, readme: string): Promise<string> {
+  const variables = await readAll(directory, 'variables');
+  const inputs = withTable(readme, 'Inputs', inputsTable(variables));
+  const both = withTable(inputs, 'Outputs', outputsTable(await readAll(directory, 'outputs')));
+  const heading = 'Settings of an instance';
+  return directory === '.' ? withTable(both, heading, attributesTable(variables, 'instances')) : both;
+}
+
+/** The example of a README: its only block of HCL. */
+function exampleOf(readme: string): string {
+  return /^```hcl\n([\s\S]*?)^```$/m.exec(readme)?.[1] ?? '';
+}
+
+describe.each(['.', 'modules/edge', 'modules/instance'])('the README of terraform/%s', (directory) => {
+  const path = join(directory, 'README.md');
+
+  it("lists the configuration's inputs and outputs", async () => {
+    const expected = await withTables(directory, await readTerraform(path));
+    await expect(expected).toMatchFileSnapshot(join(root, 'terraform', path));
+  });
+
+  it('names files that exist', async () => {
+    const readme = await readTerraform(path);
+    const named = [...readme.matchAll(/`([\w./]+\.(?:tf|json))`/g)].map(([, name = '']) => name);
+    expect(named.length).toBeGreaterThan(0);
+    for (const name of named) await access(join(root, 'terraform', directory, name));
+  });
+});
+
+describe.each(['modules/edge', 'modules/instance'])('the README of terraform/%s', (directory) => {
+  it('shows an example that sets exactly the inputs', async () => {
+    const example = exampleOf(await readTerraform(join(directory, 'README.md')));
+    const [source, ...set] = [...example.matchAll(/^ {2}(\w+) += /gm)].map(([, name]) => name);
+    const inputs = readInputs(await readAll(directory, 'variables')).map(({ name }) => name);
+    expect(source).toBe('source');
+    expect(set.toSorted()).toEqual(inputs.toSorted());
+  });
+
+  it('names the versions that it requires', async () => {
+    const versions = await readTerraform(join(directory, 'versions.tf'));
+    const [terraform = '', google = ''] = [...versions.matchAll(/version += "(.*)"/g)].map(([, range]) => range);
+    expect(await readTerraform(join(directory, 'README.md'))).toContain(
+      `It requires Terraform \`${terraform}\` and the provider \`hashicorp/google\` \`${google}\`.`,
+    );
+  });
+});
+
+describe('the README of terraform', () => {
+  it('shows the example of the settings', async () => {
+    expect(exampleOf(await readTerraform('README.md'))).toBe(await readTerraform('terraform.tfvars.example'));
+  });
+});
