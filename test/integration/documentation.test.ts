@@ -12,7 +12,7 @@ import {
   shownCommands,
   tableUnder,
   withoutChanging,
-} from '../support/documentation.ts';
+} from '../support/documents/documentation.ts';
 import { type LocalStart, startLocal } from '../support/localStart.ts';
 import { root, run } from '../support/program.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/temporaryDirectory.ts';

@@ -6,7 +6,7 @@ import { removeOtpEmail } from '../../functions/removeOtpEmail/removeOtpEmail.ts
 import { initialise } from '../../shared/accounts/initialise.ts';
 import { authenticate } from '../../shared/auth/authenticate.ts';
 import { type Billed, countedStore } from '../support/countedStore.ts';
-import { tableUnder } from '../support/documentation.ts';
+import { tableUnder } from '../support/documents/documentation.ts';
 import { createUser } from '../support/documents.ts';
 import { root } from '../support/program.ts';
 import { openTestStore, sqlite } from '../support/stores.ts';

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { commands } from '../../cli/commands.ts';
-import { tableUnder } from '../support/documentation.ts';
+import { tableUnder } from '../support/documents/documentation.ts';
 import { root } from '../support/program.ts';
 import { readTerraform } from './terraformFiles.ts';
 

@@ -1,5 +1,5 @@
 # An instance that is taken out of the map leaves its data behind: its database, the indexes and rules of that, and the
-# backups. What is deleted is deleted by hand (docs/deploying.md, "Remove an instance and keep its data").
+# backups. What is deleted is deleted by hand (README, "Remove an instance without losing its data").
 
 resource "google_firestore_database" "this" {
   project                           = var.project_id

@@ -1,6 +1,6 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { glob, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { root } from './program.ts';
+import { root } from '../program.ts';
 
 /** A Markdown file of the repository. */
 export interface Document {
@@ -21,11 +21,10 @@ export interface ShownCommand {
   readonly notRun: string | undefined;
 }
 
-/** Reads the Markdown files of the root and of `docs/`: the README first, the others by their paths. */
+/** Reads the repository's Markdown files: the README first, the others by their paths. */
 export async function readDocuments(): Promise<readonly Document[]> {
-  const inRoot = await readdir(root);
-  const inDocs = await readdir(join(root, 'docs'), { recursive: true });
-  const paths = [...inRoot, ...inDocs.map((name) => join('docs', name))].filter((path) => path.endsWith('.md'));
+  const paths: string[] = [];
+  for await (const path of glob(['*.md', 'docs/**/*.md', 'terraform/**/*.md'], { cwd: root })) paths.push(path);
   const others = paths.filter((path) => path !== 'README.md').toSorted();
   return Promise.all(['README.md', ...others].map(readDocument));
 }
@@ -110,7 +109,7 @@ const changing: readonly [RegExp, string][] = [
   [/sha256:[0-9a-f]{64}/g, '<digest>'],
   [/\bidpat_[\w-]{51}|\bidpat_…/g, '<token>'],
   [/\b[0-9a-f]{32}\b/g, '<token id>'],
-  [/\b(?!330)\d{18}\b/g, '<id>'],
+  [/\b(?!330000000000000)\d{18}\b/g, '<id>'],
   [/"generation":"\d+"/g, '"generation":"<generation>"'],
   [/"crc32c":"[^"]+"/g, '"crc32c":"<checksum>"'],
 ];
