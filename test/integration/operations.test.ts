@@ -6,9 +6,9 @@ import { removeOtpEmail } from '../../functions/removeOtpEmail/operation.ts';
 import { initialise } from '../../shared/accounts/initialise.ts';
 import { authenticate } from '../../shared/auth/authorise.ts';
 import { type Billed, countedStore } from '../support/countedStore.ts';
+import { tableUnder } from '../support/documents/documentation.ts';
 import { createUser } from '../support/documents.ts';
 import { root } from '../support/program.ts';
-import { tableUnder } from '../support/readme.ts';
 import { openTestStore, sqlite } from '../support/stores.ts';
 import { testInstance } from '../support/testInstance.ts';
 

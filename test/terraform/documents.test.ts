@@ -1,14 +1,14 @@
-import { access, readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { commands } from '../../cli/commands.ts';
+import { tableUnder } from '../support/documents/documentation.ts';
 import { root } from '../support/program.ts';
-import { tableUnder } from '../support/readme.ts';
 import { readTerraform } from './terraformFiles.ts';
 
-const documents = ['README.md', 'docs/operations.md'];
+const documents = ['docs/deploying.md', 'docs/operations.md'];
 const texts = await Promise.all(documents.map((path) => readFile(join(root, path), 'utf8')));
-const [readme = '', operations = ''] = texts;
+const [deploying = '', operations = ''] = texts;
 
 /** All of the configuration in a directory of it. */
 async function configuration(directory: string): Promise<string> {
@@ -33,12 +33,6 @@ describe.each(documents.map((name, index) => ({ name, text: texts[index] ?? '' }
     for (const name of named) expect(outputs).toContain(`output "${name}" {`);
   });
 
-  it('names files that there are', async () => {
-    const named = matches(text, /[`(]((?:terraform|docs)\/[\w./]+\.(?:tf|json|md))[`)]/g);
-    expect(named.length).toBeGreaterThan(0);
-    for (const path of named) await access(join(root, path));
-  });
-
   it('names commands of identity that there are', () => {
     const known = commands.map(({ name }) => name);
     const called = matches(text, /npm run -s identity -- ([a-z]\S*(?: [a-z]\S*)?)/g);
@@ -48,11 +42,10 @@ describe.each(documents.map((name, index) => ({ name, text: texts[index] ?? '' }
   });
 });
 
-describe('the README', () => {
+describe('the deployment manual', () => {
   it('shows the example of the settings as it is', async () => {
-    const example = (await readTerraform('terraform.tfvars.example')).trimEnd();
-    const indented = example.replace(/^(?=.)/gm, '       ');
-    expect(readme).toContain(indented);
+    const example = await readTerraform('terraform.tfvars.example');
+    expect(deploying).toContain(`\`\`\`hcl\n${example.trimEnd()}\n\`\`\``);
   });
 });
 

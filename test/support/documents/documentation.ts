@@ -1,0 +1,126 @@
+import { glob, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { root } from '../program.ts';
+
+/** A Markdown file of the repository. */
+export interface Document {
+  /** Its path from the root, such as `docs/clients.md`. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/** An `sh` block of a document. */
+export interface ShownCommand {
+  readonly path: string;
+  /** The heading that it stands under. */
+  readonly heading: string;
+  readonly command: string;
+  /** The block of output that follows it; undefined where there is none. */
+  readonly output: string | undefined;
+  /** The words after `sh`, which say why the tests do not run the block; undefined for one that they run. */
+  readonly notRun: string | undefined;
+}
+
+/** Reads the repository's Markdown files: the README first, the others by their paths. */
+export async function readDocuments(): Promise<readonly Document[]> {
+  const paths: string[] = [];
+  for await (const path of glob(['*.md', 'docs/**/*.md', 'terraform/**/*.md'], { cwd: root })) paths.push(path);
+  const others = paths.filter((path) => path !== 'README.md').toSorted();
+  return Promise.all(['README.md', ...others].map(readDocument));
+}
+
+/** Reads one of them. */
+export async function readDocument(path: string): Promise<Document> {
+  return { path, text: await readFile(join(root, path), 'utf8') };
+}
+
+const headingOrBlock = /^#{1,6} (?<title>.*)$|^(?<indent> *)```(?<info>.*)\n(?<content>[\s\S]*?)^ *```$/gm;
+
+/** Finds the `sh` blocks of a document, in their order. */
+export function shownCommands({ path, text }: Document): ShownCommand[] {
+  const commands: ShownCommand[] = [];
+  let heading = '';
+  let endOfCommand: number | undefined;
+  for (const match of text.matchAll(headingOrBlock)) {
+    const { title, indent = '', info = '', content = '' } = match.groups ?? {};
+    const [language, ...reason] = info.split(' ');
+    const lines = content.trimEnd().replace(new RegExp(`^${indent}`, 'gm'), '');
+    const isOutput = endOfCommand !== undefined && text.slice(endOfCommand, match.index).trim() === '';
+    endOfCommand = undefined;
+    if (title !== undefined) {
+      heading = title;
+    } else if (language === 'sh') {
+      commands.push({ path, heading, command: lines, output: undefined, notRun: reason.join(' ') || undefined });
+      endOfCommand = match.index + match[0].length;
+    } else if (isOutput) {
+      commands.push(...commands.splice(-1).map((command) => ({ ...command, output: lines })));
+    }
+  }
+  return commands;
+}
+
+/** The cells of the table under a heading, without the table's head. */
+export function tableUnder(markdown: string, heading: string): string[][] {
+  const [, section = ''] = markdown.split(new RegExp(`^## ${heading}$`, 'm'));
+  const [body = ''] = section.split(/^## /m);
+  const rows = body.split('\n').filter((line) => line.startsWith('|'));
+  return rows.slice(2).map((row) =>
+    row
+      .split(/(?<!\\)\|/)
+      .slice(1, -1)
+      .map((cell) => cell.trim().replaceAll('\\|', '|')),
+  );
+}
+
+/** A link to a file of the repository. */
+export interface RelativeLink {
+  /** The file's path from the root. */
+  readonly path: string;
+  /** The heading that it leads to, as GitHub writes it in addresses. */
+  readonly anchor: string | undefined;
+}
+
+/** Finds the links of a document that lead to files of the repository. */
+export function relativeLinks({ path, text }: Document): RelativeLink[] {
+  return [...text.matchAll(/\]\((?![a-z]+:)([^)#\s]*)(?:#([^)\s]+))?\)/g)].map(([, target = '', anchor]) => ({
+    path: target === '' ? path : join(dirname(path), target),
+    anchor,
+  }));
+}
+
+/** The headings of a document, as GitHub writes them in addresses. */
+export function anchors({ text }: Document): string[] {
+  return [...text.replace(/^```[\s\S]*?^```$/gm, '').matchAll(/^#{1,6} (.*)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+/** Finds the paths of the repository that a document names in code, placeholders and patterns left out. */
+export function namedPaths({ text }: Document): string[] {
+  const folders = 'bench|build|cli|docs|functions|local|shared|terraform|test|tools';
+  return [...text.matchAll(new RegExp(`\`((?:${folders})/[\\w./-]*)\``, 'g'))].map(([, path = '']) => path);
+}
+
+const changing: readonly [RegExp, string][] = [
+  [/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<date>'],
+  [/sha256:[0-9a-f]{64}/g, '<digest>'],
+  [/\bidpat_[\w-]{51}|\bidpat_…/g, '<token>'],
+  [/\b[0-9a-f]{32}\b/g, '<token id>'],
+  [/\b(?!330000000000000)\d{18}\b/g, '<id>'],
+  [/"generation":"\d+"/g, '"generation":"<generation>"'],
+  [/"crc32c":"[^"]+"/g, '"crc32c":"<checksum>"'],
+];
+
+/** A pattern for a command's output: values that differ from run to run match any of their kind, and `…` anything. */
+export function outputPattern(shown: string): RegExp {
+  const parts = withoutChanging(shown).split(/\s*…\s*/);
+  return new RegExp(`^${parts.map((part) => part.replace(/[\^$.*+?()[\]{}|\\]/g, '\\$&')).join('[\\s\\S]*')}$`);
+}
+
+/** Replaces the dates, ids and secrets of an output by the names of their kinds. */
+export function withoutChanging(output: string): string {
+  return changing.reduce((text, [pattern, name]) => text.replace(pattern, name), output.trimEnd());
+}
