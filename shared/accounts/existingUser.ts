@@ -1,5 +1,5 @@
 import { userKey } from '../auth/memberKeys.ts';
-import { userUnknown } from '../errors/errors.ts';
+import { userUnknown } from '../errors/accountErrors.ts';
 import type { FieldName } from '../store/documentFields.ts';
 import type { Store, StoredDocument } from '../store/store.ts';
 

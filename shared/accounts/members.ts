@@ -5,7 +5,7 @@ import { isInstanceRole, knownRoles } from '../auth/roles.ts';
 import { readRecord } from '../contract/record.ts';
 import { createWrites, planRecord } from '../contract/recordPlan.ts';
 import { sectionNamed } from '../contract/sections.ts';
-import { roleNotHeld, roleUnknown } from '../errors/errors.ts';
+import { roleNotHeld, roleUnknown } from '../errors/accountErrors.ts';
 import type { DocumentKey, Store, Write } from '../store/store.ts';
 
 /** Where a membership is: on the instance, or on an organisation. */

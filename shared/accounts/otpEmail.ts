@@ -1,5 +1,5 @@
 import { userKey } from '../auth/memberKeys.ts';
-import { otpEmailSet, userUnknown } from '../errors/errors.ts';
+import { otpEmailSet, userUnknown } from '../errors/accountErrors.ts';
 import type { Store } from '../store/store.ts';
 
 /**

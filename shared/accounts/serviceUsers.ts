@@ -1,7 +1,7 @@
 import { instanceMemberKey, userKey } from '../auth/memberKeys.ts';
 import { tokenKey } from '../auth/token.ts';
 import { organisationSection } from '../contract/sections.ts';
-import { notServiceUser, organisationUnknown, userNameTaken } from '../errors/errors.ts';
+import { notServiceUser, organisationUnknown, userNameTaken } from '../errors/accountErrors.ts';
 import { defaultOrganisation } from '../instance.ts';
 import { documentId } from '../store/documentId.ts';
 import { type Store, WriteConflict } from '../store/store.ts';

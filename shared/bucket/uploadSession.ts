@@ -1,6 +1,6 @@
 import type { Storage } from '@google-cloud/storage';
 import { z } from 'zod';
-import { storageUnavailable } from '../errors/bucketErrors.ts';
+import { storageUnavailable } from '../errors/storageErrors.ts';
 import type { Chunk } from './chunks.ts';
 import { createRetry } from './retry.ts';
 import { storageError, type Target } from './storageFault.ts';

@@ -1,4 +1,4 @@
-import { objectCorrupted } from '../errors/bucketErrors.ts';
+import { objectCorrupted } from '../errors/storageErrors.ts';
 import type { WrittenObject } from './bucket.ts';
 import { type Chunk, chunksOf } from './chunks.ts';
 import { untilAborted } from './untilAborted.ts';

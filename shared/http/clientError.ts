@@ -1,5 +1,5 @@
 import type { Server } from 'node:http';
-import { httpHeadersTimeout, httpHeadersTooLarge, httpMalformed } from '../errors/errors.ts';
+import { httpHeadersTimeout, httpHeadersTooLarge, httpMalformed } from '../errors/httpErrors.ts';
 import type { IdentityError } from '../errors/identityError.ts';
 import type { RunningRequests } from './drain.ts';
 import { closeAfter, isHttp1, type Outgoing } from './exchange.ts';

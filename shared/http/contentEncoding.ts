@@ -1,6 +1,6 @@
 import { pipeline, Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
-import { bodyCorrupted, encodingUnsupported } from '../errors/errors.ts';
+import { bodyCorrupted, encodingUnsupported } from '../errors/httpErrors.ts';
 
 const chunkSize = 256 * 1024;
 

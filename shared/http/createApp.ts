@@ -1,5 +1,5 @@
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
-import { methodNotAllowed, pathMalformed, routeNotFound, rpcNotFound } from '../errors/errors.ts';
+import { methodNotAllowed, pathMalformed, routeNotFound, rpcNotFound } from '../errors/httpErrors.ts';
 import { log } from '../log.ts';
 import { answerHeaders } from './answerHeaders.ts';
 import { cors } from './cors.ts';

@@ -1,5 +1,4 @@
-import { codes } from '../errors/code.ts';
-import { IdentityError } from '../errors/identityError.ts';
+import { codes, IdentityError } from '../errors/identityError.ts';
 import { log } from '../log.ts';
 import { answerHeaders } from './answerHeaders.ts';
 import { encodeGrpcMessage, isGrpc } from './grpc.ts';

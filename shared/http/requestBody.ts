@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os';
-import { cancelled, requestTooLarge } from '../errors/errors.ts';
+import { requestTooLarge } from '../errors/errors.ts';
+import { cancelled } from '../errors/httpErrors.ts';
 import { IdentityError } from '../errors/identityError.ts';
 import { decoderFor } from './contentEncoding.ts';
 import { createBodyStorage, type ReceivedBody } from './receivedBody.ts';

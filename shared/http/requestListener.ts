@@ -1,6 +1,6 @@
 import { getRequestListener, type Http2Bindings, type HttpBindings, RequestError } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import { httpMalformed } from '../errors/errors.ts';
+import { httpMalformed } from '../errors/httpErrors.ts';
 import { errorResponse } from './errorResponse.ts';
 import type { Incoming, Outgoing } from './exchange.ts';
 import { newRequestId } from './requestId.ts';

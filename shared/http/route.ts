@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import type { Code } from '../errors/code.ts';
+import type { Code } from '../errors/identityError.ts';
 import type { Endpoint } from '../openapi/endpoint.ts';
 import type { Incoming, Outgoing } from './exchange.ts';
 

@@ -1,7 +1,7 @@
 import type { EventEmitter } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { Http2Server } from 'node:http2';
-import { httpExpectationFailed, httpHeadersTooLarge, methodNotAllowed, shuttingDown } from '../errors/errors.ts';
+import { httpExpectationFailed, httpHeadersTooLarge, methodNotAllowed, shuttingDown } from '../errors/httpErrors.ts';
 import type { IdentityError } from '../errors/identityError.ts';
 import { answerParserErrors } from './clientError.ts';
 import { drainServer, followRequests, followSessions } from './drain.ts';

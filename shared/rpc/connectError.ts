@@ -1,7 +1,6 @@
 import { ConnectError } from '@connectrpc/connect';
 import { ErrorDetailSchema } from '@zitadel/proto/zitadel/message_pb.js';
-import { codes } from '../errors/code.ts';
-import type { IdentityError } from '../errors/identityError.ts';
+import { codes, type IdentityError } from '../errors/identityError.ts';
 
 /**
  * An error as the RPC protocols carry it: ZITADEL's message, and where the error has an id, ZITADEL's detail (contract 6.4).

@@ -2,7 +2,7 @@ import { fromJson, type JsonObject, toBinary } from '@bufbuild/protobuf';
 import { createContextValues } from '@connectrpc/connect';
 import type { UniversalHandler, UniversalServerRequest } from '@connectrpc/connect/protocol';
 import type { Context } from 'hono';
-import { mediaTypeUnsupported } from '../errors/errors.ts';
+import { mediaTypeUnsupported } from '../errors/httpErrors.ts';
 import { readBody } from '../http/requestBody.ts';
 import { type HttpEnv, outgoingOf } from '../http/route.ts';
 import { fromBase64, isGrpcWebText } from './grpcWeb.ts';

@@ -1,5 +1,5 @@
 import type { Bucket, ObjectLocation, PinnedObject } from '../../../shared/bucket/bucket.ts';
-import { storageUnavailable } from '../../../shared/errors/bucketErrors.ts';
+import { storageUnavailable } from '../../../shared/errors/storageErrors.ts';
 import { Injection, type InjectionPlan } from './injection.ts';
 
 /** What of a bucket can be struck; `read` is each piece of an object's bytes, `content` each of what is written. */
