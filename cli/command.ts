@@ -51,7 +51,7 @@ export class UsageError extends Error {
 /** The value of an option that must be given. */
 export function required(invocation: Invocation, option: string): string {
   const value = invocation.options[option];
-  if (value === undefined || value === '') throw new UsageError(`--${option} is missing`);
+  if (value === undefined || value === '') throw new UsageError(`missing option --${option}`);
   return value;
 }
 

@@ -9,5 +9,5 @@ export function lifetime(text: string | undefined): number {
   const [, amount = '', unit = ''] = /^(\d{1,6})([mhd])$/.exec(text ?? '30d') ?? [];
   const milliseconds = Number(amount) * (UNITS[unit] ?? 0);
   if (milliseconds > 0 && milliseconds <= MAX_DAYS * DAY_MS) return milliseconds;
-  throw new UsageError(`--expires ${text}: give a lifetime such as 30d, 12h or 45m, of at most ${MAX_DAYS}d`);
+  throw new UsageError(`invalid --expires ${text}: specify a lifetime such as 30d, 12h or 45m, at most ${MAX_DAYS}d`);
 }

@@ -18,6 +18,6 @@ export function warningsOf({ section, json, orgId, credentials }: OrganisationRe
 
 const PROVIDERS_OF_INSTANCE = 'idps[ownerType=IDP_OWNER_TYPE_SYSTEM].idpId';
 const NOT_CARRIED =
-  'identity providers of the instance are not carried: nobody can log in with these unless the target has them';
-const UNKNOWN_HASH = `no verifier can read the password hash, so nobody can log in with this password: known are ${passwordHashFormats.join(', ')}`;
-const NO_BASE32 = 'the TOTP seed is not base32, so no authenticator app can make its codes';
+  'identity providers of the instance are not imported, and users cannot log in with them unless the target has them';
+const UNKNOWN_HASH = `unsupported password hash format, the user cannot log in with this password: supported formats are ${passwordHashFormats.join(', ')}`;
+const NO_BASE32 = 'the TOTP seed is not base32: no authenticator app can generate its codes';

@@ -177,7 +177,7 @@ describe('a body', () => {
 });
 
 describe('a body over the limit', () => {
-  const tooLarge = { code: 8, message: expect.stringContaining(`larger than ${maxBytes} bytes`) };
+  const tooLarge = { code: 8, message: expect.stringContaining(`exceeds ${maxBytes} bytes`) };
 
   it('is refused by its declared length before a byte of it was sent', async () => {
     const socket = await openConnection(serving.url);
