@@ -13,7 +13,7 @@ export const authHeaderInvalid = defineError({
   code: 'UNAUTHENTICATED',
   id: 'AUTH-toLo1',
   text: 'invalid auth header',
-  when: 'The `Authorization` header does not start with `Bearer ` (case-sensitive).',
+  when: 'The `Authorization` header does not start with `Bearer` and a space; upper and lower case matter.',
   remedy: 'Send `Authorization: Bearer TOKEN` with a personal access token.',
 });
 
@@ -106,7 +106,7 @@ export const bodyNoObject = defineError({
   code: 'INVALID_ARGUMENT',
   text: NO_OBJECT,
   carries: () => badRequest([{ field: '', description: NO_OBJECT }]),
-  when: 'The body is empty, or JSON of another kind.',
+  when: 'The body is not a JSON object, or empty.',
   remedy: 'Send a JSON object, such as `{"response_output":true}`.',
 });
 

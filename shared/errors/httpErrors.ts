@@ -36,8 +36,8 @@ export const mediaTypeUnsupported = defineError({
   code: 'INVALID_ARGUMENT',
   httpStatus: 415,
   text: (readable: readonly string[]) => `unsupported Content-Type: send one of ${readable.join(', ')}`,
-  example: [['application/json', 'application/proto']],
-  when: 'The route cannot read bodies of this content type.',
+  example: [['application/json', 'application/proto', 'application/grpc']],
+  when: 'A call of `UserService/RemoveOTPEmail` has a content type that the RPC cannot read.',
   remedy: 'Send the body in one of the listed types, with a matching `Content-Type`.',
 });
 

@@ -1,8 +1,6 @@
 import { access, readdir, readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { commands } from '../../cli/commands.ts';
-import { configVariables } from '../../shared/config.ts';
 import { type LocalStart, startLocal } from '../support/localStart.ts';
 import { root, run } from '../support/program.ts';
 import { outputPattern, readReadme, shownCommands, tableUnder, withoutChanging } from '../support/readme.ts';
@@ -54,16 +52,6 @@ describe('the commands of the README', () => {
 });
 
 describe('the README', () => {
-  it('describes every variable of the configuration, as the configuration does', () => {
-    const rows = configVariables.map(({ name, meaning, default: fallback }) => [`\`${name}\``, meaning, fallback]);
-    expect(tableUnder(readme, 'Configuration')).toEqual(rows);
-  });
-
-  it('describes every command, as its help does', () => {
-    const rows = commands.map(({ name, usage, summary }) => [`\`${`${name} ${usage}`.trim()}\``, summary]);
-    expect(tableUnder(readme, 'The `identity` command')).toEqual(rows);
-  });
-
   it('names only files that are there', async () => {
     const named = tableUnder(readme, 'Where things are').flatMap(([folder = '']) => folder.match(/[\w./]+/g) ?? []);
     const linked = [...readme.matchAll(/\]\(([\w.]+)\)/g)].map(([, file = '']) => file);
