@@ -136,14 +136,14 @@ describe('the credentials that a call brings', () => {
       'a key of another account, when writing',
       'INVALID_ARGUMENT',
       400,
-      'gs://exports/x: Cloud Storage refused the key for the service account',
+      "gs://exports/x: Cloud Storage rejected the service account's key: create a new key",
       () => write(mixedUp(), 'x'),
     ],
     [
       'a key of another account, when reading',
       'INVALID_ARGUMENT',
       400,
-      'gs://exports/there: Cloud Storage refused the key for the service account',
+      "gs://exports/there: Cloud Storage rejected the service account's key: create a new key",
       () => pin(mixedUp(), 'there'),
     ],
   ])('give %s an error whose text is ours, the whole of it', async (_what, code, httpStatus, message, call) => {

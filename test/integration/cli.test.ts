@@ -319,6 +319,6 @@ describe('a wrong command line', () => {
   it('--help after a command prints that command alone', async () => {
     const { code, stdout } = await identity(['pat', 'create', '--help']);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^identity pat create --user ID \[--expires 30d\]\n {2}make .*\n$/);
+    expect(stdout).toMatch(/^identity pat create --user ID \[--expires 30d\]\n {2}create .*\n$/);
   });
 });
