@@ -53,7 +53,7 @@ export class UsageError extends Error {
 /** The value of an option that must be given. */
 export function required(invocation: Invocation, option: string): string {
   const value = invocation.options[option];
-  if (value === undefined || value === '') throw new UsageError(`--${option} is missing`);
+  if (value === undefined || value === '') throw new UsageError(`missing option --${option}`);
   return value;
 }
 
@@ -73,18 +73,19 @@ export interface InstanceLocation {
 /** Reads `--data DIR` or `--firestore PROJECT[/DATABASE]`, of which exactly one is to be given. */
 export function instanceLocation(data: string | undefined, firestore: string | undefined): InstanceLocation {
   if ((data === undefined) === (firestore === undefined)) {
-    throw new UsageError('give either --data DIR (self-hosted) or --firestore PROJECT[/DATABASE]');
+    throw new UsageError('specify either --data DIR (self-hosted) or --firestore PROJECT[/DATABASE]');
   }
   if (data !== undefined) return embedded(data);
   const [, projectId, databaseId = '(default)'] = /^([^/]+)(?:\/([^/]+))?$/.exec(firestore ?? '') ?? [];
-  if (projectId === undefined) throw new UsageError(`--firestore ${firestore}: give PROJECT or PROJECT/DATABASE`);
+  if (projectId === undefined)
+    throw new UsageError(`invalid --firestore ${firestore}: specify PROJECT or PROJECT/DATABASE`);
   const defaultName = databaseId === '(default)' ? projectId : databaseId;
   const environment = { DATA_DIR: undefined, FIRESTORE_PROJECT: projectId, FIRESTORE_DATABASE: databaseId };
   return { store: { kind: 'firestore', projectId, databaseId }, defaultName, environment };
 }
 
 function embedded(data: string): InstanceLocation {
-  if (data === '') throw new UsageError('--data needs a directory');
+  if (data === '') throw new UsageError('empty --data: specify a directory');
   const directory = resolve(data);
   const environment = { DATA_DIR: directory, FIRESTORE_PROJECT: undefined, FIRESTORE_DATABASE: undefined };
   return { store: { kind: 'sqlite', directory }, defaultName: basename(directory), environment };
@@ -99,5 +100,5 @@ export function lifetime(text: string | undefined): number {
   const [, amount = '', unit = ''] = /^(\d{1,6})([mhd])$/.exec(text ?? '30d') ?? [];
   const milliseconds = Number(amount) * (UNITS[unit] ?? 0);
   if (milliseconds > 0 && milliseconds <= MAX_DAYS * DAY_MS) return milliseconds;
-  throw new UsageError(`--expires ${text}: give a lifetime such as 30d, 12h or 45m, of at most ${MAX_DAYS}d`);
+  throw new UsageError(`invalid --expires ${text}: specify a lifetime such as 30d, 12h or 45m, at most ${MAX_DAYS}d`);
 }

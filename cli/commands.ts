@@ -9,7 +9,7 @@ export const commands: readonly Command[] = [
   {
     name: 'init',
     usage: '[--name NAME] [--expires 30d] [--token-file FILE]',
-    summary: 'make the default organisation, its service user with the role IAM_OWNER, and a token of it',
+    summary: 'create the default organisation, an IAM_OWNER service user and its token',
     options: { name: { type: 'string' }, expires: { type: 'string' }, 'token-file': { type: 'string' } },
     positionals: 0,
     makesDatabase: true,
@@ -27,7 +27,7 @@ export const commands: readonly Command[] = [
   {
     name: 'otp-email enable',
     usage: 'USER_ID',
-    summary: 'give a person the OTP e-mail factor',
+    summary: 'enable the OTP e-mail factor of a person',
     options: {},
     positionals: 1,
     load: async () => (await import('./commands/accounts.ts')).otpEmailEnable,
@@ -35,7 +35,7 @@ export const commands: readonly Command[] = [
   {
     name: 'pat create',
     usage: '--user ID [--expires 30d]',
-    summary: 'make a personal access token of a person or service user; it is shown this once',
+    summary: 'create a personal access token for a person or service user, which is shown only once',
     options: { user, expires: { type: 'string' } },
     positionals: 0,
     load: async () => (await import('./commands/accounts.ts')).patCreate,
@@ -43,7 +43,7 @@ export const commands: readonly Command[] = [
   {
     name: 'pat list',
     usage: '--user ID',
-    summary: 'list the tokens of a user',
+    summary: "list a user's tokens",
     options: { user },
     positionals: 0,
     load: async () => (await import('./commands/accounts.ts')).patList,
@@ -51,7 +51,7 @@ export const commands: readonly Command[] = [
   {
     name: 'pat revoke',
     usage: 'TOKEN_ID',
-    summary: 'make a token invalid at once',
+    summary: 'revoke a token immediately',
     options: {},
     positionals: 1,
     load: async () => (await import('./commands/accounts.ts')).patRevoke,
@@ -59,7 +59,7 @@ export const commands: readonly Command[] = [
   {
     name: 'member add',
     usage: '--user ID --role ROLE [--org ID]',
-    summary: 'give a user a role on the instance, or with --org on an organisation',
+    summary: 'grant a user a role on the instance, or with --org on an organisation',
     options: membership,
     positionals: 0,
     load: async () => (await import('./commands/accounts.ts')).memberAdd,
@@ -67,7 +67,7 @@ export const commands: readonly Command[] = [
   {
     name: 'member remove',
     usage: '--user ID --role ROLE [--org ID]',
-    summary: 'take the role away again',
+    summary: 'revoke such a role',
     options: membership,
     positionals: 0,
     load: async () => (await import('./commands/accounts.ts')).memberRemove,
@@ -75,7 +75,7 @@ export const commands: readonly Command[] = [
   {
     name: 'service-user create',
     usage: '[--org ID] NAME',
-    summary: 'make a service user, in the default organisation unless told otherwise',
+    summary: 'create a service user, by default in the default organisation',
     options: { org },
     positionals: 1,
     load: async () => (await import('./commands/accounts.ts')).serviceUserCreate,

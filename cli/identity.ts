@@ -5,13 +5,7 @@ import { configureLog } from '../shared/log.ts';
 import { hasDatabase, openStore } from '../shared/store/openStore.ts';
 import { type Command, type InstanceLocation, instanceLocation, type Output, UsageError } from './command.ts';
 import { commands } from './commands.ts';
-
-const commonOptions = {
-  data: { type: 'string' },
-  firestore: { type: 'string' },
-  json: { type: 'boolean' },
-  help: { type: 'boolean', short: 'h' },
-} as const;
+import { commandHelp, commonOptions, help } from './help.ts';
 
 configureLog('info', process.stderr);
 process.exitCode = await main(process.argv.slice(2));
@@ -30,10 +24,10 @@ async function runCommand(words: readonly string[]): Promise<void> {
   const command = commandOf(words);
   if (command === undefined) {
     if (words.length === 0 || words.includes('--help') || words.includes('-h')) return print(help());
-    throw new UsageError(`unknown command: ${words.join(' ')} (identity --help lists the commands)`);
+    throw new UsageError(`unknown command ${words.join(' ')}: run identity --help for a list`);
   }
   const { values, positionals } = argumentsOf(command, words);
-  if (values.help === true) return print(`identity ${command.name} ${command.usage}\n  ${command.summary}`);
+  if (values.help === true) return print(commandHelp(command));
   if (positionals.length !== command.positionals)
     throw new UsageError(`usage: identity ${command.name} ${command.usage}`);
   const location = locationFor(command, textOf(values.data), textOf(values.firestore));
@@ -61,7 +55,7 @@ async function runCommand(words: readonly string[]): Promise<void> {
 function locationFor(command: Command, data: string | undefined, firestore: string | undefined): InstanceLocation {
   const location = instanceLocation(data, firestore);
   if (command.makesDatabase === true || hasDatabase(location.store)) return location;
-  throw new UsageError(`--data ${data}: no instance is there; identity init makes one`);
+  throw new UsageError(`no instance in ${data}: create one with identity init`);
 }
 
 function commandOf(words: readonly string[]): Command | undefined {
@@ -97,11 +91,6 @@ function show({ json, text }: Output, asJson: boolean): void {
 
 function print(text: string): void {
   process.stdout.write(`${text}\n`);
-}
-
-function help(): string {
-  const lines = commands.map(({ name, usage, summary }) => `  ${`${name} ${usage}`.trim()}\n      ${summary}`);
-  return `identity COMMAND (--data DIR | --firestore PROJECT[/DATABASE]) [--json]\n\n${lines.join('\n')}`;
 }
 
 /** What went wrong, for a person: only faults of our own show their stack. */

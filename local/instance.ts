@@ -112,7 +112,7 @@ async function isValid(store: Store, token: string, now: Date): Promise<boolean>
 /** A new token of the instance's owner, for one that has expired or whose file is gone. */
 async function ownerToken(store: Store, name: string, now: Date): Promise<NewToken> {
   const [owner] = await instanceMembers(store, 'IAM_OWNER');
-  if (owner === undefined) throw new RangeError(`nobody holds IAM_OWNER on ${name}: remove LOCAL_DIR to begin anew`);
+  if (owner === undefined) throw new RangeError(`no IAM_OWNER on ${name}: delete LOCAL_DIR to start over`);
   const { made, write } = personalAccessToken(owner, now, TOKEN_LIFETIME_MS);
   await store.commit([write]);
   return made;

@@ -98,7 +98,7 @@ function stopSignal(): Promise<void> {
 function firstPort(text: string): number {
   const port = Number(text);
   if (/^\d{1,5}$/.test(text) && port >= 1 && port <= LAST_PORT) return port;
-  throw new RangeError(`PORT=${text}: give a number from 1 to ${LAST_PORT}`);
+  throw new RangeError(`invalid PORT=${text}: set it to a number from 1 to ${LAST_PORT}`);
 }
 
 /** What went wrong, for a person: only faults of our own show their stack. */

@@ -72,24 +72,27 @@ export interface ConfigVariable {
 
 // As a record, so that the compiler misses a variable that is read but not described.
 const descriptions: Record<keyof Environment, [meaning: string, fallback: string]> = {
-  DATA_DIR: ['directory of the embedded database; not together with FIRESTORE_PROJECT', 'none: Firestore'],
+  DATA_DIR: [
+    'directory of the embedded database; mutually exclusive with FIRESTORE_PROJECT',
+    'none (Firestore is used)',
+  ],
   FIRESTORE_PROJECT: ['Google Cloud project of the Firestore database', 'GOOGLE_CLOUD_PROJECT'],
-  GOOGLE_CLOUD_PROJECT: ['project where neither FIRESTORE_PROJECT nor DATA_DIR is set', 'none'],
+  GOOGLE_CLOUD_PROJECT: ['default of FIRESTORE_PROJECT, unless DATA_DIR is set', 'none'],
   FIRESTORE_DATABASE: ['name of the Firestore database', '(default)'],
-  K_SERVICE: ['set by Google Cloud: the limits are those of the cloud', 'none: self-hosted'],
+  K_SERVICE: ['set by Google Cloud; selects the limits of the cloud', 'none (self-hosted)'],
   CORS_ORIGINS: [
-    'origins whose pages may call from a browser, such as https://console.example.com, separated by commas',
+    'origins whose pages may call from a browser, separated by commas, such as https://console.example.com',
     'none',
   ],
-  LOG_LEVEL: [`how much is logged: ${logLevels.join(', ')}`, 'info'],
-  MAX_REQUEST_BYTES: ['largest request body, in bytes', '1000000000; in the cloud 32000000'],
-  MAX_RESPONSE_BYTES: ['largest answer, in bytes', 'unlimited; in the cloud 32000000'],
-  MAX_TIMEOUT: ['longest timeout that a request may ask for, as a Go duration', '60m'],
+  LOG_LEVEL: [`log level: ${logLevels.join(', ')}`, 'info'],
+  MAX_REQUEST_BYTES: ['maximum size of a request body in bytes', '1000000000 (in the cloud: 32000000)'],
+  MAX_RESPONSE_BYTES: ['maximum size of a response in bytes', 'unlimited (in the cloud: 32000000)'],
+  MAX_TIMEOUT: ['default and maximum timeout of a request, as a Go duration of at most 24h', '60m'],
   OPENAPI_SCOPE: [
-    'what /openapi.json of the function export describes: its own operation, or those of the instance',
+    'scope of /openapi.json of the export function: its own operation (function), or all of them (instance)',
     'function',
   ],
-  SHUTDOWN_SECONDS: ['how long running requests may take to finish at SIGTERM', '10'],
+  SHUTDOWN_SECONDS: ['seconds that running requests get to finish after SIGTERM', '10'],
 };
 
 /** Every variable that `readConfig` reads: what the documentation and Terraform are compared with. */
@@ -127,9 +130,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
 function locationOf(env: Readonly<Record<string, string | undefined>>): StoreLocation | string {
   const { DATA_DIR, FIRESTORE_PROJECT, GOOGLE_CLOUD_PROJECT, FIRESTORE_DATABASE = '(default)' } = env;
   if (DATA_DIR !== undefined && FIRESTORE_PROJECT !== undefined)
-    return 'DATA_DIR and FIRESTORE_PROJECT exclude each other';
+    return 'DATA_DIR and FIRESTORE_PROJECT are mutually exclusive: unset one of them';
   if (DATA_DIR !== undefined) return { kind: 'sqlite', directory: DATA_DIR };
   const projectId = FIRESTORE_PROJECT ?? GOOGLE_CLOUD_PROJECT;
-  if (projectId === undefined) return 'DATA_DIR or FIRESTORE_PROJECT must be set';
+  if (projectId === undefined) return 'no database: set DATA_DIR or FIRESTORE_PROJECT';
   return { kind: 'firestore', projectId, databaseId: FIRESTORE_DATABASE };
 }

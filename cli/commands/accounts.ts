@@ -35,7 +35,7 @@ export const patRevoke: Run = async (invocation) => {
   const tokenId = argument(invocation, 0);
   const key = tokenKey(tokenId);
   const [token] = await invocation.store.getMany([key], ['ownerId']);
-  if (token === undefined) throw new UsageError(`there is no token ${tokenId}`);
+  if (token === undefined) throw new UsageError(`token ${tokenId} not found`);
   await invocation.store.commit([{ type: 'delete', key }]);
   return { json: { tokenId }, text: `token ${tokenId} is revoked` };
 };

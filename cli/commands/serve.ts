@@ -40,7 +40,7 @@ function configOf(environment: Invocation['environment']): Config {
 function portOf(text: string): number {
   const port = Number(text);
   if (/^\d{1,5}$/.test(text) && port < 65_536) return port;
-  throw new UsageError(`--port ${text}: give a number from 0 to 65535; 0 picks a free port`);
+  throw new UsageError(`invalid --port ${text}: specify a number from 0 to 65535 (0 picks a free port)`);
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -42,7 +42,7 @@ function readExportRequest(body: unknown): ExportRequest {
   if (request.s3Output !== undefined) throw outputUnsupported('s3_output');
   if (!request.responseOutput && request.gcsOutput === undefined) {
     throw invalidRequest([
-      { field: 'response_output', description: 'set response_output to true, or give gcs_output, or both' },
+      { field: 'response_output', description: 'no output: set response_output to true, or gcs_output, or both' },
     ]);
   }
   return request;

@@ -14,7 +14,7 @@ type ImportPorts = Omit<Ports, 'maxResponseBytes'>;
 
 /** What is held of a body in memory; what is larger is kept in a temporary file. */
 const MEMORY_BYTES = 8 * 1024 * 1024;
-const ADVICE_IF_LARGER = 'put the file into a bucket and name it in data_orgsv1_gcs';
+const ADVICE_IF_LARGER = 'upload the file to a bucket and set data_orgsv1_gcs';
 
 /** `POST /admin/v1/import` (interface 4.3): the import request; 200 with what became of every record. */
 export function routes(ports: ImportPorts): readonly Route[] {

@@ -1,4 +1,4 @@
-import { instanceInitialised } from '../errors/errors.ts';
+import { instanceInitialised } from '../errors/accountErrors.ts';
 import { instanceKey } from '../instance.ts';
 import { type Store, WriteConflict } from '../store/store.ts';
 import { instanceMemberWrite } from './members.ts';

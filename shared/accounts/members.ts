@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { instanceMemberKey, isInstanceRole, knownRoles, organisationMemberKey, rolesOf } from '../auth/authorise.ts';
-import { roleNotHeld, roleUnknown } from '../errors/errors.ts';
+import { roleNotHeld, roleUnknown } from '../errors/accountErrors.ts';
 import { readRecord } from '../organisation/record.ts';
 import { createWrites, planRecord } from '../organisation/recordPlan.ts';
 import { orgMemberSection } from '../organisation/sections/members.ts';

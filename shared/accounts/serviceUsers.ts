@@ -1,6 +1,6 @@
 import { instanceMemberKey, userKey } from '../auth/authorise.ts';
 import { tokenKey } from '../auth/token.ts';
-import { notServiceUser, organisationUnknown, userNameTaken } from '../errors/errors.ts';
+import { notServiceUser, organisationUnknown, userNameTaken } from '../errors/accountErrors.ts';
 import { defaultOrganisation } from '../instance.ts';
 import { isJsonObject, textAt } from '../json/jsonObject.ts';
 import { isRecordOf, partitionOf, type Section } from '../organisation/section.ts';

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { userKey } from '../auth/authorise.ts';
-import { otpEmailSet, userUnknown } from '../errors/errors.ts';
+import { otpEmailSet, userUnknown } from '../errors/accountErrors.ts';
 import { isJsonObject } from '../json/jsonObject.ts';
 import { readRecord, recordOf } from '../organisation/record.ts';
 import { createWrites, ownerOf, planRecord } from '../organisation/recordPlan.ts';

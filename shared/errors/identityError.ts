@@ -1,8 +1,54 @@
-import { type Code, codes } from './code.ts';
-import type { ErrorBody, ErrorDetail } from './errorBody.ts';
+import { z } from 'zod';
 
-/** What an error is made of. `id` and `text` travel as a `zitadel.v1.ErrorDetail`; `cause` stays in the log. */
-export interface ErrorParts {
+/** The gRPC status codes that this service answers with, the HTTP status of each, and what it tells the client. */
+export const codes = {
+  CANCELLED: { number: 1, httpStatus: 499, meaning: 'The client closed the connection before the response.' },
+  UNKNOWN: { number: 2, httpStatus: 500, meaning: 'An error without a more specific code.' },
+  INVALID_ARGUMENT: { number: 3, httpStatus: 400, meaning: 'The request is invalid: correct it before you resend it.' },
+  DEADLINE_EXCEEDED: { number: 4, httpStatus: 504, meaning: 'The time limit expired before the call was complete.' },
+  NOT_FOUND: { number: 5, httpStatus: 404, meaning: 'The resource or the route does not exist.' },
+  ALREADY_EXISTS: { number: 6, httpStatus: 409, meaning: 'The resource to create exists.' },
+  PERMISSION_DENIED: { number: 7, httpStatus: 403, meaning: 'The credentials are valid, but lack a permission.' },
+  RESOURCE_EXHAUSTED: { number: 8, httpStatus: 429, meaning: 'The request exceeds a limit of the server.' },
+  FAILED_PRECONDITION: {
+    number: 9,
+    httpStatus: 400,
+    meaning: 'The request is valid, but the current state does not allow it: change that first.',
+  },
+  ABORTED: { number: 10, httpStatus: 409, meaning: 'A concurrent change interfered: retry the request.' },
+  UNIMPLEMENTED: { number: 12, httpStatus: 501, meaning: 'This service does not have the operation or the field.' },
+  INTERNAL: { number: 13, httpStatus: 500, meaning: 'The service failed; its log has the cause.' },
+  UNAVAILABLE: { number: 14, httpStatus: 503, meaning: 'A transient failure: retry the request.' },
+  UNAUTHENTICATED: { number: 16, httpStatus: 401, meaning: 'The credentials are missing or invalid.' },
+} as const;
+
+/** The name of a gRPC status code. */
+export type Code = keyof typeof codes;
+
+const numbers = Object.entries(codes).map(([name, { number }]) => `${number} ${name}`);
+
+/** The error body of the interface (2.3, contract 6.4). */
+export const errorBody = z
+  .strictObject({
+    code: z.int32().meta({ description: `A gRPC status code: ${numbers.join(', ')}.` }),
+    message: z.string(),
+    details: z
+      .array(z.looseObject({ '@type': z.string() }))
+      .readonly()
+      .optional()
+      .meta({ description: 'Omitted when empty; `@type` names the shape of each.' }),
+  })
+  .readonly()
+  .meta({ id: 'Error', description: 'The problem, and where to correct the request.' });
+
+/** A rendered error. */
+export type ErrorBody = z.output<typeof errorBody>;
+
+/** One entry of an error body's `details`. */
+export type ErrorDetail = NonNullable<ErrorBody['details']>[number];
+
+/** The parts of an error. `id` and `text` travel as a `zitadel.v1.ErrorDetail`; `cause` stays in the log. */
+interface ErrorParts {
   readonly code: Code;
   readonly text: string;
   readonly id?: string;
@@ -30,13 +76,12 @@ export class IdentityError extends Error {
     this.details = parts.details ?? [];
   }
 
-  /** Folds anything that was thrown into an error that can be shown: what is not ours becomes INTERNAL without its text. */
+  /** Converts any thrown value to an error that callers may see: a foreign one becomes INTERNAL without its text. */
   static from(reason: unknown): IdentityError {
-    if (reason instanceof IdentityError) return reason;
-    return new IdentityError({ code: 'INTERNAL', text: 'An internal error occurred', cause: reason });
+    return reason instanceof IdentityError ? reason : internalError(reason);
   }
 
-  /** The body of the interface (2.3); `details` is left out where there is none, as ZITADEL does (contract 6.4). */
+  /** The body of the interface (2.3); `details` is omitted when empty, as ZITADEL does (contract 6.4). */
   toJson(): ErrorBody {
     const named =
       this.id === undefined
@@ -47,3 +92,57 @@ export class IdentityError extends Error {
     return details.length === 0 ? body : { ...body, details };
   }
 }
+
+/** The facts of an error that do not depend on its parameters. */
+interface ErrorFacts extends Pick<ErrorParts, 'code' | 'id' | 'httpStatus'> {
+  /** The condition under which it is thrown, as a sentence. */
+  readonly when: string;
+  /** The remedy, as a sentence to whoever gets the error. */
+  readonly remedy: string;
+}
+
+/** A text, or how parameters make one, with an example of them for the documentation. */
+type Wording<Parameters extends readonly unknown[]> =
+  | { readonly text: string }
+  | { readonly text: (...parameters: Parameters) => string; readonly example: NoInfer<Parameters> };
+
+type Definition<Parameters extends readonly unknown[]> = ErrorFacts &
+  Wording<Parameters> & {
+    /** What the error carries beside its text. */
+    readonly carries?: (...parameters: Parameters) => Pick<ErrorParts, 'details' | 'cause'>;
+  };
+
+/** A row of the error table, as the documentation shows it: the text is an example where it has parameters. */
+export interface ErrorRow extends ErrorFacts {
+  readonly text: string;
+}
+
+/** Creates one kind of error; `row` documents it. */
+export interface ErrorFactory<Parameters extends readonly unknown[]> {
+  (...parameters: Parameters): IdentityError;
+  readonly row: ErrorRow;
+}
+
+/** Defines a row of the error table, and returns the factory that throw sites call. */
+export function defineError<Parameters extends readonly unknown[] = []>(
+  definition: Definition<Parameters>,
+): ErrorFactory<Parameters> {
+  const { carries, text, ...facts } = definition;
+  const create = (...parameters: Parameters) =>
+    new IdentityError({
+      ...facts,
+      text: typeof text === 'string' ? text : text(...parameters),
+      ...carries?.(...parameters),
+    });
+  const example = 'example' in definition ? definition.text(...definition.example) : definition.text;
+  return Object.assign(create, { row: { ...facts, text: example } });
+}
+
+/** The error that hides a foreign one. */
+export const internalError = defineError({
+  code: 'INTERNAL',
+  text: 'An internal error occurred',
+  carries: (cause: unknown) => ({ cause }),
+  when: 'An unexpected failure inside the service.',
+  remedy: "Retry the request. If it fails again, look up the response's `x-request-id` in the service's log.",
+});

@@ -1,7 +1,7 @@
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { cors as honoCors } from 'hono/cors';
-import type { Code } from '../errors/code.ts';
-import { methodNotAllowed, pathMalformed, routeNotFound, rpcNotFound } from '../errors/errors.ts';
+import { methodNotAllowed, pathMalformed, routeNotFound, rpcNotFound } from '../errors/httpErrors.ts';
+import type { Code } from '../errors/identityError.ts';
 import { log } from '../log.ts';
 import type { Endpoint } from '../openapi/endpoint.ts';
 import { answerHeaders, errorResponse, isGrpc, requestIdFrom } from './errorResponse.ts';

@@ -1,4 +1,5 @@
-import { cancelled, deadlineExceeded } from '../errors/errors.ts';
+import { deadlineExceeded } from '../errors/errors.ts';
+import { cancelled } from '../errors/httpErrors.ts';
 
 /** Node's timers turn anything longer into one millisecond. */
 const longestTimer = 2 ** 31 - 1;

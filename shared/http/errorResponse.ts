@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { codes } from '../errors/code.ts';
-import { IdentityError } from '../errors/identityError.ts';
+import { codes, IdentityError } from '../errors/identityError.ts';
 import { log } from '../log.ts';
 
 /**

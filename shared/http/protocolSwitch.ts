@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { Http2Server } from 'node:http2';
 import type { Socket } from 'node:net';
-import { httpHeadersTimeout, httpMalformed } from '../errors/errors.ts';
+import { httpHeadersTimeout, httpMalformed } from '../errors/httpErrors.ts';
 import { answerRaw } from './errorResponse.ts';
 
 /** How every HTTP/2 connection without TLS begins (RFC 9113 3.4). No method of HTTP/1 does. */

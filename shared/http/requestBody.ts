@@ -2,14 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { tmpdir } from 'node:os';
 import { pipeline, Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
-import {
-  bodyCorrupted,
-  bodyInvalid,
-  bodyNoObject,
-  cancelled,
-  encodingUnsupported,
-  requestTooLarge,
-} from '../errors/errors.ts';
+import { bodyInvalid, bodyNoObject, requestTooLarge } from '../errors/errors.ts';
+import { bodyCorrupted, cancelled, encodingUnsupported } from '../errors/httpErrors.ts';
 import { IdentityError } from '../errors/identityError.ts';
 import { duplicateKey } from '../json/duplicateKeys.ts';
 import { JsonFault, parseJson } from '../json/jsonScanner.ts';

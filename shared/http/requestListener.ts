@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { getRequestListener, type Http2Bindings, type HttpBindings, RequestError } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import { httpMalformed } from '../errors/errors.ts';
+import { httpMalformed } from '../errors/httpErrors.ts';
 import { log } from '../log.ts';
 import { errorResponse, newRequestId } from './errorResponse.ts';
 import { closeAfter, cut, discardRest, type Incoming, isGone, type Outgoing, refuseRest } from './exchange.ts';

@@ -8,7 +8,7 @@ import {
   httpMalformed,
   methodNotAllowed,
   shuttingDown,
-} from '../errors/errors.ts';
+} from '../errors/httpErrors.ts';
 import type { IdentityError } from '../errors/identityError.ts';
 import { drainServer, followRequests, followSessions, type RunningRequests } from './drain.ts';
 import { answerRaw, errorResponse, newRequestId } from './errorResponse.ts';

@@ -108,7 +108,7 @@ export class JsonScanner {
   /** A kept value that reaches up to `end`, or farther, must not be larger than may be kept. */
   private checkSize(running: RunningValue, end: number): void {
     if (!running.keep || end - running.start <= this.maxValueBytes) return;
-    if (!running.optional) throw this.fault(`the value is larger than ${this.maxValueBytes} bytes`);
+    if (!running.optional) throw this.fault(`the value exceeds ${this.maxValueBytes} bytes`);
     running.keep = false;
   }
 
@@ -211,7 +211,7 @@ export class JsonScanner {
 
   private parseKey(text: string): string {
     const key: unknown = parseJson(text, this.place);
-    if (typeof key !== 'string') throw this.fault('a field name is not a string');
+    if (typeof key !== 'string') throw this.fault('expected a string as field name');
     return key;
   }
 
@@ -232,7 +232,7 @@ export class JsonScanner {
   }
 
   private unexpected(byte: number, wanted: string): JsonFault {
-    const character = byte < 0x80 ? JSON.stringify(String.fromCharCode(byte)) : 'a byte that is not ASCII';
+    const character = byte < 0x80 ? JSON.stringify(String.fromCharCode(byte)) : 'non-ASCII byte';
     return this.fault(`unexpected ${character}, expected ${wanted}`);
   }
 }
@@ -242,7 +242,7 @@ export class JsonScanner {
  * @throws JsonFault
  */
 export function parseJson(text: string, path: JsonPath): unknown {
-  if (hasHalfPair(text)) throw new JsonFault([...path], 'an escape is half of a surrogate pair');
+  if (hasHalfPair(text)) throw new JsonFault([...path], 'unpaired surrogate in an escape');
   try {
     return JSON.parse(text);
   } catch (error) {

@@ -14,7 +14,7 @@ const bucketRules: readonly Rule[] = [
   },
   {
     holds: (name) => name.split('.').every((part) => part.length <= 63),
-    otherwise: 'has a part of over 63 characters',
+    otherwise: 'must not have more than 63 characters between two dots',
   },
   {
     holds: (name) => /^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$/.test(name),
@@ -24,7 +24,7 @@ const bucketRules: readonly Rule[] = [
   { holds: (name) => !/^\d+\.\d+\.\d+\.\d+$/.test(name), otherwise: 'must not be an IP address' },
   {
     holds: (name) => !name.startsWith('goog') && !/g[o0][o0]gle/.test(name),
-    otherwise: 'must not begin with goog nor contain google',
+    otherwise: 'must not begin with goog or contain google',
   },
 ];
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { CRC32C, type Storage } from '@google-cloud/storage';
 import { z } from 'zod';
-import { objectCorrupted, objectEncoded, objectReplaced } from '../errors/bucketErrors.ts';
+import { objectCorrupted, objectEncoded, objectReplaced } from '../errors/storageErrors.ts';
 import { Backoff } from '../retry.ts';
 import type { PinnedObject } from './objectStorage.ts';
 import { storageError, storagePolicy, type Target } from './storageError.ts';

@@ -20,13 +20,15 @@ const tokenUris = ['https://oauth2.googleapis.com/token', 'https://accounts.goog
 const looksLikeKeyFile = z.looseObject({ type: z.string() });
 
 const keyFile = z.object({
-  token_uri: z.enum(tokenUris, { error: "has a token_uri other than Google's" }).optional(),
-  universe_domain: z.literal('googleapis.com', { error: 'has a universe_domain other than googleapis.com' }).optional(),
+  token_uri: z.enum(tokenUris, { error: 'foreign token_uri: use the key file as Google issued it' }).optional(),
+  universe_domain: z
+    .literal('googleapis.com', { error: 'unsupported universe_domain: only googleapis.com is supported' })
+    .optional(),
   client_email: z
-    .string({ error: 'has no client_email' })
-    .max(320, { error: 'has a client_email that is no e-mail address' })
-    .regex(/^[^\s@]+@[^\s@]+$/, { error: 'has a client_email that is no e-mail address' }),
-  private_key: z.string({ error: 'has no private_key' }),
+    .string({ error: 'missing client_email' })
+    .max(320, { error: 'invalid client_email: must be an e-mail address' })
+    .regex(/^[^\s@]+@[^\s@]+$/, { error: 'invalid client_email: must be an e-mail address' }),
+  private_key: z.string({ error: 'missing private_key' }),
 });
 
 /**
@@ -40,10 +42,10 @@ const keyFile = z.object({
 export function readServiceAccount(base64: string, field: string): ServiceAccount {
   const refuse = (description: string) => invalidRequest([{ field, description }]);
   const file = keyFile.safeParse(serviceAccountFile(base64, refuse));
-  if (!file.success) throw refuse(file.error.issues[0]?.message ?? 'is not a service account key file');
+  if (!file.success) throw refuse(file.error.issues[0]?.message ?? 'must be a service account key file');
   const key = privateKey(file.data.private_key);
-  if (key === undefined) throw refuse('has a private_key that is not a PEM private key');
-  if (key.asymmetricKeyType !== 'rsa') throw refuse('has a private_key that is not an RSA key');
+  if (key === undefined) throw refuse('invalid private_key: must be a PEM private key');
+  if (key.asymmetricKeyType !== 'rsa') throw refuse('invalid private_key: must be an RSA key');
   return { clientEmail: file.data.client_email, privateKey: pem(key) };
 }
 
@@ -51,15 +53,15 @@ type Refuse = (description: string) => Error;
 
 function serviceAccountFile(base64: string, refuse: Refuse): unknown {
   const file = looksLikeKeyFile.safeParse(parseJson(decode(base64, refuse), refuse));
-  if (!file.success) throw refuse('must be the base64 of a service account key file: it has no type');
+  if (!file.success) throw refuse('must be the base64 of a service account key file: missing type');
   const { type } = file.data;
-  if (refusedTypes.includes(type)) throw refuse(`is a credential of type ${type}: only service_account is accepted`);
-  if (type !== 'service_account') throw refuse('is a credential of an unknown type: only service_account is accepted');
+  if (refusedTypes.includes(type)) throw refuse(`unsupported credential type ${type}: use service_account`);
+  if (type !== 'service_account') throw refuse('unknown credential type: use service_account');
   return file.data;
 }
 
 function decode(base64: string, refuse: Refuse): string {
-  if (base64.length > maxLength) throw refuse('is too long to be a service account key file');
+  if (base64.length > maxLength) throw refuse('too large for a service account key file');
   const compact = base64.replace(/\s/g, '');
   if (compact === '') throw refuse('must not be empty');
   if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(compact)) throw refuse('must be base64');

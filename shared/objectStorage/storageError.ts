@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { IdentityError } from '../errors/identityError.ts';
 import {
   bucketNotFound,
   keyRefused,
@@ -8,8 +9,7 @@ import {
   objectNotFound,
   storageRefused,
   storageUnavailable,
-} from '../errors/bucketErrors.ts';
-import { IdentityError } from '../errors/identityError.ts';
+} from '../errors/storageErrors.ts';
 import type { RetryPolicy } from '../retry.ts';
 
 /** An object, and what was to be done with it. */

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { CRC32C, type Storage } from '@google-cloud/storage';
 import { z } from 'zod';
-import { storageUnavailable } from '../errors/bucketErrors.ts';
+import { storageUnavailable } from '../errors/storageErrors.ts';
 import { Backoff } from '../retry.ts';
 import { storageError, storagePolicy, type Target } from './storageError.ts';
 

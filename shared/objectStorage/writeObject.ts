@@ -1,5 +1,5 @@
 import { untilAborted } from '../async.ts';
-import { objectCorrupted } from '../errors/bucketErrors.ts';
+import { objectCorrupted } from '../errors/storageErrors.ts';
 import type { WrittenObject } from './objectStorage.ts';
 import {
   askState,

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import packageJson from '../../package.json' with { type: 'json' };
-import { errorBody } from '../errors/errorBody.ts';
+import { errorBody } from '../errors/identityError.ts';
 import type { Endpoint, Operation } from './endpoint.ts';
 import { answerSchema, type JsonSchema, mapSchemas, requestSchema } from './jsonSchema.ts';
 

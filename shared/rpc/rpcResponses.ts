@@ -2,7 +2,7 @@ import { fromJson, type JsonObject, toBinary } from '@bufbuild/protobuf';
 import { createContextValues } from '@connectrpc/connect';
 import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse } from '@connectrpc/connect/protocol';
 import type { Context } from 'hono';
-import { mediaTypeUnsupported } from '../errors/errors.ts';
+import { mediaTypeUnsupported } from '../errors/httpErrors.ts';
 import { type HttpEnv, outgoingOf } from '../http/app.ts';
 import { encodeGrpcMessage } from '../http/errorResponse.ts';
 import type { Outgoing } from '../http/exchange.ts';

@@ -10,8 +10,7 @@ import { ConnectError, createConnectRouter, createContextKey, type HandlerContex
 import type { UniversalHandler } from '@connectrpc/connect/protocol';
 import { compressionBrotli, compressionGzip } from '@connectrpc/connect-node';
 import { ErrorDetailSchema } from '@zitadel/proto/zitadel/message_pb.js';
-import { codes } from '../errors/code.ts';
-import type { IdentityError } from '../errors/identityError.ts';
+import { codes, type IdentityError } from '../errors/identityError.ts';
 import { shownError } from '../http/errorResponse.ts';
 
 /** One method of a service, and what it does. Messages are handed over in their JSON mapping, which the REST route has as well. */

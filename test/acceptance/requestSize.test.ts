@@ -47,7 +47,7 @@ describe('the largest request body', () => {
     const body = `{"response_output":true}${' '.repeat(4_000_000)}`;
     const request = { method: 'POST', path: '/admin/v1/export', token: instance().token, body };
     const { message } = expectError(await send(instance(), request), 413, 8);
-    expect(message).toBe('the request is larger than 4000000 bytes');
+    expect(message).toBe('the request body exceeds 4000000 bytes');
   });
 
   it('answers 413 to a body of unannounced length', async () => {

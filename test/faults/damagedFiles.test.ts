@@ -116,7 +116,7 @@ describeStores('a damaged export file', (kind) => {
       const violations = refusal.parse(body).details.flatMap(({ fieldViolations }) => fieldViolations);
       const named = violations.find((violation) => violation.field === field);
       if (field.startsWith('manifest.counts'))
-        expect(named?.description, what).toMatch(/manifest counts \d+, the file holds \d+/);
+        expect(named?.description, what).toMatch(/count mismatch: \d+ in the manifest, \d+ in the file/);
       else if (field !== '') expect(named, what).toBeDefined();
     }
     expect(await contents()).toBe(before);

@@ -58,7 +58,9 @@ describe('the credentials that a call brings', () => {
 
   it('are refused for an account that is unknown', async () => {
     const unknown = { ...local.both, clientEmail: 'nobody@local.iam.gserviceaccount.com' };
-    await expect(pin(unknown, 'there')).rejects.toMatchObject({ message: expect.stringContaining('refused the key') });
+    await expect(pin(unknown, 'there')).rejects.toMatchObject({
+      message: expect.stringContaining("rejected the service account's key"),
+    });
   });
 
   it('tell an unknown bucket from an unknown object when reading', async () => {
@@ -92,56 +94,56 @@ describe('the credentials that a call brings', () => {
       'a bucket that is not there, when writing',
       'INVALID_ARGUMENT',
       400,
-      'gs://nowhere/x: the bucket nowhere does not exist',
+      'gs://nowhere/x: the bucket nowhere does not exist: check its name',
       () => write(local.both, 'x', 'x', 'nowhere'),
     ],
     [
       'a bucket that is not there, when reading',
       'INVALID_ARGUMENT',
       400,
-      'gs://nowhere/x: the bucket nowhere does not exist',
+      'gs://nowhere/x: the bucket nowhere does not exist: check its name',
       () => pin(local.both, 'x', 'nowhere'),
     ],
     [
       'an object that is not there',
       'NOT_FOUND',
       404,
-      'gs://exports/nothing: there is no such object',
+      'gs://exports/nothing: object not found: check its path',
       () => pin(local.both, 'nothing'),
     ],
     [
       'an object that is there, when writing',
       'ALREADY_EXISTS',
       409,
-      'gs://exports/there: the object exists and is not overwritten: choose another path',
+      'gs://exports/there: the object exists and is never overwritten: choose another path',
       () => write(local.both, 'there'),
     ],
     [
       'an account that may not write',
       'PERMISSION_DENIED',
       403,
-      'gs://exports/x: the service account needs the role Storage Object Creator on the bucket',
+      'gs://exports/x: grant the service account the role Storage Object Creator on the bucket',
       () => write(local.viewer, 'x'),
     ],
     [
       'an account that may not read',
       'PERMISSION_DENIED',
       403,
-      'gs://exports/there: the service account needs the role Storage Object Viewer on the bucket',
+      'gs://exports/there: grant the service account the role Storage Object Viewer on the bucket',
       () => pin(local.creator, 'there'),
     ],
     [
       'a key of another account, when writing',
       'INVALID_ARGUMENT',
       400,
-      'gs://exports/x: Cloud Storage refused the key for the service account',
+      "gs://exports/x: Cloud Storage rejected the service account's key: create a new key",
       () => write(mixedUp(), 'x'),
     ],
     [
       'a key of another account, when reading',
       'INVALID_ARGUMENT',
       400,
-      'gs://exports/there: Cloud Storage refused the key for the service account',
+      "gs://exports/there: Cloud Storage rejected the service account's key: create a new key",
       () => pin(mixedUp(), 'there'),
     ],
   ])('give %s an error whose text is ours, the whole of it', async (_what, code, httpStatus, message, call) => {

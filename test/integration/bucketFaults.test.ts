@@ -166,7 +166,7 @@ describe('a transfer over a network that fails', () => {
     await expect(reading).rejects.toMatchObject({
       code: 'ABORTED',
       httpStatus: 409,
-      message: expect.stringContaining('the object was replaced or removed while it was read: send the request again'),
+      message: expect.stringContaining('the object was replaced or deleted during the import: retry the request'),
     });
   });
 

@@ -64,7 +64,7 @@ function describeCommand(newDatabase: () => Promise<readonly string[]>): void {
       await init(database);
       const { code, stdout, stderr } = await identity(['init', '--json', ...database]);
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-      expect(stderr).toMatch(/^identity: this instance is initialised already: .*pat create.*\n$/);
+      expect(stderr).toMatch(/^identity: the instance is already initialised: .*pat create.*\n$/);
     });
 
     it('writes the token into a file that only its owner can read, also where there is one that others can', async () => {
@@ -136,7 +136,10 @@ function describeCommand(newDatabase: () => Promise<readonly string[]>): void {
       const { userId, token } = await newServiceUser(database, 'temporary');
       expectError(await post({ ...instance, token }, 'export', { response_output: true }), 403, 7);
       const taken = await identity(['service-user', 'create', 'temporary', ...database]);
-      expect(taken).toMatchObject({ code: 1, stderr: 'identity: the user name temporary is taken\n' });
+      expect(taken).toMatchObject({
+        code: 1,
+        stderr: 'identity: user name temporary is already in use: choose another one\n',
+      });
       expect(await identityJson(['service-user', 'delete', userId, ...database])).toEqual({ userId });
       expectError(await post({ ...instance, token }, 'export', { response_output: true }), 401, 16);
       await newServiceUser(database, 'temporary');
@@ -148,7 +151,10 @@ function describeCommand(newDatabase: () => Promise<readonly string[]>): void {
       const { orgs } = await exportFrom(instance, { org_ids: [organisation.orgId] });
       expect(JSON.stringify(orgs)).toContain(userId);
       const refused = await identity(['service-user', 'delete', people.ada, ...database]);
-      expect(refused).toMatchObject({ code: 1, stderr: `identity: ${people.ada} is a person, not a service user\n` });
+      expect(refused).toMatchObject({
+        code: 1,
+        stderr: `identity: user ${people.ada} is a person: specify a service user\n`,
+      });
     });
 
     it('member add and remove decide at once what a user may do', async () => {
@@ -175,13 +181,13 @@ function describeCommand(newDatabase: () => Promise<readonly string[]>): void {
     });
 
     it.each([
-      [['pat', 'create', '--user', 'nobody'], 'there is no user nobody'],
-      [['pat', 'list', '--user', 'nobody'], 'there is no user nobody'],
-      [['pat', 'revoke', 'nothing'], 'there is no token nothing'],
-      [['otp-email', 'enable', 'nobody'], 'there is no user nobody'],
-      [['service-user', 'create', '--org', 'nowhere', 'x'], 'there is no organisation nowhere'],
-      [['service-user', 'delete', 'nobody'], 'there is no user nobody'],
-      [['member', 'add', '--user', 'nobody', '--role', 'IAM_OWNER'], 'there is no user nobody'],
+      [['pat', 'create', '--user', 'nobody'], 'user nobody not found'],
+      [['pat', 'list', '--user', 'nobody'], 'user nobody not found'],
+      [['pat', 'revoke', 'nothing'], 'token nothing not found'],
+      [['otp-email', 'enable', 'nobody'], 'user nobody not found'],
+      [['service-user', 'create', '--org', 'nowhere', 'x'], 'organisation nowhere not found'],
+      [['service-user', 'delete', 'nobody'], 'user nobody not found'],
+      [['member', 'add', '--user', 'nobody', '--role', 'IAM_OWNER'], 'user nobody not found'],
     ])('%j says that %s', async (args, message) => {
       const { code, stdout, stderr } = await identity([...args, '--json', ...database]);
       expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: `identity: ${message}\n` });
@@ -189,7 +195,7 @@ function describeCommand(newDatabase: () => Promise<readonly string[]>): void {
 
     it('an unknown role is answered with those that there are', async () => {
       const { stderr } = await identity(['member', 'add', '--user', owner, '--role', 'IAM_QUEEN', ...database]);
-      expect(stderr).toMatch(/^identity: IAM_QUEEN is no role on the instance: choose one of IAM_OWNER, .*\n$/);
+      expect(stderr).toMatch(/^identity: invalid role IAM_QUEEN for the instance: choose one of IAM_OWNER, .*\n$/);
     });
 
     async function listOf(userId: string): Promise<string[]> {
@@ -246,13 +252,16 @@ describe('identity serve', () => {
 
 describe('a wrong command line', () => {
   it.each([
-    [['nonsense'], /^identity: unknown command: nonsense .*\n$/],
-    [['pat'], /^identity: unknown command: pat .*\n$/],
-    [['pat', 'make', '--data', 'x'], /^identity: unknown command: pat make --data x .*\n$/],
-    [['init'], /^identity: give either --data DIR .* or --firestore .*\n$/],
-    [['init', '--data', 'x', '--firestore', 'y'], /^identity: give either --data DIR .*\n$/],
-    [['init', '--data', ''], /^identity: --data needs a directory\n$/],
-    [['init', '--firestore', 'a/b/c'], /^identity: --firestore a\/b\/c: give PROJECT or PROJECT\/DATABASE\n$/],
+    [['nonsense'], /^identity: unknown command nonsense: .*\n$/],
+    [['pat'], /^identity: unknown command pat: .*\n$/],
+    [['pat', 'make', '--data', 'x'], /^identity: unknown command pat make --data x: .*\n$/],
+    [['init'], /^identity: specify either --data DIR .* or --firestore .*\n$/],
+    [['init', '--data', 'x', '--firestore', 'y'], /^identity: specify either --data DIR .*\n$/],
+    [['init', '--data', ''], /^identity: empty --data: specify a directory\n$/],
+    [
+      ['init', '--firestore', 'a/b/c'],
+      /^identity: invalid --firestore a\/b\/c: specify PROJECT or PROJECT\/DATABASE\n$/,
+    ],
     [['init', '--data'], /^identity: .*--data.*; usage: identity init .*\n$/],
     [['init', '--colour', 'red'], /^identity: Unknown option '--colour'.*; usage: identity init .*\n$/],
     [['otp-email', 'enable', '--data', 'x'], /^identity: usage: identity otp-email enable USER_ID\n$/],
@@ -266,13 +275,16 @@ describe('a wrong command line', () => {
   });
 
   it.each([
-    [['pat', 'create'], '--user is missing'],
-    [['member', 'add', '--user', '1'], '--role is missing'],
-    [['init', '--expires', '30'], '--expires 30: give a lifetime such as 30d, 12h or 45m, of at most 3660d'],
-    [['init', '--expires', '0d'], '--expires 0d: give a lifetime such as 30d, 12h or 45m, of at most 3660d'],
-    [['init', '--expires', '4000d'], '--expires 4000d: give a lifetime such as 30d, 12h or 45m, of at most 3660d'],
-    [['serve', '--port', '65536'], '--port 65536: give a number from 0 to 65535; 0 picks a free port'],
-    [['serve', '--port', 'http'], '--port http: give a number from 0 to 65535; 0 picks a free port'],
+    [['pat', 'create'], 'missing option --user'],
+    [['member', 'add', '--user', '1'], 'missing option --role'],
+    [['init', '--expires', '30'], 'invalid --expires 30: specify a lifetime such as 30d, 12h or 45m, at most 3660d'],
+    [['init', '--expires', '0d'], 'invalid --expires 0d: specify a lifetime such as 30d, 12h or 45m, at most 3660d'],
+    [
+      ['init', '--expires', '4000d'],
+      'invalid --expires 4000d: specify a lifetime such as 30d, 12h or 45m, at most 3660d',
+    ],
+    [['serve', '--port', '65536'], 'invalid --port 65536: specify a number from 0 to 65535 (0 picks a free port)'],
+    [['serve', '--port', 'http'], 'invalid --port http: specify a number from 0 to 65535 (0 picks a free port)'],
   ])('%j is answered with: %s', async (args, message) => {
     const { path, remove } = await temporaryDirectory();
     if (args[0] !== 'init') await init(['--data', path]);
@@ -290,7 +302,7 @@ describe('a wrong command line', () => {
     const { path, remove } = await temporaryDirectory();
     const mistyped = join(path, 'mistyped');
     const { code, stdout, stderr } = await identity([...args, '--data', mistyped]);
-    const message = `identity: --data ${mistyped}: no instance is there; identity init makes one\n`;
+    const message = `identity: no instance in ${mistyped}: create one with identity init\n`;
     expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: message });
     expect(await readdir(path)).toEqual([]);
     await remove();
@@ -307,6 +319,6 @@ describe('a wrong command line', () => {
   it('--help after a command prints that command alone', async () => {
     const { code, stdout } = await identity(['pat', 'create', '--help']);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^identity pat create --user ID \[--expires 30d\]\n {2}make .*\n$/);
+    expect(stdout).toMatch(/^identity pat create --user ID \[--expires 30d\]\n {2}create .*\n$/);
   });
 });

@@ -56,7 +56,7 @@ describeWithFirestore('the Firestore store', () => {
   it('answers UNAVAILABLE, without a word of the library, when the database cannot be reached', async () => {
     vi.stubEnv('FIRESTORE_EMULATOR_HOST', `127.0.0.1:${await freePort()}`);
     const store = await openTestStore(firestore, { kind: 'firestore', projectId: 'nobody', databaseId: '(default)' });
-    const failure = { code: 'UNAVAILABLE', message: 'the database is not available: send the request again' };
+    const failure = { code: 'UNAVAILABLE', message: 'the database is unavailable: retry the request' };
     await Promise.all([
       expect(readUser(store, 'a')).rejects.toMatchObject(failure),
       expect(store.commit([createUser('a')])).rejects.toMatchObject(failure),
@@ -70,7 +70,7 @@ describeWithFirestore('the Firestore store', () => {
     const key = { collection: 'users', id: '__reserved__' } as const;
     await expect(store.commit([{ type: 'create', key, fields: {} }])).rejects.toMatchObject({
       code: 'INTERNAL',
-      message: 'the database failed: INVALID_ARGUMENT',
+      message: 'database error: INVALID_ARGUMENT',
     });
   });
 

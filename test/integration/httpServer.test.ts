@@ -112,14 +112,14 @@ describe('what Node refuses by itself', () => {
       `GET /hello HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
       431,
       8,
-      'the request headers are too large',
+      'request headers too large: send fewer or shorter ones',
     ],
     [
       'another expectation',
       'POST /echo HTTP/1.1\r\nHost: a\r\nExpect: tea\r\nContent-Length: 0\r\n\r\n',
       417,
       3,
-      'the Expect header may only say 100-continue',
+      'unsupported Expect header: send 100-continue, or omit it',
     ],
     ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', 405, 12, 'Method Not Allowed'],
   ];
@@ -152,7 +152,10 @@ describe('a request that does not come', () => {
     socket.write(start);
     const { status, headers, body } = await readAnswer(socket);
     expect([status, headers.get('connection')]).toEqual([408, 'close']);
-    expect(JSON.parse(body)).toEqual({ code: 4, message: 'the request headers took too long' });
+    expect(JSON.parse(body)).toEqual({
+      code: 4,
+      message: 'timeout while waiting for the request headers: retry the request',
+    });
     expect(await drain(0)).toBe(0);
     socket.destroy();
   });

@@ -193,12 +193,12 @@ describeStores(
     });
 
     it.each([
-      ['{timeout:1}', 'the body: unexpected "t", expected a field name in double quotes'],
+      ['{timeout:1}', 'invalid request body: unexpected "t", expected a field name in double quotes'],
       ['{"timeout":', 'timeout: unexpected end of JSON input'],
-      ['', 'the body: unexpected end of JSON input'],
-      ['{}{}', 'the body: unexpected data after the end of the document'],
-      ['[]', 'the body must be a JSON object'],
-      [`{"timeout":"${'1'.repeat(300_000)}"}`, 'timeout: the value is larger than 262144 bytes'],
+      ['', 'invalid request body: unexpected end of JSON input'],
+      ['{}{}', 'invalid request body: unexpected data after the end of the document'],
+      ['[]', 'the request body must be a JSON object'],
+      [`{"timeout":"${'1'.repeat(300_000)}"}`, 'timeout: the value exceeds 262144 bytes'],
       ['{"future":{"a":}}', /^future: Unexpected token/],
     ])('naming the place in the request: %.20s', async (body, message) => {
       const { instance } = await strictInstance(kind);

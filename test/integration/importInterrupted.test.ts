@@ -101,7 +101,7 @@ describeStores('an import that fails', (kind) => {
     const broken: Store = {
       ...watchedStore(store, () => {}),
       commit: async (writes) => {
-        if (++commits > 3) throw new IdentityError({ code: 'UNAVAILABLE', text: 'the database is not available' });
+        if (++commits > 3) throw new IdentityError({ code: 'UNAVAILABLE', text: 'the database is unavailable' });
         await store.commit(writes);
       },
     };

@@ -167,7 +167,8 @@ describe('a body', () => {
     ['br', brotliCompressSync(randomBytes(100_000)).subarray(0, 50_000)],
   ])('that is not valid %s is refused', async (encoding, bytes) => {
     const response = await post(Buffer.from(bytes), { 'content-encoding': encoding });
-    expect(await response.json()).toEqual({ code: 3, message: `the request body is not valid ${encoding}` });
+    const message = `the request body is not valid ${encoding}: compress it again, or omit Content-Encoding`;
+    expect(await response.json()).toEqual({ code: 3, message });
     expect(response.status).toBe(400);
   });
 
@@ -177,7 +178,7 @@ describe('a body', () => {
 });
 
 describe('a body over the limit', () => {
-  const tooLarge = { code: 8, message: expect.stringContaining(`larger than ${maxBytes} bytes`) };
+  const tooLarge = { code: 8, message: expect.stringContaining(`exceeds ${maxBytes} bytes`) };
 
   it('is refused by its declared length before a byte of it was sent', async () => {
     const socket = await openConnection(serving.url);

@@ -153,6 +153,6 @@ describe('the SQLite store', () => {
   it('says that a file is no database without showing anything of it', async () => {
     const file = join(await newDirectory(), 'identity.sqlite');
     await writeFile(file, 'this is some text and not a database at all');
-    expect(() => openSqliteStore(file)).toThrow('the database failed: file is not a database');
+    expect(() => openSqliteStore(file)).toThrow('database error: file is not a database');
   });
 });

@@ -137,7 +137,7 @@ describe('npm start where it cannot start', () => {
     const env = { PORT: port, LOCAL_DIR: path };
     const { code, stdout, stderr } = await run(process.execPath, [join(root, 'local', 'start.ts')], { env });
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toBe(`PORT=${port}: give a number from 1 to 65533\n`);
+    expect(stderr).toBe(`invalid PORT=${port}: set it to a number from 1 to 65533\n`);
     await remove();
   });
 

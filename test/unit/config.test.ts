@@ -59,11 +59,11 @@ describe('readConfig', () => {
   });
 
   it('refuses DATA_DIR together with FIRESTORE_PROJECT', () => {
-    expect(() => readConfig({ DATA_DIR: '/data', FIRESTORE_PROJECT: 'acme' })).toThrow('exclude each other');
+    expect(() => readConfig({ DATA_DIR: '/data', FIRESTORE_PROJECT: 'acme' })).toThrow('mutually exclusive');
   });
 
   it('takes an empty variable for one that is not set', () => {
-    expect(() => readConfig({ DATA_DIR: '' })).toThrow('DATA_DIR or FIRESTORE_PROJECT must be set');
+    expect(() => readConfig({ DATA_DIR: '' })).toThrow('set DATA_DIR or FIRESTORE_PROJECT');
     expect(readConfig({ DATA_DIR: '/data', MAX_TIMEOUT: '' }).maxTimeoutMs).toBe(3_600_000);
   });
 

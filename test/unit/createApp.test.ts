@@ -50,7 +50,7 @@ describe('a path', () => {
     async (id) => {
       const response = await remove(id);
       expect(response.status).toBe(400);
-      expect(await response.json()).toEqual({ code: 3, message: 'the path is not percent-encoded UTF-8' });
+      expect(await response.json()).toEqual({ code: 3, message: 'invalid path: percent-encode it as UTF-8' });
     },
   );
 

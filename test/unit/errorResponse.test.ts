@@ -11,7 +11,7 @@ describe('errorResponse', () => {
     const response = errorResponse(requestTooLarge(10), 'r-1');
     const body = await response.text();
     expect(response.status).toBe(413);
-    expect(JSON.parse(body)).toEqual({ code: 8, message: expect.stringContaining('larger than 10 bytes') });
+    expect(JSON.parse(body)).toEqual({ code: 8, message: expect.stringContaining('exceeds 10 bytes') });
     expect(Object.fromEntries(response.headers)).toEqual({
       'cache-control': 'no-store',
       'content-length': String(Buffer.byteLength(body)),

@@ -42,39 +42,35 @@ describe('a service account in a request', () => {
     ['plain JSON', JSON.stringify(file), 'must be base64'],
     ['half a file', base64(file).slice(0, 400), 'must be the base64 of a JSON file'],
     ['no JSON', Buffer.from('secret').toString('base64'), 'must be the base64 of a JSON file'],
-    ['a JSON list', base64([file]), 'must be the base64 of a service account key file: it has no type'],
-    [
-      'no type',
-      base64({ ...file, type: undefined }),
-      'must be the base64 of a service account key file: it has no type',
-    ],
-    ['too much', 'A'.repeat(65_537), 'is too long to be a service account key file'],
-    [
-      'an unknown type',
-      base64({ ...file, type: 'secret' }),
-      'is a credential of an unknown type: only service_account is accepted',
-    ],
+    ['a JSON list', base64([file]), 'must be the base64 of a service account key file: missing type'],
+    ['no type', base64({ ...file, type: undefined }), 'must be the base64 of a service account key file: missing type'],
+    ['too much', 'A'.repeat(65_537), 'too large for a service account key file'],
+    ['an unknown type', base64({ ...file, type: 'secret' }), 'unknown credential type: use service_account'],
     [
       'another token URI',
       base64({ ...file, token_uri: 'https://secret.example/token' }),
-      "has a token_uri other than Google's",
+      'foreign token_uri: use the key file as Google issued it',
     ],
-    ['a token URI that is no text', base64({ ...file, token_uri: 1 }), "has a token_uri other than Google's"],
+    [
+      'a token URI that is no text',
+      base64({ ...file, token_uri: 1 }),
+      'foreign token_uri: use the key file as Google issued it',
+    ],
     [
       'another universe',
       base64({ ...file, universe_domain: 'secret.example' }),
-      'has a universe_domain other than googleapis.com',
+      'unsupported universe_domain: only googleapis.com is supported',
     ],
-    ['no address', base64({ ...file, client_email: undefined }), 'has no client_email'],
-    ['a wrong address', base64({ ...file, client_email: 'secret' }), 'has a client_email that is no e-mail address'],
-    ['no key', base64({ ...file, private_key: undefined }), 'has no private_key'],
+    ['no address', base64({ ...file, client_email: undefined }), 'missing client_email'],
+    ['a wrong address', base64({ ...file, client_email: 'secret' }), 'invalid client_email: must be an e-mail address'],
+    ['no key', base64({ ...file, private_key: undefined }), 'missing private_key'],
     [
       'a broken key',
       base64({ ...file, private_key: pkcs8.replace(/M/g, 'N') }),
-      'has a private_key that is not a PEM private key',
+      'invalid private_key: must be a PEM private key',
     ],
-    ['a public key', base64({ ...file, private_key: publicKey }), 'has a private_key that is not a PEM private key'],
-    ['a key that is not RSA', base64({ ...file, private_key: curve }), 'has a private_key that is not an RSA key'],
+    ['a public key', base64({ ...file, private_key: publicKey }), 'invalid private_key: must be a PEM private key'],
+    ['a key that is not RSA', base64({ ...file, private_key: curve }), 'invalid private_key: must be an RSA key'],
   ])('is refused as %s', (_, text, description) => {
     expect(refusal(text)).toEqual({ code: 'INVALID_ARGUMENT', message: `${field}: ${description}` });
   });
@@ -86,7 +82,7 @@ describe('a service account in a request', () => {
     'gdch_service_account',
     'impersonated_service_account',
   ])('is refused, by name, as a credential of type %s', (type) => {
-    const description = `is a credential of type ${type}: only service_account is accepted`;
+    const description = `unsupported credential type ${type}: use service_account`;
     expect(refusal(base64({ ...file, type }))).toEqual({
       code: 'INVALID_ARGUMENT',
       message: `${field}: ${description}`,

@@ -119,14 +119,14 @@ function takeRecord(
 /** A record can be larger as it is stored than as it was sent: numbers of enums become their names. */
 function checkSize({ body }: OrganisationRecord): void {
   if (Buffer.byteLength(body) <= MAX_DOCUMENT_BYTES) return;
-  throw new DocumentFault([{ path: '', reason: `the record is larger than ${MAX_DOCUMENT_BYTES} bytes` }]);
+  throw new DocumentFault([{ path: '', reason: `the record exceeds ${MAX_DOCUMENT_BYTES} bytes` }]);
 }
 
 function readManifest(value: unknown, { path }: DocumentItem): Manifest {
   const result = manifestSchema.safeParse(value);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  throw new JsonFault([...path, ...(issue?.path ?? []).map(String)], issue?.message ?? 'not a manifest');
+  throw new JsonFault([...path, ...(issue?.path ?? []).map(String)], issue?.message ?? 'invalid manifest');
 }
 
 function checkManifest(manifest: Manifest, organisations: readonly OrganisationHeader[], tally: ManifestTally): void {
@@ -139,10 +139,13 @@ function checkManifest(manifest: Manifest, organisations: readonly OrganisationH
     .filter((name) => (manifest.counts[name] ?? 0) !== (tally.counts[name] ?? 0))
     .map((name) => ({
       field: `manifest.counts.${name}`,
-      description: `the manifest counts ${manifest.counts[name] ?? 0}, the file holds ${tally.counts[name] ?? 0}`,
+      description: `count mismatch: ${manifest.counts[name] ?? 0} in the manifest, ${tally.counts[name] ?? 0} in the file`,
     }));
   if (violations.length === 0 && manifest.digest !== tally.digest) {
-    violations.push({ field: 'manifest.digest', description: 'the records are not those that were exported' });
+    violations.push({
+      field: 'manifest.digest',
+      description: 'digest mismatch: the records differ from the exported ones',
+    });
   }
   if (violations.length > 0) throw invalidRequest(violations);
 }

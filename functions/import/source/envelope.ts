@@ -122,11 +122,13 @@ export async function documentSource(
 function inlineSource({ field, kind, start, end }: InlineDocument, body: RequestBytes): DocumentSource {
   if (kind === 'object') return { field, open: () => body.open(start, end) };
   if (kind === 'string') return { field, open: () => stringContent(body.open(start + 1, end - 1)) };
-  throw invalidRequest([{ field, description: 'expected an export file: a JSON object, or a string that holds one' }]);
+  throw invalidRequest([
+    { field, description: 'expected an export file: a JSON object, or a string that contains one' },
+  ]);
 }
 
 function wrongNumber(fields: readonly string[]): FieldViolation {
-  const given = fields.length === 0 ? 'none is given' : `${fields.join(' and ')} are given`;
-  const description = `exactly one of data_orgsv1, data_orgsv1_gcs, data_orgs and data_orgs_gcs names the data: ${given}`;
+  const given = fields.length === 0 ? 'no source' : `several sources, ${fields.join(' and ')}`;
+  const description = `${given}: set exactly one of data_orgsv1, data_orgsv1_gcs, data_orgs and data_orgs_gcs`;
   return { field: fields[0] ?? 'data_orgsv1', description };
 }

@@ -47,8 +47,7 @@ export class DocumentReader {
   /** @throws JsonFault when the document ended too early, or holds something else than organisations (contract 4.3) */
   end(): void {
     this.scanner.end();
-    if (this.hasFields && !this.hasOrganisations)
-      throw new JsonFault(['orgs'], 'the document has no list of organisations');
+    if (this.hasFields && !this.hasOrganisations) throw new JsonFault(['orgs'], 'missing list of organisations');
   }
 
   private treat(path: JsonPath, kind: ValueKind): Treatment {

@@ -19,8 +19,10 @@ interface TargetOrganisation {
 /** The organisations of the document by their position in it; one that cannot be written to is missing. */
 export type Targets = ReadonlyMap<number, TargetOrganisation>;
 
-const ID_MISSING = { id: 'ORG-4Mlfs', key: 'Errors.Invalid.Argument' };
-const NAME_MISSING = { id: 'COMM-deLSk', key: 'Errors.Org.Invalid' };
+/** The error of an organisation without an id. */
+export const ID_MISSING = { id: 'ORG-4Mlfs', key: 'Errors.Invalid.Argument' };
+/** The error of an organisation that would have to be created, and has no name. */
+export const NAME_MISSING = { id: 'COMM-deLSk', key: 'Errors.Org.Invalid' };
 const READ_AT_ONCE = 500;
 
 /**

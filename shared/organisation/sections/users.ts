@@ -122,8 +122,8 @@ export function checkPerson(record: JsonObject): RecordFault | undefined {
   return fits ? undefined : { id: 'EMAIL-599BI', key: 'Errors.User.Email.Invalid' };
 }
 
-const UNKNOWN_HASH = `no verifier can read the password hash, so nobody can log in with this password: known are ${passwordHashFormats.join(', ')}`;
-const NO_BASE32 = 'the TOTP seed is not base32, so no authenticator app can make its codes';
+const UNKNOWN_HASH = `unsupported password hash format, the user cannot log in with this password: supported formats are ${passwordHashFormats.join(', ')}`;
+const NO_BASE32 = 'the TOTP seed is not base32: no authenticator app can generate its codes';
 
 function warnOfCredentials({ credentials: { passwordHash, totpSeed } }: ImportedRecord): readonly string[] {
   return [

@@ -99,7 +99,7 @@ export const badExports: readonly BadRequest[] = rows('/admin/v1/export', [
     { gcs_output: { ...file, serviceaccount_json: 'AAAA' } },
     /^gcs_output.serviceaccount_json: must be the base64 of a JSON file/,
   ),
-  inline('serviceaccount_json without a type', { gcs_output: file }, /^gcs_output.serviceaccount_json: .*has no type/),
+  inline('serviceaccount_json without a type', { gcs_output: file }, /^gcs_output.serviceaccount_json: .*missing type/),
   inline(
     'serviceaccount_json as an object',
     { gcs_output: { ...file, serviceaccount_json: {} } },
@@ -121,17 +121,17 @@ function badCredentials() {
     row(
       'a token_uri of somebody else',
       { token_uri: 'http://169.254.169.254/token' },
-      /^gcs_output.serviceaccount_json: has a token_uri other than Google's/,
+      /^gcs_output.serviceaccount_json: foreign token_uri/,
     ),
     row('a universe of somebody else', { universe_domain: 'example.com' }, /universe_domain/),
-    row('an authorized_user', { type: 'authorized_user' }, /authorized_user: only service_account/),
+    row('an authorized_user', { type: 'authorized_user' }, /authorized_user: use service_account/),
     row(
       'an external_account',
       { type: 'external_account', credential_source: { file: '/etc/passwd' } },
-      /external_account: only service_account/,
+      /external_account: use service_account/,
     ),
-    row('a key file without a key', { private_key: undefined }, /has no private_key/),
-    row('a key file whose key is no key', { private_key: 'secret' }, /private_key that is not/),
+    row('a key file without a key', { private_key: undefined }, /missing private_key/),
+    row('a key file whose key is no key', { private_key: 'secret' }, /invalid private_key/),
     row('a key file without an account', { client_email: '' }, /client_email/),
   ];
 }

@@ -13,22 +13,22 @@ const wrongDuration = /^timeout: must be a positive duration of at most .*such a
 
 /** Import requests that are JSON objects, and wrong. */
 export const badImports: readonly BadRequest[] = rows('/admin/v1/import', [
-  inline('no source', { timeout: '30s' }, /exactly one of .*: none is given$/),
-  inline('a source that is null', { data_orgsv1: null }, /exactly one of .*: none is given$/),
+  inline('no source', { timeout: '30s' }, /^data_orgsv1: no source: set exactly one of /),
+  inline('a source that is null', { data_orgsv1: null }, /^data_orgsv1: no source: set exactly one of /),
   inline(
     'two sources',
     { data_orgsv1: orgs, data_orgs: orgs },
-    /exactly one of .*: data_orgsv1 and data_orgs are given$/,
+    /several sources, data_orgsv1 and data_orgs: set exactly one of /,
   ),
   inline(
     'a file and a bucket',
     { data_orgsv1: orgs, data_orgsv1_gcs: gcs({}) },
-    /exactly one of .*: data_orgsv1 and data_orgsv1_gcs are given$/,
+    /several sources, data_orgsv1 and data_orgsv1_gcs: set exactly one of /,
   ),
   inline(
     'two buckets',
     { data_orgs_gcs: gcs({}), data_orgsv1_gcs: gcs({}) },
-    /exactly one of .*: data_orgs_gcs and data_orgsv1_gcs are given$/,
+    /several sources, data_orgs_gcs and data_orgsv1_gcs: set exactly one of /,
   ),
   inline('both spellings of a source at once', { data_orgs: orgs, dataOrgs: orgs }, /exactly one of/),
   inline('timeout "abc"', { data_orgsv1: orgs, timeout: 'abc' }, wrongDuration),

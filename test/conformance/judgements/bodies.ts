@@ -6,7 +6,7 @@ const noSource = refuses(
   'Interface 4.3 wants exactly one source; ZITADEL answers 200 and fails in the background.',
   400,
   3,
-  /exactly one of .*none is given/,
+  /no source: set exactly one of /,
 );
 
 /** Bodies that are not JSON, or not JSON of the right types. */

@@ -1,6 +1,6 @@
 import { answers, type Judgement, type Judgements, refuses, same } from './judgement.ts';
 
-const noSource = (why: string) => refuses(why, 400, 3, /exactly one of .*none is given/);
+const noSource = (why: string) => refuses(why, 400, 3, /no source: set exactly one of /);
 const oneSource = 'Interface 4.3 wants exactly one source; ZITADEL answers 200 and fails in the background.';
 const noOutput = refuses(
   'An export that is written nowhere is refused; ZITADEL knows one output only and returns it unasked.',
@@ -62,7 +62,7 @@ export const requests: Judgements = {
     'A body above 4 MiB is accepted; this one holds a single action of 4.3 MB, and a record has at most 1 MB.',
     400,
     3,
-    /^orgs\[0\].actions\[0\]: the value is larger than 1000000 bytes/,
+    /^orgs\[0\].actions\[0\]: the value exceeds 1000000 bytes/,
   ),
   'import: body 4.3 MB no auth': refuses('The token is looked at before the body.', 401, 16, /^auth header missing$/),
   'import: body 6 MB whitespace padding (small protobuf)': same,

@@ -1,4 +1,4 @@
-import { storageUnavailable } from '../../../shared/errors/bucketErrors.ts';
+import { storageUnavailable } from '../../../shared/errors/storageErrors.ts';
 import type { ObjectLocation, ObjectStorage, PinnedObject } from '../../../shared/objectStorage/objectStorage.ts';
 import { Injection, type InjectionPlan } from './injection.ts';
 

@@ -87,7 +87,7 @@ describe('a request message', () => {
   });
 
   it.each([null, undefined, 1, 'x', true, []])('is refused as a whole when it is %j', (value) => {
-    expect(faultsOf(message, value)).toEqual([': the body must be a JSON object']);
+    expect(faultsOf(message, value)).toEqual([': the request body must be a JSON object']);
   });
 });
 

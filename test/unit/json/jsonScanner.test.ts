@@ -155,7 +155,7 @@ describe('what is not JSON', () => {
     ['{"a":[1,]}', 'unexpected "]", expected a value'],
     ['{"a":[,1]}', 'unexpected ",", expected a value'],
     ['{"a":{"b":1]}', 'unexpected "]", expected "," or "}"'],
-    ['{é:1}', 'unexpected a byte that is not ASCII, expected a field name in double quotes'],
+    ['{é:1}', 'unexpected non-ASCII byte, expected a field name in double quotes'],
     ['\ufeff{}', 'the byte order mark'],
   ])('%j is refused', (json, message) => {
     if (message === 'the byte order mark') expect(() => scanDocument([Buffer.from(json)], enterAll)).toThrow();
@@ -204,7 +204,7 @@ describe('a kept value', () => {
     for (const cut of [(bytes: Buffer) => [bytes], byteByByte]) {
       expect(scanDocument(cut(document(make(40))), keepFields, 40)[0]?.text).toHaveLength(40);
       const { message, path } = faultOf(() => scanDocument(cut(document(make(41))), keepFields, 40));
-      expect({ message, path }).toEqual({ message: 'the value is larger than 40 bytes', path: ['a'] });
+      expect({ message, path }).toEqual({ message: 'the value exceeds 40 bytes', path: ['a'] });
     }
   });
 

@@ -1,0 +1,67 @@
+import { defineError } from './identityError.ts';
+
+// Errors of the `identity` command's work on accounts. They reach its user on standard error, not a client over HTTP.
+
+export const instanceInitialised = defineError({
+  code: 'FAILED_PRECONDITION',
+  text: 'the instance is already initialised: create further tokens with `identity pat create`',
+  when: '`identity init` ran before on this instance.',
+  remedy: "Create a token for the instance's service user with `identity pat create`.",
+});
+
+export const userUnknown = defineError({
+  code: 'NOT_FOUND',
+  text: (userId: string) => `user ${userId} not found`,
+  example: ['310716089541329'],
+  when: 'No user has the id, or `otp-email enable` was given a service user.',
+  remedy: 'Check the id, and that `--data` or `--firestore` names the right instance.',
+});
+
+export const organisationUnknown = defineError({
+  code: 'NOT_FOUND',
+  text: (orgId: string) => `organisation ${orgId} not found`,
+  example: ['310716089541007'],
+  when: 'No organisation has the id.',
+  remedy: 'Check the id, and that `--data` or `--firestore` names the right instance.',
+});
+
+export const notServiceUser = defineError({
+  code: 'FAILED_PRECONDITION',
+  text: (userId: string) => `user ${userId} is a person: specify a service user`,
+  example: ['310716089541329'],
+  when: '`identity service-user` was given the id of a person.',
+  remedy: 'Specify the id of a service user.',
+});
+
+export const userNameTaken = defineError({
+  code: 'ALREADY_EXISTS',
+  text: (name: string) => `user name ${name} is already in use: choose another one`,
+  example: ['migration'],
+  when: 'Another user has the name.',
+  remedy: 'Choose another name.',
+});
+
+export const roleUnknown = defineError({
+  code: 'INVALID_ARGUMENT',
+  text: (role: string, place: string, fitting: readonly string[]) =>
+    `invalid role ${role} for ${place}: choose one of ${fitting.join(', ')}`,
+  example: ['ORG_OWNER', 'the instance', ['IAM_OWNER', 'IAM_USER_MANAGER']],
+  when: 'The role does not exist, or not at this level: roles of the instance start with `IAM_`.',
+  remedy: 'Choose a listed role, or change the level with `--org`.',
+});
+
+export const roleNotHeld = defineError({
+  code: 'NOT_FOUND',
+  text: (userId: string, role: string) => `user ${userId} does not hold the role ${role}`,
+  example: ['310716089541329', 'IAM_OWNER'],
+  when: 'The role to remove is not held there.',
+  remedy: 'Check the role, and whether `--org` is needed.',
+});
+
+export const otpEmailSet = defineError({
+  code: 'ALREADY_EXISTS',
+  id: 'COMMAND-MKL2s',
+  text: 'Multifactor OTP (OneTimePassword) is already set up',
+  when: 'The person has the OTP e-mail factor.',
+  remedy: 'None needed.',
+});

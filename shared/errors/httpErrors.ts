@@ -1,0 +1,107 @@
+import { defineError } from './identityError.ts';
+
+// Errors of the transport: routes, headers, codings and connections, whatever the operation.
+
+export const routeNotFound = defineError({
+  code: 'NOT_FOUND',
+  text: 'Not Found',
+  when: 'No route has this path.',
+  remedy: 'Compare the path with those in `/openapi.json`.',
+});
+
+export const methodNotAllowed = defineError({
+  code: 'UNIMPLEMENTED',
+  httpStatus: 405,
+  text: 'Method Not Allowed',
+  when: 'The route exists, but not with this method.',
+  remedy: 'Use a method that the `Allow` header names.',
+});
+
+// gRPC's own code: for an unknown path, JSON clients get a 404 instead.
+export const rpcNotFound = defineError({
+  code: 'UNIMPLEMENTED',
+  text: 'unknown service or method',
+  when: 'A gRPC client called an RPC that does not exist here.',
+  remedy: 'Use `UserService/RemoveOTPEmail`, v2 or v2beta; exports and imports are JSON only.',
+});
+
+export const pathMalformed = defineError({
+  code: 'INVALID_ARGUMENT',
+  text: 'invalid path: percent-encode it as UTF-8',
+  when: 'The path has a `%` that begins no UTF-8 escape.',
+  remedy: 'Percent-encode each part of the path, such as the user id, as UTF-8.',
+});
+
+export const mediaTypeUnsupported = defineError({
+  code: 'INVALID_ARGUMENT',
+  httpStatus: 415,
+  text: (readable: readonly string[]) => `unsupported Content-Type: send one of ${readable.join(', ')}`,
+  example: [['application/json', 'application/proto', 'application/grpc']],
+  when: 'A call of `UserService/RemoveOTPEmail` has a content type that the RPC cannot read.',
+  remedy: 'Send the body in one of the listed types, with a matching `Content-Type`.',
+});
+
+export const encodingUnsupported = defineError({
+  code: 'INVALID_ARGUMENT',
+  httpStatus: 415,
+  text: (known: readonly string[]) =>
+    `unsupported Content-Encoding: use one of ${known.join(', ')}, or omit the header`,
+  example: [['br', 'gzip', 'x-gzip']],
+  when: "The body's coding is unknown, or there are several.",
+  remedy: 'Compress the body once, with gzip or brotli, or not at all.',
+});
+
+export const bodyCorrupted = defineError({
+  code: 'INVALID_ARGUMENT',
+  text: (coding: string, _cause: unknown) =>
+    `the request body is not valid ${coding}: compress it again, or omit Content-Encoding`,
+  example: ['gzip', undefined],
+  carries: (_coding, cause) => ({ cause }),
+  when: 'The body does not have the coding that `Content-Encoding` names, or ends early.',
+  remedy: 'Send the complete compressed body, or an uncompressed one without `Content-Encoding`.',
+});
+
+export const httpMalformed = defineError({
+  code: 'INVALID_ARGUMENT',
+  text: 'malformed HTTP request',
+  when: 'The received bytes are not HTTP, or the request target is not a path.',
+  remedy: 'Check the client, and any proxy between it and the service.',
+});
+
+export const httpHeadersTooLarge = defineError({
+  code: 'RESOURCE_EXHAUSTED',
+  httpStatus: 431,
+  text: 'request headers too large: send fewer or shorter ones',
+  when: 'The request headers exceed the size that the server reads.',
+  remedy: 'Send fewer or shorter headers; cookies are not needed.',
+});
+
+export const httpHeadersTimeout = defineError({
+  code: 'DEADLINE_EXCEEDED',
+  httpStatus: 408,
+  text: 'timeout while waiting for the request headers: retry the request',
+  when: 'The request headers did not arrive in time.',
+  remedy: 'Retry the request; if it fails again, check the network and any proxy.',
+});
+
+export const httpExpectationFailed = defineError({
+  code: 'INVALID_ARGUMENT',
+  httpStatus: 417,
+  text: 'unsupported Expect header: send 100-continue, or omit it',
+  when: 'The `Expect` header has another value than `100-continue`.',
+  remedy: 'Omit the header.',
+});
+
+export const shuttingDown = defineError({
+  code: 'UNAVAILABLE',
+  text: 'the server is shutting down: retry the request',
+  when: 'The process received SIGTERM and accepts no further requests.',
+  remedy: 'Retry the request; another process takes it.',
+});
+
+export const cancelled = defineError({
+  code: 'CANCELLED',
+  text: 'context canceled',
+  when: 'The client disconnected before the response. Only logs show it.',
+  remedy: 'None needed. An interrupted import resumes when the same request is sent again.',
+});

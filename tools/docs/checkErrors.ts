@@ -1,0 +1,94 @@
+import { ID_MISSING, NAME_MISSING } from '../../functions/import/write/organisations.ts';
+import { withPhoneNumber } from '../../functions/import/write/phase.ts';
+import type { JsonObject } from '../../shared/json/jsonObject.ts';
+import { complexityFault, defaultComplexity } from '../../shared/organisation/passwords.ts';
+import { recordOf } from '../../shared/organisation/record.ts';
+import type { RecordFault, Section } from '../../shared/organisation/section.ts';
+
+/** An error, and the condition under which it is reported. */
+export type Condition = RecordFault & { readonly when: string };
+
+// The errors of checks, which are functions: each is documented by an example that the check rejects, so that the id and
+// the key come from the check itself.
+
+/** A record that the section's check rejects, and why. */
+type Example = readonly [when: string, record: JsonObject];
+
+const NOW = '2026-01-01T00:00:00Z';
+const ORGANISATION = '1';
+
+const expired: Example = ['`expirationDate` is in the past.', { expirationDate: '2025-01-01T00:00:00Z' }];
+
+const colours = ['primaryColor', 'backgroundColor', 'warnColor', 'fontColor'];
+const invalidColours = [...colours, ...colours.map((name) => `${name}Dark`)].map(
+  (name): Example => [`\`${name}\` is neither \`#rgb\` nor \`#rrggbb\`.`, { [name]: 'blue' }],
+);
+
+const examples: Readonly<Record<string, readonly Example[]>> = {
+  labelPolicy: invalidColours,
+  loginPolicy: [
+    ['`defaultRedirectUri` is not a URI with a scheme.', { defaultRedirectUri: 'nowhere' }],
+    ['An entry of `secondFactors` is unknown or unspecified.', { secondFactors: ['SECOND_FACTOR_TYPE_UNSPECIFIED'] }],
+    ['An entry of `multiFactors` is unknown or unspecified.', { multiFactors: ['MULTI_FACTOR_TYPE_UNSPECIFIED'] }],
+  ],
+  humanUsers: [['`user.email.email` is not an address of ASCII characters.', { user: { email: { email: '@' } } }]],
+  triggerActions: [
+    ['`flowType` or `triggerType` is unknown.', { flowType: '9', triggerType: '1' }],
+    ['`triggerType` does not belong to the flow.', { flowType: '2', triggerType: '1' }],
+    ['`actionIds` is empty.', { flowType: '1', triggerType: '1' }],
+  ],
+  orgMembers: [['A role does not start with `ORG_`.', { roles: ['IAM_OWNER'] }]],
+  appKeys: [expired],
+  machineKeys: [['`publicKey` is not the base64 of a public key in PEM.', { publicKey: 'AAAA' }], expired],
+};
+
+/** A record, and one that it refers to, which the check of a reference rejects. */
+type ReferenceExample = readonly [when: string, record: JsonObject, target: JsonObject];
+
+const usedGrant = { projectGrant: { projectId: '2', grantedOrgId: ORGANISATION } };
+
+const referenceExamples: Readonly<Record<string, readonly ReferenceExample[]>> = {
+  userGrants: [
+    ['The project grant is of another project, or to another organisation.', { projectId: '3' }, usedGrant],
+    ['The project grant does not include a role in `roleKeys`.', { projectId: '2', roleKeys: ['admin'] }, usedGrant],
+  ],
+  appKeys: [['The application does not authenticate with keys (`PRIVATE_KEY_JWT`).', {}, { app: {} }]],
+};
+
+const weakPasswords: readonly (readonly [when: string, password: string])[] = [
+  ['`user.password` is shorter than the policy requires.', 'a'],
+  ['`user.password` has no lower-case letter.', 'PASSWORD'],
+  ['`user.password` has no upper-case letter.', 'password'],
+  ['`user.password` has no digit.', 'Password'],
+  ['`user.password` has no symbol.', 'Passw0rd'],
+];
+
+/** Collects the errors of a section's checks, and of those that the import has beside the table. */
+export function checkErrors(section: Section): Condition[] {
+  const own = (examples[section.name] ?? []).map(([when, record]) => condition(when, section.check?.(record, NOW)));
+  const ofReferences = (referenceExamples[section.name] ?? []).map(([when, record, target]) => {
+    const check = section.references?.find((reference) => reference.check !== undefined)?.check;
+    return condition(when, check?.(target, record, ORGANISATION));
+  });
+  return [...own, ...ofReferences, ...importErrors(section)];
+}
+
+function importErrors(section: Section): Condition[] {
+  if (section.name === 'org') {
+    return [
+      { ...ID_MISSING, when: '`orgId` is missing.' },
+      { ...NAME_MISSING, when: 'The organisation does not exist, and `org` is missing.' },
+    ];
+  }
+  if (section.name !== 'humanUsers') return [];
+  const invalidPhone = recordOf(section, { user: { phone: { phone: '?' } } }, ORGANISATION, false);
+  return [
+    condition('`user.phone.phone` is not a phone number.', withPhoneNumber(invalidPhone).fault),
+    ...weakPasswords.map(([when, password]) => condition(when, complexityFault(defaultComplexity, password))),
+  ];
+}
+
+function condition(when: string, fault: RecordFault | undefined): Condition {
+  if (fault === undefined) throw new Error(`the example passes its check: ${when}`);
+  return { ...fault, when };
+}

@@ -1,0 +1,93 @@
+import * as accountErrors from '../../shared/errors/accountErrors.ts';
+import * as errors from '../../shared/errors/errors.ts';
+import * as httpErrors from '../../shared/errors/httpErrors.ts';
+import { codes, type ErrorRow, internalError } from '../../shared/errors/identityError.ts';
+import * as storageErrors from '../../shared/errors/storageErrors.ts';
+import { code, table } from './markdown.ts';
+import { recordErrors } from './recordErrors.ts';
+
+type ErrorTable = Readonly<Record<string, { readonly row: ErrorRow }>>;
+
+const COMMAND =
+  'They reach the user of the command on standard error, with exit code 1. Most commands can also fail with an error of the database.';
+
+const INTRODUCTION = `# Errors
+
+Every error of the three operations has the same body. \`code\` is a gRPC status code, and \`details\` is omitted when empty:
+
+\`\`\`json
+${JSON.stringify(errors.userNotFound().toJson())}
+\`\`\`
+
+- An error with an id is ZITADEL's, with ZITADEL's text. The id also stands at the end of the message, in parentheses.
+- An invalid request lists its faults in \`details\`, as \`google.rpc.BadRequest\` with \`fieldViolations\`.
+- Over gRPC and gRPC-Web, \`code\` is the \`grpc-status\`; Connect spells its name in lower case.
+- Values in the messages of the tables are examples.
+- A successful import can report errors of single records: see [Records of an import](#records-of-an-import).`;
+
+const RECORDS = `A record that cannot be imported does not stop the import. The response lists it in \`errors\`, with the \`type\` and the \`id\` of the record,
+and a message of the form \`ID=<id> Message=<key>\`. Ids and keys are ZITADEL's; an id that starts with \`IMPORT-\` is our own, where ZITADEL has none.
+A record with equal content is not an error: it counts as \`unchanged\`.`;
+
+/** Writes `docs/errors.md`, from the error table and the sections of the organisation document. */
+export function errorsDocument(): string {
+  return [
+    INTRODUCTION,
+    '## Codes',
+    codeTable(),
+    '## Operations',
+    errorTable({ ...errors, internalError }),
+    '## Cloud Storage',
+    errorTable(storageErrors),
+    '## HTTP',
+    errorTable(httpErrors),
+    '## The `identity` command',
+    COMMAND,
+    errorTable(accountErrors, () => ''),
+    '## Records of an import',
+    RECORDS,
+    recordTable(),
+  ].join('\n\n');
+}
+
+function codeTable(): string {
+  const rows = Object.entries(codes).map(([name, { number, httpStatus, meaning }]) => [
+    String(number),
+    code(name),
+    String(httpStatus),
+    meaning,
+  ]);
+  return table(['code', 'name', 'HTTP', 'meaning'], rows);
+}
+
+function errorTable(errorsByName: ErrorTable, shownStatus = (row: ErrorRow) => String(statusOf(row))): string {
+  // By name first: the order of a module's exports depends on who loads it.
+  const byName = Object.entries(errorsByName).sort(([one], [other]) => (one < other ? -1 : 1));
+  const cells = byName
+    .map(([, { row }]) => row)
+    .sort((one, other) => sortKey(one) - sortKey(other))
+    .map((row) => {
+      const name = `${codes[row.code].number} ${code(row.code)}`;
+      return [shownStatus(row), name, code(row.id ?? ''), code(row.text), row.when, row.remedy];
+    });
+  return table(['HTTP', 'code', 'id', 'message', 'when', 'what to do'], cells);
+}
+
+function sortKey(row: ErrorRow): number {
+  return statusOf(row) * 100 + codes[row.code].number;
+}
+
+function statusOf({ code: name, httpStatus = codes[name].httpStatus }: ErrorRow): number {
+  return httpStatus;
+}
+
+function recordTable(): string {
+  const rows = recordErrors().map(({ section, type, id, key, when }) => [
+    code(section),
+    code(type),
+    code(id),
+    code(key),
+    when,
+  ]);
+  return table(['section', 'type', 'id', 'key', 'when'], rows);
+}

@@ -1,0 +1,15 @@
+import { commandDocument } from './commandDocument.ts';
+import { configurationDocument } from './configurationDocument.ts';
+import { errorsDocument } from './errorsDocument.ts';
+
+const FIRST_LINE = '<!-- Generated from the source by `npm run docs`. -->';
+
+/** The documents that are generated from the product's own tables, by their paths in the repository. */
+export function generatedDocuments(): ReadonlyMap<string, string> {
+  const documents = [
+    ['docs/command.md', commandDocument()],
+    ['docs/configuration.md', configurationDocument()],
+    ['docs/errors.md', errorsDocument()],
+  ] as const;
+  return new Map(documents.map(([path, text]) => [path, `${FIRST_LINE}\n\n${text}\n`]));
+}

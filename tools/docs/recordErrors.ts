@@ -1,0 +1,69 @@
+import type { RecordFault, Reference, UniqueName } from '../../shared/organisation/section.ts';
+import { organisationSection, sections } from '../../shared/organisation/sections.ts';
+import { type Condition, checkErrors } from './checkErrors.ts';
+
+/** A row of the documentation: an error that an import reports for a record. */
+export interface RecordError extends RecordFault {
+  readonly section: string;
+  readonly type: string;
+  readonly when: string;
+}
+
+/** Collects the errors that an import can report, from the table of sections, in its order. */
+export function recordErrors(): RecordError[] {
+  return [organisationSection, ...sections].flatMap((section) =>
+    merged([
+      { ...section.error.exists, when: EXISTS },
+      ...(section.unique ?? []).map(takenName),
+      ...(section.references ?? []).flatMap(brokenReferences),
+      ...(section.reserved ?? []).map(({ reserved, type, suffixOf }) => ({
+        ...reserved,
+        when: `The part of \`${suffixOf}\` behind the last \`@\` is a ${type} of another organisation.`,
+      })),
+      ...checkErrors(section),
+    ]).map((condition) => ({ section: section.name, type: section.error.type, ...condition })),
+  );
+}
+
+/** The conditions without repeated errors: one that has several conditions names them all. */
+function merged(conditions: readonly Condition[]): Condition[] {
+  const byMessage = new Map<string, Condition>();
+  for (const condition of conditions) {
+    const message = `${condition.id} ${condition.key}`;
+    const known = byMessage.get(message);
+    const when = known === undefined ? condition.when : `${known.when} ${condition.when}`;
+    byMessage.set(message, { ...condition, when });
+  }
+  return [...byMessage.values()];
+}
+
+const EXISTS = 'The record exists with other content, belongs to another organisation, or is in the file twice.';
+
+function takenName({ parts, taken, onlyIf, perOrganisationByDomainPolicy }: UniqueName): Condition {
+  const fields = parts.filter((part) => part !== '$orgId').map((part) => `\`${part}\``);
+  const within = parts.includes('$orgId') ? ' of the organisation' : '';
+  const policy = perOrganisationByDomainPolicy
+    ? '; where its login names carry its domain, only those of the organisation count'
+    : '';
+  const restriction = onlyIf === undefined ? '' : `, and \`${onlyIf}\` is true in both`;
+  return { ...taken, when: `Another record${within} has the same ${fields.join(' and ')}${restriction}${policy}.` };
+}
+
+function brokenReferences({ collection, key, missing, ofOther, ofOwn }: Reference): Condition[] {
+  const target = `\`${key.at(-1)?.replace('[]', '')}\` refers to ${one(collection)}`;
+  const foreign: Condition[] =
+    typeof ofOther === 'object' && ofOther !== missing
+      ? [{ ...ofOther, when: `${target} that belongs to another organisation.` }]
+      : [];
+  return [
+    { ...missing, when: `${target} that does not exist${ofOther === missing ? ' in the organisation' : ''}.` },
+    ...foreign,
+    ...(ofOwn === undefined ? [] : [{ ...ofOwn, when: `${target} that belongs to the same organisation.` }]),
+  ];
+}
+
+/** A collection's element in words: `an identity provider`. */
+function one(collection: string): string {
+  const noun = collection.replace(/s$/, '').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return `${/^[aeio]/.test(noun) ? 'an' : 'a'} ${noun}`;
+}
