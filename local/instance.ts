@@ -4,9 +4,9 @@ import { allRoutes } from '../functions/allRoutes.ts';
 import { createCloudStorage } from '../shared/bucket/cloudStorage.ts';
 import { readConfig } from '../shared/config.ts';
 import { createApp } from '../shared/http/createApp.ts';
+import { docsRoutes } from '../shared/http/docs.ts';
 import { serve } from '../shared/http/serve.ts';
 import { openStore, type StoreLocation } from '../shared/store/openStore.ts';
-import { withDocs } from './docs/withDocs.ts';
 import { type LocalContent, prepareInstance } from './prepareInstance.ts';
 
 /** How one of the local instances is set up. */
@@ -35,7 +35,7 @@ export async function startInstance(options: LocalInstanceOptions): Promise<Loca
   const config = readConfig({ ...process.env, ...environmentOf(location) });
   const bucket = createCloudStorage({ apiEndpoint: storageUrl });
   const routes = allRoutes({ ...config, store, bucket, now: () => new Date() });
-  const app = createApp({ ...config, routes: withDocs(routes) });
+  const app = createApp({ ...config, routes: [...routes, ...docsRoutes] });
   const server = await serve({ app, host: '127.0.0.1', port, drainMs: config.shutdownMs });
   const close = async () => {
     await server.close();

@@ -2,16 +2,17 @@ import { allRoutes } from '../../functions/allRoutes.ts';
 import { createCloudStorage } from '../../shared/bucket/cloudStorage.ts';
 import { type Config, ConfigError, readConfig } from '../../shared/config.ts';
 import { createApp } from '../../shared/http/createApp.ts';
+import { docsRoutes } from '../../shared/http/docs.ts';
 import { serve as serveApp } from '../../shared/http/serve.ts';
 import { configureLog } from '../../shared/log.ts';
 import { type Invocation, type Run, UsageError } from '../command.ts';
 
-/** `identity serve`: the three functions on one port, until the process is told to stop. */
-export const serve: Run = async ({ store, options, environment, signal }) => {
+/** Runs `identity serve`: the three functions on one port, until the process is told to stop. */
+export const serve: Run = async ({ store, options, flags, environment, signal }) => {
   const config = configOf(environment);
   configureLog(config.logLevel, process.stderr);
   const routes = allRoutes({ ...config, store, bucket: createCloudStorage(), now: () => new Date() });
-  const app = createApp({ ...config, routes });
+  const app = createApp({ ...config, routes: flags.has('docs') ? [...routes, ...docsRoutes] : routes });
   const server = await serveApp({
     app,
     host: options.host ?? '127.0.0.1',
