@@ -7,7 +7,6 @@ type Content = string | Uint8Array<ArrayBuffer>;
 const packageFiles = [
   { name: 'swagger-ui.css', type: 'text/css; charset=utf-8' },
   { name: 'swagger-ui-bundle.js', type: 'text/javascript; charset=utf-8' },
-  { name: 'favicon-32x32.png', type: 'image/png' },
 ] as const;
 
 const page = `<!doctype html>
@@ -16,7 +15,7 @@ const page = `<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Identity</title>
-<link rel="icon" href="/docs/favicon-32x32.png">
+<link rel="icon" href="data:,">
 <link rel="stylesheet" href="/docs/swagger-ui.css">
 <link rel="stylesheet" href="/docs/page.css">
 </head>
