@@ -13,6 +13,8 @@ export interface Invocation {
   readonly defaultName: string;
   /** The values of the command's own options, where given. */
   readonly options: Readonly<Record<string, string | undefined>>;
+  /** The command's own options without a value, where given. */
+  readonly flags: ReadonlySet<string>;
   readonly positionals: readonly string[];
   /** The environment, with the database that the command was told. */
   readonly environment: Readonly<Record<string, string | undefined>>;

@@ -17,9 +17,9 @@ export const commands: readonly Command[] = [
   },
   {
     name: 'serve',
-    usage: '[--host 127.0.0.1] [--port 8080]',
-    summary: 'serve the three functions on one port',
-    options: { host: { type: 'string' }, port: { type: 'string' } },
+    usage: '[--host 127.0.0.1] [--port 8080] [--docs]',
+    summary: 'serve the three functions on one port; --docs adds a page at /docs on which to read and try them',
+    options: { host: { type: 'string' }, port: { type: 'string' }, docs: { type: 'boolean' } },
     positionals: 0,
     makesDatabase: true,
     load: async () => (await import('./commands/serve.ts')).serve,

@@ -34,13 +34,16 @@ async function runCommand(words: readonly string[]): Promise<void> {
   const run = await command.load();
   const store = await openStore(location.store);
   try {
-    const options = Object.fromEntries(Object.keys(command.options).map((name) => [name, textOf(values[name])]));
+    const names = Object.keys(command.options);
+    const options = Object.fromEntries(names.map((name) => [name, textOf(values[name])]));
+    const flags = new Set(names.filter((name) => values[name] === true));
     const { defaultName } = location;
     const environment = { ...process.env, ...location.environment };
     const output = await run({
       store,
       defaultName,
       options,
+      flags,
       positionals,
       environment,
       now: new Date(),

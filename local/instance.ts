@@ -8,12 +8,12 @@ import { admit } from '../shared/auth/authorise.ts';
 import { readConfig } from '../shared/config.ts';
 import { IdentityError } from '../shared/errors/identityError.ts';
 import { createApp } from '../shared/http/app.ts';
+import { docsRoutes } from '../shared/http/docs.ts';
 import { serve } from '../shared/http/serve.ts';
 import { instanceKey } from '../shared/instance.ts';
 import { createCloudStorage } from '../shared/objectStorage/cloudStorage.ts';
 import { openStore, type StoreLocation } from '../shared/store/openStore.ts';
 import type { Store } from '../shared/store/store.ts';
-import { withDocs } from './docs/withDocs.ts';
 
 /** How one of the local instances is set up. */
 export interface LocalInstanceOptions extends LocalContent {
@@ -41,7 +41,7 @@ export async function startInstance(options: LocalInstanceOptions): Promise<Loca
   const config = readConfig({ ...process.env, ...environmentOf(location) });
   const objectStorage = createCloudStorage({ apiEndpoint: storageUrl });
   const routes = await allRoutes({ ...config, store, objectStorage, now: () => new Date() });
-  const app = createApp({ ...config, routes: withDocs(routes) });
+  const app = createApp({ ...config, routes: [...routes, ...docsRoutes] });
   const server = await serve({ app, host: '127.0.0.1', port, drainMs: config.shutdownMs });
   const close = async () => {
     await server.close();

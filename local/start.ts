@@ -63,12 +63,13 @@ async function start(directory: string, port: number): Promise<void> {
 }
 
 function welcome(addresses: Addresses, storageUrl: string): string {
-  const commands = localCommands(relativeTo(addresses)).map(({ title, line }) => `# ${title}\n${line}\n`);
+  const shown = relativeTo(addresses);
+  const commands = localCommands(shown).map(({ title, line }) => `# ${title}\n${line}\n`);
   return [
     `source  ${addresses.source.url}  with sample data`,
     `target  ${addresses.target.url}  empty`,
     `storage ${storageUrl}  a stand-in for Cloud Storage with the bucket ${addresses.bucket}`,
-    `docs    ${addresses.source.url}/docs  what each operation takes and answers`,
+    `docs    ${addresses.source.url}/docs  describes each operation and calls it; the token is in ${shown.source.tokenFile}`,
     '',
     ...commands,
     'Ctrl-C stops all of it.',

@@ -1,13 +1,14 @@
 import { allRoutes } from '../../functions/endpoints.ts';
 import { type Config, ConfigError, readConfig } from '../../shared/config.ts';
 import { createApp } from '../../shared/http/app.ts';
+import { docsRoutes } from '../../shared/http/docs.ts';
 import { serve as serveApp } from '../../shared/http/serve.ts';
 import { configureLog } from '../../shared/log.ts';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
 import { type Invocation, type Run, UsageError } from '../command.ts';
 
-/** `identity serve`: the three functions on one port, until the process is told to stop. */
-export const serve: Run = async ({ store, options, environment, signal }) => {
+/** Runs `identity serve`: the three functions on one port, until the process is told to stop. */
+export const serve: Run = async ({ store, options, flags, environment, signal }) => {
   const config = configOf(environment);
   configureLog(config.logLevel, process.stderr);
   const routes = await allRoutes({
@@ -16,7 +17,7 @@ export const serve: Run = async ({ store, options, environment, signal }) => {
     objectStorage: createCloudStorage(),
     now: () => new Date(),
   });
-  const app = createApp({ ...config, routes });
+  const app = createApp({ ...config, routes: flags.has('docs') ? [...routes, ...docsRoutes] : routes });
   const server = await serveApp({
     app,
     host: options.host ?? '127.0.0.1',

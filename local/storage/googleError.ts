@@ -45,6 +45,10 @@ export const conditionNotMet = () =>
 /** There is no such path or method. */
 export const notImplemented = () => new GoogleError(404, 'notFound', 'Not Found');
 
+/** Cloud Storage has this kind of upload, the stand-in does not. */
+export const uploadNotImplemented = (uploadType: string) =>
+  new GoogleError(501, 'notImplemented', `uploadType=${uploadType} is not implemented here: use uploadType=resumable`);
+
 /** No byte of the object is in the range. */
 export const rangeNotSatisfiable = () =>
   new GoogleError(416, 'requestedRangeNotSatisfiable', 'Request range not satisfiable');

@@ -1,9 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { compare, parseHashHeader } from './draft.ts';
-import { invalid, rangeNotSatisfiable } from './googleError.ts';
-import { readMultipart } from './multipart.ts';
+import { rangeNotSatisfiable, uploadNotImplemented } from './googleError.ts';
 import type { Guard, ObjectFiles, StoredObject } from './objectFiles.ts';
 import { etag, existing, metageneration, preconditions, type Route, resource } from './resource.ts';
 import { type Progress, type ResumableUploads, readUploadRequest, type UploadRequest } from './resumable.ts';
@@ -42,31 +40,10 @@ export async function deleteObject({ route, response, files }: Exchange): Promis
   response.writeHead(204).end();
 }
 
-/** objects.insert: everything in one request, or the begin of a session. */
+/** objects.insert: starts the session of a resumable upload. */
 export async function insertObject(exchange: Exchange): Promise<void> {
-  const type = exchange.route.query.get('uploadType');
-  if (type === 'multipart') return await insertMultipart(exchange);
-  if (type === 'resumable') return await startSession(exchange);
-  throw invalid('The uploadType must be multipart or resumable.');
-}
-
-async function insertMultipart(exchange: Exchange): Promise<void> {
-  const { route, request, response, files, origin } = exchange;
-  const { json, contentType, media } = await readMultipart(request, request.headers['content-type']);
-  const upload = readUploadRequest(route.bucket, route.query, json, contentType);
-  const draft = await files.draft();
-  try {
-    await draft.append(media);
-    compare({ ...upload.given, ...parseHashHeader(headerOf(request, 'x-goog-hash')) }, draft.checksums());
-    const object = await files.publish(draft, upload.description, guardOf(exchange));
-    sendJson(response, 200, resource(object, origin));
-  } catch (error) {
-    await draft.discard();
-    throw error;
-  }
-}
-
-async function startSession(exchange: Exchange): Promise<void> {
+  const uploadType = exchange.route.query.get('uploadType') ?? 'media';
+  if (uploadType !== 'resumable') throw uploadNotImplemented(uploadType);
   const { route, request, response, uploads, origin } = exchange;
   const type = headerOf(request, 'x-upload-content-type');
   const upload: UploadRequest = readUploadRequest(route.bucket, route.query, await text(request), type);

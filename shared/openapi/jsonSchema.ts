@@ -8,12 +8,12 @@ type Part = boolean | JsonSchema;
 
 /** What an answer of this contract looks like. Contracts with an `id` stand in `$defs`. */
 export function answerSchema(contract: z.ZodType): JsonSchema {
-  return withoutDialect(z.toJSONSchema(contract, { io: 'output' }));
+  return published(z.toJSONSchema(contract, { io: 'output' }));
 }
 
 /** What a request of this contract may hold, defaults left out. Contracts with an `id` stand in `$defs`. */
 export function requestSchema(contract: z.ZodType): JsonSchema {
-  return withoutDialect(z.toJSONSchema(contract, { io: 'input' }));
+  return published(z.toJSONSchema(contract, { io: 'input' }));
 }
 
 /** Changes a schema and every schema inside it, the inner ones first. */
@@ -35,8 +35,9 @@ function mapValues<From, To>(record: Record<string, From>, change: (value: From)
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
 }
 
-function withoutDialect({ $schema: _dialect, ...schema }: JsonSchema): JsonSchema {
-  return schema;
+// zod writes `readOnly` where the type says that our code changes nothing; in OpenAPI it would say that a request leaves the field out.
+function published({ $schema: _dialect, ...schema }: JsonSchema): JsonSchema {
+  return mapSchemas(schema, ({ readOnly: _readOnly, ...rest }) => rest);
 }
 
 type Field = boolean | JsonSchema;

@@ -54,9 +54,14 @@ export async function servePage(): Promise<{ origin: string; close(): void }> {
   return { origin: urlOf(server), close: () => void server.close().closeAllConnections() };
 }
 
+/** Launches a browser without a window. */
+export function launchBrowser(program: string): Promise<Browser> {
+  return chromium.launch({ executablePath: program, args: sandbox() });
+}
+
 /** Opens a page, and waits until its scripts have run. */
 export async function openPage(program: string, origin: string): Promise<OpenPage> {
-  const browser: Browser = await chromium.launch({ executablePath: program, args: sandbox() });
+  const browser = await launchBrowser(program);
   const page = await browser.newPage();
   await page.goto(origin);
   await page.waitForFunction("document.title === 'ready'");

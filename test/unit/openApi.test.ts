@@ -10,7 +10,7 @@ import { refusedField, requestMessage } from '../../shared/wire/requestMessage.t
 
 configureLog('silent');
 const record = z.record(z.string(), z.unknown());
-const thing = z.strictObject({ name: z.string() }).meta({ id: 'Thing' });
+const thing = z.strictObject({ name: z.string() }).readonly().meta({ id: 'Thing' });
 const operation = {
   operationId: 'makeThing',
   summary: 'Make a thing',
@@ -47,6 +47,11 @@ describe('the description of an endpoint', async () => {
     expect(Object.keys(document.components.schemas).sort()).toEqual(['Error', 'Thing']);
     const { schema } = document.paths['/things/{id}']?.post?.responses['200']?.content['application/json'] ?? {};
     expect(schema).toMatchObject({ properties: { thing: { $ref: '#/components/schemas/Thing' } } });
+  });
+
+  it('has no field that only responses could hold', async () => {
+    expect(JSON.stringify(document)).not.toContain('readOnly');
+    expect(JSON.stringify(await openApiDocument(await allEndpoints()))).not.toContain('readOnly');
   });
 
   it('refers to nothing that is not there', async () => {

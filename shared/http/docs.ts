@@ -1,0 +1,83 @@
+import { readFile } from 'node:fs/promises';
+import type { Route } from './app.ts';
+
+type Content = string | Uint8Array<ArrayBuffer>;
+
+// Files of `swagger-ui-dist`; requests reach no others.
+const packageFiles = [
+  { name: 'swagger-ui.css', type: 'text/css; charset=utf-8' },
+  { name: 'swagger-ui-bundle.js', type: 'text/javascript; charset=utf-8' },
+] as const;
+
+const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Identity</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/docs/swagger-ui.css">
+<link rel="stylesheet" href="/docs/page.css">
+</head>
+<body>
+<noscript>This page needs JavaScript. <a href="/openapi.json">openapi.json</a> holds the same description.</noscript>
+<div id="operations"></div>
+<script src="/docs/swagger-ui-bundle.js"></script>
+<script src="/docs/page.js"></script>
+</body>
+</html>
+`;
+
+// Without `validatorUrl: null`, Swagger UI may send the document to a validator on the internet.
+const script = `SwaggerUIBundle({
+  url: '/openapi.json',
+  dom_id: '#operations',
+  validatorUrl: null,
+  deepLinking: true,
+  defaultModelRendering: 'model',
+});
+`;
+
+// Swagger UI lays its tables out for wide screens, and shows tags and links where there are none.
+const style = `body { margin: 0 }
+#operations .info { margin: 1.5rem 0 }
+#operations .scheme-container { padding: 0 0 1rem; box-shadow: none }
+#operations .opblock-tag[data-tag=default], #operations .response-col_links { display: none }
+@media (max-width: 640px) {
+  #operations .wrapper { padding: 0 .5rem }
+  #operations .opblock-body :is(table, tbody, tr) { display: block }
+  #operations .opblock-body td:not(.response-col_links) { display: block; width: auto; max-width: none; padding: .25rem 0 }
+  #operations .opblock-body thead { display: none }
+  #operations .opblock-body select { max-width: 100% }
+}
+`;
+
+// The page holds a token while it is open: no script but its own runs, and nothing is sent elsewhere.
+const securityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** `GET /docs`, a page on which anyone reads `/openapi.json` and tries its operations; `GET /` redirects there. */
+export const docsRoutes: readonly Route[] = [
+  { method: 'GET', path: '/', handler: (context) => context.redirect('/docs') },
+  file('/docs', 'text/html; charset=utf-8', () => page),
+  file('/docs/page.js', 'text/javascript; charset=utf-8', () => script),
+  file('/docs/page.css', 'text/css; charset=utf-8', () => style),
+  ...packageFiles.map(({ name, type }) => file(`/docs/${name}`, type, () => readPackageFile(name))),
+];
+
+function file(path: string, type: string, read: () => Content | Promise<Content>): Route {
+  const headers = { 'content-type': type, 'content-security-policy': securityPolicy };
+  return { method: 'GET', path, handler: async () => new Response(await read(), { headers }) };
+}
+
+function readPackageFile(name: string): Promise<Content> {
+  return readFile(new URL(name, import.meta.resolve('swagger-ui-dist/package.json')));
+}
