@@ -1,15 +1,22 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { areMany } from './test/support/repetitions.ts';
 
-// Only projects that use the emulator start it; the second one finds the first one's.
-const globalSetup = ['test/support/firestoreEmulator.ts'];
+/** Projects with this setup share one emulator: the first of them starts it. */
+const globalSetup = ['test/support/emulators/setup.ts'];
 
-// Their tests last as long as the faults that they cause are many.
-const faultsTimeouts = { testTimeout: process.env.FAULTS === 'full' ? 4 * 3_600_000 : 600_000, hookTimeout: 300_000 };
+/** A third of a run's time are waits for timers, processes and databases: more workers than cores use it. */
+const WORKERS_PER_CORE = 1.5;
+
+const MINUTE_MS = 60_000;
+/** Repeated faults take hours where there are many of them. */
+const faultsTimeouts = { testTimeout: areMany ? 240 * MINUTE_MS : 10 * MINUTE_MS, hookTimeout: 5 * MINUTE_MS };
 
 export default defineConfig({
   test: {
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    maxWorkers: Math.ceil(WORKERS_PER_CORE * availableParallelism()),
+    testTimeout: areMany ? 30 * MINUTE_MS : MINUTE_MS,
+    hookTimeout: MINUTE_MS,
     projects: [
       { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
       { extends: true, test: { name: 'terraform', include: ['test/terraform/**/*.test.ts'] } },

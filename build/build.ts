@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { functions } from '../functions/endpoints.ts';
-import { root } from '../test/support/program.ts';
+import { root } from '../tools/program.ts';
 import { buildFunction } from './buildFunction.ts';
 import { coldStart } from './coldStart.ts';
 import { nodeMajorOf, readLockFile } from './deployedPackage.ts';

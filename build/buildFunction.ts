@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { build, type Metafile } from 'esbuild';
 import { zipSync } from 'fflate';
 import { functions } from '../functions/endpoints.ts';
-import { root } from '../test/support/program.ts';
+import { root } from '../tools/program.ts';
 import { deployedPackage, type LockFile, nodeMajorOf, unbundled } from './deployedPackage.ts';
 
 /** A function as it is deployed. */

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
-import { type Running, startProgram } from '../test/support/program.ts';
+import { type Running, startProgram } from '../tools/program.ts';
 
 const STARTS = 5;
 

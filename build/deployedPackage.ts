@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { root } from '../test/support/program.ts';
+import { root } from '../tools/program.ts';
 
 /**
  * Packages that a function loads from beside it. A bundled copy of the framework would have a registry of its own, in

@@ -1,10 +1,10 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
-import { comparable } from '../support/comparable.ts';
-import { type BucketAccess, type Deployment, describeDeployments, noBucket } from '../support/deployments.ts';
-import { sampleOrganisation } from '../support/sampleOrganisation.ts';
-import { expectError, exportFrom, importInto, parseOk, post } from '../support/wire.ts';
+import { comparable } from '../support/fixtures/comparable.ts';
+import { sampleOrganisation } from '../support/fixtures/sampleOrganisation.ts';
+import { expectError, exportFrom, importInto, parseOk, post } from '../support/http/wire.ts';
+import { type BucketAccess, type Deployment, describeDeployments, noBucket } from '../support/instances/deployments.ts';
 
 const written = z.strictObject({
   manifest: z.looseObject({ counts: z.record(z.string(), z.number()), digest: z.string() }),

@@ -8,10 +8,10 @@ import {
   RemoveOTPEmailResponseSchema,
 } from '@zitadel/proto/zitadel/user/v2/user_service_pb.js';
 import { beforeEach, expect, it } from 'vitest';
-import { describeDeployments } from '../support/deployments.ts';
-import { requestHttp2 } from '../support/http2.ts';
-import { peopleOf, sampleOrganisation } from '../support/sampleOrganisation.ts';
-import { expectError, importInto, parseOk, removeOtpEmail, send } from '../support/wire.ts';
+import { peopleOf, sampleOrganisation } from '../support/fixtures/sampleOrganisation.ts';
+import { requestHttp2 } from '../support/http/http2.ts';
+import { expectError, importInto, parseOk, removeOtpEmail, send } from '../support/http/wire.ts';
+import { describeDeployments } from '../support/instances/deployments.ts';
 
 const rpcPath = '/zitadel.user.v2.UserService/RemoveOTPEmail';
 const noFactor = "Multifactor OTP (OneTimePassword) doesn't exist (COMMAND-b312D)";

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { comparable } from '../support/comparable.ts';
-import { describeDeployments } from '../support/deployments.ts';
-import { sampleOrganisation } from '../support/sampleOrganisation.ts';
-import { expectError, exportFrom, importInto, post } from '../support/wire.ts';
+import { comparable } from '../support/fixtures/comparable.ts';
+import { sampleOrganisation } from '../support/fixtures/sampleOrganisation.ts';
+import { expectError, exportFrom, importInto, post } from '../support/http/wire.ts';
+import { describeDeployments } from '../support/instances/deployments.ts';
 
 const inlineForms = ['data_orgsv1', 'dataOrgsv1', 'data_orgs', 'dataOrgs'].flatMap((field) => [
   { field, form: 'an object', of: (file: object): unknown => file },

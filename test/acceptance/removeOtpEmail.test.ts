@@ -1,10 +1,18 @@
 import { randomInt } from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
-import { describeDeployments } from '../support/deployments.ts';
-import { peopleOf, sampleOrganisation } from '../support/sampleOrganisation.ts';
-import { databaseOf, newToken } from '../support/tokens.ts';
-import { type Answer, expectError, exportFrom, importInto, parseOk, removeOtpEmail, send } from '../support/wire.ts';
+import { peopleOf, sampleOrganisation } from '../support/fixtures/sampleOrganisation.ts';
+import {
+  type Answer,
+  expectError,
+  exportFrom,
+  importInto,
+  parseOk,
+  removeOtpEmail,
+  send,
+} from '../support/http/wire.ts';
+import { describeDeployments } from '../support/instances/deployments.ts';
+import { databaseOf, newToken } from '../support/instances/tokens.ts';
 
 const removed = z.strictObject({
   details: z.strictObject({

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type LocalStart, startLocal } from '../support/localStart.ts';
-import { sampleOrganisation } from '../support/sampleOrganisation.ts';
-import { type TemporaryDirectory, temporaryDirectory } from '../support/temporaryDirectory.ts';
-import { expectError, exportFrom, importInto, send } from '../support/wire.ts';
+import { sampleOrganisation } from '../support/fixtures/sampleOrganisation.ts';
+import { expectError, exportFrom, importInto, send } from '../support/http/wire.ts';
+import { type LocalStart, startLocal } from '../support/instances/localStart.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
 
 const LIMIT = 4_000;
 

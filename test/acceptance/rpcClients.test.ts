@@ -1,6 +1,6 @@
-import { describeDeployments } from '../support/deployments.ts';
-import { describeRpcClients } from '../support/describeRpcClients.ts';
-import { rpcClients } from '../support/rpcClients.ts';
+import { describeRpcClients } from '../support/http/describeRpcClients.ts';
+import { rpcClients } from '../support/http/rpcClients.ts';
+import { describeDeployments } from '../support/instances/deployments.ts';
 
 // What stands in front of a deployment may forward HTTP/1.1 only.
 const onlyHttp1 = process.env.ACCEPTANCE_HTTP1 === 'true';

@@ -1,19 +1,19 @@
 import { beforeAll, expect, it } from 'vitest';
 import { openStore } from '../../shared/store/openStore.ts';
 import type { Store } from '../../shared/store/store.ts';
-import { contentsOf, readDatabase } from '../support/database.ts';
-import { violationsOf } from '../support/invariants.ts';
-import { describeStores } from '../support/stores.ts';
-import { importReport, testInstance } from '../support/testInstance.ts';
-import { send } from '../support/wire.ts';
-import { isFull } from './support/extent.ts';
+import { send } from '../support/http/wire.ts';
+import { importReport, testInstance } from '../support/instances/testInstance.ts';
+import { repetitions } from '../support/repetitions.ts';
+import { contentsOf, readDatabase } from '../support/stores/database.ts';
+import { violationsOf } from '../support/stores/invariants.ts';
+import { describeStores } from '../support/stores/stores.ts';
 import { faultTable } from './support/faultTable.ts';
 import { cloudFunction, type Killable, selfHosted } from './support/killable.ts';
 import { changedMigration, migration } from './support/migration.ts';
 import { survived } from './support/survived.ts';
 import { expectAllIn, expectComplete, type Undisturbed, undisturbed } from './support/undisturbed.ts';
 
-const ROUNDS = isFull ? 10 : 1;
+const ROUNDS = repetitions({ few: 1, many: 10 });
 
 const file = migration(150);
 let expected: Undisturbed;

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
-import { collect, inPieces } from '../support/bytes.ts';
-import { type LocalBucket, startLocalBucket } from '../support/localBucket.ts';
-import { openTestStore, sqlite } from '../support/stores.ts';
-import { testInstance } from '../support/testInstance.ts';
-import { isFull } from './support/extent.ts';
+import { type LocalBucket, startLocalBucket } from '../support/emulators/localBucket.ts';
+import { collect, inPieces } from '../support/fixtures/bytes.ts';
+import { testInstance } from '../support/instances/testInstance.ts';
+import { repetitions } from '../support/repetitions.ts';
+import { openTestStore, sqlite } from '../support/stores/stores.ts';
 import { type FaultName, faultTable } from './support/faultTable.ts';
 import { type BucketOperation, faultyBucket } from './support/faultyBucket.ts';
 import type { FaultKind } from './support/injection.ts';
@@ -13,7 +13,7 @@ import { objectRequest } from './support/objectRequest.ts';
 import { survived } from './support/survived.ts';
 import { expectAllIn, expectComplete, expectSound, type Undisturbed, undisturbed } from './support/undisturbed.ts';
 
-const everies = isFull ? [1, 2, 3, 5, 8] : [1, 2];
+const everies = repetitions({ few: [1, 2], many: [1, 2, 3, 5, 8] });
 const FAULTY_CALLS = 4;
 const never = new AbortController().signal;
 

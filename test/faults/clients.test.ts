@@ -2,16 +2,17 @@ import { type ClientRequest, request as httpRequest } from 'node:http';
 import { beforeAll, expect, it } from 'vitest';
 import { serve } from '../../shared/http/serve.ts';
 import type { Store } from '../../shared/store/store.ts';
-import { describeStores, openTestStore, type StoreKind } from '../support/stores.ts';
-import { type TestInstance, testInstance } from '../support/testInstance.ts';
+import { type TestInstance, testInstance } from '../support/instances/testInstance.ts';
+import { repetitions } from '../support/repetitions.ts';
+import { describeStores, openTestStore, type StoreKind } from '../support/stores/stores.ts';
 import { anyMissing, arrival } from './support/arrival.ts';
-import { isFull, randomOf } from './support/extent.ts';
 import { faultTable } from './support/faultTable.ts';
 import { migration } from './support/migration.ts';
+import { randomOf } from './support/random.ts';
 import { survived } from './support/survived.ts';
 import { expectAllIn, expectComplete, expectSound, type Undisturbed, undisturbed } from './support/undisturbed.ts';
 
-const DISCONNECTIONS = isFull ? 30 : 6;
+const DISCONNECTIONS = repetitions({ few: 6, many: 30 });
 /** So many disconnect while they send their request, the others while their import runs. */
 const SHARE_OF_UNSENT = 0.4;
 

@@ -1,16 +1,16 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Snapshot, Store } from '../../shared/store/store.ts';
-import { readDatabase } from '../support/database.ts';
-import { violationsOf } from '../support/invariants.ts';
-import { describeStores, openTestStore } from '../support/stores.ts';
-import { type Exported, testInstance } from '../support/testInstance.ts';
-import { isFull } from './support/extent.ts';
+import { type Exported, testInstance } from '../support/instances/testInstance.ts';
+import { repetitions } from '../support/repetitions.ts';
+import { readDatabase } from '../support/stores/database.ts';
+import { violationsOf } from '../support/stores/invariants.ts';
+import { describeStores, openTestStore } from '../support/stores/stores.ts';
 import { faultTable } from './support/faultTable.ts';
 import { survived } from './support/survived.ts';
 import { content, SUM, USERS, writerTo } from './support/writer.ts';
 
-const EXPORTS = isFull ? 20 : 3;
+const EXPORTS = repetitions({ few: 3, many: 20 });
 
 /** A store between whose reads of a snapshot somebody writes; not `pinned`, its snapshots show what is there at each read. */
 function interrupted(store: Store, write: () => Promise<void>, pinned: boolean): Store {

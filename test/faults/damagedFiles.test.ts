@@ -2,20 +2,19 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { inspect } from '../../functions/import/inspect/inspection.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
-import { readDatabase } from '../support/database.ts';
-import { organisation, person } from '../support/organisation.ts';
-import { describeStores, openTestStore, sqlite } from '../support/stores.ts';
-import { withTemporaryStore } from '../support/temporaryStore.ts';
-import { type Exported, testInstance } from '../support/testInstance.ts';
+import { organisation, person } from '../support/fixtures/organisations.ts';
+import { type Exported, testInstance } from '../support/instances/testInstance.ts';
+import { repetitions } from '../support/repetitions.ts';
+import { readDatabase } from '../support/stores/database.ts';
+import { describeStores, openTestStore, sqlite, withTemporaryStore } from '../support/stores/stores.ts';
 import { damagesOf, reordered } from './support/damages.ts';
-import { isFull } from './support/extent.ts';
 import { faultTable } from './support/faultTable.ts';
 import { migration } from './support/migration.ts';
 import { survived } from './support/survived.ts';
 
 const never = new AbortController().signal;
 /** Over HTTP every so manieth position is tried; without it all of them are. */
-const STEP_OVER_HTTP = isFull ? 7 : 53;
+const STEP_OVER_HTTP = repetitions({ few: 53, many: 7 });
 
 const content = [
   organisation('O', {

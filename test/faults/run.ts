@@ -3,11 +3,11 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startVitest } from 'vitest/node';
-import { seed } from './support/extent.ts';
+import { seed } from './support/random.ts';
 import { reportRows, reportTable, timesOf } from './support/report.ts';
 import type { Survived } from './support/survived.ts';
 
-// `npm run test:faults [-- --write] [FILTER …]`: tries every fault to the full extent, or those of the test files that a
+// `npm run test:faults [-- --write] [FILTER …]`: tries every fault many times, or those of the test files that a
 // filter names; with --write, docs/reliability.md is made of what was survived, if that is all.
 
 const REPORT = fileURLToPath(new URL('../../docs/reliability.md', import.meta.url));
@@ -18,7 +18,7 @@ const { values, positionals } = parseArgs({
   options: { write: { type: 'boolean', default: false } },
   allowPositionals: true,
 });
-process.env.FAULTS = 'full';
+process.env.TEST_REPETITIONS = 'many';
 process.env.FAULTS_SEED = String(seed);
 const begin = performance.now();
 const maxWorkers = WORKERS_PER_CORE * availableParallelism();

@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from 'vitest';
-import { describeStores, openTestStore, type StoreKind } from '../support/stores.ts';
-import { type Exported, type TestInstance, testInstance } from '../support/testInstance.ts';
-import { isFull } from './support/extent.ts';
+import { type Exported, type TestInstance, testInstance } from '../support/instances/testInstance.ts';
+import { repetitions } from '../support/repetitions.ts';
+import { describeStores, openTestStore, type StoreKind } from '../support/stores/stores.ts';
 import { type FaultName, faultTable } from './support/faultTable.ts';
 import { type FaultyStore, faultyStore, type StoreOperation } from './support/faultyStore.ts';
 import type { FaultKind } from './support/injection.ts';
@@ -10,14 +10,17 @@ import { survived } from './support/survived.ts';
 import { expectAllIn, expectComplete, expectSound, type Undisturbed, undisturbed } from './support/undisturbed.ts';
 
 /** A few hundred records in batches of which each phase has several. */
-const file = migration(isFull ? 150 : 70);
+const file = migration(repetitions({ few: 70, many: 150 }));
 /** Those of the file that are exported. */
 const org_ids = ['north', 'south'];
 /** After so many calls under a fault it ends. */
-const FAULTY_CALLS = isFull ? 6 : 4;
+const FAULTY_CALLS = repetitions({ few: 4, many: 6 });
 const FAULTY_EXPORTS = 4;
 /** Every how manieth call is struck; the emulator is slow, so it gets fewer of them. */
-const everies = isFull ? { SQLite: [1, 2, 3, 5, 8], Firestore: [1, 2, 3] } : { SQLite: [1, 2, 3], Firestore: [2] };
+const everies = repetitions({
+  few: { SQLite: [1, 3], Firestore: [2] },
+  many: { SQLite: [1, 2, 3, 5, 8], Firestore: [1, 2, 3] },
+});
 /** A batch is decided in a transaction only where it meets what is there, which few do. */
 const everiesOf = (operation: StoreOperation, kind: StoreKind) =>
   operation === 'transaction' ? [1, 2] : everies[kind.name];

@@ -1,20 +1,21 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createCloudStorage, openStorage } from '../../shared/objectStorage/cloudStorage.ts';
 import type { Store } from '../../shared/store/store.ts';
-import { inPieces } from '../support/bytes.ts';
-import { type LocalBucket, startLocalBucket } from '../support/localBucket.ts';
-import { describeStores, openTestStore, sqlite } from '../support/stores.ts';
-import { startTcpProxy } from '../support/tcpProxy.ts';
-import { testInstance } from '../support/testInstance.ts';
-import { watchedStore } from '../support/watchedStore.ts';
-import { isFull, randomOf } from './support/extent.ts';
+import { type LocalBucket, startLocalBucket } from '../support/emulators/localBucket.ts';
+import { inPieces } from '../support/fixtures/bytes.ts';
+import { startTcpProxy } from '../support/http/tcpProxy.ts';
+import { testInstance } from '../support/instances/testInstance.ts';
+import { repetitions } from '../support/repetitions.ts';
+import { describeStores, openTestStore, sqlite } from '../support/stores/stores.ts';
+import { watchedStore } from '../support/stores/watchedStore.ts';
 import { faultTable } from './support/faultTable.ts';
 import { changedMigration, migration } from './support/migration.ts';
 import { objectRequest } from './support/objectRequest.ts';
+import { randomOf } from './support/random.ts';
 import { survived } from './support/survived.ts';
 import { expectAllIn, expectComplete, expectSound, type Undisturbed, undisturbed } from './support/undisturbed.ts';
 
-const CUTS = isFull ? 200 : 30;
+const CUTS = repetitions({ few: 10, many: 200 });
 /** A cut costs a pause before the next attempt, so many wait at once. */
 const LANES = 8;
 const never = new AbortController().signal;

@@ -3,11 +3,12 @@ import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { arbitraryOrganisations } from '../support/arbitraryOrganisations.ts';
-import { comparable } from '../support/comparable.ts';
-import { describeStores, openTestStore } from '../support/stores.ts';
-import { testInstance } from '../support/testInstance.ts';
-import type { Organisation } from '../support/zitadelFixture.ts';
+import { comparable } from '../support/fixtures/comparable.ts';
+import type { Organisation } from '../support/fixtures/organisations.ts';
+import { testInstance } from '../support/instances/testInstance.ts';
+import { repetitions } from '../support/repetitions.ts';
+import { describeStores, openTestStore } from '../support/stores/stores.ts';
+import { arbitraryOrganisations } from './arbitraryOrganisations/arbitraryOrganisations.ts';
 
 const json = z.json() satisfies z.ZodType<JsonValue>;
 
@@ -38,7 +39,10 @@ function withoutV2(org: Organisation): Organisation {
 }
 
 describeStores('any organisations that the descriptors allow', (kind) => {
-  const runs = { numRuns: kind.name === 'SQLite' ? 15 : 5, endOnFailure: true };
+  const runs = {
+    numRuns: repetitions({ few: { SQLite: 6, Firestore: 2 }, many: { SQLite: 150, Firestore: 50 } })[kind.name],
+    endOnFailure: true,
+  };
 
   async function roundTrip(field: string, orgs: readonly Organisation[]): Promise<readonly Organisation[]> {
     const instance = await testInstance(await openTestStore(kind));

@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { findBrowser, noBrowser, type OpenPage, openPage, servePage } from '../support/browser.ts';
-import type { Instance } from '../support/deployments.ts';
-import { describeRpcClients } from '../support/describeRpcClients.ts';
-import { identityJson, identityProgram } from '../support/identityCommand.ts';
-import { type Running, startProgram } from '../support/program.ts';
-import type { RpcClient } from '../support/rpcClients.ts';
-import { startFunction } from '../support/startFunction.ts';
-import { temporaryDirectory } from '../support/temporaryDirectory.ts';
+import { type Running, startProgram } from '../../tools/program.ts';
+import { describeRpcClients } from '../support/http/describeRpcClients.ts';
+import type { RpcClient } from '../support/http/rpcClients.ts';
+import type { Instance } from '../support/instances/deployments.ts';
+import { identityJson, identityProgram, startFunction } from '../support/processes/programs.ts';
+import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
+import { findBrowser, noBrowser, type OpenPage, openPage, servePage } from './browser/openPage.ts';
 
 const program = await findBrowser();
 if (program === undefined) process.stdout.write(`skipped: ${noBrowser}\n`);

@@ -6,8 +6,8 @@ import { z } from 'zod';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
 import type { ServiceAccount } from '../../shared/objectStorage/objectStorage.ts';
-import { collect, inPieces } from '../support/bytes.ts';
-import { type LocalBucket, startLocalBucket } from '../support/localBucket.ts';
+import { type LocalBucket, startLocalBucket } from '../support/emulators/localBucket.ts';
+import { collect, inPieces } from '../support/fixtures/bytes.ts';
 
 const never = new AbortController().signal;
 

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createCloudStorage, openStorage } from '../../shared/objectStorage/cloudStorage.ts';
-import { collect, digest, inPieces } from '../support/bytes.ts';
-import { type LocalBucket, startLocalBucket } from '../support/localBucket.ts';
-import { startTcpProxy, type TcpProxy } from '../support/tcpProxy.ts';
+import { type LocalBucket, startLocalBucket } from '../support/emulators/localBucket.ts';
+import { collect, digest, inPieces } from '../support/fixtures/bytes.ts';
+import { startTcpProxy, type TcpProxy } from '../support/http/tcpProxy.ts';
 
 const never = new AbortController().signal;
 const mib = 1024 * 1024;

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { startLocalBucket } from '../support/localBucket.ts';
+import { startLocalBucket } from '../support/emulators/localBucket.ts';
 
 const result = z.object({ rssGrowth: z.number() });
-const program = join(import.meta.dirname, '../support/transfer.ts');
+const program = join(import.meta.dirname, 'bucketMemory', 'transfer.ts');
 
 it('holds less than 80 MB more for an object of 200 MiB than for one of 20 MiB', async () => {
   const local = await startLocalBucket();

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { BuiltFunction } from '../../build/buildFunction.ts';
-import { buildAll, unpack } from '../support/builtFunctions.ts';
-import { root } from '../support/program.ts';
-import { type TemporaryDirectory, temporaryDirectory } from '../support/temporaryDirectory.ts';
+import { root } from '../../tools/program.ts';
+import { buildAll, unpack } from '../support/processes/builtFunctions.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
 
 const functions = ['export', 'import', 'removeOtpEmail'] as const;
 const files = ['index.js', 'package-lock.json', 'package.json'];

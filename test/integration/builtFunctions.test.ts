@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
+import type { BuiltFunction } from '../../build/buildFunction.ts';
 import { startBuilt } from '../../build/coldStart.ts';
-import { buildAll } from '../support/builtFunctions.ts';
-import { comparable } from '../support/comparable.ts';
-import { identityJson } from '../support/identityCommand.ts';
-import { installFunction } from '../support/installFunction.ts';
-import { type LocalBucket, startLocalBucket } from '../support/localBucket.ts';
-import type { Running } from '../support/program.ts';
-import { peopleOf, sampleOrganisation } from '../support/sampleOrganisation.ts';
-import { temporaryDirectory } from '../support/temporaryDirectory.ts';
-import { exportFrom, importInto, parseOk, post, removeOtpEmail } from '../support/wire.ts';
-import { describeWithFirestore, firestoreEmulator } from '../support/withFirestore.ts';
+import { type Running, run } from '../../tools/program.ts';
+import { type LocalBucket, startLocalBucket } from '../support/emulators/localBucket.ts';
+import { describeWithFirestore, firestoreEmulator } from '../support/emulators/withFirestore.ts';
+import { comparable } from '../support/fixtures/comparable.ts';
+import { peopleOf, sampleOrganisation } from '../support/fixtures/sampleOrganisation.ts';
+import { exportFrom, importInto, parseOk, post, removeOtpEmail } from '../support/http/wire.ts';
+import { buildAll, unpack } from '../support/processes/builtFunctions.ts';
+import { identityJson } from '../support/processes/programs.ts';
+import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
 
 describeWithFirestore('functions that were built and installed for production, outside the repository', () => {
   const running = new Map<string, Running>();
@@ -83,3 +83,17 @@ describeWithFirestore('functions that were built and installed for production, o
     for (const one of running.values()) expect(await one.stop('SIGTERM')).toMatchObject({ code: 0, stderr: '' });
   });
 });
+
+/**
+ * Does with an archive what Cloud Build does, in `<parent>/<name>`, which it returns: unpacks it and installs what the lock
+ * file names, for production. `parent` lies outside the repository, so that nothing of its `node_modules` is found.
+ */
+async function installFunction(built: BuiltFunction, parent: string): Promise<string> {
+  const directory = join(parent, built.name);
+  await mkdir(directory, { recursive: true });
+  for (const [file, content] of Object.entries(await unpack(built))) await writeFile(join(directory, file), content);
+  const options = ['--omit=dev', '--prefer-offline', '--no-audit', '--no-fund'];
+  const { code, stderr } = await run('npm', ['ci', ...options], { cwd: directory });
+  if (code !== 0) throw new Error(`npm ci in ${directory} ended with ${code}: ${stderr}`);
+  return directory;
+}

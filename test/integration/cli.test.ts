@@ -3,14 +3,14 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { Instance } from '../support/deployments.ts';
-import { identity, identityJson, identityProgram } from '../support/identityCommand.ts';
-import { type Running, startProgram } from '../support/program.ts';
-import { peopleOf, sampleOrganisation } from '../support/sampleOrganisation.ts';
-import { type TemporaryDirectory, temporaryDirectory } from '../support/temporaryDirectory.ts';
-import { newServiceUser, newToken } from '../support/tokens.ts';
-import { expectError, exportFrom, importInto, parseOk, post, removeOtpEmail } from '../support/wire.ts';
-import { describeWithFirestore } from '../support/withFirestore.ts';
+import { type Running, startProgram } from '../../tools/program.ts';
+import { describeWithFirestore } from '../support/emulators/withFirestore.ts';
+import { peopleOf, sampleOrganisation } from '../support/fixtures/sampleOrganisation.ts';
+import { expectError, exportFrom, importInto, parseOk, post, removeOtpEmail } from '../support/http/wire.ts';
+import type { Instance } from '../support/instances/deployments.ts';
+import { newServiceUser, newToken } from '../support/instances/tokens.ts';
+import { identity, identityJson, identityProgram } from '../support/processes/programs.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
 
 const token = /^idpat_[\w-]{51}$/;
 const initialised = z.strictObject({

@@ -9,9 +9,9 @@ import { createApp, type Route } from '../../shared/http/app.ts';
 import { serve } from '../../shared/http/serve.ts';
 import { configureLog } from '../../shared/log.ts';
 import type { Snapshot, Store, StoredDocument } from '../../shared/store/store.ts';
-import { connectHttp2, openStream } from '../support/http2.ts';
-import { organisation, person } from '../support/organisation.ts';
-import { openTestStore, sqlite } from '../support/stores.ts';
+import { organisation, person } from '../support/fixtures/organisations.ts';
+import { connectHttp2, openStream } from '../support/http/http2.ts';
+import { openTestStore, sqlite } from '../support/stores/stores.ts';
 
 const PEOPLE = 8_000;
 const large = organisation('large', {

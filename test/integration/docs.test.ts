@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { findBrowser, launchBrowser, noBrowser } from '../support/browser.ts';
-import { identityProgram } from '../support/identityCommand.ts';
-import { startLocal } from '../support/localStart.ts';
-import { type Running, startProgram } from '../support/program.ts';
-import { openConnection, readAnswer } from '../support/rawHttp.ts';
-import { temporaryDirectory } from '../support/temporaryDirectory.ts';
-import { expectError, send } from '../support/wire.ts';
+import { type Running, startProgram } from '../../tools/program.ts';
+import { openConnection, readAnswer } from '../support/http/rawHttp.ts';
+import { expectError, send } from '../support/http/wire.ts';
+import { startLocal } from '../support/instances/localStart.ts';
+import { identityProgram } from '../support/processes/programs.ts';
+import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
+import { findBrowser, launchBrowser, noBrowser } from './browser/openPage.ts';
 
 const files = [
   ['/docs', 'text/html; charset=utf-8'],

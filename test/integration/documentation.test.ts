@@ -1,6 +1,7 @@
 import { access, readdir, readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { root, run } from '../../tools/program.ts';
 import {
   anchors,
   type Document,
@@ -13,9 +14,8 @@ import {
   tableUnder,
   withoutChanging,
 } from '../support/documents/documentation.ts';
-import { type LocalStart, startLocal } from '../support/localStart.ts';
-import { root, run } from '../support/program.ts';
-import { type TemporaryDirectory, temporaryDirectory } from '../support/temporaryDirectory.ts';
+import { type LocalStart, startLocal } from '../support/instances/localStart.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
 
 const documents = await readDocuments();
 const isManual = ({ path }: Document) => path === 'README.md' || /^docs\/[^/]+$/.test(path);

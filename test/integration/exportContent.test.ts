@@ -2,11 +2,10 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { exportOrganisations } from '../../functions/export/operation.ts';
 import { userKey } from '../../shared/auth/authorise.ts';
-import { comparable } from '../support/comparable.ts';
-import { organisation, person } from '../support/organisation.ts';
-import { describeStores, openTestStore } from '../support/stores.ts';
-import { testInstance } from '../support/testInstance.ts';
-import { zitadelExport, zitadelRequest } from '../support/zitadelFixture.ts';
+import { comparable } from '../support/fixtures/comparable.ts';
+import { organisation, person, zitadelExport, zitadelRequest } from '../support/fixtures/organisations.ts';
+import { testInstance } from '../support/instances/testInstance.ts';
+import { describeStores, openTestStore } from '../support/stores/stores.ts';
 
 const ACME = '330000000000000001';
 const PARTNER = '330000000000000002';

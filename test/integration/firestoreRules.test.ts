@@ -3,11 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { type Collection, collections, documentId } from '../../shared/store/store.ts';
-import { scanAll } from '../support/documents.ts';
-import { type ClientRequest, putRules, signedIn, statusFor } from '../support/firestoreClient.ts';
-import { root } from '../support/program.ts';
-import { firestore, openTestStore } from '../support/stores.ts';
-import { describeWithFirestore } from '../support/withFirestore.ts';
+import { root } from '../../tools/program.ts';
+import { describeWithFirestore, firestoreEmulator } from '../support/emulators/withFirestore.ts';
+import { scanAll } from '../support/stores/documents.ts';
+import { firestore, openTestStore } from '../support/stores/stores.ts';
 
 const id = documentId('stored');
 
@@ -100,3 +99,38 @@ describeWithFirestore('the security rules', () => {
     expect(await store.getMany([key])).toEqual([undefined]);
   });
 });
+
+/** One request to the REST API of Firestore, as a client in a browser can send it; the path begins behind the database. */
+type ClientRequest = readonly [method: string, path: string, body?: object];
+
+/** A client that is signed in as far as the emulator can tell: it takes tokens without a signature. */
+function signedIn(projectId: string): string {
+  const now = Math.floor(Date.now() / 1000);
+  const times = { iat: now, auth_time: now, exp: now + 3_600 };
+  const claims = { iss: `https://securetoken.google.com/${projectId}`, aud: projectId, sub: 'alice', ...times };
+  const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
+  return `Bearer ${encode({ alg: 'none', typ: 'JWT' })}.${encode({ ...claims, user_id: 'alice' })}.`;
+}
+
+/** Puts security rules in force for one project of the emulator: a project that has none is open to everyone. */
+async function putRules(projectId: string, content: string): Promise<void> {
+  const rules = { files: [{ name: 'firestore.rules', content }] };
+  const url = `http://${firestoreEmulator}/emulator/v1/projects/${projectId}:securityRules`;
+  const response = await fetch(url, { method: 'PUT', body: JSON.stringify({ rules }) });
+  if (!response.ok) throw new Error(`the emulator refused the rules: ${await response.text()}`);
+}
+
+/** Sends a request to a project's database, without `authorization` as a client that is not signed in; gives the answer's status. */
+async function statusFor(
+  projectId: string,
+  [method, path, body]: ClientRequest,
+  authorization: string | undefined,
+): Promise<number> {
+  const response = await fetch(`http://${firestoreEmulator}/v1/projects/${projectId}/databases/(default)/${path}`, {
+    method,
+    headers: authorization === undefined ? {} : { authorization },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  await response.arrayBuffer();
+  return response.status;
+}

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
-import { createUser, createUsers, readUser, scanAll } from '../support/documents.ts';
-import { freePort } from '../support/freePort.ts';
-import { firestore, openTestStore } from '../support/stores.ts';
-import { startTcpProxy } from '../support/tcpProxy.ts';
-import { describeWithFirestore, firestoreEmulator } from '../support/withFirestore.ts';
+import { freePort } from '../../tools/ports.ts';
+import { describeWithFirestore, firestoreEmulator } from '../support/emulators/withFirestore.ts';
+import { startTcpProxy } from '../support/http/tcpProxy.ts';
+import { createUser, createUsers, readUser, scanAll } from '../support/stores/documents.ts';
+import { firestore, openTestStore } from '../support/stores/stores.ts';
 
 async function openBehindProxy() {
   const location = await firestore.newLocation();

@@ -9,9 +9,9 @@ import { createApp } from '../../shared/http/app.ts';
 import { registerFunction } from '../../shared/http/functionShell.ts';
 import { urlOf } from '../../shared/http/serve.ts';
 import { configureLog } from '../../shared/log.ts';
-import { connectHttp2, openStream, readStream } from '../support/http2.ts';
-import { type Running, root, run, startProgram } from '../support/program.ts';
-import { openConnection, readAnswer } from '../support/rawHttp.ts';
+import { type Running, root, run, startProgram } from '../../tools/program.ts';
+import { connectHttp2, openStream, readStream } from '../support/http/http2.ts';
+import { openConnection, readAnswer } from '../support/http/rawHttp.ts';
 
 const framework = join(root, 'node_modules', '.bin', 'functions-framework');
 const throwaway = ['--source=test/fixtures/functions/throwaway.ts', '--target=throwaway', '--port=0'];

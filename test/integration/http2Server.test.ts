@@ -6,8 +6,8 @@ import { authHeaderMissing } from '../../shared/errors/errors.ts';
 import { createApp, type Route } from '../../shared/http/app.ts';
 import { type Serving, serve } from '../../shared/http/serve.ts';
 import { configureLog } from '../../shared/log.ts';
-import { connectHttp2, type Http2Request, openStream, readStream, requestHttp2 } from '../support/http2.ts';
-import { openConnection, readAnswer } from '../support/rawHttp.ts';
+import { connectHttp2, type Http2Request, openStream, readStream, requestHttp2 } from '../support/http/http2.ts';
+import { openConnection, readAnswer } from '../support/http/rawHttp.ts';
 
 let entered: PromiseWithResolvers<AbortSignal>;
 let gate: PromiseWithResolvers<void>;

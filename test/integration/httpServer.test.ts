@@ -5,7 +5,7 @@ import { createApp, type Route } from '../../shared/http/app.ts';
 import { type Serving, serve, urlOf } from '../../shared/http/serve.ts';
 import { createHttpServer } from '../../shared/http/server.ts';
 import { configureLog } from '../../shared/log.ts';
-import { openConnection, readAnswer } from '../support/rawHttp.ts';
+import { openConnection, readAnswer } from '../support/http/rawHttp.ts';
 
 let gate: PromiseWithResolvers<void>;
 let entered: PromiseWithResolvers<void>;

@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { sections } from '../../shared/organisation/sections.ts';
-import { changed, changes } from '../support/changedOrganisation.ts';
-import { comparable } from '../support/comparable.ts';
-import { countedInstance } from '../support/countedInstance.ts';
-import { readDatabase } from '../support/database.ts';
-import { violationsOf } from '../support/invariants.ts';
-import { organisation, person } from '../support/organisation.ts';
-import { describeStores } from '../support/stores.ts';
-import { zitadelExport, zitadelRequest, zitadelText } from '../support/zitadelFixture.ts';
+import { changed, changes } from '../support/fixtures/changedOrganisation.ts';
+import { comparable } from '../support/fixtures/comparable.ts';
+import { organisation, person, zitadelExport, zitadelRequest, zitadelText } from '../support/fixtures/organisations.ts';
+import { countedInstance } from '../support/instances/testInstance.ts';
+import { readDatabase } from '../support/stores/database.ts';
+import { violationsOf } from '../support/stores/invariants.ts';
+import { describeStores } from '../support/stores/stores.ts';
 
 const ACME = '330000000000000001';
 

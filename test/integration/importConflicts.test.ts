@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest';
-import { changed } from '../support/changedOrganisation.ts';
-import { comparable } from '../support/comparable.ts';
-import { countedInstance } from '../support/countedInstance.ts';
-import { organisation, person } from '../support/organisation.ts';
-import { describeStores } from '../support/stores.ts';
-import { zitadelExport } from '../support/zitadelFixture.ts';
+import { changed } from '../support/fixtures/changedOrganisation.ts';
+import { comparable } from '../support/fixtures/comparable.ts';
+import { organisation, person, zitadelExport } from '../support/fixtures/organisations.ts';
+import { countedInstance } from '../support/instances/testInstance.ts';
+import { describeStores } from '../support/stores/stores.ts';
 
 const full = zitadelExport('export-full');
 const skipping = (...orgs: object[]) => ({ dataOrgs: { orgs }, with_keys: true, on_conflict: 'skip' });

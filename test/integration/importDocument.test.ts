@@ -1,11 +1,10 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { comparable } from '../support/comparable.ts';
-import { organisation, person } from '../support/organisation.ts';
-import { describeStores, openTestStore, type StoreKind } from '../support/stores.ts';
-import { type Exported, testInstance } from '../support/testInstance.ts';
-import { watchedStore } from '../support/watchedStore.ts';
-import { zitadelExport } from '../support/zitadelFixture.ts';
+import { comparable } from '../support/fixtures/comparable.ts';
+import { organisation, person, zitadelExport } from '../support/fixtures/organisations.ts';
+import { type Exported, testInstance } from '../support/instances/testInstance.ts';
+import { describeStores, openTestStore, type StoreKind } from '../support/stores/stores.ts';
+import { watchedStore } from '../support/stores/watchedStore.ts';
 
 const details = z.tuple([
   z.object({ fieldViolations: z.array(z.object({ field: z.string(), description: z.string() })).min(1) }),

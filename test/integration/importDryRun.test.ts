@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest';
-import { changed } from '../support/changedOrganisation.ts';
-import { countedInstance } from '../support/countedInstance.ts';
-import { readDatabase } from '../support/database.ts';
-import { organisation, person } from '../support/organisation.ts';
-import { describeStores } from '../support/stores.ts';
-import { zitadelExport, zitadelRequest } from '../support/zitadelFixture.ts';
+import { changed } from '../support/fixtures/changedOrganisation.ts';
+import { organisation, person, zitadelExport, zitadelRequest } from '../support/fixtures/organisations.ts';
+import { countedInstance } from '../support/instances/testInstance.ts';
+import { readDatabase } from '../support/stores/database.ts';
+import { describeStores } from '../support/stores/stores.ts';
 
 const full = zitadelExport('export-full');
 /** Records of every outcome: twice, with a name that is taken, with a reference to nothing, too weak a password. */

@@ -3,10 +3,10 @@ import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { verifyPassword } from '../../shared/auth/password.ts';
-import { comparable } from '../support/comparable.ts';
-import { describeStores, openTestStore } from '../support/stores.ts';
-import { type Exported, testInstance } from '../support/testInstance.ts';
-import { type Organisation, zitadelExport, zitadelRequest, zitadelText } from '../support/zitadelFixture.ts';
+import { comparable } from '../support/fixtures/comparable.ts';
+import { type Organisation, zitadelExport, zitadelRequest, zitadelText } from '../support/fixtures/organisations.ts';
+import { type Exported, testInstance } from '../support/instances/testInstance.ts';
+import { describeStores, openTestStore } from '../support/stores/stores.ts';
 
 const ACME = '330000000000000001';
 const PARTNER = '330000000000000002';

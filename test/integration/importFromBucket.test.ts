@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
-import { inPieces } from '../support/bytes.ts';
-import { type LocalBucket, startLocalBucket } from '../support/localBucket.ts';
-import { openTestStore, sqlite } from '../support/stores.ts';
-import { testInstance } from '../support/testInstance.ts';
+import { type LocalBucket, startLocalBucket } from '../support/emulators/localBucket.ts';
+import { inPieces } from '../support/fixtures/bytes.ts';
+import { testInstance } from '../support/instances/testInstance.ts';
+import { openTestStore, sqlite } from '../support/stores/stores.ts';
 
 const never = new AbortController().signal;
 

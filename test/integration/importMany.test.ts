@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { comparable } from '../support/comparable.ts';
-import { organisation, person } from '../support/organisation.ts';
-import { describeStores, openTestStore } from '../support/stores.ts';
-import { testInstance } from '../support/testInstance.ts';
+import { comparable } from '../support/fixtures/comparable.ts';
+import { organisation, person } from '../support/fixtures/organisations.ts';
+import { testInstance } from '../support/instances/testInstance.ts';
+import { describeStores, openTestStore } from '../support/stores/stores.ts';
 
 const USERS = 3_000;
 

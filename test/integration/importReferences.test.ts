@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { comparable } from '../support/comparable.ts';
-import { organisation, person } from '../support/organisation.ts';
-import { describeStores, openTestStore } from '../support/stores.ts';
-import { testInstance } from '../support/testInstance.ts';
-import type { Organisation } from '../support/zitadelFixture.ts';
+import { comparable } from '../support/fixtures/comparable.ts';
+import { type Organisation, organisation, person } from '../support/fixtures/organisations.ts';
+import { testInstance } from '../support/instances/testInstance.ts';
+import { describeStores, openTestStore } from '../support/stores/stores.ts';
 
 const request = (...orgs: Organisation[]) => ({ dataOrgs: { orgs }, with_keys: true });
 const project = (projectId: string) => ({ projectId, project: { name: projectId } });

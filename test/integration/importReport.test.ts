@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
-import { organisation, person } from '../support/organisation.ts';
-import { describeStores, openTestStore } from '../support/stores.ts';
-import { testInstance } from '../support/testInstance.ts';
-import type { Organisation } from '../support/zitadelFixture.ts';
+import { type Organisation, organisation, person } from '../support/fixtures/organisations.ts';
+import { testInstance } from '../support/instances/testInstance.ts';
+import { describeStores, openTestStore } from '../support/stores/stores.ts';
 
 const request = (...orgs: Organisation[]) => ({ dataOrgs: { orgs }, timeout: '1m0s' });
 

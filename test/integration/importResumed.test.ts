@@ -3,12 +3,11 @@ import { z } from 'zod';
 import { type ImportOptions, importOrganisations } from '../../functions/import/operation.ts';
 import { deadlineExceeded } from '../../shared/errors/errors.ts';
 import type { Collection, DocumentKey, Store } from '../../shared/store/store.ts';
-import { inPieces } from '../support/bytes.ts';
-import { contentsOf, readDatabase } from '../support/database.ts';
-import { organisation, person } from '../support/organisation.ts';
-import { describeStores, openTestStore } from '../support/stores.ts';
-import { watchedStore } from '../support/watchedStore.ts';
-import type { Organisation } from '../support/zitadelFixture.ts';
+import { inPieces } from '../support/fixtures/bytes.ts';
+import { type Organisation, organisation, person } from '../support/fixtures/organisations.ts';
+import { contentsOf, readDatabase } from '../support/stores/database.ts';
+import { describeStores, openTestStore } from '../support/stores/stores.ts';
+import { watchedStore } from '../support/stores/watchedStore.ts';
 
 const PEOPLE = 2_000;
 const numbers = Array.from({ length: PEOPLE }, (_, index) => index);

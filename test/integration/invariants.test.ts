@@ -8,12 +8,11 @@ import {
   type StoredDocument,
   type Write,
 } from '../../shared/store/store.ts';
-import { countsOf, type Database, readDatabase } from '../support/database.ts';
-import { violationsOf } from '../support/invariants.ts';
-import { organisation, person } from '../support/organisation.ts';
-import { describeStores, openTestStore, type StoreKind, sqlite } from '../support/stores.ts';
-import { testInstance } from '../support/testInstance.ts';
-import { zitadelExport } from '../support/zitadelFixture.ts';
+import { organisation, person, zitadelExport } from '../support/fixtures/organisations.ts';
+import { testInstance } from '../support/instances/testInstance.ts';
+import { countsOf, type Database, readDatabase } from '../support/stores/database.ts';
+import { violationsOf } from '../support/stores/invariants.ts';
+import { describeStores, openTestStore, type StoreKind, sqlite } from '../support/stores/stores.ts';
 
 const key = (collection: Collection, ...parts: readonly string[]): DocumentKey => ({
   collection,

@@ -5,12 +5,13 @@ import { ORGANISATION, sampleUser } from '../../bench/sampleUsers.ts';
 import { removeOtpEmail } from '../../functions/removeOtpEmail/operation.ts';
 import { initialise } from '../../shared/accounts/initialise.ts';
 import { authenticate } from '../../shared/auth/authorise.ts';
-import { type Billed, countedStore } from '../support/countedStore.ts';
+import type { ScanRange, Snapshot, Store } from '../../shared/store/store.ts';
+import { root } from '../../tools/program.ts';
 import { tableUnder } from '../support/documents/documentation.ts';
-import { createUser } from '../support/documents.ts';
-import { root } from '../support/program.ts';
-import { openTestStore, sqlite } from '../support/stores.ts';
-import { testInstance } from '../support/testInstance.ts';
+import { testInstance } from '../support/instances/testInstance.ts';
+import { createUser } from '../support/stores/documents.ts';
+import { openTestStore, sqlite } from '../support/stores/stores.ts';
+import { watchedStore } from '../support/stores/watchedStore.ts';
 
 const PROJECT = '350000000000000001';
 const costs = tableUnder(await readFile(join(root, 'docs', 'operations.md'), 'utf8'), 'Costs');
@@ -76,3 +77,55 @@ describe('the costs that the operations manual names', () => {
     expect(counted.take()).toEqual(described('removal of an OTP e-mail factor', 'a person'));
   });
 });
+
+/** What Cloud Firestore would bill: documents read, one for a query that finds none, and documents written. */
+interface Billed {
+  readonly read: number;
+  readonly written: number;
+}
+
+/** A store that counts what it reads and writes; `take` tells how much it was since the last time. */
+function countedStore(store: Store): { readonly store: Store; take(): Billed } {
+  const billed = { read: 0, written: 0 };
+  const watched = watchedStore(store, (writes) => {
+    billed.written += writes.length;
+  });
+  const counted = <Found>(found: Found[]): Found[] => {
+    billed.read += found.length;
+    return found;
+  };
+  async function* scan(snapshot: Snapshot, range: ScanRange) {
+    let found = 0;
+    for await (const documents of snapshot.scan(range)) {
+      found += documents.length;
+      yield documents;
+    }
+    billed.read += Math.max(1, found);
+  }
+  return {
+    store: {
+      ...watched,
+      getMany: async (keys, fields) => counted(await store.getMany(keys, fields)),
+      transaction: (work) =>
+        watched.transaction(({ getMany, write }) =>
+          work({ write, getMany: async (keys, fields) => counted(await getMany(keys, fields)) }),
+        ),
+      snapshot: async () => {
+        const snapshot = await store.snapshot();
+        return {
+          ...snapshot,
+          readTime: snapshot.readTime,
+          getMany: async (keys, fields) => counted(await snapshot.getMany(keys, fields)),
+          scan: (range) => scan(snapshot, range),
+          [Symbol.asyncDispose]: () => snapshot[Symbol.asyncDispose](),
+        };
+      },
+    },
+    take: () => {
+      const taken = { ...billed };
+      billed.read = 0;
+      billed.written = 0;
+      return taken;
+    },
+  };
+}

@@ -7,9 +7,9 @@ import { fillWithSample, samplePerson } from '../../local/sampleData.ts';
 import { initialise } from '../../shared/accounts/initialise.ts';
 import { admit } from '../../shared/auth/authorise.ts';
 import type { Store } from '../../shared/store/store.ts';
-import { collect } from '../support/bytes.ts';
-import { describeStores, openTestStore, type StoreKind } from '../support/stores.ts';
-import { temporaryDirectory } from '../support/temporaryDirectory.ts';
+import { collect } from '../support/fixtures/bytes.ts';
+import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
+import { describeStores, openTestStore, type StoreKind } from '../support/stores/stores.ts';
 
 const DAY_MS = 86_400_000;
 const start = new Date('2026-11-21T05:23:40Z');

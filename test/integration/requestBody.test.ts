@@ -10,7 +10,7 @@ import { createApp } from '../../shared/http/app.ts';
 import { type ReceivedBody, receiveBody } from '../../shared/http/requestBody.ts';
 import { type Serving, serve } from '../../shared/http/serve.ts';
 import { configureLog } from '../../shared/log.ts';
-import { openConnection, readAnswer } from '../support/rawHttp.ts';
+import { openConnection, readAnswer } from '../support/http/rawHttp.ts';
 
 const memoryBytes = 1_000_000;
 const maxBytes = 60_000_000;

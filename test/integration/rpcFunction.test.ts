@@ -1,11 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { Instance } from '../support/deployments.ts';
-import { describeRpcClients } from '../support/describeRpcClients.ts';
-import { identityJson, identityProgram } from '../support/identityCommand.ts';
-import { startProgram } from '../support/program.ts';
-import { startFunction } from '../support/startFunction.ts';
-import { temporaryDirectory } from '../support/temporaryDirectory.ts';
+import { startProgram } from '../../tools/program.ts';
+import { describeRpcClients } from '../support/http/describeRpcClients.ts';
+import type { Instance } from '../support/instances/deployments.ts';
+import { identityJson, identityProgram, startFunction } from '../support/processes/programs.ts';
+import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
 
 // One database, served whole on one port by `identity serve`, and by the function alone.
 let instance: Instance = { url: '', token: '', database: undefined };

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { createServiceUser, deleteServiceUser } from '../../shared/accounts/serviceUsers.ts';
-import { readDatabase } from '../support/database.ts';
-import { violationsOf } from '../support/invariants.ts';
-import { organisation, person } from '../support/organisation.ts';
-import { describeStores, openTestStore } from '../support/stores.ts';
-import { testInstance } from '../support/testInstance.ts';
+import { organisation, person } from '../support/fixtures/organisations.ts';
+import { testInstance } from '../support/instances/testInstance.ts';
+import { readDatabase } from '../support/stores/database.ts';
+import { violationsOf } from '../support/stores/invariants.ts';
+import { describeStores, openTestStore } from '../support/stores/stores.ts';
 
 describeStores('a service user of an organisation whose login names carry its domain', (kind) => {
   const domainPolicy = { orgId: 'O', userLoginMustBeDomain: true };

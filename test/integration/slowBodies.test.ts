@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { openTestStore, sqlite } from '../support/stores.ts';
-import { testInstance } from '../support/testInstance.ts';
+import { testInstance } from '../support/instances/testInstance.ts';
+import { openTestStore, sqlite } from '../support/stores/stores.ts';
 
 describe('a request whose body never ends', () => {
   it.each(['/admin/v1/export', '/admin/v1/import'])(

@@ -8,10 +8,10 @@ import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { openSqliteStore } from '../../shared/store/sqlite/openSqliteStore.ts';
-import { createUser, createUsers, readUser, scanAll, userKey } from '../support/documents.ts';
-import { openTestStore, sqlite } from '../support/stores.ts';
+import { createUser, createUsers, readUser, scanAll, userKey } from '../support/stores/documents.ts';
+import { openTestStore, sqlite } from '../support/stores/stores.ts';
 
-const commitForever = fileURLToPath(new URL('../support/commitForever.ts', import.meta.url));
+const commitForever = fileURLToPath(new URL('./sqliteStore/commitForever.ts', import.meta.url));
 
 function startWriter(directory: string, ...args: string[]): ChildProcessByStdio<null, Readable, null> {
   return spawn(process.execPath, [commitForever, directory, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });

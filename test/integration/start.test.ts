@@ -4,10 +4,11 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { isFree, type LocalStart, startLocal } from '../support/localStart.ts';
-import { root, run } from '../support/program.ts';
-import { type TemporaryDirectory, temporaryDirectory } from '../support/temporaryDirectory.ts';
-import { expectError, exportFrom, removeOtpEmail, send } from '../support/wire.ts';
+import { isFree } from '../../tools/ports.ts';
+import { root, run } from '../../tools/program.ts';
+import { expectError, exportFrom, removeOtpEmail, send } from '../support/http/wire.ts';
+import { type LocalStart, startLocal } from '../support/instances/localStart.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
 
 // Nothing in a path may keep a printed command from working.
 const stateDirectory = "it's local";

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { MAX_COMMIT_BYTES, WriteConflict } from '../../shared/store/store.ts';
-import { createUser, readUser, userKey } from '../support/documents.ts';
-import { describeStores, openTestStore } from '../support/stores.ts';
+import { createUser, readUser, userKey } from '../support/stores/documents.ts';
+import { describeStores, openTestStore } from '../support/stores/stores.ts';
 
 describeStores('a commit', (kind) => {
   it('creates, updates and deletes documents together', async () => {

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { type DocumentFields, fieldNames } from '../../shared/store/documentFields.ts';
 import { MAX_DOCUMENT_BYTES } from '../../shared/store/store.ts';
-import { createUser, readUser, scanAll, userKey } from '../support/documents.ts';
-import { describeStores, openTestStore } from '../support/stores.ts';
+import { createUser, readUser, scanAll, userKey } from '../support/stores/documents.ts';
+import { describeStores, openTestStore } from '../support/stores/stores.ts';
 
 const awkwardIds: readonly string[][] = [
   ['/'],

@@ -1,9 +1,9 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { openOverlay } from '../../shared/store/overlay.ts';
 import { documentId, type Store, WriteConflict } from '../../shared/store/store.ts';
-import { readDatabase } from '../support/database.ts';
-import { createUser, userKey } from '../support/documents.ts';
-import { describeStores, openTestStore, type StoreKind } from '../support/stores.ts';
+import { readDatabase } from '../support/stores/database.ts';
+import { createUser, userKey } from '../support/stores/documents.ts';
+import { describeStores, openTestStore, type StoreKind } from '../support/stores/stores.ts';
 
 /** An overlay over a store with one user, whose store must be as it was in the end. */
 async function overlaid(kind: StoreKind) {

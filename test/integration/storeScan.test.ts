@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { createUser, createUsers, scanAll, userKey } from '../support/documents.ts';
-import { describeStores, openTestStore } from '../support/stores.ts';
+import { createUser, createUsers, scanAll, userKey } from '../support/stores/documents.ts';
+import { describeStores, openTestStore } from '../support/stores/stores.ts';
 
 const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
 

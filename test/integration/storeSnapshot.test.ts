@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { createUser, createUsers, readUser, scanAll, userKey } from '../support/documents.ts';
-import { describeStores, openTestStore } from '../support/stores.ts';
+import { createUser, createUsers, readUser, scanAll, userKey } from '../support/stores/documents.ts';
+import { describeStores, openTestStore } from '../support/stores/stores.ts';
 
 describeStores('a snapshot', (kind) => {
   it('has everything that was committed before it, and nothing of what came after', async () => {

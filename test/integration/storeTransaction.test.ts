@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { type Store, WriteConflict } from '../../shared/store/store.ts';
-import { createUser, readUser, userKey } from '../support/documents.ts';
-import { describeStores, openTestStore } from '../support/stores.ts';
+import { createUser, readUser, userKey } from '../support/stores/documents.ts';
+import { describeStores, openTestStore } from '../support/stores/stores.ts';
 
 function increment(store: Store, name: string): Promise<number> {
   return store.transaction(async ({ getMany, write }) => {

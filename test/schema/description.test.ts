@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type LocalStart, startLocal } from '../support/localStart.ts';
-import { installSchemathesis, runSchemathesis, type TestedInstance } from '../support/schemathesis.ts';
-import { type TemporaryDirectory, temporaryDirectory } from '../support/temporaryDirectory.ts';
+import { type LocalStart, startLocal } from '../support/instances/localStart.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
+import { installSchemathesis, runSchemathesis, type TestedInstance } from './schemathesis.ts';
 
 const found = await installSchemathesis();
 const python = 'python' in found ? found.python : '';

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { root } from '../support/program.ts';
+import { root } from '../../tools/program.ts';
 import { readTerraform } from './terraformFiles.ts';
 
 const directory = join(root, 'terraform');

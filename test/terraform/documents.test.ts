@@ -2,8 +2,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { commands } from '../../cli/commands.ts';
+import { root } from '../../tools/program.ts';
 import { tableUnder } from '../support/documents/documentation.ts';
-import { root } from '../support/program.ts';
 import { readTerraform } from './terraformFiles.ts';
 
 const documents = ['docs/deploying.md', 'docs/operations.md'];

@@ -3,7 +3,7 @@ import { routes as importRoutes } from '../../functions/import/app.ts';
 import { routes as removeOtpEmailRoutes } from '../../functions/removeOtpEmail/app.ts';
 import type { Route } from '../../shared/http/app.ts';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
-import { openTestStore, sqlite } from '../support/stores.ts';
+import { openTestStore, sqlite } from '../support/stores/stores.ts';
 import type { FunctionName } from './terraformFiles.ts';
 
 /** The routes of each function, on an empty database that is closed when the test has finished. */

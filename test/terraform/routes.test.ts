@@ -5,8 +5,8 @@ import { allRoutes } from '../../functions/endpoints.ts';
 import { createApp } from '../../shared/http/app.ts';
 import { configureLog } from '../../shared/log.ts';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
-import { root } from '../support/program.ts';
-import { openTestStore, sqlite } from '../support/stores.ts';
+import { root } from '../../tools/program.ts';
+import { openTestStore, sqlite } from '../support/stores/stores.ts';
 import { functionRoutes } from './functionRoutes.ts';
 import { loadBalancerRoutes, probes, readTerraform } from './terraformFiles.ts';
 

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { expect, it } from 'vitest';
-import { root, run } from '../support/program.ts';
+import { root, run } from '../../tools/program.ts';
 
 const CHECK = 'test/fixtures/terraform-providers/check';
 const TEN_MINUTES = 600_000;

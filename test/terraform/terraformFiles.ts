@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { root } from '../support/program.ts';
+import { root } from '../../tools/program.ts';
 
 const functionName = z.enum(['removeOtpEmail', 'export', 'import']);
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { userNotFound } from '../../shared/errors/errors.ts';
 import { createApp } from '../../shared/http/app.ts';
-import { capturedLog } from '../support/capturedLog.ts';
+import { capturedLog } from '../support/http/capturedLog.ts';
 
 const app = createApp({
   routes: [

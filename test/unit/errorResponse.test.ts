@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { authHeaderMissing, invalidRequest, requestTooLarge, tokenInvalid } from '../../shared/errors/errors.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { errorResponse } from '../../shared/http/errorResponse.ts';
-import { capturedLog } from '../support/capturedLog.ts';
+import { capturedLog } from '../support/http/capturedLog.ts';
 
 const logged = capturedLog();
 

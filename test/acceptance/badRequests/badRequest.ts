@@ -1,4 +1,4 @@
-import type { BucketAccess } from '../../support/deployments.ts';
+import type { BucketAccess } from '../../support/instances/deployments.ts';
 
 /** A request that must be refused: with this status, this code and this text, and without any effect. */
 export interface BadRequest {

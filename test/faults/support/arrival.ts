@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { collections, type DocumentKey, type Store } from '../../../shared/store/store.ts';
-import type { Contents } from '../../support/database.ts';
+import type { Contents } from '../../support/stores/database.ts';
 
 /** One of the records that are not there yet, taken by chance; undefined where all are. */
 export function anyMissing(all: Contents, present: Contents, random: () => number): DocumentKey | undefined {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Exported } from '../../support/testInstance.ts';
+import type { Exported } from '../../support/instances/testInstance.ts';
 
 /** Something that has become of an export file, and which part of its manifest shows it; empty where none can. */
 export type Damage = readonly [what: string, damaged: () => string, field: string];

@@ -2,14 +2,14 @@ import { setTimeout } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { openStore } from '../../../shared/store/openStore.ts';
 import type { Store } from '../../../shared/store/store.ts';
-import type { Contents } from '../../support/database.ts';
-import { testInstance } from '../../support/testInstance.ts';
-import { send } from '../../support/wire.ts';
+import { send } from '../../support/http/wire.ts';
+import { testInstance } from '../../support/instances/testInstance.ts';
+import type { Contents } from '../../support/stores/database.ts';
 import { anyMissing, arrival } from './arrival.ts';
-import { randomOf } from './extent.ts';
 import type { Place } from './faultTable.ts';
 import type { Killable } from './killable.ts';
 import { migration } from './migration.ts';
+import { randomOf } from './random.ts';
 import { expectAllIn, expectComplete, expectSound, type Undisturbed, undisturbed } from './undisturbed.ts';
 
 const PEOPLE = 150;

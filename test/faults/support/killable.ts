@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { StoreLocation } from '../../../shared/store/openStore.ts';
-import { newEmulatorDatabase } from '../../support/emulatorDatabase.ts';
-import { identityProgram } from '../../support/identityCommand.ts';
-import { type Running, startProgram } from '../../support/program.ts';
-import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
+import { type Running, startProgram } from '../../../tools/program.ts';
+import { newEmulatorDatabase } from '../../support/emulators/emulatorDatabase.ts';
+import { identityProgram } from '../../support/processes/programs.ts';
+import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
 
 /** A database, and the program that imports into it, which can be killed and started again. */
 export interface Killable {

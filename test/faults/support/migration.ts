@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { organisation, person } from '../../support/organisation.ts';
-import { type Organisation, zitadelExport } from '../../support/zitadelFixture.ts';
+import { type Organisation, organisation, person, zitadelExport } from '../../support/fixtures/organisations.ts';
 
 /** An export file's organisations. */
 export interface Migration {

@@ -2,12 +2,12 @@ import { expect } from 'vitest';
 import { exportOrganisations } from '../../../functions/export/operation.ts';
 import type { Manifest } from '../../../shared/organisation/exportFile.ts';
 import type { Store } from '../../../shared/store/store.ts';
-import { collect } from '../../support/bytes.ts';
-import { comparable } from '../../support/comparable.ts';
-import { type Contents, contentsOf, readDatabase } from '../../support/database.ts';
-import { violationsOf } from '../../support/invariants.ts';
-import { withTemporaryStore } from '../../support/temporaryStore.ts';
-import { exportedFile, importReport, testInstance } from '../../support/testInstance.ts';
+import { collect } from '../../support/fixtures/bytes.ts';
+import { comparable } from '../../support/fixtures/comparable.ts';
+import { exportedFile, importReport, testInstance } from '../../support/instances/testInstance.ts';
+import { type Contents, contentsOf, readDatabase } from '../../support/stores/database.ts';
+import { violationsOf } from '../../support/stores/invariants.ts';
+import { withTemporaryStore } from '../../support/stores/stores.ts';
 import type { Migration } from './migration.ts';
 
 /** A file, and what its import comes to where nothing goes wrong. */

@@ -2,8 +2,8 @@ import { createSerialQueue } from '../../../shared/async.ts';
 import { readRecord, storedFields } from '../../../shared/organisation/record.ts';
 import { createWrites, planRecord, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import type { Store, Write } from '../../../shared/store/store.ts';
-import { organisation, person } from '../../support/organisation.ts';
-import { sectionNamed } from '../../support/sectionNamed.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
 
 /** So many users are there at a time; the oldest leaves for each that comes. */
 export const USERS = 40;

@@ -1,6 +1,6 @@
 import { glob, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { root } from '../program.ts';
+import { root } from '../../../tools/program.ts';
 
 /** A Markdown file of the repository. */
 export interface Document {

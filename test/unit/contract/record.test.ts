@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isJsonObject, putAt } from '../../../shared/json/jsonObject.ts';
 import { readRecord, storedFields } from '../../../shared/organisation/record.ts';
-import { sectionNamed } from '../../support/sectionNamed.ts';
+import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
 
 const read = (section: string, value: unknown, orgId = 'org-1') => readRecord(sectionNamed(section), value, orgId);
 

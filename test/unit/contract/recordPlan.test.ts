@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readRecord } from '../../../shared/organisation/record.ts';
 import { claimKey, createWrites, ownerOf, planRecord } from '../../../shared/organisation/recordPlan.ts';
-import { sectionNamed } from '../../support/sectionNamed.ts';
+import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
 
 function plan(section: string, value: unknown, orgId = 'org-1', loginNamesByDomain = false) {
   return planRecord(readRecord(sectionNamed(section), value, orgId), loginNamesByDomain);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { exportResponse } from '../../../functions/export/app.ts';
-import { inPieces } from '../../support/bytes.ts';
+import { inPieces } from '../../support/fixtures/bytes.ts';
 
 const document = Buffer.from('{"orgs":[]}'.padEnd(300_000));
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatPath, JsonFault, parseJson } from '../../../shared/json/jsonScanner.ts';
+import { repetitions } from '../../support/repetitions.ts';
 import { byteByByte, cutAt, enterAll, scanDocument, type Treat } from './scanDocument.ts';
 
 // Everything that can be misread at a cut: escapes, quotes, brackets in strings, white space, numbers at the end of lists.
@@ -112,7 +113,7 @@ describe('any JSON', () => {
         const values = found.map(({ path, text: part }): unknown => [path, JSON.parse(part)]);
         expect(values).toEqual(leaves(JSON.parse(text)));
       }),
-      { numRuns: 500 },
+      { numRuns: repetitions({ few: 500, many: 20_000 }) },
     );
   });
 
@@ -123,7 +124,7 @@ describe('any JSON', () => {
         const [value, list] = found.map(({ text: part }): unknown => JSON.parse(part));
         expect({ value, list }).toEqual(JSON.parse(text));
       }),
-      { numRuns: 500 },
+      { numRuns: repetitions({ few: 500, many: 20_000 }) },
     );
   });
 

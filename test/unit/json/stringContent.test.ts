@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { JsonFault } from '../../../shared/json/jsonScanner.ts';
 import { stringContent } from '../../../shared/json/stringContent.ts';
-import { collect } from '../../support/bytes.ts';
+import { collect } from '../../support/fixtures/bytes.ts';
+import { repetitions } from '../../support/repetitions.ts';
 import { byteByByte, cutAt } from './scanDocument.ts';
 
 /** What the content between a JSON string's quotes stands for, when it arrives in `pieces`. */
@@ -70,7 +71,7 @@ describe('the content of a JSON string', () => {
         const pieces = cuts.slice(1).map((end, index) => content.subarray(cuts[index], end));
         expect(await read(pieces)).toBe(JSON.parse(`"${text}"`));
       }),
-      { numRuns: 500 },
+      { numRuns: repetitions({ few: 500, many: 20_000 }) },
     );
   });
 

@@ -1,0 +1,39 @@
+import { randomUUID } from 'node:crypto';
+import { openStore, type StoreLocation } from '../../../shared/store/openStore.ts';
+import { emptyEmulator } from '../../../tools/firestoreEmulator.ts';
+import { firestoreEmulator } from './withFirestore.ts';
+
+/** A database of the emulator, in a project of its own. */
+export interface EmulatorDatabase {
+  readonly projectId: string;
+  readonly location: StoreLocation;
+  /** Takes away what it holds, which the emulator would keep in memory until it ends. */
+  empty(): Promise<void>;
+}
+
+const FIRST = { collection: 'instance', id: 'first' } as const;
+
+/** Makes a database in the emulator. */
+export async function newEmulatorDatabase(): Promise<EmulatorDatabase> {
+  const address = firestoreEmulator;
+  if (address === null) throw new Error('there is no Firestore emulator');
+  const projectId = `test-${randomUUID()}`;
+  const location: StoreLocation = { kind: 'firestore', projectId, databaseId: '(default)' };
+  await untilItKeeps(location);
+  return { projectId, location, empty: () => emptyEmulator(address, projectId) };
+}
+
+// Of databases that are made at the same moment, the emulator loses what is committed to all but one of them first.
+async function untilItKeeps(location: StoreLocation): Promise<void> {
+  const store = await openStore(location);
+  try {
+    for (let found: unknown; found === undefined; [found] = await store.getMany([FIRST]))
+      await store.commit([
+        { type: 'delete', key: FIRST },
+        { type: 'create', key: FIRST, fields: {} },
+      ]);
+    await store.commit([{ type: 'delete', key: FIRST }]);
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,190 @@
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { ConnectError, createClient, type Interceptor, type Transport } from '@connectrpc/connect';
+import {
+  compressionBrotli,
+  compressionGzip,
+  createGrpcTransport,
+  createConnectTransport as createNodeConnectTransport,
+  createGrpcWebTransport as createNodeGrpcWebTransport,
+} from '@connectrpc/connect-node';
+import { createConnectTransport, createGrpcWebTransport } from '@connectrpc/connect-web';
+import { credentials, Client as GrpcClient, Metadata } from '@grpc/grpc-js';
+import { createServerTransport } from '@zitadel/client/node';
+import { createUserServiceClient } from '@zitadel/client/v2';
+import { createClientTransport } from '@zitadel/client/web';
+import { createAccessTokenInterceptor, createUserClient } from '@zitadel/node/dist/api/index.js';
+import { ErrorDetailSchema } from '@zitadel/proto/zitadel/message_pb.js';
+import {
+  RemoveOTPEmailRequestSchema,
+  RemoveOTPEmailResponseSchema,
+  UserService,
+} from '@zitadel/proto/zitadel/user/v2/user_service_pb.js';
+import { UserService as UserServiceBeta } from '@zitadel/proto/zitadel/user/v2beta/user_service_pb.js';
+import { z } from 'zod';
+
+/** What a removal needs. */
+interface RpcRemoval {
+  readonly url: string;
+  readonly token: string;
+  readonly userId: string;
+}
+
+/** A client that ZITADEL's users have, unmodified. */
+export interface RpcClient {
+  readonly name: string;
+  /** It speaks HTTP/2 only, which not every platform forwards. */
+  readonly http2?: true;
+  /** Removes the factor and returns the response message, or throws in the client's own way. */
+  remove(removal: RpcRemoval): Promise<unknown>;
+  /** What it threw, in terms that all have. */
+  refusal(thrown: unknown): RpcRefusal;
+}
+
+type CreateTransport = (options: { baseUrl: string; interceptors: Interceptor[] }) => Transport;
+
+const authorised =
+  (token: string): Interceptor =>
+  (next) =>
+  (request) => {
+    request.header.set('authorization', `Bearer ${token}`);
+    return next(request);
+  };
+
+function overTransport(createTransport: CreateTransport, service = UserService) {
+  return {
+    remove: ({ url, token, userId }: RpcRemoval) =>
+      createClient(service, createTransport({ baseUrl: url, interceptors: [authorised(token)] })).removeOTPEmail({
+        userId,
+      }),
+    refusal: connectRefusal,
+  };
+}
+
+function betaOverTransport(createTransport: CreateTransport) {
+  return {
+    remove: ({ url, token, userId }: RpcRemoval) =>
+      createClient(
+        UserServiceBeta,
+        createTransport({ baseUrl: url, interceptors: [authorised(token)] }),
+      ).removeOTPEmail({ userId }),
+    refusal: connectRefusal,
+  };
+}
+
+const gzipped = { sendCompression: compressionGzip, compressMinBytes: 0 };
+const brotlied = { sendCompression: compressionBrotli, compressMinBytes: 0 };
+
+/** The clients, each in the protocols that it speaks. */
+export const rpcClients: readonly RpcClient[] = [
+  {
+    name: '@zitadel/client for web: gRPC-Web',
+    remove: ({ url, token, userId }) =>
+      createUserServiceClient(createClientTransport(token, { baseUrl: url })).removeOTPEmail({ userId }),
+    refusal: connectRefusal,
+  },
+  {
+    name: '@zitadel/client for Node: gRPC',
+    http2: true,
+    remove: ({ url, token, userId }) =>
+      createUserServiceClient(createServerTransport(token, { baseUrl: url })).removeOTPEmail({ userId }),
+    refusal: connectRefusal,
+  },
+  {
+    name: '@zitadel/node: gRPC, v2beta',
+    http2: true,
+    remove: ({ url, token, userId }) =>
+      createUserClient(url, createAccessTokenInterceptor(token)).removeOTPEmail({ userId }),
+    refusal: niceGrpcRefusal,
+  },
+  { name: '@grpc/grpc-js: gRPC', http2: true, remove: removeByGrpcJs, refusal: grpcJsRefusal },
+  {
+    name: '@connectrpc/connect-node: gRPC, gzip',
+    http2: true,
+    ...overTransport((options) => createGrpcTransport({ ...options, ...gzipped })),
+  },
+  {
+    name: '@connectrpc/connect-node: gRPC, JSON, v2beta',
+    http2: true,
+    ...betaOverTransport((options) => createGrpcTransport({ ...options, useBinaryFormat: false })),
+  },
+  {
+    name: '@connectrpc/connect-node: gRPC-Web, HTTP/2',
+    http2: true,
+    ...overTransport((options) => createNodeGrpcWebTransport({ ...options, httpVersion: '2' })),
+  },
+  {
+    name: '@connectrpc/connect-node: gRPC-Web, HTTP/1.1, brotli',
+    ...overTransport((options) => createNodeGrpcWebTransport({ ...options, httpVersion: '1.1', ...brotlied })),
+  },
+  {
+    name: '@connectrpc/connect-node: Connect, binary, HTTP/2, gzip',
+    http2: true,
+    ...overTransport((options) => createNodeConnectTransport({ ...options, httpVersion: '2', ...gzipped })),
+  },
+  {
+    name: '@connectrpc/connect-node: Connect, JSON, HTTP/1.1',
+    ...overTransport((options) =>
+      createNodeConnectTransport({ ...options, httpVersion: '1.1', useBinaryFormat: false }),
+    ),
+  },
+  { name: '@connectrpc/connect-web: gRPC-Web', ...overTransport(createGrpcWebTransport) },
+  { name: '@connectrpc/connect-web: Connect, JSON', ...overTransport(createConnectTransport) },
+  {
+    name: '@connectrpc/connect-web: Connect, binary, v2beta',
+    ...betaOverTransport((options) => createConnectTransport({ ...options, useBinaryFormat: true })),
+  },
+];
+
+function removeByGrpcJs({ url, token, userId }: RpcRemoval): Promise<unknown> {
+  const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+  const client = new GrpcClient(new URL(url).host, credentials.createInsecure());
+  const metadata = new Metadata();
+  metadata.set('authorization', `Bearer ${token}`);
+  client.makeUnaryRequest(
+    '/zitadel.user.v2.UserService/RemoveOTPEmail',
+    (id: string) =>
+      Buffer.from(toBinary(RemoveOTPEmailRequestSchema, create(RemoveOTPEmailRequestSchema, { userId: id }))),
+    (bytes) => fromBinary(RemoveOTPEmailResponseSchema, bytes),
+    userId,
+    metadata,
+    (error, response) => {
+      client.close();
+      if (error === null) resolve(response);
+      else reject(error);
+    },
+  );
+  return promise;
+}
+
+/** Why an RPC was refused, as its client tells it. */
+export interface RpcRefusal {
+  /** gRPC's. */
+  readonly code: number;
+  readonly message: string;
+  /** The id in ZITADEL's error detail; undefined where there is none, null where the client does not show details. */
+  readonly id: string | undefined | null;
+}
+
+const nice = z.looseObject({ code: z.int(), details: z.string() });
+const grpcJs = nice.extend({ metadata: z.instanceof(Metadata) });
+
+/** Of the clients that are made with Connect. */
+function connectRefusal(thrown: unknown): RpcRefusal {
+  if (!(thrown instanceof ConnectError)) throw thrown;
+  const [detail] = thrown.findDetails(ErrorDetailSchema);
+  return { code: thrown.code, message: thrown.rawMessage, id: detail?.id };
+}
+
+/** Of those that are made with nice-grpc. */
+function niceGrpcRefusal(thrown: unknown): RpcRefusal {
+  const { code, details } = nice.parse(thrown);
+  return { code, message: details, id: null };
+}
+
+/** Of grpc-js, which leaves details to be decoded by whoever knows their types. */
+function grpcJsRefusal(thrown: unknown): RpcRefusal {
+  const { code, details, metadata } = grpcJs.parse(thrown);
+  const status = metadata.get('grpc-status-details-bin').map((bytes) => bytes.toString('latin1'));
+  const [, id] = /zitadel\.v1\.ErrorDetail[^A-Z]*([A-Z]+-\w+)/.exec(status.join('')) ?? [];
+  return { code, message: details, id };
+}

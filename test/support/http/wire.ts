@@ -1,0 +1,98 @@
+import { expect } from 'vitest';
+import { z } from 'zod';
+import type { Instance } from '../instances/deployments.ts';
+
+/** An answer, read whole. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** What a request is made of; without `token` it has no Authorization header. */
+export interface WireRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly token?: string;
+  readonly body?: string | Uint8Array<ArrayBuffer>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const record = z.record(z.string(), z.unknown());
+const manifest = z.strictObject({
+  version: z.literal(1),
+  instance: z.string(),
+  readTime: z.iso.datetime(),
+  counts: z.record(z.string(), z.number()),
+  digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+});
+const exportFile = z.strictObject({ orgs: z.array(z.looseObject({ orgId: z.string() })), manifest });
+const importAnswer = z.strictObject({
+  errors: z.array(z.strictObject({ type: z.string(), id: z.string().optional(), message: z.string() })).optional(),
+  success: z.strictObject({ orgs: z.array(z.looseObject({ orgId: z.string() })).optional() }),
+  summary: z.looseObject({
+    created: z.record(z.string(), z.number()),
+    unchanged: z.record(z.string(), z.number()),
+    failed: z.record(z.string(), z.number()),
+    notCarried: z.record(z.string(), z.number()),
+    proved: z.boolean(),
+  }),
+});
+const errorBody = z.strictObject({
+  code: z.int(),
+  message: z.string().min(1),
+  details: z.array(z.looseObject({ '@type': z.string() })).optional(),
+});
+
+/** An export file, as far as tests look into it. */
+export type ExportFile = z.infer<typeof exportFile>;
+
+/** Sends a request to an instance, with the token of its owner unless told otherwise. */
+export async function send({ url }: Pick<Instance, 'url'>, request: WireRequest): Promise<Answer> {
+  const { method, path, token, body, headers } = request;
+  const authorization = token === undefined ? undefined : { authorization: `Bearer ${token}` };
+  const init = { method, headers: { ...authorization, ...headers }, ...(body === undefined ? {} : { body }) };
+  const response = await fetch(`${url}${path}`, init);
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+/** Sends a JSON body to `/admin/v1/<operation>` as the instance's owner. */
+export function post(instance: Instance, operation: 'export' | 'import', body: unknown): Promise<Answer> {
+  const headers = { 'content-type': 'application/json' };
+  const path = `/admin/v1/${operation}`;
+  return send(instance, { method: 'POST', path, token: instance.token, body: JSON.stringify(body), headers });
+}
+
+/** Exports to the response: everything with credentials, unless told otherwise. */
+export async function exportFrom(instance: Instance, selection: object = {}): Promise<ExportFile> {
+  const all = { with_passwords: true, with_otp: true, response_output: true };
+  const answer = await post(instance, 'export', { ...all, ...selection });
+  return exportFile.parse(parseOk(answer));
+}
+
+/** Imports, and expects the import to be answered with its report. */
+export async function importInto(instance: Instance, body: unknown): Promise<z.infer<typeof importAnswer>> {
+  return importAnswer.parse(parseOk(await post(instance, 'import', body)));
+}
+
+/** `DELETE /v2/users/{userId}/otp_email`. */
+export function removeOtpEmail(instance: Instance, userId: string, token = instance.token): Promise<Answer> {
+  const path = `/v2/users/${encodeURIComponent(userId)}/otp_email`;
+  return send(instance, { method: 'DELETE', path, token, headers: { accept: 'application/json' } });
+}
+
+/** The parsed body of a 200. */
+export function parseOk(answer: Answer): Record<string, unknown> {
+  expect(answer, answer.text).toMatchObject({ status: 200 });
+  expect(answer.headers.get('content-type')).toBe('application/json');
+  return record.parse(JSON.parse(answer.text));
+}
+
+/** Expects an error in the interface's form (2.3), and nothing else. Returns its body. */
+export function expectError(answer: Answer, status: number, code: number): z.infer<typeof errorBody> {
+  expect(answer, answer.text).toMatchObject({ status });
+  expect(answer.headers.get('content-type')).toBe('application/json');
+  const body = errorBody.parse(JSON.parse(answer.text));
+  expect(body.code).toBe(code);
+  return body;
+}

@@ -1,0 +1,133 @@
+import { expect } from 'vitest';
+import { z } from 'zod';
+import { routes as exportRoutes } from '../../../functions/export/app.ts';
+import { routes as importRoutes } from '../../../functions/import/app.ts';
+import { importAnswer } from '../../../functions/import/contract.ts';
+import { initialise } from '../../../shared/accounts/initialise.ts';
+import { createApp } from '../../../shared/http/app.ts';
+import { configureLog } from '../../../shared/log.ts';
+import type { ObjectStorage } from '../../../shared/objectStorage/objectStorage.ts';
+import { exportFile } from '../../../shared/organisation/exportFile.ts';
+import type { Store, Write } from '../../../shared/store/store.ts';
+import { openTestStore, type StoreKind } from '../stores/stores.ts';
+import { watchedStore } from '../stores/watchedStore.ts';
+
+const record = z.record(z.string(), z.unknown());
+const counts = z.record(z.string(), z.number());
+// First by the contract that describes the answer, then for the types of fields that tests look into.
+const untyped = (value: unknown) => value;
+
+/** An export file, as far as tests look into it. */
+export const exportedFile = exportFile.transform(untyped).pipe(
+  z.strictObject({
+    orgs: z.array(z.looseObject({ orgId: z.string() })),
+    manifest: z.looseObject({ counts, digest: z.string() }),
+  }),
+);
+/** What an import answers with 200. */
+export const importReport = importAnswer.transform(untyped).pipe(
+  z.strictObject({
+    errors: z.array(z.strictObject({ type: z.string(), id: z.string().optional(), message: z.string() })).optional(),
+    success: z.strictObject({ orgs: z.array(z.looseObject({ orgId: z.string() })).optional() }),
+    summary: z.looseObject({
+      created: counts,
+      unchanged: counts,
+      failed: counts,
+      notCarried: counts,
+      proved: z.boolean(),
+    }),
+  }),
+);
+
+/** An export file, and the bytes that it was read from. */
+export interface Exported extends z.infer<typeof exportedFile> {
+  readonly bytes: string;
+}
+
+/** What an import answers. */
+type Report = z.infer<typeof importReport>;
+
+/** An instance in this process: the import and the export of a store, called by its owner. */
+export interface TestInstance {
+  /** Its default organisation. */
+  readonly orgId: string;
+  /** Its owner's token. */
+  readonly token: string;
+  readonly app: ReturnType<typeof createApp>;
+  /** Imports or exports, and returns the answer whatever it is. */
+  attempt(operation: 'import' | 'export', body: unknown): Promise<{ status: number; text: string }>;
+  /** Imports and expects a report. */
+  import(body: unknown): Promise<Report>;
+  /** Imports and expects an error body, which it returns with its status. */
+  refusedImport(body: unknown): Promise<{ status: number; body: Record<string, unknown> }>;
+  /** Exports all but the default organisation, with everything that can be asked for, unless told otherwise. */
+  export(request?: object): Promise<Exported>;
+}
+
+const DAY_MS = 86_400_000;
+const noBucket = () => Promise.reject(new Error('these tests have no bucket'));
+const noStorage: ObjectStorage = { write: noBucket, pin: noBucket };
+
+/** What an instance is served with in place of the usual: a bucket, or its own store over which something can go wrong. */
+export type ReplacedPorts = {
+  readonly store?: Store;
+  readonly objectStorage?: ObjectStorage;
+  readonly maxTimeoutMs?: number;
+};
+
+/** Initialises a store, and serves its import and export. Bodies that are text are sent as they are. */
+export async function testInstance(store: Store, name = 'test', replaced: ReplacedPorts = {}): Promise<TestInstance> {
+  configureLog('silent');
+  const now = () => new Date();
+  const { orgId, token } = await initialise(store, name, DAY_MS, now());
+  const limits = { maxTimeoutMs: 600_000, maxRequestBytes: 100_000_000, maxResponseBytes: undefined };
+  const ports = { store, objectStorage: noStorage, now, ...limits, ...replaced };
+  const app = createApp({ routes: [...importRoutes(ports), ...exportRoutes(ports)] });
+  const send = async (path: string, body: unknown) => {
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const response = await app.request(path, { method: 'POST', body: text, headers });
+    return { status: response.status, text: await response.text() };
+  };
+  return {
+    orgId,
+    token,
+    app,
+    attempt: (operation, body) => send(`/admin/v1/${operation}`, body),
+    async import(body) {
+      const { status, text } = await send('/admin/v1/import', body);
+      expect({ status, text }, text).toMatchObject({ status: 200 });
+      return importReport.parse(JSON.parse(text));
+    },
+    async refusedImport(body) {
+      const { status, text } = await send('/admin/v1/import', body);
+      expect(status, text).toBeGreaterThanOrEqual(400);
+      return { status, body: record.parse(JSON.parse(text)) };
+    },
+    async export(request) {
+      const everything = { excluded_org_ids: [orgId], with_passwords: true, with_otp: true, with_keys: true };
+      const { status, text } = await send('/admin/v1/export', { ...everything, response_output: true, ...request });
+      expect({ status, text }, text).toMatchObject({ status: 200 });
+      return { ...exportedFile.parse(JSON.parse(text)), bytes: text };
+    },
+  };
+}
+
+/** An instance whose writes are counted from the moment that `from` is called. */
+export async function countedInstance(kind: StoreKind) {
+  let writes: Write[] = [];
+  const store = await openTestStore(kind);
+  const instance = await testInstance(
+    watchedStore(store, (some) => {
+      writes.push(...some);
+    }),
+  );
+  return {
+    instance,
+    store,
+    writesOf: async <Result>(work: () => Promise<Result>) => {
+      writes = [];
+      return { result: await work(), writes: writes.length };
+    },
+  };
+}

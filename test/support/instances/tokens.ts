@@ -1,0 +1,45 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { z } from 'zod';
+import { root } from '../../../tools/program.ts';
+import { identityJson } from '../processes/programs.ts';
+import type { Instance } from './deployments.ts';
+
+/** A token that the `identity` command made. */
+export interface MadeToken {
+  readonly tokenId: string;
+  readonly token: string;
+}
+
+const made = z.strictObject({ tokenId: z.string(), token: z.string(), expiresAt: z.iso.datetime() });
+const user = z.strictObject({ userId: z.string() });
+const DAY_MS = 86_400_000;
+
+/** Why a test that needs the command is skipped. */
+export const noDatabase = 'ACCEPTANCE_TARGET_DATABASE is not set';
+
+/** Makes a token of a user. */
+export async function newToken(database: readonly string[], userId: string): Promise<MadeToken> {
+  return made.parse(await identityJson(['pat', 'create', '--user', userId, ...database]));
+}
+
+/** Makes a token of a user that expired a day ago. */
+export async function expiredToken(database: readonly string[], userId: string): Promise<MadeToken> {
+  const clock = pathToFileURL(join(root, 'test', 'support', 'instances', 'earlierClock.ts')).href;
+  const env = { NODE_OPTIONS: `--import=${clock}`, CLOCK_BEHIND_MS: String(2 * DAY_MS) };
+  return made.parse(await identityJson(['pat', 'create', '--user', userId, '--expires', '1d', ...database], { env }));
+}
+
+/** Makes a service user without any role, and a token of it. */
+export async function newServiceUser(
+  database: readonly string[],
+  name: string,
+): Promise<MadeToken & { userId: string }> {
+  const { userId } = user.parse(await identityJson(['service-user', 'create', name, ...database]));
+  return { userId, ...(await newToken(database, userId)) };
+}
+
+/** The options that name an instance's database; skips the test where there are none. */
+export function databaseOf({ database }: Instance, { skip }: { skip: (note?: string) => never }): readonly string[] {
+  return database ?? skip(noDatabase);
+}

@@ -1,0 +1,17 @@
+import { readFile } from 'node:fs/promises';
+import { unzipSync } from 'fflate';
+import { type BuiltFunction, buildFunction } from '../../../build/buildFunction.ts';
+import { readLockFile } from '../../../build/deployedPackage.ts';
+import { functions } from '../../../functions/endpoints.ts';
+
+/** Builds all functions into a directory. */
+export async function buildAll(output: string): Promise<BuiltFunction[]> {
+  const lock = await readLockFile();
+  const names = Object.keys(functions);
+  return Promise.all(names.map((name) => buildFunction(name, lock, output)));
+}
+
+/** The files of a function's archive. */
+export async function unpack({ archive }: BuiltFunction): Promise<Record<string, Uint8Array>> {
+  return unzipSync(await readFile(archive));
+}

@@ -1,0 +1,45 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { type Ended, type ProgramOptions, type Running, root, run, startProgram } from '../../../tools/program.ts';
+
+const program = join(root, 'cli', 'identity.ts');
+
+/** How the `identity` command is started. */
+export const identityProgram: readonly [command: string, script: string] = [process.execPath, program];
+
+/** Runs the `identity` command to its end. */
+export function identity(args: readonly string[], options: ProgramOptions = {}): Promise<Ended> {
+  const [command, script] = identityProgram;
+  return run(command, [script, ...args], options);
+}
+
+/** Runs it with `--json`, and returns the one document that it printed. */
+export async function identityJson(args: readonly string[], options: ProgramOptions = {}): Promise<unknown> {
+  const { code, stdout, stderr } = await identity([...args, '--json'], options);
+  if (code !== 0) throw new Error(`identity ${args.join(' ')} ended with ${code}: ${stderr}`);
+  return JSON.parse(stdout);
+}
+
+/** The functions that package.json has scripts for. */
+export type FunctionName = 'removeOtpEmail' | 'export' | 'import';
+
+/** A function that runs by itself. */
+export interface RunningFunction extends Running {
+  readonly url: string;
+}
+
+const packageJson = z.object({ scripts: z.record(z.string(), z.string()) });
+
+/** Starts what the script of package.json starts, without npm between, which answers signals in its own way. */
+export async function startFunction(
+  name: FunctionName,
+  env: Readonly<Record<string, string>>,
+): Promise<RunningFunction> {
+  const { scripts } = packageJson.parse(JSON.parse(await readFile(join(root, 'package.json'), 'utf8')));
+  const [framework = '', ...args] = scripts[`function:${name}`]?.split(' ') ?? [];
+  const program = join(root, 'node_modules', '.bin', framework);
+  const listening = /"url":"http:[^"]*:(\d+)"/;
+  const running = await startProgram(process.execPath, [program, ...args], listening, { env: { ...env, PORT: '0' } });
+  return { ...running, url: `http://127.0.0.1:${running.ready[1]}` };
+}

@@ -1,0 +1,54 @@
+import { ownerOf } from '../../../shared/organisation/recordPlan.ts';
+import { organisationSection, sections } from '../../../shared/organisation/sections.ts';
+import { fieldNames } from '../../../shared/store/documentFields.ts';
+import { type Collection, collections, type Store, type StoredDocument } from '../../../shared/store/store.ts';
+import { scanAll } from './documents.ts';
+
+/** Everything that a database holds at one moment. */
+export type Database = ReadonlyMap<Collection, readonly StoredDocument[]>;
+
+/** What records are by their place, in a form in which equal ones are equal. */
+export type Contents = ReadonlyMap<string, string>;
+
+/** The collections that hold records of organisations. */
+export const recordCollections: ReadonlySet<Collection> = new Set(
+  [organisationSection, ...sections].map(({ collection }) => collection),
+);
+
+/** Reads every document of every collection from one snapshot. */
+export async function readDatabase(store: Store): Promise<Database> {
+  const snapshot = await store.snapshot();
+  try {
+    const reading = collections.map(
+      async (collection) => [collection, (await scanAll(snapshot, { collection })).documents] as const,
+    );
+    return new Map(await Promise.all(reading));
+  } finally {
+    await snapshot[Symbol.asyncDispose]();
+  }
+}
+
+/** The records of some organisations with their credentials, without what tells when they were written. */
+export function contentsOf(database: Database, orgIds: readonly string[]): Contents {
+  const contents = new Map<string, string>();
+  for (const collection of recordCollections) {
+    for (const document of database.get(collection) ?? []) {
+      const { id, createdAt: _created, changedAt: _changed, ...content } = document;
+      if (!orgIds.includes(content.orgId ?? '')) continue;
+      contents.set(ownerOf({ collection, id }), JSON.stringify(content, [...fieldNames]));
+    }
+  }
+  return contents;
+}
+
+/** How many records of each section some organisations have. */
+export function countsOf(database: Database, orgIds: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const collection of recordCollections) {
+    for (const { partition = '', orgId = '' } of database.get(collection) ?? []) {
+      const name = partition.slice(0, partition.indexOf('/'));
+      if (orgIds.includes(orgId)) counts[name] = (counts[name] ?? 0) + 1;
+    }
+  }
+  return counts;
+}

@@ -1,0 +1,144 @@
+import { hash } from 'node:crypto';
+import { isJsonObject, type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
+import { DocumentFault, readRecord, recordOf } from '../../../shared/organisation/record.ts';
+import { ownerOf, planRecord, type RecordPlan, referencesOf } from '../../../shared/organisation/recordPlan.ts';
+import { partitionOf, type Reference } from '../../../shared/organisation/section.ts';
+import { organisationSection, sections } from '../../../shared/organisation/sections.ts';
+import { type Collection, documentId, type StoredDocument } from '../../../shared/store/store.ts';
+import { type Database, recordCollections } from './database.ts';
+
+const MEMBERS_OF_INSTANCE = 'instanceMembers';
+const sectionsByName = new Map([organisationSection, ...sections].map((section) => [section.name, section]));
+
+/** Documents by `<collection>/<id>`, as a claim names its owner. */
+type Documents = ReadonlyMap<string, StoredDocument>;
+
+/** A stored record, and where it would be written with which claims if it came in an import now. */
+interface Planned {
+  readonly name: string;
+  readonly document: StoredDocument;
+  readonly plan: RecordPlan;
+}
+
+/**
+ * Everything that is wrong in a database, one text each: records that are not what their digest, place or organisation
+ * says, records without their claims and claims without their record, references to what is not there. Works all of it
+ * out anew from the records' bodies and the table of sections.
+ */
+export function violationsOf(database: Database): string[] {
+  const documents: Documents = new Map(
+    [...database].flatMap(([collection, all]) => all.map((one) => [ownerOf({ collection, id: one.id }), one] as const)),
+  );
+  const { planned, faults } = planAll(database, documents);
+  return [
+    ...faults,
+    ...planned.flatMap((one) => [...recordFaults(one, documents), ...referenceFaults(one, documents)]),
+    ...claimFaults(planned, database.get('claims') ?? []),
+    ...ownerFaults(database, documents),
+  ];
+}
+
+function planAll(database: Database, documents: Documents): { planned: Planned[]; faults: string[] } {
+  const planned: Planned[] = [];
+  const faults: string[] = [];
+  for (const collection of recordCollections) {
+    for (const document of database.get(collection) ?? []) {
+      if (document.partition === MEMBERS_OF_INSTANCE) continue;
+      const name = ownerOf({ collection, id: document.id });
+      const plan = planOf(document, documents);
+      if (typeof plan === 'string') faults.push(`${name} ${plan}`);
+      else planned.push({ name, document, plan });
+    }
+  }
+  return { planned, faults };
+}
+
+function recordFaults({ name, document, plan }: Planned, documents: Documents): string[] {
+  const { section, orgId, body } = plan.record;
+  const faults: [boolean, string][] = [
+    [document.digest !== hash('sha256', document.body ?? '', 'base64url'), 'has another digest than its body'],
+    [document.body !== body, 'has a body that is not canonical'],
+    [name !== ownerOf(plan.key), `should be ${ownerOf(plan.key)}`],
+    [document.partition !== partitionOf(orgId, section), `is in the partition ${document.partition}`],
+    [!documents.has(organisationName(orgId)), `is of the organisation ${orgId}, which is not there`],
+  ];
+  return faults.filter(([holds]) => holds).map(([, text]) => `${name} ${text}`);
+}
+
+function organisationName(orgId: string): string {
+  return ownerOf({ collection: organisationSection.collection, id: documentId(orgId) });
+}
+
+function referenceFaults({ name, plan }: Planned, documents: Documents): string[] {
+  return referencesOf(plan.record).flatMap(({ reference, key }) => {
+    const target = ownerOf(key);
+    const faults = targetFaults(reference, documents.get(target), plan.record.orgId);
+    return faults.map((text) => `${name} refers to ${target}, ${text}`);
+  });
+}
+
+function targetFaults({ ofOther }: Reference, target: StoredDocument | undefined, orgId: string): string[] {
+  if (target === undefined) return ['which is not there'];
+  return ofOther !== undefined && target.orgId !== orgId ? ['which is of another organisation'] : [];
+}
+
+function claimFaults(planned: readonly Planned[], claims: readonly StoredDocument[]): string[] {
+  const stored = new Map(claims.map((claim) => [claim.id, claim]));
+  const needed = new Set<string>();
+  const missing = planned.flatMap(({ name, plan }) =>
+    plan.claims.flatMap(({ key }) => {
+      needed.add(`${key.id} of ${name}`);
+      const claim = stored.get(key.id);
+      if (claim === undefined) return [`${name} has not its claim ${key.id}`];
+      if (claim.orgId !== plan.record.orgId) return [`claims/${key.id} is of the organisation ${claim.orgId}`];
+      return claim.ownerId === name ? [] : [`${name} has its claim ${key.id} held by ${claim.ownerId}`];
+    }),
+  );
+  const orphans = claims.filter(({ id, ownerId }) => !needed.has(`${id} of ${ownerId}`));
+  return [...missing, ...orphans.map(({ id, ownerId }) => `claims/${id} is held by ${ownerId}, which has it not`)];
+}
+
+/** Tokens and memberships of the instance belong to users, and the instance has its default organisation. */
+function ownerFaults(database: Database, documents: Documents): string[] {
+  const absent = (collection: Collection, userId: string, id: string) =>
+    documents.has(ownerOf({ collection: 'users', id: documentId(userId) }))
+      ? []
+      : [`${collection}/${id} is of the user ${userId}, who is not there`];
+  const members = (database.get('members') ?? []).filter(({ partition }) => partition === MEMBERS_OF_INSTANCE);
+  return [
+    ...(database.get('tokens') ?? []).flatMap(({ id, ownerId = '' }) => absent('tokens', ownerId, id)),
+    ...members.flatMap(({ id, body }) => absent('members', textAt(parsed(body) ?? {}, 'userId', ''), id)),
+  ];
+}
+
+/** Where a stored record would be written with which claims if it came in an import now, or why there is no telling. */
+function planOf(document: StoredDocument, documents: Documents): RecordPlan | string {
+  const { partition = '', orgId = '' } = document;
+  const section = sectionsByName.get(partition.slice(0, partition.indexOf('/')));
+  if (section === undefined) return `is in no section: ${partition}`;
+  const json = parsed(document.body);
+  if (json === undefined) return 'has no JSON object for its body';
+  try {
+    const isOrganisation = section === organisationSection;
+    const record = isOrganisation ? recordOf(section, json, orgId, false) : readRecord(section, json, orgId);
+    return planRecord(record, loginNamesByDomain(orgId, documents));
+  } catch (error) {
+    if (error instanceof DocumentFault) return `is no record of ${section.name}: ${error.message}`;
+    throw error;
+  }
+}
+
+/** A stored body; undefined where it is no JSON object. */
+function parsed(body = ''): JsonObject | undefined {
+  try {
+    const json: unknown = JSON.parse(body);
+    return isJsonObject(json) ? json : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function loginNamesByDomain(orgId: string, documents: Documents): boolean {
+  const policy = documents.get(ownerOf({ collection: 'settings', id: documentId(orgId, 'domainPolicy') }));
+  return parsed(policy?.body)?.userLoginMustBeDomain === true;
+}

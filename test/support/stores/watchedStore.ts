@@ -1,0 +1,27 @@
+import type { Store, Write } from '../../../shared/store/store.ts';
+
+/** A store that tells of the writes that it has done. */
+export function watchedStore(store: Store, onWritten: (writes: readonly Write[]) => void): Store {
+  return {
+    commit: async (writes) => {
+      await store.commit(writes);
+      onWritten(writes);
+    },
+    transaction: async (work) => {
+      let written: Write[] = [];
+      const result = await store.transaction((transaction) => {
+        written = [];
+        const write = (writes: readonly Write[]) => {
+          written.push(...writes);
+          transaction.write(writes);
+        };
+        return work({ getMany: (keys, fields) => transaction.getMany(keys, fields), write });
+      });
+      onWritten(written);
+      return result;
+    },
+    getMany: (keys, fields) => store.getMany(keys, fields),
+    snapshot: () => store.snapshot(),
+    close: () => store.close(),
+  };
+}

@@ -1,0 +1,111 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { setTimeout } from 'node:timers/promises';
+import { freePort } from './ports.ts';
+
+const JAR = 'platform/cloud-firestore-emulator/cloud-firestore-emulator.jar';
+const MAIN_CLASS = 'com.google.cloud.datastore.emulator.firestore.CloudFirestore';
+const START_TIMEOUT_MILLISECONDS = 60_000;
+
+/** A running Firestore emulator at `address` (`host:port`). */
+export interface Emulator extends AsyncDisposable {
+  readonly address: string;
+  /** Sends it a signal, such as SIGSTOP. */
+  signal(name: NodeJS.Signals): void;
+}
+
+/**
+ * Starts the official Firestore emulator, or says why it cannot be had.
+ * @param heap how much memory it may take at most, as Java says it: it keeps all documents there
+ * @throws Error with the end of what it wrote, when it does not start
+ */
+export async function startEmulator(heap: string): Promise<Emulator | { readonly missing: string }> {
+  const found = findEmulator();
+  return 'missing' in found ? found : start(found, heap);
+}
+
+async function start({ java, jar }: Exclude<FoundEmulator, { missing: string }>, heap: string): Promise<Emulator> {
+  const port = await freePort();
+  const options = [`-Xmx${heap}`, '-Duser.language=en', '-cp', jar, MAIN_CLASS];
+  const emulator = spawn(java, [...options, 'start', '--host=127.0.0.1', `--port=${port}`], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const kill = () => void emulator.kill('SIGKILL');
+  process.once('exit', kill);
+  await untilItAnswers(emulator, `http://127.0.0.1:${port}/`);
+  return {
+    address: `127.0.0.1:${port}`,
+    signal: (name) => void emulator.kill(name),
+    [Symbol.asyncDispose]: async () => {
+      const exited = once(emulator, 'exit');
+      kill();
+      await exited;
+      process.removeListener('exit', kill);
+    },
+  };
+}
+
+async function untilItAnswers(emulator: ChildProcessByStdio<null, null, Readable>, url: string): Promise<void> {
+  const deadline = performance.now() + START_TIMEOUT_MILLISECONDS;
+  let log = '';
+  emulator.stderr.on('data', (text) => {
+    log = `${log}${text}`.slice(-2_000);
+  });
+  const failed = once(emulator, 'error').then(([reason]) => Promise.reject(reason));
+  while (performance.now() < deadline && emulator.exitCode === null) {
+    const answered = fetch(url).then(
+      (response) => response.ok,
+      () => false,
+    );
+    const pause = setTimeout(50, false);
+    const ready = await Promise.race([answered, failed]);
+    if (ready) return;
+    await pause;
+  }
+  throw new Error(`the Firestore emulator did not start (exit code ${emulator.exitCode}):\n${log}`);
+}
+
+/** The official Firestore emulator of this machine and the Java to run it with, or why there is none. */
+type FoundEmulator = { readonly java: string; readonly jar: string } | { readonly missing: string };
+
+/** Looks for the emulator in the Google Cloud SDK and for Java. */
+function findEmulator(): FoundEmulator {
+  const jar = sdkRoots()
+    .map((root) => join(root, JAR))
+    .find((file) => existsSync(file));
+  if (jar === undefined) {
+    return { missing: 'the Google Cloud SDK with its component cloud-firestore-emulator is not installed' };
+  }
+  const java = ofJavaHome() ?? onPath('java');
+  return java === undefined ? { missing: 'Java is not installed' } : { java, jar };
+}
+
+function sdkRoots(): string[] {
+  const { CLOUDSDK_ROOT, CLOUDSDK_ROOT_DIR } = process.env;
+  const gcloud = onPath('gcloud');
+  const ofGcloud = gcloud === undefined ? undefined : dirname(dirname(realpathSync(gcloud)));
+  const usual = ['/usr/lib/google-cloud-sdk', join(homedir(), 'google-cloud-sdk')];
+  return [CLOUDSDK_ROOT, CLOUDSDK_ROOT_DIR, ofGcloud, ...usual].filter((root) => root !== undefined);
+}
+
+function ofJavaHome(): string | undefined {
+  const { JAVA_HOME } = process.env;
+  const java = join(JAVA_HOME ?? '', 'bin', 'java');
+  return JAVA_HOME !== undefined && existsSync(java) ? java : undefined;
+}
+
+function onPath(program: string): string | undefined {
+  const directories = (process.env.PATH ?? '').split(delimiter);
+  return directories.map((directory) => join(directory, program)).find((file) => existsSync(file));
+}
+
+/** Takes away all documents of a project: the emulator keeps them in memory until it ends. */
+export async function emptyEmulator(address: string, projectId: string): Promise<void> {
+  const url = `http://${address}/emulator/v1/projects/${projectId}/databases/(default)/documents`;
+  const { ok, status } = await fetch(url, { method: 'DELETE' });
+  if (!ok) throw new Error(`the emulator could not be emptied: ${status}`);
+}

@@ -1,0 +1,109 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The repository's root. */
+export const root = fileURLToPath(new URL('../', import.meta.url));
+
+// Most of what a program of ours does when it starts is to compile the same modules again.
+const NODE_COMPILE_CACHE = join(tmpdir(), 'identity-test-compile-cache');
+
+/** What a program runs with; a variable that is `undefined` is taken out of the inherited environment. */
+export interface ProgramOptions {
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly cwd?: string;
+}
+
+/** A program that has ended. */
+export interface Ended {
+  /** Its exit code; `null` where a signal ended it. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A program that runs and has said that it is ready. */
+export interface Running {
+  /** What the pattern matched. */
+  readonly ready: RegExpExecArray;
+  readonly pid: number;
+  /** What it has written so far. */
+  stdout(): string;
+  stderr(): string;
+  /** Resolves when it has written `part`, wherever; rejects when it ends without that. */
+  written(part: string): Promise<void>;
+  /** Sends a signal and waits for the end. */
+  stop(signal?: NodeJS.Signals): Promise<Ended>;
+}
+
+interface Watched {
+  readonly child: ChildProcess;
+  readonly text: { stdout: string; stderr: string };
+  readonly ended: Promise<Ended>;
+}
+
+/** Runs a program to its end. */
+export function run(command: string, args: readonly string[], options: ProgramOptions = {}): Promise<Ended> {
+  return watch(command, args, options).ended;
+}
+
+/**
+ * Starts a program and waits until its standard output matches `ready`.
+ * @throws Error with all that it wrote, when it ends before
+ */
+export async function startProgram(
+  command: string,
+  args: readonly string[],
+  ready: RegExp,
+  options: ProgramOptions = {},
+): Promise<Running> {
+  const { child, text, ended } = watch(command, args, options);
+  const kill = () => void child.kill('SIGKILL');
+  process.once('exit', kill);
+  const early = ended.then(({ code, stdout, stderr }) => {
+    throw new Error(`${command} ${args.join(' ')} ended with ${code}:\n${stdout}${stderr}`);
+  });
+  const match = await Promise.race([found(child, () => ready.exec(text.stdout)), early]);
+  early.catch(() => process.off('exit', kill));
+  const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
+    child.kill(signal);
+    return ended;
+  };
+  const written = async (part: string) => {
+    await Promise.race([found(child, () => (`${text.stdout}${text.stderr}`.includes(part) ? part : null)), early]);
+  };
+  return { ready: match, pid: child.pid ?? 0, stdout: () => text.stdout, stderr: () => text.stderr, written, stop };
+}
+
+/** What `look` finds in what the program has written so far, or will have. */
+function found<Found>(child: ChildProcess, look: () => Found | null): Promise<Found> {
+  const { promise, resolve } = Promise.withResolvers<Found>();
+  const lookAgain = () => {
+    const result = look();
+    if (result !== null) resolve(result);
+  };
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', lookAgain);
+  lookAgain();
+  return promise;
+}
+
+function watch(command: string, args: readonly string[], { env, cwd = root }: ProgramOptions): Watched {
+  const child = spawn(command, args, {
+    cwd,
+    env: { ...process.env, NODE_COMPILE_CACHE, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const text = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (part: string) => {
+    text.stdout += part;
+  });
+  child.stderr.setEncoding('utf8').on('data', (part: string) => {
+    text.stderr += part;
+  });
+  const ended = once(child, 'close').then(
+    ([code]): Ended => ({ code: typeof code === 'number' ? code : null, ...text }),
+  );
+  return { child, text, ended };
+}
