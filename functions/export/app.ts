@@ -14,7 +14,10 @@ type ExportPorts = Omit<Ports, 'maxRequestBytes'>;
 
 const MAX_REQUEST_BYTES = 4_000_000;
 
-/** `POST /admin/v1/export` (interface 4.2): the export request; 200 with the document, or with what was written to a bucket. */
+/**
+ * `POST /admin/v1/export` (specification 4.2): the export request; 200 with the document, or with what was written to a
+ * bucket.
+ */
 export function routes(ports: ExportPorts): readonly Route[] {
   const { store, now } = ports;
   return [

@@ -5,7 +5,7 @@ import { describeRequest, type JsonSchema } from '../../shared/openapi/jsonSchem
 import { exportFile, manifestSchema } from '../../shared/organisation/exportFile.ts';
 import { bucketRequest, refusedField, requestMessage, timeout } from '../../shared/wire/requestMessage.ts';
 
-/** The export request (interface 2.4), with our `with_keys` and the outputs of ZITADEL that are refused. */
+/** The export request (specification 2.4), with our `with_keys` and the outputs of ZITADEL that are refused. */
 export const exportRequest = requestMessage({
   orgIds: z.array(z.string()).default([]).describe('Organisations to export; none exports all.'),
   excludedOrgIds: z.array(z.string()).default([]).describe('Organisations to leave out.'),
@@ -32,7 +32,10 @@ const writtenObject = z
   })
   .readonly() satisfies z.ZodType<WrittenObject>;
 
-/** The response of an export (interface 4.2): the export file or, where it went to a bucket only, the written object. */
+/**
+ * The response of an export (specification 4.2): the export file or, where it went to a bucket only, the written
+ * object.
+ */
 export const exportResponse = z.union([
   exportFile,
   z.strictObject({ manifest: manifestSchema, object: writtenObject }).meta({ id: 'ExportedObject' }),
@@ -67,7 +70,7 @@ const operation = (): Operation => ({
   },
 });
 
-/** `POST /admin/v1/export` (interface 4.2). */
+/** `POST /admin/v1/export` (specification 4.2). */
 export const exportEndpoint = { method: 'POST', path: '/admin/v1/export', operation } satisfies Endpoint;
 
 /** The function's endpoints. */

@@ -5,7 +5,10 @@ import type { FieldName } from '../../shared/store/documentFields.ts';
 import { documentId, type Snapshot, type StoredDocument } from '../../shared/store/store.ts';
 import { type ExportContent, ExportWriter } from './writer.ts';
 
-/** Which organisations to export (interface 2.4): those of `orgIds`, or all when it is empty, without `excludedOrgIds`. */
+/**
+ * Which organisations to export (specification 2.4): those of `orgIds`, or all when it is empty, without
+ * `excludedOrgIds`.
+ */
 export interface ExportSelection extends ExportContent {
   readonly orgIds: readonly string[];
   readonly excludedOrgIds: readonly string[];
@@ -21,7 +24,7 @@ const ORGANISATIONS_AT_ONCE = 500;
 const organisationFields: readonly FieldName[] = ['orgId', 'body', 'digest'];
 
 /**
- * Exports organisations as the organisation document (interface 4.2, contract 2) from a snapshot, read while it is
+ * Exports organisations as the organisation document (specification 4.2, zitadel 2) from a snapshot, read while it is
  * consumed. Unknown ids are passed over, as ZITADEL does; the manifest says how many organisations there are.
  * @param instance the name of this instance, for the manifest
  */

@@ -12,7 +12,7 @@ import type { FieldName } from '../../shared/store/documentFields.ts';
 import type { Snapshot, StoredDocument } from '../../shared/store/store.ts';
 import { readAhead } from './readAhead.ts';
 
-/** What of the records goes into an export (interface 2.4). */
+/** What of the records goes into an export (specification 2.4). */
 export interface ExportContent {
   readonly withPasswords: boolean;
   readonly withOtp: boolean;
@@ -30,7 +30,7 @@ const SECTIONS_AHEAD = 8;
 const CHUNK_CHARACTERS = 64 * 1024;
 
 /**
- * Writes the organisation document (contract 2) of some organisations, followed by its manifest, reading from one
+ * Writes the organisation document (zitadel 2) of some organisations, followed by its manifest, reading from one
  * snapshot as it is consumed. Ends with the signal's reason when that aborts.
  */
 export class ExportWriter {

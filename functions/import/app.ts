@@ -16,7 +16,7 @@ type ImportPorts = Omit<Ports, 'maxResponseBytes'>;
 const MEMORY_BYTES = 8 * 1024 * 1024;
 const ADVICE_IF_LARGER = 'upload the file to a bucket and set data_orgsv1_gcs';
 
-/** `POST /admin/v1/import` (interface 4.3): the import request; 200 with what became of every record. */
+/** `POST /admin/v1/import` (specification 4.3): the import request; 200 with what became of every record. */
 export function routes(ports: ImportPorts): readonly Route[] {
   const { store, now } = ports;
   return [

@@ -31,7 +31,10 @@ const shape = {
   dataOrgsv1S3: refusedField,
 };
 
-/** The import request (interface 2.5) apart from documents in it, with our additions and the sources that are refused. */
+/**
+ * The import request (specification 2.5) apart from documents in it, with our additions and the sources that are
+ * refused.
+ */
 export const importRequest = requestMessage(shape);
 
 /** Its fields by both of their spellings. */
@@ -73,7 +76,7 @@ const organisation = z
   .strictObject({ ...Object.fromEntries(lists), orgId: z.string() })
   .meta({ id: 'ImportedOrganisation', description: 'The ids of what the import wrote into one organisation.' });
 
-/** The answer of an import (interface 4.3, contract 5.7 and 5.8), with our summary. */
+/** The answer of an import (specification 4.3, zitadel 5.7 and zitadel 5.8), with our summary. */
 export const importAnswer = z
   .strictObject({
     errors: z.array(importError).optional().describe('The records that could not be imported, and why.'),
@@ -97,7 +100,7 @@ export const importAnswer = z
 /** What an import answers. */
 export type ImportAnswer = z.output<typeof importAnswer>;
 
-/** An entry of `errors` in the import response (contract 5.7). */
+/** An entry of `errors` in the import response (zitadel 5.7). */
 export type ImportError = z.output<typeof importError>;
 
 /** Something about a record that was imported and will not work, which its owner would only find out at login. */
@@ -157,7 +160,7 @@ function oneSource(): JsonSchema {
   return { $defs, properties, oneOf };
 }
 
-/** `POST /admin/v1/import` (interface 4.3). */
+/** `POST /admin/v1/import` (specification 4.3). */
 export const importEndpoint = { method: 'POST', path: '/admin/v1/import', operation } satisfies Endpoint;
 
 /** The function's endpoints. */

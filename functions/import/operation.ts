@@ -29,7 +29,7 @@ const lookedInto: ReadonlySet<Collection> = new Set(
 );
 
 /**
- * Imports organisations (interface 4.3): reads and checks the whole document, writes the organisations, then their
+ * Imports organisations (specification 4.3): reads and checks the whole document, writes the organisations, then their
  * records phase by phase. Can be sent again after any interruption: what is there already counts as unchanged, and where
  * there is a checkpoint it goes on from there.
  * @param stamp the date of what is created or changed, different from that of any other import; ISO 8601, UTC

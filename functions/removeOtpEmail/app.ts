@@ -14,7 +14,7 @@ const descriptors = {
 };
 
 /**
- * `DELETE /v2/users/{userId}/otp_email` (interface 4.1), and `UserService/RemoveOTPEmail` over gRPC, gRPC-Web and
+ * `DELETE /v2/users/{userId}/otp_email` (specification 4.1), and `UserService/RemoveOTPEmail` over gRPC, gRPC-Web and
  * Connect: 200 with `details`, 401, 403, 404.
  */
 export function routes({ store, now }: Pick<Ports, 'store' | 'now'>): readonly Route[] {

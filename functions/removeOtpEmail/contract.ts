@@ -3,7 +3,7 @@ import { commonErrors, type Endpoint, type Operation } from '../../shared/openap
 
 const MAX_USER_ID_CHARACTERS = 200;
 
-/** A user id in the path (contract 6.1). Characters are code points, as JSON Schema counts them. */
+/** A user id in the path (zitadel 6.1). Characters are code points, as JSON Schema counts them. */
 export const userIdParameter = z
   .string()
   .refine((id) => id !== '' && [...id].length <= MAX_USER_ID_CHARACTERS)
@@ -26,12 +26,12 @@ const operationDetails = z
   .readonly()
   .meta({ id: 'Details' });
 
-/** The response of a removal (interface 4.1). */
+/** The response of a removal (specification 4.1). */
 export const removeOtpEmailResponse = z
   .strictObject({ details: operationDetails })
   .meta({ id: 'RemoveOtpEmailResponse' });
 
-/** The details of a change (interface 2.2). */
+/** The details of a change (specification 2.2). */
 export type OperationDetails = z.output<typeof operationDetails>;
 
 const operation = (): Operation => ({
@@ -51,7 +51,10 @@ const operation = (): Operation => ({
 
 const betaOperation = (): Operation => ({ ...operation(), operationId: 'removeOtpEmailBeta', deprecated: true });
 
-/** The REST endpoint (interface 4.1) and the RPC of each generation. Released clients of ZITADEL still call the beta. */
+/**
+ * The REST endpoint (specification 4.1) and the RPC of each generation. Released clients of ZITADEL still call the
+ * beta.
+ */
 export const generations = {
   v2: {
     endpoint: { method: 'DELETE', path: '/v2/users/:userId/otp_email', operation },

@@ -4,10 +4,10 @@ import type { Store } from '../../shared/store/store.ts';
 import { type OperationDetails, userIdParameter } from './contract.ts';
 
 /**
- * Removes the OTP e-mail factor of a user, in one transaction (interface 4.1). The caller is the user, or holds
+ * Removes the OTP e-mail factor of a user, in one transaction (specification 4.1). The caller is the user, or holds
  * `user.write` on the user's organisation or the instance. Permission comes before existence, so that nobody learns by
  * asking which users there are.
- * @throws IdentityError PERMISSION_DENIED, or NOT_FOUND for an unknown user or a user without the factor (contract 6.3)
+ * @throws IdentityError PERMISSION_DENIED, or NOT_FOUND for an unknown user or a user without the factor (zitadel 6.3)
  */
 export function removeOtpEmail(store: Store, caller: Caller, userId: string, now: Date): Promise<OperationDetails> {
   if (!userIdParameter.safeParse(userId).success) throw userIdLength();

@@ -16,7 +16,7 @@ export interface Initialised {
 
 /**
  * Makes an instance: a default organisation and in it a service user who is IAM_OWNER, with a personal access token
- * (interface 5.3). All of it or nothing, and only once.
+ * (specification 5.3). All of it or nothing, and only once.
  * @param name of the instance, its organisation and the service user, so that different instances do not collide
  */
 export async function initialise(store: Store, name: string, lifetimeMs: number, now: Date): Promise<Initialised> {

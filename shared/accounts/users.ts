@@ -22,7 +22,7 @@ export function organisationWrites(orgId: string, name: string, now: Date): Writ
 }
 
 /**
- * The writes that create a service user with access token type Bearer (interface 5.3).
+ * The writes that create a service user with access token type Bearer (specification 5.3).
  * @param byDomain whether login names of its organisation carry the organisation's domain
  */
 export function serviceUserWrites(userId: string, orgId: string, name: string, now: Date, byDomain: boolean): Write[] {
@@ -56,7 +56,7 @@ export async function existingUser(
   return user;
 }
 
-/** Whether login names of an organisation's users carry its domain, as its domain policy says (contract 3.4). */
+/** Whether login names of an organisation's users carry its domain, as its domain policy says (zitadel 3.4). */
 export async function loginNamesByDomain(store: Store, orgId: string): Promise<boolean> {
   const [stored] = await store.getMany([policyKey(orgId, 'loginNames')], ['body']);
   const policy: unknown = JSON.parse(stored?.body ?? 'null');

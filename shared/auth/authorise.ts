@@ -9,7 +9,7 @@ export interface Caller {
   readonly userId: string;
 }
 
-/** States in which a user's tokens are refused (contract 6.5); they are valid again when the state ends. */
+/** States in which a user's tokens are refused (zitadel 6.5); they are valid again when the state ends. */
 const refusedStates: ReadonlySet<string> = new Set([
   'USER_STATE_INACTIVE',
   'USER_STATE_LOCKED',
@@ -18,7 +18,7 @@ const refusedStates: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Finds the caller by the Authorization header (interface 5.1, contract 6.5).
+ * Finds the caller by the Authorization header (specification 5.1, zitadel 6.5).
  * @throws IdentityError UNAUTHENTICATED
  */
 export async function authenticate(store: Store, authorization: string | undefined, now: Date): Promise<Caller> {
@@ -60,8 +60,8 @@ export function rolesOf(membership: StoredDocument | undefined): readonly string
 }
 
 /**
- * Admits a request by its Authorization header: its caller must hold a permission on the instance (interface 5,
- * contract 6.5). To be called before anything else of the request is looked at, so that nobody else learns from it.
+ * Admits a request by its Authorization header: its caller must hold a permission on the instance (specification 5,
+ * zitadel 6.5). To be called before anything else of the request is looked at, so that nobody else learns from it.
  * @throws IdentityError UNAUTHENTICATED, PERMISSION_DENIED
  */
 export async function admit(
@@ -76,11 +76,15 @@ export async function admit(
 
 /**
  * What a caller may be allowed to do. Export and import need `iam.write`, though ZITADEL's export is content with
- * `iam.read`: an export hands out credentials, and the interface (5.2) asks for the IAM Owner on both sides.
+ * `iam.read`: an export hands out credentials, and the interface (specification 5.2) asks for the IAM Owner on both
+ * sides.
  */
 export type Permission = 'iam.write' | 'user.write';
 
-/** The roles that hold permissions here, as ZITADEL's defaults have them (contract 7.2). Other roles are kept, and hold none. */
+/**
+ * The roles that hold permissions here, as ZITADEL's defaults have them (zitadel 7.2). Other roles are kept, and hold
+ * none.
+ */
 const roles: ReadonlyMap<string, readonly Permission[]> = new Map([
   ['IAM_OWNER', ['iam.write', 'user.write']],
   ['IAM_ORG_MANAGER', ['user.write']],

@@ -1,6 +1,6 @@
 import { defineError, type ErrorDetail } from './identityError.ts';
 
-// Errors of the operations. Ids, and the texts beside them, are ZITADEL's (contract 6).
+// Errors of the operations. Ids, and the texts beside them, are ZITADEL's (zitadel 6).
 
 export const authHeaderMissing = defineError({
   code: 'UNAUTHENTICATED',

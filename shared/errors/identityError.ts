@@ -27,7 +27,7 @@ export type Code = keyof typeof codes;
 
 const numbers = Object.entries(codes).map(([name, { number }]) => `${number} ${name}`);
 
-/** The error body of the interface (2.3, contract 6.4). */
+/** The error body of the interface (specification 2.3, zitadel 6.4). */
 export const errorBody = z
   .strictObject({
     code: z.int32().meta({ description: `A gRPC status code: ${numbers.join(', ')}.` }),
@@ -81,7 +81,7 @@ export class IdentityError extends Error {
     return reason instanceof IdentityError ? reason : internalError(reason);
   }
 
-  /** The body of the interface (2.3); `details` is omitted when empty, as ZITADEL does (contract 6.4). */
+  /** The body of the interface (specification 2.3); `details` is omitted when empty, as ZITADEL does (zitadel 6.4). */
   toJson(): ErrorBody {
     const named =
       this.id === undefined

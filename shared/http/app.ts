@@ -59,7 +59,7 @@ export interface AppOptions {
 }
 
 /**
- * Makes the Hono application of some routes: our error bodies, 404 and 405 as in contract 6.6,
+ * Makes the Hono application of some routes: our error bodies, 404 and 405 as in zitadel 6.6,
  * the headers of every answer, and one log line per request.
  */
 export function createApp({ routes, corsOrigins = [] }: AppOptions): Hono<HttpEnv> {

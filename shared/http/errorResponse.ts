@@ -15,7 +15,7 @@ export function shownError(error: unknown, requestId: string): IdentityError {
 }
 
 /**
- * Renders whatever was thrown as the interface's error body (2.3).
+ * Renders whatever was thrown as the interface's error body (specification 2.3).
  *
  * @param contentType the request's; one of gRPC's is answered as its protocol asks for, by a status in the headers
  */

@@ -96,7 +96,7 @@ function reasonOf(signal: AbortSignal): IdentityError {
 }
 
 /**
- * Reads a small JSON body whole. Its content type is not looked at (contract 1.1).
+ * Reads a small JSON body whole. Its content type is not looked at (zitadel 1.1).
  * @throws IdentityError INVALID_ARGUMENT for an empty body, malformed JSON or bytes that are not UTF-8; RESOURCE_EXHAUSTED above `maxBytes`;
  *   the signal's reason when the body does not arrive in time
  */

@@ -1,6 +1,6 @@
 /**
  * The first name that stands twice in one object of a JSON text; undefined where none does. JSON.parse would take the
- * last one without a word, so what was meant would be lost (contract 1.1).
+ * last one without a word, so what was meant would be lost (zitadel 1.1).
  * @param text well-formed JSON
  * @param value what JSON.parse made of it
  */

@@ -3,7 +3,7 @@ import { JsonFault, parseJson } from './jsonScanner.ts';
 
 /**
  * The bytes that a JSON string stands for, streamed: `content` is what stands between the string's quotes, in UTF-8.
- * Used for a document that is sent as a string inside a request (interface 2.5, `data_orgsv1`).
+ * Used for a document that is sent as a string inside a request (specification 2.5, `data_orgsv1`).
  * @throws JsonFault when an escape is not JSON's
  */
 export async function* stringContent(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -1,4 +1,4 @@
-/** An object in Cloud Storage, and the service account to reach it with (interface 2.6). */
+/** An object in Cloud Storage, and the service account to reach it with (specification 2.6). */
 export interface ObjectLocation {
   readonly bucket: string;
   readonly path: string;

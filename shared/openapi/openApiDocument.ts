@@ -17,7 +17,7 @@ export interface OpenApiDocument {
 }
 
 /** One method of one path. `responses` are by HTTP status, and `default`. */
-export interface OperationObject {
+interface OperationObject {
   readonly operationId: string;
   readonly summary: string;
   readonly description: string;
@@ -37,7 +37,7 @@ interface ParameterObject {
 }
 
 /** A body of one media type. */
-export interface MediaTypeObject {
+interface MediaTypeObject {
   readonly schema: JsonSchema;
   readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: object }>>;
 }

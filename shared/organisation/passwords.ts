@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json/jsonObject.ts';
 import type { RecordFault } from './section.ts';
 
-/** What a clear password must have: ZITADEL's policy, as the organisation document has it (contract 2.2). */
+/** What a clear password must have: ZITADEL's policy, as the organisation document has it (zitadel 2.2). */
 export interface PasswordComplexity {
   readonly minLength: number;
   readonly hasLowercase: boolean;
@@ -10,7 +10,7 @@ export interface PasswordComplexity {
   readonly hasSymbol: boolean;
 }
 
-/** What holds for organisations without a policy of their own (contract 3.4). */
+/** What holds for organisations without a policy of their own (zitadel 3.4). */
 export const defaultComplexity: PasswordComplexity = {
   minLength: 8,
   hasLowercase: true,
@@ -32,7 +32,7 @@ export function complexityOf(policy: JsonObject): PasswordComplexity {
 
 const key = (name: string) => `Errors.User.PasswordComplexityPolicy.${name}`;
 
-/** Why a password is too weak (contract 3.4); undefined when it is not. */
+/** Why a password is too weak (zitadel 3.4); undefined when it is not. */
 export function complexityFault(policy: PasswordComplexity, password: string): RecordFault | undefined {
   if ([...password].length < policy.minLength) return { id: 'DOMAIN-HuJf6', key: key('MinLength') };
   if (policy.hasLowercase && !/\p{Ll}/u.test(password)) return { id: 'DOMAIN-co3Xw', key: key('HasLower') };
@@ -43,7 +43,7 @@ export function complexityFault(policy: PasswordComplexity, password: string): R
 }
 
 /**
- * The formats of password hashes that verifiers are known for (contract 5.6), by the name of each. A hash in any other
+ * The formats of password hashes that verifiers are known for (zitadel 5.6), by the name of each. A hash in any other
  * format can be kept, but nobody can log in with it.
  */
 const formats: ReadonlyMap<string, RegExp> = new Map([

@@ -27,7 +27,7 @@ export class DocumentFault extends Error {
   }
 }
 
-/** A field of the organisation document, in either of its shapes (contract 2). */
+/** A field of the organisation document, in either of its shapes (zitadel 2). */
 export interface DocumentField {
   /** Its JSON name. */
   readonly name: string;
@@ -59,9 +59,9 @@ function describe(field: DescField): DocumentField {
 }
 
 /**
- * Reads a message by the wire's JSON mapping (contract 1.1), and gives it back in canonical form: fields in the
+ * Reads a message by the wire's JSON mapping (zitadel 1.1), and gives it back in canonical form: fields in the
  * descriptor's order under their JSON names, defaults left out.
- * @param checked where the rules that the descriptor carries are to be looked at (contract 3): the section, whose
+ * @param checked where the rules that the descriptor carries are to be looked at (zitadel 3): the section, whose
  * credentials may be missing, since an export without them is as good as one with them
  * @throws DocumentFault
  */
@@ -114,9 +114,9 @@ const schemas = new Map<string, DescMessage>();
 for (const field of documentFields.values()) if (field.schema !== undefined) schemas.set(field.name, field.schema);
 
 /**
- * Reads one record from JSON, by the wire's JSON mapping (contract 1.1).
+ * Reads one record from JSON, by the wire's JSON mapping (zitadel 1.1).
  * @param value parsed JSON of one element of the section
- * @param checked whether the rules of its fields are looked at (contract 3); once for each record is enough
+ * @param checked whether the rules of its fields are looked at (zitadel 3); once for each record is enough
  * @throws DocumentFault
  */
 export function readRecord(section: Section, value: unknown, orgId: string, checked = false): OrganisationRecord {

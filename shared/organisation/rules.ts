@@ -12,7 +12,7 @@ import {
 interface RuleFault {
   readonly path: string;
   readonly reason: string;
-  /** The same as ZITADEL says it (contract 3.2): each message and field on the way. */
+  /** The same as ZITADEL says it (zitadel 3.2): each message and field on the way. */
   readonly message: string;
 }
 
@@ -28,7 +28,7 @@ const EMBEDDED = 'embedded message failed validation';
 const compiled = new Map<string, readonly FieldCheck[]>();
 
 /**
- * Checks a message by the rules that its descriptor carries (contract 3), nested ones included.
+ * Checks a message by the rules that its descriptor carries (zitadel 3), nested ones included.
  * @returns every broken rule, one a field; none where all hold
  */
 export function checkRules(schema: DescMessage, message: Message): RuleFault[] {
@@ -111,7 +111,7 @@ function goCase(name: string): string {
   return name.replace(/(?:^|_)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Why a value breaks the rules of its field, in ZITADEL's words (contract 3.2); undefined when it does not. */
+/** Why a value breaks the rules of its field, in ZITADEL's words (zitadel 3.2); undefined when it does not. */
 function reasonOf({ type, message }: FieldRules, field: DescField, value: unknown): string | undefined {
   if (value === undefined) return message?.required ? 'value is required' : undefined;
   if (type.case === 'string' && typeof value === 'string') return stringReason(type.value, value);

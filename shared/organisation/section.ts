@@ -17,7 +17,7 @@ type ListPath = string;
 /** The phases of an import: in each, the document is gone through once. */
 export const phases = [1, 2, 3, 4] as const;
 
-/** An error of ZITADEL's that goes into the import response's `errors`, as `ID=<id> Message=<key>` (contract 5.7). */
+/** An error of ZITADEL's that goes into the import response's `errors`, as `ID=<id> Message=<key>` (zitadel 5.7). */
 export interface RecordFault {
   readonly id: string;
   readonly key: string;
@@ -30,7 +30,7 @@ export interface UniqueName {
   readonly taken: RecordFault;
   /** Claimed only by records in which this field is true. */
   readonly onlyIf?: FieldPath;
-  /** Within the organisation only, where its login names carry the organisation's domain (contract 3.4). */
+  /** Within the organisation only, where its login names carry the organisation's domain (zitadel 3.4). */
   readonly perOrganisationByDomainPolicy?: boolean;
 }
 
@@ -59,7 +59,7 @@ export interface Reference {
   readonly check?: (target: JsonObject, record: JsonObject, orgId: string) => RecordFault | undefined;
 }
 
-/** A credential inside a record: kept in a field of its own, exported only when `flag` is set (interface 2.4). */
+/** A credential inside a record: kept in a field of its own, exported only when `flag` is set (specification 2.4). */
 export interface Credential {
   readonly path: FieldPath;
   readonly field: Extract<FieldName, 'passwordHash' | 'totpSeed' | 'clientSecret'>;
@@ -79,7 +79,7 @@ export interface Section {
   readonly key: readonly FieldPath[];
   readonly unique?: readonly UniqueName[];
   readonly references?: readonly Reference[];
-  /** Looked at only where login names do not carry the organisation's domain (contract 3.4). */
+  /** Looked at only where login names do not carry the organisation's domain (zitadel 3.4). */
   readonly reserved?: readonly ReservedName[];
   readonly credentials?: readonly Credential[];
   /** Where a record may hold a password in clear: it is hashed before it is stored. */
@@ -90,18 +90,18 @@ export interface Section {
   readonly otpEmail?: true;
   /** Which of the organisation's other records this policy decides about. */
   readonly governs?: Governed;
-  /** Names of the field in a v1 document, where it has others (contract 5.9). */
+  /** Names of the field in a v1 document, where it has others (zitadel 5.9). */
   readonly aliases?: readonly string[];
-  /** Lists that a v1 document holds beside the record and v2 inside it: what each element becomes (contract 5.9). */
+  /** Lists that a v1 document holds beside the record and v2 inside it: what each element becomes (zitadel 5.9). */
   readonly v1Lists?: Readonly<Record<string, (element: unknown) => unknown>>;
-  /** Converts what only a v1 document holds into what the v2 schema reads (contract 5.9). */
+  /** Converts what only a v1 document holds into what the v2 schema reads (zitadel 5.9). */
   readonly fromV1?: (value: unknown) => unknown;
   /** Brings a record to the one form in which it is stored, so that equal records have equal digests; changes `json`. */
   readonly normalise?: (json: JsonObject, orgId: string) => void;
   /** Warns of a record that is imported and will not work. */
   readonly warnings?: (record: ImportedRecord) => readonly string[];
   /**
-   * What a record of its own must be like beyond the rules of its fields (contract 5.7).
+   * What a record of its own must be like beyond the rules of its fields (zitadel 5.7).
    * @param now when the import began, ISO 8601
    */
   readonly check?: (record: JsonObject, now: string) => RecordFault | undefined;
@@ -109,12 +109,12 @@ export interface Section {
   readonly fixed?: FieldPath;
   /** `type` and `id` of an entry in `errors`, and the fault where the record exists with other content. */
   readonly error: { readonly type: string; readonly id: readonly FieldPath[]; readonly exists: RecordFault };
-  /** Where a written record is listed in the import response's `success` (contract 5.8): its id, or an object. */
+  /** Where a written record is listed in the import response's `success` (zitadel 5.8): its id, or an object. */
   readonly success?: {
     readonly field: string;
     readonly entry: readonly FieldPath[] | Readonly<Record<string, FieldPath>>;
   };
-  /** Left out unless the request says `with_keys` (interface 8: keys are not carried). */
+  /** Left out unless the request says `with_keys` (specification 8.4: keys are not carried). */
   readonly keys?: boolean;
 }
 

@@ -42,7 +42,7 @@ const domainSection: Section = {
 };
 
 /**
- * All other sections of the organisation document, in the order in which they are exported and written (contract 5.4).
+ * All other sections of the organisation document, in the order in which they are exported and written (zitadel 5.4).
  * Export and import walk this table; a new section is a new row in one of its parts.
  */
 export const sections: readonly Section[] = [

@@ -74,8 +74,8 @@ async function refusing<T>(context: HandlerContext, work: Promise<T>): Promise<T
 }
 
 /**
- * An error as the RPC protocols carry it: ZITADEL's message, and where the error has an id, ZITADEL's detail (contract 6.4).
- * Details of other types belong to requests that no RPC makes.
+ * An error as the RPC protocols carry it: ZITADEL's message, and where the error has an id, ZITADEL's detail
+ * (zitadel 6.4). Details of other types belong to requests that no RPC makes.
  */
 function connectError({ code, message, id, text }: IdentityError): ConnectError {
   const details = id === undefined ? [] : [{ desc: ErrorDetailSchema, value: { id, message: text } }];

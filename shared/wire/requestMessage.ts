@@ -14,8 +14,8 @@ export const MESSAGE = 'x-message';
 export const refusedField = z.unknown().optional().meta({ not: {} });
 
 /**
- * A request message of the wire's JSON mapping (contract 1.1): each field of `shape` is taken by its JSON name and by its
- * snake_case name, both at once are refused, `null` is as if it were not there, unknown fields are dropped.
+ * A request message of the wire's JSON mapping (zitadel 1.1): each field of `shape` is taken by its JSON name and by
+ * its snake_case name, both at once are refused, `null` is as if it were not there, unknown fields are dropped.
  */
 export function requestMessage<Shape extends z.ZodRawShape>(shape: Shape) {
   const names = spellings(shape);
@@ -71,7 +71,7 @@ export const timeout = z.string().meta({
     'The longest that the call may take, as a positive duration of Go, such as "30s" or "1h5m". By default, and at most, MAX_TIMEOUT of the deployment.',
 });
 
-/** The object `data_orgsv1_gcs` of the interface (2.6). */
+/** The object `data_orgsv1_gcs` of the interface (specification 2.6). */
 export const bucketRequest = requestMessage({
   path: z.string().default('').meta({ format: 'gcs-object', description: 'The name of the object, 1 to 1024 bytes.' }),
   bucket: z.string().default('').meta({ format: 'gcs-bucket', description: 'The name of the bucket.' }),

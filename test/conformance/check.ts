@@ -38,7 +38,7 @@ function bodyFits(text: string, body: ExpectedBody): boolean {
   }
 }
 
-/** What holds for every error (contract 6.4): JSON, its id in the details too, and 401 says why in a header. */
+/** What holds for every error (zitadel 6.4): JSON, its id in the details too, and 401 says why in a header. */
 function errorFaults({ status, headers, text }: Answer): string[] {
   const error = errorBody.safeParse(parsed(text));
   if (!error.success) return [];

@@ -22,7 +22,7 @@ export type ExpectedBody =
   /** JSON that has at least this: objects may have more fields, but none that is `undefined` here; lists have exactly these
    * entries; a pattern stands for a string. */
   | { readonly kind: 'includes'; readonly json: unknown }
-  /** The interface's error body (2.3), with this code, and a message like this. */
+  /** The interface's error body (specification 2.3), with this code, and a message like this. */
   | { readonly kind: 'error'; readonly code: number; readonly message: RegExp }
   | { readonly kind: 'text'; readonly text: string };
 
@@ -42,7 +42,7 @@ export interface Step {
 /** One row of the table; most have one step, those about an effect have a second one that looks at it. */
 export interface Row {
   readonly name: string;
-  /** Where the statement stands: a section of the contract or interface, or the recording. */
+  /** Where the statement stands: a section of docs/specification.md or docs/zitadel.md, or the recording. */
   readonly origin: string;
   readonly steps: readonly Step[];
   /** Why the answer is meant to be another than ZITADEL's. */

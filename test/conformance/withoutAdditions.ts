@@ -6,8 +6,8 @@ const ZITADEL_DETAIL = 'type.googleapis.com/zitadel.v1.ErrorDetail';
 
 /**
  * A JSON body as ZITADEL's clients see it: without the fields that this service adds to the wire and that they drop
- * (`summary`, `manifest`, details of other types, `creationDate` of the interface's 2.2), without empty lists, which say the
- * same as absent ones, and with the numbers and dates that differ from call to call replaced by what they are.
+ * (`summary`, `manifest`, details of other types, `creationDate` of specification 2.2), without empty lists, which say
+ * the same as absent ones, and with the numbers and dates that differ from call to call replaced by what they are.
  */
 export function withoutAdditions(json: unknown): unknown {
   const body = record.safeParse(json);

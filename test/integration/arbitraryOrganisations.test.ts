@@ -24,7 +24,7 @@ const loginPolicy = z.looseObject({
   idps: z.array(z.unknown()).optional(),
 });
 
-/** The same organisation in the shape of v1, as far as that can say it (contract 5.9). */
+/** The same organisation in the shape of v1, as far as that can say it (zitadel 5.9). */
 function asV1(org: Organisation): Organisation {
   const { domainPolicy, verifySmsOtpMessages, verifyEmailOtpMessages, orgState, ...rest } = org;
   const { secondFactors = [], multiFactors = [], idps = [], ...policy } = loginPolicy.parse(org.loginPolicy);

@@ -20,6 +20,8 @@ export const layers: readonly (readonly string[])[] = [
   ['functions/endpoints'],
   ['functions/*/index'],
   ['cli', 'local'],
+  ['tools/program', 'tools/ports'],
+  ['tools/firestoreEmulator'],
   ['build'],
   ['bench'],
   ['tools'],
@@ -68,7 +70,8 @@ function findPart(path: string, rows: typeof layers): Part | undefined {
 }
 
 function matchPart(path: string, name: string, row: number): (Part & { weight: number })[] {
-  const pattern = new RegExp(`^${name.replaceAll('*', '[^/]+')}(?=/|\\.ts$)`);
+  const end = name.endsWith('*') ? '(?=/)' : '(?=/|\\.ts$)';
+  const pattern = new RegExp(`^${name.replaceAll('*', '[^/]+')}${end}`);
   const [match] = pattern.exec(path) ?? [];
   if (match === undefined) return [];
   const exactness = name.includes('*') ? 0 : 1;

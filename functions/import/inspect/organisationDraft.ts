@@ -5,7 +5,7 @@ import { type OrganisationRecord, readMessage, recordOf } from '../../../shared/
 import type { Section } from '../../../shared/organisation/section.ts';
 import { organisationSection, sections } from '../../../shared/organisation/sections.ts';
 
-/** What a v1 document holds beside a record that v2 has inside it, by section (contract 5.9). */
+/** What a v1 document holds beside a record that v2 has inside it, by section (zitadel 5.9). */
 export type V1Additions = ReadonlyMap<Section, Readonly<Record<string, readonly unknown[]>>>;
 
 /** What is known of an organisation of the export file before any of its records is written. */

@@ -50,7 +50,7 @@ export class Violations {
     this.found.push(violation);
   }
 
-  /** A broken rule as ZITADEL says it: every message on the way from the request to the field (contract 3.2). */
+  /** A broken rule as ZITADEL says it: every message on the way from the request to the field (zitadel 3.2). */
   private messageOf([, organisation, section, index]: JsonPath, { message }: FaultyField): string | undefined {
     if (message === undefined || typeof organisation !== 'number') return undefined;
     const request = this.field === undefined ? '' : causedBy('ImportDataRequest', this.field);

@@ -44,8 +44,8 @@ export interface ImportEnvelope {
 const MAX_FIELD_BYTES = 256 * 1024;
 
 /**
- * Reads an import request (interface 2.5) without holding the document in it. Unknown fields are passed over (contract
- * 1.1), whatever their size; as far as they could be held, they too must be JSON.
+ * Reads an import request (specification 2.5) without holding the document in it. Unknown fields are passed over
+ * (zitadel 1.1), whatever their size; as far as they could be held, they too must be JSON.
  * @throws IdentityError INVALID_ARGUMENT for malformed JSON, anything but an object, or a wrong field
  */
 export async function readEnvelope(bytes: AsyncIterable<Uint8Array>): Promise<ImportEnvelope> {
@@ -95,8 +95,8 @@ export interface RequestBytes {
 }
 
 /**
- * The one document that a request names (interface 4.3): inside it, as an object or as a string, or in a bucket, where
- * the object's generation of now is what is read however often.
+ * The one document that a request names (specification 4.3): inside it, as an object or as a string, or in a bucket,
+ * where the object's generation of now is what is read however often.
  * @throws IdentityError INVALID_ARGUMENT for no source or more than one; UNIMPLEMENTED for ZITADEL's local and S3 sources
  */
 export async function documentSource(

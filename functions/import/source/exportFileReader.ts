@@ -17,8 +17,8 @@ export interface DocumentItem {
 export type Wanted = (name: string) => boolean;
 
 /**
- * Reads an organisation document (contract 2), in either shape, from bytes that arrive in pieces. At most one record is
- * held. Unknown fields are passed over (contract 1.1), whatever their size; as far as they could be held, they too must
+ * Reads an organisation document (zitadel 2), in either shape, from bytes that arrive in pieces. At most one record is
+ * held. Unknown fields are passed over (zitadel 1.1), whatever their size; as far as they could be held, they too must
  * be JSON.
  */
 export class DocumentReader {
@@ -44,7 +44,7 @@ export class DocumentReader {
     });
   }
 
-  /** @throws JsonFault when the document ended too early, or holds something else than organisations (contract 4.3) */
+  /** @throws JsonFault when the document ended too early, or holds something else than organisations (zitadel 4.2) */
   end(): void {
     this.scanner.end();
     if (this.hasFields && !this.hasOrganisations) throw new JsonFault(['orgs'], 'missing list of organisations');
@@ -110,7 +110,7 @@ function enter(path: JsonPath, allowed: boolean, otherwise: string): Treatment {
   return 'enter';
 }
 
-/** `null` is a field that is not set, but no element of a list (contract 1.1). */
+/** `null` is a field that is not set, but no element of a list (zitadel 1.1). */
 function none(path: JsonPath): DocumentItem[] {
   if (path.length === 4) throw new JsonFault(path, 'unexpected null in a list');
   return [];

@@ -28,7 +28,7 @@ const READ_AT_ONCE = 500;
 /**
  * Writes the organisations themselves, before any of their records, and tells which of them are there then: created
  * just now, or earlier. One that is there with another name is an error, and its records are imported all the same; one
- * that cannot be created is an error, and its records are left out (contract 5.5).
+ * that cannot be created is an error, and its records are left out (zitadel 5.5).
  */
 export async function writeOrganisations(
   context: BatchContext,

@@ -110,7 +110,7 @@ function faultOf(
 const INVALID: RecordFault = { id: 'PHONE-so0wa', key: 'Errors.User.Phone.Invalid' };
 
 /**
- * A person with the phone number in E.164, as ZITADEL stores it (contract 3.4), or the fault of a number that cannot be
+ * A person with the phone number in E.164, as ZITADEL stores it (zitadel 3.4), or the fault of a number that cannot be
  * read. Whether it is in use anywhere does not matter. Not part of a record's canonical form, which a file's manifest
  * vouches for: how numbers are read may change with the library.
  */

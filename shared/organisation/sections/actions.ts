@@ -40,7 +40,9 @@ export const actionSections: readonly Section[] = [
   },
 ];
 
-/** The triggers of each flow (contract 2.3): external and internal authentication, complement token and SAML response. */
+/**
+ * The triggers of each flow (zitadel 2.3): external and internal authentication, complement token and SAML response.
+ */
 const triggersOf: ReadonlyMap<unknown, readonly string[]> = new Map([
   ['1', ['1', '2', '3']],
   ['2', ['4', '5']],
@@ -60,7 +62,7 @@ export function checkTriggerAction({ flowType, triggerType, actionIds }: JsonObj
   return actionIds === undefined ? { id: 'COMMAND-Nfh52', key: 'Errors.Flow.NoChanges' } : undefined;
 }
 
-/** A v1 document has numbers where v2 has texts (contract 5.9). */
+/** A v1 document has numbers where v2 has texts (zitadel 5.9). */
 function numbersAsTexts(value: unknown): unknown {
   if (!isJsonObject(value)) return value;
   return Object.fromEntries(
@@ -68,7 +70,7 @@ function numbersAsTexts(value: unknown): unknown {
   );
 }
 
-/** Names of flows and triggers, and the numbers that mean the same (contract 2.3). */
+/** Names of flows and triggers, and the numbers that mean the same (zitadel 2.3). */
 const flowIds = new Map([['FLOW_TYPE_EXTERNAL_AUTHENTICATION', '1']]);
 const triggerIds = new Map([
   ['TRIGGER_TYPE_POST_AUTHENTICATION', '1'],

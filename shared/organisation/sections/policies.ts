@@ -80,7 +80,7 @@ const colours = [
   ['fontColorDark', 'POLICY-3M0fs'],
 ] as const;
 
-/** A label policy's colours are `#rgb` or `#rrggbb`, where it has them (contract 5.7). */
+/** A label policy's colours are `#rgb` or `#rrggbb`, where it has them (zitadel 5.7). */
 export function checkLabelPolicy(policy: JsonObject): RecordFault | undefined {
   for (const [name, id] of colours) {
     const colour = policy[name] ?? '';
@@ -90,7 +90,7 @@ export function checkLabelPolicy(policy: JsonObject): RecordFault | undefined {
   return undefined;
 }
 
-/** A login policy leads to a URI, and allows factors that there are (contract 5.7). */
+/** A login policy leads to a URI, and allows factors that there are (zitadel 5.7). */
 export function checkLoginPolicy({
   defaultRedirectUri,
   secondFactors,

@@ -89,7 +89,7 @@ function normalisePerson(json: JsonObject, orgId: string): void {
 
 /**
  * Files of older versions have no states. ZITADEL takes a person for new whose e-mail address is not verified, unless an
- * identity provider vouches for them (contract 5.5). It also does so where there is no password: here a file without
+ * identity provider vouches for them (zitadel 5.5). It also does so where there is no password: here a file without
  * passwords does not say that its people have none.
  */
 function personState(json: JsonObject): unknown {
@@ -112,7 +112,7 @@ function derivedUserId(json: JsonObject, orgId: string): string {
     .slice(0, 18);
 }
 
-/** ZITADEL's pattern of an e-mail address, narrower than the field's rule (contract 3.4). */
+/** ZITADEL's pattern of an e-mail address, narrower than the field's rule (zitadel 3.4). */
 const label = '[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?';
 const emailAddress = new RegExp(`^[\\w.!#$%&'*+/=?^\`{|}~-]+@${label}(?:\\.${label})*$`);
 

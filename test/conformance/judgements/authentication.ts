@@ -3,7 +3,7 @@ import { type Judgements, refuses, same } from './judgement.ts';
 const operationDenied = /^No matching permissions found \(AUTH-5mWD2\)$/;
 const userDenied = /^No matching permissions found \(AUTH-AWfge\)$/;
 const not404 =
-  'Interface 4.1 and 7 want 403 for a caller without permission; ZITADEL answers 404 to one without any membership.';
+  'Specification 4.1 wants 403 for a caller without permission; ZITADEL answers 404 to one without any membership.';
 
 /** Who may call: tokens, and what callers without the role are told. */
 export const authentication: Judgements = {
@@ -24,7 +24,7 @@ export const authentication: Judgements = {
   'import: ORG_OWNER': same,
   'import: IAM_OWNER_VIEWER': same,
   'export: IAM_OWNER_VIEWER (allowed?)': refuses(
-    'Interface 5.2 wants the role IAM Owner for an export, since it hands out credentials.',
+    'Specification 5.2 wants the role IAM Owner for an export, since it hands out credentials.',
     403,
     7,
     operationDenied,
@@ -34,7 +34,7 @@ export const authentication: Judgements = {
   'delete otp: IAM_OWNER_VIEWER (no user.write)': same,
   'delete otp self without otp (no membership PAT)': same,
   'delete otp unknown user: no membership': refuses(
-    'Interface 4.1 wants 403 for a caller without permission, whether the user exists or not.',
+    'Specification 4.1 wants 403 for a caller without permission, whether the user exists or not.',
     403,
     7,
     userDenied,

@@ -3,7 +3,7 @@ import { answers, type Judgement, type Judgements, refuses, same } from './judge
 const worded = (message: RegExp): Judgement =>
   refuses('Status and code are those of ZITADEL; the text is our own, which names the field.', 400, 3, message);
 const noSource = refuses(
-  'Interface 4.3 wants exactly one source; ZITADEL answers 200 and fails in the background.',
+  'Specification 4.3 wants exactly one source; ZITADEL answers 200 and fails in the background.',
   400,
   3,
   /no source: set exactly one of /,
@@ -27,7 +27,7 @@ export const bodies: Judgements = {
   'import: wrong type dataOrgs string': worded(/expected an object/),
   'import: wrong type bool as string': worded(/^orgs\[0\].domainPolicy: .*user_login_must_be_domain.*boolean/),
   'import: dataOrgsv1 as JSON string': answers(
-    'Interface 2.5 has data_orgsv1 as a string; the object that ZITADEL wants is taken as well.',
+    'Specification 2.5 has data_orgsv1 as a string; the object that ZITADEL wants is taken as well.',
     200,
     { kind: 'equals', json: { success: {} } },
   ),

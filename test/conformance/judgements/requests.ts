@@ -1,7 +1,7 @@
 import { answers, type Judgement, type Judgements, refuses, same } from './judgement.ts';
 
 const noSource = (why: string) => refuses(why, 400, 3, /no source: set exactly one of /);
-const oneSource = 'Interface 4.3 wants exactly one source; ZITADEL answers 200 and fails in the background.';
+const oneSource = 'Specification 4.3 wants exactly one source; ZITADEL answers 200 and fails in the background.';
 const noOutput = refuses(
   'An export that is written nowhere is refused; ZITADEL knows one output only and returns it unasked.',
   400,
@@ -51,9 +51,11 @@ export const requests: Judgements = {
   'import: dataOrgsLocal missing file': notServed(/^data_orgs_local is not supported/),
   'export: neither output': noOutput,
   'export: unknown org id': same,
-  'export: bad timeout': badTimeout('Interface 8 has the timeout bound the call, so a wrong one cannot be ignored.'),
+  'export: bad timeout': badTimeout(
+    'Specification 8.1 has the timeout bound the call, so a wrong one cannot be ignored.',
+  ),
   'export: gcs_output bad bucket': refuses(
-    'Interface 4.2 has the export written to the bucket, so a wrong one is refused; ZITADEL ignores gcs_output.',
+    'Specification 4.2 has the export written to the bucket, so a wrong one is refused; ZITADEL ignores gcs_output.',
     400,
     3,
     /^gcs_output.bucket: /,

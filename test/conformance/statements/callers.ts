@@ -7,7 +7,7 @@ const headerInvalid = /^invalid auth header \(AUTH-toLo1\)$/;
 const operationDenied = /^No matching permissions found \(AUTH-5mWD2\)$/;
 const userDenied = /^No matching permissions found \(AUTH-AWfge\)$/;
 
-/** Who may call what (contract 6.5): the three operations, each by callers that it refuses. */
+/** Who may call what (zitadel 6.5): the three operations, each by callers that it refuses. */
 export function callerRows({ kept }: Subjects): Row[] {
   const operations: [name: string, (role: Role) => RowRequest, denied: RegExp][] = [
     ['export', (role) => exporting({ orgIds: ['none'] }, role), operationDenied],
@@ -20,9 +20,9 @@ export function callerRows({ kept }: Subjects): Row[] {
 function refusals(operation: string, request: (role: Role) => RowRequest, denied: RegExp): Row[] {
   const { role: _role, ...anonymous } = request('owner');
   const withHeader = (name: string, authorization: (token: string) => string, message: RegExp) =>
-    row('contract 6.5', `${operation}: ${name}`, { ...anonymous, authorization }, error(401, 16, message));
+    row('zitadel 6.5', `${operation}: ${name}`, { ...anonymous, authorization }, error(401, 16, message));
   const withRole = (name: string, role: Role, expected = error(401, 16, tokenInvalid)) =>
-    row('contract 6.5', `${operation}: ${name}`, request(role), expected);
+    row('zitadel 6.5', `${operation}: ${name}`, request(role), expected);
   const badBody = { ...anonymous, body: '{' };
   return [
     withHeader('lower-case scheme', (token) => `bearer ${token}`, headerInvalid),
@@ -34,11 +34,6 @@ function refusals(operation: string, request: (role: Role) => RowRequest, denied
     withRole('token of a deactivated user', 'inactive'),
     withRole('expired token', 'expired'),
     withRole('no role', 'nobody', error(403, 7, denied)),
-    row(
-      'design, order of checks',
-      `${operation}: no token, bad body`,
-      badBody,
-      error(401, 16, /^auth header missing$/),
-    ),
+    row('specification 7.1', `${operation}: no token, bad body`, badBody, error(401, 16, /^auth header missing$/)),
   ];
 }

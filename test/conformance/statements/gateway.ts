@@ -1,11 +1,11 @@
 import type { Row } from '../row.ts';
 import { equals, error, exporting, importing, row } from './statement.ts';
 
-const ORIGIN = 'contract 6.6';
+const ORIGIN = 'zitadel 6.6';
 const empty = { timeout: '1m', dataOrgs: { orgs: [] } };
 const json = { 'content-type': 'application/json', 'cache-control': 'no-store', 'x-robots-tag': 'none' };
 
-/** Paths, methods and headers (contract 6.6). */
+/** Paths, methods and headers (zitadel 6.6). */
 export function gatewayRows(): Row[] {
   const unknown = (path: string) => row(ORIGIN, `POST ${path} is no route`, { method: 'POST', path }, notFound);
   const wrong = (method: string, path: string) =>
@@ -25,7 +25,7 @@ export function gatewayRows(): Row[] {
     row(ORIGIN, 'headers of an export', exporting({ orgIds: ['none'] }), { ...equals({}), headers: json }),
     row(ORIGIN, 'headers of an error', { method: 'POST', path: '/nothing' }, { ...notFound, headers: json }),
     row(
-      'contract 5.11',
+      'zitadel 5.10',
       'x-zitadel-orgid that names no organisation',
       { ...importing(empty), headers: { 'x-zitadel-orgid': 'nope' } },
       equals({ success: {} }),

@@ -2,7 +2,7 @@ import type { Row } from '../row.ts';
 import type { Subjects } from '../subjects.ts';
 import { equals, importing, projectOf, row } from './statement.ts';
 
-const ORIGIN = 'contract 8.1';
+const ORIGIN = 'zitadel 8.1';
 
 /** The three cases of ZITADEL's own integration test of the import. */
 export function importCases(subjects: Subjects): Row[] {

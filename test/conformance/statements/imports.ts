@@ -14,7 +14,7 @@ import {
   rowOf,
 } from './statement.ts';
 
-/** What an import takes, and what it answers (contract 5). */
+/** What an import takes, and what it answers (zitadel 5). */
 export function importRows({ id }: Subjects): Row[] {
   return [...sources(id), ...again(id), ...orders(id), ...faulty(id), large(id('large'))];
 }
@@ -30,7 +30,7 @@ function sources(id: MakeId): Row[] {
   const document = { orgs: [{ ...organisation(inV1), iamPolicy: { orgId: inV1, userLoginMustBeDomain: true } }] };
   const file = (orgId: string) => ({ orgs: [organisation(orgId, { humanUsers: [human(`person-${orgId}`)] })] });
   return [
-    rowOf('contract 5.9', 'the v1 form has iamPolicy for the domain policy', [
+    rowOf('zitadel 5.9', 'the v1 form has iamPolicy for the domain policy', [
       { request: importing({ timeout: '1m', data_orgsv1: document }), expected: ids(inV1) },
       {
         request: exporting({ orgIds: [inV1] }),
@@ -38,26 +38,26 @@ function sources(id: MakeId): Row[] {
       },
     ]),
     row(
-      'interface 2.5',
+      'specification 2.5',
       'the file as a string',
       importing({ timeout: '1m', data_orgsv1: JSON.stringify(file(asText)) }),
       ids(asText, { humanUserIds: [`person-${asText}`] }),
-      'Interface 2.5 has data_orgsv1 as a string; ZITADEL wants an object, which is taken as well.',
+      'Specification 2.5 has data_orgsv1 as a string; ZITADEL wants an object, which is taken as well.',
     ),
     row(
-      'interface 4.3',
+      'specification 4.3',
       'two sources',
       importing({ timeout: '1m', data_orgs: file(both), data_orgsv1: file(both) }),
       error(400, 3, /exactly one of/),
     ),
     row(
-      'contract 5.2',
+      'zitadel 5.2',
       'no timeout',
       importing({ data_orgs: { orgs: [] } }),
       equals({ success: {} }),
       'A missing timeout means the longest that the deployment allows; ZITADEL has no default and answers 500.',
     ),
-    row('contract 5.2', 'a timeout that is a number', importing('{"timeout":30,"data_orgs":{"orgs":[]}}'), badTimeout),
+    row('zitadel 5.2', 'a timeout that is a number', importing('{"timeout":30,"data_orgs":{"orgs":[]}}'), badTimeout),
   ];
 }
 
@@ -70,7 +70,7 @@ function again(id: MakeId): Row[] {
   const exists = { type: 'human_user', id: `person-${changed}`, message: USER_EXISTS };
   return [
     rowOf(
-      'contract 5.5',
+      'zitadel 5.5',
       'what is there already with equal content is no error',
       [
         {
@@ -81,14 +81,14 @@ function again(id: MakeId): Row[] {
       ],
       'A request can be sent again: ZITADEL answers an error for each object that is there.',
     ),
-    rowOf('contract 5.5', 'an organisation that exists may come without its name', [
+    rowOf('zitadel 5.5', 'an organisation that exists may come without its name', [
       { request: importingOrgs(organisation(added)), expected: ids(added) },
       {
         request: importingOrgs({ orgId: added, humanUsers: [person(added)] }),
         expected: ids(added, { humanUserIds: [`person-${added}`] }),
       },
     ]),
-    rowOf('contract 5.7', 'a person who is there with other content is left alone, and reported', [
+    rowOf('zitadel 5.7', 'a person who is there with other content is left alone, and reported', [
       {
         request: importingOrgs(organisation(changed, { humanUsers: [person(changed)] })),
         expected: ids(changed, { humanUserIds: [`person-${changed}`] }),
@@ -116,7 +116,7 @@ function orders(id: MakeId): Row[] {
   const listed = (name: string) => ({ orgId: twice, humanUserIds: [`${name}-${twice}`] });
   return [
     row(
-      'measured 4, 10',
+      'zitadel 5.5',
       'an organisation that stands twice in a request',
       importingOrgs(withPerson('one'), withPerson('two')),
       failing(
@@ -126,7 +126,7 @@ function orders(id: MakeId): Row[] {
       ),
     ),
     row(
-      'measured 4, 5.4',
+      'zitadel 5.4',
       'a user grant that hangs on the project grant of a later organisation',
       importingOrgs(
         organisation(granted, { humanUsers: [human(userId)], userGrants: [onGrant] }),
@@ -143,7 +143,7 @@ function orders(id: MakeId): Row[] {
       'The order of the organisations does not matter: ZITADEL loses this grant with COMMAND-4m9ff.',
     ),
     row(
-      'measured 4, 5.5',
+      'zitadel 5.5',
       'a person without an id is given one',
       importingOrgs(organisation(nameless, { humanUsers: [{ ...human(`person-${nameless}`), userId: '' }] })),
       includes({ errors: undefined, success: { orgs: [{ orgId: nameless, humanUserIds: [/./] }] } }),
@@ -156,7 +156,7 @@ function faulty(id: MakeId): Row[] {
   const report = (name: string, content: (orgId: string) => object, fault: (orgId: string) => object) => {
     const orgId = id(name);
     return row(
-      'contract 5.7',
+      'zitadel 5.7',
       name,
       importingOrgs(organisation(orgId, content(orgId))),
       failing(fault(orgId), { orgId }),
@@ -164,7 +164,7 @@ function faulty(id: MakeId): Row[] {
   };
   const [taken, nameless] = [id('taken'), id('nameless')];
   return [
-    rowOf('contract 5.5', 'a name that another organisation has', [
+    rowOf('zitadel 5.5', 'a name that another organisation has', [
       { request: importingOrgs(organisation(taken)), expected: ids(taken) },
       {
         request: importingOrgs({ orgId: `${taken}-too`, org: { name: taken } }),
@@ -172,19 +172,19 @@ function faulty(id: MakeId): Row[] {
       },
     ]),
     row(
-      'contract 5.5',
+      'zitadel 5.5',
       'an organisation that is new and has no name',
       importingOrgs({ orgId: nameless, projects: [projectOf(`project-${nameless}`)] }),
       failing({ type: 'org', id: nameless, message: 'ID=COMM-deLSk Message=Errors.Org.Invalid' }),
     ),
     row(
-      'measured 4, 5.5',
+      'zitadel 5.5',
       'an organisation without an id',
       importingOrgs({ org: { name: id('no-id') } }),
       failing({ type: 'org', message: 'ID=ORG-4Mlfs Message=Errors.Invalid.Argument' }),
     ),
     row(
-      'measured 4, 5.5',
+      'zitadel 5.5',
       'an organisation without anything',
       importingOrgs({}),
       failing({ type: 'org', message: 'ID=COMM-deLSk Message=Errors.Org.Invalid' }),
@@ -218,7 +218,7 @@ function large(orgId: string): Row {
   const userMetadata = Array.from({ length: 10 }, (_, i) => ({ id: userId, key: `key-${i}`, value }));
   const entries = userMetadata.map(({ key }) => ({ userId, key }));
   return row(
-    'contract 5.3',
+    'zitadel 5.3',
     'a body above 4 MiB',
     importingOrgs(organisation(orgId, { humanUsers: [human(userId)], userMetadata })),
     ids(orgId, { humanUserIds: [userId], userMetadata: entries }),

@@ -13,7 +13,7 @@ import {
   rowOf,
 } from './statement.ts';
 
-const ORIGIN = 'contract 1.1';
+const ORIGIN = 'zitadel 1.1';
 
 /** The JSON of requests and answers. */
 export function jsonMapping({ id }: Subjects): Row[] {

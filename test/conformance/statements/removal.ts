@@ -13,34 +13,34 @@ const wrongLength = error(
   /^invalid RemoveOTPEmailRequest.UserId: value length must be between 1 and 200 runes, inclusive$/,
 );
 const forbidden = error(403, 7, /^No matching permissions found \(AUTH-AWfge\)$/);
-const hidden = 'Interface 4.1 wants 403 for a caller without permission, whether the user exists or not.';
+const hidden = 'Specification 4.1 wants 403 for a caller without permission, whether the user exists or not.';
 
-/** `DELETE /v2/users/{userId}/otp_email` (interface 4.1, contract 6.1 to 6.4). */
+/** `DELETE /v2/users/{userId}/otp_email` (specification 4.1, zitadel 6.1 to zitadel 6.4). */
 export function removalRows(subjects: Subjects): Row[] {
   const { home, other, kept, unicode, id } = subjects;
   const unknown = id('unknown');
   return [
     effect(id('removal')),
-    rowOf('contract 6.2', 'a person removes the own factor, without any role', [
+    rowOf('zitadel 6.2', 'a person removes the own factor, without any role', [
       { request: removing(callers.person, 'person'), expected: removed(home) },
       { request: removing(callers.person, 'person'), expected: notSet },
     ]),
-    row('contract 6.3', 'a person without the factor asks for the own', removing(callers.viewer, 'viewer'), notSet),
-    row('contract 6.2', 'ORG_OWNER asks for a user nobody knows', removing(unknown, 'orgOwner'), forbidden, hidden),
-    row('contract 6.2', 'no user.write, unknown user', removing(unknown, 'viewer'), forbidden, hidden),
-    row('contract 6.2', 'a person asks for another’s', removing(kept, 'person'), forbidden),
-    row('contract 6.1', 'ids are free text, with slashes and any script', removing(unicode), removed(other)),
-    row('contract 6.1', '200 characters of four bytes are an id', removing('\u{1F511}'.repeat(200)), unknownUser),
-    row('contract 6.1', '201 of them are none', removing('\u{1F511}'.repeat(201)), wrongLength),
-    row('contract 6.1', 'no body is read', { ...removing(unknown), body: '{"userId":1}' }, unknownUser),
+    row('zitadel 6.3', 'a person without the factor asks for the own', removing(callers.viewer, 'viewer'), notSet),
+    row('zitadel 6.2', 'ORG_OWNER asks for a user nobody knows', removing(unknown, 'orgOwner'), forbidden, hidden),
+    row('zitadel 6.2', 'no user.write, unknown user', removing(unknown, 'viewer'), forbidden, hidden),
+    row('zitadel 6.2', 'a person asks for another’s', removing(kept, 'person'), forbidden),
+    row('zitadel 6.1', 'ids are free text, with slashes and any script', removing(unicode), removed(other)),
+    row('zitadel 6.1', '200 characters of four bytes are an id', removing('\u{1F511}'.repeat(200)), unknownUser),
+    row('zitadel 6.1', '201 of them are none', removing('\u{1F511}'.repeat(201)), wrongLength),
+    row('zitadel 6.1', 'no body is read', { ...removing(unknown), body: '{"userId":1}' }, unknownUser),
     row(
-      'contract 6.1',
+      'zitadel 6.1',
       'the query is ignored',
       withPath(removing(unknown), (path) => `${path}?userId=1`),
       unknownUser,
     ),
     row(
-      'measured 3',
+      'zitadel 6.6',
       'v2beta, unknown user',
       withPath(removing(unknown), (p) => p.replace('/v2/', '/v2beta/')),
       unknownUser,
@@ -52,7 +52,7 @@ export function removalRows(subjects: Subjects): Row[] {
 function effect(orgId: string): Row {
   const person = { ...human(`person-${orgId}`), otpEmail: true };
   const { userId, user } = person;
-  return rowOf('interface 4.1', 'the factor goes, and the address with its state stays', [
+  return rowOf('specification 4.1', 'the factor goes, and the address with its state stays', [
     {
       request: importingOrgs(organisation(orgId, { humanUsers: [person] })),
       expected: includes({ errors: undefined }),

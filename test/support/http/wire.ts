@@ -88,7 +88,7 @@ export function parseOk(answer: Answer): Record<string, unknown> {
   return record.parse(JSON.parse(answer.text));
 }
 
-/** Expects an error in the interface's form (2.3), and nothing else. Returns its body. */
+/** Expects an error in the interface's form (specification 2.3), and nothing else. Returns its body. */
 export function expectError(answer: Answer, status: number, code: number): z.infer<typeof errorBody> {
   expect(answer, answer.text).toMatchObject({ status });
   expect(answer.headers.get('content-type')).toBe('application/json');
