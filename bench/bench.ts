@@ -9,7 +9,7 @@ import { emptyEmulator, startEmulator } from '../tools/firestoreEmulator.ts';
 import type { Task } from './measurement.ts';
 import { type Result, resultSchema } from './process.ts';
 import { writeSampleDocument } from './sampleUsers.ts';
-import { type Row, shareOf, tableHead, tableLine } from './table.ts';
+import { type Row, ratio, tableHead, tableLine } from './table.ts';
 
 /** What the product must reach: this much of the raw loop's users a second, in less memory than this. */
 const TARGET_SHARE = 0.5;
@@ -83,7 +83,7 @@ async function measure(label: string, name: Task['name'], location: Task['locati
 }
 
 function misses(result: Result, ceiling: Result): boolean {
-  return shareOf(result, ceiling) < TARGET_SHARE || result.peakMegabytes >= TARGET_MEGABYTES;
+  return ratio(result, ceiling) < TARGET_SHARE || result.peakMegabytes >= TARGET_MEGABYTES;
 }
 
 function readOptions(): z.infer<typeof optionsSchema> {

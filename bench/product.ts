@@ -1,9 +1,9 @@
 import { open } from 'node:fs/promises';
 import { z } from 'zod';
 import { exportOrganisations } from '../functions/export/operation.ts';
-import { type DocumentSource, inspect } from '../functions/import/inspect/inspection.ts';
+import { type ExportFileSource, inspect } from '../functions/import/inspect/inspection.ts';
 import { importOrganisations } from '../functions/import/operation.ts';
-import { DocumentReader } from '../functions/import/source/exportFileReader.ts';
+import { ExportFileReader } from '../functions/import/source/exportFileReader.ts';
 import { readFileRange } from '../shared/http/receivedBody.ts';
 import { parseJson } from '../shared/json/jsonScanner.ts';
 import { openStore, type StoreLocation } from '../shared/store/openStore.ts';
@@ -21,7 +21,7 @@ const importResponse = z.object({
 export async function readDocument(file: string): Promise<Measured> {
   return await withSource(file, (source) =>
     measure(async () => {
-      const reader = new DocumentReader(() => true);
+      const reader = new ExportFileReader(() => true);
       let users = 0;
       for await (const chunk of source.open(never)) {
         for (const { name, text, path } of reader.push(chunk)) {
@@ -72,7 +72,7 @@ export async function exportDocument(location: StoreLocation): Promise<Measured>
   });
 }
 
-async function withSource(file: string, work: (source: DocumentSource) => Promise<Measured>): Promise<Measured> {
+async function withSource(file: string, work: (source: ExportFileSource) => Promise<Measured>): Promise<Measured> {
   await using handle = await open(file);
   const { size } = await handle.stat();
   return await work({ open: () => readFileRange(handle, 0, size, CHUNK_BYTES) });

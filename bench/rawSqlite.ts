@@ -51,7 +51,7 @@ export async function rawSqliteRead(file: string): Promise<Measured> {
   const measured = await measure(() => {
     const text = new RawText();
     const rows: Iterable<unknown> = statement.iterate();
-    for (const row of rows) text.add(fieldsOf(row));
+    for (const row of rows) text.add(storedColumns(row));
     text.end();
     return text.users;
   });
@@ -59,7 +59,7 @@ export async function rawSqliteRead(file: string): Promise<Measured> {
   return measured;
 }
 
-function fieldsOf(row: unknown) {
+function storedColumns(row: unknown) {
   if (!Array.isArray(row)) return {};
   const [body, passwordHash, totpSeed]: unknown[] = row;
   if (typeof body !== 'string' || typeof passwordHash !== 'string') return {};

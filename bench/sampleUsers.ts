@@ -73,12 +73,12 @@ export function sampleWrites(users: number, size: number): CreateWrite[][] {
   const batches: CreateWrite[][] = [];
   for (let at = 0; at < users; at += size / 2) {
     const numbers = Array.from({ length: Math.min(size / 2, users - at) }, (_, index) => at + index);
-    batches.push(numbers.flatMap(writesOf));
+    batches.push(numbers.flatMap(userWrites));
   }
   return batches;
 }
 
-function writesOf(number: number): CreateWrite[] {
+function userWrites(number: number): CreateWrite[] {
   const section = sections.find(({ name }) => name === 'humanUsers');
   if (section === undefined) throw new Error('no section for users');
   const plan = planRecord(readRecord(section, sampleUser(number), ORGANISATION), false);

@@ -15,7 +15,7 @@ export const tableHead = line(['store', 'measurement', 'users/s', 'CPU us/user',
 
 /** A row as a line of text. */
 export function tableLine({ store, name, result, ceiling }: Row): string {
-  const share = ceiling === undefined ? '' : shareOf(result, ceiling).toFixed(2);
+  const share = ceiling === undefined ? '' : ratio(result, ceiling).toFixed(2);
   // The raw loop holds all its writes before it begins, so its memory says nothing.
   const peak = name === 'raw write' ? '' : result.peakMegabytes.toFixed(0);
   const cpu = ((result.cpu / result.users) * 1_000).toFixed(1);
@@ -23,7 +23,7 @@ export function tableLine({ store, name, result, ceiling }: Row): string {
 }
 
 /** How much of the raw loop's users a second a measurement reached. */
-export function shareOf(result: Result, ceiling: Result): number {
+export function ratio(result: Result, ceiling: Result): number {
   return rate(result) / rate(ceiling);
 }
 

@@ -4,14 +4,14 @@ import { functions } from '../functions/endpoints.ts';
 import { root } from '../tools/program.ts';
 import { buildFunction } from './buildFunction.ts';
 import { coldStart } from './coldStart.ts';
-import { nodeMajorOf, readLockFile } from './deployedPackage.ts';
+import { nodeMajor, readLockFile } from './deployedPackage.ts';
 
 // The program behind `npm run build`: makes what is deployed, and shows that each function starts.
 
 const output = join(root, 'dist');
 const lock = await readLockFile();
 await rm(output, { recursive: true, force: true });
-print(`for the runtime nodejs${nodeMajorOf(lock)}\n`);
+print(`for the runtime nodejs${nodeMajor(lock)}\n`);
 print(line(['archive', 'bundled MB', 'zipped MB', 'cold start ms']));
 for (const name of Object.keys(functions)) {
   const built = await buildFunction(name, lock, output);

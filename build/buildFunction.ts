@@ -5,7 +5,7 @@ import { build, type Metafile } from 'esbuild';
 import { zipSync } from 'fflate';
 import { functions } from '../functions/endpoints.ts';
 import { root } from '../tools/program.ts';
-import { deployedPackage, type LockFile, nodeMajorOf, unbundled } from './deployedPackage.ts';
+import { deployedPackage, type LockFile, nodeMajor, unbundled } from './deployedPackage.ts';
 
 /** A function as it is deployed. */
 export interface BuiltFunction {
@@ -23,7 +23,7 @@ export interface BuiltFunction {
 
 /** Makes `<output>/<name>/` and `<output>/<name>.zip`; neither may be there. */
 export async function buildFunction(name: string, lock: LockFile, output: string): Promise<BuiltFunction> {
-  const { code, inputs } = await bundle(name, nodeMajorOf(lock));
+  const { code, inputs } = await bundle(name, nodeMajor(lock));
   const texts = Object.entries(deployedPackage(lock)).map(([file, text]) => [file, Buffer.from(text)] as const);
   const files = { 'index.js': code, ...Object.fromEntries(texts) };
   const zip = archive(files);
@@ -68,7 +68,7 @@ async function bundle(name: string, nodeMajor: number): Promise<Bundle> {
   const output = metafile.outputs['index.js'];
   if (file === undefined || output === undefined) throw new Error(`esbuild made no index.js for ${name}`);
   refuseMissing(name, output);
-  return { code: file.contents, inputs: inputsOf(output) };
+  return { code: file.contents, inputs: bundledFiles(output) };
 }
 
 /** The applications of the other functions: a deployed function can describe their endpoints, and never serves them. */
@@ -76,7 +76,7 @@ function appsBeside(name: string): string[] {
   return Object.keys(functions).flatMap((other) => (other === name ? [] : [join(root, 'functions', other, 'app.ts')]));
 }
 
-function inputsOf({ inputs }: Metafile['outputs'][string]): string[] {
+function bundledFiles({ inputs }: Metafile['outputs'][string]): string[] {
   return Object.entries(inputs).flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : []));
 }
 

@@ -10,7 +10,7 @@ import { root } from '../tools/program.ts';
 export const unbundled: readonly string[] = ['@google-cloud/functions-framework'];
 
 /** Major version of the Node that functions are deployed on: that of the development dependency, which runs the tests. */
-export function nodeMajorOf(lock: LockFile): number {
+export function nodeMajor(lock: LockFile): number {
   return Number.parseInt(lockedVersion(lock, 'node'), 10);
 }
 
@@ -24,7 +24,7 @@ export function deployedPackage(lock: LockFile): {
 } {
   const { name, version, lockfileVersion } = lock;
   const dependencies = Object.fromEntries(unbundled.map((one) => [one, lockedVersion(lock, one)]));
-  const engines = { node: String(nodeMajorOf(lock)) };
+  const engines = { node: String(nodeMajor(lock)) };
   const manifest = { name, version, private: true, type: 'commonjs', main: 'index.js', engines, dependencies };
   const packages = { '': { name, version, dependencies, engines }, ...lockedDependencies(lock, unbundled) };
   return {
@@ -77,25 +77,25 @@ const requirements = z.object({
 export function lockedDependencies({ packages }: LockFile, names: readonly string[]): Packages {
   const places = new Set<string>();
   const visit = (from: string, name: string, optional: boolean) => {
-    const place = placeOf(packages, from, name);
+    const place = findPlace(packages, from, name);
     if (place === undefined && !optional) throw new Error(`package-lock.json lacks ${name}, needed by ${from || 'us'}`);
     if (place === undefined || places.has(place)) return;
     places.add(place);
-    for (const [dependency, isOptional] of requirementsOf(packages[place])) visit(place, dependency, isOptional);
+    for (const [dependency, isOptional] of listRequirements(packages[place])) visit(place, dependency, isOptional);
   };
   for (const name of names) visit('', name, false);
   return Object.fromEntries(Object.entries(packages).filter(([place]) => places.has(place)));
 }
 
 // As Node looks for it: in the package itself, then in each that it lies in.
-function placeOf(packages: Packages, from: string, name: string): string | undefined {
+function findPlace(packages: Packages, from: string, name: string): string | undefined {
   const place = from === '' ? `node_modules/${name}` : `${from}/node_modules/${name}`;
   if (packages[place] !== undefined) return place;
   const outer = from.slice(0, Math.max(0, from.lastIndexOf('/node_modules/')));
-  return from === '' ? undefined : placeOf(packages, outer, name);
+  return from === '' ? undefined : findPlace(packages, outer, name);
 }
 
-function requirementsOf(locked: unknown): (readonly [name: string, isOptional: boolean])[] {
+function listRequirements(locked: unknown): (readonly [name: string, isOptional: boolean])[] {
   const { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta } = requirements.parse(locked);
   return [
     ...Object.keys(dependencies).map((name) => [name, name in optionalDependencies] as const),

@@ -24,19 +24,19 @@ export const synopsis = 'identity COMMAND (--data DIR | --firestore PROJECT[/DAT
 
 /** Writes the help on all commands. */
 export function help(): string {
-  return [synopsis, lines(commands.map(rowOf)), 'Options:', lines(Object.values(commonOptions).map(optionRow))]
+  return [synopsis, lines(commands.map(helpRow)), 'Options:', lines(Object.values(commonOptions).map(optionRow))]
     .concat('Exit codes:', lines(exitCodes.map(([code, meaning]) => [String(code), meaning])))
     .join('\n\n');
 }
 
 /** Writes the help on one command. */
 export function commandHelp(command: Command): string {
-  const [call, summary] = rowOf(command);
+  const [call, summary] = helpRow(command);
   return `identity ${call}\n  ${summary}`;
 }
 
 /** A command's call, and what it does. */
-export function rowOf({ name, usage, summary }: Command): Row {
+export function helpRow({ name, usage, summary }: Command): Row {
   return [`${name} ${usage}`.trim(), summary];
 }
 

@@ -15,27 +15,27 @@ async function main(words: readonly string[]): Promise<number> {
     await runCommand(words);
     return 0;
   } catch (error) {
-    process.stderr.write(`identity: ${messageOf(error)}\n`);
+    process.stderr.write(`identity: ${errorMessage(error)}\n`);
     return 1;
   }
 }
 
 async function runCommand(words: readonly string[]): Promise<void> {
-  const command = commandOf(words);
+  const command = findCommand(words);
   if (command === undefined) {
     if (words.length === 0 || words.includes('--help') || words.includes('-h')) return print(help());
     throw new UsageError(`unknown command ${words.join(' ')}: run identity --help for a list`);
   }
-  const { values, positionals } = argumentsOf(command, words);
+  const { values, positionals } = parseArguments(command, words);
   if (values.help === true) return print(commandHelp(command));
   if (positionals.length !== command.positionals)
     throw new UsageError(`usage: identity ${command.name} ${command.usage}`);
-  const location = locationFor(command, textOf(values.data), textOf(values.firestore));
+  const location = locationFor(command, asText(values.data), asText(values.firestore));
   const run = await command.load();
   const store = await openStore(location.store);
   try {
     const names = Object.keys(command.options);
-    const options = Object.fromEntries(names.map((name) => [name, textOf(values[name])]));
+    const options = Object.fromEntries(names.map((name) => [name, asText(values[name])]));
     const flags = new Set(names.filter((name) => values[name] === true));
     const { defaultName } = location;
     const environment = { ...process.env, ...location.environment };
@@ -61,11 +61,11 @@ function locationFor(command: Command, data: string | undefined, firestore: stri
   throw new UsageError(`no instance in ${data}: create one with identity init`);
 }
 
-function commandOf(words: readonly string[]): Command | undefined {
+function findCommand(words: readonly string[]): Command | undefined {
   return commands.find(({ name }) => name.split(' ').every((word, index) => words[index] === word));
 }
 
-function argumentsOf(command: Command, words: readonly string[]) {
+function parseArguments(command: Command, words: readonly string[]) {
   const args = words.slice(command.name.split(' ').length);
   try {
     const options = { ...command.options, ...commonOptions };
@@ -73,11 +73,11 @@ function argumentsOf(command: Command, words: readonly string[]) {
     const given: Readonly<Record<string, unknown>> = values;
     return { values: given, positionals };
   } catch (error) {
-    throw new UsageError(`${messageOf(error)}; usage: identity ${command.name} ${command.usage}`.trim());
+    throw new UsageError(`${errorMessage(error)}; usage: identity ${command.name} ${command.usage}`.trim());
   }
 }
 
-function textOf(value: unknown): string | undefined {
+function asText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
@@ -97,7 +97,7 @@ function print(text: string): void {
 }
 
 /** What went wrong, for a person: only faults of our own show their stack. */
-function messageOf(error: unknown): string {
+function errorMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof UsageError || error instanceof IdentityError) return error.message;
   return 'code' in error ? error.message : (error.stack ?? error.message);

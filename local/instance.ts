@@ -4,7 +4,7 @@ import { allRoutes } from '../functions/endpoints.ts';
 import { initialise } from '../shared/accounts/initialise.ts';
 import { instanceMembers } from '../shared/accounts/members.ts';
 import { type NewToken, personalAccessToken } from '../shared/accounts/personalAccessTokens.ts';
-import { admit } from '../shared/auth/authorise.ts';
+import { requirePermission } from '../shared/auth/authorise.ts';
 import { readConfig } from '../shared/config.ts';
 import { IdentityError } from '../shared/errors/identityError.ts';
 import { createApp } from '../shared/http/app.ts';
@@ -34,11 +34,11 @@ export interface LocalInstance {
 export async function startInstance(options: LocalInstanceOptions): Promise<LocalInstance> {
   const { name, directory, port, storageUrl } = options;
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  const location = locationOf(name, directory);
+  const location = storeLocation(name, directory);
   const store = await openStore(location);
   const tokenFile = join(directory, 'owner.pat');
   await prepareInstance(store, options, tokenFile, new Date());
-  const config = readConfig({ ...process.env, ...environmentOf(location) });
+  const config = readConfig({ ...process.env, ...storeEnvironment(location) });
   const objectStorage = createCloudStorage({ apiEndpoint: storageUrl });
   const routes = await allRoutes({ ...config, store, objectStorage, now: () => new Date() });
   const app = createApp({ ...config, routes: [...routes, ...docsRoutes] });
@@ -51,13 +51,13 @@ export async function startInstance(options: LocalInstanceOptions): Promise<Loca
 }
 
 /** The embedded database, or the emulator's where one is pointed to. */
-function locationOf(name: string, directory: string): StoreLocation {
+function storeLocation(name: string, directory: string): StoreLocation {
   const { FIRESTORE_EMULATOR_HOST, FIRESTORE_DATABASE = '(default)' } = process.env;
   if (FIRESTORE_EMULATOR_HOST === undefined) return { kind: 'sqlite', directory };
   return { kind: 'firestore', projectId: `identity-${name}`, databaseId: FIRESTORE_DATABASE };
 }
 
-function environmentOf(location: StoreLocation): Record<string, string | undefined> {
+function storeEnvironment(location: StoreLocation): Record<string, string | undefined> {
   if (location.kind === 'sqlite') return { DATA_DIR: location.directory, FIRESTORE_PROJECT: undefined };
   return { DATA_DIR: undefined, FIRESTORE_PROJECT: location.projectId, FIRESTORE_DATABASE: location.databaseId };
 }
@@ -100,7 +100,7 @@ async function readIfThere(file: string): Promise<string | undefined> {
 
 async function isValid(store: Store, token: string, now: Date): Promise<boolean> {
   try {
-    await admit(store, `Bearer ${token.trim()}`, 'iam.write', now);
+    await requirePermission(store, `Bearer ${token.trim()}`, 'iam.write', now);
     return true;
   } catch (error) {
     if (error instanceof IdentityError && (error.code === 'UNAUTHENTICATED' || error.code === 'PERMISSION_DENIED'))

@@ -15,7 +15,7 @@ configureLog('warn', process.stderr);
 try {
   await start(process.env.LOCAL_DIR ?? '.local', firstPort(process.env.PORT ?? FIRST_PORT));
 } catch (error) {
-  process.stderr.write(`${messageOf(error)}\n`);
+  process.stderr.write(`${errorMessage(error)}\n`);
   process.exit(1);
 }
 
@@ -103,7 +103,7 @@ function firstPort(text: string): number {
 }
 
 /** What went wrong, for a person: only faults of our own show their stack. */
-function messageOf(error: unknown): string {
+function errorMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error instanceof RangeError || 'code' in error ? error.message : (error.stack ?? error.message);
 }

@@ -109,7 +109,7 @@ export const configVariables: readonly ConfigVariable[] = Object.entries(descrip
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const { data, error } = environment.safeParse(given);
-  const storeLocation = locationOf(given);
+  const storeLocation = readLocation(given);
   const problems = error?.issues.map(({ path, message }) => `${path.join('.')} ${message}`) ?? [];
   if (typeof storeLocation === 'string') problems.push(storeLocation);
   if (data === undefined || typeof storeLocation === 'string')
@@ -127,7 +127,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   };
 }
 
-function locationOf(env: Readonly<Record<string, string | undefined>>): StoreLocation | string {
+function readLocation(env: Readonly<Record<string, string | undefined>>): StoreLocation | string {
   const { DATA_DIR, FIRESTORE_PROJECT, GOOGLE_CLOUD_PROJECT, FIRESTORE_DATABASE = '(default)' } = env;
   if (DATA_DIR !== undefined && FIRESTORE_PROJECT !== undefined)
     return 'DATA_DIR and FIRESTORE_PROJECT are mutually exclusive: unset one of them';

@@ -57,12 +57,12 @@ export const log = {
 
   /** A fault of ours, with its stack; the caller is only told that there was one. */
   requestFailed(fault: unknown, requestId: string): void {
-    logger.error({ stack_trace: faultText(fault), ...labelled(requestId) }, 'request failed');
+    logger.error({ stack_trace: describeError(fault), ...labelled(requestId) }, 'request failed');
   },
 
   /** An answer that broke off after its first bytes: the connection was cut so that nobody takes it for complete. */
-  answerBroken(fault: unknown, requestId: string): void {
-    logger.error({ stack_trace: faultText(fault), ...labelled(requestId) }, 'answer broken off');
+  responseBroken(fault: unknown, requestId: string): void {
+    logger.error({ stack_trace: describeError(fault), ...labelled(requestId) }, 'answer broken off');
   },
 
   listening(url: string): void {
@@ -86,9 +86,9 @@ const longestMessage = 300;
  * Describes a fault for the log: its name, the first line of its message, its code and its stack, then its cause.
  * A SyntaxError's message is left out, because parsers quote the input there.
  */
-function faultText(fault: unknown): string {
+function describeError(fault: unknown): string {
   if (!(fault instanceof Error)) return `a thrown ${typeof fault}`;
-  const cause = fault.cause instanceof Error ? `\nCaused by: ${faultText(fault.cause)}` : '';
+  const cause = fault.cause instanceof Error ? `\nCaused by: ${describeError(fault.cause)}` : '';
   return [title(fault), ...frames(fault)].join('\n') + cause;
 }
 

@@ -1,7 +1,7 @@
 import { changeRole } from '../../shared/accounts/members.ts';
 import { listTokens, personalAccessToken } from '../../shared/accounts/personalAccessTokens.ts';
 import { createServiceUser, deleteServiceUser } from '../../shared/accounts/serviceUsers.ts';
-import { enableOtpEmail, existingUser } from '../../shared/accounts/users.ts';
+import { enableOtpEmail, requireUser } from '../../shared/accounts/users.ts';
 import { tokenKey } from '../../shared/auth/token.ts';
 import { argument, type Invocation, lifetime, type Run, required, UsageError } from '../command.ts';
 
@@ -15,7 +15,7 @@ export const otpEmailEnable: Run = async (invocation) => {
 /** `identity pat create`. */
 export const patCreate: Run = async (invocation) => {
   const userId = required(invocation, 'user');
-  await existingUser(invocation.store, userId, ['orgId']);
+  await requireUser(invocation.store, userId, ['orgId']);
   const { made, write } = personalAccessToken(userId, invocation.now, lifetime(invocation.options.expires));
   await invocation.store.commit([write]);
   return { json: made, text: `token ${made.token} (id ${made.tokenId}), valid until ${made.expiresAt}` };
@@ -24,7 +24,7 @@ export const patCreate: Run = async (invocation) => {
 /** `identity pat list`. */
 export const patList: Run = async (invocation) => {
   const userId = required(invocation, 'user');
-  await existingUser(invocation.store, userId, ['orgId']);
+  await requireUser(invocation.store, userId, ['orgId']);
   const tokens = await listTokens(invocation.store, userId);
   const lines = tokens.map(({ tokenId, expiresAt }) => `${tokenId} valid until ${expiresAt}`);
   return { json: { tokens }, text: lines.join('\n') || 'no tokens' };
@@ -44,7 +44,7 @@ async function change(invocation: Invocation, kind: 'add' | 'remove') {
   const { store, now } = invocation;
   const userId = required(invocation, 'user');
   const role = required(invocation, 'role');
-  await existingUser(store, userId, ['orgId']);
+  await requireUser(store, userId, ['orgId']);
   await changeRole(store, { userId, orgId: invocation.options.org }, role, kind, now);
   return { json: { userId, role }, text: `${userId} ${kind === 'add' ? 'now holds' : 'no longer holds'} ${role}` };
 }

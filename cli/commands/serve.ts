@@ -9,7 +9,7 @@ import { type Invocation, type Run, UsageError } from '../command.ts';
 
 /** Runs `identity serve`: the three functions on one port, until the process is told to stop. */
 export const serve: Run = async ({ store, options, flags, environment, signal }) => {
-  const config = configOf(environment);
+  const config = loadConfig(environment);
   configureLog(config.logLevel, process.stderr);
   const routes = await allRoutes({
     ...config,
@@ -21,7 +21,7 @@ export const serve: Run = async ({ store, options, flags, environment, signal })
   const server = await serveApp({
     app,
     host: options.host ?? '127.0.0.1',
-    port: portOf(options.port ?? '8080'),
+    port: parsePort(options.port ?? '8080'),
     drainMs: config.shutdownMs,
   });
   process.stdout.write(`listening on ${server.url}\n`);
@@ -30,7 +30,7 @@ export const serve: Run = async ({ store, options, flags, environment, signal })
   return undefined;
 };
 
-function configOf(environment: Invocation['environment']): Config {
+function loadConfig(environment: Invocation['environment']): Config {
   try {
     return readConfig(environment);
   } catch (error) {
@@ -38,7 +38,7 @@ function configOf(environment: Invocation['environment']): Config {
   }
 }
 
-function portOf(text: string): number {
+function parsePort(text: string): number {
   const port = Number(text);
   if (/^\d{1,5}$/.test(text) && port < 65_536) return port;
   throw new UsageError(`invalid --port ${text}: specify a number from 0 to 65535 (0 picks a free port)`);

@@ -1,4 +1,4 @@
-import { admit } from '../../shared/auth/authorise.ts';
+import { requirePermission } from '../../shared/auth/authorise.ts';
 import { parseDuration } from '../../shared/duration.ts';
 import { invalidRequest, outputUnsupported, responseTooLarge } from '../../shared/errors/errors.ts';
 import type { Route } from '../../shared/http/app.ts';
@@ -24,7 +24,7 @@ export function routes(ports: ExportPorts): readonly Route[] {
     {
       ...exportEndpoint,
       handler: async (context) => {
-        await admit(store, context.req.header('authorization'), 'iam.write', now());
+        await requirePermission(store, context.req.header('authorization'), 'iam.write', now());
         return runExport(ports, context.req.raw);
       },
     },

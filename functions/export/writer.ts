@@ -4,8 +4,8 @@ import {
   type Credential,
   type Credentials,
   isList,
-  partitionOf,
   type Section,
+  sectionPartition,
 } from '../../shared/organisation/section.ts';
 import { organisationSection, sections } from '../../shared/organisation/sections.ts';
 import type { FieldName } from '../../shared/store/documentFields.ts';
@@ -104,13 +104,13 @@ export class ExportWriter {
   private scan(section: Section, orgId: string): AsyncIterable<readonly StoredDocument[]> {
     return this.snapshot.scan({
       collection: section.collection,
-      partition: partitionOf(orgId, section),
-      fields: this.fieldsOf(section),
+      partition: sectionPartition(orgId, section),
+      fields: this.selectFields(section),
     });
   }
 
   /** Credentials are read only when they are asked for. */
-  private fieldsOf(section: Section): FieldName[] {
+  private selectFields(section: Section): FieldName[] {
     const credentials = (section.credentials ?? []).filter(({ flag }) => this.content[flag]);
     const factor: FieldName[] = this.withFactor(section) ? ['otpEmail'] : [];
     return ['orgId', 'body', 'digest', ...credentials.map(({ field }) => field), ...factor];

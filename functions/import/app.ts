@@ -1,14 +1,14 @@
 import { randomInt } from 'node:crypto';
 import { tmpdir } from 'node:os';
-import { admit } from '../../shared/auth/authorise.ts';
+import { requirePermission } from '../../shared/auth/authorise.ts';
 import { parseDuration } from '../../shared/duration.ts';
 import type { Route } from '../../shared/http/app.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
 import { receiveBody } from '../../shared/http/requestBody.ts';
 import type { Ports } from '../ports.ts';
-import { type ImportAnswer, importEndpoint } from './contract.ts';
+import { type ImportResponse, importEndpoint } from './contract.ts';
 import { importOrganisations } from './operation.ts';
-import { documentSource, readEnvelope } from './source/envelope.ts';
+import { findSource, readEnvelope } from './source/envelope.ts';
 
 type ImportPorts = Omit<Ports, 'maxResponseBytes'>;
 
@@ -23,14 +23,14 @@ export function routes(ports: ImportPorts): readonly Route[] {
     {
       ...importEndpoint,
       handler: async (context) => {
-        await admit(store, context.req.header('authorization'), 'iam.write', now());
+        await requirePermission(store, context.req.header('authorization'), 'iam.write', now());
         return Response.json(await runImport(ports, context.req.raw));
       },
     },
   ];
 }
 
-async function runImport(ports: ImportPorts, request: Request): Promise<ImportAnswer> {
+async function runImport(ports: ImportPorts, request: Request): Promise<ImportResponse> {
   using call = callSignal(request.signal, ports.maxTimeoutMs);
   const limits = { maxBytes: ports.maxRequestBytes, memoryBytes: MEMORY_BYTES, directory: tmpdir() };
   const body = await receiveBody(request, { ...limits, adviceIfLarger: ADVICE_IF_LARGER, signal: call.signal });
@@ -38,7 +38,7 @@ async function runImport(ports: ImportPorts, request: Request): Promise<ImportAn
     const envelope = await readEnvelope(body.open());
     const { timeout, withKeys, onConflict, dryRun } = envelope.request;
     if (timeout !== undefined) call.limit(parseDuration(timeout, ports.maxTimeoutMs));
-    const source = await documentSource(envelope, body, ports.objectStorage, call.signal);
+    const source = await findSource(envelope, body, ports.objectStorage, call.signal);
     const options = { withKeys, onConflict, dryRun };
     return await importOrganisations(ports.store, source, options, uniqueStamp(ports.now()), call.signal);
   } finally {

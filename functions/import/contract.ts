@@ -71,13 +71,13 @@ const importError = z.strictObject({
 
 const importWarning = z.strictObject({ type: z.string(), id: z.string(), message: z.string() });
 
-const lists = sections.flatMap(({ success }) => (success === undefined ? [] : [[success.field, listOf(success)]]));
+const lists = sections.flatMap(({ success }) => (success === undefined ? [] : [[success.field, successList(success)]]));
 const organisation = z
   .strictObject({ ...Object.fromEntries(lists), orgId: z.string() })
   .meta({ id: 'ImportedOrganisation', description: 'The ids of what the import wrote into one organisation.' });
 
 /** The answer of an import (specification 4.3, zitadel 5.7 and zitadel 5.8), with our summary. */
-export const importAnswer = z
+export const importResponse = z
   .strictObject({
     errors: z.array(importError).optional().describe('The records that could not be imported, and why.'),
     success: z.strictObject({ orgs: z.array(organisation).optional() }).describe('What was written, by organisation.'),
@@ -98,7 +98,7 @@ export const importAnswer = z
   .meta({ id: 'ImportReport' });
 
 /** What an import answers. */
-export type ImportAnswer = z.output<typeof importAnswer>;
+export type ImportResponse = z.output<typeof importResponse>;
 
 /** An entry of `errors` in the import response (zitadel 5.7). */
 export type ImportError = z.output<typeof importError>;
@@ -106,7 +106,7 @@ export type ImportError = z.output<typeof importError>;
 /** Something about a record that was imported and will not work, which its owner would only find out at login. */
 export type ImportWarning = z.output<typeof importWarning>;
 
-function listOf({ entry }: NonNullable<Section['success']>): z.ZodType {
+function successList({ entry }: NonNullable<Section['success']>): z.ZodType {
   if (Array.isArray(entry)) return z.array(z.string()).optional();
   const part = z.union([z.string(), z.array(z.string())]).optional();
   return z.array(z.strictObject(Object.fromEntries(Object.keys(entry).map((name) => [name, part])))).optional();
@@ -139,7 +139,7 @@ const operation = (): Operation => ({
       },
     },
   },
-  response: { description: 'What became of every record.', contract: importAnswer },
+  response: { description: 'What became of every record.', contract: importResponse },
   errors: {
     ...commonAdminErrors,
     400: 'The request or the file is wrong: `details` names every field that is. Nothing was written.',

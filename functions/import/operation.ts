@@ -4,8 +4,8 @@ import { phases, type Section } from '../../shared/organisation/section.ts';
 import { organisationSection, sections } from '../../shared/organisation/sections.ts';
 import { openOverlay } from '../../shared/store/overlay.ts';
 import type { Collection, DocumentStore, Store } from '../../shared/store/store.ts';
-import type { ImportAnswer, OnConflict } from './contract.ts';
-import { type DocumentSource, type Inspection, inspect } from './inspect/inspection.ts';
+import type { ImportResponse, OnConflict } from './contract.ts';
+import { type ExportFileSource, type Inspection, inspect } from './inspect/inspection.ts';
 import { ImportProgress } from './progress/importProgress.ts';
 import { ImportReport } from './progress/report.ts';
 import type { BatchContext } from './write/batchContext.ts';
@@ -40,11 +40,11 @@ const lookedInto: ReadonlySet<Collection> = new Set(
  */
 export async function importOrganisations(
   store: Store,
-  source: DocumentSource,
+  source: ExportFileSource,
   options: ImportOptions,
   stamp: string,
   signal: AbortSignal,
-): Promise<ImportAnswer> {
+): Promise<ImportResponse> {
   if (options.dryRun !== true) return importInto(store, source, options, stamp, signal);
   await using overlay = await openOverlay(store, lookedInto);
   return await importInto(overlay, source, options, stamp, signal);
@@ -52,11 +52,11 @@ export async function importOrganisations(
 
 async function importInto(
   store: DocumentStore,
-  source: DocumentSource,
+  source: ExportFileSource,
   options: ImportOptions,
   stamp: string,
   signal: AbortSignal,
-): Promise<ImportAnswer> {
+): Promise<ImportResponse> {
   const { onConflict = 'report', dryRun = false } = options;
   const reservedNames = new ReservedNames(store);
   const context: BatchContext = { store, stamp, onConflict, reservedNames, batches: 0, expectExisting: false };
@@ -64,7 +64,7 @@ async function importInto(
   let inspection: Inspection | undefined;
   try {
     inspection = await inspect(source, signal);
-    const progress = await ImportProgress.load(context, keyOf(inspection, options));
+    const progress = await ImportProgress.load(context, importKey(inspection, options));
     const targets = await writeOrganisations(context, inspection.organisations, report);
     await writePhases({ context, source, targets, report, progress, signal }, inspection, options);
     await progress.finish();
@@ -75,13 +75,13 @@ async function importInto(
   }
 }
 
-function keyOf({ digest }: Inspection, { withKeys, onConflict = 'report' }: ImportOptions): string {
+function importKey({ digest }: Inspection, { withKeys, onConflict = 'report' }: ImportOptions): string {
   return [digest, onConflict, ...(withKeys ? ['keys'] : [])].join(' ');
 }
 
 async function writePhases(work: ImportWork, inspection: Inspection, options: ImportOptions): Promise<void> {
   for (const phase of phases) {
-    const wanted = sectionsOf(phase, inspection, options);
+    const wanted = phaseSections(phase, inspection, options);
     const records = [...wanted].map(({ name }) => [name, inspection.counts[name] ?? 0] as const);
     const total = records.reduce((sum, [, count]) => sum + count, 0);
     if (!work.progress.of(phase).isComplete(total)) await writePhase(work, phase, wanted);
@@ -90,7 +90,7 @@ async function writePhases(work: ImportWork, inspection: Inspection, options: Im
 }
 
 /** The sections of a phase of which the document holds any record that is carried. */
-function sectionsOf(phase: Section['phase'], { counts }: Inspection, { withKeys }: ImportOptions): Set<Section> {
+function phaseSections(phase: Section['phase'], { counts }: Inspection, { withKeys }: ImportOptions): Set<Section> {
   return new Set(
     sections.filter(
       (section) => section.phase === phase && (counts[section.name] ?? 0) > 0 && isCarried(section, withKeys),

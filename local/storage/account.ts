@@ -70,7 +70,7 @@ export function authenticate(authorization: string | undefined, accounts: readon
   if (account === undefined || !isCurrent(parsed.data)) throw unauthenticated();
   if (!verify('RSA-SHA256', Buffer.from(signed ?? ''), account.publicKeyPem, Buffer.from(signature ?? '', 'base64url')))
     throw unauthenticated();
-  return { account, ...accessOf(parsed.data, origin) };
+  return { account, ...grantedAccess(parsed.data, origin) };
 }
 
 function json(base64url: string | undefined): unknown {
@@ -89,7 +89,7 @@ function isCurrent({ iss, sub, iat, exp }: Claims): boolean {
   return timely && (sub === undefined || sub === iss);
 }
 
-function accessOf({ scope, aud }: Claims, origin: string): Pick<Caller, 'mayRead' | 'mayWrite'> {
+function grantedAccess({ scope, aud }: Claims, origin: string): Pick<Caller, 'mayRead' | 'mayWrite'> {
   if (aud !== undefined && (aud.startsWith(audience) || aud.startsWith(`${origin}/`)))
     return { mayRead: true, mayWrite: true };
   const scopes = (scope ?? '').split(' ').filter((name) => name.startsWith(scopePrefix));

@@ -45,9 +45,9 @@ export async function insertObject(exchange: Exchange): Promise<void> {
   const uploadType = exchange.route.query.get('uploadType') ?? 'media';
   if (uploadType !== 'resumable') throw uploadNotImplemented(uploadType);
   const { route, request, response, uploads, origin } = exchange;
-  const type = headerOf(request, 'x-upload-content-type');
+  const type = getHeader(request, 'x-upload-content-type');
   const upload: UploadRequest = readUploadRequest(route.bucket, route.query, await text(request), type);
-  const id = await uploads.start(upload, guardOf(exchange));
+  const id = await uploads.start(upload, createGuard(exchange));
   const bucket = encodeURIComponent(route.bucket);
   const location = `${origin}/upload/storage/v1/b/${bucket}/o?uploadType=resumable&upload_id=${id}`;
   response.writeHead(200, { location, 'content-length': 0, 'x-guploader-uploadid': id }).end();
@@ -67,7 +67,7 @@ export async function cancelSession({ response, uploads }: Exchange, id: string)
   response.writeHead(499, { 'content-length': 0 }).end();
 }
 
-function guardOf({ route, mayReplace }: Exchange): Guard {
+function createGuard({ route, mayReplace }: Exchange): Guard {
   const hold = preconditions(route.query);
   return (present) => {
     hold(present);
@@ -75,7 +75,7 @@ function guardOf({ route, mayReplace }: Exchange): Guard {
   };
 }
 
-function headerOf(request: IncomingMessage, name: string): string | undefined {
+function getHeader(request: IncomingMessage, name: string): string | undefined {
   const value = request.headers[name];
   return Array.isArray(value) ? value.join(',') : value;
 }
@@ -94,7 +94,7 @@ async function download(
   const range = parseRange(request.headers.range, object.size);
   const [start, end] = range ?? [0, object.size - 1];
   response.writeHead(range === undefined ? 200 : 206, {
-    ...headersOf(object),
+    ...objectHeaders(object),
     'content-length': end - start + 1,
     ...(range === undefined ? {} : { 'content-range': `bytes ${start}-${end}/${object.size}` }),
   });
@@ -102,7 +102,7 @@ async function download(
   else await pipeline(files.read(object, start, end), response);
 }
 
-function headersOf(object: StoredObject): Record<string, string> {
+function objectHeaders(object: StoredObject): Record<string, string> {
   return {
     'content-type': object.contentType,
     ...(object.contentEncoding === undefined ? {} : { 'content-encoding': object.contentEncoding }),

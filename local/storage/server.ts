@@ -72,7 +72,7 @@ async function handle(service: Service, request: IncomingMessage, response: Serv
   const session = route.kind === 'upload' ? route.query.get('upload_id') : null;
   if (session !== null) return await handleSession(exchange, session);
   const caller = authenticate(request.headers.authorization, service.accounts, origin);
-  const { permission, run } = operationOf(request.method ?? '', route);
+  const { permission, run } = findOperation(request.method ?? '', route);
   authorize(service, caller, permission, route.bucket);
   await run({
     ...exchange,
@@ -101,7 +101,7 @@ const operations: Readonly<Record<string, Operation>> = {
   'POST upload': { permission: 'storage.objects.create', run: insertObject },
 };
 
-function operationOf(method: string, { kind }: Route): Operation {
+function findOperation(method: string, { kind }: Route): Operation {
   const operation = operations[`${method} ${kind}`];
   if (operation === undefined) throw notImplemented();
   return operation;

@@ -1,9 +1,9 @@
 import { instanceInitialised } from '../errors/accountErrors.ts';
 import { instanceKey } from '../instance.ts';
-import { type Store, WriteConflict } from '../store/store.ts';
+import { type Store, WriteConflictError } from '../store/store.ts';
 import { instanceMemberWrite } from './members.ts';
 import { personalAccessToken } from './personalAccessTokens.ts';
-import { newId, organisationWrites, serviceUserWrites } from './users.ts';
+import { generateId, organisationWrites, serviceUserWrites } from './users.ts';
 
 /** What a new instance has. */
 export interface Initialised {
@@ -20,8 +20,8 @@ export interface Initialised {
  * @param name of the instance, its organisation and the service user, so that different instances do not collide
  */
 export async function initialise(store: Store, name: string, lifetimeMs: number, now: Date): Promise<Initialised> {
-  const orgId = newId();
-  const userId = newId();
+  const orgId = generateId();
+  const userId = generateId();
   const { made, write } = personalAccessToken(userId, now, lifetimeMs);
   try {
     await store.commit([
@@ -36,7 +36,7 @@ export async function initialise(store: Store, name: string, lifetimeMs: number,
       write,
     ]);
   } catch (error) {
-    if (!(error instanceof WriteConflict)) throw error;
+    if (!(error instanceof WriteConflictError)) throw error;
     throw instanceInitialised();
   }
   return { orgId, userId, ...made };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { instanceMemberKey, isInstanceRole, knownRoles, organisationMemberKey, rolesOf } from '../auth/authorise.ts';
+import { instanceMemberKey, isInstanceRole, knownRoles, organisationMemberKey, parseRoles } from '../auth/authorise.ts';
 import { roleNotHeld, roleUnknown } from '../errors/accountErrors.ts';
 import { readRecord } from '../organisation/record.ts';
 import { createWrites, planRecord } from '../organisation/recordPlan.ts';
@@ -26,7 +26,7 @@ export async function instanceMembers(store: Store, role: string): Promise<strin
   await using snapshot = await store.snapshot();
   const ids: string[] = [];
   for await (const documents of snapshot.scan({ collection: 'members', partition: INSTANCE_MEMBERS })) {
-    const members = documents.filter((document) => rolesOf(document).includes(role));
+    const members = documents.filter((document) => parseRoles(document).includes(role));
     ids.push(...members.map(({ body = '{}' }) => memberSchema.parse(JSON.parse(body)).userId));
   }
   return ids;
@@ -35,10 +35,10 @@ export async function instanceMembers(store: Store, role: string): Promise<strin
 /** Adds a role to a user's membership, or takes it away; a membership without roles is removed. */
 export function changeRole(store: Store, membership: Membership, role: string, change: 'add' | 'remove', now: Date) {
   checkRole(role, membership.orgId);
-  const key = keyOf(membership);
+  const key = memberKey(membership);
   return store.transaction(async (transaction) => {
     const [stored] = await transaction.getMany([key]);
-    const held = rolesOf(stored);
+    const held = parseRoles(stored);
     if (change === 'remove' && !held.includes(role)) throw roleNotHeld(membership.userId, role);
     const roles = held.filter((other) => other !== role);
     if (change === 'add') roles.push(role);
@@ -49,7 +49,7 @@ export function changeRole(store: Store, membership: Membership, role: string, c
   });
 }
 
-function keyOf({ userId, orgId }: Membership): DocumentKey {
+function memberKey({ userId, orgId }: Membership): DocumentKey {
   return orgId === undefined ? instanceMemberKey(userId) : organisationMemberKey(orgId, userId);
 }
 

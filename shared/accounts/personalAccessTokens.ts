@@ -1,4 +1,4 @@
-import { newToken, tokenDigest, tokenId, tokenKey } from '../auth/token.ts';
+import { generateToken, tokenDigest, tokenId, tokenKey } from '../auth/token.ts';
 import type { Store, StoredDocument, Write } from '../store/store.ts';
 
 /** A token just made: `token` is shown this once and never stored. */
@@ -18,7 +18,7 @@ export interface StoredToken {
 
 /** Makes a personal access token of a user, and the write that stores it. */
 export function personalAccessToken(userId: string, now: Date, lifetimeMs: number): { made: NewToken; write: Write } {
-  const token = newToken();
+  const token = generateToken();
   const id = tokenId(token);
   const expiresAt = new Date(now.getTime() + lifetimeMs).toISOString();
   const fields = {

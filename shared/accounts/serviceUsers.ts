@@ -3,7 +3,7 @@ import { tokenKey } from '../auth/token.ts';
 import { notServiceUser, organisationUnknown, userNameTaken } from '../errors/accountErrors.ts';
 import { defaultOrganisation } from '../instance.ts';
 import { isJsonObject, textAt } from '../json/jsonObject.ts';
-import { isRecordOf, partitionOf, type Section } from '../organisation/section.ts';
+import { isInSection, type Section, sectionPartition } from '../organisation/section.ts';
 import { machineUserSection } from '../organisation/sections/users.ts';
 import { organisationSection, sections } from '../organisation/sections.ts';
 import {
@@ -12,10 +12,10 @@ import {
   type Snapshot,
   type Store,
   type StoredDocument,
-  WriteConflict,
+  WriteConflictError,
 } from '../store/store.ts';
 import { listTokens } from './personalAccessTokens.ts';
-import { existingUser, loginNamesByDomain, newId, serviceUserWrites, userClaims } from './users.ts';
+import { generateId, loginNamesByDomain, requireUser, serviceUserWrites, userClaims } from './users.ts';
 
 /**
  * Makes a service user.
@@ -29,13 +29,13 @@ export async function createServiceUser(
   orgId: string | undefined,
   now: Date,
 ): Promise<string> {
-  const userId = newId();
-  const owner = await existingOrganisation(store, orgId ?? (await defaultOrganisation(store)));
+  const userId = generateId();
+  const owner = await requireOrganisation(store, orgId ?? (await defaultOrganisation(store)));
   try {
     const byDomain = await loginNamesByDomain(store, owner);
     await store.commit(serviceUserWrites(userId, owner, name, now, byDomain));
   } catch (error) {
-    if (error instanceof WriteConflict) throw userNameTaken(name);
+    if (error instanceof WriteConflictError) throw userNameTaken(name);
     throw error;
   }
   return userId;
@@ -46,8 +46,8 @@ export async function createServiceUser(
  * @throws IdentityError NOT_FOUND for an unknown user, FAILED_PRECONDITION for a person
  */
 export async function deleteServiceUser(store: Store, userId: string): Promise<void> {
-  const user = await existingUser(store, userId, ['orgId', 'partition', 'body']);
-  if (!isRecordOf(user.partition, machineUserSection)) throw notServiceUser(userId);
+  const user = await requireUser(store, userId, ['orgId', 'partition', 'body']);
+  if (!isInSection(user.partition, machineUserSection)) throw notServiceUser(userId);
   const tokens = await listTokens(store, userId);
   const keys = [
     userKey(userId),
@@ -59,7 +59,7 @@ export async function deleteServiceUser(store: Store, userId: string): Promise<v
   await store.commit(keys.map((key) => ({ type: 'delete', key })));
 }
 
-async function existingOrganisation(store: Store, orgId: string): Promise<string> {
+async function requireOrganisation(store: Store, orgId: string): Promise<string> {
   const [found] = await store.getMany(
     [{ collection: organisationSection.collection, id: documentId(orgId) }],
     ['orgId'],
@@ -91,15 +91,15 @@ async function matching(
 ): Promise<DocumentKey[]> {
   const { collection } = section;
   const keys: DocumentKey[] = [];
-  const range = { collection, partition: partitionOf(orgId, section), fields: ['body'] } as const;
+  const range = { collection, partition: sectionPartition(orgId, section), fields: ['body'] } as const;
   for await (const documents of snapshot.scan(range)) {
-    const found = documents.filter((document) => textOf(document, path, orgId) === userId);
+    const found = documents.filter((document) => readText(document, path, orgId) === userId);
     keys.push(...found.map(({ id }) => ({ collection, id })));
   }
   return keys;
 }
 
-function textOf({ body = '{}' }: StoredDocument, path: string, orgId: string): string {
+function readText({ body = '{}' }: StoredDocument, path: string, orgId: string): string {
   const json: unknown = JSON.parse(body);
   return isJsonObject(json) ? textAt(json, path, orgId) : '';
 }

@@ -2,23 +2,23 @@ import { randomInt } from 'node:crypto';
 import { userKey } from '../auth/authorise.ts';
 import { otpEmailSet, userUnknown } from '../errors/accountErrors.ts';
 import { isJsonObject } from '../json/jsonObject.ts';
-import { readRecord, recordOf } from '../organisation/record.ts';
-import { createWrites, ownerOf, planRecord } from '../organisation/recordPlan.ts';
-import { isRecordOf } from '../organisation/section.ts';
+import { readRecord, toRecord } from '../organisation/record.ts';
+import { createWrites, documentPath, planRecord } from '../organisation/recordPlan.ts';
+import { isInSection } from '../organisation/section.ts';
 import { humanUserSection, machineUserSection } from '../organisation/sections/users.ts';
 import { organisationSection, policyKey } from '../organisation/sections.ts';
 import type { FieldName } from '../store/documentFields.ts';
 import type { DocumentKey, Store, StoredDocument, Write } from '../store/store.ts';
 
 /** A new id: 18 digits, as ZITADEL's are. */
-export function newId(): string {
+export function generateId(): string {
   return `${randomInt(100_000_000, 999_999_999)}${randomInt(100_000_000, 999_999_999)}`;
 }
 
 /** The writes that create an organisation. */
 export function organisationWrites(orgId: string, name: string, now: Date): Write[] {
   const json = { orgId, org: { name }, orgState: 'ORG_STATE_ACTIVE' };
-  return createWrites(planRecord(recordOf(organisationSection, json, orgId, false), false), now.toISOString());
+  return createWrites(planRecord(toRecord(organisationSection, json, orgId, false), false), now.toISOString());
 }
 
 /**
@@ -39,18 +39,14 @@ export async function userClaims(
   const record = readRecord(machineUserSection, JSON.parse(body), orgId);
   const keys = [true, false].flatMap((byDomain) => planRecord(record, byDomain).claims.map(({ key }) => key));
   const claims = await store.getMany(keys, ['ownerId']);
-  return keys.filter((_, index) => claims[index]?.ownerId === ownerOf({ collection: 'users', id }));
+  return keys.filter((_, index) => claims[index]?.ownerId === documentPath({ collection: 'users', id }));
 }
 
 /**
  * The stored user, person or service user.
  * @throws IdentityError NOT_FOUND naming the id
  */
-export async function existingUser(
-  store: Store,
-  userId: string,
-  fields: readonly FieldName[],
-): Promise<StoredDocument> {
+export async function requireUser(store: Store, userId: string, fields: readonly FieldName[]): Promise<StoredDocument> {
   const [user] = await store.getMany([userKey(userId)], fields);
   if (user === undefined) throw userUnknown(userId);
   return user;
@@ -72,7 +68,7 @@ export function enableOtpEmail(store: Store, userId: string, now: Date): Promise
   const key = userKey(userId);
   return store.transaction(async (transaction) => {
     const [user] = await transaction.getMany([key], ['otpEmail', 'sequence', 'partition']);
-    if (user === undefined || !isRecordOf(user.partition, humanUserSection)) throw userUnknown(userId);
+    if (user === undefined || !isInSection(user.partition, humanUserSection)) throw userUnknown(userId);
     if (user.otpEmail === true) throw otpEmailSet();
     const sequence = (user.sequence ?? 0) + 1;
     transaction.write([{ type: 'update', key, fields: { otpEmail: true, sequence, changedAt: now.toISOString() } }]);

@@ -51,11 +51,11 @@ export async function authorise(reader: Reader, caller: Caller, permission: Perm
   const keys = [instanceMemberKey(caller.userId)];
   if (orgId !== undefined) keys.push(organisationMemberKey(orgId, caller.userId));
   const memberships = await reader.getMany(keys);
-  if (!memberships.some((membership) => grants(rolesOf(membership), permission))) throw refusals[permission]();
+  if (!memberships.some((membership) => grants(parseRoles(membership), permission))) throw refusals[permission]();
 }
 
 /** The roles that a stored membership gives. */
-export function rolesOf(membership: StoredDocument | undefined): readonly string[] {
+export function parseRoles(membership: StoredDocument | undefined): readonly string[] {
   return membership?.body === undefined ? [] : memberSchema.parse(JSON.parse(membership.body)).roles;
 }
 
@@ -64,7 +64,7 @@ export function rolesOf(membership: StoredDocument | undefined): readonly string
  * zitadel 6.5). To be called before anything else of the request is looked at, so that nobody else learns from it.
  * @throws IdentityError UNAUTHENTICATED, PERMISSION_DENIED
  */
-export async function admit(
+export async function requirePermission(
   store: Store,
   authorization: string | undefined,
   permission: Permission,

@@ -10,7 +10,7 @@ const ENCODED = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$([A-Za-z0-9+/]+)\$([A-Za-z0
 /** Hashes a clear password with argon2id and a random salt, in PHC's string format. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16);
-  return `$argon2id$v=19$m=19456,t=2,p=1$${encode(salt)}$${encode(await tagOf(password, salt))}`;
+  return `$argon2id$v=19$m=19456,t=2,p=1$${encode(salt)}$${encode(await deriveTag(password, salt))}`;
 }
 
 /** Whether `encoded` is a hash that `hashPassword` made of `password`; false for a hash of any other kind. */
@@ -18,11 +18,11 @@ export async function verifyPassword(password: string, encoded: string): Promise
   const [, salt, tag] = ENCODED.exec(encoded) ?? [];
   if (salt === undefined || tag === undefined) return false;
   const expected = Buffer.from(tag, 'base64');
-  const actual = await tagOf(password, Buffer.from(salt, 'base64'));
+  const actual = await deriveTag(password, Buffer.from(salt, 'base64'));
   return expected.length === actual.length && timingSafeEqual(expected, actual);
 }
 
-async function tagOf(password: string, nonce: Buffer): Promise<Buffer> {
+async function deriveTag(password: string, nonce: Buffer): Promise<Buffer> {
   return Buffer.from(await derive('argon2id', { message: password, nonce, ...PARAMETERS }));
 }
 

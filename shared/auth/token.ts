@@ -10,7 +10,7 @@ const TOKEN = /^idpat_([A-Za-z0-9_-]{43})([0-9a-f]{8})$/;
  * A new personal access token: a prefix, 32 random bytes in base64url, and a CRC-32, so that garbage is refused without
  * a database read.
  */
-export function newToken(): string {
+export function generateToken(): string {
   const secret = randomBytes(32).toString('base64url');
   return `${PREFIX}${secret}${checksum(secret)}`;
 }

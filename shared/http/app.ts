@@ -4,7 +4,7 @@ import { methodNotAllowed, pathMalformed, routeNotFound, rpcNotFound } from '../
 import type { Code } from '../errors/identityError.ts';
 import { log } from '../log.ts';
 import type { Endpoint } from '../openapi/endpoint.ts';
-import { answerHeaders, errorResponse, isGrpc, requestIdFrom } from './errorResponse.ts';
+import { errorResponse, isGrpc, requestIdFrom, responseHeaders } from './errorResponse.ts';
 import type { Incoming, Outgoing } from './exchange.ts';
 
 /** What Hono's Context carries here: the socket's objects where there is a socket, and what the shell knows of the request. */
@@ -14,7 +14,7 @@ export interface HttpEnv {
 }
 
 /** What the answer goes out by; undefined where there is no socket. Hono passes on what `fetch` was given, which then is nothing. */
-export function outgoingOf(context: { env?: HttpEnv['Bindings'] }): Outgoing | undefined {
+export function getOutgoing(context: { env?: HttpEnv['Bindings'] }): Outgoing | undefined {
   return context.env?.outgoing;
 }
 
@@ -65,19 +65,19 @@ export interface AppOptions {
 export function createApp({ routes, corsOrigins = [] }: AppOptions): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
   app.onError((error, context) => refuse(context, error));
-  app.notFound((context) => refuse(context, isGrpc(contentTypeOf(context)) ? rpcNotFound() : routeNotFound()));
+  app.notFound((context) => refuse(context, isGrpc(getContentType(context)) ? rpcNotFound() : routeNotFound()));
   app.use(identify, cors(corsOrigins), refuseMalformedPath);
   for (const { method, path, handler } of routes) {
     app.on(method, path, (context) => {
       context.set('route', path);
       // Hono answers HEAD by the GET route.
-      return context.req.method === method ? handler(context) : refuseMethod(context, methodsOf(routes, path));
+      return context.req.method === method ? handler(context) : refuseMethod(context, allowedMethods(routes, path));
     });
   }
   for (const path of new Set(routes.map((route) => route.path))) {
     app.all(path, (context) => {
       context.set('route', path);
-      return refuseMethod(context, methodsOf(routes, path));
+      return refuseMethod(context, allowedMethods(routes, path));
     });
   }
   return app;
@@ -88,14 +88,14 @@ const identify: MiddlewareHandler<HttpEnv> = async (context, next) => {
   const requestId = requestIdFrom((name) => context.req.header(name));
   context.set('requestId', requestId);
   await next();
-  for (const [name, value] of Object.entries(answerHeaders(requestId))) context.header(name, value);
-  logWhenAnswered(context, start);
+  for (const [name, value] of Object.entries(responseHeaders(requestId))) context.header(name, value);
+  logWhenSent(context, start);
 };
 
 // An answer may stream for minutes: it is finished when its last byte is, not when its headers are known.
-function logWhenAnswered(context: Context<HttpEnv>, start: number): void {
+function logWhenSent(context: Context<HttpEnv>, start: number): void {
   const { status } = context.res;
-  const outgoing = outgoingOf(context);
+  const outgoing = getOutgoing(context);
   const finished = () =>
     log.requestFinished({
       method: context.req.method,
@@ -125,17 +125,17 @@ function isPercentEncodedUtf8(path: string): boolean {
   }
 }
 
-function methodsOf(routes: readonly Route[], path: string): string {
+function allowedMethods(routes: readonly Route[], path: string): string {
   const methods = routes.filter((route) => route.path === path).map((route) => route.method);
   return methods.join(', ');
 }
 
-function contentTypeOf(context: Context<HttpEnv>): string {
+function getContentType(context: Context<HttpEnv>): string {
   return context.req.header('content-type') ?? '';
 }
 
 function refuse(context: Context<HttpEnv>, error: unknown): Response {
-  return errorResponse(error, context.get('requestId'), contentTypeOf(context));
+  return errorResponse(error, context.get('requestId'), getContentType(context));
 }
 
 function refuseMethod(context: Context<HttpEnv>, allowed: string): Response {

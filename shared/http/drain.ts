@@ -7,19 +7,19 @@ import type { UndecidedConnections } from './protocolSwitch.ts';
 
 /** The requests of some servers that are not yet answered to the last byte. */
 export interface RunningRequests {
-  readonly answers: ReadonlySet<Outgoing>;
+  readonly responses: ReadonlySet<Outgoing>;
   /** Called whenever one has ended. */
   onEnd: (() => void) | undefined;
 }
 
 /** Follows the requests of servers from their first byte on. */
 export function followRequests(servers: readonly EventEmitter[]): RunningRequests {
-  const answers = new Set<Outgoing>();
-  const running: RunningRequests = { answers, onEnd: undefined };
+  const responses = new Set<Outgoing>();
+  const running: RunningRequests = { responses, onEnd: undefined };
   const follow = (_incoming: Incoming, outgoing: Outgoing) => {
-    answers.add(outgoing);
+    responses.add(outgoing);
     outgoing.once('close', () => {
-      answers.delete(outgoing);
+      responses.delete(outgoing);
       running.onEnd?.();
     });
   };
@@ -59,7 +59,7 @@ export function drainServer(server: Server, open: OpenConnections, limitMs: numb
   const { promise, resolve } = Promise.withResolvers<number>();
   const end = () => {
     clearTimeout(timer);
-    const cut = running.answers.size;
+    const cut = running.responses.size;
     server.closeAllConnections();
     for (const connection of [...sessions, ...undecided]) connection.destroy();
     server.close();
@@ -67,9 +67,9 @@ export function drainServer(server: Server, open: OpenConnections, limitMs: numb
   };
   const timer = setTimeout(end, limitMs);
   running.onEnd = () => {
-    if (running.answers.size === 0) end();
+    if (running.responses.size === 0) end();
   };
-  for (const outgoing of running.answers) closeAfter(outgoing);
+  for (const outgoing of running.responses) closeAfter(outgoing);
   // http.Server's own close would end idle connections at once.
   NetServer.prototype.close.call(server);
   for (const session of sessions) session.close();

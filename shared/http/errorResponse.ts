@@ -24,7 +24,7 @@ export function errorResponse(error: unknown, requestId: string, contentType?: s
   if (contentType !== undefined && isGrpc(contentType)) return grpcResponse(shown, requestId, contentType);
   const body = Buffer.from(JSON.stringify(shown.toJson()));
   const headers = new Headers({
-    ...answerHeaders(requestId),
+    ...responseHeaders(requestId),
     'content-type': 'application/json',
     'content-length': String(body.byteLength),
   });
@@ -36,7 +36,7 @@ export function errorResponse(error: unknown, requestId: string, contentType?: s
 function grpcResponse({ code, message }: IdentityError, requestId: string, contentType: string): Response {
   return new Response(null, {
     headers: {
-      ...answerHeaders(requestId),
+      ...responseHeaders(requestId),
       'content-type': contentType,
       'grpc-status': String(codes[code].number),
       'grpc-message': encodeGrpcMessage(message),
@@ -49,7 +49,7 @@ function headerSafe(text: string): string {
 }
 
 /** The headers that every answer carries, errors of the HTTP server itself included. */
-export function answerHeaders(requestId: string): Record<string, string> {
+export function responseHeaders(requestId: string): Record<string, string> {
   return {
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
@@ -85,7 +85,7 @@ export function encodeGrpcMessage(text: string): string {
 const lingerMs = 1000;
 
 /** Answers on a socket that has no response object, and ends it. A socket that is ended already is left alone. */
-export async function answerRaw(socket: Duplex, error: IdentityError): Promise<void> {
+export async function writeRawError(socket: Duplex, error: IdentityError): Promise<void> {
   if (socket.writableEnded) return;
   if (!socket.writable) {
     socket.destroy();

@@ -3,7 +3,7 @@ import { http as registerHttp } from '@google-cloud/functions-framework';
 import { type Config, readConfig } from '../config.ts';
 import { configureLog, log } from '../log.ts';
 import type { Application } from './requestListener.ts';
-import { endingSignals, shutDownOnSignals, urlOf } from './serve.ts';
+import { endingSignals, serverUrl, shutDownOnSignals } from './serve.ts';
 import { createHttpServer } from './server.ts';
 
 type CreateApp = (config: Config) => Application | Promise<Application>;
@@ -51,7 +51,7 @@ function functionServer(): http.Server {
     // The framework adds its handlers in this same event; they are gone before the event loop turns.
     process.nextTick(() => {
       replaceFrameworkSignals(before, () => drain(config.shutdownMs));
-      log.listening(urlOf(server));
+      log.listening(serverUrl(server));
     });
   });
   return server;

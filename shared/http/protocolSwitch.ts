@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { Http2Server } from 'node:http2';
 import type { Socket } from 'node:net';
 import { httpHeadersTimeout, httpMalformed } from '../errors/httpErrors.ts';
-import { answerRaw } from './errorResponse.ts';
+import { writeRawError } from './errorResponse.ts';
 
 /** How every HTTP/2 connection without TLS begins (RFC 9113 3.4). No method of HTTP/1 does. */
 const preface = Buffer.from('PRI');
@@ -50,11 +50,11 @@ function firstBytes(socket: Socket, timeoutMs: number, decided: (start: Buffer |
     end: () => {
       decide(undefined);
       if (start.length === 0) socket.end();
-      else void answerRaw(socket, httpMalformed());
+      else void writeRawError(socket, httpMalformed());
     },
     timeout: () => {
       decide(undefined);
-      void answerRaw(socket, httpHeadersTimeout());
+      void writeRawError(socket, httpHeadersTimeout());
     },
     error: () => socket.destroy(),
     close: () => decide(undefined),

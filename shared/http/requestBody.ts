@@ -6,7 +6,7 @@ import { bodyInvalid, bodyNoObject, requestTooLarge } from '../errors/errors.ts'
 import { bodyCorrupted, cancelled, encodingUnsupported } from '../errors/httpErrors.ts';
 import { IdentityError } from '../errors/identityError.ts';
 import { duplicateKey } from '../json/duplicateKeys.ts';
-import { JsonFault, parseJson } from '../json/jsonScanner.ts';
+import { JsonError, parseJson } from '../json/jsonScanner.ts';
 import { createBodyStorage, type ReceivedBody } from './receivedBody.ts';
 
 export type { ReceivedBody } from './receivedBody.ts';
@@ -71,7 +71,7 @@ export async function* readBody(request: Request, signal: AbortSignal): AsyncGen
   signal.addEventListener('abort', stop, { once: true });
   try {
     for (;;) {
-      if (signal.aborted) throw reasonOf(signal);
+      if (signal.aborted) throw abortReason(signal);
       const { done, value } = await readOrLeave(reader, signal);
       if (done) return;
       yield value;
@@ -87,11 +87,11 @@ async function readOrLeave(reader: ReadableStreamDefaultReader<Uint8Array>, sign
   try {
     return await reader.read();
   } catch {
-    throw signal.aborted ? reasonOf(signal) : cancelled();
+    throw signal.aborted ? abortReason(signal) : cancelled();
   }
 }
 
-function reasonOf(signal: AbortSignal): IdentityError {
+function abortReason(signal: AbortSignal): IdentityError {
   return signal.reason instanceof IdentityError ? signal.reason : cancelled();
 }
 
@@ -108,25 +108,25 @@ export async function readJsonBody(request: Request, maxBytes: number, signal: A
     signal,
   });
   try {
-    const text = await textOf(body.open());
+    const text = await readText(body.open());
     if (text.trim() === '') throw bodyNoObject();
     const value = parseJson(text, []);
     const twice = duplicateKey(text, value);
-    if (twice !== undefined) throw new JsonFault([], `duplicate field "${twice}"`);
+    if (twice !== undefined) throw new JsonError([], `duplicate field "${twice}"`);
     return value;
   } catch (error) {
-    if (error instanceof JsonFault) throw bodyInvalid(error.message);
+    if (error instanceof JsonError) throw bodyInvalid(error.message);
     throw error;
   } finally {
     await body.close();
   }
 }
 
-async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
+async function readText(bytes: AsyncIterable<Uint8Array>): Promise<string> {
   const parts: Uint8Array[] = [];
   for await (const part of bytes) parts.push(part);
   const whole = Buffer.concat(parts);
-  if (!isUtf8(whole)) throw new JsonFault([], 'invalid UTF-8');
+  if (!isUtf8(whole)) throw new JsonError([], 'invalid UTF-8');
   return new TextDecoder().decode(whole);
 }
 
@@ -168,10 +168,10 @@ async function* decode(
   try {
     yield* decoder;
   } catch (fault) {
-    throw isZlibFault(fault) ? bodyCorrupted(coding, fault) : fault;
+    throw isZlibError(fault) ? bodyCorrupted(coding, fault) : fault;
   }
 }
 
-function isZlibFault(fault: unknown): fault is Error {
+function isZlibError(fault: unknown): fault is Error {
   return fault instanceof Error && 'errno' in fault && 'code' in fault && /^Z_|^ERR_/.test(String(fault.code));
 }

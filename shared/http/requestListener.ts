@@ -58,16 +58,16 @@ export async function writeResponse(response: Response, outgoing: Outgoing, ling
     outgoing.end();
     refuseRest(outgoing.req);
   } catch (fault) {
-    await answerFault(fault, response, outgoing, lingerMs);
+    await writeFailure(fault, response, outgoing, lingerMs);
   } finally {
     outgoing.off('close', cancel);
   }
 }
 
-async function answerFault(fault: unknown, response: Response, outgoing: Outgoing, lingerMs: number) {
+async function writeFailure(fault: unknown, response: Response, outgoing: Outgoing, lingerMs: number) {
   const requestId = response.headers.get('x-request-id') ?? '';
   if (!outgoing.headersSent) return writeResponse(errorResponse(fault, requestId), outgoing, lingerMs);
-  if (!isGone(outgoing)) log.answerBroken(fault, requestId);
+  if (!isGone(outgoing)) log.responseBroken(fault, requestId);
   cut(outgoing);
 }
 

@@ -25,13 +25,13 @@ export async function serve({ app, host, port, drainMs = 10_000 }: ServeOptions)
   const { server, drain } = createHttpServer(app);
   server.listen(port, host);
   await once(server, 'listening');
-  const url = urlOf(server);
+  const url = serverUrl(server);
   log.listening(url);
   return { url, close: () => drain(drainMs) };
 }
 
 /** The base URL of a listening server, without a slash at its end. */
-export function urlOf(server: Server): string {
+export function serverUrl(server: Server): string {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new TypeError('the server does not listen on a port');
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;

@@ -11,7 +11,7 @@ import {
 } from '../errors/httpErrors.ts';
 import type { IdentityError } from '../errors/identityError.ts';
 import { drainServer, followRequests, followSessions, type RunningRequests } from './drain.ts';
-import { answerRaw, errorResponse, newRequestId } from './errorResponse.ts';
+import { errorResponse, newRequestId, writeRawError } from './errorResponse.ts';
 import { closeAfter, continueOnDemand, type Incoming, isHttp1, type Outgoing } from './exchange.ts';
 import { switchProtocols } from './protocolSwitch.ts';
 import { type Application, requestListener, writeResponse } from './requestListener.ts';
@@ -59,8 +59,8 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
     if (hasLargeHeaders(incoming)) return refuse(httpHeadersTooLarge(), incoming, outgoing, lingerMs);
     return listener(incoming, outgoing);
   };
-  for (const one of [server, http2Server]) answerRequests(one, answer, lingerMs);
-  answerParserErrors(server, running);
+  for (const one of [server, http2Server]) handleRequests(one, answer, lingerMs);
+  handleParserErrors(server, running);
   refuseTunnels(server, http2Server, lingerMs);
   return {
     server,
@@ -83,7 +83,7 @@ function createHttp1Server(headersTimeout: number): Server {
   });
 }
 
-function answerRequests(
+function handleRequests(
   server: EventEmitter,
   answer: (incoming: Incoming, outgoing: Outgoing) => Promise<void>,
   lingerMs: number,
@@ -104,7 +104,7 @@ function refuse(error: IdentityError, incoming: Incoming, outgoing: Outgoing, li
 }
 
 function refuseTunnels(server: Server, http2Server: Http2Server, lingerMs: number): void {
-  server.on('connect', (_incoming, socket) => void answerRaw(socket, methodNotAllowed()));
+  server.on('connect', (_incoming, socket) => void writeRawError(socket, methodNotAllowed()));
   http2Server.on('connect', (incoming: Incoming, outgoing: Outgoing) =>
     refuse(methodNotAllowed(), incoming, outgoing, lingerMs),
   );
@@ -135,12 +135,12 @@ function bracketAuthority({ headers }: Http2ServerRequest): void {
 }
 
 /** Answers what Node's HTTP/1 parser gives up on. */
-function answerParserErrors(server: Server, running: RunningRequests): void {
+function handleParserErrors(server: Server, running: RunningRequests): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    const current = [...running.answers].filter(isHttp1).find((outgoing) => outgoing.socket === socket);
+    const current = [...running.responses].filter(isHttp1).find((outgoing) => outgoing.socket === socket);
     if (current?.req.complete) endAfter(current);
     else if (current?.headersSent || error.code === 'ECONNRESET') socket.destroy();
-    else void answerRaw(socket, parserFault(error.code));
+    else void writeRawError(socket, parserError(error.code));
   });
 }
 
@@ -152,7 +152,7 @@ function endAfter(outgoing: Outgoing): void {
 }
 
 /** The error of a request that the parser gave up on, by the parser's code. */
-function parserFault(code: string | undefined): IdentityError {
+function parserError(code: string | undefined): IdentityError {
   if (code === 'HPE_HEADER_OVERFLOW') return httpHeadersTooLarge();
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return httpHeadersTimeout();
   return httpMalformed();

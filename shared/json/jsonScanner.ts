@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { isSpace, kindOf, type ValueKind, ValueScanner } from './valueScanner.ts';
+import { isSpace, type ValueKind, ValueScanner, valueKind } from './valueScanner.ts';
 
 /** Where a value stands: the keys and indexes that lead to it from the root. */
 export type JsonPath = readonly (string | number)[];
@@ -20,7 +20,7 @@ export interface ScannedValue {
 }
 
 /** The input is not JSON, or not of the form that was expected. */
-export class JsonFault extends Error {
+export class JsonError extends Error {
   override readonly name = 'JsonFault';
   readonly path: JsonPath;
 
@@ -158,7 +158,7 @@ export class JsonScanner {
     const container = this.stack.at(-1);
     if (container?.array) this.path[this.path.length - 1] = container.index++;
     if (byte === 0x2c || byte === 0x7d || byte === 0x5d || byte === 0x3a) throw this.unexpected(byte, 'a value');
-    const kind = kindOf(byte);
+    const kind = valueKind(byte);
     const treatment = this.treat(this.path, kind);
     if (treatment !== 'enter' || (kind !== 'object' && kind !== 'array')) {
       this.start(kind, at, treatment, false);
@@ -220,8 +220,8 @@ export class JsonScanner {
     return bytes.toString('utf8');
   }
 
-  private fault(message: string): JsonFault {
-    return new JsonFault(this.place, message);
+  private fault(message: string): JsonError {
+    return new JsonError(this.place, message);
   }
 
   /** Where a fault is: before an object's first field has a name, that is the object itself. */
@@ -231,7 +231,7 @@ export class JsonScanner {
     return nameless ? this.path.slice(0, -1) : [...this.path];
   }
 
-  private unexpected(byte: number, wanted: string): JsonFault {
+  private unexpected(byte: number, wanted: string): JsonError {
     const character = byte < 0x80 ? JSON.stringify(String.fromCharCode(byte)) : 'non-ASCII byte';
     return this.fault(`unexpected ${character}, expected ${wanted}`);
   }
@@ -242,11 +242,11 @@ export class JsonScanner {
  * @throws JsonFault
  */
 export function parseJson(text: string, path: JsonPath): unknown {
-  if (hasHalfPair(text)) throw new JsonFault([...path], 'unpaired surrogate in an escape');
+  if (hasUnpairedSurrogate(text)) throw new JsonError([...path], 'unpaired surrogate in an escape');
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new JsonFault([...path], error instanceof Error ? error.message : String(error));
+    throw new JsonError([...path], error instanceof Error ? error.message : String(error));
   }
 }
 
@@ -254,7 +254,7 @@ const HIGH_ALONE = /\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])/;
 const LOW_ALONE = /(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F]/;
 
 /** Whether an escape in JSON stands for a surrogate without its other half. */
-function hasHalfPair(text: string): boolean {
+function hasUnpairedSurrogate(text: string): boolean {
   if (!text.includes('\\ud') && !text.includes('\\uD')) return false;
   const escapes = text.replaceAll('\\\\', ' ');
   return HIGH_ALONE.test(escapes) || LOW_ALONE.test(escapes);

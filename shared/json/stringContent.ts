@@ -1,5 +1,5 @@
 import { TextDecoder } from 'node:util';
-import { JsonFault, parseJson } from './jsonScanner.ts';
+import { JsonError, parseJson } from './jsonScanner.ts';
 
 /**
  * The bytes that a JSON string stands for, streamed: `content` is what stands between the string's quotes, in UTF-8.
@@ -24,7 +24,7 @@ function decode(decoder: TextDecoder, chunk?: Uint8Array): string {
   try {
     return decoder.decode(chunk, { stream: chunk !== undefined });
   } catch (cause) {
-    throw new JsonFault([], `invalid UTF-8: ${String(cause)}`);
+    throw new JsonError([], `invalid UTF-8: ${String(cause)}`);
   }
 }
 

@@ -10,7 +10,7 @@ const COMMA = 0x2c;
 export type ValueKind = 'object' | 'array' | 'string' | 'scalar';
 
 /** The kind of the value that begins with `byte`. */
-export function kindOf(byte: number): ValueKind {
+export function valueKind(byte: number): ValueKind {
   if (byte === OPEN_BRACE) return 'object';
   if (byte === OPEN_BRACKET) return 'array';
   return byte === QUOTE ? 'string' : 'scalar';

@@ -1,6 +1,6 @@
 import { Storage } from '@google-cloud/storage';
 import { JWT } from 'google-auth-library';
-import { orAbort } from '../async.ts';
+import { raceAbort } from '../async.ts';
 import { checkObjectName } from './objectName.ts';
 import type { ObjectLocation, ObjectStorage, ServiceAccount } from './objectStorage.ts';
 import { pinObject } from './readObject.ts';
@@ -21,20 +21,20 @@ export interface CloudStorageOptions {
 export function createCloudStorage({ apiEndpoint }: CloudStorageOptions = {}): ObjectStorage {
   return {
     async write(location, content, signal) {
-      const target = targetOf(location, 'write');
+      const target = createTarget(location, 'write');
       const storage = openStorage(location.account, 'read_write', apiEndpoint);
-      const session = await orAbort(startUpload(storage, target), signal);
+      const session = await raceAbort(startUpload(storage, target), signal);
       return writeObject(session, content, signal);
     },
     async pin(location, signal) {
-      const target = targetOf(location, 'read');
+      const target = createTarget(location, 'read');
       const storage = openStorage(location.account, 'read_only', apiEndpoint);
-      return orAbort(pinObject(storage, target), signal);
+      return raceAbort(pinObject(storage, target), signal);
     },
   };
 }
 
-function targetOf({ bucket, path }: ObjectLocation, use: Target['use']): Target {
+function createTarget({ bucket, path }: ObjectLocation, use: Target['use']): Target {
   checkObjectName({ bucket, path }, '');
   return { bucket, path, use };
 }

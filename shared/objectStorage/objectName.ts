@@ -50,13 +50,13 @@ const objectRules: readonly Rule[] = [
 export function checkObjectName(name: { readonly bucket: string; readonly path: string }, field: string): void {
   const prefix = field === '' ? '' : `${field}.`;
   const violations = [
-    ...violationsOf(bucketRules, name.bucket, `${prefix}bucket`),
-    ...violationsOf(objectRules, name.path, `${prefix}path`),
+    ...findViolations(bucketRules, name.bucket, `${prefix}bucket`),
+    ...findViolations(objectRules, name.path, `${prefix}path`),
   ];
   if (violations.length > 0) throw invalidRequest(violations);
 }
 
-function violationsOf(rules: readonly Rule[], name: string, field: string): FieldViolation[] {
+function findViolations(rules: readonly Rule[], name: string, field: string): FieldViolation[] {
   const broken = rules.find((rule) => !rule.holds(name));
   return broken === undefined ? [] : [{ field, description: broken.otherwise }];
 }

@@ -54,7 +54,7 @@ export async function sendChunk(session: UploadSession, chunk: Chunk, signal: Ab
       from === undefined ? askState(session, signal) : sendFrom(session, chunk, from, signal);
     const state: UploadState | undefined = await asked.catch(pause);
     if (state !== undefined && isSettled(state, chunk)) return state;
-    const kept: number | undefined = state && keptOf(session, chunk, state.kept);
+    const kept: number | undefined = state && checkKept(session, chunk, state.kept);
     if (kept !== undefined && kept === from) await pause(nothingKept);
     else if (kept !== undefined && from !== undefined) backoff.progressed();
     from = kept;
@@ -88,7 +88,7 @@ function isSettled(state: UploadState, chunk: Chunk): boolean {
   return chunk.whole === undefined && state.kept === chunk.start + chunk.bytes.length;
 }
 
-function keptOf(session: UploadSession, chunk: Chunk, kept: number): number {
+function checkKept(session: UploadSession, chunk: Chunk, kept: number): number {
   if (kept >= chunk.start && kept <= chunk.start + chunk.bytes.length) return kept;
   throw storageUnavailable(session.target, new Error(`the upload stands at ${kept}, not at ${chunk.start}`));
 }
@@ -141,7 +141,10 @@ const turnSize = 512 * 1024;
  * Cuts content into chunks of `size` bytes; only the last can be shorter. Two buffers are used in turn, so a chunk is
  * valid until the chunk after the next one is asked for.
  */
-export async function* chunksOf(content: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Chunk, void, void> {
+export async function* splitChunks(
+  content: AsyncIterable<Uint8Array>,
+  size: number,
+): AsyncGenerator<Chunk, void, void> {
   const crc32c = new CRC32C();
   let [buffer, spare]: [Buffer, Buffer | undefined] = [Buffer.allocUnsafeSlow(size), undefined];
   let [start, filled, sinceTurn] = [0, 0, 0];

@@ -5,9 +5,9 @@ import {
   askState,
   type Chunk,
   cancelUpload,
-  chunksOf,
   type FinishedObject,
   sendChunk,
+  splitChunks,
   type UploadSession,
 } from './uploadSession.ts';
 
@@ -29,7 +29,7 @@ export async function writeObject(
 ): Promise<WrittenObject> {
   const stop = new AbortController();
   const either = AbortSignal.any([signal, stop.signal]);
-  const chunks = chunksOf(untilAborted(content, either), chunkSize);
+  const chunks = splitChunks(untilAborted(content, either), chunkSize);
   const progress: Progress = { last: undefined };
   try {
     return await sendAll(session, chunks, either, progress);

@@ -7,7 +7,7 @@ export type JsonSchema = z.core.JSONSchema.JSONSchema;
 type Part = boolean | JsonSchema;
 
 /** What an answer of this contract looks like. Contracts with an `id` stand in `$defs`. */
-export function answerSchema(contract: z.ZodType): JsonSchema {
+export function responseSchema(contract: z.ZodType): JsonSchema {
   return published(z.toJSONSchema(contract, { io: 'output' }));
 }
 

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import packageJson from '../../package.json' with { type: 'json' };
 import { errorBody } from '../errors/identityError.ts';
 import type { Endpoint, Operation } from './endpoint.ts';
-import { answerSchema, type JsonSchema, mapSchemas, requestSchema } from './jsonSchema.ts';
+import { type JsonSchema, mapSchemas, requestSchema, responseSchema } from './jsonSchema.ts';
 
 // An OpenAPI 3.1 document, as far as this service writes it.
 
@@ -103,7 +103,7 @@ function describeRequest({ schema, examples }: NonNullable<Operation['request']>
 }
 
 function answer(description: string, contract: z.ZodType, schemas: Schemas): ResponseObject {
-  return { description, content: json({ schema: hoist(answerSchema(contract), schemas) }) };
+  return { description, content: json({ schema: hoist(responseSchema(contract), schemas) }) };
 }
 
 function json(body: MediaTypeObject): Record<string, MediaTypeObject> {

@@ -62,7 +62,7 @@ export class ManifestTally {
 }
 
 const form = 'each in the form of ZITADEL’s message `zitadel.admin.v1.DataOrg`';
-const records = Object.fromEntries(sections.map((section) => [section.name, recordsOf(section)]));
+const records = Object.fromEntries(sections.map((section) => [section.name, recordsSchema(section)]));
 const plain = {
   org: z.looseObject({ name: z.string().optional() }),
   orgState: z.string(),
@@ -101,7 +101,7 @@ export const importedFile = z
     anyOf: [{ required: ['orgs'] }, { maxProperties: 0 }],
   });
 
-function recordsOf(section: Section): z.ZodType {
+function recordsSchema(section: Section): z.ZodType {
   const { inner } = section;
   const record = z.looseObject(inner === undefined ? {} : { [inner]: z.looseObject({}) });
   return isList(section) ? z.array(record) : record;

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../json/jsonObject.ts';
-import type { RecordFault } from './section.ts';
+import type { RecordIssue } from './section.ts';
 
 /** What a clear password must have: ZITADEL's policy, as the organisation document has it (zitadel 2.2). */
 export interface PasswordComplexity {
@@ -20,7 +20,7 @@ export const defaultComplexity: PasswordComplexity = {
 };
 
 /** Reads a policy from its record in canonical form, in which what is false is left out. */
-export function complexityOf(policy: JsonObject): PasswordComplexity {
+export function parseComplexity(policy: JsonObject): PasswordComplexity {
   return {
     minLength: Number(policy.minLength ?? 0),
     hasLowercase: policy.hasLowercase === true,
@@ -33,7 +33,7 @@ export function complexityOf(policy: JsonObject): PasswordComplexity {
 const key = (name: string) => `Errors.User.PasswordComplexityPolicy.${name}`;
 
 /** Why a password is too weak (zitadel 3.4); undefined when it is not. */
-export function complexityFault(policy: PasswordComplexity, password: string): RecordFault | undefined {
+export function complexityIssue(policy: PasswordComplexity, password: string): RecordIssue | undefined {
   if ([...password].length < policy.minLength) return { id: 'DOMAIN-HuJf6', key: key('MinLength') };
   if (policy.hasLowercase && !/\p{Ll}/u.test(password)) return { id: 'DOMAIN-co3Xw', key: key('HasLower') };
   if (policy.hasUppercase && !/\p{Lu}/u.test(password)) return { id: 'DOMAIN-VoaRj', key: key('HasUpper') };

@@ -5,10 +5,10 @@ import { DataOrgSchema as DataOrgV1Schema } from '@zitadel/proto/zitadel/v1_pb.j
 import { isJsonObject, type JsonObject, takeAt, valueAt } from '../json/jsonObject.ts';
 import type { DocumentFields } from '../store/documentFields.ts';
 import { checkRules } from './rules.ts';
-import { type Credential, type Credentials, partitionOf, type Section } from './section.ts';
+import { type Credential, type Credentials, type Section, sectionPartition } from './section.ts';
 
 /** Something in a document that is not as the contract says. */
-export interface FaultyField {
+export interface FieldIssue {
   /** Where, from the record on: `user.email.email`; empty for the record itself. */
   readonly path: string;
   readonly reason: string;
@@ -17,18 +17,18 @@ export interface FaultyField {
 }
 
 /** A part of a document is not as the contract says, in one or more of its fields. */
-export class DocumentFault extends Error {
+export class InvalidRecordError extends Error {
   override readonly name = 'DocumentFault';
-  readonly fields: readonly FaultyField[];
+  readonly issues: readonly FieldIssue[];
 
-  constructor(fields: readonly FaultyField[]) {
+  constructor(fields: readonly FieldIssue[]) {
     super(fields.map(({ path, reason }) => (path === '' ? reason : `${path}: ${reason}`)).join('; '));
-    this.fields = fields;
+    this.issues = fields;
   }
 }
 
 /** A field of the organisation document, in either of its shapes (zitadel 2). */
-export interface DocumentField {
+export interface OrganisationField {
   /** Its JSON name. */
   readonly name: string;
   readonly list: boolean;
@@ -40,7 +40,7 @@ export interface DocumentField {
  * The fields of an organisation in both shapes by both of their spellings. A v2 export is also taken where a v1 document
  * is expected, so the shapes are read as one: a field that both have is v2's, and v1 adds its own four.
  */
-export const documentFields: ReadonlyMap<string, DocumentField> = new Map(
+export const organisationFields: ReadonlyMap<string, OrganisationField> = new Map(
   [...DataOrgV1Schema.fields, ...DataOrgSchema.fields].flatMap((field) => {
     const described = describe(field);
     return [
@@ -50,7 +50,7 @@ export const documentFields: ReadonlyMap<string, DocumentField> = new Map(
   }),
 );
 
-function describe(field: DescField): DocumentField {
+function describe(field: DescField): OrganisationField {
   return {
     name: field.jsonName,
     list: field.fieldKind === 'list',
@@ -71,7 +71,7 @@ export function readMessage(schema: DescMessage, value: unknown, checked: Checke
   const json = isJsonObject(encoded) ? encoded : {};
   const faults =
     checked === undefined ? [] : checkRules(schema, message).filter(({ path }) => !isLeftOut(checked, json, path));
-  if (faults.length > 0) throw new DocumentFault(faults);
+  if (faults.length > 0) throw new InvalidRecordError(faults);
   return json;
 }
 
@@ -85,7 +85,7 @@ function decode(schema: DescMessage, value: unknown): Message {
   try {
     return fromJson(schema, asJson(value), { ignoreUnknownFields: true });
   } catch (error) {
-    throw new DocumentFault([{ path: '', reason: error instanceof Error ? error.message : String(error) }]);
+    throw new InvalidRecordError([{ path: '', reason: error instanceof Error ? error.message : String(error) }]);
   }
 }
 
@@ -111,7 +111,7 @@ export interface OrganisationRecord {
 }
 
 const schemas = new Map<string, DescMessage>();
-for (const field of documentFields.values()) if (field.schema !== undefined) schemas.set(field.name, field.schema);
+for (const field of organisationFields.values()) if (field.schema !== undefined) schemas.set(field.name, field.schema);
 
 /**
  * Reads one record from JSON, by the wire's JSON mapping (zitadel 1.1).
@@ -128,12 +128,12 @@ export function readRecord(section: Section, value: unknown, orgId: string, chec
     checked ? section : undefined,
   );
   if (section.inner !== undefined && json[section.inner] === undefined)
-    throw new DocumentFault([{ path: section.inner, reason: 'value is required' }]);
-  return recordOf(section, json, orgId, section.otpEmail === true && hasOtpEmail(value));
+    throw new InvalidRecordError([{ path: section.inner, reason: 'value is required' }]);
+  return toRecord(section, json, orgId, section.otpEmail === true && hasOtpEmail(value));
 }
 
 /** Makes a record of canonical JSON, which is changed: defaults are filled in and credentials taken out. */
-export function recordOf(section: Section, json: JsonObject, orgId: string, otpEmail: boolean): OrganisationRecord {
+export function toRecord(section: Section, json: JsonObject, orgId: string, otpEmail: boolean): OrganisationRecord {
   section.normalise?.(json, orgId);
   const credentials: { [Field in Credential['field']]?: string } = {};
   for (const { path, field } of section.credentials ?? []) {
@@ -163,7 +163,7 @@ export function sealed(json: JsonObject): Pick<OrganisationRecord, 'body' | 'dig
 /** The fields in which a record is stored, apart from those that say when. */
 export function storedFields(record: OrganisationRecord): DocumentFields {
   return {
-    partition: partitionOf(record.orgId, record.section),
+    partition: sectionPartition(record.orgId, record.section),
     orgId: record.orgId,
     body: record.body,
     digest: record.digest,
@@ -177,9 +177,9 @@ export function storedFields(record: OrganisationRecord): DocumentFields {
 function hasOtpEmail(value: unknown): boolean {
   if (!isJsonObject(value)) return false;
   if ('otpEmail' in value && 'otp_email' in value) {
-    throw new DocumentFault([{ path: 'otpEmail', reason: 'duplicate field "otp_email"' }]);
+    throw new InvalidRecordError([{ path: 'otpEmail', reason: 'duplicate field "otp_email"' }]);
   }
   const flag = value.otpEmail ?? value.otp_email ?? false;
-  if (typeof flag !== 'boolean') throw new DocumentFault([{ path: 'otpEmail', reason: 'expected true or false' }]);
+  if (typeof flag !== 'boolean') throw new InvalidRecordError([{ path: 'otpEmail', reason: 'expected true or false' }]);
   return flag;
 }

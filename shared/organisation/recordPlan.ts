@@ -2,19 +2,19 @@ import { textAt, textsAt, valueAt } from '../json/jsonObject.ts';
 import type { DocumentFields } from '../store/documentFields.ts';
 import { type DocumentKey, documentId, type Write } from '../store/store.ts';
 import { type OrganisationRecord, storedFields } from './record.ts';
-import type { RecordFault, Reference, ReservedName, UniqueName } from './section.ts';
+import type { RecordIssue, Reference, ReservedName, UniqueName } from './section.ts';
 
 /** A name that a record claims, and the fault when another record holds it. */
 interface PlannedClaim {
   readonly key: DocumentKey;
-  readonly taken: RecordFault;
+  readonly taken: RecordIssue;
 }
 
 /** A name that a record must not use where another organisation claims it, and the fault then. */
 export interface PlannedReserve {
   readonly type: string;
   readonly name: string;
-  readonly reserved: RecordFault;
+  readonly reserved: RecordIssue;
 }
 
 /** Where a record goes and what it claims. */
@@ -54,7 +54,7 @@ function plannedReserves({ type, suffixOf, reserved }: ReservedName, { json, org
 }
 
 /** What a claim stores as its owner. */
-export function ownerOf({ collection, id }: DocumentKey): string {
+export function documentPath({ collection, id }: DocumentKey): string {
   return `${collection}/${id}`;
 }
 
@@ -67,7 +67,11 @@ export function createRecord({ record, key }: RecordPlan, createdAt: string): Wr
 /** The writes that create a record with all its claims. */
 export function createWrites(plan: RecordPlan, createdAt: string): Write[] {
   const claims = plan.claims.map(
-    ({ key }): Write => ({ type: 'create', key, fields: { orgId: plan.record.orgId, ownerId: ownerOf(plan.key) } }),
+    ({ key }): Write => ({
+      type: 'create',
+      key,
+      fields: { orgId: plan.record.orgId, ownerId: documentPath(plan.key) },
+    }),
   );
   return [createRecord(plan, createdAt), ...claims];
 }
@@ -79,16 +83,16 @@ export interface PlannedReference {
 }
 
 /** The references of a record, those of lists one by one. */
-export function referencesOf({ section, json, orgId }: OrganisationRecord): PlannedReference[] {
+export function planReferences({ section, json, orgId }: OrganisationRecord): PlannedReference[] {
   return (section.references ?? []).flatMap((reference) =>
-    keysOf(reference, (path) => textsAt(json, path, orgId))
+    expandKeys(reference, (path) => textsAt(json, path, orgId))
       .filter((parts) => reference.optional !== true || parts.at(-1) !== '')
       .map((parts) => ({ reference, key: { collection: reference.collection, id: documentId(...parts) } })),
   );
 }
 
 /** The keys that a reference's paths lead to: one, or one for each element of the list that one of them leads through. */
-function keysOf({ key }: Reference, textsOf: (path: string) => readonly string[]): string[][] {
+function expandKeys({ key }: Reference, textsOf: (path: string) => readonly string[]): string[][] {
   let keys: string[][] = [[]];
   for (const path of key) {
     const texts = textsOf(path);

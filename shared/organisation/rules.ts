@@ -9,7 +9,7 @@ import {
 } from '@zitadel/proto/validate/validate_pb.js';
 
 /** A broken rule: where in the message, in JSON names (`user.email.email`), and why. */
-interface RuleFault {
+interface RuleIssue {
   readonly path: string;
   readonly reason: string;
   /** The same as ZITADEL says it (zitadel 3.2): each message and field on the way. */
@@ -31,9 +31,9 @@ const compiled = new Map<string, readonly FieldCheck[]>();
  * Checks a message by the rules that its descriptor carries (zitadel 3), nested ones included.
  * @returns every broken rule, one a field; none where all hold
  */
-export function checkRules(schema: DescMessage, message: Message): RuleFault[] {
-  const faults: RuleFault[] = [];
-  checkMessage(checksOf(schema), message, '', '', faults);
+export function checkRules(schema: DescMessage, message: Message): RuleIssue[] {
+  const faults: RuleIssue[] = [];
+  checkMessage(compileChecks(schema), message, '', '', faults);
   return faults;
 }
 
@@ -48,7 +48,7 @@ function checkMessage(
   message: object,
   path: string,
   lead: string,
-  faults: RuleFault[],
+  faults: RuleIssue[],
 ): void {
   for (const check of checks) {
     const value: unknown = Reflect.get(message, check.field.localName);
@@ -66,9 +66,9 @@ function checkField(
   path: string,
   at: string,
   lead: string,
-  faults: RuleFault[],
+  faults: RuleIssue[],
 ): void {
-  const reason = check.rules === undefined ? undefined : reasonOf(check.rules, check.field, value);
+  const reason = check.rules === undefined ? undefined : brokenRule(check.rules, check.field, value);
   if (reason !== undefined) {
     faults.push({ path, reason, message: `${lead}invalid ${check.goName}${at}: ${reason}` });
   } else if (check.nested.length > 0 && typeof value === 'object' && value !== null) {
@@ -83,22 +83,22 @@ function checkField(
 }
 
 /** The fields of a message that have rules, or lead to fields that have. */
-function checksOf(schema: DescMessage): readonly FieldCheck[] {
+function compileChecks(schema: DescMessage): readonly FieldCheck[] {
   const known = compiled.get(schema.typeName);
   if (known !== undefined) return known;
   const checks = schema.fields
-    .map((field) => checkOf(schema, field))
+    .map((field) => compileCheck(schema, field))
     .filter((check) => check.rules ?? check.nested.length > 0);
   compiled.set(schema.typeName, checks);
   return checks;
 }
 
-function checkOf(schema: DescMessage, field: DescField): FieldCheck {
+function compileCheck(schema: DescMessage, field: DescField): FieldCheck {
   return {
     field,
     goName: `${goMessageName(schema)}.${goCase(field.name)}`,
     rules: hasOption(field, rules) ? getOption(field, rules) : undefined,
-    nested: field.message === undefined ? [] : checksOf(field.message),
+    nested: field.message === undefined ? [] : compileChecks(field.message),
   };
 }
 
@@ -112,7 +112,7 @@ function goCase(name: string): string {
 }
 
 /** Why a value breaks the rules of its field, in ZITADEL's words (zitadel 3.2); undefined when it does not. */
-function reasonOf({ type, message }: FieldRules, field: DescField, value: unknown): string | undefined {
+function brokenRule({ type, message }: FieldRules, field: DescField, value: unknown): string | undefined {
   if (value === undefined) return message?.required ? 'value is required' : undefined;
   if (type.case === 'string' && typeof value === 'string') return stringReason(type.value, value);
   if (type.case === 'enum' && typeof value === 'number') return enumReason(type.value, field, value);

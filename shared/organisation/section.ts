@@ -18,7 +18,7 @@ type ListPath = string;
 export const phases = [1, 2, 3, 4] as const;
 
 /** An error of ZITADEL's that goes into the import response's `errors`, as `ID=<id> Message=<key>` (zitadel 5.7). */
-export interface RecordFault {
+export interface RecordIssue {
   readonly id: string;
   readonly key: string;
 }
@@ -27,7 +27,7 @@ export interface RecordFault {
 export interface UniqueName {
   readonly type: string;
   readonly parts: readonly FieldPath[];
-  readonly taken: RecordFault;
+  readonly taken: RecordIssue;
   /** Claimed only by records in which this field is true. */
   readonly onlyIf?: FieldPath;
   /** Within the organisation only, where its login names carry the organisation's domain (zitadel 3.4). */
@@ -40,7 +40,7 @@ export interface ReservedName {
   readonly type: string;
   /** The name is what stands behind the last `@` of the text here; without an `@` there is none. */
   readonly suffixOf: FieldPath;
-  readonly reserved: RecordFault;
+  readonly reserved: RecordIssue;
 }
 
 /** A record that must be there for this one to be written. */
@@ -48,15 +48,15 @@ export interface Reference {
   readonly collection: Collection;
   /** At most one part leads through a list: then each of its elements refers to a record. */
   readonly key: readonly ListPath[];
-  readonly missing: RecordFault;
+  readonly missing: RecordIssue;
   /** Whether a record may do without: then an empty `key` refers to nothing. */
   readonly optional?: true;
   /** What happens where the record referred to belongs to another organisation: nothing, or this. */
-  readonly ofOther?: 'notCarried' | RecordFault;
+  readonly ofOther?: 'notCarried' | RecordIssue;
   /** What is wrong where it belongs to the same one. */
-  readonly ofOwn?: RecordFault;
+  readonly ofOwn?: RecordIssue;
   /** What the record referred to must be like beside being there. */
-  readonly check?: (target: JsonObject, record: JsonObject, orgId: string) => RecordFault | undefined;
+  readonly check?: (target: JsonObject, record: JsonObject, orgId: string) => RecordIssue | undefined;
 }
 
 /** A credential inside a record: kept in a field of its own, exported only when `flag` is set (specification 2.4). */
@@ -104,11 +104,11 @@ export interface Section {
    * What a record of its own must be like beyond the rules of its fields (zitadel 5.7).
    * @param now when the import began, ISO 8601
    */
-  readonly check?: (record: JsonObject, now: string) => RecordFault | undefined;
+  readonly check?: (record: JsonObject, now: string) => RecordIssue | undefined;
   /** A field that stays as it is when a record is overwritten, since other records were written by it. */
   readonly fixed?: FieldPath;
   /** `type` and `id` of an entry in `errors`, and the fault where the record exists with other content. */
-  readonly error: { readonly type: string; readonly id: readonly FieldPath[]; readonly exists: RecordFault };
+  readonly error: { readonly type: string; readonly id: readonly FieldPath[]; readonly exists: RecordIssue };
   /** Where a written record is listed in the import response's `success` (zitadel 5.8): its id, or an object. */
   readonly success?: {
     readonly field: string;
@@ -137,17 +137,17 @@ export function isList({ collection }: Section): boolean {
 }
 
 /** Whether a stored document, by its `partition`, is a record of the section. */
-export function isRecordOf(partition: string | undefined, { name }: Section): boolean {
+export function isInSection(partition: string | undefined, { name }: Section): boolean {
   return partition?.startsWith(`${name}/`) === true;
 }
 
 /** What the records of one section of one organisation are found by in the store. */
-export function partitionOf(orgId: string, section: Section): string {
+export function sectionPartition(orgId: string, section: Section): string {
   return `${section.name}/${orgId}`;
 }
 
 /** A unique name that another record has. */
-export const taken = (key: string): RecordFault => ({ id: 'V3-DKcYh', key });
+export const taken = (key: string): RecordIssue => ({ id: 'V3-DKcYh', key });
 /** A user who must exist, person or service user. */
 export const user = (path: string, id: string): Reference => ({
   collection: 'users',

@@ -3,7 +3,7 @@ import { createContextValues } from '@connectrpc/connect';
 import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse } from '@connectrpc/connect/protocol';
 import type { Context } from 'hono';
 import { mediaTypeUnsupported } from '../errors/httpErrors.ts';
-import { type HttpEnv, outgoingOf } from '../http/app.ts';
+import { getOutgoing, type HttpEnv } from '../http/app.ts';
 import { encodeGrpcMessage } from '../http/errorResponse.ts';
 import type { Outgoing } from '../http/exchange.ts';
 import { readBody } from '../http/requestBody.ts';
@@ -18,7 +18,7 @@ const readableTypes = [
 ];
 
 /** Answers the calls of one method. */
-export interface RpcAnswers {
+export interface RpcResponses {
   /** Answers a request to the RPC's own path, in whatever protocol it was made. */
   rpc(context: Context<HttpEnv>): Promise<Response>;
   /**
@@ -29,11 +29,11 @@ export interface RpcAnswers {
 }
 
 /** Loads what a method's calls need: the library, and the descriptors of its messages. */
-export async function rpcAnswers<Caller>(rpc: UnaryRpc<Caller>): Promise<RpcAnswers> {
+export async function createRpcResponses<Caller>(rpc: UnaryRpc<Caller>): Promise<RpcResponses> {
   const method = await rpc.method();
   const handler = rpcHandler(rpc, method);
   return {
-    rpc: (context) => answerRpc(handler, context),
+    rpc: (context) => respond(handler, context),
     async rest(context, type, request) {
       const authorization = context.req.header('authorization');
       const headers = new Headers({ 'content-type': type, ...(authorization === undefined ? {} : { authorization }) });
@@ -44,7 +44,7 @@ export async function rpcAnswers<Caller>(rpc: UnaryRpc<Caller>): Promise<RpcAnsw
   };
 }
 
-async function answerRpc(handler: UniversalHandler, context: Context<HttpEnv>): Promise<Response> {
+async function respond(handler: UniversalHandler, context: Context<HttpEnv>): Promise<Response> {
   const contentType = context.req.header('content-type') ?? '';
   const body = readBody(context.req.raw, context.req.raw.signal);
   if (!isGrpcWebText(contentType)) return (await run(handler, context, context.req.raw.headers, body)).response;
@@ -72,7 +72,7 @@ async function run(
   const answer = await handler({ httpVersion: '2', method: 'POST', url, header, body, signal, contextValues });
   if (answer.status === 415) throw mediaTypeUnsupported(readableTypes);
   if (call.failure !== undefined) context.set('rpcCode', call.failure.code);
-  return { response: await rpcResponse(answer, outgoingOf(context)), ...call };
+  return { response: await rpcResponse(answer, getOutgoing(context)), ...call };
 }
 
 /** A message as gRPC frames it, uncompressed: a flag, four bytes of length, the message. */

@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { accepts } from 'hono/accepts';
 import type { HttpEnv, Route } from '../http/app.ts';
 import type { Endpoint } from '../openapi/endpoint.ts';
-import type { RpcAnswers } from './rpcResponses.ts';
+import type { RpcResponses } from './rpcResponses.ts';
 import type { UnaryRpc } from './unaryRpc.ts';
 
 const json = 'application/json';
@@ -27,12 +27,12 @@ export interface RestBinding {
  * What the RPC protocols need is loaded by the first call that is made in one: it takes longer than all else at the start.
  */
 export function rpcRoutes<Caller>(rpc: UnaryRpc<Caller>, rest: RestBinding): readonly Route[] {
-  let loading: Promise<RpcAnswers> | undefined;
+  let loading: Promise<RpcResponses> | undefined;
   const answers = () => {
-    loading ??= import('./rpcResponses.ts').then(({ rpcAnswers }) => rpcAnswers(rpc));
+    loading ??= import('./rpcResponses.ts').then(({ createRpcResponses }) => createRpcResponses(rpc));
     return loading;
   };
-  const answerRest: Route['handler'] = async (context) => {
+  const respondRest: Route['handler'] = async (context) => {
     const type = accepts(context, { header: 'Accept', supports: acceptable, default: json });
     const request = rest.requestOf(context);
     if (type !== json) return (await answers()).rest(context, type, request);
@@ -40,7 +40,7 @@ export function rpcRoutes<Caller>(rpc: UnaryRpc<Caller>, rest: RestBinding): rea
     return context.json(await rpc.call(caller, request));
   };
   return [
-    { ...rest.endpoint, handler: answerRest },
+    { ...rest.endpoint, handler: respondRest },
     { method: 'POST', path: rpc.path, handler: async (context) => (await answers()).rpc(context) },
   ];
 }

@@ -42,7 +42,7 @@ export function rpcHandler<Caller>(
   method: DescMethodUnary,
 ): UniversalHandler {
   const callerKey = createContextKey<Caller | undefined>(undefined);
-  const letIn = async ({ requestHeader, values }: HandlerContext) => {
+  const authenticateCall = async ({ requestHeader, values }: HandlerContext) => {
     values.set(callerKey, await authenticate(requestHeader.get('authorization') ?? undefined));
   };
   const answer = async (message: Message, { values, signal }: HandlerContext) => {
@@ -54,7 +54,7 @@ export function rpcHandler<Caller>(
   const { handlers } = createConnectRouter({
     acceptCompression: [compressionGzip, compressionBrotli],
     readMaxBytes,
-    requestGate: (context) => refusing(context, letIn(context)),
+    requestGate: (context) => refusing(context, authenticateCall(context)),
   }).rpc(method, (message, context) => refusing(context, answer(message, context)));
   const [handler] = handlers;
   if (handler?.requestPath !== path) throw new Error(`${method.name} is not called at ${path}`);

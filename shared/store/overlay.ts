@@ -18,7 +18,7 @@ import {
   type Store,
   type StoredDocument,
   type Write,
-  WriteConflict,
+  WriteConflictError,
 } from './store.ts';
 
 /** A store on top of another one, which it never writes to. Must be closed. */
@@ -93,7 +93,7 @@ function applyOne(layer: Layer, write: Write, present: StoredDocument | undefine
     return;
   }
   if ((write.type === 'create') !== (current === undefined))
-    throw new WriteConflict(`${write.type} of ${write.key.collection}/${write.key.id}`);
+    throw new WriteConflictError(`${write.type} of ${write.key.collection}/${write.key.id}`);
   layer.write(write.key, pick({ ...current, ...write.fields }, kept));
 }
 
@@ -117,7 +117,7 @@ class Layer {
   read({ collection, id }: DocumentKey): DocumentFields | null | undefined {
     const row = this.select.get(`${collection}/${id}`);
     if (row === undefined) return undefined;
-    return typeof row.fields === 'string' ? fieldsOf(id, row.fields) : null;
+    return typeof row.fields === 'string' ? parseFields(id, row.fields) : null;
   }
 
   /** Writes a document, or with `null` takes it away. */
@@ -144,7 +144,7 @@ class Layer {
 
 const written = z.record(z.string(), z.unknown());
 
-function fieldsOf(id: string, json: string): DocumentFields {
+function parseFields(id: string, json: string): DocumentFields {
   const document: GrowingDocument = { id };
   for (const [name, value] of Object.entries(written.parse(JSON.parse(json)))) {
     if (isFieldName(name)) setField(document, name, value);

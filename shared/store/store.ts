@@ -103,7 +103,7 @@ export interface Store extends DocumentStore {
 }
 
 /** A commit met a document that must not be there, or missed one that must. Nothing of the commit was applied. */
-export class WriteConflict extends Error {
+export class WriteConflictError extends Error {
   override readonly name = 'WriteConflict';
 }
 

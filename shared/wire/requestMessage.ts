@@ -50,7 +50,7 @@ export function readRequest<Schema extends z.ZodType>(schema: Schema, value: unk
   if (result.success) return result.data;
   const { issues } = result.error;
   if (issues.some(({ code, path }) => code === 'invalid_type' && path.length === 0)) throw bodyNoObject();
-  throw invalidRequest(issues.map(violationOf));
+  throw invalidRequest(issues.map(toViolation));
 }
 
 /** A field's name in the interface: `dataOrgsv1Gcs` is `data_orgsv1_gcs`. */
@@ -58,7 +58,7 @@ export function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-function violationOf(issue: z.core.$ZodIssue): FieldViolation {
+function toViolation(issue: z.core.$ZodIssue): FieldViolation {
   const path = issue.path.map((part) => (typeof part === 'number' ? part : snakeCase(String(part))));
   return { field: formatPath(path), description: issue.message };
 }

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { z } from 'zod';
 import { createApp } from '../../shared/http/app.ts';
 import { registerFunction } from '../../shared/http/functionShell.ts';
-import { urlOf } from '../../shared/http/serve.ts';
+import { serverUrl } from '../../shared/http/serve.ts';
 import { configureLog } from '../../shared/log.ts';
 import { type Running, root, run, startProgram } from '../../tools/program.ts';
 import { connectHttp2, openStream, readStream } from '../support/http/http2.ts';
@@ -114,7 +114,7 @@ describe('a function under getTestServer', () => {
     configureLog('silent');
   });
 
-  behavesAsOurs(() => urlOf(server));
+  behavesAsOurs(() => serverUrl(server));
 
   it('leaves the signals of the process alone', () => {
     expect(process.listenerCount('SIGTERM')).toBe(0);
@@ -123,7 +123,7 @@ describe('a function under getTestServer', () => {
   it('leaves other servers of the process alone', async () => {
     const other = http.createServer((_request, response) => response.end('other')).listen(0, '127.0.0.1');
     await once(other, 'listening');
-    expect(await (await fetch(urlOf(other))).text()).toBe('other');
+    expect(await (await fetch(serverUrl(other))).text()).toBe('other');
     other.close();
   });
 
@@ -140,7 +140,7 @@ describe('a function under getTestServer', () => {
     vi.stubEnv('FUNCTION_TARGET', 'other');
     const other = getTestServer('other').listen(0, '127.0.0.1');
     await once(other, 'listening');
-    expect(await (await fetch(`${urlOf(other)}/hello`)).text()).toBe('hello');
+    expect(await (await fetch(`${serverUrl(other)}/hello`)).text()).toBe('hello');
     other.closeAllConnections();
     other.close();
   });

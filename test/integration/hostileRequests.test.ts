@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createApp } from '../../shared/http/app.ts';
-import { urlOf } from '../../shared/http/serve.ts';
+import { serverUrl } from '../../shared/http/serve.ts';
 import { createHttpServer } from '../../shared/http/server.ts';
 import { configureLog } from '../../shared/log.ts';
 import { type Running, run, startProgram } from '../../tools/program.ts';
@@ -135,7 +135,7 @@ it('a server leaves no listener behind, of its own or of the process', async () 
   const listeners = () =>
     [server, process].flatMap((emitter) => emitter.eventNames().map((name) => [name, emitter.listenerCount(name)]));
   const before = listeners();
-  for (const row of [...syntax, ...callers, ...methods]) await answerTo(row, urlOf(server));
+  for (const row of [...syntax, ...callers, ...methods]) await answerTo(row, serverUrl(server));
   expect(listeners()).toEqual(before);
   await expect.poll(() => promisify(server.getConnections.bind(server))()).toBe(0);
   expect(await drain(0)).toBe(0);

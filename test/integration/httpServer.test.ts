@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { authHeaderMissing } from '../../shared/errors/errors.ts';
 import { createApp, type Route } from '../../shared/http/app.ts';
-import { type Serving, serve, urlOf } from '../../shared/http/serve.ts';
+import { type Serving, serve, serverUrl } from '../../shared/http/serve.ts';
 import { createHttpServer } from '../../shared/http/server.ts';
 import { configureLog } from '../../shared/log.ts';
 import { openConnection, readAnswer } from '../support/http/rawHttp.ts';
@@ -148,7 +148,7 @@ describe('a request that does not come', () => {
     const { server, drain } = createHttpServer(createApp({ routes }), { headersTimeoutMs: 50 });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
-    const socket = await openConnection(urlOf(server));
+    const socket = await openConnection(serverUrl(server));
     socket.write(start);
     const { status, headers, body } = await readAnswer(socket);
     expect([status, headers.get('connection')]).toEqual([408, 'close']);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { importOrganisations } from '../../functions/import/operation.ts';
 import { deadlineExceeded } from '../../shared/errors/errors.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
-import { type Store, WriteConflict } from '../../shared/store/store.ts';
+import { type Store, WriteConflictError } from '../../shared/store/store.ts';
 import { inPieces } from '../support/fixtures/bytes.ts';
 import { comparable } from '../support/fixtures/comparable.ts';
 import { type Organisation, organisation, person, zitadelExport } from '../support/fixtures/organisations.ts';
@@ -120,7 +120,7 @@ describeStores('a commit whose answer got lost', (kind) => {
     ...watchedStore(store, () => {}),
     commit: async (writes) => {
       await store.commit(writes);
-      if (writes.some(({ type }) => type === 'create')) throw new WriteConflict('a document exists');
+      if (writes.some(({ type }) => type === 'create')) throw new WriteConflictError('a document exists');
     },
   });
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { MAX_COMMIT_BYTES, WriteConflict } from '../../shared/store/store.ts';
+import { MAX_COMMIT_BYTES, WriteConflictError } from '../../shared/store/store.ts';
 import { createUser, readUser, userKey } from '../support/stores/documents.ts';
 import { describeStores, openTestStore } from '../support/stores/stores.ts';
 
@@ -23,7 +23,7 @@ describeStores('a commit', (kind) => {
     const store = await openTestStore(kind);
     await store.commit([createUser('taken', { body: 'first' })]);
     const commit = store.commit([createUser('free'), createUser('taken', { body: 'second' }), createUser('last')]);
-    await expect(commit).rejects.toThrow(WriteConflict);
+    await expect(commit).rejects.toThrow(WriteConflictError);
     expect(await readUser(store, 'taken')).toMatchObject({ body: 'first' });
     expect(await store.getMany([userKey('free'), userKey('last')])).toEqual([undefined, undefined]);
   });
@@ -35,7 +35,7 @@ describeStores('a commit', (kind) => {
       { type: 'update', key: userKey('kept'), fields: { body: 'new' } },
       { type: 'update', key: userKey('missing'), fields: { body: 'new' } },
     ]);
-    await expect(commit).rejects.toThrow(WriteConflict);
+    await expect(commit).rejects.toThrow(WriteConflictError);
     expect(await readUser(store, 'kept')).toMatchObject({ body: 'old' });
     expect(await readUser(store, 'missing')).toBeUndefined();
   });
@@ -43,7 +43,7 @@ describeStores('a commit', (kind) => {
   it('refuses to update a missing document even when no field is given', async () => {
     const store = await openTestStore(kind);
     const commit = store.commit([{ type: 'update', key: userKey('missing'), fields: {} }]);
-    await expect(commit).rejects.toThrow(WriteConflict);
+    await expect(commit).rejects.toThrow(WriteConflictError);
   });
 
   it('deletes a document whether or not it is there', async () => {
@@ -83,7 +83,7 @@ describeStores('a commit', (kind) => {
     const won = outcomes.findIndex(({ status }) => status === 'fulfilled');
     const reasons = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
     expect(reasons).toHaveLength(9);
-    for (const reason of reasons) expect(reason).toBeInstanceOf(WriteConflict);
+    for (const reason of reasons) expect(reason).toBeInstanceOf(WriteConflictError);
     expect(await readUser(store, 'one')).toMatchObject({ body: names[won] });
   });
 

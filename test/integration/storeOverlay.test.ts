@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { openOverlay } from '../../shared/store/overlay.ts';
-import { documentId, type Store, WriteConflict } from '../../shared/store/store.ts';
+import { documentId, type Store, WriteConflictError } from '../../shared/store/store.ts';
 import { readDatabase } from '../support/stores/database.ts';
 import { createUser, userKey } from '../support/stores/documents.ts';
 import { describeStores, openTestStore, type StoreKind } from '../support/stores/stores.ts';
@@ -46,7 +46,7 @@ describeStores('an overlay', (kind) => {
   it('refuses what the store would refuse, and keeps nothing of such a commit', async () => {
     const { overlay } = await overlaid(kind);
     for (const wrong of [createUser('below'), { type: 'update', key: userKey('none'), fields: {} } as const]) {
-      await expect(overlay.commit([createUser('above'), wrong])).rejects.toThrow(WriteConflict);
+      await expect(overlay.commit([createUser('above'), wrong])).rejects.toThrow(WriteConflictError);
       expect(await userOf(overlay, 'above')).toBeUndefined();
     }
   });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type Store, WriteConflict } from '../../shared/store/store.ts';
+import { type Store, WriteConflictError } from '../../shared/store/store.ts';
 import { createUser, readUser, userKey } from '../support/stores/documents.ts';
 import { describeStores, openTestStore } from '../support/stores/stores.ts';
 
@@ -80,7 +80,7 @@ describeStores('a transaction', (kind) => {
       write([createUser('free')]);
       write([createUser('taken')]);
     });
-    await expect(transaction).rejects.toThrow(WriteConflict);
+    await expect(transaction).rejects.toThrow(WriteConflictError);
     expect(await readUser(store, 'free')).toBeUndefined();
   });
 

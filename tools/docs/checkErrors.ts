@@ -1,12 +1,12 @@
 import { ID_MISSING, NAME_MISSING } from '../../functions/import/write/organisations.ts';
 import { withPhoneNumber } from '../../functions/import/write/phase.ts';
 import type { JsonObject } from '../../shared/json/jsonObject.ts';
-import { complexityFault, defaultComplexity } from '../../shared/organisation/passwords.ts';
-import { recordOf } from '../../shared/organisation/record.ts';
-import type { RecordFault, Section } from '../../shared/organisation/section.ts';
+import { complexityIssue, defaultComplexity } from '../../shared/organisation/passwords.ts';
+import { toRecord } from '../../shared/organisation/record.ts';
+import type { RecordIssue, Section } from '../../shared/organisation/section.ts';
 
 /** An error, and the condition under which it is reported. */
-export type Condition = RecordFault & { readonly when: string };
+export type Condition = RecordIssue & { readonly when: string };
 
 // The errors of checks, which are functions: each is documented by an example that the check rejects, so that the id and
 // the key come from the check itself.
@@ -81,14 +81,14 @@ function importErrors(section: Section): Condition[] {
     ];
   }
   if (section.name !== 'humanUsers') return [];
-  const invalidPhone = recordOf(section, { user: { phone: { phone: '?' } } }, ORGANISATION, false);
+  const invalidPhone = toRecord(section, { user: { phone: { phone: '?' } } }, ORGANISATION, false);
   return [
-    condition('`user.phone.phone` is not a phone number.', withPhoneNumber(invalidPhone).fault),
-    ...weakPasswords.map(([when, password]) => condition(when, complexityFault(defaultComplexity, password))),
+    condition('`user.phone.phone` is not a phone number.', withPhoneNumber(invalidPhone).issue),
+    ...weakPasswords.map(([when, password]) => condition(when, complexityIssue(defaultComplexity, password))),
   ];
 }
 
-function condition(when: string, fault: RecordFault | undefined): Condition {
-  if (fault === undefined) throw new Error(`the example passes its check: ${when}`);
-  return { ...fault, when };
+function condition(when: string, issue: RecordIssue | undefined): Condition {
+  if (issue === undefined) throw new Error(`the example passes its check: ${when}`);
+  return { ...issue, when };
 }

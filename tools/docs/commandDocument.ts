@@ -1,5 +1,5 @@
 import { commands } from '../../cli/commands.ts';
-import { commonOptions, exitCodes, rowOf, synopsis } from '../../cli/help.ts';
+import { commonOptions, exitCodes, helpRow, synopsis } from '../../cli/help.ts';
 import { code, table } from './markdown.ts';
 
 const INTRODUCTION = `# The \`identity\` command
@@ -19,7 +19,7 @@ export function commandDocument(): string {
     '## Commands',
     table(
       ['command', 'what it does'],
-      commands.map(rowOf).map(([call, summary]) => [code(call), summary]),
+      commands.map(helpRow).map(([call, summary]) => [code(call), summary]),
     ),
     `With \`--data\`, ${creating.join(' and ')} create the database if it does not exist; the others require it.`,
     '## Options of every command',

@@ -1,9 +1,9 @@
-import type { RecordFault, Reference, UniqueName } from '../../shared/organisation/section.ts';
+import type { RecordIssue, Reference, UniqueName } from '../../shared/organisation/section.ts';
 import { organisationSection, sections } from '../../shared/organisation/sections.ts';
 import { type Condition, checkErrors } from './checkErrors.ts';
 
 /** A row of the documentation: an error that an import reports for a record. */
-export interface RecordError extends RecordFault {
+export interface RecordError extends RecordIssue {
   readonly section: string;
   readonly type: string;
   readonly when: string;

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { invalidRequest } from '../../../shared/errors/errors.ts';
 import { duplicateKey } from '../../../shared/json/duplicateKeys.ts';
-import { JsonFault, parseJson } from '../../../shared/json/jsonScanner.ts';
+import { JsonError, parseJson } from '../../../shared/json/jsonScanner.ts';
 import { type Manifest, ManifestTally, manifestSchema } from '../../../shared/organisation/exportFile.ts';
-import { DocumentFault, type OrganisationRecord, readRecord } from '../../../shared/organisation/record.ts';
+import { InvalidRecordError, type OrganisationRecord, readRecord } from '../../../shared/organisation/record.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
 import { findSection } from '../../../shared/organisation/sections.ts';
 import { MAX_DOCUMENT_BYTES } from '../../../shared/store/store.ts';
-import { type DocumentItem, DocumentReader } from '../source/exportFileReader.ts';
+import { type ExportFileItem, ExportFileReader } from '../source/exportFileReader.ts';
 import { OrganisationDraft, type OrganisationHeader, withAdditions } from './organisationDraft.ts';
 import { Violations } from './violations.ts';
 
@@ -24,7 +24,7 @@ export interface Inspection {
 }
 
 /** The document's bytes, as often as they are asked for. */
-export interface DocumentSource {
+export interface ExportFileSource {
   /** The request's field that holds the document; undefined where it is in a bucket. */
   readonly field?: string;
   open(signal: AbortSignal): AsyncIterable<Uint8Array>;
@@ -34,7 +34,7 @@ export interface DocumentSource {
  * Reads and checks the whole document before anything is written, and compares it with its manifest where it has one.
  * @throws IdentityError INVALID_ARGUMENT naming the first 100 faults, each with its path
  */
-export async function inspect(source: DocumentSource, signal: AbortSignal): Promise<Inspection> {
+export async function inspect(source: ExportFileSource, signal: AbortSignal): Promise<Inspection> {
   const first = await readThrough(source, signal, undefined);
   const { drafts, manifest, digest } = first;
   const organisations = drafts.map((draft) => draft.header());
@@ -54,11 +54,11 @@ interface Reading {
 
 /** One reading. `known` are the drafts of an earlier one, for documents that name an organisation's id last. */
 async function readThrough(
-  source: DocumentSource,
+  source: ExportFileSource,
   signal: AbortSignal,
   known: readonly OrganisationDraft[] | undefined,
 ): Promise<Reading> {
-  const reader = new DocumentReader(() => true);
+  const reader = new ExportFileReader(() => true);
   const reading: Reading = { drafts: [], tally: new ManifestTally(), manifest: undefined, digest: '' };
   const digest = createHash('sha256');
   const violations = new Violations(source.field);
@@ -72,7 +72,7 @@ async function readThrough(
     }
     if (!violations.full) reader.end();
   } catch (error) {
-    if (!(error instanceof JsonFault)) throw error;
+    if (!(error instanceof JsonError)) throw error;
     violations.add(error, error.path);
   }
   violations.throwIfAny();
@@ -88,10 +88,10 @@ function draftAt(drafts: OrganisationDraft[], index: number): OrganisationDraft 
   return draft;
 }
 
-function takeItem(item: DocumentItem, reading: Reading, known: readonly OrganisationDraft[] | undefined): void {
+function takeItem(item: ExportFileItem, reading: Reading, known: readonly OrganisationDraft[] | undefined): void {
   const value = parseJson(item.text, item.path);
   const twice = duplicateKey(item.text, value);
-  if (twice !== undefined) throw new JsonFault(item.path, `duplicate field "${twice}"`);
+  if (twice !== undefined) throw new JsonError(item.path, `duplicate field "${twice}"`);
   if (item.organisation === undefined) {
     reading.manifest = readManifest(value, item);
     return;
@@ -119,14 +119,14 @@ function takeRecord(
 /** A record can be larger as it is stored than as it was sent: numbers of enums become their names. */
 function checkSize({ body }: OrganisationRecord): void {
   if (Buffer.byteLength(body) <= MAX_DOCUMENT_BYTES) return;
-  throw new DocumentFault([{ path: '', reason: `the record exceeds ${MAX_DOCUMENT_BYTES} bytes` }]);
+  throw new InvalidRecordError([{ path: '', reason: `the record exceeds ${MAX_DOCUMENT_BYTES} bytes` }]);
 }
 
-function readManifest(value: unknown, { path }: DocumentItem): Manifest {
+function readManifest(value: unknown, { path }: ExportFileItem): Manifest {
   const result = manifestSchema.safeParse(value);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  throw new JsonFault([...path, ...(issue?.path ?? []).map(String)], issue?.message ?? 'invalid manifest');
+  throw new JsonError([...path, ...(issue?.path ?? []).map(String)], issue?.message ?? 'invalid manifest');
 }
 
 function checkManifest(manifest: Manifest, organisations: readonly OrganisationHeader[], tally: ManifestTally): void {

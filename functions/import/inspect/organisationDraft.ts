@@ -1,7 +1,7 @@
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import { isJsonObject, type JsonObject } from '../../../shared/json/jsonObject.ts';
-import { complexityOf, type PasswordComplexity } from '../../../shared/organisation/passwords.ts';
-import { type OrganisationRecord, readMessage, recordOf } from '../../../shared/organisation/record.ts';
+import { type PasswordComplexity, parseComplexity } from '../../../shared/organisation/passwords.ts';
+import { type OrganisationRecord, readMessage, toRecord } from '../../../shared/organisation/record.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
 import { organisationSection, sections } from '../../../shared/organisation/sections.ts';
 
@@ -59,7 +59,7 @@ export class OrganisationDraft {
   note({ section, json }: OrganisationRecord): void {
     if (section.v1Lists !== undefined) this.completed.add(section);
     if (section.governs === 'loginNames') this.loginNamesByDomain = json.userLoginMustBeDomain === true;
-    if (section.governs === 'passwords') this.passwordComplexity = complexityOf(json);
+    if (section.governs === 'passwords') this.passwordComplexity = parseComplexity(json);
   }
 
   header(): OrganisationHeader {
@@ -68,7 +68,7 @@ export class OrganisationDraft {
     const json: JsonObject = { orgId, org, ...(orgState === undefined ? {} : { orgState }) };
     return {
       orgId,
-      record: isJsonObject(org) ? recordOf(organisationSection, json, orgId, false) : undefined,
+      record: isJsonObject(org) ? toRecord(organisationSection, json, orgId, false) : undefined,
       additions: this.additions,
       loginNamesByDomain: this.loginNamesByDomain,
       passwordComplexity: this.passwordComplexity,

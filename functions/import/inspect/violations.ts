@@ -1,7 +1,7 @@
 import { type FieldViolation, invalidRequest } from '../../../shared/errors/errors.ts';
 import type { IdentityError } from '../../../shared/errors/identityError.ts';
-import { formatPath, JsonFault, type JsonPath } from '../../../shared/json/jsonScanner.ts';
-import { DocumentFault, type FaultyField } from '../../../shared/organisation/record.ts';
+import { formatPath, JsonError, type JsonPath } from '../../../shared/json/jsonScanner.ts';
+import { type FieldIssue, InvalidRecordError } from '../../../shared/organisation/record.ts';
 import { causedBy } from '../../../shared/organisation/rules.ts';
 
 const MAX_VIOLATIONS = 100;
@@ -26,14 +26,14 @@ export class Violations {
     try {
       work();
     } catch (error) {
-      if (!(error instanceof JsonFault) && !(error instanceof DocumentFault)) throw error;
+      if (!(error instanceof JsonError) && !(error instanceof InvalidRecordError)) throw error;
       this.add(error, path);
     }
   }
 
-  add(fault: JsonFault | DocumentFault, path: JsonPath): void {
-    if (fault instanceof JsonFault) this.note({ field: formatPath(fault.path), description: fault.message }, undefined);
-    else for (const field of fault.fields) this.note(violationOf(path, field), this.messageOf(path, field));
+  add(error: JsonError | InvalidRecordError, path: JsonPath): void {
+    if (error instanceof JsonError) this.note({ field: formatPath(error.path), description: error.message }, undefined);
+    else for (const field of error.issues) this.note(toViolation(path, field), this.zitadelMessage(path, field));
   }
 
   /** @throws IdentityError INVALID_ARGUMENT with all faults, if there are any */
@@ -51,7 +51,7 @@ export class Violations {
   }
 
   /** A broken rule as ZITADEL says it: every message on the way from the request to the field (zitadel 3.2). */
-  private messageOf([, organisation, section, index]: JsonPath, { message }: FaultyField): string | undefined {
+  private zitadelMessage([, organisation, section, index]: JsonPath, { message }: FieldIssue): string | undefined {
     if (message === undefined || typeof organisation !== 'number') return undefined;
     const request = this.field === undefined ? '' : causedBy('ImportDataRequest', this.field);
     const inSection = typeof index === 'number' || !message.startsWith('invalid DataOrg.');
@@ -60,7 +60,7 @@ export class Violations {
   }
 }
 
-function violationOf(path: JsonPath, { path: within, reason }: FaultyField): FieldViolation {
+function toViolation(path: JsonPath, { path: within, reason }: FieldIssue): FieldViolation {
   const from = path.length === 3 && within.startsWith(`${path[2]}`) ? path.slice(0, 2) : path;
   const place = formatPath(from);
   return { field: within === '' ? place : `${place}.${within}`, description: reason };

@@ -6,7 +6,7 @@ import {
   type DocumentStore,
   documentId,
   type StoredDocument,
-  WriteConflict,
+  WriteConflictError,
 } from '../../../shared/store/store.ts';
 import type { BatchContext } from '../write/batchContext.ts';
 
@@ -92,31 +92,31 @@ export interface PhaseState {
   /** How many records, from the first on, were decided. */
   readonly settled: number;
   /** Those of them to be looked at again: not in, or with something to tell of. */
-  readonly again: readonly number[];
+  readonly revisit: readonly number[];
 }
 
 /** How far one phase of an import has come; records are numbered in the document's order. */
 export class PhaseProgress {
   private readonly settledBefore: number;
-  private readonly againBefore: ReadonlySet<number>;
-  private readonly again: Set<number>;
+  private readonly revisitBefore: ReadonlySet<number>;
+  private readonly revisit: Set<number>;
   private settled: number;
 
-  constructor(before: PhaseState = { settled: 0, again: [] }) {
+  constructor(before: PhaseState = { settled: 0, revisit: [] }) {
     this.settledBefore = before.settled;
-    this.againBefore = new Set(before.again);
-    this.again = new Set(before.again);
+    this.revisitBefore = new Set(before.revisit);
+    this.revisit = new Set(before.revisit);
     this.settled = before.settled;
   }
 
   /** Whether an earlier call has brought the record in, with nothing to tell of it. */
   isDone(ordinal: number): boolean {
-    return ordinal < this.settledBefore && !this.againBefore.has(ordinal);
+    return ordinal < this.settledBefore && !this.revisitBefore.has(ordinal);
   }
 
   /** Whether an earlier call has brought in all records of the phase. */
   isComplete(records: number): boolean {
-    return this.settledBefore >= records && this.againBefore.size === 0;
+    return this.settledBefore >= records && this.revisitBefore.size === 0;
   }
 
   /** Says that a record, and all before it, are decided. */
@@ -127,12 +127,12 @@ export class PhaseProgress {
 
   /** Says whether a record is to be looked at again, be those before it decided or not. */
   mark(ordinal: number, lookAgain: boolean): void {
-    if (lookAgain) this.again.add(ordinal);
-    else this.again.delete(ordinal);
+    if (lookAgain) this.revisit.add(ordinal);
+    else this.revisit.delete(ordinal);
   }
 
   state(): PhaseState {
-    return { settled: this.settled, again: [...this.again] };
+    return { settled: this.settled, revisit: [...this.revisit] };
   }
 }
 
@@ -146,13 +146,13 @@ export interface Checkpoint {
   readonly phases: readonly PhaseState[];
 }
 
-const phaseState = z.object({ settled: z.int(), again: z.array(z.int()) });
+const phaseState = z.object({ settled: z.int(), revisit: z.array(z.int()) });
 const stored = z.object({ key: z.string(), savedAt: z.string(), phases: z.array(phaseState) });
 
 /** What was so long ago may have been changed by others since. */
 const MAX_AGE_MS = 24 * 3_600_000;
 /** So that a checkpoint fits into a document, and takes no time to write. */
-const MAX_AGAIN = 10_000;
+const MAX_REVISITS = 10_000;
 /** As many imports as have checkpoints at once; two that share a place only take each other's away. */
 const PLACES = 16;
 
@@ -166,7 +166,7 @@ const places = Array.from(
  * @param now ISO 8601, UTC
  */
 export async function loadCheckpoint(store: DocumentStore, key: string, now: string): Promise<Checkpoint | undefined> {
-  const [document] = await store.getMany([placeOf(key)], ['body']);
+  const [document] = await store.getMany([checkpointKey(key)], ['body']);
   const found = document && read(document);
   return found?.key === key && Date.parse(now) - Date.parse(found.savedAt) < MAX_AGE_MS ? found : undefined;
 }
@@ -176,8 +176,8 @@ export async function loadCheckpoint(store: DocumentStore, key: string, now: str
  * transaction: one whose process ends would lock the document, and so hold up the import that wants to go on.
  */
 async function saveCheckpoint(store: DocumentStore, checkpoint: Checkpoint): Promise<void> {
-  if (checkpoint.phases.reduce((sum, { again }) => sum + again.length, 0) > MAX_AGAIN) return;
-  const place = placeOf(checkpoint.key);
+  if (checkpoint.phases.reduce((sum, { revisit }) => sum + revisit.length, 0) > MAX_REVISITS) return;
+  const place = checkpointKey(checkpoint.key);
   const fields = { body: JSON.stringify(checkpoint) };
   if (await isDone(store.commit([{ type: 'update', key: place, fields }]))) return;
   await isDone(store.commit([{ type: 'create', key: place, fields }]));
@@ -185,7 +185,7 @@ async function saveCheckpoint(store: DocumentStore, checkpoint: Checkpoint): Pro
 
 /** Takes the checkpoint of an import away. */
 async function dropCheckpoint(store: DocumentStore, key: string): Promise<void> {
-  await store.commit([{ type: 'delete', key: placeOf(key) }]);
+  await store.commit([{ type: 'delete', key: checkpointKey(key) }]);
 }
 
 /** Takes the checkpoints of all other imports away; writes nothing where there is none. */
@@ -193,19 +193,20 @@ async function dropOtherCheckpoints(store: DocumentStore, key: string): Promise<
   const documents = await store.getMany(places, ['body']);
   const others = places.filter((_place, index) => {
     const document = documents[index];
-    return document !== undefined && read(document).key !== key;
+    return document !== undefined && read(document)?.key !== key;
   });
   await store.commit(others.map((place) => ({ type: 'delete', key: place })));
 }
 
-function placeOf(key: string): DocumentKey {
+function checkpointKey(key: string): DocumentKey {
   const place = places[Number.parseInt(hash('sha256', key).slice(0, 8), 16) % PLACES];
   if (place === undefined) throw new Error('there are no places for checkpoints');
   return place;
 }
 
-function read({ body = '' }: StoredDocument): Checkpoint {
-  return stored.parse(JSON.parse(body));
+/** Reads a stored checkpoint; one of another shape, which another version wrote, counts as absent. */
+function read({ body = '' }: StoredDocument): Checkpoint | undefined {
+  return stored.safeParse(JSON.parse(body)).data;
 }
 
 /** Whether a write met what it needed; where another import was quicker, its checkpoint is as good as this one. */
@@ -214,7 +215,7 @@ async function isDone(commit: Promise<void>): Promise<boolean> {
     await commit;
     return true;
   } catch (reason) {
-    if (reason instanceof WriteConflict) return false;
+    if (reason instanceof WriteConflictError) return false;
     throw reason;
   }
 }

@@ -1,7 +1,7 @@
 import { type JsonObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
-import type { RecordFault } from '../../../shared/organisation/section.ts';
-import type { ImportAnswer, ImportError, ImportWarning } from '../contract.ts';
+import type { RecordIssue } from '../../../shared/organisation/section.ts';
+import type { ImportError, ImportResponse, ImportWarning } from '../contract.ts';
 import type { OrganisationHeader } from '../inspect/organisationDraft.ts';
 import { isWritten, type Outcome } from '../write/batchContext.ts';
 
@@ -41,8 +41,8 @@ export class ImportReport {
   /** Takes a record's outcome; returns whether there is more to tell of it than that it is in. */
   add(organisation: number, record: OrganisationRecord, outcome: Outcome): boolean {
     this.count(outcome.kind, record.section.name);
-    const warnings = outcome.kind === 'failed' ? [] : warningsOf(record);
-    if (outcome.kind === 'failed') this.addError(errorOf(record, outcome.fault));
+    const warnings = outcome.kind === 'failed' ? [] : collectWarnings(record);
+    if (outcome.kind === 'failed') this.addError(toImportError(record, outcome.issue));
     else if (this.warnings.length < MAX_LISTED_IDS) this.warnings.push(...warnings);
     if (isWritten(outcome)) this.list(organisation, record);
     return warnings.length > 0 || !(isWritten(outcome) || outcome.kind === 'unchanged');
@@ -67,7 +67,7 @@ export class ImportReport {
   }
 
   /** The response: ZITADEL's lists and our summary; empty lists are left out, as ZITADEL does. */
-  toJson({ proved, resumed, dryRun }: ImportFacts): ImportAnswer {
+  toJson({ proved, resumed, dryRun }: ImportFacts): ImportResponse {
     const omitted = this.listed > MAX_LISTED_IDS;
     const orgs = [...this.success.values()].map((org) => (omitted ? { orgId: org.orgId } : org));
     const { created, unchanged, overwritten, skipped, failed, notCarried } = this.counts;
@@ -116,16 +116,16 @@ function successEntry(
   return Object.fromEntries(Object.entries(entry).map(([name, path]) => [name, valueAt(json, path)]));
 }
 
-function errorOf(record: OrganisationRecord, fault: RecordFault): ImportError {
-  return { type: record.section.error.type, id: errorId(record), message: messageOf(fault) };
+function toImportError(record: OrganisationRecord, issue: RecordIssue): ImportError {
+  return { type: record.section.error.type, id: errorId(record), message: formatIssue(issue) };
 }
 
-/** A fault as ZITADEL writes it into an error's message. */
-export function messageOf({ id, key }: RecordFault): string {
+/** A issue as ZITADEL writes it into an error's message. */
+export function formatIssue({ id, key }: RecordIssue): string {
   return `ID=${id} Message=${key}`;
 }
 
-function warningsOf(record: OrganisationRecord): ImportWarning[] {
+function collectWarnings(record: OrganisationRecord): ImportWarning[] {
   const { section } = record;
   return (section.warnings?.(record) ?? []).map((message) => ({
     type: section.error.type,

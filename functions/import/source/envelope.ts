@@ -7,7 +7,7 @@ import {
 } from '../../../shared/errors/errors.ts';
 import {
   formatPath,
-  JsonFault,
+  JsonError,
   JsonScanner,
   parseJson,
   type ScannedValue,
@@ -25,10 +25,10 @@ import {
   inlineFields,
   refusedFields,
 } from '../contract.ts';
-import type { DocumentSource } from '../inspect/inspection.ts';
+import type { ExportFileSource } from '../inspect/inspection.ts';
 
 /** A document inside the request: where its bytes are, `end` exclusive, and whether it is an object or a string. */
-interface InlineDocument {
+interface InlineFile {
   readonly field: string;
   readonly kind: ValueKind;
   readonly start: number;
@@ -38,7 +38,7 @@ interface InlineDocument {
 /** An import request without the document that it may carry, which can be large and is only located. */
 export interface ImportEnvelope {
   readonly request: ImportRequest;
-  readonly inline: readonly InlineDocument[];
+  readonly inline: readonly InlineFile[];
 }
 
 const MAX_FIELD_BYTES = 256 * 1024;
@@ -50,7 +50,7 @@ const MAX_FIELD_BYTES = 256 * 1024;
  */
 export async function readEnvelope(bytes: AsyncIterable<Uint8Array>): Promise<ImportEnvelope> {
   const fields: Record<string, unknown> = {};
-  const inline: InlineDocument[] = [];
+  const inline: InlineFile[] = [];
   const scanner = new JsonScanner((path, kind) => {
     if (path.length > 0) return treatField(String(path[0]), kind);
     if (kind !== 'object') throw bodyNoObject();
@@ -62,7 +62,7 @@ export async function readEnvelope(bytes: AsyncIterable<Uint8Array>): Promise<Im
     }
     scanner.end();
   } catch (error) {
-    if (!(error instanceof JsonFault)) throw error;
+    if (!(error instanceof JsonError)) throw error;
     if (error.path.length === 0) throw bodyInvalid(error.message);
     throw invalidRequest([{ field: formatPath(error.path), description: error.message }]);
   }
@@ -72,7 +72,7 @@ export async function readEnvelope(bytes: AsyncIterable<Uint8Array>): Promise<Im
 function takeField(
   { path, kind, start, end, text }: ScannedValue,
   fields: Record<string, unknown>,
-  inline: InlineDocument[],
+  inline: InlineFile[],
 ): void {
   const name = String(path[0]);
   const field = inlineFields.get(name);
@@ -99,12 +99,12 @@ export interface RequestBytes {
  * where the object's generation of now is what is read however often.
  * @throws IdentityError INVALID_ARGUMENT for no source or more than one; UNIMPLEMENTED for ZITADEL's local and S3 sources
  */
-export async function documentSource(
+export async function findSource(
   { request, inline }: ImportEnvelope,
   body: RequestBytes,
   bucket: ObjectStorage,
   signal: AbortSignal,
-): Promise<DocumentSource> {
+): Promise<ExportFileSource> {
   const refused = refusedFields.find((name) => request[name] !== undefined);
   if (refused !== undefined) throw sourceUnsupported(snakeCase(refused));
   const named = bucketFields.filter((name) => request[name] !== undefined);
@@ -119,7 +119,7 @@ export async function documentSource(
   return { open: (reading) => object.read(reading) };
 }
 
-function inlineSource({ field, kind, start, end }: InlineDocument, body: RequestBytes): DocumentSource {
+function inlineSource({ field, kind, start, end }: InlineFile, body: RequestBytes): ExportFileSource {
   if (kind === 'object') return { field, open: () => body.open(start, end) };
   if (kind === 'string') return { field, open: () => stringContent(body.open(start + 1, end - 1)) };
   throw invalidRequest([

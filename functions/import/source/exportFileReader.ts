@@ -1,10 +1,10 @@
-import { JsonFault, type JsonPath, JsonScanner, parseJson, type Treatment } from '../../../shared/json/jsonScanner.ts';
+import { JsonError, type JsonPath, JsonScanner, parseJson, type Treatment } from '../../../shared/json/jsonScanner.ts';
 import type { ValueKind } from '../../../shared/json/valueScanner.ts';
-import { type DocumentField, documentFields } from '../../../shared/organisation/record.ts';
+import { type OrganisationField, organisationFields } from '../../../shared/organisation/record.ts';
 import { MAX_DOCUMENT_BYTES } from '../../../shared/store/store.ts';
 
 /** One record, or one plain field, of an organisation document. */
-export interface DocumentItem {
+export interface ExportFileItem {
   /** Position of the organisation in the document; undefined for the document's manifest. */
   readonly organisation: number | undefined;
   readonly name: string;
@@ -21,7 +21,7 @@ export type Wanted = (name: string) => boolean;
  * held. Unknown fields are passed over (zitadel 1.1), whatever their size; as far as they could be held, they too must
  * be JSON.
  */
-export class DocumentReader {
+export class ExportFileReader {
   private readonly wanted: Wanted;
   private readonly scanner: JsonScanner;
   private seen = new Set<string>();
@@ -37,7 +37,7 @@ export class DocumentReader {
   }
 
   /** @throws JsonFault */
-  push(chunk: Uint8Array): DocumentItem[] {
+  push(chunk: Uint8Array): ExportFileItem[] {
     return this.scanner.push(chunk).flatMap(({ path, kind, text }) => {
       if (!isKnown(path)) return unknown(path, text);
       return text === 'null' && kind === 'scalar' ? none(path) : item(path, text);
@@ -47,7 +47,7 @@ export class DocumentReader {
   /** @throws JsonFault when the document ended too early, or holds something else than organisations (zitadel 4.2) */
   end(): void {
     this.scanner.end();
-    if (this.hasFields && !this.hasOrganisations) throw new JsonFault(['orgs'], 'missing list of organisations');
+    if (this.hasFields && !this.hasOrganisations) throw new JsonError(['orgs'], 'missing list of organisations');
   }
 
   private treat(path: JsonPath, kind: ValueKind): Treatment {
@@ -76,9 +76,9 @@ export class DocumentReader {
   }
 
   private treatField(path: JsonPath, kind: ValueKind): Treatment {
-    const field = fieldOf(path);
+    const field = findField(path);
     if (field === undefined) return treatUnknown(kind);
-    if (this.seen.has(field.name)) throw new JsonFault([...path], `duplicate field "${field.name}"`);
+    if (this.seen.has(field.name)) throw new JsonError([...path], `duplicate field "${field.name}"`);
     this.seen.add(field.name);
     if (!this.wanted(field.name)) return 'skip';
     if (!field.list || kind === 'scalar') return 'keep';
@@ -86,13 +86,13 @@ export class DocumentReader {
   }
 }
 
-function fieldOf(path: JsonPath): DocumentField | undefined {
-  return documentFields.get(String(path[2]));
+function findField(path: JsonPath): OrganisationField | undefined {
+  return organisationFields.get(String(path[2]));
 }
 
 function isKnown(path: JsonPath): boolean {
   if (path.length === 1) return path[0] === 'orgs' || path[0] === 'manifest';
-  return path[0] === 'orgs' && fieldOf(path) !== undefined;
+  return path[0] === 'orgs' && findField(path) !== undefined;
 }
 
 /** A list that is not known may be long: its elements are looked at one by one. */
@@ -100,29 +100,29 @@ function treatUnknown(kind: ValueKind): Treatment {
   return kind === 'array' ? 'enter' : 'glance';
 }
 
-function unknown(path: JsonPath, text: string): DocumentItem[] {
+function unknown(path: JsonPath, text: string): ExportFileItem[] {
   if (text !== '') parseJson(text, path);
   return [];
 }
 
 function enter(path: JsonPath, allowed: boolean, otherwise: string): Treatment {
-  if (!allowed) throw new JsonFault([...path], otherwise);
+  if (!allowed) throw new JsonError([...path], otherwise);
   return 'enter';
 }
 
 /** `null` is a field that is not set, but no element of a list (zitadel 1.1). */
-function none(path: JsonPath): DocumentItem[] {
-  if (path.length === 4) throw new JsonFault(path, 'unexpected null in a list');
+function none(path: JsonPath): ExportFileItem[] {
+  if (path.length === 4) throw new JsonError(path, 'unexpected null in a list');
   return [];
 }
 
-function item(path: JsonPath, text: string): DocumentItem[] {
+function item(path: JsonPath, text: string): ExportFileItem[] {
   if (path.length === 1) {
-    if (path[0] === 'orgs') throw new JsonFault(path, 'expected a list');
+    if (path[0] === 'orgs') throw new JsonError(path, 'expected a list');
     return path[0] === 'manifest' && text !== '' ? [{ organisation: undefined, name: 'manifest', path, text }] : [];
   }
-  const field = fieldOf(path);
+  const field = findField(path);
   if (field === undefined || text === '') return [];
-  if (field.list && path.length === 3) throw new JsonFault(path, 'expected a list');
+  if (field.list && path.length === 3) throw new JsonError(path, 'expected a list');
   return [{ organisation: Number(path[1]), name: field.name, path, text }];
 }

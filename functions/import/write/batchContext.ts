@@ -1,4 +1,4 @@
-import type { RecordFault } from '../../../shared/organisation/section.ts';
+import type { RecordIssue } from '../../../shared/organisation/section.ts';
 import type { DocumentStore, StoredDocument } from '../../../shared/store/store.ts';
 import type { OnConflict } from '../contract.ts';
 import type { ReservedNames } from './references.ts';
@@ -6,7 +6,7 @@ import type { ReservedNames } from './references.ts';
 /** What became of a record; `skipped` and `overwritten` are records that existed with other content. */
 export type Outcome =
   | { readonly kind: 'created' | 'unchanged' | 'overwritten' | 'skipped' | 'notCarried' }
-  | { readonly kind: 'failed'; readonly fault: RecordFault };
+  | { readonly kind: 'failed'; readonly issue: RecordIssue };
 
 /** Whether this import wrote the record. */
 export function isWritten({ kind }: Outcome): boolean {
@@ -29,15 +29,15 @@ export interface BatchContext {
 /** The date that the next batch stores in its records. */
 export function nextStamp(context: BatchContext): string {
   const number = String(context.batches++ % 1_000).padStart(3, '0');
-  return `${prefixOf(context)}${number}Z`;
+  return `${stampPrefix(context)}${number}Z`;
 }
 
 /** Whether this import wrote the stored record, so that the export file holds another record of the same key. */
 export function isOfThisImport(context: BatchContext, { createdAt = '', changedAt = '' }: StoredDocument): boolean {
-  const prefix = prefixOf(context);
+  const prefix = stampPrefix(context);
   return createdAt.startsWith(prefix) || changedAt.startsWith(prefix);
 }
 
-function prefixOf({ stamp }: BatchContext): string {
+function stampPrefix({ stamp }: BatchContext): string {
   return stamp.replace(/Z$/, '');
 }

@@ -1,6 +1,6 @@
 import { verifyPassword } from '../../../shared/auth/password.ts';
 import { isJsonObject, valueAt } from '../../../shared/json/jsonObject.ts';
-import { type OrganisationRecord, recordOf, storedFields } from '../../../shared/organisation/record.ts';
+import { type OrganisationRecord, storedFields, toRecord } from '../../../shared/organisation/record.ts';
 import { planRecord, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import type { FieldName } from '../../../shared/store/documentFields.ts';
 import type { DocumentKey, StoredDocument, Write } from '../../../shared/store/store.ts';
@@ -40,13 +40,13 @@ export const overwrittenFields: readonly FieldName[] = ['body', 'sequence'];
 /** Whether a record may be overwritten: not where that would change what other records were written by. */
 export function canOverwrite({ record }: RecordPlan, stored: StoredDocument): boolean {
   const { fixed } = record.section;
-  return fixed === undefined || (valueAt(record.json, fixed) ?? false) === (valueAt(bodyOf(stored), fixed) ?? false);
+  return fixed === undefined || (valueAt(record.json, fixed) ?? false) === (valueAt(parseBody(stored), fixed) ?? false);
 }
 
 /** The names that a stored record may hold, whatever its organisation's domain policy was when it was written. */
 export function heldNames({ record }: RecordPlan, stored: StoredDocument | undefined): DocumentKey[] {
   if (stored?.body === undefined) return [];
-  const before = recordOf(record.section, bodyOf(stored), record.orgId, false);
+  const before = toRecord(record.section, parseBody(stored), record.orgId, false);
   return [false, true].flatMap((byDomain) => planRecord(before, byDomain).claims.map(({ key }) => key));
 }
 
@@ -57,7 +57,7 @@ export function overwriteRecord({ record, key }: RecordPlan, stored: StoredDocum
   return { type: 'update', key, fields } satisfies Write;
 }
 
-function bodyOf({ body = '{}' }: StoredDocument) {
+function parseBody({ body = '{}' }: StoredDocument) {
   const json: unknown = JSON.parse(body);
   return isJsonObject(json) ? json : {};
 }

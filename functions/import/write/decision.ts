@@ -1,5 +1,5 @@
-import { createRecord, ownerOf, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
-import { partitionOf } from '../../../shared/organisation/section.ts';
+import { createRecord, documentPath, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
+import { sectionPartition } from '../../../shared/organisation/section.ts';
 import type { DocumentKey, StoredDocument, Transaction, Write } from '../../../shared/store/store.ts';
 import type { OnConflict } from '../contract.ts';
 import { type BatchContext, isOfThisImport, isWritten, type Outcome } from './batchContext.ts';
@@ -26,18 +26,18 @@ export function decideBatch(
     const names = new ClaimLedger(present);
     const outcomes = new Map<RecordPlan, Outcome>();
     const written = new Set<string>();
-    for (const [plan, toWrite] of hashed) {
-      const owner = ownerOf(plan.key);
+    for (const [plan, hashedPlan] of hashed) {
+      const owner = documentPath(plan.key);
       const stored = present.get(owner);
       const decision = await decideRecord(context, plan, stored, names, written.has(owner) ? undefined : stamp);
       outcomes.set(plan, decision.outcome);
       if (isWritten(decision.outcome)) written.add(owner);
-      const write = writeOf(decision, toWrite, stored, stamp);
+      const write = toWrite(decision, hashedPlan, stored, stamp);
       if (write === undefined) continue;
       transaction.write([write]);
       for (const key of releasedNames(decision, plan, stored)) names.release(key, owner);
       for (const { key } of plan.claims) names.take(key, { orgId: plan.record.orgId, ownerId: owner });
-      present.set(owner, { id: plan.key.id, ...createRecord(toWrite, stamp).fields });
+      present.set(owner, { id: plan.key.id, ...createRecord(hashedPlan, stamp).fields });
     }
     transaction.write(names.writes());
     return outcomes;
@@ -55,15 +55,15 @@ async function readPresent(
     const documents = await transaction.getMany(keys, fields);
     for (const [index, key] of keys.entries()) {
       const document = documents[index];
-      if (document !== undefined) present.set(ownerOf(key), document);
+      if (document !== undefined) present.set(documentPath(key), document);
     }
   };
   const overwriting = onConflict === 'overwrite';
   const keys = plans.flatMap(({ key, claims }) => [key, ...claims.map((claim) => claim.key)]);
   await read(keys, [...comparedFields, 'ownerId', ...(overwriting ? overwrittenFields : [])]);
   if (!overwriting) return present;
-  const held = plans.flatMap((plan) => heldNames(plan, present.get(ownerOf(plan.key))));
-  const others = held.filter((key) => !present.has(ownerOf(key)));
+  const held = plans.flatMap((plan) => heldNames(plan, present.get(documentPath(plan.key))));
+  const others = held.filter((key) => !present.has(documentPath(key)));
   if (others.length > 0) await read(others, ['orgId', 'ownerId']);
   return present;
 }
@@ -96,7 +96,7 @@ function decideConflict(
   names: ClaimLedger,
 ): Decision {
   const { record } = plan;
-  const isSame = stored.partition === partitionOf(record.orgId, record.section);
+  const isSame = stored.partition === sectionPartition(record.orgId, record.section);
   if (!isSame || onConflict === 'report') return exists(plan);
   if (onConflict === 'skip') return without({ kind: 'skipped' });
   if (!canOverwrite(plan, stored)) return exists(plan);
@@ -104,20 +104,20 @@ function decideConflict(
 }
 
 function unlessTaken(plan: RecordPlan, names: ClaimLedger, decision: Decision): Decision {
-  const owner = ownerOf(plan.key);
+  const owner = documentPath(plan.key);
   const claim = plan.claims.find(({ key }) => names.isHeldByAnother(key, owner));
-  return claim === undefined ? decision : without({ kind: 'failed', fault: claim.taken });
+  return claim === undefined ? decision : without({ kind: 'failed', issue: claim.taken });
 }
 
 function exists({ record }: RecordPlan): Decision {
-  return without({ kind: 'failed', fault: record.section.error.exists });
+  return without({ kind: 'failed', issue: record.section.error.exists });
 }
 
 function without(outcome: Outcome): Decision {
   return { outcome, write: undefined };
 }
 
-function writeOf(
+function toWrite(
   { write }: Decision,
   plan: RecordPlan,
   stored: StoredDocument | undefined,
@@ -148,17 +148,17 @@ export class ClaimLedger {
 
   /** Whether anyone but `ownerId` holds the name. */
   isHeldByAnother(key: DocumentKey, ownerId: string): boolean {
-    const holder = this.holderOf(key);
+    const holder = this.findHolder(key);
     return holder !== undefined && holder !== ownerId;
   }
 
   take(key: DocumentKey, holder: Holder): void {
-    this.after.set(ownerOf(key), { key, holder });
+    this.after.set(documentPath(key), { key, holder });
   }
 
   /** Frees a name, if `ownerId` holds it. */
   release(key: DocumentKey, ownerId: string): void {
-    if (this.holderOf(key) === ownerId) this.after.set(ownerOf(key), { key, holder: undefined });
+    if (this.findHolder(key) === ownerId) this.after.set(documentPath(key), { key, holder: undefined });
   }
 
   /** One write at most for each name. */
@@ -171,8 +171,8 @@ export class ClaimLedger {
     });
   }
 
-  private holderOf(key: DocumentKey): string | undefined {
-    const name = ownerOf(key);
+  private findHolder(key: DocumentKey): string | undefined {
+    const name = documentPath(key);
     const changed = this.after.get(name);
     return changed === undefined ? this.before.get(name)?.ownerId : changed.holder?.ownerId;
   }

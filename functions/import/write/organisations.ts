@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject } from '../../../shared/json/jsonObject.ts';
-import { complexityOf, defaultComplexity, type PasswordComplexity } from '../../../shared/organisation/passwords.ts';
+import { defaultComplexity, type PasswordComplexity, parseComplexity } from '../../../shared/organisation/passwords.ts';
 import { planRecord } from '../../../shared/organisation/recordPlan.ts';
 import type { Governed } from '../../../shared/organisation/section.ts';
 import { organisationSection, policyKey } from '../../../shared/organisation/sections.ts';
 import { type DocumentKey, type DocumentStore, documentId } from '../../../shared/store/store.ts';
 import type { OrganisationHeader } from '../inspect/organisationDraft.ts';
-import { type ImportReport, messageOf } from '../progress/report.ts';
+import { formatIssue, type ImportReport } from '../progress/report.ts';
 import type { BatchContext, Outcome } from './batchContext.ts';
 import { type PlacedPlan, RecordWriter } from './recordWriter.ts';
 
@@ -43,7 +43,7 @@ export async function writeOrganisations(
   await writer.add(organisations.flatMap(placed));
   await writer.finish();
   const inOrder = [...reached].sort((one, other) => one - other);
-  return targetsOf(context.store, organisations, inOrder, report);
+  return loadTargets(context.store, organisations, inOrder, report);
 }
 
 function placed({ orgId, record }: OrganisationHeader, organisation: number): PlacedPlan[] {
@@ -53,7 +53,7 @@ function placed({ orgId, record }: OrganisationHeader, organisation: number): Pl
 }
 
 function isThere(outcome: Outcome): boolean {
-  return outcome.kind !== 'failed' || outcome.fault === organisationSection.error.exists;
+  return outcome.kind !== 'failed' || outcome.issue === organisationSection.error.exists;
 }
 
 /** Those that the document names without describing them, and that are there. */
@@ -80,7 +80,7 @@ async function existingOrganisations(
 
 /** An organisation that is not there and cannot be created: it has no name, or no id. */
 function reportMissing({ orgId, record }: OrganisationHeader, report: ImportReport): void {
-  const message = messageOf(record === undefined ? NAME_MISSING : ID_MISSING);
+  const message = formatIssue(record === undefined ? NAME_MISSING : ID_MISSING);
   report.addError({ type: 'org', ...(orgId === '' ? {} : { id: orgId }), message });
   report.count('failed', organisationSection.name);
 }
@@ -93,7 +93,7 @@ function organisationKey(orgId: string): DocumentKey {
  * Passwords follow the policies of the document or, where it has none, those that are there; login names the domain policy
  * that is there, since a document's other one does not replace it, or the document's.
  */
-async function targetsOf(
+async function loadTargets(
   store: DocumentStore,
   organisations: readonly OrganisationHeader[],
   reached: readonly number[],
@@ -109,19 +109,19 @@ async function targetsOf(
     const domain = await storedPolicies(store, orgIds, 'loginNames');
     const complexity = await storedPolicies(store, orgIds, 'passwords');
     for (const [position, { index, header }] of part.entries()) {
-      targets.set(index, targetOf(header, domain[position], complexity[position]));
+      targets.set(index, toTarget(header, domain[position], complexity[position]));
       report.reached(index, header);
     }
   }
   return targets;
 }
 
-function targetOf(
+function toTarget(
   header: OrganisationHeader,
   domain: JsonObject | undefined,
   complexity: JsonObject | undefined,
 ): TargetOrganisation {
-  const stored = complexity === undefined ? defaultComplexity : complexityOf(complexity);
+  const stored = complexity === undefined ? defaultComplexity : parseComplexity(complexity);
   const storedByDomain = domain === undefined ? undefined : domain.userLoginMustBeDomain === true;
   return {
     header,

@@ -1,10 +1,10 @@
 import { hashPassword } from '../../../shared/auth/password.ts';
-import { createWrites, ownerOf, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
+import { createWrites, documentPath, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import {
   type DocumentStore,
   MAX_COMMIT_BYTES,
   type StoredDocument,
-  WriteConflict,
+  WriteConflictError,
 } from '../../../shared/store/store.ts';
 import { type BatchContext, isOfThisImport, nextStamp, type Outcome } from './batchContext.ts';
 import { comparedFields, hasSameContent, isEqual } from './comparison.ts';
@@ -113,18 +113,18 @@ async function writeBatch(context: BatchContext, plans: readonly RecordPlan[]): 
 }
 
 function toOutcome(objection: Objection): Outcome {
-  return objection === 'notCarried' ? { kind: objection } : { kind: 'failed', fault: objection };
+  return objection === 'notCarried' ? { kind: objection } : { kind: 'failed', issue: objection };
 }
 
 /** Creates all records in one commit; false when one of them, or one of their names, is there already. */
 async function tryCreate(store: DocumentStore, plans: readonly RecordPlan[], stamp: string): Promise<boolean> {
   const writes = plans.flatMap((plan) => createWrites(plan, stamp));
-  if (new Set(writes.map(({ key }) => ownerOf(key))).size < writes.length) return false;
+  if (new Set(writes.map(({ key }) => documentPath(key))).size < writes.length) return false;
   try {
     await store.commit(writes);
     return true;
   } catch (error) {
-    if (error instanceof WriteConflict) return false;
+    if (error instanceof WriteConflictError) return false;
     throw error;
   }
 }

@@ -2,17 +2,17 @@ import { isJsonObject } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import {
   claimKey,
-  ownerOf,
+  documentPath,
   type PlannedReference,
   type PlannedReserve,
+  planReferences,
   type RecordPlan,
-  referencesOf,
 } from '../../../shared/organisation/recordPlan.ts';
-import type { RecordFault } from '../../../shared/organisation/section.ts';
+import type { RecordIssue } from '../../../shared/organisation/section.ts';
 import type { DocumentStore, StoredDocument } from '../../../shared/store/store.ts';
 
-/** Why a record is not written: a fault, or that it belongs to a record which is imported elsewhere. */
-export type Objection = RecordFault | 'notCarried';
+/** Why a record is not written: a issue, or that it belongs to a record which is imported elsewhere. */
+export type Objection = RecordIssue | 'notCarried';
 
 type Found = ReadonlyMap<string, StoredDocument | undefined>;
 
@@ -23,7 +23,7 @@ export async function checkReferences(
   store: DocumentStore,
   plans: readonly RecordPlan[],
 ): Promise<[RecordPlan, Objection][]> {
-  const planned = plans.map((plan) => ({ plan, references: referencesOf(plan.record) }));
+  const planned = plans.map((plan) => ({ plan, references: planReferences(plan.record) }));
   const references = planned.flatMap((one) => one.references);
   const isLookedInto = ({ reference }: PlannedReference) => reference.check !== undefined;
   // A body may be large: only those that are looked into are read.
@@ -37,7 +37,7 @@ export async function checkReferences(
   ]);
   const found: Found = new Map([...there, ...whole]);
   return planned.flatMap(({ plan, references: some }): [RecordPlan, Objection][] => {
-    const objection = firstOf(some, (one) => check(one, found, plan.record));
+    const objection = findFirst(some, (one) => check(one, found, plan.record));
     return objection === undefined ? [] : [[plan, objection]];
   });
 }
@@ -47,24 +47,24 @@ async function read(
   wanted: readonly PlannedReference[],
   fields: readonly ('orgId' | 'body')[],
 ): Promise<Map<string, StoredDocument | undefined>> {
-  const keys = new Map(wanted.map(({ key }) => [ownerOf(key), key] as const));
+  const keys = new Map(wanted.map(({ key }) => [documentPath(key), key] as const));
   if (keys.size === 0) return new Map();
   const documents = await store.getMany([...keys.values()], fields);
   return new Map([...keys.keys()].map((name, index) => [name, documents[index]] as const));
 }
 
 function check({ reference, key }: PlannedReference, found: Found, record: OrganisationRecord): Objection | undefined {
-  const target = found.get(ownerOf(key));
+  const target = found.get(documentPath(key));
   if (target === undefined) return reference.missing;
   const isOwn = target.orgId === record.orgId;
   if (!isOwn && reference.ofOther === 'notCarried') return 'notCarried';
-  const fault = isOwn ? reference.ofOwn : reference.ofOther;
-  if (typeof fault === 'object') return fault;
+  const issue = isOwn ? reference.ofOwn : reference.ofOther;
+  if (typeof issue === 'object') return issue;
   const body: unknown = reference.check === undefined ? undefined : JSON.parse(target.body ?? 'null');
   return isJsonObject(body) ? reference.check?.(body, record.json, record.orgId) : undefined;
 }
 
-function firstOf<One, Result>(some: readonly One[], work: (one: One) => Result | undefined): Result | undefined {
+function findFirst<One, Result>(some: readonly One[], work: (one: One) => Result | undefined): Result | undefined {
   for (const one of some) {
     const result = work(one);
     if (result !== undefined) return result;
@@ -89,14 +89,14 @@ export class ReservedNames {
   }
 
   /**
-   * Returns the records that use another organisation's name, each with its fault. One that is there already was there before the
+   * Returns the records that use another organisation's name, each with its issue. One that is there already was there before the
    * name was claimed, and may stay.
    */
-  async check(plans: readonly RecordPlan[]): Promise<[RecordPlan, RecordFault][]> {
-    const owners = await this.ownersOf(plans.flatMap(({ reserves }) => reserves));
-    const outcomes = plans.flatMap((plan): [RecordPlan, RecordFault][] => {
+  async check(plans: readonly RecordPlan[]): Promise<[RecordPlan, RecordIssue][]> {
+    const owners = await this.findOwners(plans.flatMap(({ reserves }) => reserves));
+    const outcomes = plans.flatMap((plan): [RecordPlan, RecordIssue][] => {
       const isOfOther = (owner: string | undefined) => owner !== undefined && owner !== plan.record.orgId;
-      const reserve = plan.reserves.find((one) => isOfOther(owners.get(idOf(one))));
+      const reserve = plan.reserves.find((one) => isOfOther(owners.get(reserveId(one))));
       return reserve === undefined ? [] : [[plan, reserve.reserved]];
     });
     if (outcomes.length === 0) return [];
@@ -107,11 +107,11 @@ export class ReservedNames {
     return outcomes.filter((_, index) => present[index] === undefined);
   }
 
-  private async ownersOf(reserves: readonly PlannedReserve[]): Promise<ReadonlyMap<string, string | undefined>> {
+  private async findOwners(reserves: readonly PlannedReserve[]): Promise<ReadonlyMap<string, string | undefined>> {
     const owners = new Map<string, string | undefined>();
     const unknown = new Map<string, PlannedReserve>();
     for (const reserve of reserves) {
-      const id = idOf(reserve);
+      const id = reserveId(reserve);
       if (this.known.has(id)) owners.set(id, this.known.get(id));
       else unknown.set(id, reserve);
     }
@@ -129,6 +129,6 @@ export class ReservedNames {
   }
 }
 
-function idOf({ type, name }: PlannedReserve): string {
+function reserveId({ type, name }: PlannedReserve): string {
   return `${type}@${name}`;
 }

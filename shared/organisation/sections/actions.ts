@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, textAt } from '../../json/jsonObject.ts';
-import { own, type RecordFault, type Section, taken } from '../section.ts';
+import { own, type RecordIssue, type Section, taken } from '../section.ts';
 
 /** Actions, and what triggers them. */
 export const actionSections: readonly Section[] = [
@@ -43,17 +43,17 @@ export const actionSections: readonly Section[] = [
 /**
  * The triggers of each flow (zitadel 2.3): external and internal authentication, complement token and SAML response.
  */
-const triggersOf: ReadonlyMap<unknown, readonly string[]> = new Map([
+const flowTriggers: ReadonlyMap<unknown, readonly string[]> = new Map([
   ['1', ['1', '2', '3']],
   ['2', ['4', '5']],
   ['3', ['1', '2', '3']],
   ['4', ['6']],
 ]);
-const triggers: ReadonlySet<unknown> = new Set([...triggersOf.values()].flat());
+const triggers: ReadonlySet<unknown> = new Set([...flowTriggers.values()].flat());
 
 /** A trigger action names a flow, a trigger of that flow, and actions: without any it would change nothing. */
-export function checkTriggerAction({ flowType, triggerType, actionIds }: JsonObject): RecordFault | undefined {
-  const fitting = triggersOf.get(flowType);
+export function checkTriggerAction({ flowType, triggerType, actionIds }: JsonObject): RecordIssue | undefined {
+  const fitting = flowTriggers.get(flowType);
   if (fitting === undefined || !triggers.has(triggerType)) {
     return { id: 'COMMAND-Dfhj5', key: 'Errors.Flow.FlowTypeMissing' };
   }

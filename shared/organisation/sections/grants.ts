@@ -1,8 +1,8 @@
 import { type JsonObject, textAt, textsAt } from '../../json/jsonObject.ts';
-import { project, projectRoles, type RecordFault, type Section, taken, user } from '../section.ts';
+import { project, projectRoles, type RecordIssue, type Section, taken, user } from '../section.ts';
 
 /** Of a project of another organisation, or to the organisation that grants it. */
-const projectGrantInvalid: RecordFault = { id: 'PROJECT-ckUpbvboAH', key: 'Errors.Project.Grant.Invalid' };
+const projectGrantInvalid: RecordIssue = { id: 'PROJECT-ckUpbvboAH', key: 'Errors.Project.Grant.Invalid' };
 
 /** What organisations grant to each other, and to users. */
 export const grantSections: readonly Section[] = [
@@ -66,7 +66,7 @@ export const grantSections: readonly Section[] = [
 ];
 
 /** The project grant that a user's grant hangs on is of that project, to the user grant's organisation, of those roles. */
-export function checkUsedProjectGrant(grant: JsonObject, record: JsonObject, orgId: string): RecordFault | undefined {
+export function checkUsedProjectGrant(grant: JsonObject, record: JsonObject, orgId: string): RecordIssue | undefined {
   const isOfProject = textAt(grant, 'projectGrant.projectId', orgId) === record.projectId;
   if (!isOfProject || textAt(grant, 'projectGrant.grantedOrgId', orgId) !== orgId) {
     return { id: 'COMMAND-4m9ff', key: 'Errors.Project.Grant.NotFound' };

@@ -1,6 +1,6 @@
 import { createPublicKey } from 'node:crypto';
 import { type JsonObject, textAt } from '../../json/jsonObject.ts';
-import { own, type RecordFault, type Section, user } from '../section.ts';
+import { own, type RecordIssue, type Section, user } from '../section.ts';
 
 /** Keys of applications and service users. */
 export const keySections: readonly Section[] = [
@@ -46,13 +46,13 @@ export const keySections: readonly Section[] = [
 ];
 
 /** A key is still valid when it is imported; one without a date is valid for ever. */
-export function checkExpiry({ expirationDate }: JsonObject, now: string): RecordFault | undefined {
+export function checkExpiry({ expirationDate }: JsonObject, now: string): RecordIssue | undefined {
   if (typeof expirationDate !== 'string' || Date.parse(expirationDate) >= Date.parse(now)) return undefined;
   return { id: 'DOMAIN-dv3t5', key: 'Errors.AuthNKey.ExpireBeforeNow' };
 }
 
 /** A service user's key is a public key in PEM, and still valid. */
-export function checkMachineKey(record: JsonObject, now: string): RecordFault | undefined {
+export function checkMachineKey(record: JsonObject, now: string): RecordIssue | undefined {
   const { publicKey } = record;
   if (typeof publicKey !== 'string' || isPublicKey(Buffer.from(publicKey, 'base64'))) return checkExpiry(record, now);
   return { id: 'COMMAND-5F3h1', key: 'Errors.User.Machine.Key.Invalid' };
@@ -67,7 +67,7 @@ function isPublicKey(pem: Buffer): boolean {
 }
 
 /** An application that has keys logs in with them. */
-export function checkApplicationOfKey(application: JsonObject): RecordFault | undefined {
+export function checkApplicationOfKey(application: JsonObject): RecordIssue | undefined {
   const fits = textAt(application, 'app.authMethodType', '').endsWith('_PRIVATE_KEY_JWT');
   return fits ? undefined : { id: 'COMMAND-Dff54', key: 'Errors.Project.App.AuthMethodNoPrivateKeyJWT' };
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../json/jsonObject.ts';
-import { project, type RecordFault, type Section, user } from '../section.ts';
+import { project, type RecordIssue, type Section, user } from '../section.ts';
 
 /** Who administers an organisation. */
 export const orgMemberSection: Section = {
@@ -63,7 +63,7 @@ export const memberSections: readonly Section[] = [
 ];
 
 /** A member of an organisation holds roles of organisations only. */
-export function checkOrganisationMember({ roles }: JsonObject): RecordFault | undefined {
+export function checkOrganisationMember({ roles }: JsonObject): RecordIssue | undefined {
   const held: readonly unknown[] = Array.isArray(roles) ? roles : [];
   const fits = held.every((role) => typeof role === 'string' && role.startsWith('ORG_'));
   return fits ? undefined : { id: 'Org-4N8es', key: 'Errors.Org.MemberInvalid' };

@@ -4,7 +4,7 @@ import {
   identityProvider,
   nameOrganisation,
   own,
-  type RecordFault,
+  type RecordIssue,
   type Section,
 } from '../section.ts';
 
@@ -29,7 +29,7 @@ export const policySections: readonly Section[] = [
     { id: 'Org-Dgfb2', key: 'Errors.Org.LoginPolicy.AlreadyExists' },
     {
       check: checkLoginPolicy,
-      v1Lists: { secondFactors: factorOf, multiFactors: factorOf, idps: (provider) => provider },
+      v1Lists: { secondFactors: toFactor, multiFactors: toFactor, idps: (provider) => provider },
       warnings: warnOfInstanceProviders,
       // The instance's own providers are not carried, so the target has others: the policy keeps naming them.
       references: [own(identityProvider('idps[ownerType=IDP_OWNER_TYPE_ORG].idpId', 'Org-FEd32'))],
@@ -45,7 +45,7 @@ export const policySections: readonly Section[] = [
 ];
 
 /** An organisation's own policy: one object, identified by its organisation. */
-function policy(name: string, type: string, exists: RecordFault, more: Partial<Section> = {}): Section {
+function policy(name: string, type: string, exists: RecordIssue, more: Partial<Section> = {}): Section {
   return {
     name,
     collection: 'settings',
@@ -56,7 +56,7 @@ function policy(name: string, type: string, exists: RecordFault, more: Partial<S
   };
 }
 
-function factorOf(element: unknown): unknown {
+function toFactor(element: unknown): unknown {
   return isJsonObject(element) ? element.type : element;
 }
 
@@ -81,7 +81,7 @@ const colours = [
 ] as const;
 
 /** A label policy's colours are `#rgb` or `#rrggbb`, where it has them (zitadel 5.7). */
-export function checkLabelPolicy(policy: JsonObject): RecordFault | undefined {
+export function checkLabelPolicy(policy: JsonObject): RecordIssue | undefined {
   for (const [name, id] of colours) {
     const colour = policy[name] ?? '';
     if (typeof colour === 'string' && /^(#([a-f\d]{3}|[a-f\d]{6}))?$/i.test(colour)) continue;
@@ -95,7 +95,7 @@ export function checkLoginPolicy({
   defaultRedirectUri,
   secondFactors,
   multiFactors,
-}: JsonObject): RecordFault | undefined {
+}: JsonObject): RecordIssue | undefined {
   if (!isRedirectUri(defaultRedirectUri)) return { id: 'Org-WSfdq', key: 'Errors.Org.LoginPolicy.RedirectURIInvalid' };
   const unspecified = 'Errors.Org.LoginPolicy.MFA.Unspecified';
   if (!areSpecified(secondFactors)) return { id: 'Org-SFeea', key: unspecified };

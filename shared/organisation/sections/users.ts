@@ -5,7 +5,7 @@ import {
   type ImportedRecord,
   identityProvider,
   own,
-  type RecordFault,
+  type RecordIssue,
   reorder,
   type Section,
   taken,
@@ -117,7 +117,7 @@ const label = '[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?';
 const emailAddress = new RegExp(`^[\\w.!#$%&'*+/=?^\`{|}~-]+@${label}(?:\\.${label})*$`);
 
 /** Checks that a person has an e-mail address of ASCII characters. */
-export function checkPerson(record: JsonObject): RecordFault | undefined {
+export function checkPerson(record: JsonObject): RecordIssue | undefined {
   const fits = emailAddress.test(textAt(record, 'user.email.email', ''));
   return fits ? undefined : { id: 'EMAIL-599BI', key: 'Errors.User.Email.Invalid' };
 }

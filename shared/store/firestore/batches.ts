@@ -4,7 +4,7 @@ import type { CancellableStream } from 'google-gax';
  * The messages of a stream in arrays of `size`, the last one shorter. While one is being worked on, the next is gathered
  * and no more than that; the call ends when the consumer stops. What arrived before an error comes before it.
  */
-export async function* arraysOf<Message>(stream: CancellableStream, size: number): AsyncGenerator<readonly Message[]> {
+export async function* batches<Message>(stream: CancellableStream, size: number): AsyncGenerator<readonly Message[]> {
   const inbox = gather<Message>(stream, size);
   try {
     for (;;) {

@@ -1,7 +1,7 @@
 import { retry } from '../../retry.ts';
-import { checkCommitSize, type DocumentChanges, type Write, WriteConflict } from '../store.ts';
+import { checkCommitSize, type DocumentChanges, type Write, WriteConflictError } from '../store.ts';
 import { documentName, type FirestoreConnection, type TransactionId, type WriteMessage } from './connection.ts';
-import { isTransient, statusOf, toStoreError, transientPolicy } from './status.ts';
+import { grpcStatus, isTransient, toStoreError, transientPolicy } from './status.ts';
 import { encodeFields } from './values.ts';
 
 /**
@@ -24,7 +24,7 @@ export async function commit(
     await retry(policy, () => client.commit(request, options));
   } catch (reason) {
     throw isConflict(reason, writes)
-      ? new WriteConflict('a document exists or is missing', { cause: reason })
+      ? new WriteConflictError('a document exists or is missing', { cause: reason })
       : toStoreError(reason);
   }
 }
@@ -32,7 +32,7 @@ export async function commit(
 // A commit that gave way to a transaction can simply be made again.
 const commitPolicy = {
   ...transientPolicy,
-  isTransient: (reason: unknown) => isTransient(reason) || statusOf(reason) === 'ABORTED',
+  isTransient: (reason: unknown) => isTransient(reason) || grpcStatus(reason) === 'ABORTED',
 };
 
 function encodeWrite({ address }: FirestoreConnection, write: Write): WriteMessage {
@@ -49,7 +49,7 @@ function givenNames(fields: DocumentChanges): string[] {
 
 // A database that is not there answers NOT_FOUND as well, hence the look at what was asked for.
 function isConflict(reason: unknown, writes: readonly Write[]): boolean {
-  const status = statusOf(reason);
+  const status = grpcStatus(reason);
   const has = (type: Write['type']) => writes.some((write) => write.type === type);
   if (status === 'ALREADY_EXISTS') return has('create');
   if (status === 'NOT_FOUND') return has('update');

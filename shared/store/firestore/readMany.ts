@@ -46,7 +46,7 @@ export async function readMany(
   let readTime: Timestamp | undefined;
   for (let from = 0; from < distinct.length; from += NAMES_PER_REQUEST) {
     const documents = distinct.slice(from, from + NAMES_PER_REQUEST);
-    for (const response of await batchGet(connection, { documents, ...maskOf(fields), ...state })) {
+    for (const response of await batchGet(connection, { documents, ...fieldMask(fields), ...state })) {
       if (response.found) found.set(response.found.name ?? '', decodeDocument(response.found, fields));
       if (response.transaction && response.transaction.length > 0) state = { transaction: response.transaction };
       readTime = response.readTime ?? readTime;
@@ -56,7 +56,7 @@ export async function readMany(
 }
 
 // A mask without a name would stand for all fields.
-function maskOf(fields: readonly FieldName[] | undefined): Pick<BatchGetRequest, 'mask'> {
+function fieldMask(fields: readonly FieldName[] | undefined): Pick<BatchGetRequest, 'mask'> {
   if (fields === undefined) return {};
   return { mask: { fieldPaths: fields.length === 0 ? ['__name__'] : [...fields] } };
 }

@@ -1,7 +1,7 @@
 import { Backoff } from '../../retry.ts';
 import type { FieldName } from '../documentFields.ts';
 import type { ScanRange, StoredDocument } from '../store.ts';
-import { arraysOf } from './batches.ts';
+import { batches } from './batches.ts';
 import {
   type DocumentMessage,
   documentName,
@@ -57,16 +57,16 @@ async function* read(
   start: Start | undefined,
 ): AsyncGenerator<readonly StoredDocument[]> {
   const { client, parent, options } = connection;
-  const structuredQuery = queryOf(connection, range, start);
+  const structuredQuery = buildQuery(connection, range, start);
   const stream = client.runQuery({ parent, structuredQuery, readTime }, options);
-  for await (const responses of arraysOf<QueryResponse>(stream, DOCUMENTS_PER_ARRAY)) {
+  for await (const responses of batches<QueryResponse>(stream, DOCUMENTS_PER_ARRAY)) {
     // A response without a document only tells the time of the read.
     const documents = responses.flatMap(({ document }) => (document ? [decodeDocument(document, range.fields)] : []));
     if (documents.length > 0) yield documents;
   }
 }
 
-function queryOf(
+function buildQuery(
   { address }: FirestoreConnection,
   { collection, partition, to, fields }: ScanRange,
   start: Start | undefined,
@@ -81,7 +81,7 @@ function queryOf(
     ...(partition !== undefined && { where: partitionIs(partition) }),
     ...(start !== undefined && { startAt: at(start.id, start.inclusive) }),
     ...(to !== undefined && { endAt: at(to, true) }),
-    ...(fields !== undefined && { select: selectOf(fields) }),
+    ...(fields !== undefined && { select: buildSelect(fields) }),
   };
 }
 
@@ -92,6 +92,6 @@ function partitionIs(partition: string) {
 }
 
 // A selection without a name would stand for all fields.
-function selectOf(fields: readonly FieldName[]) {
+function buildSelect(fields: readonly FieldName[]) {
   return { fields: (fields.length === 0 ? ['__name__'] : fields).map((fieldPath) => ({ fieldPath })) };
 }

@@ -35,19 +35,19 @@ const transient: readonly (Status | undefined)[] = [
 ];
 
 /** The gRPC status of what a call failed with; `undefined` for an error of another kind. */
-export function statusOf(reason: unknown): Status | undefined {
+export function grpcStatus(reason: unknown): Status | undefined {
   const { success, data } = grpcError.safeParse(reason);
   return success ? statusNames[data.code] : undefined;
 }
 
 /** Whether the same call may well succeed a little later. */
 export function isTransient(reason: unknown): boolean {
-  return transient.includes(statusOf(reason));
+  return transient.includes(grpcStatus(reason));
 }
 
 /** A failed call's error as one that can be shown, with the library's own as its cause; other errors as they are. */
 export function toStoreError(reason: unknown): unknown {
-  const status = statusOf(reason);
+  const status = grpcStatus(reason);
   if (status === undefined) return reason;
   if (status === 'ABORTED') return storeContention(reason);
   return isTransient(reason) ? storeUnavailable(reason) : storeFailed(status, reason);
@@ -62,5 +62,5 @@ export const contentionPolicy: RetryPolicy = {
   initialDelayMs: 20,
   maxDelayMs: 1_000,
   isTransient: (reason) =>
-    statusOf(reason) === 'ABORTED' || (reason instanceof IdentityError && statusOf(reason.cause) === 'ABORTED'),
+    grpcStatus(reason) === 'ABORTED' || (reason instanceof IdentityError && grpcStatus(reason.cause) === 'ABORTED'),
 };

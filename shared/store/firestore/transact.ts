@@ -13,7 +13,7 @@ import { contentionPolicy } from './status.ts';
 export function createTransact(connection: FirestoreConnection): Store['transaction'] {
   const inTurn = createSerialQueue();
   return async (work) => {
-    const attempt = attemptsOf(connection, work);
+    const attempt = createAttempt(connection, work);
     try {
       return await attempt();
     } catch (reason) {
@@ -23,7 +23,7 @@ export function createTransact(connection: FirestoreConnection): Store['transact
   };
 }
 
-function attemptsOf<Result>(connection: FirestoreConnection, work: (transaction: Transaction) => Promise<Result>) {
+function createAttempt<Result>(connection: FirestoreConnection, work: (transaction: Transaction) => Promise<Result>) {
   let lost: TransactionId | undefined;
   return async (): Promise<Result> => {
     const attempt = begin(connection, lost);

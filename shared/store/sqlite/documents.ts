@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { documentFieldTypes, type FieldName, fieldNames, type GrowingDocument, setField } from '../documentFields.ts';
-import { type DocumentKey, type StoredDocument, type Write, WriteConflict } from '../store.ts';
+import { type DocumentKey, type StoredDocument, type Write, WriteConflictError } from '../store.ts';
 import type { Connection } from './connection.ts';
 
 /** A field's column, quoted: some of the names are words of SQL. */
@@ -67,17 +67,17 @@ function apply(connection: Connection, write: Write): boolean {
 function update(connection: Connection, { key, fields }: Extract<Write, { type: 'update' }>): boolean {
   const names = fieldNames.filter((name) => fields[name] !== undefined);
   const values = names.map((name) => toColumn(fields[name]));
-  return Number(connection.prepare(updateOf(names)).run(...values, key.collection, key.id).changes) === 1;
+  return Number(connection.prepare(updateSql(names)).run(...values, key.collection, key.id).changes) === 1;
 }
 
 // Setting the id as it is lets an update without fields still find out whether the document is there.
-function updateOf(names: readonly FieldName[]): string {
+function updateSql(names: readonly FieldName[]): string {
   const settings = ['id = id', ...names.map((name) => `${column(name)} = ?`)];
   return `UPDATE documents SET ${settings.join(', ')} WHERE collection = ? AND id = ?`;
 }
 
-function conflict(type: Write['type'], { collection, id }: DocumentKey): WriteConflict {
-  return new WriteConflict(
+function conflict(type: Write['type'], { collection, id }: DocumentKey): WriteConflictError {
+  return new WriteConflictError(
     `${type} of ${collection}/${id}: the document ${type === 'create' ? 'exists' : 'is missing'}`,
   );
 }

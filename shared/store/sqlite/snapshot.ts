@@ -32,7 +32,7 @@ const DOCUMENTS_PER_ARRAY = 500;
 
 /** The documents of a range in arrays; between them other work of this process gets its turn. */
 async function* scan(connection: Connection, range: ScanRange): AsyncGenerator<readonly StoredDocument[]> {
-  const { sql, parameters } = selectOf(range);
+  const { sql, parameters } = buildSelect(range);
   const statement = connection.borrow(sql);
   const rows: Iterator<unknown> = statement.iterate(...parameters);
   try {
@@ -58,7 +58,7 @@ function take(rows: Iterator<unknown>, fields: NonNullable<ScanRange['fields']>)
   return documents;
 }
 
-function selectOf(range: ScanRange): { sql: string; parameters: string[] } {
+function buildSelect(range: ScanRange): { sql: string; parameters: string[] } {
   const columns = ['id', ...(range.fields ?? fieldNames).map(column)].join(', ');
   const conditions: [string, string | undefined][] = [
     ['collection = ?', range.collection],

@@ -1,5 +1,5 @@
 import { storeUnavailable } from '../../../shared/errors/errors.ts';
-import { type Snapshot, type Store, type Write, WriteConflict } from '../../../shared/store/store.ts';
+import { type Snapshot, type Store, type Write, WriteConflictError } from '../../../shared/store/store.ts';
 import { Injection, type InjectionPlan } from './injection.ts';
 
 /** What of a store can be struck; `scan` is each array that a snapshot's scan gives. */
@@ -18,7 +18,7 @@ export interface FaultyStore {
 export function faultyStore(store: Store, plan: InjectionPlan<StoreOperation>): FaultyStore {
   const injection = new Injection<StoreOperation>(plan, {
     failure: () => storeUnavailable(new Error('injected')),
-    conflict: () => new WriteConflict('injected'),
+    conflict: () => new WriteConflictError('injected'),
   });
   const spares = (writes: readonly Write[]) =>
     writes.length === 0 || (plan.kind === 'conflicts' && writes.every(({ type }) => type !== 'create'));

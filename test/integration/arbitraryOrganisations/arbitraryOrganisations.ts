@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 import { putAt } from '../../../shared/json/jsonObject.ts';
-import { documentFields } from '../../../shared/organisation/record.ts';
+import { organisationFields } from '../../../shared/organisation/record.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
 import { sections } from '../../../shared/organisation/sections.ts';
 import type { Organisation } from '../../support/fixtures/organisations.ts';
@@ -100,7 +100,7 @@ function arbitraryOrganisation(org: string, other: string): fc.Arbitrary<Organis
 }
 
 function arbitrarySection({ name, inner }: Section, org: string, other: string): fc.Arbitrary<unknown> {
-  const field = documentFields.get(name);
+  const field = organisationFields.get(name);
   if (field?.schema === undefined) throw new Error(`${name} is no section`);
   const record = arbitraryMessage(field.schema, inner);
   const fixed = (json: Json, index: number) =>

@@ -3,7 +3,7 @@ import { access, constants, readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { delimiter, extname, join, normalize } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { urlOf } from '../../../shared/http/serve.ts';
+import { serverUrl } from '../../../shared/http/serve.ts';
 import { root } from '../../../tools/program.ts';
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
@@ -51,7 +51,7 @@ export async function servePage(): Promise<{ origin: string; close(): void }> {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return { origin: urlOf(server), close: () => void server.close().closeAllConnections() };
+  return { origin: serverUrl(server), close: () => void server.close().closeAllConnections() };
 }
 
 /** Launches a browser without a window. */

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { z } from 'zod';
 import { routes as exportRoutes } from '../../../functions/export/app.ts';
 import { routes as importRoutes } from '../../../functions/import/app.ts';
-import { importAnswer } from '../../../functions/import/contract.ts';
+import { importResponse } from '../../../functions/import/contract.ts';
 import { initialise } from '../../../shared/accounts/initialise.ts';
 import { createApp } from '../../../shared/http/app.ts';
 import { configureLog } from '../../../shared/log.ts';
@@ -25,7 +25,7 @@ export const exportedFile = exportFile.transform(untyped).pipe(
   }),
 );
 /** What an import answers with 200. */
-export const importReport = importAnswer.transform(untyped).pipe(
+export const importReport = importResponse.transform(untyped).pipe(
   z.strictObject({
     errors: z.array(z.strictObject({ type: z.string(), id: z.string().optional(), message: z.string() })).optional(),
     success: z.strictObject({ orgs: z.array(z.looseObject({ orgId: z.string() })).optional() }),

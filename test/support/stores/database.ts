@@ -1,4 +1,4 @@
-import { ownerOf } from '../../../shared/organisation/recordPlan.ts';
+import { documentPath } from '../../../shared/organisation/recordPlan.ts';
 import { organisationSection, sections } from '../../../shared/organisation/sections.ts';
 import { fieldNames } from '../../../shared/store/documentFields.ts';
 import { type Collection, collections, type Store, type StoredDocument } from '../../../shared/store/store.ts';
@@ -35,7 +35,7 @@ export function contentsOf(database: Database, orgIds: readonly string[]): Conte
     for (const document of database.get(collection) ?? []) {
       const { id, createdAt: _created, changedAt: _changed, ...content } = document;
       if (!orgIds.includes(content.orgId ?? '')) continue;
-      contents.set(ownerOf({ collection, id }), JSON.stringify(content, [...fieldNames]));
+      contents.set(documentPath({ collection, id }), JSON.stringify(content, [...fieldNames]));
     }
   }
   return contents;

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { isJsonObject, type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
-import { DocumentFault, readRecord, recordOf } from '../../../shared/organisation/record.ts';
-import { ownerOf, planRecord, type RecordPlan, referencesOf } from '../../../shared/organisation/recordPlan.ts';
-import { partitionOf, type Reference } from '../../../shared/organisation/section.ts';
+import { InvalidRecordError, readRecord, toRecord } from '../../../shared/organisation/record.ts';
+import { documentPath, planRecord, planReferences, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
+import { type Reference, sectionPartition } from '../../../shared/organisation/section.ts';
 import { organisationSection, sections } from '../../../shared/organisation/sections.ts';
 import { type Collection, documentId, type StoredDocument } from '../../../shared/store/store.ts';
 import { type Database, recordCollections } from './database.ts';
@@ -27,7 +27,9 @@ interface Planned {
  */
 export function violationsOf(database: Database): string[] {
   const documents: Documents = new Map(
-    [...database].flatMap(([collection, all]) => all.map((one) => [ownerOf({ collection, id: one.id }), one] as const)),
+    [...database].flatMap(([collection, all]) =>
+      all.map((one) => [documentPath({ collection, id: one.id }), one] as const),
+    ),
   );
   const { planned, faults } = planAll(database, documents);
   return [
@@ -44,7 +46,7 @@ function planAll(database: Database, documents: Documents): { planned: Planned[]
   for (const collection of recordCollections) {
     for (const document of database.get(collection) ?? []) {
       if (document.partition === MEMBERS_OF_INSTANCE) continue;
-      const name = ownerOf({ collection, id: document.id });
+      const name = documentPath({ collection, id: document.id });
       const plan = planOf(document, documents);
       if (typeof plan === 'string') faults.push(`${name} ${plan}`);
       else planned.push({ name, document, plan });
@@ -58,20 +60,20 @@ function recordFaults({ name, document, plan }: Planned, documents: Documents): 
   const faults: [boolean, string][] = [
     [document.digest !== hash('sha256', document.body ?? '', 'base64url'), 'has another digest than its body'],
     [document.body !== body, 'has a body that is not canonical'],
-    [name !== ownerOf(plan.key), `should be ${ownerOf(plan.key)}`],
-    [document.partition !== partitionOf(orgId, section), `is in the partition ${document.partition}`],
+    [name !== documentPath(plan.key), `should be ${documentPath(plan.key)}`],
+    [document.partition !== sectionPartition(orgId, section), `is in the partition ${document.partition}`],
     [!documents.has(organisationName(orgId)), `is of the organisation ${orgId}, which is not there`],
   ];
   return faults.filter(([holds]) => holds).map(([, text]) => `${name} ${text}`);
 }
 
 function organisationName(orgId: string): string {
-  return ownerOf({ collection: organisationSection.collection, id: documentId(orgId) });
+  return documentPath({ collection: organisationSection.collection, id: documentId(orgId) });
 }
 
 function referenceFaults({ name, plan }: Planned, documents: Documents): string[] {
-  return referencesOf(plan.record).flatMap(({ reference, key }) => {
-    const target = ownerOf(key);
+  return planReferences(plan.record).flatMap(({ reference, key }) => {
+    const target = documentPath(key);
     const faults = targetFaults(reference, documents.get(target), plan.record.orgId);
     return faults.map((text) => `${name} refers to ${target}, ${text}`);
   });
@@ -101,7 +103,7 @@ function claimFaults(planned: readonly Planned[], claims: readonly StoredDocumen
 /** Tokens and memberships of the instance belong to users, and the instance has its default organisation. */
 function ownerFaults(database: Database, documents: Documents): string[] {
   const absent = (collection: Collection, userId: string, id: string) =>
-    documents.has(ownerOf({ collection: 'users', id: documentId(userId) }))
+    documents.has(documentPath({ collection: 'users', id: documentId(userId) }))
       ? []
       : [`${collection}/${id} is of the user ${userId}, who is not there`];
   const members = (database.get('members') ?? []).filter(({ partition }) => partition === MEMBERS_OF_INSTANCE);
@@ -120,10 +122,10 @@ function planOf(document: StoredDocument, documents: Documents): RecordPlan | st
   if (json === undefined) return 'has no JSON object for its body';
   try {
     const isOrganisation = section === organisationSection;
-    const record = isOrganisation ? recordOf(section, json, orgId, false) : readRecord(section, json, orgId);
+    const record = isOrganisation ? toRecord(section, json, orgId, false) : readRecord(section, json, orgId);
     return planRecord(record, loginNamesByDomain(orgId, documents));
   } catch (error) {
-    if (error instanceof DocumentFault) return `is no record of ${section.name}: ${error.message}`;
+    if (error instanceof InvalidRecordError) return `is no record of ${section.name}: ${error.message}`;
     throw error;
   }
 }
@@ -139,6 +141,6 @@ function parsed(body = ''): JsonObject | undefined {
 }
 
 function loginNamesByDomain(orgId: string, documents: Documents): boolean {
-  const policy = documents.get(ownerOf({ collection: 'settings', id: documentId(orgId, 'domainPolicy') }));
+  const policy = documents.get(documentPath({ collection: 'settings', id: documentId(orgId, 'domainPolicy') }));
   return parsed(policy?.body)?.userLoginMustBeDomain === true;
 }

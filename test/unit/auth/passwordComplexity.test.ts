@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { complexityFault, complexityOf, defaultComplexity } from '../../../shared/organisation/passwords.ts';
+import { complexityIssue, defaultComplexity, parseComplexity } from '../../../shared/organisation/passwords.ts';
 
 describe('the complexity of a password', () => {
   it.each([
@@ -9,16 +9,16 @@ describe('the complexity of a password', () => {
     ['Secrets!', 'DOMAIN-ZBv4H'],
     ['Secrets1', 'DOMAIN-ZDLwA'],
   ])('%s breaks the default policy with %s', (password, id) => {
-    expect(complexityFault(defaultComplexity, password)?.id).toBe(id);
+    expect(complexityIssue(defaultComplexity, password)?.id).toBe(id);
   });
 
   it.each(['Secret1!', 'Sécrêt1 x', 'Пароль12 длинный'])('%s keeps the default policy', (password) => {
-    expect(complexityFault(defaultComplexity, password)).toBeUndefined();
+    expect(complexityIssue(defaultComplexity, password)).toBeUndefined();
   });
 
   it('is what the policy of the organisation asks for, and no more', () => {
-    expect(complexityFault(complexityOf({ minLength: '4' }), 'abcd')).toBeUndefined();
-    expect(complexityFault(complexityOf({ minLength: '4', hasNumber: true }), 'abcd')?.id).toBe('DOMAIN-ZBv4H');
-    expect(complexityFault(complexityOf({ minLength: '5' }), '😀😀😀😀')?.id).toBe('DOMAIN-HuJf6');
+    expect(complexityIssue(parseComplexity({ minLength: '4' }), 'abcd')).toBeUndefined();
+    expect(complexityIssue(parseComplexity({ minLength: '4', hasNumber: true }), 'abcd')?.id).toBe('DOMAIN-ZBv4H');
+    expect(complexityIssue(parseComplexity({ minLength: '5' }), '😀😀😀😀')?.id).toBe('DOMAIN-HuJf6');
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { grants, isInstanceRole, knownRoles, rolesOf } from '../../../shared/auth/authorise.ts';
+import { grants, isInstanceRole, knownRoles, parseRoles } from '../../../shared/auth/authorise.ts';
 
 describe('the permission to export and import', () => {
   it('is held by the IAM owner alone', () => {
@@ -49,9 +49,9 @@ describe('roles', () => {
   });
 
   it('are read from a stored membership; none is no role', () => {
-    expect(rolesOf(undefined)).toEqual([]);
-    expect(rolesOf({ id: 'm' })).toEqual([]);
-    expect(rolesOf({ id: 'm', body: '{"userId":"u"}' })).toEqual([]);
-    expect(rolesOf({ id: 'm', body: '{"userId":"u","roles":["ORG_OWNER"]}' })).toEqual(['ORG_OWNER']);
+    expect(parseRoles(undefined)).toEqual([]);
+    expect(parseRoles({ id: 'm' })).toEqual([]);
+    expect(parseRoles({ id: 'm', body: '{"userId":"u"}' })).toEqual([]);
+    expect(parseRoles({ id: 'm', body: '{"userId":"u","roles":["ORG_OWNER"]}' })).toEqual(['ORG_OWNER']);
   });
 });

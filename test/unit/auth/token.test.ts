@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { authenticate } from '../../../shared/auth/authorise.ts';
-import { isWellFormed, matchesDigest, newToken, tokenDigest, tokenId } from '../../../shared/auth/token.ts';
+import { generateToken, isWellFormed, matchesDigest, tokenDigest, tokenId } from '../../../shared/auth/token.ts';
 import type { Store } from '../../../shared/store/store.ts';
 
 const refuse = () => Promise.reject(new Error('the store was used'));
@@ -20,7 +20,7 @@ async function refusal(authorization: string | undefined): Promise<string> {
 }
 
 const INVALID = 'IdentityError: Errors.Token.Invalid (AUTH-7fs1e)';
-const token = newToken();
+const token = generateToken();
 
 describe('a new token', () => {
   it('is a prefix, 32 random bytes in base64url and a checksum of 8 hexadecimal digits', () => {
@@ -29,7 +29,7 @@ describe('a new token', () => {
   });
 
   it('is another one each time', () => {
-    expect(new Set(Array.from({ length: 100 }, newToken)).size).toBe(100);
+    expect(new Set(Array.from({ length: 100 }, generateToken)).size).toBe(100);
   });
 
   it('needs a look into the store', async () => {
@@ -98,7 +98,7 @@ describe('what is stored of a token', () => {
 
   it('matches that token and no other', () => {
     expect(matchesDigest(token, tokenDigest(token))).toBe(true);
-    expect(matchesDigest(token, tokenDigest(newToken()))).toBe(false);
+    expect(matchesDigest(token, tokenDigest(generateToken()))).toBe(false);
     for (const digest of ['', 'zz', tokenDigest(token).slice(0, 62), `${tokenDigest(token)}00`]) {
       expect(matchesDigest(token, digest)).toBe(false);
     }

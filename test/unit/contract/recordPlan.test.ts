@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readRecord } from '../../../shared/organisation/record.ts';
-import { claimKey, createWrites, ownerOf, planRecord } from '../../../shared/organisation/recordPlan.ts';
+import { claimKey, createWrites, documentPath, planRecord } from '../../../shared/organisation/recordPlan.ts';
 import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
 
 function plan(section: string, value: unknown, orgId = 'org-1', loginNamesByDomain = false) {
@@ -94,7 +94,7 @@ describe('the writes of a record', () => {
       ['create', planned.key],
       ...planned.claims.map(({ key }) => ['create', key]),
     ]);
-    expect(writes[1]).toMatchObject({ fields: { ownerId: ownerOf(planned.key), orgId: 'org-1' } });
+    expect(writes[1]).toMatchObject({ fields: { ownerId: documentPath(planned.key), orgId: 'org-1' } });
   });
 
   it('begin its sequence at 1 and say when it was made', () => {

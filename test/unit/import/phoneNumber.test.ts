@@ -17,16 +17,16 @@ describe('the phone number of a person', () => {
     ['+39 06 1234 5678', '+390612345678'],
     ['+4112', '+4112'],
   ])('%s is kept as %s', (given, kept) => {
-    const { record, fault } = withPhoneNumber(person({ phone: given, isPhoneVerified: true }));
-    expect(fault).toBeUndefined();
+    const { record, issue } = withPhoneNumber(person({ phone: given, isPhoneVerified: true }));
+    expect(issue).toBeUndefined();
     expect(record).toEqual(person({ phone: kept, isPhoneVerified: true }));
   });
 
   it.each(['+', '+abc', '+999123456', '+411', `+41${'1'.repeat(18)}`, '+41791234567 or so', 'call +41791234567'])(
     'is refused as %j',
     (given) => {
-      const { fault } = withPhoneNumber(person({ phone: given }));
-      expect(fault).toEqual({ id: 'PHONE-so0wa', key: 'Errors.User.Phone.Invalid' });
+      const { issue } = withPhoneNumber(person({ phone: given }));
+      expect(issue).toEqual({ id: 'PHONE-so0wa', key: 'Errors.User.Phone.Invalid' });
     },
   );
 

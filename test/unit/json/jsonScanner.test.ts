@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatPath, JsonFault, parseJson } from '../../../shared/json/jsonScanner.ts';
+import { formatPath, JsonError, parseJson } from '../../../shared/json/jsonScanner.ts';
 import { repetitions } from '../../support/repetitions.ts';
 import { byteByByte, cutAt, enterAll, scanDocument, type Treat } from './scanDocument.ts';
 
@@ -13,11 +13,11 @@ const tricky = Buffer.from(
 const enterTwo: Treat = (path) => (path.length < 2 ? 'enter' : 'keep');
 const keepFields: Treat = (path) => (path.length === 0 ? 'enter' : 'keep');
 
-function faultOf(work: () => unknown): JsonFault {
+function faultOf(work: () => unknown): JsonError {
   try {
     work();
   } catch (error) {
-    if (error instanceof JsonFault) return error;
+    if (error instanceof JsonError) return error;
     throw error;
   }
   throw new Error('nothing was refused');
@@ -47,7 +47,7 @@ describe('a document that arrives in pieces', () => {
   it('is refused wherever it is cut off', () => {
     const end = tricky.lastIndexOf('}');
     for (let position = 0; position <= end; position++) {
-      expect(() => scanDocument([tricky.subarray(0, position)], enterTwo), `cut at ${position}`).toThrow(JsonFault);
+      expect(() => scanDocument([tricky.subarray(0, position)], enterTwo), `cut at ${position}`).toThrow(JsonError);
     }
     expect(scanDocument([tricky.subarray(0, end + 1)], enterTwo)).toEqual(scanDocument([tricky], enterTwo));
   });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { JsonFault } from '../../../shared/json/jsonScanner.ts';
+import { JsonError } from '../../../shared/json/jsonScanner.ts';
 import { stringContent } from '../../../shared/json/stringContent.ts';
 import { collect } from '../../support/fixtures/bytes.ts';
 import { repetitions } from '../../support/repetitions.ts';
@@ -88,8 +88,8 @@ describe('the content of a JSON string', () => {
     ['a high surrogate before another', '\\ud83d\\ud83d\\ude00'],
     ['a low surrogate alone', 'abc\\ude00'],
   ])('is refused for %s, whole and byte by byte', async (_what, text) => {
-    await expect(read([Buffer.from(text)])).rejects.toThrow(JsonFault);
-    await expect(read(byteByByte(Buffer.from(text)))).rejects.toThrow(JsonFault);
+    await expect(read([Buffer.from(text)])).rejects.toThrow(JsonError);
+    await expect(read(byteByByte(Buffer.from(text)))).rejects.toThrow(JsonError);
   });
 
   it.each([
@@ -97,8 +97,8 @@ describe('the content of a JSON string', () => {
     ['a sequence that is cut off', [0x61, 0xe6, 0xbc]],
     ['an encoded surrogate', [0xed, 0xa0, 0x80]],
   ])('is refused for invalid UTF-8: %s', async (_what, bytes) => {
-    await expect(read([Buffer.from(bytes)])).rejects.toThrow(JsonFault);
-    await expect(read(byteByByte(Buffer.from(bytes)))).rejects.toThrow(JsonFault);
+    await expect(read([Buffer.from(bytes)])).rejects.toThrow(JsonError);
+    await expect(read(byteByByte(Buffer.from(bytes)))).rejects.toThrow(JsonError);
   });
 });
 
