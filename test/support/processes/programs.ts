@@ -37,9 +37,8 @@ export async function startFunction(
   env: Readonly<Record<string, string>>,
 ): Promise<RunningFunction> {
   const { scripts } = packageJson.parse(JSON.parse(await readFile(join(root, 'package.json'), 'utf8')));
-  const [framework = '', ...args] = scripts[`function:${name}`]?.split(' ') ?? [];
-  const program = join(root, 'node_modules', '.bin', framework);
+  const [, ...args] = scripts[`function:${name}`]?.split(' ') ?? [];
   const listening = /"url":"http:[^"]*:(\d+)"/;
-  const running = await startProgram(process.execPath, [program, ...args], listening, { env: { ...env, PORT: '0' } });
+  const running = await startProgram(process.execPath, args, listening, { env: { ...env, PORT: '0' } });
   return { ...running, url: `http://127.0.0.1:${running.ready[1]}` };
 }

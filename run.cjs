@@ -1,0 +1,55 @@
+'use strict';
+
+// Runs a program under the Node of the lock file: `node run.cjs local/start.ts`. Any Node may start it, so it is plain
+// JavaScript. npm 11 puts the locked Node on a script's PATH; npm 10, which comes with Node 20 and 22, fails to.
+// See docs/decisions/0008-runtime-from-the-lock-file.md.
+
+const { spawn } = require('node:child_process');
+const { existsSync, realpathSync } = require('node:fs');
+const { constants } = require('node:os');
+const { delimiter, dirname, join, resolve } = require('node:path');
+const { pathToFileURL } = require('node:url');
+const { engines } = require('./package.json');
+
+const platform = process.platform === 'win32' ? 'win' : process.platform;
+const executable = process.platform === 'win32' ? 'node.exe' : 'node';
+const locked = join(__dirname, 'node_modules', `node-${platform}-${process.arch}`, 'bin', executable);
+const needed = engines.node.replace('>=', '');
+
+/** Runs a program under the locked Node. Where none fits the platform, a recent system Node serves. */
+function run(file, args) {
+  if (existsSync(locked) && realpathSync(locked) !== process.execPath) runUnder(locked, file, args);
+  else if (isRecent(process.versions.node)) runHere(file, args);
+  else exitTooOld();
+}
+
+function runHere(file, args) {
+  process.argv.splice(1, process.argv.length, resolve(file), ...args);
+  void import(pathToFileURL(file).href);
+}
+
+function runUnder(node, file, args) {
+  const PATH = `${dirname(node)}${delimiter}${process.env.PATH}`;
+  const child = spawn(node, [file, ...args], { stdio: 'inherit', env: { ...process.env, PATH } });
+  process.on('SIGTERM', () => child.kill('SIGTERM'));
+  process.on('SIGINT', () => {}); // A terminal sends Ctrl-C to both.
+  child.on('exit', (code, signal) => process.exit(signal === null ? code : 128 + constants.signals[signal]));
+}
+
+function isRecent(version) {
+  const [major, minor] = version.split('.').map(Number);
+  const [neededMajor, neededMinor] = needed.split('.').map(Number);
+  return major > neededMajor || (major === neededMajor && minor >= neededMinor);
+}
+
+function exitTooOld() {
+  process.stderr.write(
+    `Node ${process.versions.node} is too old: install Node ${needed} or later ` +
+      '(on Linux, Windows and Intel Macs, npm ci brings one)\n',
+  );
+  process.exit(1);
+}
+
+module.exports = { run };
+
+if (require.main === module) run(process.argv[2], process.argv.slice(3));
