@@ -32,7 +32,7 @@ const noUser = (name: string, userId: string): BadRequest => ({
 
 /** Paths, methods and user ids that are not served. */
 export const badRoutes: readonly BadRequest[] = [
-  unknown('/'),
+  unknown('/admin'),
   unknown('/favicon.ico'),
   unknown('/admin/v1'),
   unknown('/admin/v1/exports', 'POST'),
