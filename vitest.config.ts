@@ -5,7 +5,7 @@ import { areMany } from './test/support/repetitions.ts';
 /** Projects with this setup share one emulator: the first of them starts it. */
 const globalSetup = ['test/support/emulators/setup.ts'];
 
-/** A third of a run's time are waits for timers, processes and databases: more workers than cores use it. */
+/** Tests wait for timers, processes and databases, and no core is to be idle meanwhile. */
 const WORKERS_PER_CORE = 1.5;
 
 const MINUTE_MS = 60_000;

@@ -8,7 +8,7 @@ import { type Emulator, startEmulator } from '../../tools/firestoreEmulator.ts';
 import { describeWithFirestore } from '../support/emulators/withFirestore.ts';
 import { startTcpProxy, type TcpProxy } from '../support/http/tcpProxy.ts';
 import { type TestInstance, testInstance } from '../support/instances/testInstance.ts';
-import { repetitions } from '../support/repetitions.ts';
+import { areMany, repetitions } from '../support/repetitions.ts';
 import { openTestStore, sqlite } from '../support/stores/stores.ts';
 import { anyMissing, arrival } from './support/arrival.ts';
 import { faultTable } from './support/faultTable.ts';
@@ -67,7 +67,7 @@ describeWithFirestore('Firestore', () => {
   let emulator: Emulator;
   let network: TcpProxy;
   beforeAll(async () => {
-    const started = await startEmulator('1g');
+    const started = await startEmulator('1g', !areMany);
     if ('missing' in started) throw new Error(started.missing);
     emulator = started;
     network = await startTcpProxy(`http://${emulator.address}`);

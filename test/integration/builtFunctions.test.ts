@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -34,8 +34,9 @@ describeWithFirestore('functions that were built and installed for production, o
     const made = await identityJson(['init', '--firestore', `${project}/${database}`], { env });
     token = z.looseObject({ token: z.string() }).parse(made).token;
     const built = await buildAll(join(directory.path, 'dist'));
-    const starting = built.map(async (one) => {
-      running.set(one.name, await startBuilt(await installFunction(one, directory.path), env));
+    const installed = await installFunctions(built, directory.path);
+    const starting = built.map(async ({ name }, index) => {
+      running.set(name, await startBuilt(installed[index] ?? '', env));
     });
     await Promise.all(starting);
     return () => directory.remove();
@@ -85,15 +86,26 @@ describeWithFirestore('functions that were built and installed for production, o
 });
 
 /**
- * Does with an archive what Cloud Build does, in `<parent>/<name>`, which it returns: unpacks it and installs what the lock
- * file names, for production. `parent` lies outside the repository, so that nothing of its `node_modules` is found.
+ * Does with archives what Cloud Build does, each in `<parent>/<name>`: unpacks it and installs what the lock file names, for
+ * production. Lock files are the same in all, so one installation is copied to the others. `parent` lies outside the
+ * repository, so that nothing of its `node_modules` is found. Returns the directories.
  */
-async function installFunction(built: BuiltFunction, parent: string): Promise<string> {
-  const directory = join(parent, built.name);
+async function installFunctions(built: readonly BuiltFunction[], parent: string): Promise<string[]> {
+  const directories = await Promise.all(built.map((one) => unpackInto(join(parent, one.name), one)));
+  const [first = '', ...others] = directories;
+  const options = ['--omit=dev', '--prefer-offline', '--no-audit', '--no-fund'];
+  const { code, stderr } = await run('npm', ['ci', ...options], { cwd: first });
+  if (code !== 0) throw new Error(`npm ci in ${first} ended with ${code}: ${stderr}`);
+  for (const other of others) {
+    for (const file of ['package.json', 'package-lock.json'])
+      expect(await readFile(join(other, file), 'utf8')).toBe(await readFile(join(first, file), 'utf8'));
+    await cp(join(first, 'node_modules'), join(other, 'node_modules'), { recursive: true, verbatimSymlinks: true });
+  }
+  return directories;
+}
+
+async function unpackInto(directory: string, built: BuiltFunction): Promise<string> {
   await mkdir(directory, { recursive: true });
   for (const [file, content] of Object.entries(await unpack(built))) await writeFile(join(directory, file), content);
-  const options = ['--omit=dev', '--prefer-offline', '--no-audit', '--no-fund'];
-  const { code, stderr } = await run('npm', ['ci', ...options], { cwd: directory });
-  if (code !== 0) throw new Error(`npm ci in ${directory} ended with ${code}: ${stderr}`);
   return directory;
 }

@@ -1,5 +1,6 @@
 import type { TestProject } from 'vitest/node';
 import { startEmulator } from '../../../tools/firestoreEmulator.ts';
+import { areMany } from '../repetitions.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -17,7 +18,7 @@ const HEAP = '4g';
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const address = process.env.FIRESTORE_EMULATOR_HOST;
   if (address !== undefined) return provide(project, address);
-  const emulator = await startEmulator(HEAP);
+  const emulator = await startEmulator(HEAP, !areMany);
   if ('missing' in emulator) return doWithout(project, emulator.missing);
   // Inherited by the workers and by the programs that tests start, and found by the next project's setup.
   process.env.FIRESTORE_EMULATOR_HOST = emulator.address;
