@@ -7,7 +7,7 @@ interface FunctionModules {
   readonly app: () => Promise<{ routes(ports: Ports): readonly Route[] }>;
 }
 
-/** Every function by its name, with loaders for its contract and its application. A new function needs one line here. */
+/** Loaders for every function's contract and application, by name. A new function needs one line here. */
 export const functions = {
   removeOtpEmail: {
     contract: () => import('./removeOtpEmail/contract.ts'),

@@ -74,8 +74,8 @@ type ResponseResources = readonly [Disposable, AsyncDisposable];
 const HEADERS = { 'content-type': 'application/json' };
 
 /**
- * Creates the response that carries the export file. Without `maxBytes` it is streamed. With `maxBytes` it is buffered,
- * so that the platform cannot truncate it. An error before the first bytes is thrown; a later one closes the connection.
+ * Creates the response that carries the export file. Without `maxBytes` it is streamed; with it, the file is buffered,
+ * so that the platform cannot truncate it. An error before the first byte is thrown; a later one closes the connection.
  * @throws IdentityError FAILED_PRECONDITION when the file is larger than `maxBytes`
  */
 export async function exportResponse(

@@ -21,8 +21,8 @@ const READ_BATCH = 500;
 const organisationFields: readonly FieldName[] = ['orgId', 'body', 'digest'];
 
 /**
- * Exports organisations as an export file (specification 4.2, zitadel 2). The snapshot is read as the bytes are consumed.
- * Unknown ids are skipped, as ZITADEL does; the manifest counts the exported organisations.
+ * Exports organisations as an export file (specification 4.2, zitadel 2). The snapshot is read as the bytes are
+ * consumed. Unknown ids are skipped, as ZITADEL does; the manifest counts the exported organisations.
  * @param instance the instance's name, for the manifest
  */
 export function exportOrganisations(

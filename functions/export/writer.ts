@@ -29,7 +29,7 @@ interface CredentialInsertion {
 const SECTIONS_AHEAD = 8;
 const CHUNK_CHARACTERS = 64 * 1024;
 
-/** Writes an export file (zitadel 2): organisations, read from one snapshot as the file is consumed, then the manifest. */
+/** A writer of an export file (zitadel 2): organisations, read from one snapshot on demand, then the manifest. */
 export class ExportWriter {
   private readonly snapshot: Snapshot;
   private readonly content: ExportContent;

@@ -50,7 +50,7 @@ export class Violations {
     this.violations.push(violation);
   }
 
-  /** Returns ZITADEL's message for a broken rule, which names every message from the request to the field (zitadel 3.2). */
+  /** Returns ZITADEL's message for a broken rule, with every message from the request to the field (zitadel 3.2). */
   private zitadelMessage([, organisation, section, index]: JsonPath, { message }: FieldIssue): string | undefined {
     if (message === undefined || typeof organisation !== 'number') return undefined;
     const request = this.field === undefined ? '' : causedBy('ImportDataRequest', this.field);

@@ -173,8 +173,8 @@ export async function loadCheckpoint(store: DocumentStore, key: string, now: str
 }
 
 /**
- * Saves a checkpoint in place of an earlier one, unless it has too many records to revisit. Uses no transaction: a process
- * that dies within one leaves the document locked, which would delay the resumed import.
+ * Saves a checkpoint in place of an earlier one, unless it has too many records to revisit. Uses no transaction: a
+ * process that dies within one leaves the document locked, which would delay the resumed import.
  */
 async function saveCheckpoint(store: DocumentStore, checkpoint: Checkpoint): Promise<void> {
   if (checkpoint.phases.reduce((sum, { revisit }) => sum + revisit.length, 0) > MAX_REVISITS) return;

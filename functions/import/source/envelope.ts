@@ -95,9 +95,10 @@ export interface RequestBytes {
 }
 
 /**
- * Returns the one export file that a request names (specification 4.3): inline, as an object or a string, or in a bucket.
- * The object's current generation is pinned, so that every read returns the same bytes.
- * @throws IdentityError INVALID_ARGUMENT for no source or more than one; UNIMPLEMENTED for ZITADEL's local and S3 sources
+ * Returns the one export file that a request names (specification 4.3): inline, as an object or a string, or in a
+ * bucket. The object's current generation is pinned, so that every read returns the same bytes.
+ * @throws IdentityError INVALID_ARGUMENT for no source or more than one; UNIMPLEMENTED for ZITADEL's local and S3
+ * sources
  */
 export async function findSource(
   { request, inline }: ImportEnvelope,

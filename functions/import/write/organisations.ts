@@ -27,8 +27,8 @@ const READ_BATCH = 500;
 
 /**
  * Writes the organisations before any of their records, and returns those that exist afterwards. An organisation that
- * exists with another name is an error, but its records are imported. An organisation that cannot be created is an error,
- * and its records are skipped (zitadel 5.5).
+ * exists with another name is an error, but its records are imported. An organisation that cannot be created is an
+ * error, and its records are skipped (zitadel 5.5).
  */
 export async function writeOrganisations(
   context: BatchContext,

@@ -110,9 +110,9 @@ function validateRecord(
 const INVALID_PHONE: RecordIssue = { id: 'PHONE-so0wa', key: 'Errors.User.Phone.Invalid' };
 
 /**
- * Converts a person's phone number to E.164, as ZITADEL stores it (zitadel 3.4), or returns the issue of an invalid number.
- * Whether the number is assigned is not checked. The conversion is not part of a record's canonical form, since the
- * library's parsing may change while manifests must still match.
+ * Converts a person's phone number to E.164, as ZITADEL stores it (zitadel 3.4), or returns the issue of an invalid
+ * number. Whether the number is assigned is not checked. The conversion is not part of a record's canonical form, since
+ * the library's parsing may change while manifests must still match.
  */
 export function withPhoneNumber(record: OrganisationRecord): { record: OrganisationRecord; issue?: RecordIssue } {
   const { section, json, orgId } = record;

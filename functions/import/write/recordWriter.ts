@@ -28,8 +28,8 @@ export interface PlacedPlan {
 export type OnOutcome = (placed: PlacedPlan, outcome: Outcome) => void;
 
 /**
- * Writes records in batches, several in flight, and reports outcomes in the order of the records. Memory is bounded by
- * the batches in flight.
+ * A writer that commits records in batches, several in flight, and reports outcomes in the order of the records. Memory
+ * is bounded by the batches in flight.
  */
 export class RecordWriter {
   private readonly context: BatchContext;
@@ -91,8 +91,8 @@ const CREATED: Outcome = { kind: 'created' };
 const UNCHANGED: Outcome = { kind: 'unchanged' };
 
 /**
- * Writes a batch and returns its outcomes in order. Records are created without reading first. If one of them exists, the
- * batch is decided record by record in a transaction. A record and its claims are written atomically.
+ * Writes a batch and returns its outcomes in order. Records are created without reading first. If one of them exists,
+ * the batch is decided record by record in a transaction. A record and its claims are written atomically.
  */
 async function writeBatch(context: BatchContext, plans: readonly RecordPlan[]): Promise<Outcome[]> {
   const [rejected, reserved] = await Promise.all([
