@@ -7,7 +7,7 @@ interface FunctionModules {
   readonly app: () => Promise<{ routes(ports: Ports): readonly Route[] }>;
 }
 
-/** Every function by its name: its contract, and the application that serves it. A new function is a new line. */
+/** Loaders for every function's contract and application, by name. A new function needs one line here. */
 export const functions = {
   removeOtpEmail: {
     contract: () => import('./removeOtpEmail/contract.ts'),
@@ -17,13 +17,13 @@ export const functions = {
   import: { contract: () => import('./import/contract.ts'), app: () => import('./import/app.ts') },
 } satisfies Record<string, FunctionModules>;
 
-/** Loads the endpoints of all functions, without what serves them. */
+/** Loads the endpoints of all functions without loading their applications. */
 export async function allEndpoints(): Promise<readonly Endpoint[]> {
   const contracts = await Promise.all(Object.values(functions).map(({ contract }) => contract()));
   return contracts.flatMap(({ endpoints }) => endpoints);
 }
 
-/** Loads all functions, for a process that serves them on one port together with their description. */
+/** Loads the routes of all functions and of their OpenAPI document, for a process that serves them on one port. */
 export async function allRoutes(ports: Ports): Promise<readonly Route[]> {
   const apps = await Promise.all(Object.values(functions).map(({ app }) => app()));
   return withOpenApi(apps.flatMap(({ routes }) => routes(ports)));

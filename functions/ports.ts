@@ -1,7 +1,7 @@
 import type { ObjectStorage } from '../shared/objectStorage/objectStorage.ts';
 import type { Store } from '../shared/store/store.ts';
 
-/** Everything that functions work with. Each takes the ports that it needs; a process that serves them gives all. */
+/** The dependencies of all functions. Each function takes those it needs; the serving process provides them. */
 export interface Ports {
   readonly store: Store;
   readonly objectStorage: ObjectStorage;

@@ -14,10 +14,7 @@ type ExportPorts = Omit<Ports, 'maxRequestBytes'>;
 
 const MAX_REQUEST_BYTES = 4_000_000;
 
-/**
- * `POST /admin/v1/export` (specification 4.2): the export request; 200 with the document, or with what was written to a
- * bucket.
- */
+/** Returns the route of `POST /admin/v1/export` (specification 4.2). */
 export function routes(ports: ExportPorts): readonly Route[] {
   const { store, now } = ports;
   return [
@@ -34,9 +31,9 @@ export function routes(ports: ExportPorts): readonly Route[] {
 async function runExport(ports: ExportPorts, request: Request): Promise<Response> {
   using resources = new DisposableStack();
   const call = resources.use(callSignal(request.signal, ports.maxTimeoutMs));
-  const wanted = readExportRequest(await readJsonBody(request, MAX_REQUEST_BYTES, call.signal));
-  if (wanted.timeout !== undefined) call.limit(parseDuration(wanted.timeout, ports.maxTimeoutMs));
-  return await answer(ports, wanted, call.signal, resources);
+  const options = readExportRequest(await readJsonBody(request, MAX_REQUEST_BYTES, call.signal));
+  if (options.timeout !== undefined) call.limit(parseDuration(options.timeout, ports.maxTimeoutMs));
+  return await respond(ports, options, call.signal, resources);
 }
 
 function readExportRequest(body: unknown): ExportRequest {
@@ -51,8 +48,8 @@ function readExportRequest(body: unknown): ExportRequest {
   return request;
 }
 
-/** Writes to the bucket first: only when the object is there does a response begin, from the same snapshot. */
-async function answer(
+/** Exports to the bucket first, if requested, then starts the response from the same snapshot. */
+async function respond(
   ports: ExportPorts,
   request: ExportRequest,
   signal: AbortSignal,
@@ -62,48 +59,53 @@ async function answer(
   await using asyncResources = new AsyncDisposableStack();
   const snapshot = asyncResources.use(await ports.store.snapshot());
   const instance = await instanceName(snapshot);
-  const begin = () => exportOrganisations(snapshot, request, instance, signal);
+  const startExport = () => exportOrganisations(snapshot, request, instance, signal);
   if (location !== undefined) {
-    const written = begin();
-    const object = await ports.objectStorage.write(location, written.bytes, signal);
-    if (!request.responseOutput) return Response.json({ manifest: written.manifest, object });
+    const upload = startExport();
+    const object = await ports.objectStorage.write(location, upload.bytes, signal);
+    if (!request.responseOutput) return Response.json({ manifest: upload.manifest, object });
   }
-  return exportResponse(begin().bytes, ports.maxResponseBytes, [resources.move(), asyncResources.move()]);
+  return exportResponse(startExport().bytes, ports.maxResponseBytes, [resources.move(), asyncResources.move()]);
 }
 
-/** What a response holds open until its last byte is sent. */
-type Held = readonly [Disposable, AsyncDisposable];
+/** The call's signal and the snapshot, disposed of with the response's last byte. */
+type ResponseResources = readonly [Disposable, AsyncDisposable];
 
 const HEADERS = { 'content-type': 'application/json' };
 
 /**
- * The document as a response. It is streamed, unless there is a limit: then it is held back until it is complete, so
- * that nobody gets a document cut off by the platform. An error before the first bytes is thrown; a later one breaks the
- * connection off.
- * @throws IdentityError FAILED_PRECONDITION when it is larger than `maxBytes`
+ * Creates the response that carries the export file. Without `maxBytes` it is streamed; with it, the file is buffered,
+ * so that the platform cannot truncate it. An error before the first byte is thrown; a later one closes the connection.
+ * @throws IdentityError FAILED_PRECONDITION when the file is larger than `maxBytes`
  */
 export async function exportResponse(
   bytes: AsyncIterable<Uint8Array>,
   maxBytes: number | undefined,
-  held: Held,
+  resources: ResponseResources,
 ): Promise<Response> {
-  const content = heldOpen(bytes, held);
+  const content = withResources(bytes, resources);
   if (maxBytes !== undefined) {
-    const whole = await collect(content, maxBytes);
-    // The platform takes more of an answer whose length it knows than of one that is streamed.
-    return new Response(whole, { headers: { ...HEADERS, 'content-length': String(whole.size) } });
+    const file = await collect(content, maxBytes);
+    // The platform's limit is higher for responses with a content length than for streamed ones.
+    return new Response(file, { headers: { ...HEADERS, 'content-length': String(file.size) } });
   }
   const first = await content.next();
-  return new Response(ReadableStream.from(after(first, content)), { headers: HEADERS });
+  return new Response(ReadableStream.from(prepend(first, content)), { headers: HEADERS });
 }
 
-async function* heldOpen(bytes: AsyncIterable<Uint8Array>, [call, snapshot]: Held): AsyncGenerator<Uint8Array> {
+async function* withResources(
+  bytes: AsyncIterable<Uint8Array>,
+  [call, snapshot]: ResponseResources,
+): AsyncGenerator<Uint8Array> {
   using _call = call;
   await using _snapshot = snapshot;
   yield* bytes;
 }
 
-async function* after(first: IteratorResult<Uint8Array>, rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* prepend(
+  first: IteratorResult<Uint8Array>,
+  rest: AsyncGenerator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
   try {
     if (!first.done) yield first.value;
     yield* rest;

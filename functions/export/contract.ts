@@ -5,43 +5,42 @@ import { describeRequest, type JsonSchema } from '../../shared/openapi/jsonSchem
 import { exportFile, manifestSchema } from '../../shared/organisation/exportFile.ts';
 import { bucketRequest, refusedField, requestMessage, timeout } from '../../shared/wire/requestMessage.ts';
 
-/** The export request (specification 2.4), with our `with_keys` and the outputs of ZITADEL that are refused. */
+/** The export request (specification 2.4), with `with_keys` added and ZITADEL's unsupported outputs rejected. */
 export const exportRequest = requestMessage({
-  orgIds: z.array(z.string()).default([]).describe('Organisations to export; none exports all.'),
-  excludedOrgIds: z.array(z.string()).default([]).describe('Organisations to leave out.'),
-  withPasswords: z.boolean().default(false).describe('Whether to export password hashes, and secrets of clients.'),
-  withOtp: z.boolean().default(false).describe('Whether to export TOTP seeds, and who has the OTP e-mail factor.'),
-  withKeys: z.boolean().default(false).describe('Whether to export keys of machines and applications.'),
+  orgIds: z.array(z.string()).default([]).describe('Organisations to export; an empty list exports all.'),
+  excludedOrgIds: z.array(z.string()).default([]).describe('Organisations to skip.'),
+  withPasswords: z.boolean().default(false).describe('Whether to export password hashes and client secrets.'),
+  withOtp: z.boolean().default(false).describe('Whether to export TOTP seeds and OTP e-mail factors.'),
+  withKeys: z.boolean().default(false).describe('Whether to export machine and application keys.'),
   timeout: timeout.optional(),
-  responseOutput: z.boolean().default(false).describe('Whether the export is the answer.'),
-  gcsOutput: bucketRequest.optional().describe('The object to write the export to; none is ever overwritten.'),
+  responseOutput: z.boolean().default(false).describe('Whether to return the export file as the response.'),
+  gcsOutput: bucketRequest
+    .optional()
+    .describe('The object to create from the export file. Existing objects are never overwritten.'),
   localOutput: refusedField,
   s3Output: refusedField,
 });
 
-/** An export request as it was understood. */
+/** A parsed export request, with defaults applied. */
 export type ExportRequest = z.output<typeof exportRequest>;
 
 const writtenObject = z
   .strictObject({
     bucket: z.string(),
     path: z.string(),
-    generation: z.string().describe('Names this content of the object for good.'),
+    generation: z.string().describe('The object’s generation, which identifies this content.'),
     size: z.int().nonnegative().describe('Bytes.'),
     crc32c: z.string().describe('CRC32C, base64 of four bytes.'),
   })
   .readonly() satisfies z.ZodType<WrittenObject>;
 
-/**
- * The response of an export (specification 4.2): the export file or, where it went to a bucket only, the written
- * object.
- */
+/** The export response (specification 4.2): the export file or, for an export to a bucket only, the written object. */
 export const exportResponse = z.union([
   exportFile,
   z.strictObject({ manifest: manifestSchema, object: writtenObject }).meta({ id: 'ExportedObject' }),
 ]);
 
-const anOutput: JsonSchema = {
+const requiredOutput: JsonSchema = {
   anyOf: [
     { required: ['response_output'], properties: { response_output: { const: true } } },
     { required: ['gcs_output'], properties: { gcs_output: { type: 'object' } } },
@@ -52,21 +51,21 @@ const operation = (): Operation => ({
   operationId: 'exportOrganisations',
   summary: 'Export organisations',
   description:
-    'Exports organisations with all their records, of one moment, as the answer, to Cloud Storage, or both. For a service user with the role IAM_OWNER. Fields are taken by these names and in camelCase.',
+    'Exports organisations with all their records from one snapshot: to the response, to Cloud Storage, or to both. Requires the role IAM_OWNER. Field names are accepted in snake_case and camelCase.',
   request: {
-    schema: describeRequest(exportRequest, anOutput),
+    schema: describeRequest(exportRequest, requiredOutput),
     examples: {
       'Export everything': { with_passwords: true, with_otp: true, timeout: '30s', response_output: true },
     },
   },
   response: {
-    description: 'The export where `response_output` is true, else what was written to the bucket.',
+    description: 'The export file where `response_output` is true, else its manifest and the object that holds it.',
     contract: exportResponse,
   },
   errors: {
     ...commonAdminErrors,
-    400: 'The request is wrong: `details` names every field that is. Or the export is larger than an answer can be: then give `gcs_output`.',
-    409: 'The object exists already.',
+    400: 'The request is invalid: `details` names every invalid field. Or the export is larger than a response may be: set `gcs_output`.',
+    409: 'The object exists.',
   },
 });
 

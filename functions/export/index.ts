@@ -7,6 +7,9 @@ import { routes } from './app.ts';
 
 registerFunction('export', async (config) => {
   const store = await openStore(config.storeLocation);
-  const own = routes({ ...config, store, objectStorage: createCloudStorage(), now: () => new Date() });
-  return createApp({ ...config, routes: config.describesInstance ? withOpenApi(own, allEndpoints) : withOpenApi(own) });
+  const functionRoutes = routes({ ...config, store, objectStorage: createCloudStorage(), now: () => new Date() });
+  return createApp({
+    ...config,
+    routes: config.describesInstance ? withOpenApi(functionRoutes, allEndpoints) : withOpenApi(functionRoutes),
+  });
 });

@@ -5,28 +5,25 @@ import type { FieldName } from '../../shared/store/documentFields.ts';
 import { documentId, type Snapshot, type StoredDocument } from '../../shared/store/store.ts';
 import { type ExportContent, ExportWriter } from './writer.ts';
 
-/**
- * Which organisations to export (specification 2.4): those of `orgIds`, or all when it is empty, without
- * `excludedOrgIds`.
- */
+/** The organisations to export (specification 2.4): `orgIds`, or all if it is empty, without `excludedOrgIds`. */
 export interface ExportSelection extends ExportContent {
   readonly orgIds: readonly string[];
   readonly excludedOrgIds: readonly string[];
 }
 
-/** An export that can be read; its manifest is complete when its bytes have been. */
+/** An export in progress. Its manifest is complete once all bytes are read. */
 export interface OrganisationExport {
   readonly manifest: Manifest;
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
-const ORGANISATIONS_AT_ONCE = 500;
+const READ_BATCH = 500;
 const organisationFields: readonly FieldName[] = ['orgId', 'body', 'digest'];
 
 /**
- * Exports organisations as the organisation document (specification 4.2, zitadel 2) from a snapshot, read while it is
- * consumed. Unknown ids are passed over, as ZITADEL does; the manifest says how many organisations there are.
- * @param instance the name of this instance, for the manifest
+ * Exports organisations as an export file (specification 4.2, zitadel 2). The snapshot is read as the bytes are
+ * consumed. Unknown ids are skipped, as ZITADEL does; the manifest counts the exported organisations.
+ * @param instance the instance's name, for the manifest
  */
 export function exportOrganisations(
   snapshot: Snapshot,
@@ -36,30 +33,31 @@ export function exportOrganisations(
 ): OrganisationExport {
   const writer = new ExportWriter(snapshot, selection, instance);
   return {
-    bytes: writer.chunks(selected(snapshot, selection), signal),
+    bytes: writer.chunks(readSelected(snapshot, selection), signal),
     get manifest() {
       return writer.manifest;
     },
   };
 }
 
-async function* selected(
+async function* readSelected(
   snapshot: Snapshot,
   { orgIds, excludedOrgIds }: ExportSelection,
 ): AsyncGenerator<readonly StoredDocument[]> {
   const excluded = new Set(excludedOrgIds);
-  const documents = orgIds.length === 0 ? all(snapshot, organisationSection) : named(snapshot, [...new Set(orgIds)]);
-  for await (const part of documents) yield part.filter(({ orgId = '' }) => !excluded.has(orgId));
+  const documents =
+    orgIds.length === 0 ? scanAll(snapshot, organisationSection) : readByIds(snapshot, [...new Set(orgIds)]);
+  for await (const batch of documents) yield batch.filter(({ orgId = '' }) => !excluded.has(orgId));
 }
 
-function all(snapshot: Snapshot, { collection }: Section): AsyncIterable<readonly StoredDocument[]> {
+function scanAll(snapshot: Snapshot, { collection }: Section): AsyncIterable<readonly StoredDocument[]> {
   return snapshot.scan({ collection, fields: organisationFields });
 }
 
-async function* named(snapshot: Snapshot, orgIds: readonly string[]): AsyncGenerator<readonly StoredDocument[]> {
-  for (let at = 0; at < orgIds.length; at += ORGANISATIONS_AT_ONCE) {
-    const part = orgIds.slice(at, at + ORGANISATIONS_AT_ONCE);
-    const keys = part.map((orgId) => ({ collection: organisationSection.collection, id: documentId(orgId) }));
+async function* readByIds(snapshot: Snapshot, orgIds: readonly string[]): AsyncGenerator<readonly StoredDocument[]> {
+  for (let start = 0; start < orgIds.length; start += READ_BATCH) {
+    const batch = orgIds.slice(start, start + READ_BATCH);
+    const keys = batch.map((orgId) => ({ collection: organisationSection.collection, id: documentId(orgId) }));
     const documents = await snapshot.getMany(keys, organisationFields);
     yield documents.filter((document) => document !== undefined);
   }

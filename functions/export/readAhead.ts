@@ -1,37 +1,37 @@
 /**
- * Opens iterables in their order, and asks up to `ahead` of them for their first element before it is their turn, so that
- * many small reads cost one round trip instead of one each. Whatever was begun is closed when the consumer stops.
+ * Yields iterables in order and requests the first elements of up to `ahead` of them in advance. Many small reads then
+ * share one round trip. Iterables that the consumer never reached are closed when it stops.
  */
 export async function* readAhead<Element>(
   sources: readonly (() => AsyncIterable<Element>)[],
   ahead: number,
 ): AsyncGenerator<AsyncIterable<Element>> {
-  const begun: Begun<Element>[] = [];
+  const started: StartedRead<Element>[] = [];
   try {
     for (let index = 0; index < sources.length; index++) {
-      for (const source of sources.slice(index + begun.length, index + ahead)) begun.push(begin(source()));
-      const next = begun.shift();
-      if (next !== undefined) yield rest(next);
+      for (const source of sources.slice(index + started.length, index + ahead)) started.push(start(source()));
+      const next = started.shift();
+      if (next !== undefined) yield remaining(next);
     }
   } finally {
-    await Promise.all(begun.map(close));
+    await Promise.all(started.map(close));
   }
 }
 
-interface Begun<Element> {
+interface StartedRead<Element> {
   readonly iterator: AsyncIterator<Element>;
   readonly first: Promise<IteratorResult<Element>>;
 }
 
-function begin<Element>(source: AsyncIterable<Element>): Begun<Element> {
+function start<Element>(source: AsyncIterable<Element>): StartedRead<Element> {
   const iterator = source[Symbol.asyncIterator]();
   const first = iterator.next();
-  // A read that fails is told when its turn comes; until then its rejection has an owner.
+  // A failed read is reported in its turn; until then this handler prevents an unhandled rejection.
   first.catch(() => undefined);
   return { iterator, first };
 }
 
-async function* rest<Element>({ iterator, first }: Begun<Element>): AsyncGenerator<Element> {
+async function* remaining<Element>({ iterator, first }: StartedRead<Element>): AsyncGenerator<Element> {
   try {
     for (let result = await first; !result.done; result = await iterator.next()) yield result.value;
   } finally {
@@ -39,7 +39,7 @@ async function* rest<Element>({ iterator, first }: Begun<Element>): AsyncGenerat
   }
 }
 
-async function close<Element>({ iterator, first }: Begun<Element>): Promise<void> {
+async function close<Element>({ iterator, first }: StartedRead<Element>): Promise<void> {
   await first.catch(() => undefined);
   await iterator.return?.();
 }

@@ -12,27 +12,24 @@ import type { FieldName } from '../../shared/store/documentFields.ts';
 import type { Snapshot, StoredDocument } from '../../shared/store/store.ts';
 import { readAhead } from './readAhead.ts';
 
-/** What of the records goes into an export (specification 2.4). */
+/** The optional content of an export (specification 2.4). */
 export interface ExportContent {
   readonly withPasswords: boolean;
   readonly withOtp: boolean;
   readonly withKeys: boolean;
 }
 
-/** Where a credential that was read goes in a record's JSON. */
-interface CredentialPlace {
+/** A stored credential and its inserter into a record's JSON. */
+interface CredentialInsertion {
   readonly field: Credential['field'];
   readonly insert: TextInserter;
 }
 
-/** Sections whose first records are asked for while an earlier one is written: most are small, and each is a round trip. */
+/** Most sections are small, and each costs a round trip: this many are requested in advance. */
 const SECTIONS_AHEAD = 8;
 const CHUNK_CHARACTERS = 64 * 1024;
 
-/**
- * Writes the organisation document (zitadel 2) of some organisations, followed by its manifest, reading from one
- * snapshot as it is consumed. Ends with the signal's reason when that aborts.
- */
+/** A writer of an export file (zitadel 2): organisations, read from one snapshot on demand, then the manifest. */
 export class ExportWriter {
   private readonly snapshot: Snapshot;
   private readonly content: ExportContent;
@@ -45,7 +42,7 @@ export class ExportWriter {
     this.instance = instance;
   }
 
-  /** What the document holds; complete once `chunks` has ended. */
+  /** The file's manifest, complete once `chunks` has ended. */
   get manifest(): Manifest {
     return {
       version: 1,
@@ -56,7 +53,10 @@ export class ExportWriter {
     };
   }
 
-  /** The document's bytes in pieces of some 64 KiB. */
+  /**
+   * Yields the file's bytes in chunks of about 64 KiB.
+   * @throws the signal's reason when that aborts
+   */
   async *chunks(
     organisations: AsyncIterable<readonly StoredDocument[]>,
     signal: AbortSignal,
@@ -87,16 +87,16 @@ export class ExportWriter {
 
   private async *organisation(document: StoredDocument): AsyncGenerator<string> {
     const { body = '{}', orgId = '' } = document;
-    const { orgState, ...first } = parseBody(body);
+    const { orgState, ...leading } = parseBody(body);
     this.tally.addOrganisation();
     this.count(organisationSection, document);
-    yield JSON.stringify(first).slice(0, -1);
-    const carried = sections.filter(({ keys }) => keys !== true || this.content.withKeys);
-    const scans = carried.map((section) => () => this.scan(section, orgId));
+    yield JSON.stringify(leading).slice(0, -1);
+    const exported = sections.filter(({ keys }) => keys !== true || this.content.withKeys);
+    const scans = exported.map((section) => () => this.scan(section, orgId));
     let index = 0;
-    for await (const section of readAhead(scans, SECTIONS_AHEAD)) {
-      const row = carried[index++];
-      if (row !== undefined) yield* this.section(row, section);
+    for await (const batches of readAhead(scans, SECTIONS_AHEAD)) {
+      const section = exported[index++];
+      if (section !== undefined) yield* this.section(section, batches);
     }
     yield orgState === undefined ? '}' : `,"orgState":${JSON.stringify(orgState)}}`;
   }
@@ -109,7 +109,7 @@ export class ExportWriter {
     });
   }
 
-  /** Credentials are read only when they are asked for. */
+  /** Selects credentials only if the request includes them. */
   private selectFields(section: Section): FieldName[] {
     const credentials = (section.credentials ?? []).filter(({ flag }) => this.content[flag]);
     const factor: FieldName[] = this.withFactor(section) ? ['otpEmail'] : [];
@@ -120,24 +120,24 @@ export class ExportWriter {
     return section.otpEmail === true && this.content.withOtp;
   }
 
-  private async *section(section: Section, arrays: AsyncIterable<readonly StoredDocument[]>): AsyncGenerator<string> {
+  private async *section(section: Section, batches: AsyncIterable<readonly StoredDocument[]>): AsyncGenerator<string> {
     const list = isList(section);
-    const places = (section.credentials ?? []).map(({ path, field }) => ({ field, insert: textInserter(path) }));
+    const insertions = (section.credentials ?? []).map(({ path, field }) => ({ field, insert: textInserter(path) }));
     let opened = false;
-    for await (const documents of arrays) {
+    for await (const documents of batches) {
       if (documents.length === 0) continue;
-      const text = documents.map((document) => this.record(section, document, places)).join(',');
+      const text = documents.map((document) => this.record(section, document, insertions)).join(',');
       yield opened ? `,${text}` : `,"${section.name}":${list ? '[' : ''}${text}`;
       opened = true;
     }
     if (opened && list) yield ']';
   }
 
-  private record(section: Section, document: StoredDocument, places: readonly CredentialPlace[]): string {
+  private record(section: Section, document: StoredDocument, insertions: readonly CredentialInsertion[]): string {
     this.count(section, document);
     const { body = '{}', otpEmail } = document;
     let json = otpEmail === true ? `{"otpEmail":true,${body.slice(1)}` : body;
-    for (const { field, insert } of places) {
+    for (const { field, insert } of insertions) {
       const credential = document[field];
       if (credential !== undefined) json = insert(json, credential);
     }
@@ -156,13 +156,13 @@ function parseBody(body: string): Record<string, unknown> {
   return isJsonObject(json) ? json : {};
 }
 
-/** Puts a text into the JSON of a record. */
+/** A function that inserts a text into a record's JSON. */
 export type TextInserter = (json: string, text: string) => string;
 
 /**
- * Makes what puts a text at `path` (`user.otpCode`) of a record that has an object under the path's first name, and
- * nothing at the path itself. The record is not parsed, which would take longer than reading it from the database: in
- * what JSON.stringify writes, `"user":{` is nowhere but where that object begins, since quotes inside a string are escaped.
+ * Creates a function that inserts a text at `path`, such as `user.otpCode`. The record must have an object under the
+ * path's first name and no value at the path. The record is not parsed, because parsing takes longer than the database
+ * read. Since JSON.stringify escapes quotes in strings, `"user":{` occurs only where that object starts.
  */
 export function textInserter(path: string): TextInserter {
   const [outer, ...inner] = path.split('.');

@@ -12,11 +12,11 @@ import { findSource, readEnvelope } from './source/envelope.ts';
 
 type ImportPorts = Omit<Ports, 'maxResponseBytes'>;
 
-/** What is held of a body in memory; what is larger is kept in a temporary file. */
+/** Larger bodies are kept in a temporary file. */
 const MEMORY_BYTES = 8 * 1024 * 1024;
 const ADVICE_IF_LARGER = 'upload the file to a bucket and set data_orgsv1_gcs';
 
-/** `POST /admin/v1/import` (specification 4.3): the import request; 200 with what became of every record. */
+/** Returns the route of `POST /admin/v1/import` (specification 4.3). */
 export function routes(ports: ImportPorts): readonly Route[] {
   const { store, now } = ports;
   return [
@@ -46,7 +46,7 @@ async function runImport(ports: ImportPorts, request: Request): Promise<ImportRe
   }
 }
 
-/** The time of now, made different from any other import's by three random digits for its microseconds. */
+/** Returns the current time with three random digits as microseconds, so that concurrent imports differ. */
 function uniqueStamp(now: Date): string {
   return now.toISOString().replace('Z', `${String(randomInt(1000)).padStart(3, '0')}Z`);
 }

@@ -13,18 +13,18 @@ import {
   timeout,
 } from '../../shared/wire/requestMessage.ts';
 
-const inBucket = bucketRequest.optional().describe('The object that the export was written to.');
+const bucketSource = bucketRequest.optional().describe('The object that holds the export file.');
 
 const shape = {
   timeout: timeout.optional(),
-  withKeys: z.boolean().default(false).describe('Whether to take keys of machines and applications.'),
-  dryRun: z.boolean().default(false).describe('Whether to report what the import would do, and to write nothing.'),
+  withKeys: z.boolean().default(false).describe('Whether to import machine and application keys.'),
+  dryRun: z.boolean().default(false).describe('Whether to report the import’s outcome without writing.'),
   onConflict: z
     .enum(['report', 'skip', 'overwrite'])
     .default('report')
-    .describe('What happens to a record that is there with other content.'),
-  dataOrgsGcs: inBucket,
-  dataOrgsv1Gcs: inBucket,
+    .describe('The handling of records that exist with other content: report them as errors, skip or overwrite them.'),
+  dataOrgsGcs: bucketSource,
+  dataOrgsv1Gcs: bucketSource,
   dataOrgsLocal: refusedField,
   dataOrgsv1Local: refusedField,
   dataOrgsS3: refusedField,
@@ -32,21 +32,21 @@ const shape = {
 };
 
 /**
- * The import request (specification 2.5) apart from documents in it, with our additions and the sources that are
- * refused.
+ * The import request (specification 2.5) without inline export files. ZITADEL's unsupported sources are rejected;
+ * `with_keys`, `dry_run` and `on_conflict` are additions.
  */
 export const importRequest = requestMessage(shape);
 
-/** Its fields by both of their spellings. */
+/** The import request's field names, by their snake_case and camelCase spellings. */
 export const importFields: ReadonlyMap<string, string> = spellings(shape);
 
-/** An import request as it was understood. */
+/** A parsed import request, with defaults applied. */
 export type ImportRequest = z.output<typeof importRequest>;
 
-/** What happens to a record that exists with other content. */
+/** The handling of records that exist with other content. */
 export type OnConflict = ImportRequest['onConflict'];
 
-/** Fields that hold a document itself, by both of their spellings. */
+/** Fields that hold an inline export file, by their snake_case and camelCase spellings. */
 export const inlineFields: ReadonlyMap<string, string> = new Map([
   ['data_orgs', 'data_orgs'],
   ['dataOrgs', 'data_orgs'],
@@ -57,101 +57,106 @@ export const inlineFields: ReadonlyMap<string, string> = new Map([
 /** Fields that name an object in a bucket. */
 export const bucketFields = ['dataOrgsGcs', 'dataOrgsv1Gcs'] as const;
 
-/** Sources of ZITADEL's that this service refuses: a server's own files, and S3. */
-export const refusedFields = ['dataOrgsLocal', 'dataOrgsv1Local', 'dataOrgsS3', 'dataOrgsv1S3'] as const;
+/** ZITADEL's sources that this service does not support: files of the server, and S3. */
+export const unsupportedSources = ['dataOrgsLocal', 'dataOrgsv1Local', 'dataOrgsS3', 'dataOrgsv1S3'] as const;
 
 const count = z.record(z.string(), z.int().positive());
-const counts = count.describe('Numbers of records by section; those of none are left out.');
+const counts = count.describe('Numbers of records by section, without zeros.');
 
 const importError = z.strictObject({
-  type: z.string().describe('The kind of record, such as `human_user`.'),
+  type: z.string().describe('The record’s type, such as `human_user`.'),
   id: z.string().optional(),
-  message: z.string().describe('`ID=<id> Message=<key>`, as ZITADEL says it.'),
+  message: z.string().describe('ZITADEL’s error, as `ID=<id> Message=<key>`.'),
 });
 
 const importWarning = z.strictObject({ type: z.string(), id: z.string(), message: z.string() });
 
 const lists = sections.flatMap(({ success }) => (success === undefined ? [] : [[success.field, successList(success)]]));
-const organisation = z
-  .strictObject({ ...Object.fromEntries(lists), orgId: z.string() })
-  .meta({ id: 'ImportedOrganisation', description: 'The ids of what the import wrote into one organisation.' });
+const organisation = z.strictObject({ ...Object.fromEntries(lists), orgId: z.string() }).meta({
+  id: 'ImportedOrganisation',
+  description: 'An organisation’s id, and the ids of the records that the import wrote into it.',
+});
 
-/** The answer of an import (specification 4.3, zitadel 5.7 and zitadel 5.8), with our summary. */
+/** The import response (specification 4.3, zitadel 5.7 and zitadel 5.8), with `summary` added. */
 export const importResponse = z
   .strictObject({
-    errors: z.array(importError).optional().describe('The records that could not be imported, and why.'),
-    success: z.strictObject({ orgs: z.array(organisation).optional() }).describe('What was written, by organisation.'),
+    errors: z.array(importError).optional().describe('The records that could not be imported, each with its error.'),
+    success: z
+      .strictObject({ orgs: z.array(organisation).optional() })
+      .describe('The written records, by organisation.'),
     summary: z.strictObject({
       created: counts,
-      unchanged: count.describe('What was there with equal content.'),
+      unchanged: count.describe('Records that existed with equal content.'),
       overwritten: count.optional(),
       skipped: count.optional(),
       failed: count,
-      notCarried: count.describe('What the file holds and this import does not take.'),
-      warnings: z.array(importWarning).describe('What was imported, and will not work.'),
-      proved: z.boolean().describe('Whether the file had a manifest, and matched it.'),
-      resumed: z.boolean().describe('Whether the import went on where an earlier call had stopped.'),
-      dryRun: z.literal(true).optional().describe('That nothing was written.'),
-      idsOmitted: z.literal(true).optional().describe('That there were too many ids to list.'),
+      notCarried: count.describe('Records of the file that the import does not take.'),
+      warnings: z.array(importWarning).describe('Imported records that will not work as they are.'),
+      proved: z.boolean().describe('Whether the file had a manifest, which it then matched.'),
+      resumed: z.boolean().describe('Whether the import resumed from a checkpoint.'),
+      dryRun: z.literal(true).optional().describe('Present in a dry run: nothing was written.'),
+      idsOmitted: z.literal(true).optional().describe('Present where there were too many ids to list.'),
     }),
   })
   .meta({ id: 'ImportReport' });
 
-/** What an import answers. */
+/** An import response. */
 export type ImportResponse = z.output<typeof importResponse>;
 
 /** An entry of `errors` in the import response (zitadel 5.7). */
 export type ImportError = z.output<typeof importError>;
 
-/** Something about a record that was imported and will not work, which its owner would only find out at login. */
+/** A warning about an imported record that will not work, which would otherwise show only at login. */
 export type ImportWarning = z.output<typeof importWarning>;
 
 function successList({ entry }: NonNullable<Section['success']>): z.ZodType {
   if (Array.isArray(entry)) return z.array(z.string()).optional();
-  const part = z.union([z.string(), z.array(z.string())]).optional();
-  return z.array(z.strictObject(Object.fromEntries(Object.keys(entry).map((name) => [name, part])))).optional();
+  const value = z.union([z.string(), z.array(z.string())]).optional();
+  return z.array(z.strictObject(Object.fromEntries(Object.keys(entry).map((name) => [name, value])))).optional();
 }
 
-const document = z
+const inlineFile = z
   .union([
     importedFile,
-    z
-      .string()
-      .meta({ contentMediaType: 'application/json', format: 'export-file', description: 'The text of such a file.' }),
+    z.string().meta({
+      contentMediaType: 'application/json',
+      format: 'export-file',
+      description: 'The text of an export file.',
+    }),
   ])
   .optional();
 
-/** The fields that hold a document itself. For descriptions only: what is in them is never held whole. */
-const inlineDocuments = requestMessage({ dataOrgs: document, dataOrgsv1: document });
+/** The inline fields, for the description only: requests are streamed and never validated as a whole. */
+const inlineFiles = requestMessage({ dataOrgs: inlineFile, dataOrgsv1: inlineFile });
 
 const operation = (): Operation => ({
   operationId: 'importOrganisations',
   summary: 'Import organisations',
   description:
-    'Imports an export file: in the request, or from Cloud Storage. For a service user with the role IAM_OWNER. The whole file is checked before anything is written; sent again after an interruption, it goes on. Fields are taken by these names and in camelCase.',
+    'Imports an export file from the request or from Cloud Storage. Requires the role IAM_OWNER. The whole file is validated before anything is written. Imports are idempotent: after an interruption, the same request resumes. Field names are accepted in snake_case and camelCase.',
   request: {
     schema: describeRequest(importRequest, oneSource()),
     examples: {
-      'See what an import would do': {
+      'Try an import without writing': {
         dry_run: true,
         timeout: '10m',
         data_orgsv1: { orgs: [{ orgId: '163840776835432345', org: { name: 'Acme' } }] },
       },
     },
   },
-  response: { description: 'What became of every record.', contract: importResponse },
+  response: { description: 'The outcome of every record.', contract: importResponse },
   errors: {
     ...commonAdminErrors,
-    400: 'The request or the file is wrong: `details` names every field that is. Nothing was written.',
-    404: 'There is no such object.',
-    409: 'The object was replaced while it was read, or others changed the same records: send the request again.',
-    504: 'The time is over: `details` says how far the import came. Sent again, it goes on from there.',
+    400: 'The request or the file is invalid: `details` names up to 100 invalid fields. Nothing was written.',
+    404: 'The object does not exist.',
+    409: 'The object was replaced while it was read, or the records are contended: send the request again.',
+    504: 'Timeout: `details` holds the progress. Send the request again to resume.',
   },
 });
 
-/** Exactly one field names the data: an export file, text that is one, or an object that holds one. */
+/** Describes that exactly one field names the source: an export file, its text, or an object that holds it. */
 function oneSource(): JsonSchema {
-  const { $defs = {}, properties = {} } = describeRequest(inlineDocuments, {});
+  const { $defs = {}, properties = {} } = describeRequest(inlineFiles, {});
   const kinds = [
     ...Object.keys(properties).map((name): [string, JsonSchema['type']] => [name, ['object', 'string']]),
     ...bucketFields.map((name): [string, JsonSchema['type']] => [snakeCase(name), 'object']),

@@ -6,6 +6,6 @@ import { routes } from './app.ts';
 
 registerFunction('import', async (config) => {
   const store = await openStore(config.storeLocation);
-  const own = routes({ ...config, store, objectStorage: createCloudStorage(), now: () => new Date() });
-  return createApp({ ...config, routes: withOpenApi(own) });
+  const functionRoutes = routes({ ...config, store, objectStorage: createCloudStorage(), now: () => new Date() });
+  return createApp({ ...config, routes: withOpenApi(functionRoutes) });
 });

@@ -13,30 +13,30 @@ import { writeOrganisations } from './write/organisations.ts';
 import { type ImportWork, writePhase } from './write/phase.ts';
 import { ReservedNames } from './write/references.ts';
 
-/** What the import is asked for beside its document. */
+/** The options of an import. */
 export interface ImportOptions {
-  /** Whether machine and application keys are taken as well. */
+  /** Whether machine and application keys are imported. */
   readonly withKeys: boolean;
-  /** What happens to a record that is there with other content; by default it is reported. */
+  /** The handling of records that exist with other content; by default `report`. */
   readonly onConflict?: OnConflict;
-  /** Whether to report what the import would do, and to write nothing. */
+  /** Whether the import reports its outcome without writing. */
   readonly dryRun?: boolean;
 }
 
-/** The collections whose records others look into, beside asking whether they are there. */
-const lookedInto: ReadonlySet<Collection> = new Set(
-  sections.flatMap(({ references = [] }) => references.flatMap((one) => (one.check ? [one.collection] : []))),
+/** The collections of records whose content references check, not only their existence. */
+const inspectedCollections: ReadonlySet<Collection> = new Set(
+  sections.flatMap(({ references = [] }) => references.flatMap(({ check, collection }) => (check ? [collection] : []))),
 );
 
 /**
- * Imports organisations (specification 4.3): reads and checks the whole document, writes the organisations, then their
- * records phase by phase. Can be sent again after any interruption: what is there already counts as unchanged, and where
- * there is a checkpoint it goes on from there.
- * @param stamp the date of what is created or changed, different from that of any other import; ISO 8601, UTC
- * @param signal ends the work between two batches, with its reason
+ * Imports organisations (specification 4.3): validates the whole export file, writes the organisations, then their
+ * records phase by phase. Imports are idempotent: records that exist with equal content count as unchanged. An
+ * interrupted import resumes from its checkpoint.
+ * @param stamp the creation and change date of the written records, unique to this import; ISO 8601, UTC
+ * @param signal stops the import between two batches, with its reason
  * @returns the import response
- * @throws IdentityError INVALID_ARGUMENT for a document that is not as the contract says, before anything is written;
- * DEADLINE_EXCEEDED with the number of records that are in
+ * @throws IdentityError INVALID_ARGUMENT for an invalid export file, before anything is written; DEADLINE_EXCEEDED with
+ * the import's progress
  */
 export async function importOrganisations(
   store: Store,
@@ -46,7 +46,7 @@ export async function importOrganisations(
   signal: AbortSignal,
 ): Promise<ImportResponse> {
   if (options.dryRun !== true) return importInto(store, source, options, stamp, signal);
-  await using overlay = await openOverlay(store, lookedInto);
+  await using overlay = await openOverlay(store, inspectedCollections);
   return await importInto(overlay, source, options, stamp, signal);
 }
 
@@ -68,7 +68,7 @@ async function importInto(
     const targets = await writeOrganisations(context, inspection.organisations, report);
     await writePhases({ context, source, targets, report, progress, signal }, inspection, options);
     await progress.finish();
-    countLeftOut(inspection, options, report);
+    countNotCarried(inspection, options, report);
     return report.toJson({ proved: inspection.proved, resumed: progress.resumed, dryRun });
   } catch (error) {
     throw withProgress(error, report, inspection);
@@ -81,16 +81,16 @@ function importKey({ digest }: Inspection, { withKeys, onConflict = 'report' }: 
 
 async function writePhases(work: ImportWork, inspection: Inspection, options: ImportOptions): Promise<void> {
   for (const phase of phases) {
-    const wanted = phaseSections(phase, inspection, options);
-    const records = [...wanted].map(({ name }) => [name, inspection.counts[name] ?? 0] as const);
-    const total = records.reduce((sum, [, count]) => sum + count, 0);
-    if (!work.progress.of(phase).isComplete(total)) await writePhase(work, phase, wanted);
-    else for (const [name, count] of records) work.report.count('unchanged', name, count);
+    const carried = carriedSections(phase, inspection, options);
+    const counts = [...carried].map(({ name }) => [name, inspection.counts[name] ?? 0] as const);
+    const total = counts.reduce((sum, [, count]) => sum + count, 0);
+    if (!work.progress.forPhase(phase).isComplete(total)) await writePhase(work, phase, carried);
+    else for (const [name, count] of counts) work.report.count('unchanged', name, count);
   }
 }
 
-/** The sections of a phase of which the document holds any record that is carried. */
-function phaseSections(phase: Section['phase'], { counts }: Inspection, { withKeys }: ImportOptions): Set<Section> {
+/** Returns a phase's sections that have records to import. */
+function carriedSections(phase: Section['phase'], { counts }: Inspection, { withKeys }: ImportOptions): Set<Section> {
   return new Set(
     sections.filter(
       (section) => section.phase === phase && (counts[section.name] ?? 0) > 0 && isCarried(section, withKeys),
@@ -102,7 +102,11 @@ function isCarried(section: Section, withKeys: boolean): boolean {
   return section.keys !== true || withKeys;
 }
 
-function countLeftOut({ counts, organisations }: Inspection, { withKeys }: ImportOptions, report: ImportReport): void {
+function countNotCarried(
+  { counts, organisations }: Inspection,
+  { withKeys }: ImportOptions,
+  report: ImportReport,
+): void {
   for (const section of sections) {
     if (isCarried(section, withKeys)) continue;
     report.count('notCarried', section.name, counts[section.name] ?? 0);
@@ -112,7 +116,7 @@ function countLeftOut({ counts, organisations }: Inspection, { withKeys }: Impor
   }
 }
 
-/** An import that ran out of time says how far it came, and that sending it again goes on from there. */
+/** Adds the import's progress to a timeout error. */
 function withProgress(error: unknown, report: ImportReport, inspection: Inspection | undefined): unknown {
   if (!(error instanceof IdentityError) || error.code !== 'DEADLINE_EXCEEDED') return error;
   const total =

@@ -14,8 +14,8 @@ const descriptors = {
 };
 
 /**
- * `DELETE /v2/users/{userId}/otp_email` (specification 4.1), and `UserService/RemoveOTPEmail` over gRPC, gRPC-Web and
- * Connect: 200 with `details`, 401, 403, 404.
+ * Returns the routes of the removal: `DELETE /v2/users/{userId}/otp_email` (specification 4.1) and
+ * `UserService/RemoveOTPEmail` over gRPC, gRPC-Web and Connect.
  */
 export function routes({ store, now }: Pick<Ports, 'store' | 'now'>): readonly Route[] {
   return (['v2', 'v2beta'] as const).flatMap((generation) =>

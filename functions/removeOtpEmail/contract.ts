@@ -3,25 +3,25 @@ import { commonErrors, type Endpoint, type Operation } from '../../shared/openap
 
 const MAX_USER_ID_CHARACTERS = 200;
 
-/** A user id in the path (zitadel 6.1). Characters are code points, as JSON Schema counts them. */
+/** A user id in the path (zitadel 6.1). Its length is counted in code points, as in JSON Schema. */
 export const userIdParameter = z
   .string()
   .refine((id) => id !== '' && [...id].length <= MAX_USER_ID_CHARACTERS)
   .meta({
     minLength: 1,
     maxLength: MAX_USER_ID_CHARACTERS,
-    description: 'The user whose factor is removed; percent-encoded, `/` too.',
+    description: 'The user whose factor is removed, percent-encoded including `/`.',
   });
 
-/** The request message of the RPC; the REST route takes its field from the path. */
+/** The RPC's request message. The REST route reads its field from the path. */
 export const removeOtpEmailRequest = z.object({ userId: z.string().default('') });
 
 const operationDetails = z
   .strictObject({
-    sequence: z.string().regex(/^\d+$/).describe("Number of the user's changes so far."),
+    sequence: z.string().regex(/^\d+$/).describe("The number of the user's changes so far."),
     changeDate: z.iso.datetime(),
     resourceOwner: z.string().describe("The user's organisation."),
-    creationDate: z.iso.datetime().describe('When the user was created.'),
+    creationDate: z.iso.datetime().describe('The time of the user’s creation.'),
   })
   .readonly()
   .meta({ id: 'Details' });
@@ -38,13 +38,13 @@ const operation = (): Operation => ({
   operationId: 'removeOtpEmail',
   summary: 'Remove the OTP e-mail factor of a user',
   description:
-    'The caller is the user, or holds `user.write` on the user’s organisation or on the instance. A request body is ignored. `Accept` may ask for gRPC or gRPC-Web.',
+    'Users may remove their own factor; other callers need `user.write` on the user’s organisation or on the instance. A request body is ignored. `Accept` selects JSON, gRPC or gRPC-Web.',
   parameters: { userId: { contract: userIdParameter, example: '330000000000000201' } },
   response: { description: 'The factor is removed.', contract: removeOtpEmailResponse },
   errors: {
     ...commonErrors,
     400: 'The user id is too long, or the path is not percent-encoded UTF-8.',
-    403: 'The caller lacks permission for this user, or the user does not exist and the caller may not know.',
+    403: 'The caller lacks permission for this user, whether or not the user exists.',
     404: 'The user does not exist, or has no OTP e-mail factor.',
   },
 });
@@ -52,8 +52,8 @@ const operation = (): Operation => ({
 const betaOperation = (): Operation => ({ ...operation(), operationId: 'removeOtpEmailBeta', deprecated: true });
 
 /**
- * The REST endpoint (specification 4.1) and the RPC of each generation. Released clients of ZITADEL still call the
- * beta.
+ * The REST endpoint (specification 4.1) and the RPC path of each API generation. Released ZITADEL clients still call
+ * the beta.
  */
 export const generations = {
   v2: {

@@ -4,9 +4,9 @@ import type { Store } from '../../shared/store/store.ts';
 import { type OperationDetails, userIdParameter } from './contract.ts';
 
 /**
- * Removes the OTP e-mail factor of a user, in one transaction (specification 4.1). The caller is the user, or holds
- * `user.write` on the user's organisation or the instance. Permission comes before existence, so that nobody learns by
- * asking which users there are.
+ * Removes a user's OTP e-mail factor in one transaction (specification 4.1). Callers other than the user need
+ * `user.write` on the user's organisation or the instance. Permission is checked before existence, so that responses do
+ * not reveal which users exist.
  * @throws IdentityError PERMISSION_DENIED, or NOT_FOUND for an unknown user or a user without the factor (zitadel 6.3)
  */
 export function removeOtpEmail(store: Store, caller: Caller, userId: string, now: Date): Promise<OperationDetails> {

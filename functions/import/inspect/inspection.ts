@@ -12,54 +12,59 @@ import { type ExportFileItem, ExportFileReader } from '../source/exportFileReade
 import { OrganisationDraft, type OrganisationHeader, withAdditions } from './organisationDraft.ts';
 import { Violations } from './violations.ts';
 
-/** What reading the whole document has told. */
+/** The result of validating an export file. */
 export interface Inspection {
   readonly organisations: readonly OrganisationHeader[];
-  /** Records by section, the organisations' own left out. */
+  /** Numbers of records by section, without the organisations' own. */
   readonly counts: Readonly<Record<string, number>>;
-  /** Whether the document had a manifest, and so was proved complete and unchanged by it. */
+  /** Whether the file had a manifest, which proved it complete and unchanged. */
   readonly proved: boolean;
-  /** SHA-256 of the document's bytes, base64url. */
+  /** SHA-256 of the file's bytes, base64url. */
   readonly digest: string;
 }
 
-/** The document's bytes, as often as they are asked for. */
+/** An export file that can be read repeatedly. */
 export interface ExportFileSource {
-  /** The request's field that holds the document; undefined where it is in a bucket. */
+  /** The request's field that holds the file; undefined for a file in a bucket. */
   readonly field?: string;
   open(signal: AbortSignal): AsyncIterable<Uint8Array>;
 }
 
 /**
- * Reads and checks the whole document before anything is written, and compares it with its manifest where it has one.
- * @throws IdentityError INVALID_ARGUMENT naming the first 100 faults, each with its path
+ * Validates a whole export file before anything is written, and compares it with its manifest if it has one.
+ * @throws IdentityError INVALID_ARGUMENT naming the first 100 issues, each with its path
  */
 export async function inspect(source: ExportFileSource, signal: AbortSignal): Promise<Inspection> {
-  const first = await readThrough(source, signal, undefined);
+  const first = await readFile(source, signal, undefined);
   const { drafts, manifest, digest } = first;
-  const organisations = drafts.map((draft) => draft.header());
+  const organisations = drafts.map((draft) => draft.toHeader());
   if (manifest === undefined) return { organisations, counts: first.tally.counts, proved: false, digest };
-  const tally = drafts.some(({ late }) => late) ? (await readThrough(source, signal, drafts)).tally : first.tally;
+  const tally = drafts.some(({ hasEarlyRecords }) => hasEarlyRecords)
+    ? (await readFile(source, signal, drafts)).tally
+    : first.tally;
   const { counts } = tally;
   checkManifest(manifest, organisations, tally);
   return { organisations, counts, proved: true, digest };
 }
 
-interface Reading {
+interface Pass {
   readonly drafts: OrganisationDraft[];
   readonly tally: ManifestTally;
   manifest: Manifest | undefined;
   digest: string;
 }
 
-/** One reading. `known` are the drafts of an earlier one, for documents that name an organisation's id last. */
-async function readThrough(
+/**
+ * Reads an export file once.
+ * @param knownDrafts the drafts of an earlier pass, for files with records before their organisation's id
+ */
+async function readFile(
   source: ExportFileSource,
   signal: AbortSignal,
-  known: readonly OrganisationDraft[] | undefined,
-): Promise<Reading> {
+  knownDrafts: readonly OrganisationDraft[] | undefined,
+): Promise<Pass> {
   const reader = new ExportFileReader(() => true);
-  const reading: Reading = { drafts: [], tally: new ManifestTally(), manifest: undefined, digest: '' };
+  const pass: Pass = { drafts: [], tally: new ManifestTally(), manifest: undefined, digest: '' };
   const digest = createHash('sha256');
   const violations = new Violations(source.field);
   try {
@@ -67,7 +72,7 @@ async function readThrough(
       await setImmediate();
       signal.throwIfAborted();
       digest.update(chunk);
-      for (const item of reader.push(chunk)) violations.during(item.path, () => takeItem(item, reading, known));
+      for (const item of reader.push(chunk)) violations.capture(item.path, () => addItem(item, pass, knownDrafts));
       if (violations.full) break;
     }
     if (!violations.full) reader.end();
@@ -76,9 +81,9 @@ async function readThrough(
     violations.add(error, error.path);
   }
   violations.throwIfAny();
-  reading.digest = digest.digest('base64url');
-  if (reader.organisations > 0) draftAt(reading.drafts, reader.organisations - 1);
-  return reading;
+  pass.digest = digest.digest('base64url');
+  if (reader.organisations > 0) draftAt(pass.drafts, reader.organisations - 1);
+  return pass;
 }
 
 function draftAt(drafts: OrganisationDraft[], index: number): OrganisationDraft {
@@ -88,35 +93,35 @@ function draftAt(drafts: OrganisationDraft[], index: number): OrganisationDraft 
   return draft;
 }
 
-function takeItem(item: ExportFileItem, reading: Reading, known: readonly OrganisationDraft[] | undefined): void {
+function addItem(item: ExportFileItem, pass: Pass, knownDrafts: readonly OrganisationDraft[] | undefined): void {
   const value = parseJson(item.text, item.path);
-  const twice = duplicateKey(item.text, value);
-  if (twice !== undefined) throw new JsonError(item.path, `duplicate field "${twice}"`);
+  const duplicate = duplicateKey(item.text, value);
+  if (duplicate !== undefined) throw new JsonError(item.path, `duplicate field "${duplicate}"`);
   if (item.organisation === undefined) {
-    reading.manifest = readManifest(value, item);
+    pass.manifest = readManifest(value, item);
     return;
   }
-  const draft = draftAt(reading.drafts, item.organisation);
+  const draft = draftAt(pass.drafts, item.organisation);
   const section = findSection(item.name);
-  if (section === undefined) draft.take(item.name, value);
-  else takeRecord(section, value, draft, known?.[item.organisation] ?? draft, reading.tally);
+  if (section === undefined) draft.addField(item.name, value);
+  else addRecord(section, value, draft, knownDrafts?.[item.organisation] ?? draft, pass.tally);
 }
 
-function takeRecord(
+function addRecord(
   section: Section,
   value: unknown,
   draft: OrganisationDraft,
   { orgId, additions }: OrganisationDraft,
   tally: ManifestTally,
 ): void {
-  draft.late ||= orgId === undefined;
+  draft.hasEarlyRecords ||= orgId === undefined;
   const record = readRecord(section, withAdditions(section, value, additions), orgId ?? '', true);
   checkSize(record);
-  draft.note(record);
+  draft.observe(record);
   tally.add({ ...record, section: section.name });
 }
 
-/** A record can be larger as it is stored than as it was sent: numbers of enums become their names. */
+/** Checks the stored size, which can exceed the sent size: enum numbers become names. */
 function checkSize({ body }: OrganisationRecord): void {
   if (Buffer.byteLength(body) <= MAX_DOCUMENT_BYTES) return;
   throw new InvalidRecordError([{ path: '', reason: `the record exceeds ${MAX_DOCUMENT_BYTES} bytes` }]);

@@ -5,20 +5,20 @@ import { type OrganisationRecord, readMessage, toRecord } from '../../../shared/
 import type { Section } from '../../../shared/organisation/section.ts';
 import { organisationSection, sections } from '../../../shared/organisation/sections.ts';
 
-/** What a v1 document holds beside a record that v2 has inside it, by section (zitadel 5.9). */
+/** Lists that v1 files hold beside a record and v2 files hold inside it, by section (zitadel 5.9). */
 export type V1Additions = ReadonlyMap<Section, Readonly<Record<string, readonly unknown[]>>>;
 
-/** What is known of an organisation of the export file before any of its records is written. */
+/** The facts about an organisation that must be known before its records are written. */
 export interface OrganisationHeader {
   readonly orgId: string;
-  /** The organisation's own record; undefined where the file names only its id. */
+  /** The organisation's own record; undefined if the file holds only its id. */
   readonly record: OrganisationRecord | undefined;
   readonly additions: V1Additions;
-  /** Whether login names carry the organisation's domain; undefined where the file has no domain policy. */
+  /** Whether login names carry the organisation's domain; undefined if the file has no domain policy. */
   readonly loginNamesByDomain: boolean | undefined;
-  /** What clear passwords must have; undefined where the file has no policy for it. */
+  /** The policy for clear-text passwords; undefined if the file has none. */
   readonly passwordComplexity: PasswordComplexity | undefined;
-  /** Counts of what belongs to no record of the file, and so is not carried, by field. */
+  /** Numbers of orphaned values, which belong to no record of the file and are not imported, by field. */
   readonly orphaned: Readonly<Record<string, number>>;
 }
 
@@ -26,43 +26,43 @@ const v1ListOwners: ReadonlyMap<string, Section> = new Map(
   sections.flatMap((section) => Object.keys(section.v1Lists ?? {}).map((name) => [name, section])),
 );
 
-/** A record with the additions of a v1 document where v2 has them; a list among them replaces the record's own. */
+/** Merges a v1 file's additions into a record; a merged list replaces the record's own. */
 export function withAdditions(section: Section, value: unknown, additions: V1Additions): unknown {
   const lists = additions.get(section);
   return lists !== undefined && isJsonObject(value) ? { ...value, ...lists } : value;
 }
 
-/** An organisation's plain fields as they are met in the file. */
+/** An organisation's fields and policies, collected while the file is read. */
 export class OrganisationDraft {
   readonly additions = new Map<Section, Record<string, readonly unknown[]>>();
-  /** Whether a record came before the organisation's id. */
-  late = false;
+  /** Whether a record precedes the organisation's id in the file. */
+  hasEarlyRecords = false;
   private readonly fields: JsonObject = {};
-  /** Sections that take additions and of which the file holds a record. */
+  /** Sections with additions whose record the file holds. */
   private readonly completed = new Set<Section>();
   private loginNamesByDomain: boolean | undefined;
   private passwordComplexity: PasswordComplexity | undefined;
 
-  /** Undefined as long as the id has not been met. */
+  /** The organisation's id; undefined until the file has named it. */
   get orgId(): string | undefined {
     return typeof this.fields.orgId === 'string' ? this.fields.orgId : undefined;
   }
 
-  /** Takes a field that is no section, or an element of a list that only a v1 document has. */
-  take(name: string, value: unknown): void {
+  /** Adds a field that is not a section, or an element of a list that only v1 files have. */
+  addField(name: string, value: unknown): void {
     const owner = v1ListOwners.get(name);
     if (owner === undefined) Object.assign(this.fields, readMessage(DataOrgSchema, { [name]: value }, {}));
-    else this.add(owner, name, owner.v1Lists?.[name]?.(value));
+    else this.addToList(owner, name, owner.v1Lists?.[name]?.(value));
   }
 
-  /** Takes note of a record that decides about other records of the organisation, or that takes additions. */
-  note({ section, json }: OrganisationRecord): void {
+  /** Remembers policies that govern other records, and records that take additions. */
+  observe({ section, json }: OrganisationRecord): void {
     if (section.v1Lists !== undefined) this.completed.add(section);
     if (section.governs === 'loginNames') this.loginNamesByDomain = json.userLoginMustBeDomain === true;
     if (section.governs === 'passwords') this.passwordComplexity = parseComplexity(json);
   }
 
-  header(): OrganisationHeader {
+  toHeader(): OrganisationHeader {
     const { org, orgState } = this.fields;
     const orgId = this.orgId ?? '';
     const json: JsonObject = { orgId, org, ...(orgState === undefined ? {} : { orgState }) };
@@ -72,19 +72,19 @@ export class OrganisationDraft {
       additions: this.additions,
       loginNamesByDomain: this.loginNamesByDomain,
       passwordComplexity: this.passwordComplexity,
-      orphaned: this.orphaned(),
+      orphaned: this.countOrphaned(),
     };
   }
 
-  private add(section: Section, name: string, element: unknown): void {
+  private addToList(section: Section, name: string, element: unknown): void {
     const lists = this.additions.get(section) ?? {};
     this.additions.set(section, { ...lists, [name]: [...(lists[name] ?? []), element] });
   }
 
-  private orphaned(): Record<string, number> {
+  private countOrphaned(): Record<string, number> {
     const { org, orgState } = this.fields;
-    const lists = [...this.additions].flatMap(([section, named]) =>
-      this.completed.has(section) ? [] : Object.entries(named),
+    const lists = [...this.additions].flatMap(([section, listsByName]) =>
+      this.completed.has(section) ? [] : Object.entries(listsByName),
     );
     const lengths = lists.map(([name, list]): [string, number] => [name, list.length]);
     return { ...Object.fromEntries(lengths), ...(isJsonObject(org) || orgState === undefined ? {} : { orgState: 1 }) };

@@ -6,11 +6,11 @@ import { causedBy } from '../../../shared/organisation/rules.ts';
 
 const MAX_VIOLATIONS = 100;
 
-/** Gathers the faults of a document, each with its path, up to as many as one answer tells. */
+/** The issues of an export file, each with its path, up to the limit of one response. */
 export class Violations {
-  private readonly found: FieldViolation[] = [];
-  private first: string | undefined;
-  /** The request's field that holds the document, where it is in the request itself. */
+  private readonly violations: FieldViolation[] = [];
+  private firstMessage: string | undefined;
+  /** The request's field that holds the file; undefined for a file in a bucket. */
   private readonly field: string | undefined;
 
   constructor(field: string | undefined) {
@@ -18,11 +18,11 @@ export class Violations {
   }
 
   get full(): boolean {
-    return this.found.length >= MAX_VIOLATIONS;
+    return this.violations.length >= MAX_VIOLATIONS;
   }
 
-  /** Runs `work` on the value at `path`, and notes its faults. Any other error is passed on. */
-  during(path: JsonPath, work: () => void): void {
+  /** Runs `work` on the value at `path` and captures its issues. Other errors are rethrown. */
+  capture(path: JsonPath, work: () => void): void {
     try {
       work();
     } catch (error) {
@@ -32,25 +32,25 @@ export class Violations {
   }
 
   add(error: JsonError | InvalidRecordError, path: JsonPath): void {
-    if (error instanceof JsonError) this.note({ field: formatPath(error.path), description: error.message }, undefined);
-    else for (const field of error.issues) this.note(toViolation(path, field), this.zitadelMessage(path, field));
+    if (error instanceof JsonError) this.push({ field: formatPath(error.path), description: error.message }, undefined);
+    else for (const issue of error.issues) this.push(toViolation(path, issue), this.zitadelMessage(path, issue));
   }
 
-  /** @throws IdentityError INVALID_ARGUMENT with all faults, if there are any */
+  /** @throws IdentityError INVALID_ARGUMENT with all issues, if there are any */
   throwIfAny(): void {
-    if (this.found.length > 0) throw this.error();
+    if (this.violations.length > 0) throw this.error();
   }
 
   private error(): IdentityError {
-    return invalidRequest(this.found.slice(0, MAX_VIOLATIONS), this.first);
+    return invalidRequest(this.violations.slice(0, MAX_VIOLATIONS), this.firstMessage);
   }
 
-  private note(violation: FieldViolation, message: string | undefined): void {
-    if (this.found.length === 0) this.first = message;
-    this.found.push(violation);
+  private push(violation: FieldViolation, message: string | undefined): void {
+    if (this.violations.length === 0) this.firstMessage = message;
+    this.violations.push(violation);
   }
 
-  /** A broken rule as ZITADEL says it: every message on the way from the request to the field (zitadel 3.2). */
+  /** Returns ZITADEL's message for a broken rule, with every message from the request to the field (zitadel 3.2). */
   private zitadelMessage([, organisation, section, index]: JsonPath, { message }: FieldIssue): string | undefined {
     if (message === undefined || typeof organisation !== 'number') return undefined;
     const request = this.field === undefined ? '' : causedBy('ImportDataRequest', this.field);
@@ -60,8 +60,8 @@ export class Violations {
   }
 }
 
-function toViolation(path: JsonPath, { path: within, reason }: FieldIssue): FieldViolation {
-  const from = path.length === 3 && within.startsWith(`${path[2]}`) ? path.slice(0, 2) : path;
-  const place = formatPath(from);
-  return { field: within === '' ? place : `${place}.${within}`, description: reason };
+function toViolation(path: JsonPath, { path: subpath, reason }: FieldIssue): FieldViolation {
+  const parent = path.length === 3 && subpath.startsWith(`${path[2]}`) ? path.slice(0, 2) : path;
+  const prefix = formatPath(parent);
+  return { field: subpath === '' ? prefix : `${prefix}.${subpath}`, description: reason };
 }

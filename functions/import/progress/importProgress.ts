@@ -10,22 +10,22 @@ import {
 } from '../../../shared/store/store.ts';
 import type { BatchContext } from '../write/batchContext.ts';
 
-/** How many records are decided between two checkpoints, at least. */
-const RECORDS_BETWEEN = 500;
-/** Cloud Firestore wants a document to be written about once a second, not more often. */
-const MILLISECONDS_BETWEEN = 1_000;
+/** The minimum number of settled records between two checkpoints. */
+const RECORDS_PER_CHECKPOINT = 500;
+/** Cloud Firestore recommends at most one write per second to a document. */
+const MIN_SAVE_INTERVAL_MS = 1_000;
 
 type Phase = Section['phase'];
 
-/** How far an import has come, kept in the store so that the same import goes on from there. */
+/** An import's progress, saved in checkpoints from which the same import resumes. */
 export class ImportProgress {
-  /** Whether an earlier call of the same import had stopped in the middle. */
+  /** Whether the import resumed from a checkpoint. */
   readonly resumed: boolean;
   private readonly context: BatchContext;
   private readonly key: string;
   private readonly phases: ReadonlyMap<Phase, PhaseProgress>;
-  private settled = 0;
-  private earliest = 0;
+  private settledSinceSave = 0;
+  private nextSaveAt = 0;
   private hasWritten: boolean;
   private isSaved: boolean;
 
@@ -39,47 +39,47 @@ export class ImportProgress {
   }
 
   /**
-   * Finds out how far an import has come.
-   * @param key what the import is: the same document with the same options has the same
+   * Loads an import's progress.
+   * @param key the import's identity: equal files with equal options have equal keys
    */
   static async load(context: BatchContext, key: string): Promise<ImportProgress> {
     const { store, stamp, onConflict } = context;
-    // What is overwritten now, other imports must not take for what they had brought in.
-    if (onConflict === 'overwrite') await dropOtherCheckpoints(store, key);
+    // Other imports must not treat overwritten records as already imported.
+    if (onConflict === 'overwrite') await deleteOtherCheckpoints(store, key);
     return new ImportProgress(context, key, await loadCheckpoint(store, key, stamp));
   }
 
-  of(phase: Phase): PhaseProgress {
+  forPhase(phase: Phase): PhaseProgress {
     const progress = this.phases.get(phase);
-    if (progress === undefined) throw new Error(`there is no phase ${phase}`);
+    if (progress === undefined) throw new Error(`unknown phase ${phase}`);
     return progress;
   }
 
-  /** Says that a record is decided, and whether that took a write. */
-  settle(phase: Phase, ordinal: number, { written, lookAgain }: { written: boolean; lookAgain: boolean }): void {
-    this.of(phase).settle(ordinal, lookAgain);
+  /** Records that a record is settled, whether that took a write, and whether to revisit it. */
+  settle(phase: Phase, ordinal: number, { written, revisit }: { written: boolean; revisit: boolean }): void {
+    this.forPhase(phase).settle(ordinal, revisit);
     this.hasWritten ||= written;
-    this.settled++;
+    this.settledSinceSave++;
   }
 
-  /** Saves a checkpoint when it is time for one. An import that finds all as it is writes none. */
-  async saveNowAndThen(): Promise<void> {
-    if (this.settled >= RECORDS_BETWEEN && performance.now() >= this.earliest) await this.save();
+  /** Saves a checkpoint if one is due. */
+  async saveIfDue(): Promise<void> {
+    if (this.settledSinceSave >= RECORDS_PER_CHECKPOINT && performance.now() >= this.nextSaveAt) await this.save();
   }
 
-  /** Saves how far the import has come, if it has written anything. */
+  /** Saves a checkpoint, unless the import has written nothing. */
   async save(): Promise<void> {
-    this.settled = 0;
-    this.earliest = performance.now() + MILLISECONDS_BETWEEN;
+    this.settledSinceSave = 0;
+    this.nextSaveAt = performance.now() + MIN_SAVE_INTERVAL_MS;
     if (!this.hasWritten) return;
     this.isSaved = true;
     const states = [...this.phases.values()].map((phase) => phase.state());
     await saveCheckpoint(this.store, { key: this.key, savedAt: this.context.stamp, phases: states });
   }
 
-  /** Says that the import has come to its end. */
+  /** Deletes the checkpoint of an import that is complete. */
   async finish(): Promise<void> {
-    if (this.isSaved) await dropCheckpoint(this.store, this.key);
+    if (this.isSaved) await deleteCheckpoint(this.store, this.key);
   }
 
   private get store(): DocumentStore {
@@ -87,47 +87,47 @@ export class ImportProgress {
   }
 }
 
-/** How far one phase of an import has come, as it is kept. */
+/** A phase's progress as a checkpoint stores it. */
 export interface PhaseState {
-  /** How many records, from the first on, were decided. */
+  /** The number of settled records, counted from the first. */
   readonly settled: number;
-  /** Those of them to be looked at again: not in, or with something to tell of. */
+  /** Ordinals of settled records to revisit: not imported, or with an issue or warning to report. */
   readonly revisit: readonly number[];
 }
 
-/** How far one phase of an import has come; records are numbered in the document's order. */
+/** A phase's progress. Records are numbered in the file's order. */
 export class PhaseProgress {
-  private readonly settledBefore: number;
-  private readonly revisitBefore: ReadonlySet<number>;
+  private readonly savedSettled: number;
+  private readonly savedRevisit: ReadonlySet<number>;
   private readonly revisit: Set<number>;
   private settled: number;
 
-  constructor(before: PhaseState = { settled: 0, revisit: [] }) {
-    this.settledBefore = before.settled;
-    this.revisitBefore = new Set(before.revisit);
-    this.revisit = new Set(before.revisit);
-    this.settled = before.settled;
+  constructor(saved: PhaseState = { settled: 0, revisit: [] }) {
+    this.savedSettled = saved.settled;
+    this.savedRevisit = new Set(saved.revisit);
+    this.revisit = new Set(saved.revisit);
+    this.settled = saved.settled;
   }
 
-  /** Whether an earlier call has brought the record in, with nothing to tell of it. */
+  /** Whether an earlier call imported the record without an issue or warning. */
   isDone(ordinal: number): boolean {
-    return ordinal < this.settledBefore && !this.revisitBefore.has(ordinal);
+    return ordinal < this.savedSettled && !this.savedRevisit.has(ordinal);
   }
 
-  /** Whether an earlier call has brought in all records of the phase. */
+  /** Whether an earlier call imported all records of the phase. */
   isComplete(records: number): boolean {
-    return this.settledBefore >= records && this.revisitBefore.size === 0;
+    return this.savedSettled >= records && this.savedRevisit.size === 0;
   }
 
-  /** Says that a record, and all before it, are decided. */
-  settle(ordinal: number, lookAgain: boolean): void {
+  /** Records that a record, and all before it, are settled. */
+  settle(ordinal: number, revisit: boolean): void {
     this.settled = Math.max(this.settled, ordinal + 1);
-    this.mark(ordinal, lookAgain);
+    this.mark(ordinal, revisit);
   }
 
-  /** Says whether a record is to be looked at again, be those before it decided or not. */
-  mark(ordinal: number, lookAgain: boolean): void {
-    if (lookAgain) this.revisit.add(ordinal);
+  /** Marks whether to revisit a record, without settling those before it. */
+  mark(ordinal: number, revisit: boolean): void {
+    if (revisit) this.revisit.add(ordinal);
     else this.revisit.delete(ordinal);
   }
 
@@ -136,86 +136,86 @@ export class PhaseProgress {
   }
 }
 
-/** How far an import has come that did not end. */
+/** The saved progress of an unfinished import. */
 export interface Checkpoint {
-  /** What the import was: its document and its options. */
+  /** The import's identity: the digest of its file, and its options. */
   readonly key: string;
   /** ISO 8601, UTC. */
   readonly savedAt: string;
-  /** By phase, from the first on. */
+  /** In the order of the phases. */
   readonly phases: readonly PhaseState[];
 }
 
 const phaseState = z.object({ settled: z.int(), revisit: z.array(z.int()) });
-const stored = z.object({ key: z.string(), savedAt: z.string(), phases: z.array(phaseState) });
+const checkpointSchema = z.object({ key: z.string(), savedAt: z.string(), phases: z.array(phaseState) });
 
-/** What was so long ago may have been changed by others since. */
+/** Records imported longer ago may have been changed since. */
 const MAX_AGE_MS = 24 * 3_600_000;
-/** So that a checkpoint fits into a document, and takes no time to write. */
+/** Keeps a checkpoint small enough for a document and a quick write. */
 const MAX_REVISITS = 10_000;
-/** As many imports as have checkpoints at once; two that share a place only take each other's away. */
-const PLACES = 16;
+/** Limits the number of stored checkpoints. Two imports that share a slot only replace each other's checkpoint. */
+const SLOTS = 16;
 
-const places = Array.from(
-  { length: PLACES },
-  (_, place): DocumentKey => ({ collection: 'instance', id: documentId('checkpoint', String(place)) }),
+const slots = Array.from(
+  { length: SLOTS },
+  (_, slot): DocumentKey => ({ collection: 'instance', id: documentId('checkpoint', String(slot)) }),
 );
 
 /**
- * The checkpoint of an import, if it was saved within a day.
+ * Loads an import's checkpoint, if it was saved within a day.
  * @param now ISO 8601, UTC
  */
 export async function loadCheckpoint(store: DocumentStore, key: string, now: string): Promise<Checkpoint | undefined> {
   const [document] = await store.getMany([checkpointKey(key)], ['body']);
-  const found = document && read(document);
-  return found?.key === key && Date.parse(now) - Date.parse(found.savedAt) < MAX_AGE_MS ? found : undefined;
+  const checkpoint = document && parseCheckpoint(document);
+  if (checkpoint?.key !== key) return undefined;
+  return Date.parse(now) - Date.parse(checkpoint.savedAt) < MAX_AGE_MS ? checkpoint : undefined;
 }
 
 /**
- * Saves a checkpoint in place of an earlier one; one with too many records to look at again is not saved. Without a
- * transaction: one whose process ends would lock the document, and so hold up the import that wants to go on.
+ * Saves a checkpoint in place of an earlier one, unless it has too many records to revisit. Uses no transaction: a
+ * process that dies within one leaves the document locked, which would delay the resumed import.
  */
 async function saveCheckpoint(store: DocumentStore, checkpoint: Checkpoint): Promise<void> {
   if (checkpoint.phases.reduce((sum, { revisit }) => sum + revisit.length, 0) > MAX_REVISITS) return;
-  const place = checkpointKey(checkpoint.key);
+  const slot = checkpointKey(checkpoint.key);
   const fields = { body: JSON.stringify(checkpoint) };
-  if (await isDone(store.commit([{ type: 'update', key: place, fields }]))) return;
-  await isDone(store.commit([{ type: 'create', key: place, fields }]));
+  if (await isApplied(store.commit([{ type: 'update', key: slot, fields }]))) return;
+  await isApplied(store.commit([{ type: 'create', key: slot, fields }]));
 }
 
-/** Takes the checkpoint of an import away. */
-async function dropCheckpoint(store: DocumentStore, key: string): Promise<void> {
+async function deleteCheckpoint(store: DocumentStore, key: string): Promise<void> {
   await store.commit([{ type: 'delete', key: checkpointKey(key) }]);
 }
 
-/** Takes the checkpoints of all other imports away; writes nothing where there is none. */
-async function dropOtherCheckpoints(store: DocumentStore, key: string): Promise<void> {
-  const documents = await store.getMany(places, ['body']);
-  const others = places.filter((_place, index) => {
+/** Deletes the checkpoints of all other imports. */
+async function deleteOtherCheckpoints(store: DocumentStore, key: string): Promise<void> {
+  const documents = await store.getMany(slots, ['body']);
+  const others = slots.filter((_slot, index) => {
     const document = documents[index];
-    return document !== undefined && read(document)?.key !== key;
+    return document !== undefined && parseCheckpoint(document)?.key !== key;
   });
-  await store.commit(others.map((place) => ({ type: 'delete', key: place })));
+  await store.commit(others.map((slot) => ({ type: 'delete', key: slot })));
 }
 
 function checkpointKey(key: string): DocumentKey {
-  const place = places[Number.parseInt(hash('sha256', key).slice(0, 8), 16) % PLACES];
-  if (place === undefined) throw new Error('there are no places for checkpoints');
-  return place;
+  const slot = slots[Number.parseInt(hash('sha256', key).slice(0, 8), 16) % SLOTS];
+  if (slot === undefined) throw new Error('no slot for the checkpoint');
+  return slot;
 }
 
-/** Reads a stored checkpoint; one of another shape, which another version wrote, counts as absent. */
-function read({ body = '' }: StoredDocument): Checkpoint | undefined {
-  return stored.safeParse(JSON.parse(body)).data;
+/** Parses a stored checkpoint; returns undefined for the format of another version. */
+function parseCheckpoint({ body = '' }: StoredDocument): Checkpoint | undefined {
+  return checkpointSchema.safeParse(JSON.parse(body)).data;
 }
 
-/** Whether a write met what it needed; where another import was quicker, its checkpoint is as good as this one. */
-async function isDone(commit: Promise<void>): Promise<boolean> {
+/** Whether the commit's preconditions held. If another import was faster, its checkpoint serves as well. */
+async function isApplied(commit: Promise<void>): Promise<boolean> {
   try {
     await commit;
     return true;
-  } catch (reason) {
-    if (reason instanceof WriteConflictError) return false;
-    throw reason;
+  } catch (error) {
+    if (error instanceof WriteConflictError) return false;
+    throw error;
   }
 }

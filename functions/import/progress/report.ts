@@ -5,11 +5,11 @@ import type { ImportError, ImportResponse, ImportWarning } from '../contract.ts'
 import type { OrganisationHeader } from '../inspect/organisationDraft.ts';
 import { isWritten, type Outcome } from '../write/batchContext.ts';
 
-/** What the summary says of the import as a whole. */
+/** The summary's facts about the whole import. */
 interface ImportFacts {
-  /** Whether the document had a manifest, and so was proved complete and unchanged by it. */
+  /** Whether the file had a manifest, which proved it complete and unchanged. */
   readonly proved: boolean;
-  /** Whether it went on where an earlier call of the same import had stopped. */
+  /** Whether the import resumed from a checkpoint. */
   readonly resumed: boolean;
   readonly dryRun: boolean;
 }
@@ -18,7 +18,7 @@ const MAX_LISTED_IDS = 100_000;
 
 type Counts = Record<string, number>;
 
-/** Gathers what becomes of the records, and renders the import response. */
+/** The outcomes of all records, from which the import response is created. */
 export class ImportReport {
   private readonly errors: ImportError[] = [];
   private readonly success = new Map<number, JsonObject & { orgId: string }>();
@@ -33,18 +33,21 @@ export class ImportReport {
   private readonly warnings: ImportWarning[] = [];
   private listed = 0;
 
-  /** Says that an organisation is there, so that its records were looked at. */
-  reached(index: number, { orgId }: OrganisationHeader): void {
+  /** Adds an organisation that exists, so that its records are imported. */
+  addOrganisation(index: number, { orgId }: OrganisationHeader): void {
     this.success.set(index, { orgId });
   }
 
-  /** Takes a record's outcome; returns whether there is more to tell of it than that it is in. */
+  /**
+   * Adds a record's outcome.
+   * @returns whether a resumed import must revisit the record to report it again
+   */
   add(organisation: number, record: OrganisationRecord, outcome: Outcome): boolean {
     this.count(outcome.kind, record.section.name);
     const warnings = outcome.kind === 'failed' ? [] : collectWarnings(record);
     if (outcome.kind === 'failed') this.addError(toImportError(record, outcome.issue));
     else if (this.warnings.length < MAX_LISTED_IDS) this.warnings.push(...warnings);
-    if (isWritten(outcome)) this.list(organisation, record);
+    if (isWritten(outcome)) this.listId(organisation, record);
     return warnings.length > 0 || !(isWritten(outcome) || outcome.kind === 'unchanged');
   }
 
@@ -57,7 +60,7 @@ export class ImportReport {
     if (records > 0) counts[section] = (counts[section] ?? 0) + records;
   }
 
-  /** How many records are in so far, by section: those written and those that were there already. */
+  /** The numbers of records in the database so far, by section: written and unchanged ones. */
   get written(): Counts {
     const { created, unchanged, overwritten } = this.counts;
     const written: Counts = { ...created };
@@ -66,7 +69,7 @@ export class ImportReport {
     return written;
   }
 
-  /** The response: ZITADEL's lists and our summary; empty lists are left out, as ZITADEL does. */
+  /** Creates the import response: ZITADEL's lists and `summary`. Empty lists are omitted, as ZITADEL does. */
   toJson({ proved, resumed, dryRun }: ImportFacts): ImportResponse {
     const omitted = this.listed > MAX_LISTED_IDS;
     const orgs = [...this.success.values()].map((org) => (omitted ? { orgId: org.orgId } : org));
@@ -91,7 +94,7 @@ export class ImportReport {
     };
   }
 
-  private list(organisation: number, record: OrganisationRecord): void {
+  private listId(organisation: number, record: OrganisationRecord): void {
     const { success } = record.section;
     const org = this.success.get(organisation);
     if (success === undefined || org === undefined) return;
@@ -120,7 +123,7 @@ function toImportError(record: OrganisationRecord, issue: RecordIssue): ImportEr
   return { type: record.section.error.type, id: errorId(record), message: formatIssue(issue) };
 }
 
-/** A issue as ZITADEL writes it into an error's message. */
+/** Formats an issue like ZITADEL's error messages. */
 export function formatIssue({ id, key }: RecordIssue): string {
   return `ID=${id} Message=${key}`;
 }

@@ -23,11 +23,11 @@ import {
   importFields,
   importRequest,
   inlineFields,
-  refusedFields,
+  unsupportedSources,
 } from '../contract.ts';
 import type { ExportFileSource } from '../inspect/inspection.ts';
 
-/** A document inside the request: where its bytes are, `end` exclusive, and whether it is an object or a string. */
+/** An export file inside the request: its byte range, `end` exclusive, and its JSON kind. */
 interface InlineFile {
   readonly field: string;
   readonly kind: ValueKind;
@@ -35,7 +35,7 @@ interface InlineFile {
   readonly end: number;
 }
 
-/** An import request without the document that it may carry, which can be large and is only located. */
+/** An import request whose inline export files, which can be large, are located but not read. */
 export interface ImportEnvelope {
   readonly request: ImportRequest;
   readonly inline: readonly InlineFile[];
@@ -44,9 +44,9 @@ export interface ImportEnvelope {
 const MAX_FIELD_BYTES = 256 * 1024;
 
 /**
- * Reads an import request (specification 2.5) without holding the document in it. Unknown fields are passed over
- * (zitadel 1.1), whatever their size; as far as they could be held, they too must be JSON.
- * @throws IdentityError INVALID_ARGUMENT for malformed JSON, anything but an object, or a wrong field
+ * Reads an import request (specification 2.5) without holding its inline export file in memory. Unknown fields are
+ * skipped (zitadel 1.1), whatever their size; those small enough to hold must be valid JSON.
+ * @throws IdentityError INVALID_ARGUMENT for malformed JSON, a body other than an object, or an invalid field
  */
 export async function readEnvelope(bytes: AsyncIterable<Uint8Array>): Promise<ImportEnvelope> {
   const fields: Record<string, unknown> = {};
@@ -58,7 +58,7 @@ export async function readEnvelope(bytes: AsyncIterable<Uint8Array>): Promise<Im
   }, MAX_FIELD_BYTES);
   try {
     for await (const chunk of bytes) {
-      for (const value of scanner.push(chunk)) takeField(value, fields, inline);
+      for (const value of scanner.push(chunk)) addField(value, fields, inline);
     }
     scanner.end();
   } catch (error) {
@@ -69,7 +69,7 @@ export async function readEnvelope(bytes: AsyncIterable<Uint8Array>): Promise<Im
   return { request: readRequest(importRequest, fields), inline };
 }
 
-function takeField(
+function addField(
   { path, kind, start, end, text }: ScannedValue,
   fields: Record<string, unknown>,
   inline: InlineFile[],
@@ -89,34 +89,35 @@ function treatField(name: string, kind: ValueKind): Treatment {
   return importFields.has(name) || inlineFields.has(name) ? 'keep' : 'glance';
 }
 
-/** The request's bytes, which can be read again in any part. */
+/** A request body that can be read repeatedly, as a whole or in part. */
 export interface RequestBytes {
   open(start?: number, end?: number): AsyncIterable<Uint8Array>;
 }
 
 /**
- * The one document that a request names (specification 4.3): inside it, as an object or as a string, or in a bucket,
- * where the object's generation of now is what is read however often.
- * @throws IdentityError INVALID_ARGUMENT for no source or more than one; UNIMPLEMENTED for ZITADEL's local and S3 sources
+ * Returns the one export file that a request names (specification 4.3): inline, as an object or a string, or in a
+ * bucket. The object's current generation is pinned, so that every read returns the same bytes.
+ * @throws IdentityError INVALID_ARGUMENT for no source or more than one; UNIMPLEMENTED for ZITADEL's local and S3
+ * sources
  */
 export async function findSource(
   { request, inline }: ImportEnvelope,
   body: RequestBytes,
-  bucket: ObjectStorage,
+  objectStorage: ObjectStorage,
   signal: AbortSignal,
 ): Promise<ExportFileSource> {
-  const refused = refusedFields.find((name) => request[name] !== undefined);
-  if (refused !== undefined) throw sourceUnsupported(snakeCase(refused));
-  const named = bucketFields.filter((name) => request[name] !== undefined);
-  const fields = [...inline.map(({ field }) => field), ...named.map(snakeCase)];
-  if (fields.length !== 1) throw invalidRequest([wrongNumber(fields)]);
-  const [document] = inline;
-  if (document !== undefined) return inlineSource(document, body);
-  const [name = 'dataOrgsGcs'] = named;
+  const unsupported = unsupportedSources.find((name) => request[name] !== undefined);
+  if (unsupported !== undefined) throw sourceUnsupported(snakeCase(unsupported));
+  const inBucket = bucketFields.filter((name) => request[name] !== undefined);
+  const fields = [...inline.map(({ field }) => field), ...inBucket.map(snakeCase)];
+  if (fields.length !== 1) throw invalidRequest([sourceCountViolation(fields)]);
+  const [file] = inline;
+  if (file !== undefined) return inlineSource(file, body);
+  const [name = 'dataOrgsGcs'] = inBucket;
   const location = request[name] && objectLocation(request[name], snakeCase(name));
-  if (location === undefined) throw invalidRequest([wrongNumber([])]);
-  const object = await bucket.pin(location, signal);
-  return { open: (reading) => object.read(reading) };
+  if (location === undefined) throw invalidRequest([sourceCountViolation([])]);
+  const object = await objectStorage.pin(location, signal);
+  return { open: (readSignal) => object.read(readSignal) };
 }
 
 function inlineSource({ field, kind, start, end }: InlineFile, body: RequestBytes): ExportFileSource {
@@ -127,8 +128,8 @@ function inlineSource({ field, kind, start, end }: InlineFile, body: RequestByte
   ]);
 }
 
-function wrongNumber(fields: readonly string[]): FieldViolation {
-  const given = fields.length === 0 ? 'no source' : `several sources, ${fields.join(' and ')}`;
-  const description = `${given}: set exactly one of data_orgsv1, data_orgsv1_gcs, data_orgs and data_orgs_gcs`;
+function sourceCountViolation(fields: readonly string[]): FieldViolation {
+  const problem = fields.length === 0 ? 'no source' : `several sources, ${fields.join(' and ')}`;
+  const description = `${problem}: set exactly one of data_orgsv1, data_orgsv1_gcs, data_orgs and data_orgs_gcs`;
   return { field: fields[0] ?? 'data_orgsv1', description };
 }

@@ -3,48 +3,50 @@ import type { ValueKind } from '../../../shared/json/valueScanner.ts';
 import { type OrganisationField, organisationFields } from '../../../shared/organisation/record.ts';
 import { MAX_DOCUMENT_BYTES } from '../../../shared/store/store.ts';
 
-/** One record, or one plain field, of an organisation document. */
+/** A record or a plain field of an organisation, or the file's manifest. */
 export interface ExportFileItem {
-  /** Position of the organisation in the document; undefined for the document's manifest. */
+  /** The organisation's position in the file; undefined for the manifest. */
   readonly organisation: number | undefined;
   readonly name: string;
   readonly path: JsonPath;
-  /** The JSON of the value. */
+  /** The value's JSON. */
   readonly text: string;
 }
 
-/** Which fields of an organisation are wanted; the others are passed over. */
-export type Wanted = (name: string) => boolean;
+/** Whether an organisation's field is read; other fields are skipped. */
+export type FieldFilter = (name: string) => boolean;
 
 /**
- * Reads an organisation document (zitadel 2), in either shape, from bytes that arrive in pieces. At most one record is
- * held. Unknown fields are passed over (zitadel 1.1), whatever their size; as far as they could be held, they too must
- * be JSON.
+ * A streaming reader of export files (zitadel 2), v1 and v2, which holds at most one record. Unknown fields are skipped
+ * (zitadel 1.1), whatever their size; those small enough to hold must be valid JSON.
  */
 export class ExportFileReader {
-  private readonly wanted: Wanted;
+  private readonly isWanted: FieldFilter;
   private readonly scanner: JsonScanner;
-  private seen = new Set<string>();
-  /** How many organisations have begun so far. */
+  private seenFields = new Set<string>();
+  /** The number of organisations that have started so far. */
   organisations = 0;
-  /** Whether there was any field beside the organisations: a document without one is an export of nothing. */
+  /** Whether the file has any field; a file without fields is an empty export. */
   private hasFields = false;
   private hasOrganisations = false;
 
-  constructor(wanted: Wanted) {
-    this.wanted = wanted;
+  constructor(isWanted: FieldFilter) {
+    this.isWanted = isWanted;
     this.scanner = new JsonScanner((path, kind) => this.treat(path, kind), MAX_DOCUMENT_BYTES);
   }
 
-  /** @throws JsonFault */
+  /**
+   * Returns the items that end in the chunk.
+   * @throws JsonError
+   */
   push(chunk: Uint8Array): ExportFileItem[] {
     return this.scanner.push(chunk).flatMap(({ path, kind, text }) => {
-      if (!isKnown(path)) return unknown(path, text);
-      return text === 'null' && kind === 'scalar' ? none(path) : item(path, text);
+      if (!isKnown(path)) return skipUnknown(path, text);
+      return text === 'null' && kind === 'scalar' ? skipNull(path) : toItems(path, text);
     });
   }
 
-  /** @throws JsonFault when the document ended too early, or holds something else than organisations (zitadel 4.2) */
+  /** @throws JsonError when the file is truncated, or has fields but no organisations (zitadel 4.2) */
   end(): void {
     this.scanner.end();
     if (this.hasFields && !this.hasOrganisations) throw new JsonError(['orgs'], 'missing list of organisations');
@@ -59,7 +61,7 @@ export class ExportFileReader {
       case 2:
         if (path[0] !== 'orgs') return 'glance';
         this.organisations++;
-        this.seen = new Set();
+        this.seenFields = new Set();
         return enter(path, kind === 'object', 'expected an object');
       case 3:
         return this.treatField(path, kind);
@@ -78,9 +80,9 @@ export class ExportFileReader {
   private treatField(path: JsonPath, kind: ValueKind): Treatment {
     const field = findField(path);
     if (field === undefined) return treatUnknown(kind);
-    if (this.seen.has(field.name)) throw new JsonError([...path], `duplicate field "${field.name}"`);
-    this.seen.add(field.name);
-    if (!this.wanted(field.name)) return 'skip';
+    if (this.seenFields.has(field.name)) throw new JsonError([...path], `duplicate field "${field.name}"`);
+    this.seenFields.add(field.name);
+    if (!this.isWanted(field.name)) return 'skip';
     if (!field.list || kind === 'scalar') return 'keep';
     return enter(path, kind === 'array', 'expected a list');
   }
@@ -95,28 +97,28 @@ function isKnown(path: JsonPath): boolean {
   return path[0] === 'orgs' && findField(path) !== undefined;
 }
 
-/** A list that is not known may be long: its elements are looked at one by one. */
+/** Enters unknown lists, which may be long, so that their elements are checked one by one. */
 function treatUnknown(kind: ValueKind): Treatment {
   return kind === 'array' ? 'enter' : 'glance';
 }
 
-function unknown(path: JsonPath, text: string): ExportFileItem[] {
+function skipUnknown(path: JsonPath, text: string): ExportFileItem[] {
   if (text !== '') parseJson(text, path);
   return [];
 }
 
-function enter(path: JsonPath, allowed: boolean, otherwise: string): Treatment {
-  if (!allowed) throw new JsonError([...path], otherwise);
+function enter(path: JsonPath, allowed: boolean, message: string): Treatment {
+  if (!allowed) throw new JsonError([...path], message);
   return 'enter';
 }
 
-/** `null` is a field that is not set, but no element of a list (zitadel 1.1). */
-function none(path: JsonPath): ExportFileItem[] {
+/** Skips `null`, which is an unset field; as an element of a list it is an error (zitadel 1.1). */
+function skipNull(path: JsonPath): ExportFileItem[] {
   if (path.length === 4) throw new JsonError(path, 'unexpected null in a list');
   return [];
 }
 
-function item(path: JsonPath, text: string): ExportFileItem[] {
+function toItems(path: JsonPath, text: string): ExportFileItem[] {
   if (path.length === 1) {
     if (path[0] === 'orgs') throw new JsonError(path, 'expected a list');
     return path[0] === 'manifest' && text !== '' ? [{ organisation: undefined, name: 'manifest', path, text }] : [];

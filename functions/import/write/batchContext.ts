@@ -3,7 +3,7 @@ import type { DocumentStore, StoredDocument } from '../../../shared/store/store.
 import type { OnConflict } from '../contract.ts';
 import type { ReservedNames } from './references.ts';
 
-/** What became of a record; `skipped` and `overwritten` are records that existed with other content. */
+/** A record's outcome. Records `skipped` or `overwritten` existed with other content. */
 export type Outcome =
   | { readonly kind: 'created' | 'unchanged' | 'overwritten' | 'skipped' | 'notCarried' }
   | { readonly kind: 'failed'; readonly issue: RecordIssue };
@@ -13,26 +13,26 @@ export function isWritten({ kind }: Outcome): boolean {
   return kind === 'created' || kind === 'overwritten';
 }
 
-/** State shared by the batches of one import. */
+/** The state that the batches of one import share. */
 export interface BatchContext {
   readonly store: DocumentStore;
-  /** The date of the records that this import creates or changes, and of no other import; each batch adds its number. */
+  /** The creation and change date of this import's records, unique to it; each batch appends its number. */
   readonly stamp: string;
   readonly onConflict: OnConflict;
   readonly reservedNames: ReservedNames;
-  /** How many batches there were. */
+  /** The number of batches so far. */
   batches: number;
-  /** Whether the last batch met existing records, so that reading first is cheaper than trying to create. */
+  /** Whether the last batch met existing records, so that reading first is cheaper than attempting creation. */
   expectExisting: boolean;
 }
 
-/** The date that the next batch stores in its records. */
+/** Returns the creation and change date for the next batch. */
 export function nextStamp(context: BatchContext): string {
   const number = String(context.batches++ % 1_000).padStart(3, '0');
   return `${stampPrefix(context)}${number}Z`;
 }
 
-/** Whether this import wrote the stored record, so that the export file holds another record of the same key. */
+/** Whether this import wrote the stored record, so that the export file has another record with the same key. */
 export function isOfThisImport(context: BatchContext, { createdAt = '', changedAt = '' }: StoredDocument): boolean {
   const prefix = stampPrefix(context);
   return createdAt.startsWith(prefix) || changedAt.startsWith(prefix);

@@ -5,7 +5,7 @@ import { planRecord, type RecordPlan } from '../../../shared/organisation/record
 import type { FieldName } from '../../../shared/store/documentFields.ts';
 import type { DocumentKey, StoredDocument, Write } from '../../../shared/store/store.ts';
 
-/** The fields by which a stored record is compared with one of a document. */
+/** The fields by which a stored record is compared with an imported one. */
 export const comparedFields: readonly FieldName[] = [
   'partition',
   'orgId',
@@ -18,13 +18,13 @@ export const comparedFields: readonly FieldName[] = [
   'changedAt',
 ];
 
-/** Whether the stored record is the one given. What the given one does not carry is not compared. */
+/** Whether the stored record equals the imported one. Credentials that the imported record lacks are not compared. */
 export async function isEqual(record: OrganisationRecord, stored: StoredDocument): Promise<boolean> {
   if (!hasSameContent(record, stored)) return false;
   return record.clearPassword === undefined || verifyPassword(record.clearPassword, stored.passwordHash ?? '');
 }
 
-/** As `isEqual`, a password in clear left out. */
+/** Whether the records are equal, as in `isEqual`, except for a clear-text password. */
 export function hasSameContent(record: OrganisationRecord, stored: StoredDocument): boolean {
   if (stored.digest !== record.digest || stored.orgId !== record.orgId) return false;
   if (record.otpEmail && stored.otpEmail !== true) return false;
@@ -34,23 +34,23 @@ export function hasSameContent(record: OrganisationRecord, stored: StoredDocumen
   return clientSecret === undefined || clientSecret === stored.clientSecret;
 }
 
-/** What must be read of a stored record, beside what is compared, before it can be overwritten. */
+/** The fields to read before a record is overwritten, in addition to the compared ones. */
 export const overwrittenFields: readonly FieldName[] = ['body', 'sequence'];
 
-/** Whether a record may be overwritten: not where that would change what other records were written by. */
+/** Whether a record may be overwritten: not if that changes a field on which other stored records depend. */
 export function canOverwrite({ record }: RecordPlan, stored: StoredDocument): boolean {
   const { fixed } = record.section;
   return fixed === undefined || (valueAt(record.json, fixed) ?? false) === (valueAt(parseBody(stored), fixed) ?? false);
 }
 
-/** The names that a stored record may hold, whatever its organisation's domain policy was when it was written. */
-export function heldNames({ record }: RecordPlan, stored: StoredDocument | undefined): DocumentKey[] {
+/** Returns the claims that a stored record may hold, whatever its organisation's domain policy was at the time. */
+export function heldClaims({ record }: RecordPlan, stored: StoredDocument | undefined): DocumentKey[] {
   if (stored?.body === undefined) return [];
-  const before = toRecord(record.section, parseBody(stored), record.orgId, false);
-  return [false, true].flatMap((byDomain) => planRecord(before, byDomain).claims.map(({ key }) => key));
+  const previous = toRecord(record.section, parseBody(stored), record.orgId, false);
+  return [false, true].flatMap((byDomain) => planRecord(previous, byDomain).claims.map(({ key }) => key));
 }
 
-/** The write that overwrites a record. Credentials and a factor that the document does not carry stay as they are. */
+/** Creates the write that overwrites a record. Credentials and factors that the imported record lacks are kept. */
 export function overwriteRecord({ record, key }: RecordPlan, stored: StoredDocument, changedAt: string) {
   const sequence = (stored.sequence ?? 0) + 1;
   const fields = { state: null, ...storedFields(record), sequence, changedAt };

@@ -3,9 +3,9 @@ import { sectionPartition } from '../../../shared/organisation/section.ts';
 import type { DocumentKey, StoredDocument, Transaction, Write } from '../../../shared/store/store.ts';
 import type { OnConflict } from '../contract.ts';
 import { type BatchContext, isOfThisImport, isWritten, type Outcome } from './batchContext.ts';
-import { canOverwrite, comparedFields, heldNames, isEqual, overwriteRecord, overwrittenFields } from './comparison.ts';
+import { canOverwrite, comparedFields, heldClaims, isEqual, overwriteRecord, overwrittenFields } from './comparison.ts';
 
-/** What becomes of a record, and the write that makes it so: none where an earlier attempt of the same batch wrote it. */
+/** A record's outcome and its write, which is undefined if an earlier attempt of the same batch wrote the record. */
 interface Decision {
   readonly outcome: Outcome;
   readonly write: 'create' | 'overwrite' | undefined;
@@ -13,8 +13,8 @@ interface Decision {
 
 /**
  * Decides a batch record by record, in one transaction.
- * @param hashed the records as they are compared, each with the record to write
- * @param stamp the date of creation or change that this batch stores
+ * @param hashed the records to compare, each with the record to write, whose password is hashed
+ * @param stamp the creation and change date of the batch's records
  */
 export function decideBatch(
   context: BatchContext,
@@ -22,98 +22,98 @@ export function decideBatch(
   stamp: string,
 ): Promise<Map<RecordPlan, Outcome>> {
   return context.store.transaction(async (transaction) => {
-    const present = await readPresent(transaction, [...hashed.keys()], context.onConflict);
-    const names = new ClaimLedger(present);
+    const documents = await readStored(transaction, [...hashed.keys()], context.onConflict);
+    const ledger = new ClaimLedger(documents);
     const outcomes = new Map<RecordPlan, Outcome>();
     const written = new Set<string>();
     for (const [plan, hashedPlan] of hashed) {
       const owner = documentPath(plan.key);
-      const stored = present.get(owner);
-      const decision = await decideRecord(context, plan, stored, names, written.has(owner) ? undefined : stamp);
+      const stored = documents.get(owner);
+      const decision = await decideRecord(context, plan, stored, ledger, written.has(owner) ? undefined : stamp);
       outcomes.set(plan, decision.outcome);
       if (isWritten(decision.outcome)) written.add(owner);
       const write = toWrite(decision, hashedPlan, stored, stamp);
       if (write === undefined) continue;
       transaction.write([write]);
-      for (const key of releasedNames(decision, plan, stored)) names.release(key, owner);
-      for (const { key } of plan.claims) names.take(key, { orgId: plan.record.orgId, ownerId: owner });
-      present.set(owner, { id: plan.key.id, ...createRecord(hashedPlan, stamp).fields });
+      for (const key of releasedClaims(decision, plan, stored)) ledger.release(key, owner);
+      for (const { key } of plan.claims) ledger.take(key, { orgId: plan.record.orgId, ownerId: owner });
+      documents.set(owner, { id: plan.key.id, ...createRecord(hashedPlan, stamp).fields });
     }
-    transaction.write(names.writes());
+    transaction.write(ledger.writes());
     return outcomes;
   });
 }
 
-/** Reads what is stored under the records' keys and names, by `ownerOf` the key. */
-async function readPresent(
+/** Reads the documents stored under the records' keys and claims, by `documentPath`. */
+async function readStored(
   transaction: Transaction,
   plans: readonly RecordPlan[],
   onConflict: OnConflict,
 ): Promise<Map<string, StoredDocument>> {
-  const present = new Map<string, StoredDocument>();
+  const stored = new Map<string, StoredDocument>();
   const read = async (keys: readonly DocumentKey[], fields: Parameters<Transaction['getMany']>[1]) => {
     const documents = await transaction.getMany(keys, fields);
     for (const [index, key] of keys.entries()) {
       const document = documents[index];
-      if (document !== undefined) present.set(documentPath(key), document);
+      if (document !== undefined) stored.set(documentPath(key), document);
     }
   };
   const overwriting = onConflict === 'overwrite';
   const keys = plans.flatMap(({ key, claims }) => [key, ...claims.map((claim) => claim.key)]);
   await read(keys, [...comparedFields, 'ownerId', ...(overwriting ? overwrittenFields : [])]);
-  if (!overwriting) return present;
-  const held = plans.flatMap((plan) => heldNames(plan, present.get(documentPath(plan.key))));
-  const others = held.filter((key) => !present.has(documentPath(key)));
-  if (others.length > 0) await read(others, ['orgId', 'ownerId']);
-  return present;
+  if (!overwriting) return stored;
+  const held = plans.flatMap((plan) => heldClaims(plan, stored.get(documentPath(plan.key))));
+  const unread = held.filter((key) => !stored.has(documentPath(key)));
+  if (unread.length > 0) await read(unread, ['orgId', 'ownerId']);
+  return stored;
 }
 
 /**
  * Decides one record.
- * @param ownStamp what an earlier attempt of this batch would have stored; undefined where the batch has the record twice
+ * @param ownStamp the date that an earlier attempt of this batch stored; undefined for a duplicate in the batch
  */
 async function decideRecord(
   context: BatchContext,
   plan: RecordPlan,
   stored: StoredDocument | undefined,
-  names: ClaimLedger,
+  ledger: ClaimLedger,
   ownStamp: string | undefined,
 ): Promise<Decision> {
-  if (stored === undefined) return unlessTaken(plan, names, { outcome: { kind: 'created' }, write: 'create' });
+  if (stored === undefined) return failIfTaken(plan, ledger, { outcome: { kind: 'created' }, write: 'create' });
   const equal = await isEqual(plan.record, stored);
-  if (equal && stored.createdAt === ownStamp) return without({ kind: 'created' });
-  if (equal && stored.changedAt === ownStamp) return without({ kind: 'overwritten' });
-  if (isOfThisImport(context, stored)) return exists(plan);
-  if (equal) return without({ kind: 'unchanged' });
-  return decideConflict(context.onConflict, plan, stored, names);
+  if (equal && stored.createdAt === ownStamp) return withoutWrite({ kind: 'created' });
+  if (equal && stored.changedAt === ownStamp) return withoutWrite({ kind: 'overwritten' });
+  if (isOfThisImport(context, stored)) return failExisting(plan);
+  if (equal) return withoutWrite({ kind: 'unchanged' });
+  return decideConflict(context.onConflict, plan, stored, ledger);
 }
 
-/** A record of another organisation or section under the same id is a different record, and always reported. */
+/** Decides a record that exists with other content. Under another organisation or section it is always reported. */
 function decideConflict(
   onConflict: OnConflict,
   plan: RecordPlan,
   stored: StoredDocument,
-  names: ClaimLedger,
+  ledger: ClaimLedger,
 ): Decision {
   const { record } = plan;
-  const isSame = stored.partition === sectionPartition(record.orgId, record.section);
-  if (!isSame || onConflict === 'report') return exists(plan);
-  if (onConflict === 'skip') return without({ kind: 'skipped' });
-  if (!canOverwrite(plan, stored)) return exists(plan);
-  return unlessTaken(plan, names, { outcome: { kind: 'overwritten' }, write: 'overwrite' });
+  const isSameRecord = stored.partition === sectionPartition(record.orgId, record.section);
+  if (!isSameRecord || onConflict === 'report') return failExisting(plan);
+  if (onConflict === 'skip') return withoutWrite({ kind: 'skipped' });
+  if (!canOverwrite(plan, stored)) return failExisting(plan);
+  return failIfTaken(plan, ledger, { outcome: { kind: 'overwritten' }, write: 'overwrite' });
 }
 
-function unlessTaken(plan: RecordPlan, names: ClaimLedger, decision: Decision): Decision {
+function failIfTaken(plan: RecordPlan, ledger: ClaimLedger, decision: Decision): Decision {
   const owner = documentPath(plan.key);
-  const claim = plan.claims.find(({ key }) => names.isHeldByAnother(key, owner));
-  return claim === undefined ? decision : without({ kind: 'failed', issue: claim.taken });
+  const claim = plan.claims.find(({ key }) => ledger.isHeldByAnother(key, owner));
+  return claim === undefined ? decision : withoutWrite({ kind: 'failed', issue: claim.taken });
 }
 
-function exists({ record }: RecordPlan): Decision {
-  return without({ kind: 'failed', issue: record.section.error.exists });
+function failExisting({ record }: RecordPlan): Decision {
+  return withoutWrite({ kind: 'failed', issue: record.section.error.exists });
 }
 
-function without(outcome: Outcome): Decision {
+function withoutWrite(outcome: Outcome): Decision {
   return { outcome, write: undefined };
 }
 
@@ -127,8 +127,8 @@ function toWrite(
   return write === 'overwrite' && stored !== undefined ? overwriteRecord(plan, stored, stamp) : undefined;
 }
 
-function releasedNames({ write }: Decision, plan: RecordPlan, stored: StoredDocument | undefined): DocumentKey[] {
-  return write === 'overwrite' ? heldNames(plan, stored) : [];
+function releasedClaims({ write }: Decision, plan: RecordPlan, stored: StoredDocument | undefined): DocumentKey[] {
+  return write === 'overwrite' ? heldClaims(plan, stored) : [];
 }
 
 interface Holder {
@@ -136,12 +136,12 @@ interface Holder {
   readonly ownerId: string;
 }
 
-/** Who holds which unique name while a transaction decides, and the writes that make it so. */
+/** The holders of unique names during a transaction, and the writes that apply their changes. */
 export class ClaimLedger {
   private readonly before: ReadonlyMap<string, StoredDocument>;
   private readonly after = new Map<string, { key: DocumentKey; holder: Holder | undefined }>();
 
-  /** @param before the claims that are stored, by `ownerOf` their keys */
+  /** @param before the stored claims, by `documentPath` */
   constructor(before: ReadonlyMap<string, StoredDocument>) {
     this.before = before;
   }
@@ -156,12 +156,12 @@ export class ClaimLedger {
     this.after.set(documentPath(key), { key, holder });
   }
 
-  /** Frees a name, if `ownerId` holds it. */
+  /** Releases a name, if `ownerId` holds it. */
   release(key: DocumentKey, ownerId: string): void {
     if (this.findHolder(key) === ownerId) this.after.set(documentPath(key), { key, holder: undefined });
   }
 
-  /** One write at most for each name. */
+  /** Returns the writes that apply the changes, at most one per name. */
   writes(): Write[] {
     return [...this.after].flatMap(([name, { key, holder }]): Write[] => {
       const stored = this.before.get(name);

@@ -9,68 +9,70 @@ import { formatIssue, type ImportReport } from '../progress/report.ts';
 import type { BatchContext, Outcome } from './batchContext.ts';
 import { type PlacedPlan, RecordWriter } from './recordWriter.ts';
 
-/** An organisation whose records can be written. */
+/** An existing organisation, and the policies for its imported records. */
 interface TargetOrganisation {
   readonly header: OrganisationHeader;
   readonly loginNamesByDomain: boolean;
   readonly passwordComplexity: PasswordComplexity;
 }
 
-/** The organisations of the document by their position in it; one that cannot be written to is missing. */
+/** The organisations whose records can be written, by their position in the file. */
 export type Targets = ReadonlyMap<number, TargetOrganisation>;
 
 /** The error of an organisation without an id. */
 export const ID_MISSING = { id: 'ORG-4Mlfs', key: 'Errors.Invalid.Argument' };
-/** The error of an organisation that would have to be created, and has no name. */
+/** The error of an organisation that does not exist and has no name to create it with. */
 export const NAME_MISSING = { id: 'COMM-deLSk', key: 'Errors.Org.Invalid' };
-const READ_AT_ONCE = 500;
+const READ_BATCH = 500;
 
 /**
- * Writes the organisations themselves, before any of their records, and tells which of them are there then: created
- * just now, or earlier. One that is there with another name is an error, and its records are imported all the same; one
- * that cannot be created is an error, and its records are left out (zitadel 5.5).
+ * Writes the organisations before any of their records, and returns those that exist afterwards. An organisation that
+ * exists with another name is an error, but its records are imported. An organisation that cannot be created is an
+ * error, and its records are skipped (zitadel 5.5).
  */
 export async function writeOrganisations(
   context: BatchContext,
   organisations: readonly OrganisationHeader[],
   report: ImportReport,
 ): Promise<Targets> {
-  const reached = new Set<number>(await existingOrganisations(context.store, organisations, report));
+  const existing = new Set<number>(await findExisting(context.store, organisations, report));
   const writer = new RecordWriter(context, ({ organisation, plan }, outcome) => {
-    if (isThere(outcome)) reached.add(organisation);
+    if (existsAfter(outcome)) existing.add(organisation);
     report.add(organisation, plan.record, outcome);
   });
-  await writer.add(organisations.flatMap(placed));
+  await writer.add(organisations.flatMap(toPlacedPlan));
   await writer.finish();
-  const inOrder = [...reached].sort((one, other) => one - other);
+  const inOrder = [...existing].sort((a, b) => a - b);
   return loadTargets(context.store, organisations, inOrder, report);
 }
 
-function placed({ orgId, record }: OrganisationHeader, organisation: number): PlacedPlan[] {
+function toPlacedPlan({ orgId, record }: OrganisationHeader, organisation: number): PlacedPlan[] {
   return orgId === '' || record === undefined
     ? []
     : [{ organisation, ordinal: organisation, plan: planRecord(record, false) }];
 }
 
-function isThere(outcome: Outcome): boolean {
+function existsAfter(outcome: Outcome): boolean {
   return outcome.kind !== 'failed' || outcome.issue === organisationSection.error.exists;
 }
 
-/** Those that the document names without describing them, and that are there. */
-async function existingOrganisations(
+/** Finds the organisations that exist among those without an id or a record, and reports the others. */
+async function findExisting(
   store: DocumentStore,
   organisations: readonly OrganisationHeader[],
   report: ImportReport,
 ): Promise<number[]> {
   const found: number[] = [];
-  const named = [...organisations.entries()].filter(([, { orgId, record }]) => orgId === '' || record === undefined);
-  for (let at = 0; at < named.length; at += READ_AT_ONCE) {
-    const part = named.slice(at, at + READ_AT_ONCE);
+  const uncreatable = [...organisations.entries()].filter(
+    ([, { orgId, record }]) => orgId === '' || record === undefined,
+  );
+  for (let start = 0; start < uncreatable.length; start += READ_BATCH) {
+    const batch = uncreatable.slice(start, start + READ_BATCH);
     const documents = await store.getMany(
-      part.map(([, { orgId }]) => organisationKey(orgId)),
+      batch.map(([, { orgId }]) => organisationKey(orgId)),
       ['orgId'],
     );
-    part.forEach(([index, header], position) => {
+    batch.forEach(([index, header], position) => {
       if (documents[position] !== undefined) found.push(index);
       else reportMissing(header, report);
     });
@@ -78,7 +80,7 @@ async function existingOrganisations(
   return found;
 }
 
-/** An organisation that is not there and cannot be created: it has no name, or no id. */
+/** Reports an organisation that does not exist and cannot be created, because it has no name or no id. */
 function reportMissing({ orgId, record }: OrganisationHeader, report: ImportReport): void {
   const message = formatIssue(record === undefined ? NAME_MISSING : ID_MISSING);
   report.addError({ type: 'org', ...(orgId === '' ? {} : { id: orgId }), message });
@@ -90,27 +92,27 @@ function organisationKey(orgId: string): DocumentKey {
 }
 
 /**
- * Passwords follow the policies of the document or, where it has none, those that are there; login names the domain policy
- * that is there, since a document's other one does not replace it, or the document's.
+ * Loads the policies for the organisations' records. The password policy is the file's, else the stored one. The domain
+ * policy is the stored one, which a differing one in the file does not replace, else the file's.
  */
 async function loadTargets(
   store: DocumentStore,
   organisations: readonly OrganisationHeader[],
-  reached: readonly number[],
+  indexes: readonly number[],
   report: ImportReport,
 ): Promise<Targets> {
   const targets = new Map<number, TargetOrganisation>();
-  for (let at = 0; at < reached.length; at += READ_AT_ONCE) {
-    const part = reached.slice(at, at + READ_AT_ONCE).flatMap((index) => {
+  for (let start = 0; start < indexes.length; start += READ_BATCH) {
+    const batch = indexes.slice(start, start + READ_BATCH).flatMap((index) => {
       const header = organisations[index];
       return header === undefined ? [] : [{ index, header }];
     });
-    const orgIds = part.map(({ header }) => header.orgId);
+    const orgIds = batch.map(({ header }) => header.orgId);
     const domain = await storedPolicies(store, orgIds, 'loginNames');
     const complexity = await storedPolicies(store, orgIds, 'passwords');
-    for (const [position, { index, header }] of part.entries()) {
+    for (const [position, { index, header }] of batch.entries()) {
       targets.set(index, toTarget(header, domain[position], complexity[position]));
-      report.reached(index, header);
+      report.addOrganisation(index, header);
     }
   }
   return targets;

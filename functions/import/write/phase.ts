@@ -16,7 +16,7 @@ import { type BatchContext, isWritten } from './batchContext.ts';
 import type { Targets } from './organisations.ts';
 import { type PlacedPlan, RecordWriter } from './recordWriter.ts';
 
-/** What the phases of one import share. */
+/** The state that the phases of one import share. */
 export interface ImportWork {
   readonly context: BatchContext;
   readonly source: ExportFileSource;
@@ -27,26 +27,26 @@ export interface ImportWork {
 }
 
 /**
- * Writes the records of one phase, save those that an earlier call has brought in.
- * @param wanted the phase's sections, of which the document holds any record
- * @throws the signal's reason, once what was begun is written
+ * Writes the records of one phase, except those that an earlier call imported.
+ * @param carried the phase's sections that have records to import
+ * @throws the signal's reason, once the batches in flight are written
  */
 export async function writePhase(
   work: ImportWork,
   phase: Section['phase'],
-  wanted: ReadonlySet<Section>,
+  carried: ReadonlySet<Section>,
 ): Promise<void> {
   const { source, progress, signal } = work;
   const reader = new ExportFileReader((name) => {
     const section = findSection(name);
-    return section !== undefined && wanted.has(section);
+    return section !== undefined && carried.has(section);
   });
   const writer = createWriter(work, phase);
-  const numbered = { phase, next: 0 };
+  const counter = { phase, next: 0 };
   for await (const chunk of source.open(signal)) {
-    await writer.add(reader.push(chunk).flatMap((item) => placedPlan(work, numbered, item)));
-    await progress.saveNowAndThen();
-    // The embedded database answers at once: without this nothing else gets its turn, a time-out included.
+    await writer.add(reader.push(chunk).flatMap((item) => planItem(work, counter, item)));
+    await progress.saveIfDue();
+    // The embedded database is synchronous: without this yield no timer fires, not even the timeout.
     await setImmediate();
     if (signal.aborted) break;
   }
@@ -57,23 +57,23 @@ export async function writePhase(
 
 function createWriter({ context, report, progress }: ImportWork, phase: Section['phase']): RecordWriter {
   return new RecordWriter(context, ({ organisation, ordinal, plan }, outcome) => {
-    const lookAgain = report.add(organisation, plan.record, outcome);
-    progress.settle(phase, ordinal, { written: isWritten(outcome), lookAgain });
+    const revisit = report.add(organisation, plan.record, outcome);
+    progress.settle(phase, ordinal, { written: isWritten(outcome), revisit });
   });
 }
 
-/** The phase, and the number of its next record in the document. */
-interface Numbered {
+/** A phase, and the ordinal of its next record in the file. */
+interface PhaseCounter {
   readonly phase: Section['phase'];
   next: number;
 }
 
-function placedPlan(work: ImportWork, numbered: Numbered, item: ExportFileItem): PlacedPlan[] {
+function planItem(work: ImportWork, counter: PhaseCounter, item: ExportFileItem): PlacedPlan[] {
   const { targets, report } = work;
   const section = findSection(item.name);
   if (section === undefined || item.organisation === undefined) return [];
-  const ordinal = numbered.next++;
-  const progress = work.progress.of(numbered.phase);
+  const ordinal = counter.next++;
+  const progress = work.progress.forPhase(counter.phase);
   if (progress.isDone(ordinal)) {
     report.count('unchanged', section.name);
     return [];
@@ -86,9 +86,9 @@ function placedPlan(work: ImportWork, numbered: Numbered, item: ExportFileItem):
   }
   const { header, loginNamesByDomain, passwordComplexity } = target;
   const value = parseJson(item.text, item.path);
-  const whole = withAdditions(section, value, header.additions);
+  const merged = withAdditions(section, value, header.additions);
   const { record, issue = validateRecord(record, passwordComplexity, work.context.stamp) } = withPhoneNumber(
-    readRecord(section, whole, header.orgId),
+    readRecord(section, merged, header.orgId),
   );
   if (issue !== undefined) {
     progress.mark(ordinal, report.add(item.organisation, record, { kind: 'failed', issue }));
@@ -97,7 +97,7 @@ function placedPlan(work: ImportWork, numbered: Numbered, item: ExportFileItem):
   return [{ organisation: item.organisation, ordinal, plan: planRecord(record, loginNamesByDomain) }];
 }
 
-/** What is wrong with a record whatever else there is: by its section's check, or a password that is too weak. */
+/** Validates a record in isolation: by its section's check, and by the policy for its clear-text password. */
 function validateRecord(
   { section, json, clearPassword }: OrganisationRecord,
   policy: PasswordComplexity,
@@ -107,20 +107,20 @@ function validateRecord(
   return issue ?? (clearPassword === undefined ? undefined : complexityIssue(policy, clearPassword));
 }
 
-const INVALID: RecordIssue = { id: 'PHONE-so0wa', key: 'Errors.User.Phone.Invalid' };
+const INVALID_PHONE: RecordIssue = { id: 'PHONE-so0wa', key: 'Errors.User.Phone.Invalid' };
 
 /**
- * A person with the phone number in E.164, as ZITADEL stores it (zitadel 3.4), or the issue of a number that cannot be
- * read. Whether it is in use anywhere does not matter. Not part of a record's canonical form, which a file's manifest
- * vouches for: how numbers are read may change with the library.
+ * Converts a person's phone number to E.164, as ZITADEL stores it (zitadel 3.4), or returns the issue of an invalid
+ * number. Whether the number is assigned is not checked. The conversion is not part of a record's canonical form, since
+ * the library's parsing may change while manifests must still match.
  */
 export function withPhoneNumber(record: OrganisationRecord): { record: OrganisationRecord; issue?: RecordIssue } {
   const { section, json, orgId } = record;
-  const given = section.phone === undefined ? '' : textAt(json, section.phone, orgId);
-  if (section.phone === undefined || given === '') return { record };
-  const read = parsePhoneNumberFromString(given, { extract: false });
-  if (read === undefined) return { record, issue: INVALID };
-  if (read.number === given) return { record };
-  putAt(json, section.phone, read.number);
+  const input = section.phone === undefined ? '' : textAt(json, section.phone, orgId);
+  if (section.phone === undefined || input === '') return { record };
+  const phoneNumber = parsePhoneNumberFromString(input, { extract: false });
+  if (phoneNumber === undefined) return { record, issue: INVALID_PHONE };
+  if (phoneNumber.number === input) return { record };
+  putAt(json, section.phone, phoneNumber.number);
   return { record: { ...record, ...sealed(json) } };
 }

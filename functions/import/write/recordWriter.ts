@@ -9,27 +9,27 @@ import {
 import { type BatchContext, isOfThisImport, nextStamp, type Outcome } from './batchContext.ts';
 import { comparedFields, hasSameContent, isEqual } from './comparison.ts';
 import { decideBatch } from './decision.ts';
-import { checkReferences, type Objection } from './references.ts';
+import { checkReferences, type Rejection } from './references.ts';
 
 const BATCH_RECORDS = 250;
-/** Room for the fields beside the body and the credentials. */
+/** The size allowance for fields other than the body and the credentials. */
 const RECORD_OVERHEAD_BYTES = 1_500;
 const BATCHES_IN_FLIGHT = 4;
 
-/** A record to write, and where it stands in the document. */
+/** A record to write, and its position in the file. */
 export interface PlacedPlan {
   readonly organisation: number;
-  /** Its place among the records of its phase. */
+  /** The record's position among the records of its phase. */
   readonly ordinal: number;
   readonly plan: RecordPlan;
 }
 
-/** Told of every record's outcome, in the document's order. */
+/** A listener for every record's outcome, in the file's order. */
 export type OnOutcome = (placed: PlacedPlan, outcome: Outcome) => void;
 
 /**
- * Writes records in batches, several at a time, and reports their outcomes in the order in which they were added. Holds
- * a few batches, however many records there are.
+ * A writer that commits records in batches, several in flight, and reports outcomes in the order of the records. Memory
+ * is bounded by the batches in flight.
  */
 export class RecordWriter {
   private readonly context: BatchContext;
@@ -43,17 +43,17 @@ export class RecordWriter {
     this.onOutcome = onOutcome;
   }
 
-  /** Adds records; resolves when there is room for more. */
+  /** Adds records; resolves when more can be added, which applies backpressure. */
   async add(placed: readonly PlacedPlan[]): Promise<void> {
-    for (const one of placed) {
-      const bytes = storedBytes(one.plan.record);
+    for (const placedPlan of placed) {
+      const bytes = maxStoredBytes(placedPlan.plan.record);
       if (this.batch.length === BATCH_RECORDS || this.batchBytes + bytes > MAX_COMMIT_BYTES) await this.send();
-      this.batch.push(one);
+      this.batch.push(placedPlan);
       this.batchBytes += bytes;
     }
   }
 
-  /** Writes what is left and waits for all of it. */
+  /** Writes the remaining records and waits for all batches in flight. */
   async finish(): Promise<void> {
     await this.send();
     while (this.inFlight.length > 0) await this.settleFirst();
@@ -66,7 +66,7 @@ export class RecordWriter {
     this.batchBytes = 0;
     const plans = batch.map(({ plan }) => plan);
     const writing = writeBatch(this.context, plans).then((outcomes) => ({ batch, outcomes }));
-    // A batch that fails is told when its turn comes; until then its rejection has an owner.
+    // A failed batch is reported in its turn; until then this handler prevents an unhandled rejection.
     writing.catch(() => undefined);
     this.inFlight.push(writing);
     if (this.inFlight.length >= BATCHES_IN_FLIGHT) await this.settleFirst();
@@ -81,8 +81,8 @@ export class RecordWriter {
   }
 }
 
-/** What a record weighs at most when it is stored: a character takes up to three bytes. */
-function storedBytes({ body, credentials }: RecordPlan['record']): number {
+/** Returns the upper bound of a record's stored size: a UTF-16 code unit takes up to three bytes. */
+function maxStoredBytes({ body, credentials }: RecordPlan['record']): number {
   const texts = [body, ...Object.values(credentials)];
   return texts.reduce((characters, text) => characters + text.length, 0) * 3 + RECORD_OVERHEAD_BYTES;
 }
@@ -91,32 +91,31 @@ const CREATED: Outcome = { kind: 'created' };
 const UNCHANGED: Outcome = { kind: 'unchanged' };
 
 /**
- * Writes records and tells what became of each, in their order. New records are created without reading first; where
- * one meets what is there already, the batch is decided record by record in a transaction. A record is written with all
- * its claims or not at all.
+ * Writes a batch and returns its outcomes in order. Records are created without reading first. If one of them exists,
+ * the batch is decided record by record in a transaction. A record and its claims are written atomically.
  */
 async function writeBatch(context: BatchContext, plans: readonly RecordPlan[]): Promise<Outcome[]> {
-  const [ruledOut, reserved] = await Promise.all([
+  const [rejected, reserved] = await Promise.all([
     checkReferences(context.store, plans),
     context.reservedNames.check(plans),
   ]);
-  const outcomes = new Map([...ruledOut, ...reserved].map(([plan, objection]) => [plan, toOutcome(objection)]));
-  const open = () => plans.filter((plan) => !outcomes.has(plan));
-  const meets = context.expectExisting && (await findUnchanged(context, open(), outcomes));
+  const outcomes = new Map([...rejected, ...reserved].map(([plan, rejection]) => [plan, toOutcome(rejection)]));
+  const undecided = () => plans.filter((plan) => !outcomes.has(plan));
+  const conflicting = context.expectExisting && (await findUnchanged(context, undecided(), outcomes));
   const stamp = nextStamp(context);
-  const hashed = await withHashedPasswords(open());
-  if (meets || !(await tryCreate(context.store, [...hashed.values()], stamp)))
+  const hashed = await withHashedPasswords(undecided());
+  if (conflicting || !(await tryCreate(context.store, [...hashed.values()], stamp)))
     for (const [plan, outcome] of await decideBatch(context, hashed, stamp)) outcomes.set(plan, outcome);
-  const told = plans.map((plan) => outcomes.get(plan) ?? CREATED);
-  context.expectExisting = told.some(({ kind }) => kind !== 'created');
-  return told;
+  const results = plans.map((plan) => outcomes.get(plan) ?? CREATED);
+  context.expectExisting = results.some(({ kind }) => kind !== 'created');
+  return results;
 }
 
-function toOutcome(objection: Objection): Outcome {
-  return objection === 'notCarried' ? { kind: objection } : { kind: 'failed', issue: objection };
+function toOutcome(rejection: Rejection): Outcome {
+  return rejection === 'notCarried' ? { kind: rejection } : { kind: 'failed', issue: rejection };
 }
 
-/** Creates all records in one commit; false when one of them, or one of their names, is there already. */
+/** Creates all records in one commit; returns false if a record or one of its claims exists. */
 async function tryCreate(store: DocumentStore, plans: readonly RecordPlan[], stamp: string): Promise<boolean> {
   const writes = plans.flatMap((plan) => createWrites(plan, stamp));
   if (new Set(writes.map(({ key }) => documentPath(key))).size < writes.length) return false;
@@ -129,7 +128,7 @@ async function tryCreate(store: DocumentStore, plans: readonly RecordPlan[], sta
   }
 }
 
-/** Finds the records that are there as they are; returns whether others of them are there with other content. */
+/** Finds the records that exist with equal content; returns whether any exists with other content. */
 async function findUnchanged(
   context: BatchContext,
   plans: readonly RecordPlan[],
@@ -143,22 +142,22 @@ async function findUnchanged(
     if (await isEqual(plan.record, document)) outcomes.set(plan, UNCHANGED);
   };
   const compared: Promise<void>[] = [];
-  const present = plans.filter((_plan, index) => stored[index] !== undefined);
+  const existing = plans.filter((_plan, index) => stored[index] !== undefined);
   for (const [index, plan] of plans.entries()) {
     const document = stored[index];
     if (document === undefined || isOfThisImport(context, document)) continue;
-    // A promise for each record is dear in Cloud Functions, so only those that need one have it.
+    // Promises are expensive here: create one only where it is needed.
     if (plan.record.clearPassword !== undefined) compared.push(compare(plan, document));
     else if (hasSameContent(plan.record, document)) outcomes.set(plan, UNCHANGED);
   }
   await Promise.all(compared);
-  return present.some((plan) => !outcomes.has(plan));
+  return existing.some((plan) => !outcomes.has(plan));
 }
 
 async function withHashedPasswords(plans: readonly RecordPlan[]): Promise<Map<RecordPlan, RecordPlan>> {
   const hashed = new Map(plans.map((plan) => [plan, plan]));
-  const clear = plans.filter(({ record }) => record.clearPassword !== undefined);
-  await Promise.all(clear.map(async (plan) => hashed.set(plan, await withHashedPassword(plan))));
+  const withPassword = plans.filter(({ record }) => record.clearPassword !== undefined);
+  await Promise.all(withPassword.map(async (plan) => hashed.set(plan, await withHashedPassword(plan))));
   return hashed;
 }
 

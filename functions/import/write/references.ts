@@ -11,49 +11,47 @@ import {
 import type { RecordIssue } from '../../../shared/organisation/section.ts';
 import type { DocumentStore, StoredDocument } from '../../../shared/store/store.ts';
 
-/** Why a record is not written: a issue, or that it belongs to a record which is imported elsewhere. */
-export type Objection = RecordIssue | 'notCarried';
+/** The reason not to write a record: an issue, or `notCarried` for a record that refers to another organisation's. */
+export type Rejection = RecordIssue | 'notCarried';
 
 type Found = ReadonlyMap<string, StoredDocument | undefined>;
 
-/**
- * Finds the records whose references are missing, foreign or invalid; one read for all of them, whatever their number.
- */
+/** Finds the records whose references are missing, foreign or invalid, with a constant number of reads. */
 export async function checkReferences(
   store: DocumentStore,
   plans: readonly RecordPlan[],
-): Promise<[RecordPlan, Objection][]> {
+): Promise<[RecordPlan, Rejection][]> {
   const planned = plans.map((plan) => ({ plan, references: planReferences(plan.record) }));
-  const references = planned.flatMap((one) => one.references);
-  const isLookedInto = ({ reference }: PlannedReference) => reference.check !== undefined;
-  // A body may be large: only those that are looked into are read.
-  const [there, whole] = await Promise.all([
+  const all = planned.flatMap(({ references }) => references);
+  const isInspected = ({ reference }: PlannedReference) => reference.check !== undefined;
+  // Bodies may be large: read only those that a check inspects.
+  const [existing, inspected] = await Promise.all([
     read(
       store,
-      references.filter((one) => !isLookedInto(one)),
+      all.filter((reference) => !isInspected(reference)),
       ['orgId'],
     ),
-    read(store, references.filter(isLookedInto), ['orgId', 'body']),
+    read(store, all.filter(isInspected), ['orgId', 'body']),
   ]);
-  const found: Found = new Map([...there, ...whole]);
-  return planned.flatMap(({ plan, references: some }): [RecordPlan, Objection][] => {
-    const objection = findFirst(some, (one) => check(one, found, plan.record));
-    return objection === undefined ? [] : [[plan, objection]];
+  const found: Found = new Map([...existing, ...inspected]);
+  return planned.flatMap(({ plan, references }): [RecordPlan, Rejection][] => {
+    const rejection = findFirst(references, (reference) => check(reference, found, plan.record));
+    return rejection === undefined ? [] : [[plan, rejection]];
   });
 }
 
 async function read(
   store: DocumentStore,
-  wanted: readonly PlannedReference[],
+  references: readonly PlannedReference[],
   fields: readonly ('orgId' | 'body')[],
 ): Promise<Map<string, StoredDocument | undefined>> {
-  const keys = new Map(wanted.map(({ key }) => [documentPath(key), key] as const));
+  const keys = new Map(references.map(({ key }) => [documentPath(key), key] as const));
   if (keys.size === 0) return new Map();
   const documents = await store.getMany([...keys.values()], fields);
-  return new Map([...keys.keys()].map((name, index) => [name, documents[index]] as const));
+  return new Map([...keys.keys()].map((path, index) => [path, documents[index]] as const));
 }
 
-function check({ reference, key }: PlannedReference, found: Found, record: OrganisationRecord): Objection | undefined {
+function check({ reference, key }: PlannedReference, found: Found, record: OrganisationRecord): Rejection | undefined {
   const target = found.get(documentPath(key));
   if (target === undefined) return reference.missing;
   const isOwn = target.orgId === record.orgId;
@@ -64,47 +62,47 @@ function check({ reference, key }: PlannedReference, found: Found, record: Organ
   return isJsonObject(body) ? reference.check?.(body, record.json, record.orgId) : undefined;
 }
 
-function findFirst<One, Result>(some: readonly One[], work: (one: One) => Result | undefined): Result | undefined {
-  for (const one of some) {
-    const result = work(one);
+function findFirst<Item, Result>(items: readonly Item[], find: (item: Item) => Result | undefined): Result | undefined {
+  for (const item of items) {
+    const result = find(item);
     if (result !== undefined) return result;
   }
   return undefined;
 }
 
-/** More names than organisations have domains, as a rule; then it is forgotten what was known. */
-const MAX_KNOWN = 10_000;
+/** Bounds the cache, which is cleared when it exceeds this size. Organisations rarely have as many domains. */
+const MAX_CACHED = 10_000;
 
 /**
- * Names that belong to the organisation which claims them. All claims of a document are made in a phase before that of
- * the records which may not use them, so a name is looked up once in an import: most user names end in the same few.
+ * A cache of the names that organisations reserve. All names are claimed in an earlier phase than the records that must
+ * not use them, so each name is looked up once per import. Most user names end in the same few.
  */
 export class ReservedNames {
   private readonly store: DocumentStore;
-  /** The organisation that has a name, undefined where none has. */
-  private readonly known = new Map<string, string | undefined>();
+  /** Owning organisations by name; undefined for a name without owner. */
+  private readonly cached = new Map<string, string | undefined>();
 
   constructor(store: DocumentStore) {
     this.store = store;
   }
 
   /**
-   * Returns the records that use another organisation's name, each with its issue. One that is there already was there before the
-   * name was claimed, and may stay.
+   * Returns the records that use another organisation's name, each with its issue. Existing records are older than the
+   * claim, and may stay.
    */
   async check(plans: readonly RecordPlan[]): Promise<[RecordPlan, RecordIssue][]> {
     const owners = await this.findOwners(plans.flatMap(({ reserves }) => reserves));
-    const outcomes = plans.flatMap((plan): [RecordPlan, RecordIssue][] => {
-      const isOfOther = (owner: string | undefined) => owner !== undefined && owner !== plan.record.orgId;
-      const reserve = plan.reserves.find((one) => isOfOther(owners.get(reserveId(one))));
+    const rejections = plans.flatMap((plan): [RecordPlan, RecordIssue][] => {
+      const isForeign = (owner: string | undefined) => owner !== undefined && owner !== plan.record.orgId;
+      const reserve = plan.reserves.find((planned) => isForeign(owners.get(reserveId(planned))));
       return reserve === undefined ? [] : [[plan, reserve.reserved]];
     });
-    if (outcomes.length === 0) return [];
-    const present = await this.store.getMany(
-      outcomes.map(([{ key }]) => key),
+    if (rejections.length === 0) return [];
+    const stored = await this.store.getMany(
+      rejections.map(([{ key }]) => key),
       ['orgId'],
     );
-    return outcomes.filter((_, index) => present[index] === undefined);
+    return rejections.filter((_, index) => stored[index] === undefined);
   }
 
   private async findOwners(reserves: readonly PlannedReserve[]): Promise<ReadonlyMap<string, string | undefined>> {
@@ -112,20 +110,20 @@ export class ReservedNames {
     const unknown = new Map<string, PlannedReserve>();
     for (const reserve of reserves) {
       const id = reserveId(reserve);
-      if (this.known.has(id)) owners.set(id, this.known.get(id));
+      if (this.cached.has(id)) owners.set(id, this.cached.get(id));
       else unknown.set(id, reserve);
     }
     if (unknown.size === 0) return owners;
     const keys = [...unknown.values()].map(({ type, name }) => claimKey(type, [name]));
     const claims = await this.store.getMany(keys, ['orgId']);
     for (const [index, id] of [...unknown.keys()].entries()) owners.set(id, claims[index]?.orgId);
-    this.remember(owners);
+    this.cache(owners);
     return owners;
   }
 
-  private remember(owners: ReadonlyMap<string, string | undefined>): void {
-    if (this.known.size > MAX_KNOWN) this.known.clear();
-    for (const [id, owner] of owners) this.known.set(id, owner);
+  private cache(owners: ReadonlyMap<string, string | undefined>): void {
+    if (this.cached.size > MAX_CACHED) this.cached.clear();
+    for (const [id, owner] of owners) this.cached.set(id, owner);
   }
 }
 
