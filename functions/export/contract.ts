@@ -3,7 +3,7 @@ import type { WrittenObject } from '../../shared/objectStorage/objectStorage.ts'
 import { commonAdminErrors, type Endpoint, type Operation } from '../../shared/openapi/endpoint.ts';
 import { describeRequest, type JsonSchema } from '../../shared/openapi/jsonSchema.ts';
 import { exportFile, manifestSchema } from '../../shared/organisation/exportFile.ts';
-import { bucketRequest, refusedField, requestMessage, timeout } from '../../shared/wire/requestMessage.ts';
+import { bucketRequest, requestMessage, timeout, unsupportedField } from '../../shared/wire/requestMessage.ts';
 
 /** The export request (specification 2.4), with our `with_keys` and the outputs of ZITADEL that are refused. */
 export const exportRequest = requestMessage({
@@ -15,8 +15,8 @@ export const exportRequest = requestMessage({
   timeout: timeout.optional(),
   responseOutput: z.boolean().default(false).describe('Whether the export is the answer.'),
   gcsOutput: bucketRequest.optional().describe('The object to write the export to; none is ever overwritten.'),
-  localOutput: refusedField,
-  s3Output: refusedField,
+  localOutput: unsupportedField,
+  s3Output: unsupportedField,
 });
 
 /** An export request as it was understood. */

@@ -6,11 +6,11 @@ import type { Section } from '../../shared/organisation/section.ts';
 import { sections } from '../../shared/organisation/sections.ts';
 import {
   bucketRequest,
-  refusedField,
   requestMessage,
   snakeCase,
   spellings,
   timeout,
+  unsupportedField,
 } from '../../shared/wire/requestMessage.ts';
 
 const inBucket = bucketRequest.optional().describe('The object that the export was written to.');
@@ -25,10 +25,10 @@ const shape = {
     .describe('What happens to a record that is there with other content.'),
   dataOrgsGcs: inBucket,
   dataOrgsv1Gcs: inBucket,
-  dataOrgsLocal: refusedField,
-  dataOrgsv1Local: refusedField,
-  dataOrgsS3: refusedField,
-  dataOrgsv1S3: refusedField,
+  dataOrgsLocal: unsupportedField,
+  dataOrgsv1Local: unsupportedField,
+  dataOrgsS3: unsupportedField,
+  dataOrgsv1S3: unsupportedField,
 };
 
 /**
