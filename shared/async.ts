@@ -1,6 +1,6 @@
 /**
- * The result of something that cannot be stopped, or the signal's reason as soon as it aborts. A session that is begun
- * too late holds nothing, and expires by itself.
+ * Returns the result of work that cannot be cancelled, or throws the signal's reason as soon as the signal aborts.
+ * An abandoned upload session holds no data, and expires by itself.
  */
 export async function raceAbort<T>(pending: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>();
@@ -15,8 +15,8 @@ export async function raceAbort<T>(pending: Promise<T>, signal: AbortSignal): Pr
 }
 
 /**
- * The same values, until `signal` aborts: then it fails with the signal's reason at once, even where the source would
- * never give another value. The source is told to stop in either case.
+ * Yields the source's values until `signal` aborts, then throws the signal's reason immediately, even if the source is
+ * stuck. The source is closed in either case.
  */
 export async function* untilAborted<T>(source: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T, void, void> {
   const iterator = source[Symbol.asyncIterator]();
@@ -44,17 +44,17 @@ export async function* untilAborted<T>(source: AsyncIterable<T>, signal: AbortSi
   }
 }
 
-// A source that is stuck answers neither next() nor return(), so after an abort nobody waits for it, or hears its failure.
+// A stuck source settles neither next() nor return(): after an abort, do not wait for it, and ignore its failure.
 async function close(iterator: AsyncIterator<unknown>, signal: AbortSignal): Promise<void> {
   const closed = iterator.return?.();
   if (signal.aborted) closed?.catch(() => {});
   else await closed;
 }
 
-/** Runs work one at a time, in the order of its calls. */
+/** A function that runs work one at a time, in call order. */
 export type SerialQueue = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
-/** Creates a queue; work that fails does not block the rest. */
+/** Creates a queue in which a failure does not block later work. */
 export function createSerialQueue(): SerialQueue {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {

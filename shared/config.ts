@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { goDuration } from './duration.ts';
+import { parseGoDuration } from './duration.ts';
 import { type LogLevel, logLevels } from './log.ts';
 import type { StoreLocation } from './store/openStore.ts';
 
-/** What the environment says, checked. Sizes are bytes, times milliseconds; an undefined limit is none. */
+/** The validated configuration. Sizes are bytes, times milliseconds; an undefined limit means unlimited. */
 export interface Config {
   readonly storeLocation: StoreLocation;
   /** Origins whose pages may call this service from a browser. */
@@ -13,11 +13,11 @@ export interface Config {
   readonly maxTimeoutMs: number;
   readonly shutdownMs: number;
   readonly logLevel: LogLevel;
-  /** Whether `/openapi.json` of one function describes what the whole instance answers. */
+  /** Whether `/openapi.json` of one function describes all functions of the instance. */
   readonly describesInstance: boolean;
 }
 
-/** The environment is not as `configVariables` says; the message lists every problem, one a line. */
+/** An invalid configuration; the message lists every problem, one per line. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
@@ -32,7 +32,7 @@ const seconds = z
   .regex(/^(0|[1-9]\d{0,3})$/, 'must be a number of seconds from 0 to 9999')
   .transform((text) => Number(text) * 1000);
 const duration = z.string().transform((text, context) => {
-  const milliseconds = goDuration(text);
+  const milliseconds = parseGoDuration(text);
   if (milliseconds !== undefined && milliseconds <= day) return milliseconds;
   context.addIssue('must be a positive duration of at most 24h, such as 60m');
   return z.NEVER;
@@ -62,15 +62,15 @@ const environment = z.object({
 
 type Environment = z.output<typeof environment>;
 
-/** One variable of the environment. */
+/** An environment variable. */
 export interface ConfigVariable {
   readonly name: string;
   readonly meaning: string;
-  /** What holds where the variable is not set or empty. */
+  /** The description of the value when the variable is unset or empty. */
   readonly default: string;
 }
 
-// As a record, so that the compiler misses a variable that is read but not described.
+// As a record, so that the compiler reports a variable without a description.
 const descriptions: Record<keyof Environment, [meaning: string, fallback: string]> = {
   DATA_DIR: [
     'directory of the embedded database; mutually exclusive with FIRESTORE_PROJECT',
@@ -95,21 +95,21 @@ const descriptions: Record<keyof Environment, [meaning: string, fallback: string
   SHUTDOWN_SECONDS: ['seconds that running requests get to finish after SIGTERM', '10'],
 };
 
-/** Every variable that `readConfig` reads: what the documentation and Terraform are compared with. */
+/** Every variable that `readConfig` reads. Tests compare the documentation and Terraform with it. */
 export const configVariables: readonly ConfigVariable[] = Object.entries(descriptions).map(
   ([name, [meaning, fallback]]) => ({ name, meaning, default: fallback }),
 );
 
 /**
- * Reads the configuration from environment variables; an empty one counts as not set.
- * `DATA_DIR` wins over `GOOGLE_CLOUD_PROJECT`, which many machines set for other reasons, but not over `FIRESTORE_PROJECT`.
+ * Reads the configuration from environment variables. An empty variable counts as unset.
+ * `DATA_DIR` takes precedence over `GOOGLE_CLOUD_PROJECT`, which many machines set for other reasons.
  *
- * @throws ConfigError with every problem at once
+ * @throws ConfigError that lists every problem
  */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
-  const { data, error } = environment.safeParse(given);
-  const storeLocation = readLocation(given);
+  const setVariables = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const { data, error } = environment.safeParse(setVariables);
+  const storeLocation = readLocation(setVariables);
   const problems = error?.issues.map(({ path, message }) => `${path.join('.')} ${message}`) ?? [];
   if (typeof storeLocation === 'string') problems.push(storeLocation);
   if (data === undefined || typeof storeLocation === 'string')

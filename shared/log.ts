@@ -1,18 +1,18 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 
-/** How much is logged; `silent` logs nothing. */
+/** The log levels; `silent` logs nothing. */
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 
 /** One of `logLevels`. */
 export type LogLevel = (typeof logLevels)[number];
 
-/** What a log line says about an answered request. Never more: no query, no body, no header, no path with an id in it. */
+/** The log line of a finished request. It never contains a query, body, header, or path with an id. */
 export interface RequestLine {
   readonly method: string;
-  /** The route's pattern, such as `/v2/users/:userId/otp_email`; undefined where no route matched. */
+  /** The route's pattern, such as `/v2/users/:userId/otp_email`; undefined if no route matched. */
   readonly route: string | undefined;
   readonly status: number;
-  /** How an RPC was refused, which its HTTP status may not say; undefined where none was. */
+  /** The code of an RPC's error, which its HTTP status may hide; undefined if there was none. */
   readonly rpcCode: string | undefined;
   readonly milliseconds: number;
   readonly requestId: string;
@@ -27,7 +27,7 @@ const severities = new Map([
 
 let logger = createLogger('info', process.stdout);
 
-// The shape that Cloud Logging reads: severity, message, time, and labels under their long name.
+// Cloud Logging's format: severity, message, time, and labels under their long name.
 function createLogger(level: LogLevel, stream: DestinationStream): Logger {
   return pino(
     {
@@ -41,28 +41,28 @@ function createLogger(level: LogLevel, stream: DestinationStream): Logger {
   );
 }
 
-/** Sets the level, and the stream that log lines go to: stdout unless told otherwise. */
+/** Sets the log level, and the stream for log lines; default stdout. */
 export function configureLog(level: LogLevel, stream: DestinationStream = process.stdout): void {
   logger = createLogger(level, stream);
 }
 
 const labelled = (requestId: string) => ({ 'logging.googleapis.com/labels': { execution_id: requestId } });
 
-/** Every line that this service logs. */
+/** The log lines of this service. */
 export const log = {
   requestFinished({ requestId, ...line }: RequestLine): void {
     const level = line.status >= 500 ? 'warn' : 'info';
     logger[level]({ ...line, ...labelled(requestId) }, 'request finished');
   },
 
-  /** A fault of ours, with its stack; the caller is only told that there was one. */
-  requestFailed(fault: unknown, requestId: string): void {
-    logger.error({ stack_trace: describeError(fault), ...labelled(requestId) }, 'request failed');
+  /** Logs an internal error with its stack; the caller sees only that there was one. */
+  requestFailed(error: unknown, requestId: string): void {
+    logger.error({ stack_trace: describeError(error), ...labelled(requestId) }, 'request failed');
   },
 
-  /** An answer that broke off after its first bytes: the connection was cut so that nobody takes it for complete. */
-  responseBroken(fault: unknown, requestId: string): void {
-    logger.error({ stack_trace: describeError(fault), ...labelled(requestId) }, 'answer broken off');
+  /** Logs an error after the first bytes of a response. The response was aborted, so that no client takes it for complete. */
+  responseBroken(error: unknown, requestId: string): void {
+    logger.error({ stack_trace: describeError(error), ...labelled(requestId) }, 'answer broken off');
   },
 
   listening(url: string): void {
@@ -73,33 +73,33 @@ export const log = {
     logger.info({ signal }, 'shutting down');
   },
 
-  /** `unfinished` counts the requests that the limit cut. */
+  /** `unfinished` is the number of requests that were aborted at the time limit. */
   shutDown(unfinished: number): void {
     const level = unfinished === 0 ? 'info' : 'warn';
     logger[level]({ unfinished }, 'shut down');
   },
 };
 
-const longestMessage = 300;
+const maxMessageLength = 300;
 
 /**
- * Describes a fault for the log: its name, the first line of its message, its code and its stack, then its cause.
- * A SyntaxError's message is left out, because parsers quote the input there.
+ * Describes an error for the log: its name, the first line of its message, its code and its stack, then its cause.
+ * A SyntaxError's message is omitted, because parsers quote the input in it.
  */
-function describeError(fault: unknown): string {
-  if (!(fault instanceof Error)) return `a thrown ${typeof fault}`;
-  const cause = fault.cause instanceof Error ? `\nCaused by: ${describeError(fault.cause)}` : '';
-  return [title(fault), ...frames(fault)].join('\n') + cause;
+function describeError(error: unknown): string {
+  if (!(error instanceof Error)) return `a thrown ${typeof error}`;
+  const cause = error.cause instanceof Error ? `\nCaused by: ${describeError(error.cause)}` : '';
+  return [title(error), ...frames(error)].join('\n') + cause;
 }
 
-function title(fault: Error): string {
-  const code = 'code' in fault ? ` [${String(fault.code)}]` : '';
-  if (fault instanceof SyntaxError) return `${fault.name}${code}`;
-  const [firstLine = ''] = fault.message.split('\n');
-  return `${fault.name}${code}: ${firstLine.slice(0, longestMessage)}`;
+function title(error: Error): string {
+  const code = 'code' in error ? ` [${String(error.code)}]` : '';
+  if (error instanceof SyntaxError) return `${error.name}${code}`;
+  const [firstLine = ''] = error.message.split('\n');
+  return `${error.name}${code}: ${firstLine.slice(0, maxMessageLength)}`;
 }
 
-function frames(fault: Error): string[] {
-  const lines = (fault.stack ?? '').split('\n');
+function frames(error: Error): string[] {
+  const lines = (error.stack ?? '').split('\n');
   return lines.filter((line) => /^ {4}at /.test(line));
 }

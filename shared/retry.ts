@@ -1,32 +1,32 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** When a failed attempt is repeated. */
+/** The conditions and delays of retries. */
 export interface RetryPolicy {
-  /** Attempts in a row, the first one included. */
+  /** The maximum number of attempts without progress, including the first. */
   readonly attempts: number;
-  /** The longest delay after the first failure; it doubles with each further one. */
+  /** The maximum delay after the first failure; it doubles with each further one. */
   readonly initialDelayMs: number;
   readonly maxDelayMs: number;
-  /** Whether the same attempt may succeed a little later. */
+  /** Whether an error is transient, so that a retry may succeed. */
   readonly isTransient: (reason: unknown) => boolean;
 }
 
-/** Counts failures in a row, and delays the next attempt longer after each. */
+/** A counter of consecutive failures, which delays each retry longer than the last. */
 export class Backoff {
   private readonly policy: RetryPolicy;
   private readonly signal: AbortSignal | undefined;
   private failures = 0;
 
-  /** @param signal ends a delay */
+  /** @param signal aborts a delay */
   constructor(policy: RetryPolicy, signal?: AbortSignal) {
     this.policy = policy;
     this.signal = signal;
   }
 
   /**
-   * Notes a failure, and waits before the next attempt. Delays are random, so that callers that failed together do not
-   * return together.
-   * @returns whether to try again: not after the last attempt, nor where the reason is permanent
+   * Counts a failure, and waits before the retry. Delays are random, so that callers that failed together do not retry
+   * together.
+   * @returns whether to retry: not after the last attempt, nor if the error is permanent
    * @throws the signal's reason
    */
   async failed(reason: unknown): Promise<boolean> {
@@ -39,13 +39,13 @@ export class Backoff {
     return true;
   }
 
-  /** Notes progress: the count starts anew. */
+  /** Resets the count after progress. */
   progressed(): void {
     this.failures = 0;
   }
 }
 
-/** Repeats an attempt until one succeeds; passes on the last one's error. */
+/** Retries until an attempt succeeds; throws the last attempt's error. */
 export async function retry<Result>(policy: RetryPolicy, attempt: () => Promise<Result>): Promise<Result> {
   const backoff = new Backoff(policy);
   for (;;) {

@@ -3,7 +3,7 @@ import type { WrittenObject } from '../../shared/objectStorage/objectStorage.ts'
 import { commonAdminErrors, type Endpoint, type Operation } from '../../shared/openapi/endpoint.ts';
 import { describeRequest, type JsonSchema } from '../../shared/openapi/jsonSchema.ts';
 import { exportFile, manifestSchema } from '../../shared/organisation/exportFile.ts';
-import { bucketRequest, refusedField, requestMessage, timeout } from '../../shared/wire/requestMessage.ts';
+import { bucketRequest, requestMessage, timeout, unsupportedField } from '../../shared/wire/requestMessage.ts';
 
 /** The export request (specification 2.4), with `with_keys` added and ZITADEL's unsupported outputs rejected. */
 export const exportRequest = requestMessage({
@@ -17,8 +17,8 @@ export const exportRequest = requestMessage({
   gcsOutput: bucketRequest
     .optional()
     .describe('The object to create from the export file. Existing objects are never overwritten.'),
-  localOutput: refusedField,
-  s3Output: refusedField,
+  localOutput: unsupportedField,
+  s3Output: unsupportedField,
 });
 
 /** A parsed export request, with defaults applied. */

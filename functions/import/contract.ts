@@ -6,11 +6,11 @@ import type { Section } from '../../shared/organisation/section.ts';
 import { sections } from '../../shared/organisation/sections.ts';
 import {
   bucketRequest,
-  refusedField,
   requestMessage,
   snakeCase,
   spellings,
   timeout,
+  unsupportedField,
 } from '../../shared/wire/requestMessage.ts';
 
 const bucketSource = bucketRequest.optional().describe('The object that holds the export file.');
@@ -25,10 +25,10 @@ const shape = {
     .describe('The handling of records that exist with other content: report them as errors, skip or overwrite them.'),
   dataOrgsGcs: bucketSource,
   dataOrgsv1Gcs: bucketSource,
-  dataOrgsLocal: refusedField,
-  dataOrgsv1Local: refusedField,
-  dataOrgsS3: refusedField,
-  dataOrgsv1S3: refusedField,
+  dataOrgsLocal: unsupportedField,
+  dataOrgsv1Local: unsupportedField,
+  dataOrgsS3: unsupportedField,
+  dataOrgsv1S3: unsupportedField,
 };
 
 /**

@@ -31,7 +31,7 @@ export function routes({ store, now }: Pick<Ports, 'store' | 'now'>): readonly R
       },
       {
         endpoint: generations[generation].endpoint,
-        requestOf: (context) => ({ userId: context.req.param('userId') ?? '' }),
+        toRequest: (context) => ({ userId: context.req.param('userId') ?? '' }),
       },
     ),
   );

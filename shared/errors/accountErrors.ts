@@ -1,6 +1,6 @@
 import { defineError } from './identityError.ts';
 
-// Errors of the `identity` command's work on accounts. They reach its user on standard error, not a client over HTTP.
+// Errors of the `identity` command's account operations. They appear on standard error, not in HTTP responses.
 
 export const instanceInitialised = defineError({
   code: 'FAILED_PRECONDITION',

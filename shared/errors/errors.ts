@@ -1,6 +1,6 @@
 import { defineError, type ErrorDetail } from './identityError.ts';
 
-// Errors of the operations. Ids, and the texts beside them, are ZITADEL's (zitadel 6).
+// Errors of the operations. Ids and the texts of errors with an id are ZITADEL's (zitadel 6).
 
 export const authHeaderMissing = defineError({
   code: 'UNAUTHENTICATED',
@@ -33,7 +33,7 @@ export const operationDenied = defineError({
   remedy: 'Use the token of a service user that holds IAM_OWNER, or grant it with `identity member add`.',
 });
 
-// Also for a user that does not exist: nobody learns by asking which ids do.
+// Also thrown for a user that does not exist, so that callers cannot probe for ids.
 export const userDenied = defineError({
   code: 'PERMISSION_DENIED',
   id: 'AUTH-AWfge',
@@ -71,7 +71,7 @@ export interface FieldViolation {
   readonly description: string;
 }
 
-// `message` is ZITADEL's wording of the first violation, where it has one.
+// `message` is ZITADEL's text for the first violation, if it has one.
 export const invalidRequest = defineError<[violations: readonly FieldViolation[], message?: string]>({
   code: 'INVALID_ARGUMENT',
   text: ([first], message) => message ?? (first === undefined ? 'invalid request' : describe(first)),

@@ -1,6 +1,6 @@
 import { defineError } from './identityError.ts';
 
-// Errors of the transport: routes, headers, codings and connections, whatever the operation.
+// Errors of the transport: routes, headers, content codings and connections.
 
 export const routeNotFound = defineError({
   code: 'NOT_FOUND',
@@ -17,7 +17,7 @@ export const methodNotAllowed = defineError({
   remedy: 'Use a method that the `Allow` header names.',
 });
 
-// gRPC's own code: for an unknown path, JSON clients get a 404 instead.
+// gRPC's code for an unknown path; JSON clients get 404 instead.
 export const rpcNotFound = defineError({
   code: 'UNIMPLEMENTED',
   text: 'unknown service or method',

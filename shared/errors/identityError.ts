@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The gRPC status codes that this service answers with, the HTTP status of each, and what it tells the client. */
+/** The gRPC status codes of this service, with their HTTP statuses and meanings. */
 export const codes = {
   CANCELLED: { number: 1, httpStatus: 499, meaning: 'The client closed the connection before the response.' },
   UNKNOWN: { number: 2, httpStatus: 500, meaning: 'An error without a more specific code.' },
@@ -53,12 +53,12 @@ interface ErrorParts {
   readonly text: string;
   readonly id?: string;
   readonly details?: readonly ErrorDetail[];
-  /** Where HTTP has a more exact status than the code's own, for example 413. */
+  /** A more exact HTTP status than the code's own, such as 413. */
   readonly httpStatus?: number;
   readonly cause?: unknown;
 }
 
-/** The one error class: whatever reaches a caller is one of these, rendered by `toJson`. */
+/** The only error class that reaches callers; `toJson` renders it. */
 export class IdentityError extends Error {
   override readonly name = 'IdentityError';
   readonly code: Code;
@@ -76,18 +76,18 @@ export class IdentityError extends Error {
     this.details = parts.details ?? [];
   }
 
-  /** Converts any thrown value to an error that callers may see: a foreign one becomes INTERNAL without its text. */
+  /** Converts any thrown value to an error that callers may see: other errors become INTERNAL, without their text. */
   static from(reason: unknown): IdentityError {
     return reason instanceof IdentityError ? reason : internalError(reason);
   }
 
-  /** The body of the interface (specification 2.3); `details` is omitted when empty, as ZITADEL does (zitadel 6.4). */
+  /** Renders the interface's error body (specification 2.3). Empty `details` are omitted, as in ZITADEL (zitadel 6.4). */
   toJson(): ErrorBody {
-    const named =
+    const idDetail =
       this.id === undefined
         ? []
         : [{ '@type': 'type.googleapis.com/zitadel.v1.ErrorDetail', id: this.id, message: this.text }];
-    const details = [...named, ...this.details];
+    const details = [...idDetail, ...this.details];
     const body = { code: codes[this.code].number, message: this.message };
     return details.length === 0 ? body : { ...body, details };
   }
@@ -95,24 +95,24 @@ export class IdentityError extends Error {
 
 /** The facts of an error that do not depend on its parameters. */
 interface ErrorFacts extends Pick<ErrorParts, 'code' | 'id' | 'httpStatus'> {
-  /** The condition under which it is thrown, as a sentence. */
+  /** The condition that throws the error, as a sentence. */
   readonly when: string;
-  /** The remedy, as a sentence to whoever gets the error. */
+  /** The remedy, as a sentence to the error's reader. */
   readonly remedy: string;
 }
 
-/** A text, or how parameters make one, with an example of them for the documentation. */
+/** An error's text, or a function of parameters, with example parameters for the documentation. */
 type Wording<Parameters extends readonly unknown[]> =
   | { readonly text: string }
   | { readonly text: (...parameters: Parameters) => string; readonly example: NoInfer<Parameters> };
 
 type Definition<Parameters extends readonly unknown[]> = ErrorFacts &
   Wording<Parameters> & {
-    /** What the error carries beside its text. */
+    /** Creates the error's other parts. */
     readonly carries?: (...parameters: Parameters) => Pick<ErrorParts, 'details' | 'cause'>;
   };
 
-/** A row of the error table, as the documentation shows it: the text is an example where it has parameters. */
+/** A row of the documented error table. A text with parameters is shown with example parameters. */
 export interface ErrorRow extends ErrorFacts {
   readonly text: string;
 }
@@ -138,7 +138,7 @@ export function defineError<Parameters extends readonly unknown[] = []>(
   return Object.assign(create, { row: { ...facts, text: example } });
 }
 
-/** The error that hides a foreign one. */
+/** The error that hides an unexpected one from the caller. */
 export const internalError = defineError({
   code: 'INTERNAL',
   text: 'An internal error occurred',

@@ -1,7 +1,7 @@
 import { defineError } from './identityError.ts';
 
-// Errors of objects in Cloud Storage. Each text names the object; none contains any part of a credential or of a
-// message of the client library.
+// Errors of objects in Cloud Storage. Each text names the object; none contains any part of a credential or of the client
+// library's messages.
 
 interface Place {
   readonly bucket: string;
@@ -44,7 +44,7 @@ export const objectForbidden = defineError({
   remedy: 'Grant the named role to the service account, on the bucket.',
 });
 
-export const keyRefused = defineError({
+export const keyRejected = defineError({
   code: 'INVALID_ARGUMENT',
   text: (at: Place) => `${uri(at)}: Cloud Storage rejected the service account's key: create a new key`,
   example: [place],
@@ -77,7 +77,7 @@ export const objectCorrupted = defineError({
 });
 
 /** `status` is the HTTP status of Cloud Storage's response. */
-export const storageRefused = defineError({
+export const storageRejected = defineError({
   code: 'INVALID_ARGUMENT',
   text: (at: Place, status: number, _cause: unknown) =>
     `${uri(at)}: Cloud Storage rejected the request with status ${status}: check the bucket's settings`,

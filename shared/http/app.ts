@@ -7,29 +7,29 @@ import type { Endpoint } from '../openapi/endpoint.ts';
 import { errorResponse, isGrpc, requestIdFrom, responseHeaders } from './errorResponse.ts';
 import type { Incoming, Outgoing } from './exchange.ts';
 
-/** What Hono's Context carries here: the socket's objects where there is a socket, and what the shell knows of the request. */
+/** The contents of Hono's Context: Node's request and response, if there is a socket, and the request's log fields. */
 export interface HttpEnv {
   Bindings: { incoming?: Incoming; outgoing?: Outgoing };
   Variables: { requestId: string; route?: string; rpcCode?: Code };
 }
 
-/** What the answer goes out by; undefined where there is no socket. Hono passes on what `fetch` was given, which then is nothing. */
+/** Returns Node's response, or undefined without a socket: then `fetch` was called without bindings. */
 export function getOutgoing(context: { env?: HttpEnv['Bindings'] }): Outgoing | undefined {
   return context.env?.outgoing;
 }
 
-/** One route of a function, as data, so that the set of routes can be listed. */
+/** A route as data, so that routes can be listed. */
 export interface Route extends Endpoint {
   readonly handler: (context: Context<HttpEnv>) => Response | Promise<Response>;
 }
 
 /**
- * Adds `GET /openapi.json`, which describes the routes to anyone (no token).
- * @param described loads what is described instead, where other functions serve the same base URL
+ * Adds `GET /openapi.json`, which describes the routes without authentication.
+ * @param loadEndpoints loads the endpoints to describe instead, where other functions serve the same base URL
  */
 export function withOpenApi(
   routes: readonly Route[],
-  described: () => Promise<readonly Endpoint[]> = async () => routes,
+  loadEndpoints: () => Promise<readonly Endpoint[]> = async () => routes,
 ): readonly Route[] {
   let text: Promise<string> | undefined;
   return [
@@ -38,46 +38,46 @@ export function withOpenApi(
       method: 'GET',
       path: '/openapi.json',
       handler: async () => {
-        text ??= describe(described);
+        text ??= describe(loadEndpoints);
         return new Response(await text, { headers: { 'content-type': 'application/json' } });
       },
     },
   ];
 }
 
-// Loaded lazily: most processes never describe themselves.
-async function describe(endpoints: () => Promise<readonly Endpoint[]>): Promise<string> {
+// Loaded lazily: most processes never serve their description.
+async function describe(loadEndpoints: () => Promise<readonly Endpoint[]>): Promise<string> {
   const { openApiDocument } = await import('../openapi/openApiDocument.ts');
-  return JSON.stringify(openApiDocument(await endpoints()));
+  return JSON.stringify(openApiDocument(await loadEndpoints()));
 }
 
-/** What an application is made of. */
+/** The parts of an application. */
 export interface AppOptions {
   readonly routes: readonly Route[];
-  /** Origins whose pages may call it from a browser; default none. */
+  /** Origins whose pages may call the application from a browser; default none. */
   readonly corsOrigins?: readonly string[];
 }
 
 /**
- * Makes the Hono application of some routes: our error bodies, 404 and 405 as in zitadel 6.6,
- * the headers of every answer, and one log line per request.
+ * Creates a Hono application from routes. It adds the interface's error bodies, 404 and 405 as in zitadel 6.6,
+ * the headers common to all responses, and one log line per request.
  */
 export function createApp({ routes, corsOrigins = [] }: AppOptions): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
-  app.onError((error, context) => refuse(context, error));
-  app.notFound((context) => refuse(context, isGrpc(getContentType(context)) ? rpcNotFound() : routeNotFound()));
-  app.use(identify, cors(corsOrigins), refuseMalformedPath);
+  app.onError((error, context) => renderError(context, error));
+  app.notFound((context) => renderError(context, isGrpc(getContentType(context)) ? rpcNotFound() : routeNotFound()));
+  app.use(identify, cors(corsOrigins), rejectMalformedPath);
   for (const { method, path, handler } of routes) {
     app.on(method, path, (context) => {
       context.set('route', path);
-      // Hono answers HEAD by the GET route.
-      return context.req.method === method ? handler(context) : refuseMethod(context, allowedMethods(routes, path));
+      // Hono routes HEAD requests to the GET handler.
+      return context.req.method === method ? handler(context) : rejectMethod(context, allowedMethods(routes, path));
     });
   }
   for (const path of new Set(routes.map((route) => route.path))) {
     app.all(path, (context) => {
       context.set('route', path);
-      return refuseMethod(context, allowedMethods(routes, path));
+      return rejectMethod(context, allowedMethods(routes, path));
     });
   }
   return app;
@@ -92,7 +92,7 @@ const identify: MiddlewareHandler<HttpEnv> = async (context, next) => {
   logWhenSent(context, start);
 };
 
-// An answer may stream for minutes: it is finished when its last byte is, not when its headers are known.
+// A response may stream for minutes, so the request finishes with the last byte, not with the headers.
 function logWhenSent(context: Context<HttpEnv>, start: number): void {
   const { status } = context.res;
   const outgoing = getOutgoing(context);
@@ -109,8 +109,8 @@ function logWhenSent(context: Context<HttpEnv>, start: number): void {
   else outgoing.once('close', finished);
 }
 
-// Hono takes a wrong escape for plain text, so that it would reach a handler as another id than was meant.
-const refuseMalformedPath: MiddlewareHandler<HttpEnv> = async (context, next) => {
+// Hono treats an invalid escape as plain text: the handler would receive another id than the client meant.
+const rejectMalformedPath: MiddlewareHandler<HttpEnv> = async (context, next) => {
   const [, path = ''] = /^[^:]+:\/\/[^/?#]*([^?#]*)/.exec(context.req.url) ?? [];
   if (!isPercentEncodedUtf8(path)) throw pathMalformed();
   await next();
@@ -134,30 +134,30 @@ function getContentType(context: Context<HttpEnv>): string {
   return context.req.header('content-type') ?? '';
 }
 
-function refuse(context: Context<HttpEnv>, error: unknown): Response {
+function renderError(context: Context<HttpEnv>, error: unknown): Response {
   return errorResponse(error, context.get('requestId'), getContentType(context));
 }
 
-function refuseMethod(context: Context<HttpEnv>, allowed: string): Response {
-  const response = refuse(context, methodNotAllowed());
+function rejectMethod(context: Context<HttpEnv>, allowed: string): Response {
+  const response = renderError(context, methodNotAllowed());
   response.headers.set('allow', allowed);
   return response;
 }
 
-/** What a page may read of an answer beside its body: gRPC's status, and what helps to find a failed call in the log. */
+/** The response headers that a page may read: gRPC's status, and those that help to find a failed call in the log. */
 const exposeHeaders = ['grpc-status', 'grpc-message', 'grpc-status-details-bin', 'www-authenticate', 'x-request-id'];
-const preflightSeconds = 7200;
+const preflightMaxAgeSeconds = 7200;
 
 /**
- * Lets pages of some origins call this service from a browser, with whatever headers their clients send; tokens travel in one
- * of them, so no cookies are allowed. Other origins get no header for it, and no answer to a preflight.
+ * Allows pages of the given origins to call this service from a browser, with any request headers.
+ * Tokens travel in a header, so credentials such as cookies are not allowed. Other origins get no CORS headers.
  */
 function cors(origins: readonly string[]): MiddlewareHandler<HttpEnv> {
   const allow = honoCors({
     origin: [...origins],
     allowMethods: ['GET', 'POST', 'DELETE'],
     exposeHeaders,
-    maxAge: preflightSeconds,
+    maxAge: preflightMaxAgeSeconds,
   });
   return (context, next) => {
     const origin = context.req.header('origin');

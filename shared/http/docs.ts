@@ -3,7 +3,7 @@ import type { Route } from './app.ts';
 
 type Content = string | Uint8Array<ArrayBuffer>;
 
-// Files of `swagger-ui-dist`; requests reach no others.
+// The allow-list of `swagger-ui-dist`: requests cannot name another file.
 const packageFiles = [
   { name: 'swagger-ui.css', type: 'text/css; charset=utf-8' },
   { name: 'swagger-ui-bundle.js', type: 'text/javascript; charset=utf-8' },
@@ -38,7 +38,7 @@ const script = `SwaggerUIBundle({
 });
 `;
 
-// Swagger UI lays its tables out for wide screens, and shows tags and links where there are none.
+// Swagger UI's tables need wide screens, and it shows headings for tags and links that the document does not have.
 const style = `body { margin: 0 }
 #operations .info { margin: 1.5rem 0 }
 #operations .scheme-container { padding: 0 0 1rem; box-shadow: none }
@@ -52,7 +52,7 @@ const style = `body { margin: 0 }
 }
 `;
 
-// The page holds a token while it is open: no script but its own runs, and nothing is sent elsewhere.
+// The open page holds a token: only its own scripts run, and requests go to this origin only.
 const securityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -64,7 +64,7 @@ const securityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** `GET /docs`, a page on which anyone reads `/openapi.json` and tries its operations; `GET /` redirects there. */
+/** `GET /docs`, a page that shows `/openapi.json` and tries its operations, without authentication; `GET /` redirects there. */
 export const docsRoutes: readonly Route[] = [
   { method: 'GET', path: '/', handler: (context) => context.redirect('/docs') },
   file('/docs', 'text/html; charset=utf-8', () => page),

@@ -5,32 +5,32 @@ import { Server as NetServer } from 'node:net';
 import { closeAfter, type Incoming, type Outgoing } from './exchange.ts';
 import type { UndecidedConnections } from './protocolSwitch.ts';
 
-/** The requests of some servers that are not yet answered to the last byte. */
-export interface RunningRequests {
+/** The requests whose responses are not yet complete. */
+export interface InFlightRequests {
   readonly responses: ReadonlySet<Outgoing>;
-  /** Called whenever one has ended. */
+  /** Called when a response closes. */
   onEnd: (() => void) | undefined;
 }
 
-/** Follows the requests of servers from their first byte on. */
-export function followRequests(servers: readonly EventEmitter[]): RunningRequests {
+/** Tracks the servers' requests in flight. */
+export function trackRequests(servers: readonly EventEmitter[]): InFlightRequests {
   const responses = new Set<Outgoing>();
-  const running: RunningRequests = { responses, onEnd: undefined };
-  const follow = (_incoming: Incoming, outgoing: Outgoing) => {
+  const inFlight: InFlightRequests = { responses, onEnd: undefined };
+  const track = (_incoming: Incoming, outgoing: Outgoing) => {
     responses.add(outgoing);
     outgoing.once('close', () => {
       responses.delete(outgoing);
-      running.onEnd?.();
+      inFlight.onEnd?.();
     });
   };
   for (const server of servers) {
-    for (const event of ['request', 'checkExpectation']) server.prependListener(event, follow);
+    for (const event of ['request', 'checkExpectation']) server.prependListener(event, track);
   }
-  return running;
+  return inFlight;
 }
 
-/** The open connections of an HTTP/2 server. */
-export function followSessions(server: Http2Server): ReadonlySet<Http2Session> {
+/** Tracks the open connections of an HTTP/2 server. */
+export function trackSessions(server: Http2Server): ReadonlySet<Http2Session> {
   const sessions = new Set<Http2Session>();
   server.on('session', (session) => {
     sessions.add(session);
@@ -39,41 +39,41 @@ export function followSessions(server: Http2Server): ReadonlySet<Http2Session> {
   return sessions;
 }
 
-/** All that keeps a server from ending. */
+/** The requests and connections that keep a server open. */
 export interface OpenConnections {
-  readonly running: RunningRequests;
+  readonly inFlight: InFlightRequests;
   readonly undecided: UndecidedConnections;
   readonly http2Server: Http2Server;
   readonly sessions: ReadonlySet<Http2Session>;
 }
 
 /**
- * Ends a server: no new connection is accepted, running requests finish. HTTP/1 connections stay open until then, so that
- * a request that was on its way gets an answer instead of a reset; HTTP/2 clients are told by GOAWAY which ones to send again.
+ * Shuts a server down: rejects new connections, and lets requests in flight finish. HTTP/1 connections stay open meanwhile,
+ * so that a request on its way gets a response instead of a reset. HTTP/2 clients learn from GOAWAY which requests to retry.
  *
- * @param limitMs after that what still runs is cut
- * @returns how many requests were cut
+ * @param limitMs aborts the remaining requests after this time
+ * @returns the number of aborted requests
  */
 export function drainServer(server: Server, open: OpenConnections, limitMs: number): Promise<number> {
-  const { running, sessions, undecided, http2Server } = open;
+  const { inFlight, sessions, undecided, http2Server } = open;
   const { promise, resolve } = Promise.withResolvers<number>();
   const end = () => {
     clearTimeout(timer);
-    const cut = running.responses.size;
+    const aborted = inFlight.responses.size;
     server.closeAllConnections();
     for (const connection of [...sessions, ...undecided]) connection.destroy();
     server.close();
-    resolve(cut);
+    resolve(aborted);
   };
   const timer = setTimeout(end, limitMs);
-  running.onEnd = () => {
-    if (running.responses.size === 0) end();
+  inFlight.onEnd = () => {
+    if (inFlight.responses.size === 0) end();
   };
-  for (const outgoing of running.responses) closeAfter(outgoing);
-  // http.Server's own close would end idle connections at once.
+  for (const outgoing of inFlight.responses) closeAfter(outgoing);
+  // http.Server's own close() would close idle connections immediately.
   NetServer.prototype.close.call(server);
   for (const session of sessions) session.close();
   http2Server.on('session', (session) => session.close());
-  running.onEnd();
+  inFlight.onEnd();
   return promise;
 }

@@ -5,34 +5,34 @@ import { codes, IdentityError } from '../errors/identityError.ts';
 import { log } from '../log.ts';
 
 /**
- * Folds whatever was thrown into an error that can be shown.
- * What is not an IdentityError is logged here, once, and shown as INTERNAL without its text.
+ * Converts any thrown value to an error that callers may see.
+ * Logs an unexpected one here, once; the caller sees INTERNAL without its text.
  */
-export function shownError(error: unknown, requestId: string): IdentityError {
-  const shown = IdentityError.from(error);
-  if (shown.code === 'INTERNAL') log.requestFailed(shown.cause ?? shown, requestId);
-  return shown;
+export function toPublicError(error: unknown, requestId: string): IdentityError {
+  const publicError = IdentityError.from(error);
+  if (publicError.code === 'INTERNAL') log.requestFailed(publicError.cause ?? publicError, requestId);
+  return publicError;
 }
 
 /**
- * Renders whatever was thrown as the interface's error body (specification 2.3).
+ * Renders any thrown value as the interface's error body (specification 2.3).
  *
- * @param contentType the request's; one of gRPC's is answered as its protocol asks for, by a status in the headers
+ * @param contentType the request's content type; for one of gRPC's, the response carries the status in its headers
  */
 export function errorResponse(error: unknown, requestId: string, contentType?: string): Response {
-  const shown = shownError(error, requestId);
-  if (contentType !== undefined && isGrpc(contentType)) return grpcResponse(shown, requestId, contentType);
-  const body = Buffer.from(JSON.stringify(shown.toJson()));
+  const publicError = toPublicError(error, requestId);
+  if (contentType !== undefined && isGrpc(contentType)) return grpcResponse(publicError, requestId, contentType);
+  const body = Buffer.from(JSON.stringify(publicError.toJson()));
   const headers = new Headers({
     ...responseHeaders(requestId),
     'content-type': 'application/json',
     'content-length': String(body.byteLength),
   });
-  if (shown.httpStatus === 401) headers.set('www-authenticate', headerSafe(shown.message));
-  return new Response(body, { status: shown.httpStatus, headers });
+  if (publicError.httpStatus === 401) headers.set('www-authenticate', toHeaderValue(publicError.message));
+  return new Response(body, { status: publicError.httpStatus, headers });
 }
 
-// What gRPC calls "trailers only". Details would need the descriptors of the RPCs, whose own errors never come here.
+// gRPC's Trailers-Only response. Details would need message descriptors; errors of RPCs themselves never reach this function.
 function grpcResponse({ code, message }: IdentityError, requestId: string, contentType: string): Response {
   return new Response(null, {
     headers: {
@@ -44,11 +44,11 @@ function grpcResponse({ code, message }: IdentityError, requestId: string, conte
   });
 }
 
-function headerSafe(text: string): string {
+function toHeaderValue(text: string): string {
   return text.replace(/[^\x20-\x7e]+/g, ' ');
 }
 
-/** The headers that every answer carries, errors of the HTTP server itself included. */
+/** Returns the headers of every response, including errors of the HTTP server itself. */
 export function responseHeaders(requestId: string): Record<string, string> {
   return {
     'cache-control': 'no-store',
@@ -58,33 +58,33 @@ export function responseHeaders(requestId: string): Record<string, string> {
   };
 }
 
-const sane = /^[A-Za-z0-9._-]{1,64}$/;
+const validRequestId = /^[A-Za-z0-9._-]{1,64}$/;
 
-/** The id that an answer and its log lines carry: the caller's if it is sane, else the platform's, else a new one. */
+/** Returns the id for a response and its log lines: the caller's if it is valid, else the platform's, else a new one. */
 export function requestIdFrom(readHeader: (name: string) => string | undefined): string {
   const given = [readHeader('x-request-id'), readHeader('function-execution-id')];
-  return given.find((id) => id !== undefined && sane.test(id)) ?? newRequestId();
+  return given.find((id) => id !== undefined && validRequestId.test(id)) ?? newRequestId();
 }
 
-/** An id for a request whose headers are not known. */
+/** Creates an id for a request whose headers are unknown. */
 export const newRequestId = (): string => randomUUID();
 
-const contentType = /^application\/grpc(?:-web(?:-text)?)?(?:\+(?:proto|json))?$/i;
+const grpcType = /^application\/grpc(?:-web(?:-text)?)?(?:\+(?:proto|json))?$/i;
 
-/** Whether a content type is one of gRPC's or gRPC-Web's: their answers carry a status of their own, under HTTP's 200. */
+/** Whether a content type is gRPC's or gRPC-Web's. Their responses carry a status of their own, under HTTP status 200. */
 export function isGrpc(type: string): boolean {
-  return contentType.test(type);
+  return grpcType.test(type);
 }
 
-/** A `grpc-message`: encoded is only what must be, since some clients do not decode more than that. */
+/** Encodes a `grpc-message`: only the characters that require it, since some clients decode no others. */
 export function encodeGrpcMessage(text: string): string {
   return text.toWellFormed().replace(/[^\x20-\x24\x26-\x7e]+/g, encodeURIComponent);
 }
 
-/** How long a refused client may go on sending, so that the refusal is not lost to a reset. */
+/** The time for which a rejected client may keep sending: an immediate reset could overtake the response. */
 const lingerMs = 1000;
 
-/** Answers on a socket that has no response object, and ends it. A socket that is ended already is left alone. */
+/** Writes an error to a socket that has no response object, and ends the socket, unless it is already ended. */
 export async function writeRawError(socket: Duplex, error: IdentityError): Promise<void> {
   if (socket.writableEnded) return;
   if (!socket.writable) {

@@ -4,16 +4,16 @@ import type { Socket } from 'node:net';
 import { httpHeadersTimeout, httpMalformed } from '../errors/httpErrors.ts';
 import { writeRawError } from './errorResponse.ts';
 
-/** How every HTTP/2 connection without TLS begins (RFC 9113 3.4). No method of HTTP/1 does. */
+/** The first bytes of every HTTP/2 connection without TLS (RFC 9113 3.4). No HTTP/1 method starts with them. */
 const preface = Buffer.from('PRI');
 
-/** The connections that have not yet said which protocol they speak. */
+/** The connections whose protocol is not yet known. */
 export type UndecidedConnections = ReadonlySet<Socket>;
 
 /**
- * Lets a listening HTTP/1 server hand the connections that begin with HTTP/2's preface over to an HTTP/2 server.
+ * Passes connections that start with HTTP/2's preface from an HTTP/1 server to an HTTP/2 server.
  *
- * @param timeoutMs a connection that stays silent so long is answered 408
+ * @param timeoutMs a connection that sends nothing for this time gets 408
  */
 export function switchProtocols(server: Server, http2Server: Http2Server, timeoutMs: number): UndecidedConnections {
   const undecided = new Set<Socket>();
@@ -21,7 +21,7 @@ export function switchProtocols(server: Server, http2Server: Http2Server, timeou
   server.removeAllListeners('connection');
   server.on('connection', (socket: Socket) => {
     undecided.add(socket);
-    firstBytes(socket, timeoutMs, (start) => {
+    readFirstBytes(socket, timeoutMs, (start) => {
       undecided.delete(socket);
       if (start === undefined) return;
       socket.unshift(start);
@@ -32,13 +32,13 @@ export function switchProtocols(server: Server, http2Server: Http2Server, timeou
   return undecided;
 }
 
-/** Calls back once: with as many bytes as tell the protocols apart, or with undefined when the connection ends before. */
-function firstBytes(socket: Socket, timeoutMs: number, decided: (start: Buffer | undefined) => void): void {
+/** Reads enough bytes to tell the protocols apart. Calls back once, with undefined if the connection ends earlier. */
+function readFirstBytes(socket: Socket, timeoutMs: number, onDecision: (start: Buffer | undefined) => void): void {
   let start = Buffer.alloc(0);
   const decide = (bytes: Buffer | undefined) => {
     for (const [event, listener] of Object.entries(listeners)) socket.off(event, listener);
     socket.setTimeout(0);
-    decided(bytes);
+    onDecision(bytes);
   };
   const listeners = {
     readable: () => {

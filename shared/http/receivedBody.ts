@@ -2,53 +2,53 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
-const spooledAtOnce = 256 * 1024;
-const largestWriteBuffer = 4 * spooledAtOnce;
-/** Of what a reader makes of a chunk much lives at once, so that larger ones cost memory and gain no time. */
+const spoolBatchBytes = 256 * 1024;
+const maxWriteBufferBytes = 4 * spoolBatchBytes;
+/** Readers keep many objects per chunk alive: larger chunks cost memory and save no time. */
 const chunkBytes = 64 * 1024;
 
-/** A request's body, received to its last byte. */
+/** A completely received request body. */
 export interface ReceivedBody {
-  /** Bytes. */
+  /** In bytes. */
   readonly size: number;
   /**
-   * Reads the bytes from `start` up to `end` (default: all), as often as wanted, also several at once.
-   * A chunk is at most 64 KiB and may be a view of the stored body: it must not be written to.
+   * Reads the bytes from `start` up to `end` (default: all). Several reads, also concurrent ones, are allowed.
+   * A chunk is at most 64 KiB and may be a view of the stored body: do not modify it.
    */
   open(start?: number, end?: number): AsyncIterable<Uint8Array>;
   /** Frees the body's memory or its file. */
   close(): Promise<void>;
 }
 
-/** Takes a body chunk by chunk: in memory up to `memoryBytes`, in a nameless temporary file above that. */
+/** A body's storage while it is received: in memory up to `memoryBytes`, in an unnamed temporary file above. */
 export interface BodyStorage {
   append(chunk: Uint8Array): Promise<void>;
-  /** The body as appended so far; nothing may be appended after this. */
+  /** Returns the body. Do not append to it afterwards. */
   finish(): Promise<ReceivedBody>;
-  /** Frees a body that will not be finished. */
+  /** Frees an incomplete body. */
   discard(): Promise<void>;
 }
 
-/** An empty storage; the temporary file, if one is needed, is made in `directory`. */
+/** Creates an empty storage; a temporary file, if needed, is created in `directory`. */
 export function createBodyStorage(memoryBytes: number, directory: string): BodyStorage {
-  // Copied into one buffer: a client that sends single bytes would otherwise cost an object for each.
+  // Chunks are copied into one buffer: a client that sends single bytes would otherwise cost an object for each.
   let buffer = Buffer.alloc(0);
   let filled = 0;
   let spooledBytes = 0;
   let file: FileHandle | undefined;
   const spool = async () => {
-    file ??= await openNamelessFile(directory);
+    file ??= await openUnnamedFile(directory);
     await file.writeFile(buffer.subarray(0, filled));
     spooledBytes += filled;
     filled = 0;
-    if (buffer.byteLength > largestWriteBuffer) buffer = Buffer.alloc(0);
+    if (buffer.byteLength > maxWriteBufferBytes) buffer = Buffer.alloc(0);
   };
   return {
     async append(chunk) {
       buffer = grow(buffer, filled, chunk.byteLength);
       buffer.set(chunk, filled);
       filled += chunk.byteLength;
-      if (filled > (file === undefined ? memoryBytes : spooledAtOnce)) await spool();
+      if (filled > (file === undefined ? memoryBytes : spoolBatchBytes)) await spool();
     },
     async finish() {
       if (file === undefined) return bodyInMemory(buffer.subarray(0, filled));
@@ -93,20 +93,20 @@ function bodyInFile(file: FileHandle, size: number): ReceivedBody {
   };
 }
 
-/** A temporary file without a name: nobody else can open it, and it is gone when it is closed, however the process ends. */
-async function openNamelessFile(directory: string): Promise<FileHandle> {
+/** Opens a temporary file and removes its name: no other process can open it, and closing deletes it, even after a crash. */
+async function openUnnamedFile(directory: string): Promise<FileHandle> {
   const path = join(directory, `identity-${randomUUID()}`);
   const file = await open(path, 'wx+', 0o600);
   try {
     await unlink(path);
-  } catch (fault) {
+  } catch (error) {
     await file.close();
-    throw fault;
+    throw error;
   }
   return file;
 }
 
-/** Reads the bytes from `start` up to `end` in chunks of `chunkBytes`, each a buffer of its own. */
+/** Reads the bytes from `start` up to `end` in chunks of `chunkBytes`, each in its own buffer. */
 export async function* readFileRange(file: FileHandle, start: number, end: number, chunkBytes: number) {
   for (let position = start; position < end; ) {
     const wanted = Math.min(chunkBytes, end - position);

@@ -13,23 +13,23 @@ export type { ReceivedBody } from './receivedBody.ts';
 
 /** The limits of one body. */
 export interface BodyLimits {
-  /** A larger body is refused, before and after it is inflated. */
+  /** The maximum size, both of the received and of the decompressed body. */
   readonly maxBytes: number;
-  /** What the refusal says to do instead. */
+  /** The remedy in the error for a larger body. */
   readonly adviceIfLarger?: string;
-  /** A larger body goes to a temporary file; default 8 MiB. */
+  /** The maximum size in memory, above which the body goes to a temporary file; default 8 MiB. */
   readonly memoryBytes?: number;
-  /** Where that file is made; default the system's temporary directory. */
+  /** The temporary file's directory; default the system's. */
   readonly directory?: string;
-  /** Aborted with the error to throw when the client leaves or the call's time is over. */
+  /** Aborts with the error to throw, when the client disconnects or the call's timeout expires. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Receives the whole body of a request, inflated; the caller closes it.
+ * Receives and decompresses a request's body; the caller closes it.
  *
- * @throws IdentityError 413 as soon as the body is known to be over the limit, 415 for an unknown coding, INVALID_ARGUMENT for
- *   a corrupt one, CANCELLED when the client leaves in the middle, and whatever the signal's reason is
+ * @throws IdentityError 413 as soon as the body exceeds the limit, 415 for an unknown coding, INVALID_ARGUMENT for
+ *   a corrupt one, CANCELLED when the client disconnects, or the signal's reason
  */
 export async function receiveBody(request: Request, limits: BodyLimits): Promise<ReceivedBody> {
   const { maxBytes, adviceIfLarger, signal } = limits;
@@ -41,9 +41,9 @@ export async function receiveBody(request: Request, limits: BodyLimits): Promise
     const chunks = decode === undefined ? received : limited(decode(received), limits);
     for await (const chunk of chunks) await storage.append(chunk);
     return await storage.finish();
-  } catch (fault) {
+  } catch (error) {
     await storage.discard();
-    throw fault;
+    throw error;
   }
 }
 
@@ -60,9 +60,9 @@ async function* limited(
 }
 
 /**
- * Reads a request's body as it arrives. A reader that stops early leaves the stream as it is, uncancelled: cancelling
- * would destroy the socket before the answer.
- * @throws IdentityError CANCELLED when the client leaves in the middle, and whatever the signal's reason is
+ * Reads a request's body as it arrives. Stopping early does not cancel the stream: that would destroy the socket before
+ * the response.
+ * @throws IdentityError CANCELLED when the client disconnects, or the signal's reason
  */
 export async function* readBody(request: Request, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   if (request.body === null) return;
@@ -72,7 +72,7 @@ export async function* readBody(request: Request, signal: AbortSignal): AsyncGen
   try {
     for (;;) {
       if (signal.aborted) throw abortReason(signal);
-      const { done, value } = await readOrLeave(reader, signal);
+      const { done, value } = await readChunk(reader, signal);
       if (done) return;
       yield value;
     }
@@ -83,7 +83,7 @@ export async function* readBody(request: Request, signal: AbortSignal): AsyncGen
 }
 
 // A request's stream fails only when its connection does.
-async function readOrLeave(reader: ReadableStreamDefaultReader<Uint8Array>, signal: AbortSignal) {
+async function readChunk(reader: ReadableStreamDefaultReader<Uint8Array>, signal: AbortSignal) {
   try {
     return await reader.read();
   } catch {
@@ -96,7 +96,7 @@ function abortReason(signal: AbortSignal): IdentityError {
 }
 
 /**
- * Reads a small JSON body whole. Its content type is not looked at (zitadel 1.1).
+ * Reads a small JSON body. Ignores its content type (zitadel 1.1).
  * @throws IdentityError INVALID_ARGUMENT for an empty body, malformed JSON or bytes that are not UTF-8; RESOURCE_EXHAUSTED above `maxBytes`;
  *   the signal's reason when the body does not arrive in time
  */
@@ -111,8 +111,8 @@ export async function readJsonBody(request: Request, maxBytes: number, signal: A
     const text = await readText(body.open());
     if (text.trim() === '') throw bodyNoObject();
     const value = parseJson(text, []);
-    const twice = duplicateKey(text, value);
-    if (twice !== undefined) throw new JsonError([], `duplicate field "${twice}"`);
+    const duplicate = duplicateKey(text, value);
+    if (duplicate !== undefined) throw new JsonError([], `duplicate field "${duplicate}"`);
     return value;
   } catch (error) {
     if (error instanceof JsonError) throw bodyInvalid(error.message);
@@ -125,9 +125,9 @@ export async function readJsonBody(request: Request, maxBytes: number, signal: A
 async function readText(bytes: AsyncIterable<Uint8Array>): Promise<string> {
   const parts: Uint8Array[] = [];
   for await (const part of bytes) parts.push(part);
-  const whole = Buffer.concat(parts);
-  if (!isUtf8(whole)) throw new JsonError([], 'invalid UTF-8');
-  return new TextDecoder().decode(whole);
+  const content = Buffer.concat(parts);
+  if (!isUtf8(content)) throw new JsonError([], 'invalid UTF-8');
+  return new TextDecoder().decode(content);
 }
 
 const chunkSize = 256 * 1024;
@@ -138,20 +138,20 @@ const decoders: ReadonlyMap<string, () => Transform> = new Map([
   ['x-gzip', () => createGunzip({ chunkSize })],
 ]);
 
-/** Undoes the coding of a body, no further ahead of its reader than a chunk. */
+/** A decompressor with backpressure: it reads at most one chunk ahead. */
 type Decode = (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
 
 /**
- * What a Content-Encoding header asks for: gzip or brotli, once.
- * @returns undefined where the body is not encoded
- * @throws IdentityError 415 for any other coding, and for several
+ * Returns the decompressor for a Content-Encoding header: gzip or brotli.
+ * @returns undefined if the body is not encoded
+ * @throws IdentityError 415 for any other coding, or for several
  */
 function decoderFor(header: string | null): Decode | undefined {
   const codings = (header ?? '')
     .toLowerCase()
     .split(',')
     .map((coding) => coding.trim());
-  const [coding, ...more] = codings.filter((one) => one !== '' && one !== 'identity');
+  const [coding, ...more] = codings.filter((name) => name !== '' && name !== 'identity');
   if (coding === undefined) return undefined;
   const create = decoders.get(coding);
   if (create === undefined || more.length > 0) throw encodingUnsupported([...decoders.keys()]);
@@ -163,15 +163,15 @@ async function* decode(
   decoder: Transform,
   coding: string,
 ): AsyncGenerator<Uint8Array> {
-  // Whatever fails destroys the decoder with its reason, which is thrown by the loop.
+  // A failure of either stream destroys the decoder with its error, which the iteration then throws.
   pipeline(Readable.from(chunks), decoder, () => undefined);
   try {
     yield* decoder;
-  } catch (fault) {
-    throw isZlibError(fault) ? bodyCorrupted(coding, fault) : fault;
+  } catch (error) {
+    throw isZlibError(error) ? bodyCorrupted(coding, error) : error;
   }
 }
 
-function isZlibError(fault: unknown): fault is Error {
-  return fault instanceof Error && 'errno' in fault && 'code' in fault && /^Z_|^ERR_/.test(String(fault.code));
+function isZlibError(error: unknown): error is Error {
+  return error instanceof Error && 'errno' in error && 'code' in error && /^Z_|^ERR_/.test(String(error.code));
 }

@@ -5,9 +5,17 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { httpMalformed } from '../errors/httpErrors.ts';
 import { log } from '../log.ts';
 import { errorResponse, newRequestId } from './errorResponse.ts';
-import { closeAfter, cut, discardRest, type Incoming, isGone, type Outgoing, refuseRest } from './exchange.ts';
+import {
+  abortResponse,
+  closeAfter,
+  discardBody,
+  type Incoming,
+  isClosed,
+  type Outgoing,
+  stopUpload,
+} from './exchange.ts';
 
-/** What answers requests: a Hono application of any kind. */
+/** A fetch handler, such as a Hono application. */
 export interface Application {
   fetch(request: Request, env: HttpBindings | Http2Bindings): Response | Promise<Response>;
 }
@@ -15,9 +23,9 @@ export interface Application {
 type RequestListener = (incoming: Incoming, outgoing: Outgoing) => Promise<void>;
 
 /**
- * Hands each request of a Node server to an application, its body as an unread stream, and writes its answer.
+ * Creates a Node request listener that passes requests to an application, with unread bodies, and writes the responses.
  *
- * @param lingerMs how long what is left of a request's body is read and dropped once its answer is written
+ * @param lingerMs limits the time for reading and discarding the rest of a request's body after its response
  */
 export function requestListener(app: Application, lingerMs: number): RequestListener {
   return getRequestListener(
@@ -35,12 +43,13 @@ export function requestListener(app: Application, lingerMs: number): RequestList
 }
 
 /**
- * Writes an answer to its socket with back-pressure; never rejects.
- * A body that fails before its first bytes becomes an error answer; one that fails later is logged and the connection cut,
- * so that what arrived cannot be taken for the whole. A client that leaves cancels the body.
- * An answer with a `trailer` header has its trailers set on `outgoing` already, and no length, since HTTP/1 sends trailers in chunks only.
+ * Writes a response to its socket with backpressure; never rejects.
+ * A body that fails before its first bytes becomes an error response. A later failure is logged, and aborts the response,
+ * so that the client cannot mistake the received part for a complete body. A client that disconnects cancels the body.
+ * The trailers of a response with a `trailer` header are already set on `outgoing`. Such a response has no content length,
+ * since HTTP/1 sends trailers only with chunked encoding.
  *
- * @param lingerMs how long what is left of the request's body is read and dropped
+ * @param lingerMs limits the time for reading and discarding the rest of the request's body
  */
 export async function writeResponse(response: Response, outgoing: Outgoing, lingerMs: number): Promise<void> {
   const reader = response.body?.getReader();
@@ -48,30 +57,30 @@ export async function writeResponse(response: Response, outgoing: Outgoing, ling
   outgoing.once('close', cancel);
   try {
     const start = reader === undefined ? undefined : await readBodyStart(reader);
-    // The parser may be in the middle of the bytes that end the request.
+    // The parser may be processing the request's last bytes.
     if (!outgoing.req.complete) await setImmediate();
-    const rest = discardRest(outgoing.req, lingerMs);
+    const rest = discardBody(outgoing.req, lingerMs);
     setHead(response, outgoing, start);
     if (rest !== undefined) closeAfter(outgoing);
     if (start !== undefined) await writeChunks(outgoing, start.chunks);
     await rest;
     outgoing.end();
-    refuseRest(outgoing.req);
-  } catch (fault) {
-    await writeFailure(fault, response, outgoing, lingerMs);
+    stopUpload(outgoing.req);
+  } catch (error) {
+    await writeFailure(error, response, outgoing, lingerMs);
   } finally {
     outgoing.off('close', cancel);
   }
 }
 
-async function writeFailure(fault: unknown, response: Response, outgoing: Outgoing, lingerMs: number) {
+async function writeFailure(error: unknown, response: Response, outgoing: Outgoing, lingerMs: number) {
   const requestId = response.headers.get('x-request-id') ?? '';
-  if (!outgoing.headersSent) return writeResponse(errorResponse(fault, requestId), outgoing, lingerMs);
-  if (!isGone(outgoing)) log.responseBroken(fault, requestId);
-  cut(outgoing);
+  if (!outgoing.headersSent) return writeResponse(errorResponse(error, requestId), outgoing, lingerMs);
+  if (!isClosed(outgoing)) log.responseBroken(error, requestId);
+  abortResponse(outgoing);
 }
 
-// What is not sent before `end` is sent with it: over HTTP/2 the head then says that nothing follows.
+// Headers are set, not written: Node sends them with `end`, so an empty HTTP/2 response needs no data frame.
 function setHead(response: Response, outgoing: Outgoing, start: BodyStart | undefined): void {
   for (const [name, value] of response.headers) outgoing.setHeader(name, value);
   const { length } = start ?? {};
@@ -81,12 +90,12 @@ function setHead(response: Response, outgoing: Outgoing, start: BodyStart | unde
 
 async function writeChunks(outgoing: Writable & Outgoing, chunks: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const chunk of chunks) {
-    if (isGone(outgoing)) return;
-    if (!outgoing.write(chunk)) await writable(outgoing);
+    if (isClosed(outgoing)) return;
+    if (!outgoing.write(chunk)) await untilWritable(outgoing);
   }
 }
 
-function writable(outgoing: Outgoing): Promise<void> {
+function untilWritable(outgoing: Outgoing): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const done = () => {
     outgoing.off('drain', done);
@@ -94,28 +103,29 @@ function writable(outgoing: Outgoing): Promise<void> {
     resolve();
   };
   outgoing.on('drain', done).on('close', done);
-  if (isGone(outgoing)) done();
+  if (isClosed(outgoing)) done();
   return promise;
 }
 
-/** The beginning of an answer's body, and all of its chunks. */
+/** A response body whose first chunk is read. */
 interface BodyStart {
-  /** The length in bytes where the body is known to be whole; undefined where more may come. */
+  /** The length in bytes if the body is complete; undefined if more chunks may follow. */
   readonly length: number | undefined;
+  /** All chunks, including the first. */
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
 /**
- * Reads an answer's first chunk, before any header is sent, so that a body that fails at once can still become an error answer.
- * A body that is whole already is told apart from one that is still being made, which is not waited for.
+ * Reads a response's first chunk before any header is sent, so that an immediate failure can become an error response.
+ * Determines the length of a body that is already complete, without waiting for one that is not.
  */
 async function readBodyStart(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<BodyStart> {
   const first = await reader.read();
   const second = first.done ? Promise.resolve(first) : reader.read();
-  const whole = await Promise.race([second.then(({ done }) => done), setImmediate(false)]);
-  // Whoever iterates `chunks` meets the fault; until then it is not unhandled.
+  const complete = await Promise.race([second.then(({ done }) => done), setImmediate(false)]);
+  // Iterating `chunks` throws the error; until then it must not count as unhandled.
   second.catch(() => undefined);
-  return { length: whole ? (first.value?.byteLength ?? 0) : undefined, chunks: chain(reader, first, second) };
+  return { length: complete ? (first.value?.byteLength ?? 0) : undefined, chunks: chain(reader, first, second) };
 }
 
 type Result = Awaited<ReturnType<ReadableStreamDefaultReader<Uint8Array>['read']>>;

@@ -4,24 +4,24 @@ import { log } from '../log.ts';
 import type { Application } from './requestListener.ts';
 import { createHttpServer } from './server.ts';
 
-/** Where to listen, and how long running requests may take to finish when the server is closed. */
+/** The address to listen on, and the time that requests in flight get when the server closes. */
 export interface ServeOptions {
   readonly app: Application;
   readonly host: string;
-  /** 0 takes a free port. */
+  /** 0 selects a free port. */
   readonly port: number;
   /** Milliseconds; default 10,000. */
   readonly drainMs?: number;
 }
 
-/** A listening server. `close` drains it and resolves with the number of requests that were cut. */
-export interface Serving {
+/** A listening server. `close` drains it and resolves with the number of aborted requests. */
+export interface RunningServer {
   readonly url: string;
   close(): Promise<number>;
 }
 
-/** Starts a server; resolves when it is listening, rejects when the address cannot be taken. */
-export async function serve({ app, host, port, drainMs = 10_000 }: ServeOptions): Promise<Serving> {
+/** Starts a server; resolves when it is listening, and rejects when the address is not available. */
+export async function serve({ app, host, port, drainMs = 10_000 }: ServeOptions): Promise<RunningServer> {
   const { server, drain } = createHttpServer(app);
   server.listen(port, host);
   await once(server, 'listening');
@@ -30,7 +30,7 @@ export async function serve({ app, host, port, drainMs = 10_000 }: ServeOptions)
   return { url, close: () => drain(drainMs) };
 }
 
-/** The base URL of a listening server, without a slash at its end. */
+/** Returns the base URL of a listening server, without a trailing slash. */
 export function serverUrl(server: Server): string {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new TypeError('the server does not listen on a port');
@@ -38,21 +38,21 @@ export function serverUrl(server: Server): string {
   return `http://${host}:${address.port}`;
 }
 
-/** The signals that end this process. */
-export const endingSignals = ['SIGTERM', 'SIGINT'] as const;
+/** The signals that shut this process down. */
+export const terminationSignals = ['SIGTERM', 'SIGINT'] as const;
 
 /**
- * Ends the process with 0 at SIGTERM or SIGINT, once `drain` has resolved with the number of requests that it cut.
- * A second signal ends it at once, with 1.
+ * Drains the server and exits with 0 at SIGTERM or SIGINT. A second signal exits immediately, with 1.
+ * @param drain resolves with the number of aborted requests
  */
 export function shutDownOnSignals(drain: () => Promise<number>): void {
-  let ending = false;
-  const end = async (signal: string) => {
-    if (ending) process.exit(1);
-    ending = true;
+  let shuttingDown = false;
+  const shutDown = async (signal: string) => {
+    if (shuttingDown) process.exit(1);
+    shuttingDown = true;
     log.shuttingDown(signal);
     log.shutDown(await drain());
     process.exit(0);
   };
-  for (const signal of endingSignals) process.on(signal, end);
+  for (const signal of terminationSignals) process.on(signal, shutDown);
 }

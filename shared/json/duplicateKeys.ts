@@ -1,14 +1,14 @@
 /**
- * The first name that stands twice in one object of a JSON text; undefined where none does. JSON.parse would take the
- * last one without a word, so what was meant would be lost (zitadel 1.1).
+ * Returns the first duplicate name in an object of a JSON text, or undefined. JSON.parse would silently use the last
+ * value, and lose the others (zitadel 1.1).
  * @param text well-formed JSON
- * @param value what JSON.parse made of it
+ * @param value the result of JSON.parse for `text`
  */
 export function duplicateKey(text: string, value: unknown): string | undefined {
   return countNames(text) === countKeys(value) ? undefined : findDuplicate(text);
 }
 
-/** How many names of fields there are: strings that a colon follows. */
+/** Counts the field names: strings before a colon. */
 function countNames(text: string): number {
   let names = 0;
   for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', at)) {
@@ -18,7 +18,7 @@ function countNames(text: string): number {
   return names;
 }
 
-// Without recursion, since a document decides how deep it is nested.
+// Iterative, since the input determines the nesting depth.
 function countKeys(value: unknown): number {
   const open: unknown[] = [value];
   let keys = 0;
@@ -32,7 +32,7 @@ function countKeys(value: unknown): number {
   return keys;
 }
 
-/** The position behind the string that begins at `start`. */
+/** Returns the position after the string that starts at `start`. */
 function stringEnd(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
@@ -51,7 +51,7 @@ function skipSpace(text: string, start: number): number {
   return at;
 }
 
-/** The slow way, taken only when it is known that there is one. */
+/** Finds the duplicate name. Slow, so it runs only if there is one. */
 function findDuplicate(text: string): string | undefined {
   const open: Set<string>[] = [];
   for (let at = 0; at < text.length; at++) {

@@ -1,4 +1,4 @@
-/** A JSON object, as `toJson` gives it. */
+/** A JSON object, as `toJson` returns it. */
 export type JsonObject = { [name: string]: unknown };
 
 /** Whether `value` is a JSON object. */
@@ -6,7 +6,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What stands at `path` (`project.name`) of a record; undefined where nothing does. */
+/** Returns the value at a record's `path` (`project.name`), or undefined. */
 export function valueAt(record: JsonObject, path: string): unknown {
   let value: unknown = record;
   for (const name of path.split('.')) {
@@ -16,7 +16,7 @@ export function valueAt(record: JsonObject, path: string): unknown {
   return value;
 }
 
-/** The text at `path`, empty where there is none; paths may also be `$orgId` or a constant (`FieldPath`). */
+/** Returns the text at `path`, or an empty one. A path may also be `$orgId` or a constant (`FieldPath`). */
 export function textAt(record: JsonObject, path: string, orgId: string): string {
   if (path === '$orgId') return orgId;
   if (path.startsWith('=')) return path.slice(1);
@@ -26,7 +26,7 @@ export function textAt(record: JsonObject, path: string, orgId: string): string 
 
 const LIST_STEP = /^(\w+)\[(?:(\w+)=(\w+))?\]$/;
 
-/** The texts at a `path` that may lead through a list (`FieldPath`); as `textAt` where it does not. */
+/** Returns the texts at a `path` through a list (`FieldPath`); for any other path, the result of `textAt`. */
 export function textsAt(record: JsonObject, path: string, orgId: string): string[] {
   if (!path.includes('[')) return [textAt(record, path, orgId)];
   let values: unknown[] = [record];
@@ -36,16 +36,16 @@ export function textsAt(record: JsonObject, path: string, orgId: string): string
 }
 
 function stepInto(record: JsonObject, step: string): unknown[] {
-  const [, list, field, wanted] = LIST_STEP.exec(step) ?? [];
+  const [, list, field, expected] = LIST_STEP.exec(step) ?? [];
   if (list === undefined) return [record[step]];
   const elements = record[list];
   if (!Array.isArray(elements)) return [];
   return field === undefined
     ? elements
-    : elements.filter((element) => isJsonObject(element) && element[field] === wanted);
+    : elements.filter((element) => isJsonObject(element) && element[field] === expected);
 }
 
-/** Puts `value` at `path`, making the objects that lead there. */
+/** Sets the value at `path`, and creates missing objects on the way. */
 export function putAt(record: JsonObject, path: string, value: unknown): void {
   const names = path.split('.');
   const last = names.pop() ?? path;
@@ -59,7 +59,7 @@ export function putAt(record: JsonObject, path: string, value: unknown): void {
   target[last] = value;
 }
 
-/** Unsets the text at `path` and returns it; an object inside the record's inner one that held nothing else goes too. */
+/** Unsets and returns the text at `path`. If that empties an object at the path's second level, unsets the object too. */
 export function takeAt(record: JsonObject, path: string): string | undefined {
   const names = path.split('.');
   const parents = [record];
@@ -72,7 +72,7 @@ export function takeAt(record: JsonObject, path: string): string | undefined {
   const last = names.at(-1) ?? path;
   const direct = parents.at(-1) ?? record;
   const taken = direct[last];
-  // Unset, not deleted: an object out of which fields are deleted is slow from then on.
+  // Set to undefined, not deleted: deleting fields makes an object slow.
   if (taken !== undefined) direct[last] = undefined;
   if (inner !== undefined && holder !== undefined && isEmpty(holder)) inner[names[1] ?? path] = undefined;
   return typeof taken === 'string' && taken !== '' ? taken : undefined;

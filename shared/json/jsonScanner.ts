@@ -1,16 +1,16 @@
 import { isUtf8 } from 'node:buffer';
 import { isSpace, type ValueKind, ValueScanner, valueKind } from './valueScanner.ts';
 
-/** Where a value stands: the keys and indexes that lead to it from the root. */
+/** The keys and indexes from the root to a value. */
 export type JsonPath = readonly (string | number)[];
 
 /**
- * What to do with a value: go into it, keep its text, only find out where it begins and ends, or keep its text for a look
- * at it unless it is too large to be kept.
+ * The treatment of a value. `enter` scans the values inside it, `keep` keeps its text, and `skip` only finds its start and
+ * end. `glance` keeps its text unless the text is too large.
  */
 export type Treatment = 'enter' | 'keep' | 'skip' | 'glance';
 
-/** A value that was found; `start` and `end` are byte offsets in the input, `text` is there when it was kept. */
+/** A complete value. `start` and `end` are byte offsets in the input; `text` is empty unless it was kept. */
 export interface ScannedValue {
   readonly path: JsonPath;
   readonly kind: ValueKind;
@@ -19,9 +19,9 @@ export interface ScannedValue {
   readonly text: string;
 }
 
-/** The input is not JSON, or not of the form that was expected. */
+/** An error in the input: it is not JSON, or does not have the expected structure. */
 export class JsonError extends Error {
-  override readonly name = 'JsonFault';
+  override readonly name = 'JsonError';
   readonly path: JsonPath;
 
   constructor(path: JsonPath, message: string) {
@@ -36,13 +36,13 @@ interface Container {
   index: number;
 }
 
-/** A value that is being scanned. */
+/** A value whose end is not yet found. */
 interface RunningValue {
   readonly scanner: ValueScanner;
   readonly kind: ValueKind;
   readonly start: number;
   readonly isKey: boolean;
-  /** Whether it is no fault when the value is too large to be kept. */
+  /** Whether a value that is too large is skipped instead of rejected. */
   readonly optional: boolean;
   keep: boolean;
 }
@@ -50,8 +50,8 @@ interface RunningValue {
 type Expectation = 'value' | 'firstKey' | 'key' | 'colon' | 'firstElement' | 'separator' | 'nothing';
 
 /**
- * Reads JSON that arrives in pieces and hands out the values on the way, never holding more than one of them.
- * `treat` decides at each value whether to go into it; kept values may have `maxValueBytes` at most.
+ * Scans JSON that arrives in chunks, and returns values as they complete. It holds at most one value at a time.
+ * `treat` selects the treatment of each value; a kept value may have at most `maxValueBytes`.
  */
 export class JsonScanner {
   private readonly treat: (path: JsonPath, kind: ValueKind) => Treatment;
@@ -63,7 +63,7 @@ export class JsonScanner {
   /** Offset in the input of the first byte of `rest`. */
   private offset = 0;
   private running: RunningValue | undefined;
-  /** Where in `rest` the running value has been scanned to. */
+  /** The position in `rest` up to which the running value is scanned. */
   private scanned = 0;
 
   constructor(treat: (path: JsonPath, kind: ValueKind) => Treatment, maxValueBytes: number) {
@@ -72,30 +72,30 @@ export class JsonScanner {
   }
 
   /**
-   * Takes the next piece of the input and returns the values completed by it.
-   * @throws JsonFault
+   * Scans the next chunk of the input, and returns the values that it completes.
+   * @throws JsonError
    */
   push(chunk: Uint8Array): ScannedValue[] {
-    const piece = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-    const bytes = this.rest.length === 0 ? piece : Buffer.concat([this.rest, piece]);
+    const view = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    const bytes = this.rest.length === 0 ? view : Buffer.concat([this.rest, view]);
     const found: ScannedValue[] = [];
     let at = this.scanned;
     while (at < bytes.length) {
-      at = this.running === undefined ? this.structure(bytes, at) : this.value(bytes, at, found);
+      at = this.running === undefined ? this.scanStructure(bytes, at) : this.scanValue(bytes, at, found);
     }
     this.retain(bytes, at);
     return found;
   }
 
   /**
-   * Says that there is no more input.
-   * @throws JsonFault when the input ended too early
+   * Ends the input.
+   * @throws JsonError if the input is incomplete
    */
   end(): void {
-    if (this.expect !== 'nothing') throw this.fault('unexpected end of JSON input');
+    if (this.expect !== 'nothing') throw this.error('unexpected end of JSON input');
   }
 
-  /** Keeps what the next piece is needed for: the bytes of a kept value from its start, nothing else. */
+  /** Retains only the bytes that the next chunk completes: those of a kept value, from its start. */
   private retain(bytes: Buffer, at: number): void {
     const running = this.running;
     if (running !== undefined) this.checkSize(running, this.offset + at);
@@ -105,20 +105,20 @@ export class JsonScanner {
     this.scanned = at - from;
   }
 
-  /** A kept value that reaches up to `end`, or farther, must not be larger than may be kept. */
+  /** Rejects, or stops keeping, a value that exceeds the maximum size at `end`. */
   private checkSize(running: RunningValue, end: number): void {
     if (!running.keep || end - running.start <= this.maxValueBytes) return;
-    if (!running.optional) throw this.fault(`the value exceeds ${this.maxValueBytes} bytes`);
+    if (!running.optional) throw this.error(`the value exceeds ${this.maxValueBytes} bytes`);
     running.keep = false;
   }
 
-  /** One byte between values. */
-  private structure(bytes: Buffer, at: number): number {
+  /** Processes one byte between values. */
+  private scanStructure(bytes: Buffer, at: number): number {
     const byte = bytes[at] ?? 0;
     if (isSpace(byte)) return at + 1;
     switch (this.expect) {
       case 'nothing':
-        throw this.fault('unexpected data after the end of the document');
+        throw this.error('unexpected data after the end of the document');
       case 'firstKey':
         return byte === 0x7d ? this.close(at) : this.beginKey(bytes, at);
       case 'key':
@@ -182,8 +182,8 @@ export class JsonScanner {
     this.running = { scanner: new ValueScanner(kind), kind, start: this.offset + at, isKey, optional, keep };
   }
 
-  /** Bytes inside a value that is not gone into. */
-  private value(bytes: Buffer, at: number, found: ScannedValue[]): number {
+  /** Processes bytes inside a value that is not entered. */
+  private scanValue(bytes: Buffer, at: number, found: ScannedValue[]): number {
     const running = this.running;
     if (running === undefined) return at;
     const next = running.scanner.advance(bytes, at);
@@ -191,7 +191,7 @@ export class JsonScanner {
     this.running = undefined;
     const end = this.offset + next;
     this.checkSize(running, end);
-    const text = running.keep ? this.text(bytes.subarray(running.start - this.offset, next)) : '';
+    const text = running.keep ? this.decode(bytes.subarray(running.start - this.offset, next)) : '';
     if (running.isKey) this.enterKey(text);
     else {
       this.expect = this.stack.length === 0 ? 'nothing' : 'separator';
@@ -204,42 +204,42 @@ export class JsonScanner {
     const key = this.parseKey(text);
     const container = this.stack.at(-1);
     this.path[this.path.length - 1] = key;
-    if (container?.keys.has(key)) throw this.fault(`duplicate field ${JSON.stringify(key)}`);
+    if (container?.keys.has(key)) throw this.error(`duplicate field ${JSON.stringify(key)}`);
     container?.keys.add(key);
     this.expect = 'colon';
   }
 
   private parseKey(text: string): string {
-    const key: unknown = parseJson(text, this.place);
-    if (typeof key !== 'string') throw this.fault('expected a string as field name');
+    const key: unknown = parseJson(text, this.errorPath);
+    if (typeof key !== 'string') throw this.error('expected a string as field name');
     return key;
   }
 
-  private text(bytes: Buffer): string {
-    if (!isUtf8(bytes)) throw this.fault('invalid UTF-8');
+  private decode(bytes: Buffer): string {
+    if (!isUtf8(bytes)) throw this.error('invalid UTF-8');
     return bytes.toString('utf8');
   }
 
-  private fault(message: string): JsonError {
-    return new JsonError(this.place, message);
+  private error(message: string): JsonError {
+    return new JsonError(this.errorPath, message);
   }
 
-  /** Where a fault is: before an object's first field has a name, that is the object itself. */
-  private get place(): JsonPath {
+  /** The path for errors: the object's own before its first field has a name. */
+  private get errorPath(): JsonPath {
     const container = this.stack.at(-1);
     const nameless = container !== undefined && !container.array && container.keys.size === 0;
     return nameless ? this.path.slice(0, -1) : [...this.path];
   }
 
-  private unexpected(byte: number, wanted: string): JsonError {
+  private unexpected(byte: number, expected: string): JsonError {
     const character = byte < 0x80 ? JSON.stringify(String.fromCharCode(byte)) : 'non-ASCII byte';
-    return this.fault(`unexpected ${character}, expected ${wanted}`);
+    return this.error(`unexpected ${character}, expected ${expected}`);
   }
 }
 
 /**
- * JSON.parse whose error says where the value stands. Half a surrogate pair is refused too: no database can keep it.
- * @throws JsonFault
+ * Parses JSON, with errors that carry the value's path. Rejects unpaired surrogates, which no database can store.
+ * @throws JsonError
  */
 export function parseJson(text: string, path: JsonPath): unknown {
   if (hasUnpairedSurrogate(text)) throw new JsonError([...path], 'unpaired surrogate in an escape');
@@ -253,14 +253,14 @@ export function parseJson(text: string, path: JsonPath): unknown {
 const HIGH_ALONE = /\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])/;
 const LOW_ALONE = /(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F]/;
 
-/** Whether an escape in JSON stands for a surrogate without its other half. */
+/** Whether a JSON text contains an escape of an unpaired surrogate. */
 function hasUnpairedSurrogate(text: string): boolean {
   if (!text.includes('\\ud') && !text.includes('\\uD')) return false;
   const escapes = text.replaceAll('\\\\', ' ');
   return HIGH_ALONE.test(escapes) || LOW_ALONE.test(escapes);
 }
 
-/** A path as it is written in errors: `orgs[3].humanUsers[17]`. */
+/** Formats a path for error texts: `orgs[3].humanUsers[17]`. */
 export function formatPath(path: JsonPath): string {
   return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`)).join('');
 }

@@ -2,24 +2,25 @@ import { TextDecoder } from 'node:util';
 import { JsonError, parseJson } from './jsonScanner.ts';
 
 /**
- * The bytes that a JSON string stands for, streamed: `content` is what stands between the string's quotes, in UTF-8.
- * Used for a document that is sent as a string inside a request (specification 2.5, `data_orgsv1`).
- * @throws JsonFault when an escape is not JSON's
+ * Unescapes a JSON string as a stream of bytes. Requests carry an export file as a string (specification 2.5,
+ * `data_orgsv1`).
+ * @param content the bytes between the string's quotes, in UTF-8
+ * @throws JsonError for an invalid escape, or invalid UTF-8
  */
 export async function* stringContent(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let pending = '';
   for await (const chunk of content) {
     pending += decode(decoder, chunk);
-    const cut = completeLength(pending);
-    yield Buffer.from(parseContent(pending.slice(0, cut)));
-    pending = pending.slice(cut);
+    const length = completeLength(pending);
+    yield Buffer.from(parseContent(pending.slice(0, length)));
+    pending = pending.slice(length);
   }
   decode(decoder);
   if (pending !== '') yield Buffer.from(parseContent(pending));
 }
 
-/** Decodes a piece, or without one checks that nothing is left over. */
+/** Decodes a chunk; without one, checks that the last character is complete. */
 function decode(decoder: TextDecoder, chunk?: Uint8Array): string {
   try {
     return decoder.decode(chunk, { stream: chunk !== undefined });
@@ -32,7 +33,7 @@ function parseContent(content: string): string {
   return String(parseJson(`"${content}"`, []));
 }
 
-/** How much of `text` can be unescaped without cutting an escape, or a pair of surrogates, in two. */
+/** Returns the length of the part of `text` that ends before any incomplete escape or surrogate pair. */
 function completeLength(text: string): number {
   for (let at = Math.max(0, text.length - 12); at < text.length; at++) {
     if (text[at] !== '\\' || isEscaped(text, at)) continue;

@@ -6,39 +6,39 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const COMMA = 0x2c;
 
-/** The kind of a JSON value, told by its first byte. */
+/** The kind of a JSON value, determined by its first byte. */
 export type ValueKind = 'object' | 'array' | 'string' | 'scalar';
 
-/** The kind of the value that begins with `byte`. */
+/** Returns the kind of a value that starts with `byte`. */
 export function valueKind(byte: number): ValueKind {
   if (byte === OPEN_BRACE) return 'object';
   if (byte === OPEN_BRACKET) return 'array';
   return byte === QUOTE ? 'string' : 'scalar';
 }
 
-/** Whether `byte` is JSON's white space. */
+/** Whether `byte` is JSON white space. */
 export function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
 /**
- * Finds the end of one JSON value in bytes that arrive in pieces. It looks at strings and brackets only, so it is fast;
- * whoever needs the value to be well-formed parses the bytes found.
+ * Finds the end of one JSON value in bytes that arrive in chunks. It is fast because it looks at strings and brackets only.
+ * It does not check that the value is well-formed: parsing the bytes does.
  */
 export class ValueScanner {
   private depth = 0;
   private inString = false;
-  /** Whether the last byte seen, inside a string, was a backslash that escapes the next one. */
+  /** Whether the last byte of the chunk, inside a string, was a backslash that escapes the next byte. */
   private escaped = false;
   private readonly scalar: boolean;
-  /** Whether the whole value has been seen. */
+  /** Whether the value is complete. */
   done = false;
 
   constructor(kind: ValueKind) {
     this.scalar = kind === 'scalar';
   }
 
-  /** Goes on at `position` of `bytes`; returns the position after the value, or the length when more is needed. */
+  /** Scans from `position`; returns the position after the value, or the length of `bytes` if the value is incomplete. */
   advance(bytes: Buffer, position: number): number {
     return this.scalar ? this.advanceScalar(bytes, position) : this.advanceNested(bytes, position);
   }
@@ -106,7 +106,7 @@ export class ValueScanner {
   }
 }
 
-/** Whether an odd number of backslashes stands right before `end`, so that what is there is escaped. */
+/** Whether an odd number of backslashes precedes `end`: then the byte at `end` is escaped. */
 function oddBackslashes(bytes: Buffer, start: number, end: number): boolean {
   let at = end;
   while (at > start && bytes[at - 1] === BACKSLASH) at--;

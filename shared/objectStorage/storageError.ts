@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { IdentityError } from '../errors/identityError.ts';
 import {
   bucketNotFound,
-  keyRefused,
+  keyRejected,
   objectCorrupted,
   objectExists,
   objectForbidden,
   objectNotFound,
-  storageRefused,
+  storageRejected,
   storageUnavailable,
 } from '../errors/storageErrors.ts';
 import type { RetryPolicy } from '../retry.ts';
@@ -38,9 +38,9 @@ export function storageError(reason: unknown, target: Target): IdentityError {
   if (status === undefined && code === undefined) return IdentityError.from(reason);
   switch (status) {
     case 400:
-      return /crc32c|md5/i.test(message) ? objectCorrupted(target) : storageRefused(target, status, cause);
+      return /crc32c|md5/i.test(message) ? objectCorrupted(target) : storageRejected(target, status, cause);
     case 401:
-      return keyRefused(target);
+      return keyRejected(target);
     case 403:
       return objectForbidden(target, roles[target.use]);
     case 404:
@@ -50,7 +50,7 @@ export function storageError(reason: unknown, target: Target): IdentityError {
     default:
       return isTransient(reason) || status === undefined
         ? storageUnavailable(target, cause)
-        : storageRefused(target, status, cause);
+        : storageRejected(target, status, cause);
   }
 }
 

@@ -1,49 +1,49 @@
 import type { z } from 'zod';
 import type { JsonSchema } from './jsonSchema.ts';
 
-/** The methods that routes offer. */
+/** The HTTP methods of routes. */
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** What an operation takes and answers, by the contracts that it runs with. */
+/** The description of an operation, based on the contracts that its route validates with. */
 export interface Operation {
   readonly operationId: string;
   readonly summary: string;
   readonly description: string;
-  /** Whether callers should use another path. */
+  /** Whether another path replaces this operation. */
   readonly deprecated?: boolean;
-  /** The parameters of the path, by their names in it; `example` is one that can be tried. */
+  /** The path's parameters, by name; `example` is a working value. */
   readonly parameters?: Readonly<Record<string, { readonly contract: z.ZodType; readonly example: string }>>;
   readonly request?: {
-    /** Schemas in its `$defs` become components of the document. */
+    /** Schemas in its `$defs` become components of the OpenAPI document. */
     readonly schema: JsonSchema;
-    /** Bodies that can be sent as they are, by what they do. */
+    /** Complete request bodies, by their summaries. */
     readonly examples: Readonly<Record<string, object>>;
   };
   readonly response: { readonly description: string; readonly contract: z.ZodType };
-  /** HTTP statuses of errors that a caller has to expect, and when. */
+  /** Descriptions of the expected errors, by HTTP status. */
   readonly errors: Readonly<Record<number, string>>;
 }
 
-/** Where a route is, and what it does there; RPC routes have descriptors of their own, and no operation. */
+/** A route's method, path and operation. RPC routes have descriptors of their own, and no operation. */
 export interface Endpoint {
   readonly method: Method;
   /** Hono's pattern, such as `/v2/users/:userId/otp_email`. A parameter reaches the handler decoded, `%2F` included. */
   readonly path: string;
-  /** Made when asked for: most processes never describe themselves. */
+  /** Creates the description on demand: most processes never serve it. */
   readonly operation?: () => Operation;
 }
 
-/** The errors that every operation has, by HTTP status. */
+/** The errors of every operation, by HTTP status. */
 export const commonErrors: Readonly<Record<number, string>> = {
   401: 'The token is missing, wrong or expired.',
-  503: 'The database does not answer, or the process is about to end: send the request again.',
+  503: 'The database is unavailable, or the process is shutting down: retry the request.',
 };
 
-/** Those of operations that take a body and a `timeout`, as a service user with the role IAM_OWNER. */
+/** The errors of operations with a body and a `timeout`, for a service user with the role IAM_OWNER. */
 export const commonAdminErrors: Readonly<Record<number, string>> = {
   ...commonErrors,
-  403: 'The caller does not have the role IAM_OWNER, or the service account may not reach the object.',
-  413: 'The body is too large.',
-  501: 'The request names an output or a source of ZITADEL that this service does not have: local files, S3.',
-  504: 'The time is over.',
+  403: 'The caller does not hold the role IAM_OWNER, or the service account may not access the object.',
+  413: 'The body exceeds the size limit.',
+  501: "The request names one of ZITADEL's outputs or sources that this service does not support: local files, S3.",
+  504: 'The timeout expired.',
 };

@@ -4,9 +4,9 @@ import { errorBody } from '../errors/identityError.ts';
 import type { Endpoint, Operation } from './endpoint.ts';
 import { type JsonSchema, mapSchemas, requestSchema, responseSchema } from './jsonSchema.ts';
 
-// An OpenAPI 3.1 document, as far as this service writes it.
+// The types cover the parts of OpenAPI 3.1 that this service uses.
 
-/** The document of some endpoints. */
+/** An OpenAPI document. */
 export interface OpenApiDocument {
   readonly openapi: '3.1.1';
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
@@ -16,7 +16,7 @@ export interface OpenApiDocument {
   readonly components: { readonly securitySchemes: object; readonly schemas: Readonly<Record<string, JsonSchema>> };
 }
 
-/** One method of one path. `responses` are by HTTP status, and `default`. */
+/** One method of one path. The keys of `responses` are HTTP statuses and `default`. */
 interface OperationObject {
   readonly operationId: string;
   readonly summary: string;
@@ -27,7 +27,7 @@ interface OperationObject {
   readonly responses: Readonly<Record<string, ResponseObject>>;
 }
 
-/** A parameter of the path. */
+/** A path parameter. */
 interface ParameterObject {
   readonly name: string;
   readonly in: 'path';
@@ -42,7 +42,7 @@ interface MediaTypeObject {
   readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: object }>>;
 }
 
-/** An answer. */
+/** A response. */
 interface ResponseObject {
   readonly description: string;
   readonly content: Readonly<Record<string, MediaTypeObject>>;
@@ -51,10 +51,14 @@ interface ResponseObject {
 type Schemas = Record<string, JsonSchema>;
 
 const securitySchemes = {
-  token: { type: 'http', scheme: 'bearer', description: 'A personal access token; `identity pat create` makes one.' },
+  token: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'A personal access token; create one with `identity pat create`.',
+  },
 };
 
-/** Describes endpoints as an OpenAPI document; those without an operation are left out. */
+/** Describes endpoints as an OpenAPI document; skips those without an operation. */
 export function openApiDocument(endpoints: readonly Endpoint[]): OpenApiDocument {
   const schemas: Schemas = {};
   const paths: Record<string, Record<string, OperationObject>> = {};
@@ -84,8 +88,8 @@ function describe(operation: Operation, schemas: Schemas): OperationObject {
     ...(parameters === undefined ? {} : { parameters: Object.entries(parameters).map(describeParameter) }),
     ...(request === undefined ? {} : { requestBody: { required: true, content: describeRequest(request, schemas) } }),
     responses: {
-      200: answer(response.description, response.contract, schemas),
-      ...Object.fromEntries(errorEntries.map(([status, text]) => [status, answer(text, errorBody, schemas)])),
+      200: describeResponse(response.description, response.contract, schemas),
+      ...Object.fromEntries(errorEntries.map(([status, text]) => [status, describeResponse(text, errorBody, schemas)])),
     },
   };
 }
@@ -102,7 +106,7 @@ function describeRequest({ schema, examples }: NonNullable<Operation['request']>
   return json({ schema: hoist(schema, schemas), examples: Object.fromEntries(numbered) });
 }
 
-function answer(description: string, contract: z.ZodType, schemas: Schemas): ResponseObject {
+function describeResponse(description: string, contract: z.ZodType, schemas: Schemas): ResponseObject {
   return { description, content: json({ schema: hoist(responseSchema(contract), schemas) }) };
 }
 
@@ -110,7 +114,7 @@ function json(body: MediaTypeObject): Record<string, MediaTypeObject> {
   return { 'application/json': body };
 }
 
-/** Moves the `$defs` of a schema to the document's components, where they can be referred to from everywhere. */
+/** Moves a schema's `$defs` to the document's components, where every schema can refer to them. */
 function hoist(schema: JsonSchema, schemas: Schemas): JsonSchema {
   const { $defs = {}, ...root } = mapSchemas(schema, ({ $ref, ...rest }) =>
     $ref === undefined ? rest : { ...rest, $ref: $ref.replace('#/$defs/', '#/components/schemas/') },

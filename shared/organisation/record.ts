@@ -18,7 +18,7 @@ export interface FieldIssue {
 
 /** A part of a document is not as the contract says, in one or more of its fields. */
 export class InvalidRecordError extends Error {
-  override readonly name = 'DocumentFault';
+  override readonly name = 'InvalidRecordError';
   readonly issues: readonly FieldIssue[];
 
   constructor(fields: readonly FieldIssue[]) {
@@ -63,7 +63,7 @@ function describe(field: DescField): OrganisationField {
  * descriptor's order under their JSON names, defaults left out.
  * @param checked where the rules that the descriptor carries are to be looked at (zitadel 3): the section, whose
  * credentials may be missing, since an export without them is as good as one with them
- * @throws DocumentFault
+ * @throws InvalidRecordError
  */
 export function readMessage(schema: DescMessage, value: unknown, checked: Checked | undefined): JsonObject {
   const message = decode(schema, value);
@@ -117,7 +117,7 @@ for (const field of organisationFields.values()) if (field.schema !== undefined)
  * Reads one record from JSON, by the wire's JSON mapping (zitadel 1.1).
  * @param value parsed JSON of one element of the section
  * @param checked whether the rules of its fields are looked at (zitadel 3); once for each record is enough
- * @throws DocumentFault
+ * @throws InvalidRecordError
  */
 export function readRecord(section: Section, value: unknown, orgId: string, checked = false): OrganisationRecord {
   const schema = schemas.get(section.name);

@@ -17,18 +17,18 @@ const readableTypes = [
   'application/grpc-web-text',
 ];
 
-/** Answers the calls of one method. */
+/** The responses of one method. */
 export interface RpcResponses {
-  /** Answers a request to the RPC's own path, in whatever protocol it was made. */
+  /** Responds to a request to the RPC's own path, in the request's protocol. */
   rpc(context: Context<HttpEnv>): Promise<Response>;
   /**
-   * Answers a REST request as gRPC or gRPC-Web would, under the HTTP status of the interface.
-   * @param type the media type of the answer
+   * Responds to a REST request as gRPC or gRPC-Web does, but with the interface's HTTP status.
+   * @param type the response's media type
    */
   rest(context: Context<HttpEnv>, type: string, request: JsonObject): Promise<Response>;
 }
 
-/** Loads what a method's calls need: the library, and the descriptors of its messages. */
+/** Loads a method's message descriptors, and creates its responses. */
 export async function createRpcResponses<Caller>(rpc: UnaryRpc<Caller>): Promise<RpcResponses> {
   const method = await rpc.method();
   const handler = rpcHandler(rpc, method);
@@ -56,7 +56,7 @@ async function respond(handler: UniversalHandler, context: Context<HttpEnv>): Pr
   return new Response(text, response);
 }
 
-interface Answered extends Pick<RpcCall, 'failure'> {
+interface RpcResult extends Pick<RpcCall, 'failure'> {
   readonly response: Response;
 }
 
@@ -65,17 +65,17 @@ async function run(
   context: Context<HttpEnv>,
   header: Headers,
   body: UniversalServerRequest['body'],
-): Promise<Answered> {
+): Promise<RpcResult> {
   const call: RpcCall = { requestId: context.get('requestId') };
   const { url, signal } = context.req.raw;
   const contextValues = createContextValues().set(rpcCall, call);
-  const answer = await handler({ httpVersion: '2', method: 'POST', url, header, body, signal, contextValues });
-  if (answer.status === 415) throw mediaTypeUnsupported(readableTypes);
+  const response = await handler({ httpVersion: '2', method: 'POST', url, header, body, signal, contextValues });
+  if (response.status === 415) throw mediaTypeUnsupported(readableTypes);
   if (call.failure !== undefined) context.set('rpcCode', call.failure.code);
-  return { response: await rpcResponse(answer, getOutgoing(context)), ...call };
+  return { response: await rpcResponse(response, getOutgoing(context)), ...call };
 }
 
-/** A message as gRPC frames it, uncompressed: a flag, four bytes of length, the message. */
+/** Frames a message as gRPC does, uncompressed: a flag, four bytes of length, the message. */
 async function* frame(message: Uint8Array): AsyncGenerator<Uint8Array> {
   const head = Buffer.alloc(5);
   head.writeUInt32BE(message.length, 1);
@@ -83,8 +83,8 @@ async function* frame(message: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * An RPC's answer as a Response. Trailers, which a Response cannot have, are set on `outgoing` and announced by the
- * `trailer` header; where there is no message before them they are the headers, as gRPC and gRPC-Web allow and ZITADEL does.
+ * Converts an RPC's response to a Response. A Response cannot have trailers: they are set on `outgoing` and announced by
+ * the `trailer` header. Without a message, they become headers, as gRPC and gRPC-Web allow and ZITADEL does.
  */
 export async function rpcResponse(
   { status, header, body, trailer }: UniversalServerResponse,
@@ -92,20 +92,20 @@ export async function rpcResponse(
 ): Promise<Response> {
   const bytes = await collect(body ?? []);
   const headers = new Headers(header);
-  const alone = bytes.length === 0 ? trailer : trailersAlone(bytes);
-  if (alone !== undefined) {
-    for (const [name, value] of readable(alone)) headers.set(name, value);
+  const trailersOnly = bytes.length === 0 ? trailer : parseTrailersOnly(bytes);
+  if (trailersOnly !== undefined) {
+    for (const [name, value] of reencodeMessage(trailersOnly)) headers.set(name, value);
     return new Response(null, { status, headers });
   }
   if (trailer !== undefined) {
     headers.set('trailer', [...trailer.keys()].join(', '));
-    outgoing?.addTrailers(Object.fromEntries(readable(trailer)));
+    outgoing?.addTrailers(Object.fromEntries(reencodeMessage(trailer)));
   }
   return new Response(bytes, { status, headers });
 }
 
-/** The library encodes more of a message than gRPC's own clients decode. */
-function readable(trailers: Headers): Headers {
+/** Encodes the message again: the library encodes more characters than gRPC's own clients decode. */
+function reencodeMessage(trailers: Headers): Headers {
   const copy = new Headers(trailers);
   const message = copy.get('grpc-message');
   if (message !== null) copy.set('grpc-message', encodeGrpcMessage(decodeURIComponent(message)));
@@ -120,28 +120,28 @@ async function collect(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): 
 
 const textType = /^application\/grpc-web-text(\+proto)?$/i;
 
-/** Whether a content type is gRPC-Web's for clients that cannot read bytes: the same frames in base64. */
+/** Whether a content type is gRPC-Web's text format for clients that cannot read bytes: the same frames in base64. */
 export function isGrpcWebText(contentType: string): boolean {
   return textType.test(contentType);
 }
 
-/** The bytes of a base64 text that arrives in pieces. */
+/** Decodes a base64 text that arrives in chunks. */
 export async function* fromBase64(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let rest = '';
   for await (const chunk of chunks) {
     const text = rest + Buffer.from(chunk).toString('latin1');
-    const whole = text.length - (text.length % 4);
-    rest = text.slice(whole);
-    yield Buffer.from(text.slice(0, whole), 'base64');
+    const decodable = text.length - (text.length % 4);
+    rest = text.slice(decodable);
+    yield Buffer.from(text.slice(0, decodable), 'base64');
   }
   if (rest !== '') yield Buffer.from(rest, 'base64');
 }
 
-/** The flag of a frame that holds trailers, uncompressed; a length of four bytes follows it. */
+/** The flag of an uncompressed trailers frame. A length of four bytes follows it. */
 const trailersFlag = 0x80;
 
-/** The trailers of an answer that has no message before them; undefined where there is one. */
-export function trailersAlone(body: Buffer): Headers | undefined {
+/** Parses the trailers of a gRPC-Web response without a message; returns undefined if there is a message. */
+export function parseTrailersOnly(body: Buffer): Headers | undefined {
   if (body[0] !== trailersFlag) return undefined;
   const lines = body.toString('latin1', 5).split('\r\n').filter(Boolean);
   return new Headers(

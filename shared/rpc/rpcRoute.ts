@@ -15,32 +15,32 @@ const acceptable = [
   'application/grpc+proto',
 ];
 
-/** A method's REST route: where it is, and what its path says in the request message. */
+/** A method's REST route, and the conversion of its path to the request message. */
 export interface RestBinding {
   readonly endpoint: Endpoint;
-  readonly requestOf: (context: Context<HttpEnv>) => JsonObject;
+  readonly toRequest: (context: Context<HttpEnv>) => JsonObject;
 }
 
 /**
- * The two routes of a method: that of the RPC itself, and its REST route, which answers in JSON or, where `Accept` asks for
- * it, as gRPC or gRPC-Web would, under the HTTP status of the interface (docs/decisions/0005-remote-procedure-calls.md).
- * What the RPC protocols need is loaded by the first call that is made in one: it takes longer than all else at the start.
+ * Creates the two routes of a method: the RPC and its REST route. The REST route responds in JSON or, if `Accept` asks for
+ * it, as gRPC or gRPC-Web does, with the interface's HTTP status (docs/decisions/0005-remote-procedure-calls.md).
+ * RPC modules load lazily, on the first RPC: they would take most of the start-up time.
  */
 export function rpcRoutes<Caller>(rpc: UnaryRpc<Caller>, rest: RestBinding): readonly Route[] {
   let loading: Promise<RpcResponses> | undefined;
-  const answers = () => {
+  const loadResponses = () => {
     loading ??= import('./rpcResponses.ts').then(({ createRpcResponses }) => createRpcResponses(rpc));
     return loading;
   };
   const respondRest: Route['handler'] = async (context) => {
     const type = accepts(context, { header: 'Accept', supports: acceptable, default: json });
-    const request = rest.requestOf(context);
-    if (type !== json) return (await answers()).rest(context, type, request);
+    const request = rest.toRequest(context);
+    if (type !== json) return (await loadResponses()).rest(context, type, request);
     const caller = await rpc.authenticate(context.req.header('authorization'));
     return context.json(await rpc.call(caller, request));
   };
   return [
     { ...rest.endpoint, handler: respondRest },
-    { method: 'POST', path: rpc.path, handler: async (context) => (await answers()).rpc(context) },
+    { method: 'POST', path: rpc.path, handler: async (context) => (await loadResponses()).rpc(context) },
   ];
 }

@@ -7,15 +7,15 @@ import { checkObjectName } from '../objectStorage/objectName.ts';
 import type { ObjectLocation } from '../objectStorage/objectStorage.ts';
 import { readServiceAccount } from '../objectStorage/serviceAccount.ts';
 
-/** Says of a message that it is one, where its contract becomes a description. */
+/** The key that marks messages in the JSON Schema of a contract. */
 export const MESSAGE = 'x-message';
 
-/** A field of ZITADEL's that no request may have here; descriptions leave it out. */
-export const refusedField = z.unknown().optional().meta({ not: {} });
+/** A field of ZITADEL's that this service rejects; the OpenAPI document omits it. */
+export const unsupportedField = z.unknown().optional().meta({ not: {} });
 
 /**
- * A request message of the wire's JSON mapping (zitadel 1.1): each field of `shape` is taken by its JSON name and by
- * its snake_case name, both at once are refused, `null` is as if it were not there, unknown fields are dropped.
+ * Creates the contract of a request message in ZITADEL's JSON mapping (zitadel 1.1). Each field of `shape` is accepted by
+ * its JSON name or its snake_case name, but not by both. `null` counts as absent, and unknown fields are dropped.
  */
 export function requestMessage<Shape extends z.ZodRawShape>(shape: Shape) {
   const names = spellings(shape);
@@ -36,14 +36,14 @@ export function requestMessage<Shape extends z.ZodRawShape>(shape: Shape) {
   );
 }
 
-/** The names of a message's fields by both of their spellings. */
+/** Maps both spellings of each field, JSON name and snake_case, to its JSON name. */
 export function spellings(shape: z.ZodRawShape): ReadonlyMap<string, string> {
   return new Map(Object.keys(shape).flatMap((name) => [name, snakeCase(name)].map((alias) => [alias, name])));
 }
 
 /**
- * Checks a request by its message.
- * @throws IdentityError INVALID_ARGUMENT naming every fault with its path, in the snake_case of the interface
+ * Validates a request.
+ * @throws IdentityError INVALID_ARGUMENT that lists every issue with its path, in the snake_case of the interface
  */
 export function readRequest<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const result = schema.safeParse(value);
@@ -53,7 +53,7 @@ export function readRequest<Schema extends z.ZodType>(schema: Schema, value: unk
   throw invalidRequest(issues.map(toViolation));
 }
 
-/** A field's name in the interface: `dataOrgsv1Gcs` is `data_orgsv1_gcs`. */
+/** Converts a JSON name to the interface's snake_case: `dataOrgsv1Gcs` to `data_orgsv1_gcs`. */
 export function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
@@ -63,12 +63,12 @@ function toViolation(issue: z.core.$ZodIssue): FieldViolation {
   return { field: formatPath(path), description: issue.message };
 }
 
-/** The `timeout` of a request: its limit is the deployment's, so it is looked at by `parseDuration`. */
+/** The `timeout` of a request. `parseDuration` validates it, since the maximum is the deployment's. */
 export const timeout = z.string().meta({
   pattern: durationPattern.source,
   format: 'go-duration',
   description:
-    'The longest that the call may take, as a positive duration of Go, such as "30s" or "1h5m". By default, and at most, MAX_TIMEOUT of the deployment.',
+    'The timeout of the call, as a positive Go duration such as "30s" or "1h5m". Default and maximum: the deployment\'s MAX_TIMEOUT.',
 });
 
 /** The object `data_orgsv1_gcs` of the interface (specification 2.6). */
@@ -78,14 +78,14 @@ export const bucketRequest = requestMessage({
   serviceaccountJson: z.string().default('').meta({
     format: 'service-account',
     contentEncoding: 'base64',
-    description: "A service account's credentials file, in base64. It is used for this call, and not kept.",
+    description: "A service account's credentials file, in base64. It is used for this call only, and not stored.",
   }),
 }).meta({ required: ['path', 'bucket', 'serviceaccountJson'] });
 
 /**
- * Where an object is and with which account to reach it.
- * @param field the request's field that holds `request`, for errors
- * @throws IdentityError INVALID_ARGUMENT naming what is wrong
+ * Returns an object's location and the service account that accesses it.
+ * @param field the request's field that holds `request`, for error paths
+ * @throws IdentityError INVALID_ARGUMENT that lists the issues with their paths
  */
 export function objectLocation(request: z.output<typeof bucketRequest>, field: string): ObjectLocation {
   const { bucket, path, serviceaccountJson } = request;

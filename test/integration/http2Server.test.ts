@@ -4,14 +4,14 @@ import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { authHeaderMissing } from '../../shared/errors/errors.ts';
 import { createApp, type Route } from '../../shared/http/app.ts';
-import { type Serving, serve } from '../../shared/http/serve.ts';
+import { type RunningServer, serve } from '../../shared/http/serve.ts';
 import { configureLog } from '../../shared/log.ts';
 import { connectHttp2, type Http2Request, openStream, readStream, requestHttp2 } from '../support/http/http2.ts';
 import { openConnection, readAnswer } from '../support/http/rawHttp.ts';
 
 let entered: PromiseWithResolvers<AbortSignal>;
 let gate: PromiseWithResolvers<void>;
-let serving: Serving;
+let serving: RunningServer;
 
 const routes: Route[] = [
   { method: 'POST', path: '/echo', handler: async (context) => context.text(await context.req.text()) },

@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { authHeaderMissing } from '../../shared/errors/errors.ts';
 import { createApp, type Route } from '../../shared/http/app.ts';
-import { type Serving, serve, serverUrl } from '../../shared/http/serve.ts';
+import { type RunningServer, serve, serverUrl } from '../../shared/http/serve.ts';
 import { createHttpServer } from '../../shared/http/server.ts';
 import { configureLog } from '../../shared/log.ts';
 import { openConnection, readAnswer } from '../support/http/rawHttp.ts';
 
 let gate: PromiseWithResolvers<void>;
 let entered: PromiseWithResolvers<void>;
-let serving: Serving;
+let serving: RunningServer;
 
 const encoder = new TextEncoder();
 const routes: Route[] = [

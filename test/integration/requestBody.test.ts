@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deadlineExceeded } from '../../shared/errors/errors.ts';
 import { createApp } from '../../shared/http/app.ts';
 import { type ReceivedBody, receiveBody } from '../../shared/http/requestBody.ts';
-import { type Serving, serve } from '../../shared/http/serve.ts';
+import { type RunningServer, serve } from '../../shared/http/serve.ts';
 import { configureLog } from '../../shared/log.ts';
 import { openConnection, readAnswer } from '../support/http/rawHttp.ts';
 
@@ -16,7 +16,7 @@ const memoryBytes = 1_000_000;
 const maxBytes = 60_000_000;
 
 let directory: string;
-let serving: Serving;
+let serving: RunningServer;
 let use: (body: ReceivedBody) => Promise<unknown>;
 let signal: AbortSignal;
 let began: PromiseWithResolvers<void>;

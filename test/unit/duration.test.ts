@@ -1,8 +1,8 @@
 import { assert, describe, expect, it } from 'vitest';
-import { goDuration, parseDuration } from '../../shared/duration.ts';
+import { parseDuration, parseGoDuration } from '../../shared/duration.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 
-describe('goDuration', () => {
+describe('parseGoDuration', () => {
   it.each([
     ['300ms', 300],
     ['30s', 30_000],
@@ -19,7 +19,7 @@ describe('goDuration', () => {
     ['1ns', 1e-6],
     ['0s1ms', 1],
   ])('reads %s as %d ms', (text, milliseconds) => {
-    expect(goDuration(text)).toBeCloseTo(milliseconds, 9);
+    expect(parseGoDuration(text)).toBeCloseTo(milliseconds, 9);
   });
 
   it.each([
@@ -47,7 +47,7 @@ describe('goDuration', () => {
     'Infinitys',
     '1s\n',
   ])('refuses %j', (text) => {
-    expect(goDuration(text)).toBeUndefined();
+    expect(parseGoDuration(text)).toBeUndefined();
   });
 });
 

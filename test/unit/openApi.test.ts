@@ -6,7 +6,7 @@ import { configureLog } from '../../shared/log.ts';
 import type { Endpoint } from '../../shared/openapi/endpoint.ts';
 import { describeRequest } from '../../shared/openapi/jsonSchema.ts';
 import { openApiDocument } from '../../shared/openapi/openApiDocument.ts';
-import { refusedField, requestMessage } from '../../shared/wire/requestMessage.ts';
+import { requestMessage, unsupportedField } from '../../shared/wire/requestMessage.ts';
 
 configureLog('silent');
 const record = z.record(z.string(), z.unknown());
@@ -70,7 +70,7 @@ describe('the description of a request', () => {
     inner: requestMessage({ someText: z.string().default('') })
       .meta({ required: ['someText'] })
       .optional(),
-    localOutput: refusedField,
+    localOutput: unsupportedField,
   });
   const schema = describeRequest(message, { properties: { more: {} }, anyOf: [{ required: ['more'] }] });
 
