@@ -7,8 +7,8 @@ const PREFIX = 'idpat_';
 const TOKEN = /^idpat_([A-Za-z0-9_-]{43})([0-9a-f]{8})$/;
 
 /**
- * Generates a personal access token: a prefix, 32 random bytes in base64url, and a CRC-32. The checksum lets the service
- * reject malformed tokens without a database read.
+ * Generates a personal access token: a prefix, 32 random bytes in base64url, and a CRC-32. The checksum lets the
+ * service reject malformed tokens without a database read.
  */
 export function generateToken(): string {
   const secret = randomBytes(32).toString('base64url');

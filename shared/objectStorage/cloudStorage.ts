@@ -10,7 +10,9 @@ import { writeObject } from './writeObject.ts';
 
 /** The options of Cloud Storage. */
 export interface CloudStorageOptions {
-  /** The service's origin, for example `http://127.0.0.1:8082`; by default STORAGE_EMULATOR_HOST if set, else Google's. */
+  /**
+   * The service's origin, for example `http://127.0.0.1:8082`; by default STORAGE_EMULATOR_HOST if set, else Google's.
+   */
   readonly apiEndpoint?: string;
 }
 

@@ -47,7 +47,9 @@ export async function writeObject(
 
 /** The progress of an upload. */
 interface Progress {
-  /** The content's totals, set before the last chunk is sent. From then on the object may be complete despite an error. */
+  /**
+   * The content's totals, set before the last chunk is sent. From then on the object may be complete despite an error.
+   */
   sent: Totals | undefined;
 }
 

@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
 import { type DocumentFields, type FieldName, fieldNames } from './documentFields.ts';
 
-/** Every collection of the store, mostly one for each kind of record. `claims` holds the unique names of an instance. */
+/**
+ * Every collection of the store, mostly one for each kind of record. `claims` holds the unique names of an instance.
+ */
 export const collections = [
   'organisations',
   'settings',
@@ -83,7 +85,9 @@ export interface ScanRange {
 /** A read-only view of the database at one moment. The caller disposes of it. */
 export interface Snapshot extends Reader, AsyncDisposable {
   readonly readTime: Date;
-  /** Yields the documents of a range by ascending id, in batches of some hundreds. Reads only as fast as it is consumed. */
+  /**
+   * Yields the documents of a range by ascending id, in batches of some hundreds. Reads only as fast as it is consumed.
+   */
   scan(range: ScanRange): AsyncIterable<readonly StoredDocument[]>;
 }
 
@@ -111,7 +115,7 @@ export interface Store extends DocumentStore {
 
 /** An error for a commit whose preconditions failed. None of its writes was applied. */
 export class WriteConflictError extends Error {
-  override readonly name = 'WriteConflict';
+  override readonly name = 'WriteConflictError';
 }
 
 /** The size limit of a commit. The emulator hangs above 4 MiB; Cloud Firestore accepts 10 MiB. */

@@ -7,8 +7,8 @@ import { type ReadState, readMany } from './readMany.ts';
 import { contentionPolicy } from './status.ts';
 
 /**
- * Creates the store's method `transaction`. Retries aborted transactions one at a time: concurrent retries would contend
- * for the same locks, and each collision lasts seconds.
+ * Creates the store's method `transaction`. Retries aborted transactions one at a time: concurrent retries would
+ * contend for the same locks, and each collision lasts seconds.
  */
 export function createTransact(connection: FirestoreConnection): Store['transaction'] {
   const enqueue = createSerialQueue();
