@@ -15,8 +15,8 @@ export interface Initialised {
 }
 
 /**
- * Initialises an instance: creates the default organisation, an IAM_OWNER service user and its token (specification
- * 5.3) in one commit.
+ * Initialises an instance: creates the default organisation, an IAM_OWNER service user and its token in one commit
+ * (specification 5.3).
  * @param name the name of the instance and its organisation, and the prefix of the user's name. Distinct names
  * keep an instance's records from colliding with another's in an import.
  * @throws IdentityError when the instance is already initialised

@@ -17,7 +17,10 @@ type ListPath = string;
 /** The phases of an import. Each phase reads the export file once. */
 export const phases = [1, 2, 3, 4] as const;
 
-/** A record's issue by ZITADEL's id and key; the import response's `errors` lists it (zitadel 5.7). */
+/**
+ * A record's issue by ZITADEL's id and key. The import response's `errors` lists it as `ID=<id> Message=<key>`
+ * (zitadel 5.7).
+ */
 export interface RecordIssue {
   readonly id: string;
   readonly key: string;

@@ -88,9 +88,9 @@ function normalisePerson(json: JsonObject, orgId: string): void {
 }
 
 /**
- * Derives the state of a person, because files of older versions have none. A person is new unless the e-mail address
- * is verified or an identity provider is linked (zitadel 5.5). ZITADEL also treats people without a password as new.
- * This service does not, because exports may omit passwords.
+ * Returns a person's state, and derives it for files of older versions, which have none. A person is new unless the
+ * e-mail address is verified or an identity provider is linked (zitadel 5.5). ZITADEL also treats people without a
+ * password as new. This service does not, because exports may omit passwords.
  */
 function personState(json: JsonObject): unknown {
   const isKnown = valueAt(json, 'user.email.isEmailVerified') === true || valueAt(json, 'user.idps') !== undefined;
