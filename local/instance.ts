@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { allRoutes } from '../functions/endpoints.ts';
 import { initialise } from '../shared/accounts/initialise.ts';
 import { instanceMembers } from '../shared/accounts/members.ts';
-import { type NewToken, personalAccessToken } from '../shared/accounts/personalAccessTokens.ts';
+import { createPersonalAccessToken, type NewToken } from '../shared/accounts/personalAccessTokens.ts';
 import { requirePermission } from '../shared/auth/authorise.ts';
 import { readConfig } from '../shared/config.ts';
 import { IdentityError } from '../shared/errors/identityError.ts';
@@ -113,9 +113,9 @@ async function isValid(store: Store, token: string, now: Date): Promise<boolean>
 async function ownerToken(store: Store, name: string, now: Date): Promise<NewToken> {
   const [owner] = await instanceMembers(store, 'IAM_OWNER');
   if (owner === undefined) throw new RangeError(`no IAM_OWNER on ${name}: delete LOCAL_DIR to start over`);
-  const { made, write } = personalAccessToken(owner, now, TOKEN_LIFETIME_MS);
+  const { created, write } = createPersonalAccessToken(owner, now, TOKEN_LIFETIME_MS);
   await store.commit([write]);
-  return made;
+  return created;
 }
 
 async function isNew(store: Store): Promise<boolean> {

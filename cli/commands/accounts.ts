@@ -1,5 +1,5 @@
 import { changeRole } from '../../shared/accounts/members.ts';
-import { listTokens, personalAccessToken } from '../../shared/accounts/personalAccessTokens.ts';
+import { createPersonalAccessToken, listTokens } from '../../shared/accounts/personalAccessTokens.ts';
 import { createServiceUser, deleteServiceUser } from '../../shared/accounts/serviceUsers.ts';
 import { enableOtpEmail, requireUser } from '../../shared/accounts/users.ts';
 import { tokenKey } from '../../shared/auth/token.ts';
@@ -16,9 +16,9 @@ export const otpEmailEnable: Run = async (invocation) => {
 export const patCreate: Run = async (invocation) => {
   const userId = required(invocation, 'user');
   await requireUser(invocation.store, userId, ['orgId']);
-  const { made, write } = personalAccessToken(userId, invocation.now, lifetime(invocation.options.expires));
+  const { created, write } = createPersonalAccessToken(userId, invocation.now, lifetime(invocation.options.expires));
   await invocation.store.commit([write]);
-  return { json: made, text: `token ${made.token} (id ${made.tokenId}), valid until ${made.expiresAt}` };
+  return { json: created, text: `token ${created.token} (id ${created.tokenId}), valid until ${created.expiresAt}` };
 };
 
 /** `identity pat list`. */

@@ -2,10 +2,10 @@ import { instanceInitialised } from '../errors/accountErrors.ts';
 import { instanceKey } from '../instance.ts';
 import { type Store, WriteConflictError } from '../store/store.ts';
 import { instanceMemberWrite } from './members.ts';
-import { personalAccessToken } from './personalAccessTokens.ts';
+import { createPersonalAccessToken } from './personalAccessTokens.ts';
 import { generateId, organisationWrites, serviceUserWrites } from './users.ts';
 
-/** What a new instance has. */
+/** The ids and the first token of a new instance. */
 export interface Initialised {
   readonly orgId: string;
   readonly userId: string;
@@ -15,14 +15,16 @@ export interface Initialised {
 }
 
 /**
- * Makes an instance: a default organisation and in it a service user who is IAM_OWNER, with a personal access token
- * (specification 5.3). All of it or nothing, and only once.
- * @param name of the instance, its organisation and the service user, so that different instances do not collide
+ * Initialises an instance: creates the default organisation, an IAM_OWNER service user and its token in one commit
+ * (specification 5.3).
+ * @param name the name of the instance and its organisation, and the prefix of the user's name. Distinct names
+ * keep an instance's records from colliding with another's in an import.
+ * @throws IdentityError when the instance is already initialised
  */
 export async function initialise(store: Store, name: string, lifetimeMs: number, now: Date): Promise<Initialised> {
   const orgId = generateId();
   const userId = generateId();
-  const { made, write } = personalAccessToken(userId, now, lifetimeMs);
+  const { created, write } = createPersonalAccessToken(userId, now, lifetimeMs);
   try {
     await store.commit([
       {
@@ -39,5 +41,5 @@ export async function initialise(store: Store, name: string, lifetimeMs: number,
     if (!(error instanceof WriteConflictError)) throw error;
     throw instanceInitialised();
   }
-  return { orgId, userId, ...made };
+  return { orgId, userId, ...created };
 }

@@ -6,22 +6,23 @@ import { createWrites, planRecord } from '../organisation/recordPlan.ts';
 import { orgMemberSection } from '../organisation/sections/members.ts';
 import type { DocumentKey, Store, Write } from '../store/store.ts';
 
-/** Where a membership is: on the instance, or on an organisation. */
+/** A user's membership on the instance or in an organisation. */
 export interface Membership {
   readonly userId: string;
+  /** The organisation; undefined for the instance. */
   readonly orgId: string | undefined;
 }
 
 const INSTANCE_MEMBERS = 'instanceMembers';
 const memberSchema = z.object({ userId: z.string() });
 
-/** The write that gives a user roles on the instance. */
+/** Builds the write that creates a user's membership on the instance. */
 export function instanceMemberWrite(userId: string, roles: readonly string[]): Write {
   const body = JSON.stringify({ userId, roles });
   return { type: 'create', key: instanceMemberKey(userId), fields: { partition: INSTANCE_MEMBERS, body } };
 }
 
-/** The ids of the users who hold a role on the instance. */
+/** Lists the ids of the users who hold a role on the instance. */
 export async function instanceMembers(store: Store, role: string): Promise<string[]> {
   await using snapshot = await store.snapshot();
   const ids: string[] = [];
@@ -32,7 +33,10 @@ export async function instanceMembers(store: Store, role: string): Promise<strin
   return ids;
 }
 
-/** Adds a role to a user's membership, or takes it away; a membership without roles is removed. */
+/**
+ * Adds a role to a membership or removes it, and deletes a membership without roles.
+ * @throws IdentityError for a role that is unknown there, or not held when it is removed
+ */
 export function changeRole(store: Store, membership: Membership, role: string, change: 'add' | 'remove', now: Date) {
   checkRole(role, membership.orgId);
   const key = memberKey(membership);
@@ -60,7 +64,7 @@ function memberWrites({ userId, orgId }: Membership, roles: readonly string[], n
 }
 
 function checkRole(role: string, orgId: string | undefined): void {
-  const fitting = knownRoles.filter((known) => isInstanceRole(known) === (orgId === undefined));
-  if (fitting.includes(role)) return;
-  throw roleUnknown(role, orgId === undefined ? 'the instance' : 'an organisation', fitting);
+  const allowed = knownRoles.filter((known) => isInstanceRole(known) === (orgId === undefined));
+  if (allowed.includes(role)) return;
+  throw roleUnknown(role, orgId === undefined ? 'the instance' : 'an organisation', allowed);
 }

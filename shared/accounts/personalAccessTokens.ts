@@ -1,7 +1,7 @@
 import { generateToken, tokenDigest, tokenId, tokenKey } from '../auth/token.ts';
 import type { Store, StoredDocument, Write } from '../store/store.ts';
 
-/** A token just made: `token` is shown this once and never stored. */
+/** A new token. Its secret is returned only here and never stored. */
 export interface NewToken {
   readonly tokenId: string;
   readonly token: string;
@@ -16,8 +16,12 @@ export interface StoredToken {
   readonly expiresAt: string;
 }
 
-/** Makes a personal access token of a user, and the write that stores it. */
-export function personalAccessToken(userId: string, now: Date, lifetimeMs: number): { made: NewToken; write: Write } {
+/** Creates a personal access token for a user, and the write that stores it. */
+export function createPersonalAccessToken(
+  userId: string,
+  now: Date,
+  lifetimeMs: number,
+): { created: NewToken; write: Write } {
   const token = generateToken();
   const id = tokenId(token);
   const expiresAt = new Date(now.getTime() + lifetimeMs).toISOString();
@@ -28,20 +32,20 @@ export function personalAccessToken(userId: string, now: Date, lifetimeMs: numbe
     createdAt: now.toISOString(),
     expiresAt,
   };
-  return { made: { tokenId: id, token, expiresAt }, write: { type: 'create', key: tokenKey(id), fields } };
+  return { created: { tokenId: id, token, expiresAt }, write: { type: 'create', key: tokenKey(id), fields } };
 }
 
-/** A user's tokens, the expired ones included, oldest first. */
+/** Lists a user's tokens, expired ones included, oldest first. */
 export async function listTokens(store: Store, userId: string): Promise<StoredToken[]> {
   await using snapshot = await store.snapshot();
   const tokens: StoredToken[] = [];
   for await (const documents of snapshot.scan({ collection: 'tokens', partition: partition(userId) })) {
-    tokens.push(...documents.map(described));
+    tokens.push(...documents.map(toStoredToken));
   }
-  return tokens.sort((one, other) => one.createdAt.localeCompare(other.createdAt));
+  return tokens.sort((a, b) => a.createdAt.localeCompare(b.createdAt));
 }
 
-function described({ id, createdAt = '', expiresAt = '' }: StoredDocument): StoredToken {
+function toStoredToken({ id, createdAt = '', expiresAt = '' }: StoredDocument): StoredToken {
   return { tokenId: id, createdAt, expiresAt };
 }
 

@@ -18,9 +18,9 @@ import { listTokens } from './personalAccessTokens.ts';
 import { generateId, loginNamesByDomain, requireUser, serviceUserWrites, userClaims } from './users.ts';
 
 /**
- * Makes a service user.
- * @param orgId its organisation; the default organisation where none is given
- * @returns its id
+ * Creates a service user.
+ * @param orgId the user's organisation; by default the default organisation
+ * @returns the user's id
  * @throws IdentityError NOT_FOUND for an unknown organisation, ALREADY_EXISTS for a user name that is taken
  */
 export async function createServiceUser(
@@ -42,7 +42,7 @@ export async function createServiceUser(
 }
 
 /**
- * Deletes a service user with its name, its tokens, its memberships and what else refers to it.
+ * Deletes a service user with its names, tokens, instance membership and the records that refer to it.
  * @throws IdentityError NOT_FOUND for an unknown user, FAILED_PRECONDITION for a person
  */
 export async function deleteServiceUser(store: Store, userId: string): Promise<void> {
@@ -54,7 +54,7 @@ export async function deleteServiceUser(store: Store, userId: string): Promise<v
     ...(await userClaims(store, user)),
     instanceMemberKey(userId),
     ...tokens.map(({ tokenId }) => tokenKey(tokenId)),
-    ...(await recordsReferringTo(store, userId, user.orgId ?? '')),
+    ...(await findReferringRecords(store, userId, user.orgId ?? '')),
   ];
   await store.commit(keys.map((key) => ({ type: 'delete', key })));
 }
@@ -68,12 +68,12 @@ async function requireOrganisation(store: Store, orgId: string): Promise<string>
   return orgId;
 }
 
-/** Where the records of an organisation are that refer to one of its users: memberships, grants, metadata, links, keys. */
-async function recordsReferringTo(store: Store, userId: string, orgId: string): Promise<DocumentKey[]> {
+/** Finds an organisation's records that refer to one of its users: memberships, grants, metadata, links, keys. */
+async function findReferringRecords(store: Store, userId: string, orgId: string): Promise<DocumentKey[]> {
   await using snapshot = await store.snapshot();
   const keys: DocumentKey[] = [];
   for (const section of sections) {
-    for (const path of userPaths(section)) keys.push(...(await matching(snapshot, section, path, userId, orgId)));
+    for (const path of userPaths(section)) keys.push(...(await findMatches(snapshot, section, path, userId, orgId)));
   }
   return keys;
 }
@@ -82,7 +82,7 @@ function userPaths({ references = [] }: Section): string[] {
   return references.filter(({ collection }) => collection === 'users').flatMap(({ key }) => key);
 }
 
-async function matching(
+async function findMatches(
   snapshot: Snapshot,
   section: Section,
   path: string,
@@ -93,8 +93,8 @@ async function matching(
   const keys: DocumentKey[] = [];
   const range = { collection, partition: sectionPartition(orgId, section), fields: ['body'] } as const;
   for await (const documents of snapshot.scan(range)) {
-    const found = documents.filter((document) => readText(document, path, orgId) === userId);
-    keys.push(...found.map(({ id }) => ({ collection, id })));
+    const matches = documents.filter((document) => readText(document, path, orgId) === userId);
+    keys.push(...matches.map(({ id }) => ({ collection, id })));
   }
   return keys;
 }

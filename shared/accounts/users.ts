@@ -10,20 +10,20 @@ import { organisationSection, policyKey } from '../organisation/sections.ts';
 import type { FieldName } from '../store/documentFields.ts';
 import type { DocumentKey, Store, StoredDocument, Write } from '../store/store.ts';
 
-/** A new id: 18 digits, as ZITADEL's are. */
+/** Generates an id of 18 digits, in the format of ZITADEL's ids. */
 export function generateId(): string {
   return `${randomInt(100_000_000, 999_999_999)}${randomInt(100_000_000, 999_999_999)}`;
 }
 
-/** The writes that create an organisation. */
+/** Builds the writes that create an organisation. */
 export function organisationWrites(orgId: string, name: string, now: Date): Write[] {
   const json = { orgId, org: { name }, orgState: 'ORG_STATE_ACTIVE' };
   return createWrites(planRecord(toRecord(organisationSection, json, orgId, false), false), now.toISOString());
 }
 
 /**
- * The writes that create a service user with access token type Bearer (specification 5.3).
- * @param byDomain whether login names of its organisation carry the organisation's domain
+ * Builds the writes that create a service user with access token type Bearer (specification 5.3).
+ * @param byDomain whether the organisation's login names carry its domain
  */
 export function serviceUserWrites(userId: string, orgId: string, name: string, now: Date, byDomain: boolean): Write[] {
   const user = { userName: name, name, accessTokenType: 'ACCESS_TOKEN_TYPE_BEARER' };
@@ -31,7 +31,7 @@ export function serviceUserWrites(userId: string, orgId: string, name: string, n
   return createWrites(planRecord(record, byDomain), now.toISOString());
 }
 
-/** The names that a user holds. */
+/** Finds the claims of a service user's unique names. */
 export async function userClaims(
   store: Store,
   { id, body = '{}', orgId = '' }: StoredDocument,
@@ -43,7 +43,7 @@ export async function userClaims(
 }
 
 /**
- * The stored user, person or service user.
+ * Reads a user, person or service user.
  * @throws IdentityError NOT_FOUND naming the id
  */
 export async function requireUser(store: Store, userId: string, fields: readonly FieldName[]): Promise<StoredDocument> {
@@ -52,7 +52,7 @@ export async function requireUser(store: Store, userId: string, fields: readonly
   return user;
 }
 
-/** Whether login names of an organisation's users carry its domain, as its domain policy says (zitadel 3.4). */
+/** Whether an organisation's login names carry its domain, according to its domain policy (zitadel 3.4). */
 export async function loginNamesByDomain(store: Store, orgId: string): Promise<boolean> {
   const [stored] = await store.getMany([policyKey(orgId, 'loginNames')], ['body']);
   const policy: unknown = JSON.parse(stored?.body ?? 'null');
@@ -60,9 +60,9 @@ export async function loginNamesByDomain(store: Store, orgId: string): Promise<b
 }
 
 /**
- * Gives a person the OTP e-mail factor, in one transaction.
- * @returns the number of changes of the user so far
- * @throws IdentityError NOT_FOUND where no person has this id, ALREADY_EXISTS where the person has the factor
+ * Adds the OTP e-mail factor to a person in one transaction.
+ * @returns the person's sequence after the change
+ * @throws IdentityError NOT_FOUND when no person has this id, ALREADY_EXISTS when the person has the factor
  */
 export function enableOtpEmail(store: Store, userId: string, now: Date): Promise<number> {
   const key = userKey(userId);

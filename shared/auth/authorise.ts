@@ -4,13 +4,13 @@ import type { IdentityError } from '../errors/identityError.ts';
 import { type DocumentKey, documentId, type Reader, type Store, type StoredDocument } from '../store/store.ts';
 import { isWellFormed, matchesDigest, tokenId, tokenKey } from './token.ts';
 
-/** Who calls: a person or a service user whose token is valid now. */
+/** An authenticated caller: a person or a service user with a valid token. */
 export interface Caller {
   readonly userId: string;
 }
 
-/** States in which a user's tokens are refused (zitadel 6.5); they are valid again when the state ends. */
-const refusedStates: ReadonlySet<string> = new Set([
+/** The user states that suspend a user's tokens (zitadel 6.5); the tokens become valid again when the state ends. */
+const blockedStates: ReadonlySet<string> = new Set([
   'USER_STATE_INACTIVE',
   'USER_STATE_LOCKED',
   'USER_STATE_SUSPEND',
@@ -18,7 +18,7 @@ const refusedStates: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Finds the caller by the Authorization header (specification 5.1, zitadel 6.5).
+ * Authenticates the caller by the Authorization header (specification 5.1, zitadel 6.5).
  * @throws IdentityError UNAUTHENTICATED
  */
 export async function authenticate(store: Store, authorization: string | undefined, now: Date): Promise<Caller> {
@@ -31,12 +31,12 @@ export async function authenticate(store: Store, authorization: string | undefin
   if (!matchesDigest(token, stored.digest)) throw tokenInvalid();
   if (stored.expiresAt !== undefined && Date.parse(stored.expiresAt) <= now.getTime()) throw tokenInvalid();
   const [user] = await store.getMany([userKey(stored.ownerId)], ['state']);
-  if (user === undefined || refusedStates.has(user.state ?? '')) throw tokenInvalid();
+  if (user === undefined || blockedStates.has(user.state ?? '')) throw tokenInvalid();
   return { userId: stored.ownerId };
 }
 
-/** How a caller without the permission is refused. */
-const refusals: Readonly<Record<Permission, () => IdentityError>> = {
+/** The error for a missing permission. */
+const deniedErrors: Readonly<Record<Permission, () => IdentityError>> = {
   'iam.write': operationDenied,
   'user.write': userDenied,
 };
@@ -44,24 +44,24 @@ const refusals: Readonly<Record<Permission, () => IdentityError>> = {
 const memberSchema = z.object({ roles: z.array(z.string()).default([]) });
 
 /**
- * Checks that the caller holds a permission on the instance or, where `orgId` is given, on that organisation.
+ * Checks that the caller holds a permission on the instance or on the organisation `orgId`.
  * @throws IdentityError PERMISSION_DENIED
  */
 export async function authorise(reader: Reader, caller: Caller, permission: Permission, orgId?: string): Promise<void> {
   const keys = [instanceMemberKey(caller.userId)];
   if (orgId !== undefined) keys.push(organisationMemberKey(orgId, caller.userId));
   const memberships = await reader.getMany(keys);
-  if (!memberships.some((membership) => grants(parseRoles(membership), permission))) throw refusals[permission]();
+  if (!memberships.some((membership) => grants(parseRoles(membership), permission))) throw deniedErrors[permission]();
 }
 
-/** The roles that a stored membership gives. */
+/** Parses the roles of a stored membership. */
 export function parseRoles(membership: StoredDocument | undefined): readonly string[] {
   return membership?.body === undefined ? [] : memberSchema.parse(JSON.parse(membership.body)).roles;
 }
 
 /**
- * Admits a request by its Authorization header: its caller must hold a permission on the instance (specification 5,
- * zitadel 6.5). To be called before anything else of the request is looked at, so that nobody else learns from it.
+ * Checks by the Authorization header that the caller holds a permission on the instance (specification 5, zitadel 6.5).
+ * Must run before any other check of the request, so that unauthorised callers learn nothing from its errors.
  * @throws IdentityError UNAUTHENTICATED, PERMISSION_DENIED
  */
 export async function requirePermission(
@@ -75,16 +75,12 @@ export async function requirePermission(
 }
 
 /**
- * What a caller may be allowed to do. Export and import need `iam.write`, though ZITADEL's export is content with
- * `iam.read`: an export hands out credentials, and the interface (specification 5.2) asks for the IAM Owner on both
- * sides.
+ * A permission. Export and import both require `iam.write`, because the interface requires an IAM_OWNER for both
+ * (specification 5.2). ZITADEL's export requires only `iam.read`, although it returns credentials.
  */
 export type Permission = 'iam.write' | 'user.write';
 
-/**
- * The roles that hold permissions here, as ZITADEL's defaults have them (zitadel 7.2). Other roles are kept, and hold
- * none.
- */
+/** The permissions of each role, as in ZITADEL's defaults (zitadel 7.2). Other roles are stored but grant none. */
 const roles: ReadonlyMap<string, readonly Permission[]> = new Map([
   ['IAM_OWNER', ['iam.write', 'user.write']],
   ['IAM_ORG_MANAGER', ['user.write']],
@@ -94,30 +90,30 @@ const roles: ReadonlyMap<string, readonly Permission[]> = new Map([
   ['ORG_USER_MANAGER', ['user.write']],
 ]);
 
-/** Roles that are given on the instance; all others are given on an organisation. */
+/** Whether a role applies to the instance; all other roles apply to an organisation. */
 export function isInstanceRole(role: string): boolean {
   return role.startsWith('IAM_');
 }
 
-/** Whether any of `held` grants `permission`. */
+/** Whether any of the roles in `held` grants `permission`. */
 export function grants(held: readonly string[], permission: Permission): boolean {
   return held.some((role) => roles.get(role)?.includes(permission));
 }
 
-/** The names of all roles that grant something here. */
+/** The names of all roles that grant permissions. */
 export const knownRoles: readonly string[] = [...roles.keys()];
 
-/** Where a user's roles on the instance are stored. They are not part of any organisation, so no export has them. */
+/** Returns the key of a user's membership on the instance. No organisation owns it, so no export contains it. */
 export function instanceMemberKey(userId: string): DocumentKey {
   return { collection: 'members', id: documentId('instance', userId) };
 }
 
-/** Where a user's roles on an organisation are stored: a record of the section `orgMembers`. */
+/** Returns the key of a user's membership in an organisation, a record of the section `orgMembers`. */
 export function organisationMemberKey(orgId: string, userId: string): DocumentKey {
   return { collection: 'members', id: documentId('organisation', orgId, userId) };
 }
 
-/** Where a user, person or service user, is stored. */
+/** Returns the key of a user, person or service user. */
 export function userKey(userId: string): DocumentKey {
   return { collection: 'users', id: documentId(userId) };
 }

@@ -13,7 +13,7 @@ export async function hashPassword(password: string): Promise<string> {
   return `$argon2id$v=19$m=19456,t=2,p=1$${encode(salt)}$${encode(await deriveTag(password, salt))}`;
 }
 
-/** Whether `encoded` is a hash that `hashPassword` made of `password`; false for a hash of any other kind. */
+/** Whether `encoded` is a hash of `password` by `hashPassword`; false for hashes of any other format. */
 export async function verifyPassword(password: string, encoded: string): Promise<boolean> {
   const [, salt, tag] = ENCODED.exec(encoded) ?? [];
   if (salt === undefined || tag === undefined) return false;

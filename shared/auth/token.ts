@@ -2,43 +2,43 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { DocumentKey } from '../store/store.ts';
 
-/** By this secret scanners know a personal access token. */
+/** The prefix by which secret scanners recognise a personal access token. */
 const PREFIX = 'idpat_';
 const TOKEN = /^idpat_([A-Za-z0-9_-]{43})([0-9a-f]{8})$/;
 
 /**
- * A new personal access token: a prefix, 32 random bytes in base64url, and a CRC-32, so that garbage is refused without
- * a database read.
+ * Generates a personal access token: a prefix, 32 random bytes in base64url, and a CRC-32. The checksum lets the
+ * service reject malformed tokens without a database read.
  */
 export function generateToken(): string {
   const secret = randomBytes(32).toString('base64url');
   return `${PREFIX}${secret}${checksum(secret)}`;
 }
 
-/** Whether `token` has the form and the checksum of a personal access token. */
+/** Whether `token` has the format and the checksum of a personal access token. */
 export function isWellFormed(token: string): boolean {
   const [, secret, sum] = TOKEN.exec(token) ?? [];
   return secret !== undefined && sum === checksum(secret);
 }
 
-/** The token's id, by which it is stored and revoked: half of its SHA-256, which tells nothing of the token. */
+/** Derives the id by which a token is stored and revoked: half of its SHA-256, which does not reveal the token. */
 export function tokenId(token: string): string {
   return tokenDigest(token).slice(0, 32);
 }
 
-/** What is stored of a token. */
+/** Computes the digest that the store keeps instead of the token. */
 export function tokenDigest(token: string): string {
   return hash('sha256', token);
 }
 
-/** Whether `digest` is the token's, told in constant time. */
+/** Whether `digest` is the token's digest, compared in constant time. */
 export function matchesDigest(token: string, digest: string): boolean {
-  const own = Buffer.from(tokenDigest(token), 'hex');
-  const stored = Buffer.from(digest, 'hex');
-  return own.length === stored.length && timingSafeEqual(own, stored);
+  const actual = Buffer.from(tokenDigest(token), 'hex');
+  const expected = Buffer.from(digest, 'hex');
+  return actual.length === expected.length && timingSafeEqual(actual, expected);
 }
 
-/** Where a token is stored. */
+/** Returns the key of a stored token. */
 export function tokenKey(id: string): DocumentKey {
   return { collection: 'tokens', id };
 }

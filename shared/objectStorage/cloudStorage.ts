@@ -8,15 +8,17 @@ import type { Target } from './storageError.ts';
 import { startUpload } from './uploadSession.ts';
 import { writeObject } from './writeObject.ts';
 
-/** Where Cloud Storage is, when it is neither Google's nor at STORAGE_EMULATOR_HOST. */
+/** The options of Cloud Storage. */
 export interface CloudStorageOptions {
-  /** An origin, for example `http://127.0.0.1:8082`. */
+  /**
+   * The service's origin, for example `http://127.0.0.1:8082`; by default STORAGE_EMULATOR_HOST if set, else Google's.
+   */
   readonly apiEndpoint?: string;
 }
 
 /**
- * Cloud Storage. Each call has a client of its own, with that call's account, and needs no more than the permission
- * storage.objects.create (write) or storage.objects.get (pin, read).
+ * Creates access to Cloud Storage. Each call has its own client with that call's account. An account needs only the
+ * permission storage.objects.create (write) or storage.objects.get (pin, read).
  */
 export function createCloudStorage({ apiEndpoint }: CloudStorageOptions = {}): ObjectStorage {
   return {
@@ -39,16 +41,16 @@ function createTarget({ bucket, path }: ObjectLocation, use: Target['use']): Tar
   return { bucket, path, use };
 }
 
-/** What a client may do: no wider scope is ever asked for. */
+/** The OAuth scope of a client; it never requests a wider one. */
 export type StorageScope = 'read_only' | 'read_write';
 
 const maxRetryDelaySeconds = 2;
 
 /**
- * A Cloud Storage client for one call, with the caller's account. It signs its own tokens, so nothing but the storage
- * endpoint is called. The library sends no credentials to another endpoint than Google's unless it is told to, and
- * takes STORAGE_EMULATOR_HOST for a base URL without the API's path; both are put right here.
- * @param apiEndpoint the origin of the service; by default STORAGE_EMULATOR_HOST where it is set, else Google's
+ * Creates a Cloud Storage client for one call with the caller's account. The client signs its own tokens, so it calls
+ * only the storage endpoint. By default the library sends credentials only to Google's endpoint, and uses
+ * STORAGE_EMULATOR_HOST as a base URL without the API's path; this function corrects both.
+ * @param apiEndpoint the service's origin; by default STORAGE_EMULATOR_HOST if set, else Google's
  */
 export function openStorage(account: ServiceAccount, scope: StorageScope, apiEndpoint?: string): Storage {
   const authClient = new JWT({

@@ -43,9 +43,9 @@ const objectRules: readonly Rule[] = [
 ];
 
 /**
- * Checks a bucket's and an object's name by Cloud Storage's naming rules, so that neither can mean anything else in a URL.
+ * Checks a bucket's and an object's name by Cloud Storage's naming rules, so that neither can change a URL's meaning.
  * @param field the path of the request field that holds `bucket` and `path`, for example `gcs_output`; '' for none
- * @throws IdentityError INVALID_ARGUMENT with a violation for each of the two that is wrong
+ * @throws IdentityError INVALID_ARGUMENT with a violation for each invalid name
  */
 export function checkObjectName(name: { readonly bucket: string; readonly path: string }, field: string): void {
   const prefix = field === '' ? '' : `${field}.`;

@@ -22,7 +22,7 @@ interface Generation {
 }
 
 /**
- * Finds the present generation of an object.
+ * Pins the current generation of an object.
  * @throws IdentityError naming the object
  */
 export async function pinObject(storage: Storage, target: Target): Promise<PinnedObject> {
@@ -36,31 +36,31 @@ export async function pinObject(storage: Storage, target: Target): Promise<Pinne
   return { generation, size, read: (signal) => read(pinned, signal) };
 }
 
-// The library's own read stream neither checks a CRC32C over a range nor goes on where a connection broke.
+// The library's own read stream neither verifies the CRC32C of a range nor resumes after a broken connection.
 async function* read(pinned: Generation, signal: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
   const backoff = new Backoff(storagePolicy, signal);
   const crc32c = new CRC32C();
   let position = 0;
   do {
-    const before = position;
+    const start = position;
     try {
-      for await (const piece of open(pinned, position, signal)) {
-        position += piece.length;
-        crc32c.update(piece);
-        yield piece;
+      for await (const chunk of open(pinned, position, signal)) {
+        position += chunk.length;
+        crc32c.update(chunk);
+        yield chunk;
       }
-      if (position < pinned.size) throw cutShort;
+      if (position < pinned.size) throw prematureEnd;
     } catch (reason) {
-      if (position > before) backoff.progressed();
+      if (position > start) backoff.progressed();
       if (!(await backoff.failed(reason))) throw storageError(reason, pinned.target);
     }
   } while (position < pinned.size);
   if (position !== pinned.size || crc32c.toString() !== pinned.crc32c) throw objectCorrupted(pinned.target);
 }
 
-const cutShort = { code: 'ERR_STREAM_PREMATURE_CLOSE', message: 'the answer ended too early' };
+const prematureEnd = { code: 'ERR_STREAM_PREMATURE_CLOSE', message: 'the response ended too early' };
 
-/** The bytes from `start` on, in one request, which is ended when the reader stops early. */
+/** Reads the bytes from `start` on in one request, and aborts it when the reader stops early. */
 async function* open(pinned: Generation, start: number, signal: AbortSignal): AsyncGenerator<Buffer, void, void> {
   const { storage, target, generation } = pinned;
   const stop = new AbortController();
@@ -76,10 +76,10 @@ async function* open(pinned: Generation, start: number, signal: AbortSignal): As
       validateStatus: (code) => code === (start === 0 ? 200 : 206) || code === 404,
     });
     if (status === 404) throw objectReplaced(target);
-    yield* pieces.parse(data);
+    yield* byteStream.parse(data);
   } finally {
     stop.abort();
   }
 }
 
-const pieces = z.instanceof(Readable).transform((stream): AsyncIterable<Buffer> => stream);
+const byteStream = z.instanceof(Readable).transform((stream): AsyncIterable<Buffer> => stream);

@@ -3,11 +3,13 @@ import { z } from 'zod';
 import { invalidRequest } from '../errors/errors.ts';
 import type { ServiceAccount } from './objectStorage.ts';
 
-/** A Google key file has 2.4 KB; what is much larger is not one. */
+/** The length limit of the field; Google's key files have about 2.4 KB. */
 const maxLength = 64 * 1024;
 
-/** The other kinds of Google credentials. They can name URLs, files or programs to run, so none may reach a Google library. */
-const refusedTypes = [
+/**
+ * The other types of Google credentials. They can name URLs, files or executables, so none may reach a Google library.
+ */
+const unsupportedTypes = [
   'authorized_user',
   'external_account',
   'external_account_authorized_user',
@@ -32,47 +34,47 @@ const keyFile = z.object({
 });
 
 /**
- * Reads the service account out of a request field: the base64 of the key file that Google issues.
- * The key file comes from outside, so nothing of it is taken but the address and the key, and every other type of
- * credential is refused. No error repeats anything of the content.
+ * Reads a service account from a request field that contains a Google key file in base64.
+ * The key file is untrusted: only its address and key are used, and other types of credentials are rejected. No error
+ * repeats the content.
  * @param base64 standard or URL-safe, with or without padding and line breaks
  * @param field the path of the request field, for example `gcs_output.serviceaccount_json`
- * @throws IdentityError INVALID_ARGUMENT that names the field and the fault
+ * @throws IdentityError INVALID_ARGUMENT naming the field and the issue
  */
 export function readServiceAccount(base64: string, field: string): ServiceAccount {
-  const refuse = (description: string) => invalidRequest([{ field, description }]);
-  const file = keyFile.safeParse(serviceAccountFile(base64, refuse));
-  if (!file.success) throw refuse(file.error.issues[0]?.message ?? 'must be a service account key file');
+  const invalid = (description: string) => invalidRequest([{ field, description }]);
+  const file = keyFile.safeParse(serviceAccountFile(base64, invalid));
+  if (!file.success) throw invalid(file.error.issues[0]?.message ?? 'must be a service account key file');
   const key = privateKey(file.data.private_key);
-  if (key === undefined) throw refuse('invalid private_key: must be a PEM private key');
-  if (key.asymmetricKeyType !== 'rsa') throw refuse('invalid private_key: must be an RSA key');
+  if (key === undefined) throw invalid('invalid private_key: must be a PEM private key');
+  if (key.asymmetricKeyType !== 'rsa') throw invalid('invalid private_key: must be an RSA key');
   return { clientEmail: file.data.client_email, privateKey: pem(key) };
 }
 
-type Refuse = (description: string) => Error;
+type CreateError = (description: string) => Error;
 
-function serviceAccountFile(base64: string, refuse: Refuse): unknown {
-  const file = looksLikeKeyFile.safeParse(parseJson(decode(base64, refuse), refuse));
-  if (!file.success) throw refuse('must be the base64 of a service account key file: missing type');
+function serviceAccountFile(base64: string, invalid: CreateError): unknown {
+  const file = looksLikeKeyFile.safeParse(parseJson(decode(base64, invalid), invalid));
+  if (!file.success) throw invalid('must be the base64 of a service account key file: missing type');
   const { type } = file.data;
-  if (refusedTypes.includes(type)) throw refuse(`unsupported credential type ${type}: use service_account`);
-  if (type !== 'service_account') throw refuse('unknown credential type: use service_account');
+  if (unsupportedTypes.includes(type)) throw invalid(`unsupported credential type ${type}: use service_account`);
+  if (type !== 'service_account') throw invalid('unknown credential type: use service_account');
   return file.data;
 }
 
-function decode(base64: string, refuse: Refuse): string {
-  if (base64.length > maxLength) throw refuse('too large for a service account key file');
+function decode(base64: string, invalid: CreateError): string {
+  if (base64.length > maxLength) throw invalid('too large for a service account key file');
   const compact = base64.replace(/\s/g, '');
-  if (compact === '') throw refuse('must not be empty');
-  if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(compact)) throw refuse('must be base64');
+  if (compact === '') throw invalid('must not be empty');
+  if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(compact)) throw invalid('must be base64');
   return Buffer.from(compact, 'base64').toString('utf8');
 }
 
-function parseJson(text: string, refuse: Refuse): unknown {
+function parseJson(text: string, invalid: CreateError): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw refuse('must be the base64 of a JSON file');
+    throw invalid('must be the base64 of a JSON file');
   }
 }
 

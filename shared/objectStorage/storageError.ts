@@ -12,14 +12,15 @@ import {
 } from '../errors/storageErrors.ts';
 import type { RetryPolicy } from '../retry.ts';
 
-/** An object, and what was to be done with it. */
+/** An object and its intended use. */
 export interface Target {
   readonly bucket: string;
   readonly path: string;
   readonly use: 'write' | 'read';
 }
 
-// The library has two kinds of errors: ApiError has the status in `code`, GaxiosError in `status` and a network error in `code`.
+// The library throws two kinds of errors. ApiError has its status in `code`; GaxiosError has it in `status`, and a
+// network error's name in `code`.
 const libraryError = z.object({
   message: z.string(),
   code: z.union([z.number(), z.string()]).optional(),
@@ -29,8 +30,8 @@ const libraryError = z.object({
 const roles = { write: 'Storage Object Creator', read: 'Storage Object Viewer' } as const;
 
 /**
- * Our error for what the library threw. Only the status and the code are taken over: the library's errors carry the
- * whole request.
+ * Converts an error of the library. The result's cause has only the status or the code: the library's errors contain
+ * the full request with its credentials.
  */
 export function storageError(reason: unknown, target: Target): IdentityError {
   if (reason instanceof IdentityError) return reason;
@@ -44,7 +45,7 @@ export function storageError(reason: unknown, target: Target): IdentityError {
     case 403:
       return objectForbidden(target, roles[target.use]);
     case 404:
-      return missing(target, message);
+      return notFound(target, message);
     case 412:
       return objectExists(target);
     default:
@@ -54,7 +55,7 @@ export function storageError(reason: unknown, target: Target): IdentityError {
   }
 }
 
-/** Whether the same request can succeed later: the connection failed, or the service is overloaded or out of order. */
+/** Whether a request may succeed on retry: the connection failed, or the service is overloaded or unavailable. */
 function isTransient(reason: unknown): boolean {
   if (reason instanceof IdentityError) return false;
   const { status, code } = describe(reason);
@@ -62,10 +63,10 @@ function isTransient(reason: unknown): boolean {
   return status === 408 || status === 429 || status >= 500;
 }
 
-// An upload can miss only the bucket. A read that misses the bucket is told so in words alone.
-function missing(target: Target, message: string): IdentityError {
-  const noBucket = target.use === 'write' || message.includes('bucket does not exist');
-  return noBucket ? bucketNotFound(target) : objectNotFound(target);
+// For an upload, only the bucket can be missing. For a read, only the message distinguishes bucket from object.
+function notFound(target: Target, message: string): IdentityError {
+  const isBucketMissing = target.use === 'write' || message.includes('bucket does not exist');
+  return isBucketMissing ? bucketNotFound(target) : objectNotFound(target);
 }
 
 interface Description {
@@ -78,10 +79,11 @@ interface Description {
 function describe(reason: unknown): Description {
   const parsed = libraryError.safeParse(reason);
   const { code, status, message } = parsed.success ? parsed.data : { message: '' };
-  const number = status ?? (typeof code === 'number' ? code : undefined);
-  const word = typeof code === 'string' ? code : undefined;
-  return { status: number, code: word, message, cause: new Error(`Cloud Storage: ${number ?? word ?? 'no answer'}`) };
+  const httpStatus = status ?? (typeof code === 'number' ? code : undefined);
+  const name = typeof code === 'string' ? code : undefined;
+  const cause = new Error(`Cloud Storage: ${httpStatus ?? name ?? 'no response'}`);
+  return { status: httpStatus, code: name, message, cause };
 }
 
-/** For a service that cannot be reached for a moment: gives up after some ten seconds without progress. */
+/** The policy for transient errors; gives up after about ten seconds without progress. */
 export const storagePolicy: RetryPolicy = { attempts: 7, initialDelayMs: 300, maxDelayMs: 10_000, isTransient };

@@ -5,7 +5,7 @@ import { storageUnavailable } from '../errors/storageErrors.ts';
 import { Backoff } from '../retry.ts';
 import { storageError, storagePolicy, type Target } from './storageError.ts';
 
-/** A resumable upload that was begun. Nothing of it is visible before its last byte has come, and it expires by itself. */
+/** A resumable upload in progress. Its object is invisible until the upload is complete. It expires by itself. */
 export interface UploadSession {
   readonly storage: Storage;
   readonly uri: string;
@@ -14,17 +14,17 @@ export interface UploadSession {
 
 const finishedObject = z.object({ generation: z.coerce.string(), size: z.coerce.number(), crc32c: z.string() });
 
-/** What Cloud Storage says of an object once it is complete. */
+/** Cloud Storage's metadata of a complete object. */
 export type FinishedObject = z.infer<typeof finishedObject>;
 
-/** How far an upload has come: how many bytes are kept, and the object if it is finished. */
+/** The state of an upload: the number of persisted bytes, and the object once it is complete. */
 export interface UploadState {
-  readonly kept: number;
+  readonly persisted: number;
   readonly object: FinishedObject | undefined;
 }
 
 /**
- * Begins an upload that creates its object only where there is none.
+ * Starts an upload on the precondition that the object does not exist.
  * @throws IdentityError naming the object
  */
 export async function startUpload(storage: Storage, target: Target): Promise<UploadSession> {
@@ -37,9 +37,9 @@ export async function startUpload(storage: Storage, target: Target): Promise<Upl
 }
 
 /**
- * Sends one chunk until all of it is kept; what got lost with a connection is sent again from where it stopped.
- * The library's own upload stream is not used: to another endpoint than Google's it sends no credentials, and it
- * neither stops a request that is under way nor notices that an upload whose last answer was lost has succeeded.
+ * Sends one chunk until all of it is persisted; after a transient error, queries the state and resumes from there.
+ * The library's own upload stream does not serve here. It sends credentials only to Google's endpoint, cannot abort a
+ * request in flight, and does not detect success when the last response is lost.
  * @throws IdentityError naming the object; the signal's reason after an abort
  */
 export async function sendChunk(session: UploadSession, chunk: Chunk, signal: AbortSignal): Promise<UploadState> {
@@ -50,23 +50,26 @@ export async function sendChunk(session: UploadSession, chunk: Chunk, signal: Ab
   };
   let from: number | undefined = chunk.start;
   for (;;) {
-    const asked: Promise<UploadState> =
-      from === undefined ? askState(session, signal) : sendFrom(session, chunk, from, signal);
-    const state: UploadState | undefined = await asked.catch(pause);
-    if (state !== undefined && isSettled(state, chunk)) return state;
-    const kept: number | undefined = state && checkKept(session, chunk, state.kept);
-    if (kept !== undefined && kept === from) await pause(nothingKept);
-    else if (kept !== undefined && from !== undefined) backoff.progressed();
-    from = kept;
+    const response: Promise<UploadState> =
+      from === undefined ? queryState(session, signal) : sendFrom(session, chunk, from, signal);
+    const state: UploadState | undefined = await response.catch(pause);
+    if (state !== undefined && isPersisted(state, chunk)) return state;
+    const persisted: number | undefined = state && checkPosition(session, chunk, state.persisted);
+    if (persisted !== undefined && persisted === from) await pause(noProgress);
+    else if (persisted !== undefined && from !== undefined) backoff.progressed();
+    from = persisted;
   }
 }
 
-/** Asks how far an upload has come. */
-export function askState(session: UploadSession, signal: AbortSignal): Promise<UploadState> {
+/** Queries an upload's state. */
+export function queryState(session: UploadSession, signal: AbortSignal): Promise<UploadState> {
   return put(session, { 'content-range': 'bytes */*' }, undefined, signal);
 }
 
-/** Ends an upload that shall not be finished. Resolves to whether it was still unfinished. */
+/**
+ * Cancels an upload.
+ * @returns whether the upload was still incomplete
+ */
 export async function cancelUpload(session: UploadSession, signal: AbortSignal): Promise<boolean> {
   const { status } = await session.storage.authClient.request({
     ...common,
@@ -81,24 +84,24 @@ export async function cancelUpload(session: UploadSession, signal: AbortSignal):
 const common = { redirect: 'manual', retry: false } as const;
 const incomplete = 308;
 const cancelled = 499;
-const nothingKept = { status: 503, message: 'nothing of a chunk was kept' };
+const noProgress = { status: 503, message: 'no byte of the chunk was persisted' };
 
-function isSettled(state: UploadState, chunk: Chunk): boolean {
+function isPersisted(state: UploadState, chunk: Chunk): boolean {
   if (state.object !== undefined) return true;
-  return chunk.whole === undefined && state.kept === chunk.start + chunk.bytes.length;
+  return chunk.totals === undefined && state.persisted === chunk.start + chunk.bytes.length;
 }
 
-function checkKept(session: UploadSession, chunk: Chunk, kept: number): number {
-  if (kept >= chunk.start && kept <= chunk.start + chunk.bytes.length) return kept;
-  throw storageUnavailable(session.target, new Error(`the upload stands at ${kept}, not at ${chunk.start}`));
+function checkPosition(session: UploadSession, chunk: Chunk, position: number): number {
+  if (position >= chunk.start && position <= chunk.start + chunk.bytes.length) return position;
+  throw storageUnavailable(session.target, new Error(`the upload is at byte ${position}, not at ${chunk.start}`));
 }
 
 function sendFrom(session: UploadSession, chunk: Chunk, from: number, signal: AbortSignal): Promise<UploadState> {
-  const rest = chunk.bytes.subarray(from - chunk.start);
-  const range = rest.length === 0 ? '*' : `${from}-${from + rest.length - 1}`;
-  const headers = { 'content-range': `bytes ${range}/${chunk.whole?.size ?? '*'}` };
-  if (chunk.whole === undefined) return put(session, headers, rest, signal);
-  return put(session, { ...headers, 'x-goog-hash': `crc32c=${chunk.whole.crc32c}` }, rest, signal);
+  const bytes = chunk.bytes.subarray(from - chunk.start);
+  const range = bytes.length === 0 ? '*' : `${from}-${from + bytes.length - 1}`;
+  const headers = { 'content-range': `bytes ${range}/${chunk.totals?.size ?? '*'}` };
+  if (chunk.totals === undefined) return put(session, headers, bytes, signal);
+  return put(session, { ...headers, 'x-goog-hash': `crc32c=${chunk.totals.crc32c}` }, bytes, signal);
 }
 
 async function put(
@@ -110,7 +113,7 @@ async function put(
   const {
     status,
     data,
-    headers: answer,
+    headers: responseHeaders,
   } = await storage.authClient.request<unknown>({
     ...common,
     method: 'PUT',
@@ -120,26 +123,28 @@ async function put(
     ...(bytes === undefined || bytes.length === 0 ? {} : { data: bytes }),
     validateStatus: (code) => code === 200 || code === 201 || code === incomplete || code === 404 || code === 410,
   });
-  if (status === 404 || status === 410) throw storageUnavailable(target, new Error('the upload session has gone'));
+  if (status === 404 || status === 410)
+    throw storageUnavailable(target, new Error('the upload session no longer exists'));
   if (status !== incomplete) return finished(finishedObject.parse(data));
-  return { kept: Number(/-(\d+)$/.exec(answer.get('range') ?? '')?.[1] ?? -1) + 1, object: undefined };
+  const lastByte = /-(\d+)$/.exec(responseHeaders.get('range') ?? '')?.[1] ?? -1;
+  return { persisted: Number(lastByte) + 1, object: undefined };
 }
 
-const finished = (object: FinishedObject): UploadState => ({ kept: object.size, object });
+const finished = (object: FinishedObject): UploadState => ({ persisted: object.size, object });
 
-/** Consecutive bytes of an object. The last chunk, which may be empty, brings what is known of the whole. */
+/** Consecutive bytes of an object. Only the last chunk, which may be empty, has the totals of the object. */
 export interface Chunk {
   readonly start: number;
   readonly bytes: Uint8Array;
-  readonly whole: { readonly size: number; readonly crc32c: string } | undefined;
+  readonly totals: { readonly size: number; readonly crc32c: string } | undefined;
 }
 
-/** After so many bytes the event loop gets a turn, so that content that never waits does not hold up what is being sent. */
-const turnSize = 512 * 1024;
+/** The number of bytes between two yields to the event loop, so that a synchronous source cannot starve the upload. */
+const yieldInterval = 512 * 1024;
 
 /**
- * Cuts content into chunks of `size` bytes; only the last can be shorter. Two buffers are used in turn, so a chunk is
- * valid until the chunk after the next one is asked for.
+ * Splits content into chunks of `size` bytes; only the last can be shorter. Two buffers alternate, so a chunk is valid
+ * until the consumer requests the chunk after the next one.
  */
 export async function* splitChunks(
   content: AsyncIterable<Uint8Array>,
@@ -147,23 +152,23 @@ export async function* splitChunks(
 ): AsyncGenerator<Chunk, void, void> {
   const crc32c = new CRC32C();
   let [buffer, spare]: [Buffer, Buffer | undefined] = [Buffer.allocUnsafeSlow(size), undefined];
-  let [start, filled, sinceTurn] = [0, 0, 0];
+  let [start, filled, sinceYield] = [0, 0, 0];
   for await (const piece of content) {
-    sinceTurn += piece.length;
-    if (sinceTurn >= turnSize) sinceTurn = await setImmediate(0);
+    sinceYield += piece.length;
+    if (sinceYield >= yieldInterval) sinceYield = await setImmediate(0);
     crc32c.update(Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength));
-    for (let taken = 0; taken < piece.length; ) {
+    for (let consumed = 0; consumed < piece.length; ) {
       if (filled === size) {
-        yield { start, bytes: buffer, whole: undefined };
+        yield { start, bytes: buffer, totals: undefined };
         [buffer, spare] = [spare ?? Buffer.allocUnsafeSlow(size), buffer];
         start += size;
         filled = 0;
       }
-      const part = piece.subarray(taken, taken + size - filled);
+      const part = piece.subarray(consumed, consumed + size - filled);
       buffer.set(part, filled);
       filled += part.length;
-      taken += part.length;
+      consumed += part.length;
     }
   }
-  yield { start, bytes: buffer.subarray(0, filled), whole: { size: start + filled, crc32c: crc32c.toString() } };
+  yield { start, bytes: buffer.subarray(0, filled), totals: { size: start + filled, crc32c: crc32c.toString() } };
 }

@@ -2,25 +2,28 @@ import { untilAborted } from '../async.ts';
 import { objectCorrupted } from '../errors/storageErrors.ts';
 import type { WrittenObject } from './objectStorage.ts';
 import {
-  askState,
   type Chunk,
   cancelUpload,
   type FinishedObject,
+  queryState,
   sendChunk,
   splitChunks,
   type UploadSession,
 } from './uploadSession.ts';
 
-/** A multiple of 256 KiB, as Cloud Storage wants it. Two are held at a time: one is sent while the next one fills. */
+/**
+ * The size of a chunk; Cloud Storage requires a multiple of 256 KiB. Memory holds two chunks: one is sent while the
+ * next one fills.
+ */
 const chunkSize = 8 * 1024 * 1024;
 
-/** How long the cancelling of a failed upload may take. */
+/** The timeout for cancelling a failed upload. */
 const cancelMs = 2_000;
 
 /**
- * Sends content into an upload and finishes it. When anything fails or `signal` aborts, the upload is cancelled and the
- * error passed on, unless the object turns out to be complete: then that is the result.
- * @throws IdentityError naming the object; whatever `content` throws; the signal's reason
+ * Uploads content and finishes the object. After an error or an abort, cancels the upload and rethrows the reason; if
+ * the object turns out to be complete, returns it instead.
+ * @throws IdentityError naming the object; the errors of `content`; the signal's reason
  */
 export async function writeObject(
   session: UploadSession,
@@ -28,26 +31,29 @@ export async function writeObject(
   signal: AbortSignal,
 ): Promise<WrittenObject> {
   const stop = new AbortController();
-  const either = AbortSignal.any([signal, stop.signal]);
-  const chunks = splitChunks(untilAborted(content, either), chunkSize);
-  const progress: Progress = { last: undefined };
+  const abort = AbortSignal.any([signal, stop.signal]);
+  const chunks = splitChunks(untilAborted(content, abort), chunkSize);
+  const progress: Progress = { sent: undefined };
   try {
-    return await sendAll(session, chunks, either, progress);
+    return await sendAll(session, chunks, abort, progress);
   } catch (reason) {
     stop.abort(reason);
     await chunks.return();
-    const complete = await settle(session, progress);
+    const complete = await cancelUnlessComplete(session, progress);
     if (complete === undefined) throw reason;
     return complete;
   }
 }
 
-/** The last chunk, once it is being sent: from then on the object may be complete whatever fails. */
+/** The progress of an upload. */
 interface Progress {
-  last: Whole | undefined;
+  /**
+   * The content's totals, set before the last chunk is sent. From then on the object may be complete despite an error.
+   */
+  sent: Totals | undefined;
 }
 
-type Whole = NonNullable<Chunk['whole']>;
+type Totals = NonNullable<Chunk['totals']>;
 
 async function sendAll(
   session: UploadSession,
@@ -56,26 +62,26 @@ async function sendAll(
   progress: Progress,
 ): Promise<WrittenObject> {
   let chunk = await chunks.next();
-  while (!chunk.done && chunk.value.whole === undefined) {
+  while (!chunk.done && chunk.value.totals === undefined) {
     [chunk] = await Promise.all([chunks.next(), sendChunk(session, chunk.value, signal)]);
   }
-  if (chunk.done || chunk.value.whole === undefined) throw new Error('the content ended without a last chunk');
-  progress.last = chunk.value.whole;
+  if (chunk.done || chunk.value.totals === undefined) throw new Error('the content ended without a last chunk');
+  progress.sent = chunk.value.totals;
   const { object } = await sendChunk(session, chunk.value, signal);
   if (object === undefined) throw new Error('the last chunk did not finish the upload');
-  return written(session, object, chunk.value.whole);
+  return verify(session, object, chunk.value.totals);
 }
 
-function written({ target }: UploadSession, object: FinishedObject, sent: Whole): WrittenObject {
+function verify({ target }: UploadSession, object: FinishedObject, sent: Totals): WrittenObject {
   if (object.size !== sent.size || object.crc32c !== sent.crc32c) throw objectCorrupted(target);
   return { bucket: target.bucket, path: target.path, ...object };
 }
 
-// Whether cancelling works does not matter to the caller: an unfinished upload shows nothing, and expires by itself.
-async function settle(session: UploadSession, { last }: Progress): Promise<WrittenObject | undefined> {
+// A failed cancellation is harmless: an unfinished upload is invisible and expires by itself.
+async function cancelUnlessComplete(session: UploadSession, { sent }: Progress): Promise<WrittenObject | undefined> {
   const signal = AbortSignal.timeout(cancelMs);
   const cancelled = await cancelUpload(session, signal).catch(() => false);
-  if (cancelled || last === undefined) return undefined;
-  const state = await askState(session, signal).catch(() => undefined);
-  return state?.object === undefined ? undefined : written(session, state.object, last);
+  if (cancelled || sent === undefined) return undefined;
+  const state = await queryState(session, signal).catch(() => undefined);
+  return state?.object === undefined ? undefined : verify(session, state.object, sent);
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Credentials, isList, type Section } from './section.ts';
 import { sections } from './sections.ts';
 
-/** What an export says of itself, after its organisations: an import refuses a file that does not match it. */
+/** The schema of an export file's manifest, which follows the organisations. An import rejects a mismatching file. */
 export const manifestSchema = z.object({
   version: z.literal(1),
   instance: z.string(),
@@ -15,13 +15,13 @@ export const manifestSchema = z.object({
 /** The manifest of an export. */
 export type Manifest = z.infer<typeof manifestSchema>;
 
-/** What of a record goes into a manifest. */
+/** A record's contribution to a manifest. */
 export interface ManifestEntry {
   readonly section: string;
   readonly orgId: string;
-  /** Digest of the record's canonical JSON without credentials. */
+  /** The digest of the record's canonical JSON without credentials. */
   readonly digest: string;
-  /** The credentials that travel with it. */
+  /** The credentials that the file carries. */
   readonly credentials: Credentials;
   readonly otpEmail: boolean;
 }
@@ -29,8 +29,8 @@ export interface ManifestEntry {
 const MODULUS = 1n << 256n;
 
 /**
- * Counts records and adds up their hashes modulo 2^256, so that neither the order of organisations nor that of lists
- * matters, nothing is held, and every lost, added or changed record shows.
+ * A running tally of records: their counts and the sum of their hashes modulo 2^256. The sum detects each lost, added
+ * or changed record. It needs constant memory and is independent of order.
  */
 export class ManifestTally {
   private sum = 0n;
@@ -43,7 +43,7 @@ export class ManifestTally {
     this.count(section);
   }
 
-  /** Counts an organisation, whose own record is counted under its section. */
+  /** Counts an organisation; `add` counts its record under the section `org`. */
   addOrganisation(): void {
     this.count('orgs');
   }
@@ -61,39 +61,39 @@ export class ManifestTally {
   }
 }
 
-const form = 'each in the form of ZITADEL’s message `zitadel.admin.v1.DataOrg`';
-const records = Object.fromEntries(sections.map((section) => [section.name, recordsSchema(section)]));
-const plain = {
+const recordForm = 'each in the form of ZITADEL’s message `zitadel.admin.v1.DataOrg`';
+const recordFields = Object.fromEntries(sections.map((section) => [section.name, recordsSchema(section)]));
+const plainFields = {
   org: z.looseObject({ name: z.string().optional() }),
   orgState: z.string(),
 };
 
-/** An export file as it is written: organisations, then what the export says of itself. */
+/** The schema of an export file as an export writes it. */
 export const exportFile = z
   .strictObject({
     orgs: z.array(
       z
-        .strictObject({ ...optional({ ...plain, ...records }), orgId: z.string() })
-        .meta({ id: 'Organisation', description: `An organisation with its records, ${form}.` }),
+        .strictObject({ ...optional({ ...plainFields, ...recordFields }), orgId: z.string() })
+        .meta({ id: 'Organisation', description: `An organisation with its records, ${recordForm}.` }),
     ),
     manifest: manifestSchema,
   })
   .meta({ id: 'ExportFile' });
 
 /**
- * An export file as an import takes it: by both spellings, with unknown fields, which are passed over, and `null` for what
- * is not there. For descriptions only: such a file is never held whole.
+ * The schema of an export file as an import accepts it: with both spellings of names, ignored unknown fields, and
+ * `null` for absent values. It serves descriptions only, because an import streams the file.
  */
 export const importedFile = z
   .object({
     orgs: z
       .array(
         z
-          .object({ ...nullish({ ...plain, ...records }), orgId: z.string() })
-          .meta({ id: 'GivenOrganisation', description: `An organisation with its records, ${form}.` }),
+          .object({ ...nullish({ ...plainFields, ...recordFields }), orgId: z.string() })
+          .meta({ id: 'GivenOrganisation', description: `An organisation with its records, ${recordForm}.` }),
       )
       .nullish(),
-    manifest: manifestSchema.nullish().describe('What the file is compared with, where it has one.'),
+    manifest: manifestSchema.nullish().describe('The manifest that the import verifies the file against.'),
   })
   .meta({
     id: 'GivenFile',
@@ -108,9 +108,9 @@ function recordsSchema(section: Section): z.ZodType {
 }
 
 function optional(shape: Record<string, z.ZodType>): Record<string, z.ZodType> {
-  return Object.fromEntries(Object.entries(shape).map(([name, contract]) => [name, contract.optional()]));
+  return Object.fromEntries(Object.entries(shape).map(([name, schema]) => [name, schema.optional()]));
 }
 
 function nullish(shape: Record<string, z.ZodType>): Record<string, z.ZodType> {
-  return Object.fromEntries(Object.entries(shape).map(([name, contract]) => [name, contract.nullish()]));
+  return Object.fromEntries(Object.entries(shape).map(([name, schema]) => [name, schema.nullish()]));
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json/jsonObject.ts';
 import type { RecordIssue } from './section.ts';
 
-/** What a clear password must have: ZITADEL's policy, as the organisation document has it (zitadel 2.2). */
+/** A password complexity policy, in the fields of ZITADEL's organisation document (zitadel 2.2). */
 export interface PasswordComplexity {
   readonly minLength: number;
   readonly hasLowercase: boolean;
@@ -10,7 +10,7 @@ export interface PasswordComplexity {
   readonly hasSymbol: boolean;
 }
 
-/** What holds for organisations without a policy of their own (zitadel 3.4). */
+/** The policy of organisations without their own (zitadel 3.4). */
 export const defaultComplexity: PasswordComplexity = {
   minLength: 8,
   hasLowercase: true,
@@ -19,7 +19,7 @@ export const defaultComplexity: PasswordComplexity = {
   hasSymbol: true,
 };
 
-/** Reads a policy from its record in canonical form, in which what is false is left out. */
+/** Parses a policy from its canonical record, which omits false values. */
 export function parseComplexity(policy: JsonObject): PasswordComplexity {
   return {
     minLength: Number(policy.minLength ?? 0),
@@ -32,7 +32,7 @@ export function parseComplexity(policy: JsonObject): PasswordComplexity {
 
 const key = (name: string) => `Errors.User.PasswordComplexityPolicy.${name}`;
 
-/** Why a password is too weak (zitadel 3.4); undefined when it is not. */
+/** Checks a clear password against a policy (zitadel 3.4). */
 export function complexityIssue(policy: PasswordComplexity, password: string): RecordIssue | undefined {
   if ([...password].length < policy.minLength) return { id: 'DOMAIN-HuJf6', key: key('MinLength') };
   if (policy.hasLowercase && !/\p{Ll}/u.test(password)) return { id: 'DOMAIN-co3Xw', key: key('HasLower') };
@@ -43,8 +43,8 @@ export function complexityIssue(policy: PasswordComplexity, password: string): R
 }
 
 /**
- * The formats of password hashes that verifiers are known for (zitadel 5.6), by the name of each. A hash in any other
- * format can be kept, but nobody can log in with it.
+ * The password hash formats with known verifiers (zitadel 5.6), by name. Hashes in other formats can be imported, but
+ * nobody can log in with them.
  */
 const formats: ReadonlyMap<string, RegExp> = new Map([
   ['bcrypt', /^\$2[abxy]?\$\d\d\$[./A-Za-z0-9]{53}$/],
@@ -60,10 +60,10 @@ const formats: ReadonlyMap<string, RegExp> = new Map([
   ['sha512crypt', /^\$6\$(?:rounds=\d+\$)?[^$]{0,16}\$[./0-9A-Za-z]{86}$/],
 ]);
 
-/** The names of the formats that can be verified. */
+/** The names of the verifiable formats. */
 export const passwordHashFormats: readonly string[] = [...formats.keys()];
 
-/** The name of a hash's format; undefined where no known verifier can read it. */
+/** Finds the name of a hash's format; undefined for a hash without a known verifier. */
 export function passwordHashFormat(hash: string): string | undefined {
   return passwordHashFormats.find((name) => formats.get(name)?.test(hash));
 }

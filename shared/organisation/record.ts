@@ -7,38 +7,38 @@ import type { DocumentFields } from '../store/documentFields.ts';
 import { checkRules } from './rules.ts';
 import { type Credential, type Credentials, type Section, sectionPartition } from './section.ts';
 
-/** Something in a document that is not as the contract says. */
+/** An issue of one field of an export file. */
 export interface FieldIssue {
-  /** Where, from the record on: `user.email.email`; empty for the record itself. */
+  /** The field's path within its record, such as `user.email.email`; empty for the record itself. */
   readonly path: string;
   readonly reason: string;
-  /** How ZITADEL puts it, where it does. */
+  /** ZITADEL's text of the same issue, if it has one. */
   readonly message?: string;
 }
 
-/** A part of a document is not as the contract says, in one or more of its fields. */
+/** An error for a part of an export file with one or more invalid fields. */
 export class InvalidRecordError extends Error {
   override readonly name = 'InvalidRecordError';
   readonly issues: readonly FieldIssue[];
 
-  constructor(fields: readonly FieldIssue[]) {
-    super(fields.map(({ path, reason }) => (path === '' ? reason : `${path}: ${reason}`)).join('; '));
-    this.issues = fields;
+  constructor(issues: readonly FieldIssue[]) {
+    super(issues.map(({ path, reason }) => (path === '' ? reason : `${path}: ${reason}`)).join('; '));
+    this.issues = issues;
   }
 }
 
-/** A field of the organisation document, in either of its shapes (zitadel 2). */
+/** A field of ZITADEL's organisation document, v1 or v2 (zitadel 2). */
 export interface OrganisationField {
-  /** Its JSON name. */
+  /** The field's JSON name. */
   readonly name: string;
   readonly list: boolean;
-  /** What its value, or each element of its list, is; none where it is a string or an enum. */
+  /** The schema of the field's value or list elements; undefined for a string or an enum. */
   readonly schema: DescMessage | undefined;
 }
 
 /**
- * The fields of an organisation in both shapes by both of their spellings. A v2 export is also taken where a v1 document
- * is expected, so the shapes are read as one: a field that both have is v2's, and v1 adds its own four.
+ * The fields of v1 and v2 organisations, by both of their spellings. Every import accepts both versions, so this is
+ * their union: v2 defines the common fields, and v1 adds its own four.
  */
 export const organisationFields: ReadonlyMap<string, OrganisationField> = new Map(
   [...DataOrgV1Schema.fields, ...DataOrgSchema.fields].flatMap((field) => {
@@ -59,25 +59,27 @@ function describe(field: DescField): OrganisationField {
 }
 
 /**
- * Reads a message by the wire's JSON mapping (zitadel 1.1), and gives it back in canonical form: fields in the
- * descriptor's order under their JSON names, defaults left out.
- * @param checked where the rules that the descriptor carries are to be looked at (zitadel 3): the section, whose
- * credentials may be missing, since an export without them is as good as one with them
+ * Parses a message by the wire's JSON mapping (zitadel 1.1) and returns it in canonical form: fields in the
+ * descriptor's order under their JSON names, without defaults.
+ * @param checked the section, to check the descriptor's rules (zitadel 3). Its credentials may be missing, because an
+ * export may omit them.
  * @throws InvalidRecordError
  */
 export function readMessage(schema: DescMessage, value: unknown, checked: Checked | undefined): JsonObject {
   const message = decode(schema, value);
   const encoded = toJson(schema, message);
   const json = isJsonObject(encoded) ? encoded : {};
-  const faults =
-    checked === undefined ? [] : checkRules(schema, message).filter(({ path }) => !isLeftOut(checked, json, path));
-  if (faults.length > 0) throw new InvalidRecordError(faults);
+  const issues =
+    checked === undefined
+      ? []
+      : checkRules(schema, message).filter(({ path }) => !isOmittedCredential(checked, json, path));
+  if (issues.length > 0) throw new InvalidRecordError(issues);
   return json;
 }
 
 type Checked = Pick<Section, 'credentials'>;
 
-function isLeftOut({ credentials = [] }: Checked, json: JsonObject, path: string): boolean {
+function isOmittedCredential({ credentials = [] }: Checked, json: JsonObject, path: string): boolean {
   return credentials.some((credential) => credential.path === path) && valueAt(json, path) === undefined;
 }
 
@@ -89,22 +91,22 @@ function decode(schema: DescMessage, value: unknown): Message {
   }
 }
 
-/** What JSON.parse returns is JSON: this is where the types are told so. */
+/** Narrows the result of JSON.parse, which is always JSON, to its type. */
 function asJson(value: unknown): JsonValue {
   return value as JsonValue;
 }
 
-/** A record of the organisation document in canonical form, apart from its credentials. */
+/** A record in canonical form, separate from its credentials. */
 export interface OrganisationRecord {
   readonly section: Section;
   readonly orgId: string;
   readonly json: JsonObject;
-  /** Canonical JSON: fields in the descriptors' order, defaults left out, credentials taken out. */
+  /** Canonical JSON: fields in the descriptors' order, without defaults and credentials. */
   readonly body: string;
   /** SHA-256 of `body`, base64url. */
   readonly digest: string;
   readonly credentials: Credentials;
-  /** A password that the document holds in clear: it is hashed before it is stored. */
+  /** A clear password from the export file, to be hashed before it is stored. */
   readonly clearPassword: string | undefined;
   readonly state: string | undefined;
   readonly otpEmail: boolean;
@@ -114,9 +116,9 @@ const schemas = new Map<string, DescMessage>();
 for (const field of organisationFields.values()) if (field.schema !== undefined) schemas.set(field.name, field.schema);
 
 /**
- * Reads one record from JSON, by the wire's JSON mapping (zitadel 1.1).
- * @param value parsed JSON of one element of the section
- * @param checked whether the rules of its fields are looked at (zitadel 3); once for each record is enough
+ * Parses one record by the wire's JSON mapping (zitadel 1.1).
+ * @param value the parsed JSON of one element of the section
+ * @param checked whether to check the rules of its fields (zitadel 3); checking each record once is enough
  * @throws InvalidRecordError
  */
 export function readRecord(section: Section, value: unknown, orgId: string, checked = false): OrganisationRecord {
@@ -132,13 +134,13 @@ export function readRecord(section: Section, value: unknown, orgId: string, chec
   return toRecord(section, json, orgId, section.otpEmail === true && hasOtpEmail(value));
 }
 
-/** Makes a record of canonical JSON, which is changed: defaults are filled in and credentials taken out. */
+/** Creates a record from canonical JSON. Normalises `json` in place and removes its credentials. */
 export function toRecord(section: Section, json: JsonObject, orgId: string, otpEmail: boolean): OrganisationRecord {
   section.normalise?.(json, orgId);
   const credentials: { [Field in Credential['field']]?: string } = {};
   for (const { path, field } of section.credentials ?? []) {
-    const taken = takeAt(json, path);
-    if (taken !== undefined) credentials[field] = taken;
+    const credential = takeAt(json, path);
+    if (credential !== undefined) credentials[field] = credential;
   }
   const clearPassword = section.clearPassword === undefined ? undefined : takeAt(json, section.clearPassword);
   const state = json.state ?? json.orgState;
@@ -146,7 +148,7 @@ export function toRecord(section: Section, json: JsonObject, orgId: string, otpE
     section,
     orgId,
     json,
-    ...sealed(json),
+    ...serialise(json),
     credentials,
     clearPassword: credentials.passwordHash === undefined ? clearPassword : undefined,
     state: typeof state === 'string' ? state : undefined,
@@ -154,13 +156,13 @@ export function toRecord(section: Section, json: JsonObject, orgId: string, otpE
   };
 }
 
-/** A record's text and what that is recognised by, made anew when its JSON has changed. */
-export function sealed(json: JsonObject): Pick<OrganisationRecord, 'body' | 'digest'> {
+/** Serialises a record's JSON and computes its digest. Must run after every change of the JSON. */
+export function serialise(json: JsonObject): Pick<OrganisationRecord, 'body' | 'digest'> {
   const body = JSON.stringify(json);
   return { body, digest: hash('sha256', body, 'base64url') };
 }
 
-/** The fields in which a record is stored, apart from those that say when. */
+/** Builds the stored fields of a record, except its sequence and timestamps. */
 export function storedFields(record: OrganisationRecord): DocumentFields {
   return {
     partition: sectionPartition(record.orgId, record.section),
@@ -173,7 +175,7 @@ export function storedFields(record: OrganisationRecord): DocumentFields {
   };
 }
 
-/** Our own field beside ZITADEL's, in both spellings. */
+/** Whether a person's JSON sets our additional field `otpEmail`, in either spelling. */
 function hasOtpEmail(value: unknown): boolean {
   if (!isJsonObject(value)) return false;
   if ('otpEmail' in value && 'otp_email' in value) {

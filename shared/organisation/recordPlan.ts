@@ -4,20 +4,20 @@ import { type DocumentKey, documentId, type Write } from '../store/store.ts';
 import { type OrganisationRecord, storedFields } from './record.ts';
 import type { RecordIssue, Reference, ReservedName, UniqueName } from './section.ts';
 
-/** A name that a record claims, and the fault when another record holds it. */
+/** A name that a record claims, and the issue when another record has claimed it. */
 interface PlannedClaim {
   readonly key: DocumentKey;
   readonly taken: RecordIssue;
 }
 
-/** A name that a record must not use where another organisation claims it, and the fault then. */
+/** A name that a record must not use when another organisation has claimed it, and the issue then. */
 export interface PlannedReserve {
   readonly type: string;
   readonly name: string;
   readonly reserved: RecordIssue;
 }
 
-/** Where a record goes and what it claims. */
+/** A record with its key, claims and reserved names. */
 export interface RecordPlan {
   readonly record: OrganisationRecord;
   readonly key: DocumentKey;
@@ -25,7 +25,10 @@ export interface RecordPlan {
   readonly reserves: readonly PlannedReserve[];
 }
 
-/** Plans a record. `loginNamesByDomain`: whether its organisation's login names carry the organisation's domain. */
+/**
+ * Plans a record.
+ * @param loginNamesByDomain whether the organisation's login names carry its domain
+ */
 export function planRecord(record: OrganisationRecord, loginNamesByDomain: boolean): RecordPlan {
   const { section, json, orgId } = record;
   const id = documentId(...section.key.map((path) => textAt(json, path, orgId)));
@@ -42,7 +45,7 @@ function plannedClaimKey(unique: UniqueName, { json, orgId }: OrganisationRecord
   return claimKey(unique.type, parts, scope);
 }
 
-/** Where a name is claimed. Names are compared without regard to case, as ZITADEL compares them. */
+/** Returns the key of a name's claim. Names are case-insensitive, as in ZITADEL. */
 export function claimKey(type: string, parts: readonly string[], scope: readonly string[] = []): DocumentKey {
   return { collection: 'claims', id: documentId(type, ...scope, ...parts.map((part) => part.toLowerCase())) };
 }
@@ -53,18 +56,21 @@ function plannedReserves({ type, suffixOf, reserved }: ReservedName, { json, org
   return at < 0 ? [] : [{ type, name: text.slice(at + 1), reserved }];
 }
 
-/** What a claim stores as its owner. */
+/** Returns the path of a document, which a claim stores as its owner. */
 export function documentPath({ collection, id }: DocumentKey): string {
   return `${collection}/${id}`;
 }
 
-/** The write that creates a record, without its claims. `createdAt` marks it as made by this import. */
+/**
+ * Builds the write that creates a record, without its claims.
+ * @param createdAt the creation time, which also identifies the import that created the record
+ */
 export function createRecord({ record, key }: RecordPlan, createdAt: string): Write & { type: 'create' } {
   const fields: DocumentFields = { ...storedFields(record), sequence: 1, createdAt, changedAt: createdAt };
   return { type: 'create', key, fields };
 }
 
-/** The writes that create a record with all its claims. */
+/** Builds the writes that create a record and its claims. */
 export function createWrites(plan: RecordPlan, createdAt: string): Write[] {
   const claims = plan.claims.map(
     ({ key }): Write => ({
@@ -76,13 +82,13 @@ export function createWrites(plan: RecordPlan, createdAt: string): Write[] {
   return [createRecord(plan, createdAt), ...claims];
 }
 
-/** Where a record's reference leads to. */
+/** A record's reference with the key of its target. */
 export interface PlannedReference {
   readonly reference: Reference;
   readonly key: DocumentKey;
 }
 
-/** The references of a record, those of lists one by one. */
+/** Lists a record's references, one for each element of a list. */
 export function planReferences({ section, json, orgId }: OrganisationRecord): PlannedReference[] {
   return (section.references ?? []).flatMap((reference) =>
     expandKeys(reference, (path) => textsAt(json, path, orgId))
@@ -91,11 +97,11 @@ export function planReferences({ section, json, orgId }: OrganisationRecord): Pl
   );
 }
 
-/** The keys that a reference's paths lead to: one, or one for each element of the list that one of them leads through. */
-function expandKeys({ key }: Reference, textsOf: (path: string) => readonly string[]): string[][] {
+/** Expands a reference's paths to keys: a single one, or one for each element of the list that a path expands. */
+function expandKeys({ key }: Reference, readTexts: (path: string) => readonly string[]): string[][] {
   let keys: string[][] = [[]];
   for (const path of key) {
-    const texts = textsOf(path);
+    const texts = readTexts(path);
     keys = keys.flatMap((parts) => texts.map((text) => [...parts, text]));
   }
   return keys;

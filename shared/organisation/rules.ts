@@ -8,17 +8,18 @@ import {
   type StringRules,
 } from '@zitadel/proto/validate/validate_pb.js';
 
-/** A broken rule: where in the message, in JSON names (`user.email.email`), and why. */
+/** A broken rule. */
 interface RuleIssue {
+  /** The field's path in JSON names, such as `user.email.email`. */
   readonly path: string;
   readonly reason: string;
-  /** The same as ZITADEL says it (zitadel 3.2): each message and field on the way. */
+  /** ZITADEL's text of the issue, with each message and field on the path (zitadel 3.2). */
   readonly message: string;
 }
 
 interface FieldCheck {
   readonly field: DescField;
-  /** `ImportHumanUserRequest_Email.Email`, the field as ZITADEL's Go code calls it. */
+  /** The field's name in ZITADEL's Go code, such as `ImportHumanUserRequest_Email.Email`. */
   readonly goName: string;
   readonly rules: FieldRules | undefined;
   readonly nested: readonly FieldCheck[];
@@ -28,34 +29,36 @@ const EMBEDDED = 'embedded message failed validation';
 const compiled = new Map<string, readonly FieldCheck[]>();
 
 /**
- * Checks a message by the rules that its descriptor carries (zitadel 3), nested ones included.
- * @returns every broken rule, one a field; none where all hold
+ * Checks a message and its nested messages against the rules of its descriptor (zitadel 3).
+ * @returns at most one broken rule for each value
  */
 export function checkRules(schema: DescMessage, message: Message): RuleIssue[] {
-  const faults: RuleIssue[] = [];
-  checkMessage(compileChecks(schema), message, '', '', faults);
-  return faults;
+  const issues: RuleIssue[] = [];
+  checkMessage(compileChecks(schema), message, '', '', issues);
+  return issues;
 }
 
-/** A field of the document as ZITADEL's messages lead to what is inside it: `invalid DataOrg.HumanUsers[3]: … | caused by: `. */
+/**
+ * Builds the prefix of ZITADEL's message for an issue inside a field: `invalid DataOrg.HumanUsers[3]: … | caused by: `.
+ */
 export function causedBy(owner: string, protoName: string, index?: number): string {
-  const at = index === undefined ? '' : `[${index}]`;
-  return `invalid ${owner}.${goCase(protoName)}${at}: ${EMBEDDED} | caused by: `;
+  const position = index === undefined ? '' : `[${index}]`;
+  return `invalid ${owner}.${goCase(protoName)}${position}: ${EMBEDDED} | caused by: `;
 }
 
 function checkMessage(
   checks: readonly FieldCheck[],
   message: object,
   path: string,
-  lead: string,
-  faults: RuleIssue[],
+  prefix: string,
+  issues: RuleIssue[],
 ): void {
   for (const check of checks) {
     const value: unknown = Reflect.get(message, check.field.localName);
     const values = Array.isArray(value) && check.field.fieldKind === 'list' ? value : [value];
-    for (const [index, one] of values.entries()) {
-      const at = check.field.fieldKind === 'list' ? `[${index}]` : '';
-      checkField(check, one, `${path}${check.field.jsonName}${at}`, at, lead, faults);
+    for (const [index, element] of values.entries()) {
+      const position = check.field.fieldKind === 'list' ? `[${index}]` : '';
+      checkField(check, element, `${path}${check.field.jsonName}${position}`, position, prefix, issues);
     }
   }
 }
@@ -64,28 +67,28 @@ function checkField(
   check: FieldCheck,
   value: unknown,
   path: string,
-  at: string,
-  lead: string,
-  faults: RuleIssue[],
+  position: string,
+  prefix: string,
+  issues: RuleIssue[],
 ): void {
   const reason = check.rules === undefined ? undefined : brokenRule(check.rules, check.field, value);
   if (reason !== undefined) {
-    faults.push({ path, reason, message: `${lead}invalid ${check.goName}${at}: ${reason}` });
+    issues.push({ path, reason, message: `${prefix}invalid ${check.goName}${position}: ${reason}` });
   } else if (check.nested.length > 0 && typeof value === 'object' && value !== null) {
     checkMessage(
       check.nested,
       value,
       `${path}.`,
-      `${lead}invalid ${check.goName}${at}: ${EMBEDDED} | caused by: `,
-      faults,
+      `${prefix}invalid ${check.goName}${position}: ${EMBEDDED} | caused by: `,
+      issues,
     );
   }
 }
 
-/** The fields of a message that have rules, or lead to fields that have. */
+/** Compiles the checks of a message's fields that have rules themselves or in nested messages. */
 function compileChecks(schema: DescMessage): readonly FieldCheck[] {
-  const known = compiled.get(schema.typeName);
-  if (known !== undefined) return known;
+  const cached = compiled.get(schema.typeName);
+  if (cached !== undefined) return cached;
   const checks = schema.fields
     .map((field) => compileCheck(schema, field))
     .filter((check) => check.rules ?? check.nested.length > 0);
@@ -102,7 +105,7 @@ function compileCheck(schema: DescMessage, field: DescField): FieldCheck {
   };
 }
 
-/** A nested message's name has its parents' before it, with underscores. */
+/** Builds a message's name in Go, which joins the names of parent messages with underscores. */
 function goMessageName({ name, parent }: DescMessage): string {
   return parent === undefined ? name : `${goMessageName(parent)}_${name}`;
 }
@@ -111,7 +114,9 @@ function goCase(name: string): string {
   return name.replace(/(?:^|_)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Why a value breaks the rules of its field, in ZITADEL's words (zitadel 3.2); undefined when it does not. */
+/**
+ * Finds the reason why a value breaks its field's rules, in ZITADEL's words (zitadel 3.2); undefined if it is valid.
+ */
 function brokenRule({ type, message }: FieldRules, field: DescField, value: unknown): string | undefined {
   if (value === undefined) return message?.required ? 'value is required' : undefined;
   if (type.case === 'string' && typeof value === 'string') return stringReason(type.value, value);
@@ -136,23 +141,26 @@ function stringReason(rules: StringRules, value: string): string | undefined {
   return rules.wellKnown.case === 'email' ? emailReason(value) : undefined;
 }
 
-/** Characters outside the basic plane are one rune but two units, so only a text that seems too long needs counting. */
-function runeCount(value: string, most: number): number {
-  return value.length > most ? [...value].length : value.length;
+/**
+ * Returns the length in runes, or the length in UTF-16 units where that is within `max`. A rune has one or two units,
+ * so only longer texts need counting.
+ */
+function runeCount(value: string, max: number): number {
+  return value.length > max ? [...value].length : value.length;
 }
 
-function lengthReason(least: number, most: number, length: number, unit: string): string | undefined {
-  const limited = most > 0;
-  if (length >= least && (!limited || length <= most)) return undefined;
-  if (least > 0 && limited) return `value length must be between ${least} and ${most} ${unit}, inclusive`;
-  return least > 0 ? `value length must be at least ${least} ${unit}` : `value length must be at most ${most} ${unit}`;
+function lengthReason(min: number, max: number, length: number, unit: string): string | undefined {
+  const hasMax = max > 0;
+  if (length >= min && (!hasMax || length <= max)) return undefined;
+  if (min > 0 && hasMax) return `value length must be between ${min} and ${max} ${unit}, inclusive`;
+  return min > 0 ? `value length must be at least ${min} ${unit}` : `value length must be at most ${max} ${unit}`;
 }
 
 function emailReason(value: string): string | undefined {
-  const wrong = 'value must be a valid email address';
-  if (value === '') return `${wrong} | caused by: mail: no address`;
-  if (!value.includes('@')) return `${wrong} | caused by: mail: missing '@' or angle-addr`;
-  return /^[^\s@<>()[\]\\,;:"]{1,64}@[^\s@<>()[\]\\,;:"]{1,255}$/u.test(value) ? undefined : wrong;
+  const invalid = 'value must be a valid email address';
+  if (value === '') return `${invalid} | caused by: mail: no address`;
+  if (!value.includes('@')) return `${invalid} | caused by: mail: missing '@' or angle-addr`;
+  return /^[^\s@<>()[\]\\,;:"]{1,64}@[^\s@<>()[\]\\,;:"]{1,255}$/u.test(value) ? undefined : invalid;
 }
 
 function enumReason(rules: EnumRules, field: DescField, value: number): string | undefined {
@@ -179,13 +187,13 @@ function durationReason({ gte, lte }: DurationRules, value: Duration): string | 
   const within =
     (gte === undefined || nanoseconds(value) >= nanoseconds(gte)) &&
     (lte === undefined || nanoseconds(value) <= nanoseconds(lte));
-  return within ? undefined : `value must be inside range [${seconds(gte)}, ${seconds(lte)}]`;
+  return within ? undefined : `value must be inside range [${formatSeconds(gte)}, ${formatSeconds(lte)}]`;
 }
 
-function nanoseconds({ seconds: whole, nanos }: Duration): bigint {
-  return whole * 1_000_000_000n + BigInt(nanos);
+function nanoseconds({ seconds, nanos }: Duration): bigint {
+  return seconds * 1_000_000_000n + BigInt(nanos);
 }
 
-function seconds(duration: Duration | undefined): string {
+function formatSeconds(duration: Duration | undefined): string {
   return `${duration?.seconds ?? 0}s`;
 }

@@ -3,195 +3,201 @@ import type { FieldName } from '../store/documentFields.ts';
 import type { Collection } from '../store/store.ts';
 
 /**
- * A place in a record's JSON, such as `project.name`; `$orgId` is the organisation that the record stands in. What
- * starts with `=` is that text itself.
+ * The path of a field in a record's JSON, such as `project.name`. `$orgId` stands for the record's organisation; a path
+ * that starts with `=` stands for the text that follows.
  */
 type FieldPath = string;
 
 /**
- * A `FieldPath` that may lead through a list, to as many places as that has elements: `roleKeys[]`, `idps[].configId`,
- * or with `idps[ownerType=IDP_OWNER_TYPE_ORG].idpId` through those elements alone whose field has that value.
+ * A `FieldPath` that may expand a list, to one field for each element: `roleKeys[]`, `idps[].configId`. A condition
+ * selects elements: `idps[ownerType=IDP_OWNER_TYPE_ORG].idpId`.
  */
 type ListPath = string;
 
-/** The phases of an import: in each, the document is gone through once. */
+/** The phases of an import. Each phase reads the export file once. */
 export const phases = [1, 2, 3, 4] as const;
 
-/** An error of ZITADEL's that goes into the import response's `errors`, as `ID=<id> Message=<key>` (zitadel 5.7). */
+/**
+ * A record's issue by ZITADEL's id and key. The import response's `errors` lists it as `ID=<id> Message=<key>`
+ * (zitadel 5.7).
+ */
 export interface RecordIssue {
   readonly id: string;
   readonly key: string;
 }
 
-/** A name that only one record may have: in the whole instance, or within what `parts` begins with. */
+/** A unique name. Its scope is the instance, or the organisation where `parts` starts with `$orgId`. */
 export interface UniqueName {
   readonly type: string;
   readonly parts: readonly FieldPath[];
   readonly taken: RecordIssue;
-  /** Claimed only by records in which this field is true. */
+  /** A boolean field; only records in which it is true claim the name. */
   readonly onlyIf?: FieldPath;
-  /** Within the organisation only, where its login names carry the organisation's domain (zitadel 3.4). */
+  /** Whether the scope is the organisation when its login names carry its domain (zitadel 3.4). */
   readonly perOrganisationByDomainPolicy?: boolean;
 }
 
-/** Names that another organisation may have claimed, and then a new record must not use. */
+/** A name that new records must not use when another organisation has claimed it. */
 export interface ReservedName {
-  /** The claims' `UniqueName.type`. */
+  /** The `UniqueName.type` of the claims. */
   readonly type: string;
-  /** The name is what stands behind the last `@` of the text here; without an `@` there is none. */
+  /** The field whose text contains the name, after its last `@`. */
   readonly suffixOf: FieldPath;
   readonly reserved: RecordIssue;
 }
 
-/** A record that must be there for this one to be written. */
+/** A reference to a record that must exist before this one is written. */
 export interface Reference {
   readonly collection: Collection;
-  /** At most one part leads through a list: then each of its elements refers to a record. */
+  /** The key's parts. At most one of them expands a list; then each element refers to a record. */
   readonly key: readonly ListPath[];
   readonly missing: RecordIssue;
-  /** Whether a record may do without: then an empty `key` refers to nothing. */
+  /** Whether the reference is optional: an empty last part of `key` refers to nothing. */
   readonly optional?: true;
-  /** What happens where the record referred to belongs to another organisation: nothing, or this. */
-  readonly ofOther?: 'notCarried' | RecordIssue;
-  /** What is wrong where it belongs to the same one. */
-  readonly ofOwn?: RecordIssue;
-  /** What the record referred to must be like beside being there. */
+  /** The outcome for a foreign target, one of another organisation; by default it is accepted. */
+  readonly ifForeign?: 'notCarried' | RecordIssue;
+  /** The issue for a target of the same organisation; by default it is accepted. */
+  readonly ifOwn?: RecordIssue;
+  /** Validates the existing target. */
   readonly check?: (target: JsonObject, record: JsonObject, orgId: string) => RecordIssue | undefined;
 }
 
-/** A credential inside a record: kept in a field of its own, exported only when `flag` is set (specification 2.4). */
+/** A credential inside a record: stored in its own field, exported only when `flag` is set (specification 2.4). */
 export interface Credential {
   readonly path: FieldPath;
   readonly field: Extract<FieldName, 'passwordHash' | 'totpSeed' | 'clientSecret'>;
   readonly flag: 'withPasswords' | 'withOtp';
 }
 
-/** One section of the organisation document: a field that holds one kind of record. */
+/** A section of an organisation in an export file: a field with one kind of record. */
 export interface Section {
-  /** The field's JSON name in the v2 document, which is also its name in `summary` and `manifest`. */
+  /** The field's JSON name in a v2 file, and the section's name in `summary` and `manifest`. */
   readonly name: string;
   readonly collection: Collection;
-  /** The object inside a record's wrapper, without which there is no record. */
+  /** The required object inside a record's wrapper. */
   readonly inner?: string;
-  /** Records of a phase refer only to records of earlier ones. */
+  /** The phase that writes the section. Its records refer only to records of earlier phases. */
   readonly phase: (typeof phases)[number];
-  /** What identifies a record within its collection. */
+  /** The parts of a record's key within its collection. */
   readonly key: readonly FieldPath[];
   readonly unique?: readonly UniqueName[];
   readonly references?: readonly Reference[];
-  /** Looked at only where login names do not carry the organisation's domain (zitadel 3.4). */
+  /** The reserved names; checked only when login names do not carry the organisation's domain (zitadel 3.4). */
   readonly reserved?: readonly ReservedName[];
   readonly credentials?: readonly Credential[];
-  /** Where a record may hold a password in clear: it is hashed before it is stored. */
+  /** The field of a clear password, which is hashed before it is stored. */
   readonly clearPassword?: FieldPath;
-  /** A phone number, stored in E.164. */
+  /** The field of a phone number, which is stored in E.164. */
   readonly phone?: FieldPath;
-  /** Whether a record may have the OTP e-mail factor: `otpEmail` beside its fields, exported with `withOtp`. */
+  /** Whether a record may have our additional field `otpEmail`, exported with `withOtp`. */
   readonly otpEmail?: true;
-  /** Which of the organisation's other records this policy decides about. */
+  /** The subject of this policy. */
   readonly governs?: Governed;
-  /** Names of the field in a v1 document, where it has others (zitadel 5.9). */
+  /** The field's other names in a v1 file (zitadel 5.9). */
   readonly aliases?: readonly string[];
-  /** Lists that a v1 document holds beside the record and v2 inside it: what each element becomes (zitadel 5.9). */
+  /** Lists that a v1 file has beside the record, v2 inside it; each function converts an element (zitadel 5.9). */
   readonly v1Lists?: Readonly<Record<string, (element: unknown) => unknown>>;
-  /** Converts what only a v1 document holds into what the v2 schema reads (zitadel 5.9). */
+  /** Converts a record of a v1 file to the v2 schema (zitadel 5.9). */
   readonly fromV1?: (value: unknown) => unknown;
-  /** Brings a record to the one form in which it is stored, so that equal records have equal digests; changes `json`. */
+  /** Converts a record to its canonical form in place, so that equal records have equal digests. */
   readonly normalise?: (json: JsonObject, orgId: string) => void;
-  /** Warns of a record that is imported and will not work. */
+  /** Returns warnings for a record that can be imported but will not work. */
   readonly warnings?: (record: ImportedRecord) => readonly string[];
   /**
-   * What a record of its own must be like beyond the rules of its fields (zitadel 5.7).
-   * @param now when the import began, ISO 8601
+   * Validates a record in isolation, beyond the rules of its fields (zitadel 5.7).
+   * @param now the start of the import, ISO 8601
    */
   readonly check?: (record: JsonObject, now: string) => RecordIssue | undefined;
-  /** A field that stays as it is when a record is overwritten, since other records were written by it. */
+  /** A field that an overwrite must not change, because other records depend on it. */
   readonly fixed?: FieldPath;
-  /** `type` and `id` of an entry in `errors`, and the fault where the record exists with other content. */
+  /** The `type` and `id` of an entry in `errors`, and the issue of a record that exists with other content. */
   readonly error: { readonly type: string; readonly id: readonly FieldPath[]; readonly exists: RecordIssue };
-  /** Where a written record is listed in the import response's `success` (zitadel 5.8): its id, or an object. */
+  /** The list of the import response's `success` for a written record (zitadel 5.8); an entry is an id or an object. */
   readonly success?: {
     readonly field: string;
     readonly entry: readonly FieldPath[] | Readonly<Record<string, FieldPath>>;
   };
-  /** Left out unless the request says `with_keys` (specification 8.4: keys are not carried). */
+  /** Whether the section contains keys, which are carried only on `with_keys` (specification 8.4). */
   readonly keys?: boolean;
 }
 
-/** What a policy can decide about: the scope of login names, or what passwords in clear must have. */
+/** The subject of a policy: the scope of login names, or the complexity of passwords. */
 export type Governed = 'loginNames' | 'passwords';
 
-/** A record as far as warnings look into it. */
+/** The part of a record that warnings depend on. */
 export interface ImportedRecord {
   readonly json: JsonObject;
   readonly orgId: string;
   readonly credentials: Credentials;
 }
 
-/** The credentials of one record, by the field in which each is stored. */
+/** The credentials of one record, by the fields that store them. */
 export type Credentials = { readonly [Field in Credential['field']]?: string };
 
-/** Whether an organisation has a list of these records, or one. */
+/** Whether an organisation has a list of the section's records instead of a single one. */
 export function isList({ collection }: Section): boolean {
   return collection !== 'settings';
 }
 
-/** Whether a stored document, by its `partition`, is a record of the section. */
+/** Whether a stored document with this `partition` is a record of the section. */
 export function isInSection(partition: string | undefined, { name }: Section): boolean {
   return partition?.startsWith(`${name}/`) === true;
 }
 
-/** What the records of one section of one organisation are found by in the store. */
+/** Returns the store's partition of one section of one organisation. */
 export function sectionPartition(orgId: string, section: Section): string {
   return `${section.name}/${orgId}`;
 }
 
-/** A unique name that another record has. */
+/** Creates the issue of a unique name that another record has claimed. */
 export const taken = (key: string): RecordIssue => ({ id: 'V3-DKcYh', key });
-/** A user who must exist, person or service user. */
+/** Creates a reference to a user, person or service user. */
 export const user = (path: string, id: string): Reference => ({
   collection: 'users',
   key: [path],
   missing: { id, key: 'Errors.User.NotFound' },
 });
-/** A project that must exist. */
+/** Creates a reference to a project. */
 export const project = (path: string, id: string): Reference => ({
   collection: 'projects',
   key: [path],
   missing: { id, key: 'Errors.Project.NotFound' },
 });
-/** An identity provider that must exist. */
+/** Creates a reference to an identity provider. */
 export const identityProvider = (path: string, id: string): Reference => ({
   collection: 'identityProviders',
   key: [path],
   missing: { id, key: 'Errors.IDPConfig.NotExisting' },
 });
-/** Project roles that must exist. */
+/** Creates a reference to project roles. */
 export const projectRoles = (projectId: string, roleKeys: string, id: string): Reference => ({
   collection: 'projectRoles',
   key: [projectId, roleKeys],
   missing: { id, key: 'Errors.Project.Role.NotFound' },
 });
-/** The same reference, where another organisation's record counts as missing. */
-export const own = (reference: Reference): Reference => ({ ...reference, ofOther: reference.missing });
+/** Restricts a reference to its own organisation: a foreign target counts as missing. */
+export const own = (reference: Reference): Reference => ({ ...reference, ifForeign: reference.missing });
 
-/** Gives `json` the fields of `ordered`, in that order. */
+/** Replaces the fields of `json` by those of `ordered`, in that order. */
 export function reorder(json: JsonObject, ordered: JsonObject): void {
   const names = Object.keys(ordered);
-  // Most records have the order already, and V8 slows down an object whose fields are deleted.
+  // Deleting fields makes V8 objects slow, and most records are in order already.
   const inOrder = Object.keys(json).every((name, index) => name === names[index]);
   if (!inOrder) for (const name of Object.keys(json)) delete json[name];
   for (const name of names) if (ordered[name] !== undefined) json[name] = ordered[name];
 }
 
-/** Normalises a record that names its organisation: it is the organisation that the record stands in. */
+/** Normalises a record with an `orgId` of its own: sets it to the record's organisation, as the first field. */
 export function nameOrganisation(json: JsonObject, orgId: string): void {
   const rest = { ...json };
   delete rest.orgId;
   reorder(json, { orgId, ...rest });
 }
 
-/** An organisation's texts, one record a language. ZITADEL replaces them at each import, so it has no error for them. */
+/**
+ * Creates a section of texts, with one record for each language. The error id is ours: ZITADEL replaces texts at each
+ * import and has no error for them.
+ */
 export function texts(name: string, type: string): Section {
   return {
     name,

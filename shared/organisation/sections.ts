@@ -9,7 +9,7 @@ import { policySections } from './sections/policies.ts';
 import { projectSections } from './sections/projects.ts';
 import { humanUserSection, machineUserSection, userMetadataSection } from './sections/users.ts';
 
-/** The organisation itself: `org` and `orgState` of the document. Written before every other section. */
+/** The organisation itself, from the fields `org` and `orgState`. It is written before all other sections. */
 export const organisationSection: Section = {
   name: 'org',
   collection: 'organisations',
@@ -22,7 +22,7 @@ export const organisationSection: Section = {
   error: { type: 'org', id: ['$orgId'], exists: { id: 'ORG-lapo2n', key: 'Errors.Org.AlreadyExisting' } },
 };
 
-/** The domains of an organisation. */
+/** The section of an organisation's domains. */
 const domainSection: Section = {
   name: 'domains',
   collection: 'domains',
@@ -42,8 +42,8 @@ const domainSection: Section = {
 };
 
 /**
- * All other sections of the organisation document, in the order in which they are exported and written (zitadel 5.4).
- * Export and import walk this table; a new section is a new row in one of its parts.
+ * All other sections of an export file, in the order of export and import (zitadel 5.4). Export and import iterate over
+ * this table. To add a section, add a row to one of its parts.
  */
 export const sections: readonly Section[] = [
   ...policySections,
@@ -73,12 +73,12 @@ const byName: ReadonlyMap<string, Section> = new Map(
   sections.flatMap((section) => [section.name, ...(section.aliases ?? [])].map((name) => [name, section])),
 );
 
-/** The section that a field of an export file holds, v1 or v2; undefined for the organisation's plain fields. */
+/** Finds the section of a field in a v1 or v2 file; undefined for the organisation's plain fields. */
 export function findSection(name: string): Section | undefined {
   return byName.get(name);
 }
 
-/** Where an organisation's policy about something is stored. */
+/** Returns the key of an organisation's policy on a subject. */
 export function policyKey(orgId: string, governed: Governed): DocumentKey {
   const section = sections.find(({ governs }) => governs === governed);
   if (section === undefined) throw new Error(`no policy governs ${governed}`);

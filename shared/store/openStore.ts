@@ -2,19 +2,19 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Store } from './store.ts';
 
-/** Which database an instance has: a file of its own in a directory, or a database of Cloud Firestore. */
+/** The location of an instance's database: a directory for the embedded one, or a database of Cloud Firestore. */
 export type StoreLocation =
   | { readonly kind: 'sqlite'; readonly directory: string }
   | { readonly kind: 'firestore'; readonly projectId: string; readonly databaseId: string };
 
-/** Whether there is anything to open: the embedded database is made by opening it, that in the cloud is not. */
+/** Whether the database exists; opening creates only embedded ones. */
 export function hasDatabase(location: StoreLocation): boolean {
   return location.kind === 'firestore' || existsSync(databaseFile(location.directory));
 }
 
 /**
- * Opens the database of an instance; the embedded one is made where there is none.
- * Only the implementation that is asked for gets loaded, since each makes the start slower.
+ * Opens the database of an instance, and creates an embedded one that does not exist.
+ * Loads only the implementation in use, because each one slows the start down.
  * @throws IdentityError UNAVAILABLE when another process keeps the database file locked
  */
 export async function openStore(location: StoreLocation): Promise<Store> {

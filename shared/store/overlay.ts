@@ -6,7 +6,7 @@ import {
   documentFieldTypes,
   type FieldName,
   fieldNames,
-  type GrowingDocument,
+  type MutableDocument,
   setField,
 } from './documentFields.ts';
 import {
@@ -21,30 +21,30 @@ import {
   WriteConflictError,
 } from './store.ts';
 
-/** A store on top of another one, which it never writes to. Must be closed. */
+/** A writable layer on top of a store, which stays unchanged. The caller disposes of it. */
 export interface Overlay extends DocumentStore, AsyncDisposable {}
 
 const withoutBody = fieldNames.filter((name) => name !== 'body');
 
 /**
- * Opens an overlay over the present state of a store. Reads see what was written here and under it the store as it
- * was; what is written goes to a temporary file. It is what a dry run works on.
- * @param bodiesOf the collections whose documents keep their `body`, which is what weighs most
+ * Opens an overlay on a snapshot of a store, as a dry run needs it. Writes go to a temporary file. Reads prefer them to
+ * the snapshot.
+ * @param collectionsWithBody the collections whose written documents keep their `body`, the largest field
  */
-export async function openOverlay(store: Store, bodiesOf: ReadonlySet<Collection>): Promise<Overlay> {
+export async function openOverlay(store: Store, collectionsWithBody: ReadonlySet<Collection>): Promise<Overlay> {
   const base = await store.snapshot();
   const layer = new Layer();
-  const keptFields = (collection: Collection) => (bodiesOf.has(collection) ? fieldNames : withoutBody);
-  const inTurn = createSerialQueue();
+  const storedFields = (collection: Collection) => (collectionsWithBody.has(collection) ? fieldNames : withoutBody);
+  const enqueue = createSerialQueue();
   const getMany: DocumentStore['getMany'] = (keys, fields) => readThrough(layer, base, keys, fields);
   return {
     getMany,
-    commit: (writes) => inTurn(() => apply(layer, base, writes, keptFields)),
+    commit: (writes) => enqueue(() => apply(layer, base, writes, storedFields)),
     transaction: (work) =>
-      inTurn(async () => {
+      enqueue(async () => {
         const writes: Write[] = [];
-        const result = await work({ getMany, write: (some) => void writes.push(...some) });
-        await apply(layer, base, writes, keptFields);
+        const result = await work({ getMany, write: (added) => void writes.push(...added) });
+        await apply(layer, base, writes, storedFields);
         return result;
       }),
     [Symbol.asyncDispose]: async () => {
@@ -61,47 +61,60 @@ async function readThrough(
   fields: readonly FieldName[] = fieldNames,
 ): Promise<(StoredDocument | undefined)[]> {
   const written = keys.map((key) => layer.read(key));
-  const below = keys.filter((_key, index) => written[index] === undefined);
-  const found = (below.length === 0 ? [] : await base.getMany(below, fields))[Symbol.iterator]();
+  const unwritten = keys.filter((_key, index) => written[index] === undefined);
+  const found = (unwritten.length === 0 ? [] : await base.getMany(unwritten, fields))[Symbol.iterator]();
   return keys.map((key, index) => {
-    const own = written[index];
-    if (own === undefined) return found.next().value;
-    return own === null ? undefined : { id: key.id, ...pick(own, fields) };
+    const document = written[index];
+    if (document === undefined) return found.next().value;
+    return document === null ? undefined : { id: key.id, ...pick(document, fields) };
   });
 }
 
-type KeptFields = (collection: Collection) => readonly FieldName[];
+type StoredFields = (collection: Collection) => readonly FieldName[];
 
-async function apply(layer: Layer, base: Snapshot, writes: readonly Write[], keptFields: KeptFields): Promise<void> {
-  const present = await readThrough(
+async function apply(
+  layer: Layer,
+  base: Snapshot,
+  writes: readonly Write[],
+  storedFields: StoredFields,
+): Promise<void> {
+  const existing = await readThrough(
     layer,
     base,
     writes.map(({ key }) => key),
   );
   layer.atomically(() => {
     for (const [index, write] of writes.entries())
-      applyOne(layer, write, present[index], keptFields(write.key.collection));
+      applyWrite(layer, write, existing[index], storedFields(write.key.collection));
   });
 }
 
-/** `present` is the document before all writes: one of them may have changed it since. */
-function applyOne(layer: Layer, write: Write, present: StoredDocument | undefined, kept: readonly FieldName[]): void {
-  const own = layer.read(write.key);
-  const current = own === undefined ? present : (own ?? undefined);
+/**
+ * Applies one write of a commit.
+ * @param existing the document before the commit, which earlier writes of it may have changed
+ */
+function applyWrite(
+  layer: Layer,
+  write: Write,
+  existing: StoredDocument | undefined,
+  names: readonly FieldName[],
+): void {
+  const written = layer.read(write.key);
+  const current = written === undefined ? existing : (written ?? undefined);
   if (write.type === 'delete') {
     layer.write(write.key, null);
     return;
   }
   if ((write.type === 'create') !== (current === undefined))
     throw new WriteConflictError(`${write.type} of ${write.key.collection}/${write.key.id}`);
-  layer.write(write.key, pick({ ...current, ...write.fields }, kept));
+  layer.write(write.key, pick({ ...current, ...write.fields }, names));
 }
 
 function pick(fields: DocumentChanges, names: readonly FieldName[]): DocumentFields {
   return Object.fromEntries(names.flatMap((name) => (fields[name] == null ? [] : [[name, fields[name]]])));
 }
 
-/** The documents that were written into an overlay, in a temporary file of SQLite's own that nobody else can open. */
+/** The documents written to an overlay. SQLite keeps them in an unnamed temporary file, which nobody else can open. */
 class Layer {
   private readonly database = new DatabaseSync('');
   private readonly select;
@@ -113,19 +126,19 @@ class Layer {
     this.replace = this.database.prepare('REPLACE INTO documents (key, fields) VALUES (?, ?)');
   }
 
-  /** The fields of a document, `null` where it was deleted, `undefined` where it is as it was. */
+  /** Reads a document's fields: `null` for a deleted document, `undefined` for one that was not written. */
   read({ collection, id }: DocumentKey): DocumentFields | null | undefined {
     const row = this.select.get(`${collection}/${id}`);
     if (row === undefined) return undefined;
     return typeof row.fields === 'string' ? parseFields(id, row.fields) : null;
   }
 
-  /** Writes a document, or with `null` takes it away. */
+  /** Replaces a document; `null` marks it as deleted. */
   write({ collection, id }: DocumentKey, fields: DocumentFields | null): void {
     this.replace.run(`${collection}/${id}`, fields === null ? null : JSON.stringify(fields));
   }
 
-  /** Runs `work` so that all that it writes is kept, or nothing. */
+  /** Runs `work` in a transaction, which is rolled back when `work` throws. */
   atomically(work: () => void): void {
     this.database.exec('BEGIN');
     try {
@@ -142,11 +155,11 @@ class Layer {
   }
 }
 
-const written = z.record(z.string(), z.unknown());
+const storedJson = z.record(z.string(), z.unknown());
 
 function parseFields(id: string, json: string): DocumentFields {
-  const document: GrowingDocument = { id };
-  for (const [name, value] of Object.entries(written.parse(JSON.parse(json)))) {
+  const document: MutableDocument = { id };
+  for (const [name, value] of Object.entries(storedJson.parse(JSON.parse(json)))) {
     if (isFieldName(name)) setField(document, name, value);
   }
   return document;

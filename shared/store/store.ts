@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
 import { type DocumentFields, type FieldName, fieldNames } from './documentFields.ts';
 
-/** Every collection of the store. One a kind of record; `claims` holds what must be unique in an instance. */
+/**
+ * Every collection of the store, mostly one for each kind of record. `claims` holds the unique names of an instance.
+ */
 export const collections = [
   'organisations',
   'settings',
@@ -29,42 +31,49 @@ export const collections = [
 /** The name of a collection. */
 export type Collection = (typeof collections)[number];
 
-/** Where a document is: `id` comes from `documentId`, never from a caller directly. */
+/** The address of a document. `id` comes from `documentId`, never from a caller directly. */
 export interface DocumentKey {
   readonly collection: Collection;
   readonly id: string;
 }
 
-/** A stored document with the fields that were asked for. */
+/** A stored document with the requested fields. */
 export interface StoredDocument extends DocumentFields {
   readonly id: string;
 }
 
 /**
- * One write of a commit. `create` needs the document to be absent, `update` needs it to be there and changes only the
- * fields given (`null` removes one), `delete` takes it away whether or not it is there.
+ * One write of a commit. `create` requires that the document does not exist. `update` requires that it exists, and
+ * changes only the given fields. `delete` has no precondition.
  */
 export type Write =
   | { readonly type: 'create'; readonly key: DocumentKey; readonly fields: DocumentFields }
   | { readonly type: 'update'; readonly key: DocumentKey; readonly fields: DocumentChanges }
   | { readonly type: 'delete'; readonly key: DocumentKey };
 
-/** Fields to set, or with `null` to remove. */
+/** The fields to set; `null` removes a field. */
 export type DocumentChanges = { readonly [Name in FieldName]?: DocumentFields[Name] | null };
 
-/** Reads documents by their keys. */
+/** A source of documents by key. */
 export interface Reader {
-  /** Reads the documents of `keys`, in their order; `undefined` where there is none. `fields` narrows what is read. */
+  /**
+   * Reads documents in the order of `keys`.
+   * @param fields the fields to read; all by default
+   * @returns `undefined` for each document that does not exist
+   */
   getMany(keys: readonly DocumentKey[], fields?: readonly FieldName[]): Promise<(StoredDocument | undefined)[]>;
 }
 
-/** Reads of a transaction see one state; its writes are applied together, after `work` has returned. */
+/** A transaction. Its reads see one state; its writes are applied together, after `work` has returned. */
 export interface Transaction extends Reader {
-  /** Adds writes to what is committed at the end. */
+  /** Adds writes to the commit at the end of the transaction. */
   write(writes: readonly Write[]): void;
 }
 
-/** A range of one collection. `from` is inclusive, `to` exclusive, both document ids; without `partition` all of them. */
+/**
+ * A range of document ids in one collection. `from` is inclusive, `to` exclusive. Without `partition` the range spans
+ * all partitions.
+ */
 export interface ScanRange {
   readonly collection: Collection;
   readonly partition?: string;
@@ -73,90 +82,92 @@ export interface ScanRange {
   readonly fields?: readonly FieldName[];
 }
 
-/** The database as it was at one moment. Dispose of it when done. */
+/** A read-only view of the database at one moment. The caller disposes of it. */
 export interface Snapshot extends Reader, AsyncDisposable {
   readonly readTime: Date;
-  /** The documents of a range in the order of their ids, in arrays of some hundreds, read as they are consumed. */
+  /**
+   * Yields the documents of a range by ascending id, in batches of some hundreds. Reads only as fast as it is consumed.
+   */
   scan(range: ScanRange): AsyncIterable<readonly StoredDocument[]>;
 }
 
-/** Reads and writes of the latest state. */
+/** Read and write access to the latest state. */
 export interface DocumentStore extends Reader {
   /**
    * Applies all writes or none.
-   * @throws WriteConflict when a `create` meets a document or an `update` meets none
+   * @throws WriteConflictError when a precondition of a `create` or an `update` fails
    */
   commit(writes: readonly Write[]): Promise<void>;
   /**
-   * Runs `work` on one consistent state and commits what it wrote; runs it again when another writer came between.
-   * `work` must do nothing but read through its transaction, and may run several times.
-   * @throws WriteConflict as `commit`; IdentityError ABORTED when it lost against other writers too often
+   * Runs `work` on one consistent state and commits its writes. Retries when a concurrent writer interferes, so `work`
+   * may run several times and must have no other effects.
+   * @throws WriteConflictError as `commit`; IdentityError ABORTED when the last retry fails
    */
   transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
 }
 
-/** The database of one instance. Both implementations pass `test/integration/store*.test.ts`. */
+/** The database of one instance. All implementations pass `test/integration/store*.test.ts`. */
 export interface Store extends DocumentStore {
-  /** The state as of now, not changed by later writes. */
+  /** Opens a snapshot of the present state; later writes do not change it. */
   snapshot(): Promise<Snapshot>;
   close(): Promise<void>;
 }
 
-/** A commit met a document that must not be there, or missed one that must. Nothing of the commit was applied. */
+/** An error for a commit whose preconditions failed. None of its writes was applied. */
 export class WriteConflictError extends Error {
-  override readonly name = 'WriteConflict';
+  override readonly name = 'WriteConflictError';
 }
 
-/** What a commit may weigh: the emulator hangs above 4 MiB, Cloud Firestore takes 10 MiB. */
+/** The size limit of a commit. The emulator hangs above 4 MiB; Cloud Firestore accepts 10 MiB. */
 export const MAX_COMMIT_BYTES = 3_000_000;
-/** What one document may weigh: Cloud Firestore takes 1 MiB with its field names. */
+/** The size limit of a document. Cloud Firestore accepts 1 MiB, field names included. */
 export const MAX_DOCUMENT_BYTES = 1_000_000;
 
 const MAX_ID_BYTES = 1_400;
 
 /**
- * The document id of a natural key: two hex digits of the key's hash (ids that grow with time would make a hot spot, and
- * the prefix gives ranges for parallel reads), then the parts, percent-encoded where a path would misread them.
- * Firestore takes ids of at most 1,500 bytes, so a longer key ends in its full hash instead. Such an id is always longer
- * than `MAX_ID_BYTES`, so no short key, however it is chosen, can have the same id.
+ * Derives the document id of a natural key: two hex digits of the key's hash, then the percent-encoded parts.
+ * The prefix distributes ids: sequential ids would create a hot spot, and parallel reads split ranges by prefix.
+ * Firestore accepts ids of at most 1,500 bytes, so a longer key is truncated and ends in its full hash.
+ * A truncated id is always longer than `MAX_ID_BYTES`, so no short key can collide with it.
  */
 export function documentId(...parts: readonly string[]): string {
   const key = parts.map(encodePart).join('|');
   const digest = hash('sha256', key);
   const id = `${digest.slice(0, 2)}~${key}`;
   if (Buffer.byteLength(id) <= MAX_ID_BYTES) return id;
-  const kept = Buffer.from(id).subarray(0, MAX_ID_BYTES).toString().replace(/�+$/, '');
-  return `${kept}~${digest}`;
+  const truncated = Buffer.from(id).subarray(0, MAX_ID_BYTES).toString().replace(/�+$/, '');
+  return `${truncated}~${digest}`;
 }
 
 function encodePart(part: string): string {
   return part.replace(/[%/|]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);
 }
 
-// Callers count roughly, so they get some room before the emulator's limit of 4 MiB, above which a commit never ends.
-const REFUSED_ABOVE_BYTES = MAX_COMMIT_BYTES * 1.3;
-// The path before the document id, the precondition, and the tags and lengths of the messages around them.
+// Callers only estimate sizes, so they get a tolerance that stays below the emulator's limit of 4 MiB.
+const HARD_LIMIT_BYTES = MAX_COMMIT_BYTES * 1.3;
+// The path before the document id, the precondition, and the tags and lengths of the enclosing messages.
 const BYTES_PER_WRITE = 150;
 const BYTES_PER_FIELD = 24;
 
 /**
- * Refuses a commit that some implementation of the store could not take: whoever builds commits keeps them small.
- * @throws Error when the writes are larger than a commit may be
+ * Checks that every implementation of the store accepts a commit of this size. Callers must keep their commits small.
+ * @throws Error when the writes exceed the limit
  */
 export function checkCommitSize(writes: readonly Write[]): void {
-  const size = writes.reduce((sum, write) => sum + weigh(write), 0);
-  if (size <= REFUSED_ABOVE_BYTES) return;
+  const size = writes.reduce((sum, write) => sum + estimateSize(write), 0);
+  if (size <= HARD_LIMIT_BYTES) return;
   throw new Error(
     `a commit of ${writes.length} writes and ${size} bytes: at most ${MAX_COMMIT_BYTES} bytes may be given`,
   );
 }
 
-function weigh(write: Write): number {
+function estimateSize(write: Write): number {
   const size = BYTES_PER_WRITE + Buffer.byteLength(write.key.id);
-  return write.type === 'delete' ? size : size + weighFields(write.fields);
+  return write.type === 'delete' ? size : size + estimateFields(write.fields);
 }
 
-function weighFields(fields: Extract<Write, { type: 'update' }>['fields']): number {
+function estimateFields(fields: Extract<Write, { type: 'update' }>['fields']): number {
   let size = 0;
   for (const name of fieldNames) {
     const value = fields[name];

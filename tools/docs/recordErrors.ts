@@ -49,16 +49,16 @@ function takenName({ parts, taken, onlyIf, perOrganisationByDomainPolicy }: Uniq
   return { ...taken, when: `Another record${within} has the same ${fields.join(' and ')}${restriction}${policy}.` };
 }
 
-function brokenReferences({ collection, key, missing, ofOther, ofOwn }: Reference): Condition[] {
+function brokenReferences({ collection, key, missing, ifForeign, ifOwn }: Reference): Condition[] {
   const target = `\`${key.at(-1)?.replace('[]', '')}\` refers to ${one(collection)}`;
   const foreign: Condition[] =
-    typeof ofOther === 'object' && ofOther !== missing
-      ? [{ ...ofOther, when: `${target} that belongs to another organisation.` }]
+    typeof ifForeign === 'object' && ifForeign !== missing
+      ? [{ ...ifForeign, when: `${target} that belongs to another organisation.` }]
       : [];
   return [
-    { ...missing, when: `${target} that does not exist${ofOther === missing ? ' in the organisation' : ''}.` },
+    { ...missing, when: `${target} that does not exist${ifForeign === missing ? ' in the organisation' : ''}.` },
     ...foreign,
-    ...(ofOwn === undefined ? [] : [{ ...ofOwn, when: `${target} that belongs to the same organisation.` }]),
+    ...(ifOwn === undefined ? [] : [{ ...ifOwn, when: `${target} that belongs to the same organisation.` }]),
   ];
 }
 

@@ -3,7 +3,7 @@ import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import { putAt, textAt } from '../../../shared/json/jsonObject.ts';
 import { parseJson } from '../../../shared/json/jsonScanner.ts';
 import { complexityIssue, type PasswordComplexity } from '../../../shared/organisation/passwords.ts';
-import { type OrganisationRecord, readRecord, sealed } from '../../../shared/organisation/record.ts';
+import { type OrganisationRecord, readRecord, serialise } from '../../../shared/organisation/record.ts';
 import { planRecord } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue, Section } from '../../../shared/organisation/section.ts';
 import { findSection } from '../../../shared/organisation/sections.ts';
@@ -122,5 +122,5 @@ export function withPhoneNumber(record: OrganisationRecord): { record: Organisat
   if (phoneNumber === undefined) return { record, issue: INVALID_PHONE };
   if (phoneNumber.number === input) return { record };
   putAt(json, section.phone, phoneNumber.number);
-  return { record: { ...record, ...sealed(json) } };
+  return { record: { ...record, ...serialise(json) } };
 }

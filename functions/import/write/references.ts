@@ -55,8 +55,8 @@ function check({ reference, key }: PlannedReference, found: Found, record: Organ
   const target = found.get(documentPath(key));
   if (target === undefined) return reference.missing;
   const isOwn = target.orgId === record.orgId;
-  if (!isOwn && reference.ofOther === 'notCarried') return 'notCarried';
-  const issue = isOwn ? reference.ofOwn : reference.ofOther;
+  if (!isOwn && reference.ifForeign === 'notCarried') return 'notCarried';
+  const issue = isOwn ? reference.ifOwn : reference.ifForeign;
   if (typeof issue === 'object') return issue;
   const body: unknown = reference.check === undefined ? undefined : JSON.parse(target.body ?? 'null');
   return isJsonObject(body) ? reference.check?.(body, record.json, record.orgId) : undefined;

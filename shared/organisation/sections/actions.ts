@@ -1,15 +1,15 @@
 import { isJsonObject, type JsonObject, textAt } from '../../json/jsonObject.ts';
 import { own, type RecordIssue, type Section, taken } from '../section.ts';
 
-/** Actions, and what triggers them. */
+/** The sections of actions and their triggers. */
 export const actionSections: readonly Section[] = [
   {
     name: 'triggerActions',
     collection: 'triggerActions',
     phase: 2,
     key: ['$orgId', 'flowType', 'triggerType'],
-    fromV1: numbersAsTexts,
-    normalise: nameByNumbers,
+    fromV1: stringifyNumbers,
+    normalise: replaceNames,
     check: checkTriggerAction,
     references: [
       own({
@@ -51,26 +51,26 @@ const flowTriggers: ReadonlyMap<unknown, readonly string[]> = new Map([
 ]);
 const triggers: ReadonlySet<unknown> = new Set([...flowTriggers.values()].flat());
 
-/** A trigger action names a flow, a trigger of that flow, and actions: without any it would change nothing. */
+/** Checks that a trigger action names a flow, a trigger of that flow and at least one action. */
 export function checkTriggerAction({ flowType, triggerType, actionIds }: JsonObject): RecordIssue | undefined {
-  const fitting = flowTriggers.get(flowType);
-  if (fitting === undefined || !triggers.has(triggerType)) {
+  const allowed = flowTriggers.get(flowType);
+  if (allowed === undefined || !triggers.has(triggerType)) {
     return { id: 'COMMAND-Dfhj5', key: 'Errors.Flow.FlowTypeMissing' };
   }
-  const fits = fitting.some((trigger) => trigger === triggerType);
-  if (!fits) return { id: 'COMMAND-Dfgh6', key: 'Errors.Flow.WrongTriggerType' };
+  const isAllowed = allowed.some((trigger) => trigger === triggerType);
+  if (!isAllowed) return { id: 'COMMAND-Dfgh6', key: 'Errors.Flow.WrongTriggerType' };
   return actionIds === undefined ? { id: 'COMMAND-Nfh52', key: 'Errors.Flow.NoChanges' } : undefined;
 }
 
-/** A v1 document has numbers where v2 has texts (zitadel 5.9). */
-function numbersAsTexts(value: unknown): unknown {
+/** Converts the numbers of a v1 file to the texts of v2 (zitadel 5.9). */
+function stringifyNumbers(value: unknown): unknown {
   if (!isJsonObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, part]) => [name, typeof part === 'number' ? String(part) : part]),
   );
 }
 
-/** Names of flows and triggers, and the numbers that mean the same (zitadel 2.3). */
+/** The numbers of flows and triggers, by their names (zitadel 2.3). */
 const flowIds = new Map([['FLOW_TYPE_EXTERNAL_AUTHENTICATION', '1']]);
 const triggerIds = new Map([
   ['TRIGGER_TYPE_POST_AUTHENTICATION', '1'],
@@ -78,7 +78,7 @@ const triggerIds = new Map([
   ['TRIGGER_TYPE_POST_CREATION', '3'],
 ]);
 
-function nameByNumbers(json: JsonObject, orgId: string): void {
+function replaceNames(json: JsonObject, orgId: string): void {
   const flow = textAt(json, 'flowType', orgId);
   const trigger = textAt(json, 'triggerType', orgId);
   if (flow !== '') json.flowType = flowIds.get(flow) ?? flow;

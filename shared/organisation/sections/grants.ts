@@ -1,10 +1,10 @@
 import { type JsonObject, textAt, textsAt } from '../../json/jsonObject.ts';
 import { project, projectRoles, type RecordIssue, type Section, taken, user } from '../section.ts';
 
-/** Of a project of another organisation, or to the organisation that grants it. */
+/** The issue of a grant of a foreign project, or to the granting organisation itself. */
 const projectGrantInvalid: RecordIssue = { id: 'PROJECT-ckUpbvboAH', key: 'Errors.Project.Grant.Invalid' };
 
-/** What organisations grant to each other, and to users. */
+/** The sections of project grants to organisations and user grants. */
 export const grantSections: readonly Section[] = [
   {
     name: 'projectGrants',
@@ -20,12 +20,12 @@ export const grantSections: readonly Section[] = [
       },
     ],
     references: [
-      { ...project('projectGrant.projectId', 'COMMAND-m9gsd'), ofOther: projectGrantInvalid },
+      { ...project('projectGrant.projectId', 'COMMAND-m9gsd'), ifForeign: projectGrantInvalid },
       {
         collection: 'organisations',
         key: ['projectGrant.grantedOrgId'],
         missing: { id: 'COMMAND-3m9gg', key: 'Errors.Org.NotFound' },
-        ofOwn: projectGrantInvalid,
+        ifOwn: projectGrantInvalid,
       },
       projectRoles('projectGrant.projectId', 'projectGrant.roleKeys[]', 'COMMAND-6m9gd'),
     ],
@@ -65,13 +65,13 @@ export const grantSections: readonly Section[] = [
   },
 ];
 
-/** The project grant that a user's grant hangs on is of that project, to the user grant's organisation, of those roles. */
+/** Checks that a user grant's project grant has the same project, the user grant's organisation and its roles. */
 export function checkUsedProjectGrant(grant: JsonObject, record: JsonObject, orgId: string): RecordIssue | undefined {
   const isOfProject = textAt(grant, 'projectGrant.projectId', orgId) === record.projectId;
   if (!isOfProject || textAt(grant, 'projectGrant.grantedOrgId', orgId) !== orgId) {
     return { id: 'COMMAND-4m9ff', key: 'Errors.Project.Grant.NotFound' };
   }
   const granted = new Set(textsAt(grant, 'projectGrant.roleKeys[]', orgId));
-  const fits = textsAt(record, 'roleKeys[]', orgId).every((role) => granted.has(role));
-  return fits ? undefined : { id: 'COMMAND-mm9F4', key: 'Errors.Project.Role.NotFound' };
+  const areGranted = textsAt(record, 'roleKeys[]', orgId).every((role) => granted.has(role));
+  return areGranted ? undefined : { id: 'COMMAND-mm9F4', key: 'Errors.Project.Role.NotFound' };
 }

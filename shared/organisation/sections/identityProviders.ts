@@ -1,6 +1,6 @@
 import { identityProvider, own, type Section, taken, user } from '../section.ts';
 
-/** Identity providers of an organisation, and the links of users to them. */
+/** The sections of an organisation's identity providers and of the users' links to them. */
 export const identityProviderSections: readonly Section[] = [
   {
     name: 'oidcIdps',

@@ -2,7 +2,7 @@ import { createPublicKey } from 'node:crypto';
 import { type JsonObject, textAt } from '../../json/jsonObject.ts';
 import { own, type RecordIssue, type Section, user } from '../section.ts';
 
-/** Keys of applications and service users. */
+/** The sections of application keys and machine keys. */
 export const keySections: readonly Section[] = [
   {
     name: 'appKeys',
@@ -45,13 +45,13 @@ export const keySections: readonly Section[] = [
   },
 ];
 
-/** A key is still valid when it is imported; one without a date is valid for ever. */
+/** Checks that a key has not expired; a key without a date never expires. */
 export function checkExpiry({ expirationDate }: JsonObject, now: string): RecordIssue | undefined {
   if (typeof expirationDate !== 'string' || Date.parse(expirationDate) >= Date.parse(now)) return undefined;
   return { id: 'DOMAIN-dv3t5', key: 'Errors.AuthNKey.ExpireBeforeNow' };
 }
 
-/** A service user's key is a public key in PEM, and still valid. */
+/** Checks that a machine key is a public key in PEM and has not expired. */
 export function checkMachineKey(record: JsonObject, now: string): RecordIssue | undefined {
   const { publicKey } = record;
   if (typeof publicKey !== 'string' || isPublicKey(Buffer.from(publicKey, 'base64'))) return checkExpiry(record, now);
@@ -66,8 +66,8 @@ function isPublicKey(pem: Buffer): boolean {
   }
 }
 
-/** An application that has keys logs in with them. */
+/** Checks that an application with keys authenticates by private key JWT. */
 export function checkApplicationOfKey(application: JsonObject): RecordIssue | undefined {
-  const fits = textAt(application, 'app.authMethodType', '').endsWith('_PRIVATE_KEY_JWT');
-  return fits ? undefined : { id: 'COMMAND-Dff54', key: 'Errors.Project.App.AuthMethodNoPrivateKeyJWT' };
+  const usesKeys = textAt(application, 'app.authMethodType', '').endsWith('_PRIVATE_KEY_JWT');
+  return usesKeys ? undefined : { id: 'COMMAND-Dff54', key: 'Errors.Project.App.AuthMethodNoPrivateKeyJWT' };
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../json/jsonObject.ts';
 import { project, type RecordIssue, type Section, user } from '../section.ts';
 
-/** Who administers an organisation. */
+/** The section of an organisation's members. */
 export const orgMemberSection: Section = {
   name: 'orgMembers',
   collection: 'members',
@@ -17,7 +17,7 @@ export const orgMemberSection: Section = {
   success: { field: 'orgMembers', entry: ['userId'] },
 };
 
-/** Who administers an organisation, a project or a grant. */
+/** The sections of members of organisations, projects and project grants. */
 export const memberSections: readonly Section[] = [
   orgMemberSection,
   {
@@ -25,9 +25,9 @@ export const memberSections: readonly Section[] = [
     collection: 'members',
     phase: 3,
     key: ['=project', 'projectId', 'userId'],
-    // ZITADEL lists the members of every project under every organisation; they are taken where their project is.
+    // ZITADEL exports each project's members under every organisation; an import keeps those under the project's own.
     references: [
-      { ...project('projectId', 'COMMAND-EbFMN'), ofOther: 'notCarried' },
+      { ...project('projectId', 'COMMAND-EbFMN'), ifForeign: 'notCarried' },
       user('userId', 'IMPORT-userMissing'),
     ],
     error: {
@@ -62,9 +62,9 @@ export const memberSections: readonly Section[] = [
   },
 ];
 
-/** A member of an organisation holds roles of organisations only. */
+/** Checks that an organisation's member holds only organisation roles. */
 export function checkOrganisationMember({ roles }: JsonObject): RecordIssue | undefined {
   const held: readonly unknown[] = Array.isArray(roles) ? roles : [];
-  const fits = held.every((role) => typeof role === 'string' && role.startsWith('ORG_'));
-  return fits ? undefined : { id: 'Org-4N8es', key: 'Errors.Org.MemberInvalid' };
+  const areOrganisationRoles = held.every((role) => typeof role === 'string' && role.startsWith('ORG_'));
+  return areOrganisationRoles ? undefined : { id: 'Org-4N8es', key: 'Errors.Org.MemberInvalid' };
 }

@@ -8,7 +8,7 @@ import {
   type Section,
 } from '../section.ts';
 
-/** The policies that an organisation may have of its own. */
+/** The sections of an organisation's policies. */
 export const policySections: readonly Section[] = [
   policy(
     'domainPolicy',
@@ -31,7 +31,7 @@ export const policySections: readonly Section[] = [
       check: checkLoginPolicy,
       v1Lists: { secondFactors: toFactor, multiFactors: toFactor, idps: (provider) => provider },
       warnings: warnOfInstanceProviders,
-      // The instance's own providers are not carried, so the target has others: the policy keeps naming them.
+      // Exports do not contain the instance's own providers: the policy keeps its references to them unchecked.
       references: [own(identityProvider('idps[ownerType=IDP_OWNER_TYPE_ORG].idpId', 'Org-FEd32'))],
     },
   ),
@@ -44,14 +44,14 @@ export const policySections: readonly Section[] = [
   policy('privacyPolicy', 'privacy_policy', { id: 'Org-0oLpd', key: 'Errors.Org.PrivacyPolicy.AlreadyExists' }),
 ];
 
-/** An organisation's own policy: one object, identified by its organisation. */
-function policy(name: string, type: string, exists: RecordIssue, more: Partial<Section> = {}): Section {
+/** Creates the section of a policy: a single object, identified by its organisation. */
+function policy(name: string, type: string, exists: RecordIssue, options: Partial<Section> = {}): Section {
   return {
     name,
     collection: 'settings',
-    phase: more.references === undefined ? 1 : 2,
+    phase: options.references === undefined ? 1 : 2,
     key: ['$orgId', `=${name}`],
-    ...more,
+    ...options,
     error: { type, id: ['$orgId'], exists },
   };
 }
@@ -68,7 +68,7 @@ function warnOfInstanceProviders({ json, orgId }: ImportedRecord): readonly stri
   ];
 }
 
-/** The colours of a label policy, in the order in which ZITADEL looks at them, and the id of each one's error. */
+/** The colours of a label policy with the ids of their errors, in the order of ZITADEL's checks. */
 const colours = [
   ['primaryColor', 'POLICY-391dG'],
   ['backgroundColor', 'POLICY-502F1'],
@@ -80,7 +80,7 @@ const colours = [
   ['fontColorDark', 'POLICY-3M0fs'],
 ] as const;
 
-/** A label policy's colours are `#rgb` or `#rrggbb`, where it has them (zitadel 5.7). */
+/** Checks that a label policy's colours, if set, are `#rgb` or `#rrggbb` (zitadel 5.7). */
 export function checkLabelPolicy(policy: JsonObject): RecordIssue | undefined {
   for (const [name, id] of colours) {
     const colour = policy[name] ?? '';
@@ -90,7 +90,7 @@ export function checkLabelPolicy(policy: JsonObject): RecordIssue | undefined {
   return undefined;
 }
 
-/** A login policy leads to a URI, and allows factors that there are (zitadel 5.7). */
+/** Checks a login policy's redirect URI, and that its factors are specified (zitadel 5.7). */
 export function checkLoginPolicy({
   defaultRedirectUri,
   secondFactors,
@@ -102,14 +102,14 @@ export function checkLoginPolicy({
   return areSpecified(multiFactors) ? undefined : { id: 'Org-WSfrg', key: unspecified };
 }
 
-/** Empty, or with a scheme; http and https also with a host. */
+/** Whether a redirect URI is absent or valid: with a scheme, and for http and https with a host. */
 function isRedirectUri(uri: unknown): boolean {
   if (typeof uri !== 'string') return uri === undefined;
   if (/^https?:/i.test(uri)) return /^https?:\/\/[^/?#]/i.test(uri) && URL.canParse(uri);
   return URL.canParse(uri);
 }
 
-/** A value that the enum does not know stands there as a number. */
+/** Whether all factors are known and specified; JSON represents an unknown enum value as a number. */
 function areSpecified(factors: unknown): boolean {
   const named: readonly unknown[] = Array.isArray(factors) ? factors : [];
   return named.every((factor) => typeof factor === 'string' && !factor.endsWith('_UNSPECIFIED'));

@@ -1,6 +1,6 @@
 import { own, project, type Section, taken } from '../section.ts';
 
-/** Projects, their roles and applications. */
+/** The sections of projects, their roles and applications. */
 export const projectSections: readonly Section[] = [
   {
     name: 'projects',
@@ -24,7 +24,7 @@ export const projectSections: readonly Section[] = [
     references: [
       {
         ...project('projectId', 'COMMAND-EbFMN'),
-        ofOther: { id: 'PROJECT-RLB4UpqQSd', key: 'Errors.Project.Role.Invalid' },
+        ifForeign: { id: 'PROJECT-RLB4UpqQSd', key: 'Errors.Project.Role.Invalid' },
       },
     ],
     error: { type: 'project_role', id: ['projectId', 'roleKey'], exists: taken('Errors.Project.Role.AlreadyExists') },
@@ -34,7 +34,7 @@ export const projectSections: readonly Section[] = [
   application('oidcApps', 'oidc_app', 'PROJECT-lxowmp', 'oidcAppIds'),
 ];
 
-/** Applications of one kind; all kinds share their ids. */
+/** Creates the section of one kind of application. All kinds share one id space. */
 function application(name: string, type: string, existsId: string, successField: string): Section {
   return {
     name,

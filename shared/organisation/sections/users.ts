@@ -21,7 +21,7 @@ const userName: NonNullable<Section['unique']> = [
   },
 ];
 
-/** People. */
+/** The section of people. */
 export const humanUserSection: Section = {
   name: 'humanUsers',
   inner: 'user',
@@ -51,7 +51,7 @@ export const humanUserSection: Section = {
   success: { field: 'humanUserIds', entry: ['userId'] },
 };
 
-/** Service users. */
+/** The section of service users. */
 export const machineUserSection: Section = {
   name: 'machineUsers',
   inner: 'user',
@@ -68,7 +68,7 @@ export const machineUserSection: Section = {
   success: { field: 'machineUserIds', entry: ['userId'] },
 };
 
-/** Metadata of users. */
+/** The section of users' metadata. */
 export const userMetadataSection: Section = {
   name: 'userMetadata',
   collection: 'userMetadata',
@@ -84,13 +84,13 @@ export const userMetadataSection: Section = {
 };
 
 function normalisePerson(json: JsonObject, orgId: string): void {
-  reorder(json, { userId: json.userId ?? derivedUserId(json, orgId), user: json.user, state: personState(json) });
+  reorder(json, { userId: json.userId ?? deriveUserId(json, orgId), user: json.user, state: personState(json) });
 }
 
 /**
- * Files of older versions have no states. ZITADEL takes a person for new whose e-mail address is not verified, unless an
- * identity provider vouches for them (zitadel 5.5). It also does so where there is no password: here a file without
- * passwords does not say that its people have none.
+ * Returns a person's state, and derives it for files of older versions, which have none. A person is new unless the
+ * e-mail address is verified or an identity provider is linked (zitadel 5.5). ZITADEL also treats people without a
+ * password as new. This service does not, because exports may omit passwords.
  */
 function personState(json: JsonObject): unknown {
   const isKnown = valueAt(json, 'user.email.isEmailVerified') === true || valueAt(json, 'user.idps') !== undefined;
@@ -99,13 +99,13 @@ function personState(json: JsonObject): unknown {
 
 function normaliseServiceUser(json: JsonObject, orgId: string): void {
   const inner = isJsonObject(json.user) ? json.user : {};
-  const userId = json.userId ?? inner.userId ?? derivedUserId(json, orgId);
+  const userId = json.userId ?? inner.userId ?? deriveUserId(json, orgId);
   delete inner.userId;
   reorder(json, { userId, user: inner, state: json.state ?? 'USER_STATE_ACTIVE' });
 }
 
-/** Derives an id for a user that comes without one: always the same, so that the same file can be sent again. */
-function derivedUserId(json: JsonObject, orgId: string): string {
+/** Derives an id for a user without one. The id is deterministic, so that imports stay idempotent. */
+function deriveUserId(json: JsonObject, orgId: string): string {
   const digest = hash('sha256', JSON.stringify([orgId, textAt(json, 'user.userName', orgId)]), 'hex');
   return String(BigInt(`0x${digest.slice(0, 15)}`))
     .padStart(18, '1')
@@ -118,16 +118,16 @@ const emailAddress = new RegExp(`^[\\w.!#$%&'*+/=?^\`{|}~-]+@${label}(?:\\.${lab
 
 /** Checks that a person has an e-mail address of ASCII characters. */
 export function checkPerson(record: JsonObject): RecordIssue | undefined {
-  const fits = emailAddress.test(textAt(record, 'user.email.email', ''));
-  return fits ? undefined : { id: 'EMAIL-599BI', key: 'Errors.User.Email.Invalid' };
+  const isValid = emailAddress.test(textAt(record, 'user.email.email', ''));
+  return isValid ? undefined : { id: 'EMAIL-599BI', key: 'Errors.User.Email.Invalid' };
 }
 
 const UNKNOWN_HASH = `unsupported password hash format, the user cannot log in with this password: supported formats are ${passwordHashFormats.join(', ')}`;
-const NO_BASE32 = 'the TOTP seed is not base32: no authenticator app can generate its codes';
+const INVALID_SEED = 'the TOTP seed is not base32: no authenticator app can generate its codes';
 
 function warnOfCredentials({ credentials: { passwordHash, totpSeed } }: ImportedRecord): readonly string[] {
   return [
     ...(passwordHash === undefined || passwordHashFormat(passwordHash) !== undefined ? [] : [UNKNOWN_HASH]),
-    ...(totpSeed === undefined || /^[A-Z2-7]+=*$/.test(totpSeed) ? [] : [NO_BASE32]),
+    ...(totpSeed === undefined || /^[A-Z2-7]+=*$/.test(totpSeed) ? [] : [INVALID_SEED]),
   ];
 }

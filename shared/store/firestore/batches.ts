@@ -1,8 +1,8 @@
 import type { CancellableStream } from 'google-gax';
 
 /**
- * The messages of a stream in arrays of `size`, the last one shorter. While one is being worked on, the next is gathered
- * and no more than that; the call ends when the consumer stops. What arrived before an error comes before it.
+ * Groups the messages of a stream into batches of `size`; the last one may be smaller. Backpressure limits it to one
+ * batch ahead of the consumer. Cancels the call when the consumer stops. Messages received before an error come first.
  */
 export async function* batches<Message>(stream: CancellableStream, size: number): AsyncGenerator<readonly Message[]> {
   const inbox = gather<Message>(stream, size);
@@ -20,19 +20,22 @@ export async function* batches<Message>(stream: CancellableStream, size: number)
 }
 
 interface Inbox<Message> {
-  /** Resolves when there are `size` messages or no more will come. */
+  /** Resolves when `size` messages have arrived or the stream has ended. */
   ready(): Promise<void>;
   take(): readonly Message[];
-  /** @throws what the stream failed with */
+  /**
+   * Whether the stream has ended and all its messages were taken.
+   * @throws the stream's error
+   */
   isDrained(): boolean;
 }
 
 function gather<Message>(stream: CancellableStream, size: number): Inbox<Message> {
   let messages: Message[] = [];
-  let end: { readonly failure?: unknown } | undefined;
+  let end: { readonly error?: unknown } | undefined;
   let wake = () => {};
-  const finish = (reached: NonNullable<typeof end>) => {
-    end ??= reached;
+  const finish = (outcome: NonNullable<typeof end>) => {
+    end ??= outcome;
     wake();
   };
   stream.on('data', (message: Message) => {
@@ -41,7 +44,7 @@ function gather<Message>(stream: CancellableStream, size: number): Inbox<Message
     stream.pause();
     wake();
   });
-  stream.on('error', (failure: unknown) => finish({ failure }));
+  stream.on('error', (error: unknown) => finish({ error }));
   stream.on('end', () => finish({}));
   return {
     ready: () =>
@@ -57,7 +60,7 @@ function gather<Message>(stream: CancellableStream, size: number): Inbox<Message
     },
     isDrained: () => {
       if (messages.length > 0 || end === undefined) return false;
-      if ('failure' in end) throw end.failure;
+      if ('error' in end) throw end.error;
       return true;
     },
   };

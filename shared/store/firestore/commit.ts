@@ -5,9 +5,9 @@ import { grpcStatus, isTransient, toStoreError, transientPolicy } from './status
 import { encodeFields } from './values.ts';
 
 /**
- * Commits writes, those of a transaction under its id. A commit whose answer got lost is sent again: its creates may
- * then meet their own documents, which gives a WriteConflict although they are there.
- * @throws WriteConflict, IdentityError; Error when the commit is too large
+ * Commits writes, those of a transaction under its id. Retries a commit whose response was lost. Its creates may then
+ * conflict with the documents of the first attempt, which throws a WriteConflictError although the commit succeeded.
+ * @throws WriteConflictError, IdentityError; Error when the commit is too large
  */
 export async function commit(
   connection: FirestoreConnection,
@@ -29,7 +29,7 @@ export async function commit(
   }
 }
 
-// A commit that gave way to a transaction can simply be made again.
+// A commit that was aborted in favour of a transaction is safe to retry.
 const commitPolicy = {
   ...transientPolicy,
   isTransient: (reason: unknown) => isTransient(reason) || grpcStatus(reason) === 'ABORTED',
@@ -47,7 +47,7 @@ function givenNames(fields: DocumentChanges): string[] {
   return Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [name]));
 }
 
-// A database that is not there answers NOT_FOUND as well, hence the look at what was asked for.
+// A missing database returns NOT_FOUND as well, so a conflict requires a write with that precondition.
 function isConflict(reason: unknown, writes: readonly Write[]): boolean {
   const status = grpcStatus(reason);
   const has = (type: Write['type']) => writes.some((write) => write.type === type);

@@ -7,22 +7,26 @@ import type { DocumentKey } from '../store.ts';
 export interface FirestoreConnection {
   readonly client: InstanceType<typeof firestore.v1.FirestoreClient>;
   readonly address: DatabaseAddress;
-  /** The database's path, and the parent of its collections. */
+  /** The database's path. */
   readonly database: string;
+  /** The parent path of the collections. */
   readonly parent: string;
-  /** What every call takes. */
+  /** The options of every call. */
   readonly options: CallOptions;
 }
 
-// All trying again is ours: the client's goes on for ten minutes, and not in the middle of a stream.
+// Our own code retries: the client's retries last ten minutes and do not resume a stream.
 const noRetries: CallOptions = { retry: null, retryRequestOptions: { retries: 0, noResponseRetries: 0 } };
 
-/** Makes the generated client of Cloud Firestore, or of the emulator at `emulatorHost` (`host:port`). Connects at the first call. */
+/**
+ * Creates a client of Cloud Firestore or of the emulator. Connects at the first call.
+ * @param emulatorHost the emulator's `host:port`
+ */
 export function connect(address: DatabaseAddress, emulatorHost: string | undefined): FirestoreConnection {
   const { projectId } = address;
-  const place = emulatorHost === undefined ? {} : emulatorOptions(emulatorHost);
+  const endpoint = emulatorHost === undefined ? {} : emulatorOptions(emulatorHost);
   return {
-    client: new firestore.v1.FirestoreClient({ projectId, ...place }),
+    client: new firestore.v1.FirestoreClient({ projectId, ...endpoint }),
     address,
     database: databasePath(address),
     parent: documentsPath(address),
@@ -30,10 +34,10 @@ export function connect(address: DatabaseAddress, emulatorHost: string | undefin
   };
 }
 
-// The emulator takes this for the administrator; without it, it evaluates security rules for each write.
+// The emulator treats this token as the administrator's; without it, it evaluates security rules for each write.
 const ownerHeader = { Authorization: 'Bearer owner' };
 
-// With a client that has no credentials, nothing looks for a metadata server and warns that there is none.
+// A client without credentials prevents the search for a metadata server and its warning.
 function emulatorOptions(emulatorHost: string): ClientOptions {
   const { hostname, port } = new URL(`http://${emulatorHost}`);
   return {
@@ -44,34 +48,34 @@ function emulatorOptions(emulatorHost: string): ClientOptions {
   };
 }
 
-/** Which database of Cloud Firestore: `databaseId` is `(default)` for the one that needs no name. */
+/** The address of a Firestore database; `databaseId` is `(default)` for the unnamed one. */
 export interface DatabaseAddress {
   readonly projectId: string;
   readonly databaseId: string;
 }
 
-/** A database's path, `projects/…/databases/…`. */
+/** Builds a database's path, `projects/…/databases/…`. */
 function databasePath({ projectId, databaseId }: DatabaseAddress): string {
   return `projects/${projectId}/databases/${databaseId}`;
 }
 
-/** The parent of all collections. */
+/** Builds the parent path of all collections. */
 function documentsPath(address: DatabaseAddress): string {
   return `${databasePath(address)}/documents`;
 }
 
-/** A document's full name. */
+/** Builds a document's full name. */
 export function documentName(address: DatabaseAddress, { collection, id }: DocumentKey): string {
   return `${documentsPath(address)}/${collection}/${id}`;
 }
 
-// The client's package does not export the types of its messages by name, so they are taken off its methods.
+// The client's package does not export its message types, so these derive from its methods.
 
 type Client = FirestoreConnection['client'];
 
-/** Parameters of the call `BatchGetDocuments`. */
+/** The parameters of the call `BatchGetDocuments`. */
 export type BatchGetRequest = NonNullable<Parameters<Client['batchGetDocuments']>[0]>;
-/** Parameters of the call `RunQuery`. */
+/** The parameters of the call `RunQuery`. */
 export type QueryRequest = NonNullable<Parameters<Client['runQuery']>[0]>;
 /** One write of a commit. */
 export type WriteMessage = NonNullable<NonNullable<NonNullable<Parameters<Client['commit']>[0]>['writes']>[number]>;
@@ -79,7 +83,7 @@ export type WriteMessage = NonNullable<NonNullable<NonNullable<Parameters<Client
 export type DocumentMessage = NonNullable<WriteMessage['update']>;
 /** A field's value. */
 export type ValueMessage = NonNullable<DocumentMessage['fields']>[string];
-/** A moment as the server tells it. */
+/** A server timestamp. */
 export type Timestamp = NonNullable<QueryRequest['readTime']>;
 /** A transaction's id. */
 export type TransactionId = NonNullable<BatchGetRequest['transaction']>;

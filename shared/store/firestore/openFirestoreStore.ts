@@ -6,8 +6,9 @@ import { scan } from './scan.ts';
 import { createTransact } from './transact.ts';
 
 /**
- * Opens a database of Cloud Firestore, with the credentials of the environment; where `FIRESTORE_EMULATOR_HOST` is set,
- * that emulator's. Nothing is sent before the first call. Each call is tried again for some seconds before UNAVAILABLE.
+ * Opens a database of Cloud Firestore with the environment's credentials, or of the emulator at
+ * `FIRESTORE_EMULATOR_HOST`. Connects at the first call. Retries transient errors for some seconds, then throws
+ * UNAVAILABLE.
  */
 export function openFirestoreStore(address: DatabaseAddress): Store {
   const connection = connect(address, process.env.FIRESTORE_EMULATOR_HOST);
@@ -20,7 +21,7 @@ export function openFirestoreStore(address: DatabaseAddress): Store {
   };
 }
 
-// Any read tells the time of the state that it saw; that of a document which never exists costs the least.
+// Every response carries its read time; reading a document that never exists is the cheapest way to get one.
 const probe = { collection: 'instance', id: documentId('read time') } as const;
 
 async function openSnapshot(connection: FirestoreConnection): Promise<Snapshot> {

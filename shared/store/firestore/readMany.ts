@@ -13,10 +13,10 @@ import {
 import { toStoreError, transientPolicy } from './status.ts';
 import { decodeDocument } from './values.ts';
 
-/** Which state is read: that of a moment, that of a transaction, that which a new transaction sees; the latest if none. */
+/** The state to read: at a read time, in a transaction, or in a new transaction. Empty for the latest state. */
 export type ReadState = Pick<BatchGetRequest, 'readTime' | 'transaction' | 'newTransaction'>;
 
-/** Documents in the order of their keys, and the state to read from next to see the same one. */
+/** Documents in the order of their keys, and the state for further reads to see the same data. */
 export interface ReadResult {
   readonly documents: (StoredDocument | undefined)[];
   readonly state: ReadState;
@@ -29,10 +29,13 @@ interface BatchGetResponse {
   readonly readTime?: Timestamp | null;
 }
 
-// With the longest ids a request of so many stays below the emulator's limit of 4 MiB.
+// Keeps a request with the longest ids below the emulator's limit of 4 MiB.
 const NAMES_PER_REQUEST = 2_000;
 
-/** Reads documents by their keys. */
+/**
+ * Reads documents by their keys.
+ * @param start the state to read; the latest by default
+ */
 export async function readMany(
   connection: FirestoreConnection,
   keys: readonly DocumentKey[],
@@ -55,7 +58,7 @@ export async function readMany(
   return { documents: names.map((name) => found.get(name)), state, readTime };
 }
 
-// A mask without a name would stand for all fields.
+// An empty mask would select all fields.
 function fieldMask(fields: readonly FieldName[] | undefined): Pick<BatchGetRequest, 'mask'> {
   if (fields === undefined) return {};
   return { mask: { fieldPaths: fields.length === 0 ? ['__name__'] : [...fields] } };
@@ -72,7 +75,7 @@ async function batchGet(
   }
 }
 
-// By events: awaiting each document would take longer than reading it.
+// Uses events, because awaiting each document would take longer than reading it.
 function collect(stream: CancellableStream): Promise<BatchGetResponse[]> {
   return new Promise((resolve, reject) => {
     const responses: BatchGetResponse[] = [];

@@ -16,17 +16,17 @@ interface QueryResponse {
   readonly document?: DocumentMessage | null;
 }
 
-const DOCUMENTS_PER_ARRAY = 500;
+const BATCH_SIZE = 500;
 
-/** Where a stream begins: at an id, or behind it. */
+/** The start of a stream: at an id, or after it. */
 interface Start {
   readonly id: string;
   readonly inclusive: boolean;
 }
 
 /**
- * The documents of a range as they were at `readTime`, by one stream. One that breaks off, as it does when its consumer
- * takes longer than the server keeps a call open, is taken up again behind the last document.
+ * Reads the documents of a range at `readTime` from one stream. Resumes a broken stream after the last document: the
+ * server ends calls of slow consumers.
  */
 export async function* scan(
   connection: FirestoreConnection,
@@ -59,8 +59,8 @@ async function* read(
   const { client, parent, options } = connection;
   const structuredQuery = buildQuery(connection, range, start);
   const stream = client.runQuery({ parent, structuredQuery, readTime }, options);
-  for await (const responses of batches<QueryResponse>(stream, DOCUMENTS_PER_ARRAY)) {
-    // A response without a document only tells the time of the read.
+  for await (const responses of batches<QueryResponse>(stream, BATCH_SIZE)) {
+    // A response without a document carries only the read time.
     const documents = responses.flatMap(({ document }) => (document ? [decodeDocument(document, range.fields)] : []));
     if (documents.length > 0) yield documents;
   }
@@ -71,27 +71,27 @@ function buildQuery(
   { collection, partition, to, fields }: ScanRange,
   start: Start | undefined,
 ): NonNullable<QueryRequest['structuredQuery']> {
-  const at = (id: string, before: boolean) => ({
+  const cursor = (id: string, before: boolean) => ({
     values: [{ referenceValue: documentName(address, { collection, id }) }],
     before,
   });
   return {
     from: [{ collectionId: collection }],
     orderBy: [{ field: { fieldPath: '__name__' }, direction: 'ASCENDING' }],
-    ...(partition !== undefined && { where: partitionIs(partition) }),
-    ...(start !== undefined && { startAt: at(start.id, start.inclusive) }),
-    ...(to !== undefined && { endAt: at(to, true) }),
+    ...(partition !== undefined && { where: matchPartition(partition) }),
+    ...(start !== undefined && { startAt: cursor(start.id, start.inclusive) }),
+    ...(to !== undefined && { endAt: cursor(to, true) }),
     ...(fields !== undefined && { select: buildSelect(fields) }),
   };
 }
 
-function partitionIs(partition: string) {
+function matchPartition(partition: string) {
   return {
     fieldFilter: { field: { fieldPath: 'partition' }, op: 'EQUAL', value: { stringValue: partition } },
   } as const;
 }
 
-// A selection without a name would stand for all fields.
+// An empty selection would select all fields.
 function buildSelect(fields: readonly FieldName[]) {
   return { fields: (fields.length === 0 ? ['__name__'] : fields).map((fieldPath) => ({ fieldPath })) };
 }

@@ -34,18 +34,18 @@ const transient: readonly (Status | undefined)[] = [
   'INTERNAL',
 ];
 
-/** The gRPC status of what a call failed with; `undefined` for an error of another kind. */
+/** Returns the gRPC status of a failed call; `undefined` for an error of another kind. */
 export function grpcStatus(reason: unknown): Status | undefined {
   const { success, data } = grpcError.safeParse(reason);
   return success ? statusNames[data.code] : undefined;
 }
 
-/** Whether the same call may well succeed a little later. */
+/** Whether a failed call may succeed on retry. */
 export function isTransient(reason: unknown): boolean {
   return transient.includes(grpcStatus(reason));
 }
 
-/** A failed call's error as one that can be shown, with the library's own as its cause; other errors as they are. */
+/** Converts a failed call's error to one that is safe to show, with the original as cause. Returns others unchanged. */
 export function toStoreError(reason: unknown): unknown {
   const status = grpcStatus(reason);
   if (status === undefined) return reason;
@@ -53,10 +53,10 @@ export function toStoreError(reason: unknown): unknown {
   return isTransient(reason) ? storeUnavailable(reason) : storeFailed(status, reason);
 }
 
-/** For a database that cannot be reached for a moment: gives up after some six seconds. */
+/** The policy for transient errors; gives up after about six seconds. */
 export const transientPolicy: RetryPolicy = { attempts: 10, initialDelayMs: 100, maxDelayMs: 2_000, isTransient };
 
-/** For work that lost against other writers. */
+/** The policy for transactions aborted by concurrent writers. */
 export const contentionPolicy: RetryPolicy = {
   attempts: 10,
   initialDelayMs: 20,

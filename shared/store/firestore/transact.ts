@@ -7,32 +7,32 @@ import { type ReadState, readMany } from './readMany.ts';
 import { contentionPolicy } from './status.ts';
 
 /**
- * Makes the store's method `transaction`. Those that lost against another writer are tried again one at a time: together
- * they would only take each other's locks once more, and each such collision lasts seconds.
+ * Creates the store's method `transaction`. Retries aborted transactions one at a time: concurrent retries would
+ * contend for the same locks, and each collision lasts seconds.
  */
 export function createTransact(connection: FirestoreConnection): Store['transaction'] {
-  const inTurn = createSerialQueue();
+  const enqueue = createSerialQueue();
   return async (work) => {
     const attempt = createAttempt(connection, work);
     try {
       return await attempt();
     } catch (reason) {
       if (!contentionPolicy.isTransient(reason)) throw reason;
-      return inTurn(() => retry(contentionPolicy, attempt));
+      return enqueue(() => retry(contentionPolicy, attempt));
     }
   };
 }
 
 function createAttempt<Result>(connection: FirestoreConnection, work: (transaction: Transaction) => Promise<Result>) {
-  let lost: TransactionId | undefined;
+  let aborted: TransactionId | undefined;
   return async (): Promise<Result> => {
-    const attempt = begin(connection, lost);
+    const attempt = begin(connection, aborted);
     try {
       const result = await work(attempt.transaction);
       await commit(connection, attempt.writes, await attempt.id());
       return result;
     } catch (reason) {
-      lost = await rollBack(connection, attempt);
+      aborted = await rollBack(connection, attempt);
       throw reason;
     }
   };
@@ -41,7 +41,7 @@ function createAttempt<Result>(connection: FirestoreConnection, work: (transacti
 interface Attempt {
   readonly transaction: Transaction;
   readonly writes: readonly Write[];
-  /** The transaction's id; `undefined` when nothing was read, since the first read begins it. */
+  /** Resolves to the transaction's id; `undefined` before the first read, which begins the transaction. */
   id(): Promise<TransactionId | undefined>;
 }
 
@@ -52,17 +52,17 @@ function begin(connection: FirestoreConnection, retryTransaction: TransactionId 
   const getMany: Transaction['getMany'] = async (keys, fields) => {
     const reading = state.then((current) => readMany(connection, keys, fields, current));
     state = reading.then((result) => result.state);
-    // Whoever awaits the read sees its failure; here it only must not count as unhandled.
+    // The caller of `getMany` receives the error; this only prevents an unhandled rejection.
     state.catch(() => undefined);
     return (await reading).documents;
   };
   const write = (added: readonly Write[]) => {
-    for (const one of added) writes.push(one);
+    for (const entry of added) writes.push(entry);
   };
   return { transaction: { getMany, write }, writes, id: async () => (await state).transaction ?? undefined };
 }
 
-// The server forgets an unfinished transaction by itself, so that it could not be told matters to nobody.
+// A failed rollback is harmless: the server expires an unfinished transaction by itself.
 async function rollBack({ client, database, options }: FirestoreConnection, attempt: Attempt) {
   const id = await attempt.id().catch(() => undefined);
   if (id !== undefined) await client.rollback({ database, transaction: id }, options).catch(() => undefined);

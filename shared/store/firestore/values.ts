@@ -1,8 +1,8 @@
-import { type FieldName, fieldNames, type GrowingDocument, setField } from '../documentFields.ts';
+import { type FieldName, fieldNames, type MutableDocument, setField } from '../documentFields.ts';
 import type { DocumentChanges, StoredDocument } from '../store.ts';
 import type { DocumentMessage, ValueMessage } from './connection.ts';
 
-/** The values of the fields that are given and not `null`. */
+/** Encodes the given fields, except those that are `null`. */
 export function encodeFields(fields: DocumentChanges): Record<string, ValueMessage> {
   const encoded: Record<string, ValueMessage> = {};
   for (const name of fieldNames) {
@@ -17,10 +17,10 @@ function encodeValue(value: string | number | boolean): ValueMessage {
   return typeof value === 'boolean' ? { booleanValue: value } : { integerValue: value };
 }
 
-/** A document with those of its fields that `names` names. */
+/** Decodes a document with the fields in `names`. */
 export function decodeDocument(message: DocumentMessage, names: readonly FieldName[] = fieldNames): StoredDocument {
   const name = message.name ?? '';
-  const document: GrowingDocument = { id: name.slice(name.lastIndexOf('/') + 1) };
+  const document: MutableDocument = { id: name.slice(name.lastIndexOf('/') + 1) };
   for (const field of names) {
     const value = message.fields?.[field];
     if (value !== undefined) setField(document, field, decodeValue(value));
@@ -28,7 +28,7 @@ export function decodeDocument(message: DocumentMessage, names: readonly FieldNa
   return document;
 }
 
-// 64-bit integers arrive as text; all that this service stores are counts well below 2^53.
+// 64-bit integers arrive as text. This service stores only counts well below 2^53.
 function decodeValue(value: ValueMessage): unknown {
   if (value.integerValue !== undefined && value.integerValue !== null) return Number(value.integerValue);
   return value.stringValue ?? value.booleanValue;

@@ -4,27 +4,28 @@ import { z } from 'zod';
 import { createSerialQueue } from '../../async.ts';
 import { storeFailed, storeUnavailable } from '../../errors/errors.ts';
 
-/** A connection to a database file that prepares each statement once. */
+/** A connection to a database file. It caches prepared statements. */
 export interface Connection {
   readonly file: string;
   execute(sql: string): void;
   inTransaction(): boolean;
-  /** The statement of `sql`, for one run at a time: its rows come as arrays. */
+  /** Prepares a statement for one run at a time. Its rows are arrays. */
   prepare(sql: string): StatementSync;
-  /** As `prepare`, but the caller's own until `release`: for rows that are read bit by bit. */
+  /** Prepares a statement for the caller alone until `release`, so that its rows can be read step by step. */
   borrow(sql: string): StatementSync;
   release(sql: string, statement: StatementSync): void;
   close(): void;
 }
 
-/** What a connection does when another process holds a lock: how many milliseconds it blocks this process before it fails. */
+/** The options of a connection. */
 export interface ConnectionOptions {
   readonly file: string;
+  /** The milliseconds for which SQLite blocks this process while another one holds a lock. */
   readonly busyTimeout: number;
 }
 
 /**
- * Opens a connection to a database file that exists already.
+ * Opens a connection to an existing database file.
  * @throws Error of SQLite
  */
 export function connect({ file, busyTimeout }: ConnectionOptions): Connection {
@@ -34,7 +35,7 @@ export function connect({ file, busyTimeout }: ConnectionOptions): Connection {
   );
   const prepared = new Map<string, StatementSync>();
   const idle = new Map<string, StatementSync[]>();
-  const make = (sql: string) => {
+  const prepareArrays = (sql: string) => {
     const statement = database.prepare(sql);
     statement.setReturnArrays(true);
     return statement;
@@ -43,8 +44,8 @@ export function connect({ file, busyTimeout }: ConnectionOptions): Connection {
     file,
     execute: (sql) => database.exec(sql),
     inTransaction: () => database.isTransaction,
-    prepare: (sql) => prepared.get(sql) ?? remember(prepared, sql, make(sql)),
-    borrow: (sql) => idle.get(sql)?.pop() ?? make(sql),
+    prepare: (sql) => prepared.get(sql) ?? remember(prepared, sql, prepareArrays(sql)),
+    borrow: (sql) => idle.get(sql)?.pop() ?? prepareArrays(sql),
     release: (sql, statement) => (idle.get(sql) ?? remember(idle, sql, [])).push(statement),
     close: () => database.close(),
   };
@@ -56,22 +57,22 @@ function remember<Value>(map: Map<string, Value>, sql: string, value: Value): Va
 }
 
 const LOCK_TIMEOUT_MILLISECONDS = 5_000;
-const LONGEST_PAUSE_MILLISECONDS = 20;
+const MAX_PAUSE_MILLISECONDS = 20;
 
-/** The one connection of this process that writes. */
+/** This process's only writing connection. */
 export interface Writer {
-  /** Runs `work` in a write transaction, one at a time; what it wrote is committed when it returns, undone when it throws. */
+  /** Runs `work` in a write transaction, one at a time. Commits when `work` returns, rolls back when it throws. */
   transaction<Result>(work: (connection: Connection) => Result | Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 }
 
-/** Opens the writing connection. Waiting for another process's lock is done here, so SQLite itself must not block. */
+/** Opens the writing connection. It waits for other processes' locks by timers, so SQLite itself must not block. */
 export function openWriter(file: string): Writer {
   const connection = connect({ file, busyTimeout: 0 });
-  const inTurn = createSerialQueue();
+  const enqueue = createSerialQueue();
   return {
-    transaction: (work) => inTurn(() => transact(connection, work)),
-    close: () => inTurn(async () => connection.close()),
+    transaction: (work) => enqueue(() => transact(connection, work)),
+    close: () => enqueue(async () => connection.close()),
   };
 }
 
@@ -85,21 +86,21 @@ async function transact<Result>(
     connection.execute('COMMIT');
     return result;
   } catch (reason) {
-    // Of some failures, such as a full disk, SQLite has undone the transaction itself.
+    // After some errors, such as a full disk, SQLite has already rolled the transaction back.
     if (connection.inTransaction()) connection.execute('ROLLBACK');
     throw reason;
   }
 }
 
 async function lock(connection: Connection): Promise<void> {
-  const giveUpAt = performance.now() + LOCK_TIMEOUT_MILLISECONDS;
+  const deadline = performance.now() + LOCK_TIMEOUT_MILLISECONDS;
   for (;;) {
     try {
       connection.execute('BEGIN IMMEDIATE');
       return;
     } catch (reason) {
-      if (!isBusy(reason) || performance.now() > giveUpAt) throw reason;
-      await setTimeout(1 + Math.random() * LONGEST_PAUSE_MILLISECONDS);
+      if (!isBusy(reason) || performance.now() > deadline) throw reason;
+      await setTimeout(1 + Math.random() * MAX_PAUSE_MILLISECONDS);
     }
   }
 }
@@ -109,14 +110,14 @@ const sqliteError = z.object({ code: z.literal('ERR_SQLITE_ERROR'), errcode: z.n
 const BUSY = 5;
 const LOCKED = 6;
 
-/** Whether `reason` says that another connection holds a lock. */
+/** Whether `reason` is SQLite's error for a lock that another connection holds. */
 export function isBusy(reason: unknown): boolean {
   const { success, data } = sqliteError.safeParse(reason);
-  // The low byte is the error, the others say more about it.
+  // The low byte is the primary result code; the other bytes extend it.
   return success && [BUSY, LOCKED].includes(data.errcode & 0xff);
 }
 
-/** An error of SQLite as one that can be shown; anything else as it is. */
+/** Converts an error of SQLite to one that is safe to show; returns any other reason unchanged. */
 export function toStoreError(reason: unknown): unknown {
   if (isBusy(reason)) return storeUnavailable(reason);
   const { success, data } = sqliteError.safeParse(reason);

@@ -9,8 +9,8 @@ const OPEN_TIMEOUT_MILLISECONDS = 5_000;
 const PAUSE_MILLISECONDS = 10;
 
 /**
- * Makes the database file with its table, or brings an older one up to date. What it makes only its owner may read, since
- * it holds hashes; SQLite gives the files beside it the same permissions.
+ * Creates the database file with its table, or migrates an older one. Only the file's owner can read it, because it
+ * contains password hashes. SQLite gives its journal files the same permissions.
  * @throws Error of SQLite or of the file system
  */
 export function prepareDatabaseFile(file: string): void {
@@ -20,22 +20,22 @@ export function prepareDatabaseFile(file: string): void {
   try {
     enterWalMode(connection);
     connection.execute('BEGIN IMMEDIATE');
-    bringUpToDate(connection);
+    migrate(connection);
     connection.execute('COMMIT');
   } finally {
     connection.close();
   }
 }
 
-// SQLite does not wait here for others that open the same new file: two that waited for each other would never end.
+// Here SQLite ignores the busy timeout, to avoid a deadlock between two processes that open the same new file.
 function enterWalMode(connection: Connection): void {
-  const giveUpAt = performance.now() + OPEN_TIMEOUT_MILLISECONDS;
+  const deadline = performance.now() + OPEN_TIMEOUT_MILLISECONDS;
   for (;;) {
     try {
       connection.execute('PRAGMA journal_mode = WAL');
       return;
     } catch (reason) {
-      if (!isBusy(reason) || performance.now() > giveUpAt) throw reason;
+      if (!isBusy(reason) || performance.now() > deadline) throw reason;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MILLISECONDS);
     }
   }
@@ -45,17 +45,17 @@ const sqlTypes = { string: 'TEXT', boolean: 'INTEGER', integer: 'INTEGER' } as c
 
 const columnRows = z.array(z.tuple([z.string()]));
 
-/** Makes the table, or gives that of an older version the columns which it lacks. Needs a transaction. */
-function bringUpToDate(connection: Connection): void {
-  const columns = fieldNames.map((name) => `, ${definition(name)}`).join('');
+/** Creates the table, or adds the missing columns to an older one. Requires an open transaction. */
+function migrate(connection: Connection): void {
+  const columns = fieldNames.map((name) => `, ${columnDefinition(name)}`).join('');
   connection.execute(
     `CREATE TABLE IF NOT EXISTS documents (
        collection TEXT NOT NULL, id TEXT NOT NULL${columns}, PRIMARY KEY (collection, id)
      ) STRICT`,
   );
-  const present = presentColumns(connection);
-  for (const name of fieldNames.filter((name) => !present.has(name))) {
-    connection.execute(`ALTER TABLE documents ADD COLUMN ${definition(name)}`);
+  const existing = existingColumns(connection);
+  for (const name of fieldNames.filter((name) => !existing.has(name))) {
+    connection.execute(`ALTER TABLE documents ADD COLUMN ${columnDefinition(name)}`);
   }
   connection.execute(
     `CREATE INDEX IF NOT EXISTS documents_by_partition ON documents (collection, "partition", id)
@@ -63,11 +63,11 @@ function bringUpToDate(connection: Connection): void {
   );
 }
 
-function definition(name: FieldName): string {
+function columnDefinition(name: FieldName): string {
   return `${column(name)} ${sqlTypes[documentFieldTypes[name]]}`;
 }
 
-function presentColumns(connection: Connection): Set<string> {
+function existingColumns(connection: Connection): Set<string> {
   const rows = columnRows.parse(connection.prepare(`SELECT name FROM pragma_table_info('documents')`).all());
   return new Set(rows.map(([name]) => name));
 }

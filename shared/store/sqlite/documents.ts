@@ -1,18 +1,21 @@
 import { z } from 'zod';
-import { documentFieldTypes, type FieldName, fieldNames, type GrowingDocument, setField } from '../documentFields.ts';
+import { documentFieldTypes, type FieldName, fieldNames, type MutableDocument, setField } from '../documentFields.ts';
 import { type DocumentKey, type StoredDocument, type Write, WriteConflictError } from '../store.ts';
 import type { Connection } from './connection.ts';
 
-/** A field's column, quoted: some of the names are words of SQL. */
+/** Returns a field's column, quoted because some of the names are SQL keywords. */
 export function column(name: FieldName): string {
   return `"${name}"`;
 }
 
 const idColumn = z.string();
 
-/** The document of a row: its id, then the fields in the order of `fields`. */
+/**
+ * Converts a row to a document.
+ * @param row the document's id, then its values in the order of `fields`
+ */
 export function toDocument(row: readonly unknown[], fields: readonly FieldName[]): StoredDocument {
-  const document: GrowingDocument = { id: typeof row[0] === 'string' ? row[0] : idColumn.parse(row[0]) };
+  const document: MutableDocument = { id: typeof row[0] === 'string' ? row[0] : idColumn.parse(row[0]) };
   for (const [index, name] of fields.entries()) {
     const value = row[index + 1];
     if (value !== null) setField(document, name, documentFieldTypes[name] === 'boolean' ? value !== 0 : value);
@@ -20,12 +23,15 @@ export function toDocument(row: readonly unknown[], fields: readonly FieldName[]
   return document;
 }
 
-/** The value of a field as SQLite takes it. */
-function toColumn(value: string | number | boolean | null | undefined): string | number | null {
+/** Converts a field's value to a value that SQLite can bind. */
+function toSqlValue(value: string | number | boolean | null | undefined): string | number | null {
   return typeof value === 'boolean' ? Number(value) : (value ?? null);
 }
 
-/** The documents of `keys` in their order, `undefined` where there is none. */
+/**
+ * Reads documents in the order of `keys`.
+ * @returns `undefined` for each document that does not exist
+ */
 export function readMany(
   connection: Connection,
   keys: readonly DocumentKey[],
@@ -44,39 +50,39 @@ const INSERT = `INSERT INTO documents (collection, id, ${fieldNames.map(column).
 const DELETE = 'DELETE FROM documents WHERE collection = ? AND id = ?';
 
 /**
- * Applies writes in their order, within the transaction that the connection is in.
- * @throws WriteConflict at the first whose precondition does not hold; those before it are applied
+ * Applies writes in order, within the connection's open transaction.
+ * @throws WriteConflictError at the first failed precondition; the writes before it stay applied
  */
 export function applyWrites(connection: Connection, writes: readonly Write[]): void {
   for (const write of writes) {
-    if (!apply(connection, write)) throw conflict(write.type, write.key);
+    if (!applyWrite(connection, write)) throw conflictError(write.type, write.key);
   }
 }
 
-function apply(connection: Connection, write: Write): boolean {
+function applyWrite(connection: Connection, write: Write): boolean {
   const { collection, id } = write.key;
   if (write.type === 'delete') {
     connection.prepare(DELETE).run(collection, id);
     return true;
   }
   if (write.type === 'update') return update(connection, write);
-  const values = fieldNames.map((name) => toColumn(write.fields[name]));
+  const values = fieldNames.map((name) => toSqlValue(write.fields[name]));
   return Number(connection.prepare(INSERT).run(collection, id, ...values).changes) === 1;
 }
 
 function update(connection: Connection, { key, fields }: Extract<Write, { type: 'update' }>): boolean {
   const names = fieldNames.filter((name) => fields[name] !== undefined);
-  const values = names.map((name) => toColumn(fields[name]));
+  const values = names.map((name) => toSqlValue(fields[name]));
   return Number(connection.prepare(updateSql(names)).run(...values, key.collection, key.id).changes) === 1;
 }
 
-// Setting the id as it is lets an update without fields still find out whether the document is there.
+// Assigning the id to itself keeps the statement valid without fields, so that it still checks the precondition.
 function updateSql(names: readonly FieldName[]): string {
-  const settings = ['id = id', ...names.map((name) => `${column(name)} = ?`)];
-  return `UPDATE documents SET ${settings.join(', ')} WHERE collection = ? AND id = ?`;
+  const assignments = ['id = id', ...names.map((name) => `${column(name)} = ?`)];
+  return `UPDATE documents SET ${assignments.join(', ')} WHERE collection = ? AND id = ?`;
 }
 
-function conflict(type: Write['type'], { collection, id }: DocumentKey): WriteConflictError {
+function conflictError(type: Write['type'], { collection, id }: DocumentKey): WriteConflictError {
   return new WriteConflictError(
     `${type} of ${collection}/${id}: the document ${type === 'create' ? 'exists' : 'is missing'}`,
   );

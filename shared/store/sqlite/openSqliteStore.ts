@@ -7,17 +7,17 @@ import { openSnapshot } from './snapshot.ts';
 const BUSY_TIMEOUT_MILLISECONDS = 5_000;
 
 /**
- * Opens the embedded database in one file, which is made, private, where there is none. Several processes may have it
- * open at once. Writes wait in turn, those of other processes for some seconds: then UNAVAILABLE.
+ * Opens the embedded database in one file; a missing file is created, readable by its owner only. Several processes may
+ * open it at once. Writes run one at a time, and fail as UNAVAILABLE after waiting some seconds for another process.
  * @throws IdentityError UNAVAILABLE when another process keeps the file locked, INTERNAL when it is no database
  */
 export function openSqliteStore(file: string): Store {
-  const { reader, writer } = orStoreError(() => open(file));
+  const { reader, writer } = withStoreErrors(() => open(file));
   return {
     commit: (writes) => commit(writer, writes),
     transaction: (work) => transact(writer, work),
-    getMany: async (keys, fields) => orStoreError(() => readTogether(reader, keys, fields)),
-    snapshot: async () => orStoreError(() => openSnapshot(file, BUSY_TIMEOUT_MILLISECONDS)),
+    getMany: async (keys, fields) => withStoreErrors(() => readConsistently(reader, keys, fields)),
+    snapshot: async () => withStoreErrors(() => openSnapshot(file, BUSY_TIMEOUT_MILLISECONDS)),
     close: async () => {
       await writer.close();
       reader.close();
@@ -33,7 +33,7 @@ function open(file: string): { reader: Connection; writer: Writer } {
 async function commit(writer: Writer, writes: readonly Write[]): Promise<void> {
   checkCommitSize(writes);
   if (writes.length === 0) return;
-  await writer.transaction((connection) => applyWrites(connection, writes)).catch(rethrow);
+  await writer.transaction((connection) => applyWrites(connection, writes)).catch(throwStoreError);
 }
 
 function transact<Result>(writer: Writer, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
@@ -50,11 +50,11 @@ function transact<Result>(writer: Writer, work: (transaction: Transaction) => Pr
       applyWrites(connection, pending);
       return result;
     })
-    .catch(rethrow);
+    .catch(throwStoreError);
 }
 
-// One read transaction: so all documents are of one state, as they are in Firestore.
-function readTogether(connection: Connection, ...rest: Parameters<Store['getMany']>): ReturnType<typeof readMany> {
+// A read transaction shows all documents in one state, as a batch read of Firestore does.
+function readConsistently(connection: Connection, ...rest: Parameters<Store['getMany']>): ReturnType<typeof readMany> {
   connection.execute('BEGIN');
   try {
     return readMany(connection, ...rest);
@@ -63,7 +63,7 @@ function readTogether(connection: Connection, ...rest: Parameters<Store['getMany
   }
 }
 
-function orStoreError<Result>(work: () => Result): Result {
+function withStoreErrors<Result>(work: () => Result): Result {
   try {
     return work();
   } catch (reason) {
@@ -71,6 +71,6 @@ function orStoreError<Result>(work: () => Result): Result {
   }
 }
 
-function rethrow(reason: unknown): never {
+function throwStoreError(reason: unknown): never {
   throw toStoreError(reason);
 }

@@ -4,11 +4,11 @@ import type { ScanRange, Snapshot, StoredDocument } from '../store.ts';
 import { type Connection, connect, toStoreError } from './connection.ts';
 import { column, readMany, toDocument } from './documents.ts';
 
-/** Opens a connection of its own whose reads all see the database as it is now. */
+/** Opens a separate connection whose reads all see the present state of the database. */
 export function openSnapshot(file: string, busyTimeout: number): Snapshot {
   const connection = connect({ file, busyTimeout });
   connection.execute('BEGIN');
-  // A read transaction takes its view of the database with its first read.
+  // A read transaction fixes its state at its first read, not at BEGIN.
   connection.prepare('SELECT count(*) FROM (SELECT 1 FROM documents LIMIT 1)').get();
   return {
     readTime: new Date(),
@@ -19,18 +19,18 @@ export function openSnapshot(file: string, busyTimeout: number): Snapshot {
 }
 
 async function* withStoreErrors(
-  arrays: AsyncGenerator<readonly StoredDocument[]>,
+  batches: AsyncGenerator<readonly StoredDocument[]>,
 ): AsyncGenerator<readonly StoredDocument[]> {
   try {
-    yield* arrays;
+    yield* batches;
   } catch (reason) {
     throw toStoreError(reason);
   }
 }
 
-const DOCUMENTS_PER_ARRAY = 500;
+const BATCH_SIZE = 500;
 
-/** The documents of a range in arrays; between them other work of this process gets its turn. */
+/** Reads the documents of a range in batches, and yields to the event loop before each one. */
 async function* scan(connection: Connection, range: ScanRange): AsyncGenerator<readonly StoredDocument[]> {
   const { sql, parameters } = buildSelect(range);
   const statement = connection.borrow(sql);
@@ -38,9 +38,9 @@ async function* scan(connection: Connection, range: ScanRange): AsyncGenerator<r
   try {
     for (;;) {
       await setImmediate();
-      const documents = take(rows, range.fields ?? fieldNames);
+      const documents = takeBatch(rows, range.fields ?? fieldNames);
       if (documents.length > 0) yield documents;
-      if (documents.length < DOCUMENTS_PER_ARRAY) return;
+      if (documents.length < BATCH_SIZE) return;
     }
   } finally {
     rows.return?.();
@@ -48,9 +48,9 @@ async function* scan(connection: Connection, range: ScanRange): AsyncGenerator<r
   }
 }
 
-function take(rows: Iterator<unknown>, fields: NonNullable<ScanRange['fields']>): StoredDocument[] {
+function takeBatch(rows: Iterator<unknown>, fields: NonNullable<ScanRange['fields']>): StoredDocument[] {
   const documents: StoredDocument[] = [];
-  while (documents.length < DOCUMENTS_PER_ARRAY) {
+  while (documents.length < BATCH_SIZE) {
     const { done, value } = rows.next();
     if (done === true) break;
     if (Array.isArray(value)) documents.push(toDocument(value, fields));
@@ -66,9 +66,9 @@ function buildSelect(range: ScanRange): { sql: string; parameters: string[] } {
     ['id >= ?', range.from],
     ['id < ?', range.to],
   ];
-  const given = conditions.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, value }]));
+  const present = conditions.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, value }]));
   return {
-    sql: `SELECT ${columns} FROM documents WHERE ${given.map(({ sql }) => sql).join(' AND ')} ORDER BY id`,
-    parameters: given.map(({ value }) => value),
+    sql: `SELECT ${columns} FROM documents WHERE ${present.map(({ sql }) => sql).join(' AND ')} ORDER BY id`,
+    parameters: present.map(({ value }) => value),
   };
 }

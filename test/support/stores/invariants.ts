@@ -79,9 +79,9 @@ function referenceFaults({ name, plan }: Planned, documents: Documents): string[
   });
 }
 
-function targetFaults({ ofOther }: Reference, target: StoredDocument | undefined, orgId: string): string[] {
+function targetFaults({ ifForeign }: Reference, target: StoredDocument | undefined, orgId: string): string[] {
   if (target === undefined) return ['which is not there'];
-  return ofOther !== undefined && target.orgId !== orgId ? ['which is of another organisation'] : [];
+  return ifForeign !== undefined && target.orgId !== orgId ? ['which is of another organisation'] : [];
 }
 
 function claimFaults(planned: readonly Planned[], claims: readonly StoredDocument[]): string[] {
