@@ -1,9 +1,15 @@
 import { z } from 'zod';
 import type { WrittenObject } from '../../shared/objectStorage/objectStorage.ts';
 import { commonAdminErrors, type Endpoint, type Operation } from '../../shared/openapi/endpoint.ts';
-import { describeRequest, type JsonSchema } from '../../shared/openapi/jsonSchema.ts';
+import type { JsonSchema } from '../../shared/openapi/jsonSchema.ts';
 import { exportFile, manifestSchema } from '../../shared/organisation/exportFile.ts';
-import { bucketRequest, requestMessage, timeout, unsupportedField } from '../../shared/wire/requestMessage.ts';
+import {
+  bucketRequest,
+  describeRequest,
+  requestMessage,
+  timeout,
+  unsupportedField,
+} from '../../shared/wire/requestMessage.ts';
 
 /** The export request (specification 2.4), with `with_keys` added and ZITADEL's unsupported outputs rejected. */
 export const exportRequest = requestMessage({

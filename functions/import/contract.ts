@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { commonAdminErrors, type Endpoint, type Operation } from '../../shared/openapi/endpoint.ts';
-import { describeRequest, type JsonSchema } from '../../shared/openapi/jsonSchema.ts';
+import type { JsonSchema } from '../../shared/openapi/jsonSchema.ts';
 import { importedFile } from '../../shared/organisation/exportFile.ts';
 import type { Section } from '../../shared/organisation/section.ts';
 import { sections } from '../../shared/organisation/sections.ts';
 import {
   bucketRequest,
+  describeRequest,
   requestMessage,
   snakeCase,
   spellings,

@@ -1,22 +1,10 @@
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { cors as honoCors } from 'hono/cors';
 import { methodNotAllowed, pathMalformed, routeNotFound, rpcNotFound } from '../errors/httpErrors.ts';
-import type { Code } from '../errors/identityError.ts';
 import { log } from '../log.ts';
 import type { Endpoint } from '../openapi/endpoint.ts';
 import { errorResponse, isGrpc, requestIdFrom, responseHeaders } from './errorResponse.ts';
-import type { Incoming, Outgoing } from './exchange.ts';
-
-/** The contents of Hono's Context: Node's request and response, if there is a socket, and the request's log fields. */
-export interface HttpEnv {
-  Bindings: { incoming?: Incoming; outgoing?: Outgoing };
-  Variables: { requestId: string; route?: string; rpcCode?: Code };
-}
-
-/** Returns Node's response, or undefined without a socket: then `fetch` was called without bindings. */
-export function getOutgoing(context: { env?: HttpEnv['Bindings'] }): Outgoing | undefined {
-  return context.env?.outgoing;
-}
+import { getOutgoing, type HttpEnv } from './exchange.ts';
 
 /** A route as data, so that routes can be listed. */
 export interface Route extends Endpoint {

@@ -1,11 +1,23 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import { constants, Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
+import type { Code } from '../errors/identityError.ts';
 
 /** Node's request, of either protocol. */
 export type Incoming = IncomingMessage | Http2ServerRequest;
 
 /** Node's response, of either protocol. */
 export type Outgoing = ServerResponse | Http2ServerResponse;
+
+/** The contents of Hono's Context: Node's request and response, if there is a socket, and the request's log fields. */
+export interface HttpEnv {
+  Bindings: { incoming?: Incoming; outgoing?: Outgoing };
+  Variables: { requestId: string; route?: string; rpcCode?: Code };
+}
+
+/** Returns Node's response, or undefined without a socket: then `fetch` was called without bindings. */
+export function getOutgoing(context: { env?: HttpEnv['Bindings'] }): Outgoing | undefined {
+  return context.env?.outgoing;
+}
 
 /** Whether a response uses HTTP/1. */
 export function isHttp1(outgoing: Outgoing): outgoing is ServerResponse {

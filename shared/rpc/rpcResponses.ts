@@ -3,9 +3,8 @@ import { createContextValues } from '@connectrpc/connect';
 import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse } from '@connectrpc/connect/protocol';
 import type { Context } from 'hono';
 import { mediaTypeUnsupported } from '../errors/httpErrors.ts';
-import { getOutgoing, type HttpEnv } from '../http/app.ts';
 import { encodeGrpcMessage } from '../http/errorResponse.ts';
-import type { Outgoing } from '../http/exchange.ts';
+import { getOutgoing, type HttpEnv, type Outgoing } from '../http/exchange.ts';
 import { readBody } from '../http/requestBody.ts';
 import { type RpcCall, rpcCall, rpcHandler, type UnaryRpc } from './unaryRpc.ts';
 

@@ -1,7 +1,8 @@
 import type { JsonObject } from '@bufbuild/protobuf';
 import type { Context } from 'hono';
 import { accepts } from 'hono/accepts';
-import type { HttpEnv, Route } from '../http/app.ts';
+import type { Route } from '../http/app.ts';
+import type { HttpEnv } from '../http/exchange.ts';
 import type { Endpoint } from '../openapi/endpoint.ts';
 import type { RpcResponses } from './rpcResponses.ts';
 import type { UnaryRpc } from './unaryRpc.ts';

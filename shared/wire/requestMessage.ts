@@ -6,9 +6,10 @@ import { formatPath } from '../json/jsonScanner.ts';
 import { checkObjectName } from '../objectStorage/objectName.ts';
 import type { ObjectLocation } from '../objectStorage/objectStorage.ts';
 import { readServiceAccount } from '../objectStorage/serviceAccount.ts';
+import { type JsonSchema, mapSchemas, requestSchema, type Subschema } from '../openapi/jsonSchema.ts';
 
 /** The key that marks messages in the JSON Schema of a contract. */
-export const MESSAGE = 'x-message';
+const MESSAGE = 'x-message';
 
 /** A field of ZITADEL's that this service rejects; the OpenAPI document omits it. */
 export const unsupportedField = z.unknown().optional().meta({ not: {} });
@@ -91,4 +92,38 @@ export function objectLocation(request: z.output<typeof bucketRequest>, field: s
   const { bucket, path, serviceaccountJson } = request;
   checkObjectName({ bucket, path }, field);
   return { bucket, path, account: readServiceAccount(serviceaccountJson, `${field}.serviceaccount_json`) };
+}
+
+/**
+ * Describes a request message as clients send it: fields have the interface's names, and optional ones may be `null`,
+ * which counts as absent.
+ * @param more schema parts that the contract cannot express: further fields, and dependencies between fields
+ */
+export function describeRequest(message: z.ZodType, more: JsonSchema): JsonSchema {
+  const { properties, ...rest } = mapSchemas(requestSchema(message), toWireNames);
+  return { ...rest, ...more, properties: { ...properties, ...more.properties } };
+}
+
+function toWireNames({ [MESSAGE]: isMessage, ...schema }: JsonSchema): JsonSchema {
+  const { properties = {}, required = [], ...rest } = schema;
+  if (isMessage !== true) return schema;
+  const fields = Object.entries(properties)
+    .filter(([, field]) => typeof field === 'object' && field.not === undefined)
+    .map(([name, field]) => [snakeCase(name), required.includes(name) ? withoutDefault(field) : orNull(field)]);
+  const names = required.map(snakeCase);
+  return { ...rest, ...(names.length === 0 ? {} : { required: names }), properties: Object.fromEntries(fields) };
+}
+
+function orNull(field: Subschema): Subschema {
+  if (typeof field === 'boolean') return field;
+  const { type, enum: values } = field;
+  if (typeof type !== 'string') return { anyOf: [field, { type: 'null' }] };
+  return { ...field, type: [type, 'null'], ...(values === undefined ? {} : { enum: [...values, null] }) };
+}
+
+/** Removes the default of a required field: the contract's checks reject it, with an error text of their own. */
+function withoutDefault(field: Subschema): Subschema {
+  if (typeof field === 'boolean') return field;
+  const { default: _replaced, ...rest } = field;
+  return rest;
 }

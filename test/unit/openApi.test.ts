@@ -4,9 +4,8 @@ import { allEndpoints } from '../../functions/endpoints.ts';
 import { createApp, type Route, withOpenApi } from '../../shared/http/app.ts';
 import { configureLog } from '../../shared/log.ts';
 import type { Endpoint } from '../../shared/openapi/endpoint.ts';
-import { describeRequest } from '../../shared/openapi/jsonSchema.ts';
 import { openApiDocument } from '../../shared/openapi/openApiDocument.ts';
-import { requestMessage, unsupportedField } from '../../shared/wire/requestMessage.ts';
+import { describeRequest, requestMessage, unsupportedField } from '../../shared/wire/requestMessage.ts';
 
 configureLog('silent');
 const record = z.record(z.string(), z.unknown());
