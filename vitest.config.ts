@@ -5,11 +5,11 @@ import { areMany } from './test/support/repetitions.ts';
 /** Projects with this setup share one emulator: the first of them starts it. */
 const globalSetup = ['test/support/emulators/setup.ts'];
 
-/** A third of a run's time are waits for timers, processes and databases: more workers than cores use it. */
+/** A run spends a third of its time waiting for timers, processes and databases, which more workers than cores can use. */
 const WORKERS_PER_CORE = 1.5;
 
 const MINUTE_MS = 60_000;
-/** Repeated faults take hours where there are many of them. */
+/** Many repetitions of the faults take hours. */
 const faultsTimeouts = { testTimeout: areMany ? 240 * MINUTE_MS : 10 * MINUTE_MS, hookTimeout: 5 * MINUTE_MS };
 
 export default defineConfig({
