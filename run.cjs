@@ -1,7 +1,7 @@
 'use strict';
 
-// Runs a program under the Node of the lock file: `node run.cjs local/start.ts`. Any Node may start it, so it is plain
-// JavaScript. npm 11 puts the locked Node on a script's PATH; npm 10, which comes with Node 20 and 22, fails to.
+// Runs a program under the Node of the lock file: `node run.cjs local/start.ts`. Any Node can start this file, so it is
+// plain JavaScript. npm 11 puts the locked Node on a script's PATH; npm 10, which comes with Node 20 and 22, does not.
 // See docs/decisions/0008-runtime-from-the-lock-file.md.
 
 const { spawn } = require('node:child_process');
@@ -16,7 +16,7 @@ const executable = process.platform === 'win32' ? 'node.exe' : 'node';
 const locked = join(__dirname, 'node_modules', `node-${platform}-${process.arch}`, 'bin', executable);
 const needed = engines.node.replace('>=', '');
 
-/** Runs a program under the locked Node. Where none fits the platform, a recent system Node serves. */
+/** Runs a program under the locked Node. If the platform has none, a recent system Node serves. */
 function run(file, args) {
   if (existsSync(locked) && realpathSync(locked) !== process.execPath) runUnder(locked, file, args);
   else if (isRecent(process.versions.node)) runHere(file, args);

@@ -9,7 +9,7 @@ const globalSetup = ['test/support/emulators/setup.ts'];
 const WORKERS_PER_CORE = 1.5;
 
 const MINUTE_MS = 60_000;
-/** Repeated faults take hours where there are many of them. */
+/** Many repetitions of the faults take hours. */
 const faultsTimeouts = { testTimeout: areMany ? 240 * MINUTE_MS : 10 * MINUTE_MS, hookTimeout: 5 * MINUTE_MS };
 
 export default defineConfig({

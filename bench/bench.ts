@@ -8,10 +8,10 @@ import { z } from 'zod';
 import { emptyEmulator, startEmulator } from '../tools/firestoreEmulator.ts';
 import type { Task } from './measurement.ts';
 import { type Result, resultSchema } from './process.ts';
-import { writeSampleDocument } from './sampleUsers.ts';
+import { writeSampleFile } from './sampleUsers.ts';
 import { type Row, ratio, tableHead, tableLine } from './table.ts';
 
-/** What the product must reach: this much of the raw loop's users a second, in less memory than this. */
+/** The product's targets: the least share of the raw loop's users per second, and the limit of its memory. */
 const TARGET_SHARE = 0.5;
 const TARGET_MEGABYTES = 400;
 const WARM_UP_USERS = 20_000;
@@ -28,7 +28,7 @@ await using resources = new AsyncDisposableStack();
 const directory = await mkdtemp(join(tmpdir(), 'identity-bench-'));
 resources.defer(() => rm(directory, { recursive: true }));
 const file = join(directory, 'organisations.json');
-await writeSampleDocument(file, users);
+await writeSampleFile(file, users);
 const megabytes = (await stat(file)).size / 1e6;
 print(`${users.toLocaleString('en')} users in ${megabytes.toFixed(0)} MB, Node ${process.version}\n\n${tableHead}`);
 await measureReading();
@@ -49,21 +49,21 @@ async function measureSqlite(): Promise<void> {
 async function measureFirestore(): Promise<void> {
   const emulator = await startEmulator(EMULATOR_HEAP);
   if ('missing' in emulator) {
-    print(`Firestore is left out: ${emulator.missing}`);
+    print(`Firestore is skipped: ${emulator.missing}`);
     return;
   }
   await using running = emulator;
   process.env.FIRESTORE_EMULATOR_HOST = running.address;
   const place = (projectId: string) => ({ kind: 'firestore', projectId, databaseId: '(default)' }) as const;
-  // Its first seconds are several times slower than what follows.
+  // The emulator's first seconds are several times slower than the rest.
   const warmUp: Task = { name: 'raw write', users: WARM_UP_USERS, file, location: place('warm-up') };
-  await inOwnProcess(warmUp);
-  await inOwnProcess({ ...warmUp, name: 'raw read' });
+  await runInProcess(warmUp);
+  await runInProcess({ ...warmUp, name: 'raw read' });
   await emptyEmulator(running.address, 'warm-up');
   await measureStore(place('raw'), place('product'), () => emptyEmulator(running.address, 'raw'));
 }
 
-/** Measures the raw loop and the product beside it; `emptyRaw` comes after the last that needs the raw loop's database. */
+/** Measures the raw loop, then the product; `emptyRaw` runs as soon as the raw loop's database is no longer needed. */
 async function measureStore(raw: Task['location'], product: Task['location'], emptyRaw = async () => {}) {
   const write = await measure(raw.kind, 'raw write', raw);
   const read = await measure(raw.kind, 'raw read', raw);
@@ -74,7 +74,7 @@ async function measureStore(raw: Task['location'], product: Task['location'], em
 }
 
 async function measure(label: string, name: Task['name'], location: Task['location'], ceiling?: Result) {
-  const result = await inOwnProcess({ name, users, file, location });
+  const result = await runInProcess({ name, users, file, location });
   const row: Row = { store: label, name, result, ...(ceiling && { ceiling }) };
   const missed = ceiling !== undefined && misses(result, ceiling);
   print(`${tableLine(row)}${missed ? '  target missed' : ''}`);
@@ -98,12 +98,12 @@ function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-// Firestore is used by Cloud Functions. V8 lets garbage lie in proportion to the machine's memory, so the heap is given
-// the limit that it has in a function of 1 GB; otherwise what is measured is the memory of the machine.
+// Cloud Functions use Firestore. V8 collects garbage later on a machine with more memory, so the heap gets the limit that
+// it has in a function of 1 GB; otherwise the result would depend on the machine.
 const nodeOptions = { sqlite: [], firestore: ['--max-old-space-size=512'] };
 
-/** Runs a measurement in a process of its own, so that the memory is its own. */
-async function inOwnProcess(task: Task): Promise<Result> {
+/** Runs a measurement in a process of its own, so that the peak memory is its own. */
+async function runInProcess(task: Task): Promise<Result> {
   const program = fileURLToPath(new URL('./measurement.ts', import.meta.url));
   const options = nodeOptions[task.location.kind];
   const { stdout } = await promisify(execFile)(process.execPath, [...options, program, JSON.stringify(task)]);

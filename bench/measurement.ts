@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Measured } from './process.ts';
-import { exportDocument, importDocument, inspectDocument, readDocument } from './product.ts';
+import { exportAll, importExportFile, inspectExportFile, readExportFile } from './product.ts';
 
-/** One measurement: which, of how many users, in which document and database. */
+/** The schema of a measurement: its kind, its number of users, its export file and its database. */
 export const taskSchema = z.object({
   name: z.enum(['read', 'inspect', 'import', 'import again', 'export', 'raw write', 'raw read']),
   users: z.int().positive(),
@@ -14,22 +14,22 @@ export const taskSchema = z.object({
   ]),
 });
 
-/** See `taskSchema`. */
+/** A measurement to run. */
 export type Task = z.infer<typeof taskSchema>;
 
-/** Runs one measurement in this process; loads only the client of its own store, which is part of the memory. */
+/** Runs one measurement in this process. Loads only its own store's client, because modules count as memory. */
 export async function run({ name, users, file, location }: Task): Promise<Measured> {
   switch (name) {
     case 'read':
-      return readDocument(file);
+      return readExportFile(file);
     case 'inspect':
-      return inspectDocument(file);
+      return inspectExportFile(file);
     case 'import':
-      return importDocument(file, location, 'created');
+      return importExportFile(file, location, 'created');
     case 'import again':
-      return importDocument(file, location, 'unchanged');
+      return importExportFile(file, location, 'unchanged');
     case 'export':
-      return exportDocument(location);
+      return exportAll(location);
     case 'raw write':
       return location.kind === 'sqlite'
         ? (await import('./rawSqlite.ts')).rawSqliteWrite(join(location.directory, 'identity.sqlite'), users)
@@ -41,7 +41,7 @@ export async function run({ name, users, file, location }: Task): Promise<Measur
   }
 }
 
-// The program that a measurement is: its argument is the task, its output one line of JSON.
+// The program of one measurement: its argument is the task, its output one line of JSON.
 const task = taskSchema.parse(JSON.parse(process.argv[2] ?? ''));
 const measured = await run(task);
 if (measured.users !== task.users) throw new Error(`${task.name}: ${measured.users} users instead of ${task.users}`);

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 
-/** What some work on users took; times are milliseconds, `cpu` that of all threads of the process. */
+/** The cost of processing users. `time` and `cpu` are milliseconds; `cpu` is that of all threads of the process. */
 export interface Measured {
   readonly users: number;
   readonly time: number;
   readonly cpu: number;
 }
 
-/** Runs `work`, which returns how many users it dealt with, and measures it. */
+/** Measures `work`, which returns the number of processed users. */
 export async function measure(work: () => number | Promise<number>): Promise<Measured> {
   const begin = performance.now();
   const before = process.cpuUsage();
@@ -23,5 +23,5 @@ export const resultSchema = z.object({
   peakMegabytes: z.number(),
 });
 
-/** What a measurement has found; `peakMegabytes` is the most memory that its process had. */
+/** The result of a measurement; `peakMegabytes` is the peak memory of its process. */
 export type Result = z.infer<typeof resultSchema>;

@@ -17,8 +17,8 @@ const importResponse = z.object({
   summary: z.object({ created: counts, unchanged: counts }),
 });
 
-/** Reads the document, and does nothing with its records but parse them. */
-export async function readDocument(file: string): Promise<Measured> {
+/** Reads the export file, and parses its records without using them. */
+export async function readExportFile(file: string): Promise<Measured> {
   return await withSource(file, (source) =>
     measure(async () => {
       const reader = new ExportFileReader(() => true);
@@ -35,13 +35,13 @@ export async function readDocument(file: string): Promise<Measured> {
   );
 }
 
-/** The part of an import before its first write. */
-export async function inspectDocument(file: string): Promise<Measured> {
+/** Runs the part of an import before its first write. */
+export async function inspectExportFile(file: string): Promise<Measured> {
   return withSource(file, (source) => measure(async () => (await inspect(source, never)).counts.humanUsers ?? 0));
 }
 
-/** Imports the document; `outcome` is what must become of every user. */
-export async function importDocument(
+/** Imports the export file; `outcome` is the expected outcome for every user. */
+export async function importExportFile(
   file: string,
   location: StoreLocation,
   outcome: 'created' | 'unchanged',
@@ -57,7 +57,7 @@ export async function importDocument(
 }
 
 /** Exports everything with all credentials, as a migration does. */
-export async function exportDocument(location: StoreLocation): Promise<Measured> {
+export async function exportAll(location: StoreLocation): Promise<Measured> {
   await using resources = new AsyncDisposableStack();
   const store = resources.adopt(await openStore(location), (opened) => opened.close());
   return await measure(async () => {

@@ -11,10 +11,10 @@ import { RawText } from './rawText.ts';
 import { sampleWrites } from './sampleUsers.ts';
 
 const WRITES_PER_COMMIT = 500;
-/** As many as an import has. */
+/** As in an import. */
 const COMMITS_IN_FLIGHT = 4;
 
-/** The ceiling for an import into Firestore: its writes alone, by the generated client. */
+/** Measures the ceiling for an import into Firestore: its writes alone, by the generated client. */
 export async function rawFirestoreWrite(address: DatabaseAddress, users: number): Promise<Measured> {
   const connection = connectToEmulator(address);
   const commits = sampleWrites(users, WRITES_PER_COMMIT).map((batch) =>
@@ -37,7 +37,7 @@ async function commitAll({ client, database, options }: FirestoreConnection, com
   }
 }
 
-/** The ceiling for an export from Firestore: one stream of all users, built into the same text. */
+/** Measures the ceiling for an export from Firestore: one stream of all users, rendered as the same text. */
 export async function rawFirestoreRead(address: DatabaseAddress): Promise<Measured> {
   const connection = connectToEmulator(address);
   const { client, parent, options } = connection;

@@ -13,16 +13,16 @@ const SELECT = `SELECT "body", "passwordHash", "totpSeed" FROM documents WHERE c
 
 const rowSchema = z.tuple([z.string(), z.string(), z.string().nullable()]);
 
-/** The ceiling for an import into SQLite: its writes alone, by plain prepared statements. */
+/** Measures the ceiling for an import into SQLite: its writes alone, by plain prepared statements. */
 export async function rawSqliteWrite(file: string, users: number): Promise<Measured> {
   prepareDatabaseFile(file);
   const database = openDatabase(file);
   const batches = sampleWrites(users, WRITES_PER_TRANSACTION);
-  const user = database.prepare(INSERT_USER);
-  const claim = database.prepare(INSERT_CLAIM);
+  const insertUser = database.prepare(INSERT_USER);
+  const insertClaim = database.prepare(INSERT_CLAIM);
   const insert = ({ key, fields: f }: CreateWrite) => {
-    if (key.collection === 'claims') claim.run(key.collection, key.id, f.orgId ?? null, f.ownerId ?? null);
-    else user.run(key.collection, key.id, ...userColumns(f));
+    if (key.collection === 'claims') insertClaim.run(key.collection, key.id, f.orgId ?? null, f.ownerId ?? null);
+    else insertUser.run(key.collection, key.id, ...userColumns(f));
   };
   const measured = await measure(() => {
     for (const batch of batches) {
@@ -42,7 +42,7 @@ function userColumns(f: CreateWrite['fields']): (string | number | null)[] {
   return values.map((value) => value ?? null);
 }
 
-/** The ceiling for an export from SQLite: one scan that builds the same text. */
+/** Measures the ceiling for an export from SQLite: one scan, rendered as the same text. */
 export async function rawSqliteRead(file: string): Promise<Measured> {
   const database = openDatabase(file);
   const statement = database.prepare(SELECT);

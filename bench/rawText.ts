@@ -3,16 +3,16 @@ import type { DocumentFields } from '../shared/store/documentFields.ts';
 
 const CHUNK_CHARACTERS = 64 * 1024;
 
-/** Builds an organisation document's bytes of stored users in the plainest way, and counts the users. */
+/** A minimal renderer of stored users as an export file, which counts users and bytes. */
 export class RawText {
   private pending = '{"orgs":[{"humanUsers":[';
   users = 0;
   bytes = 0;
 
-  /** Adds a user with the credentials that are stored beside it. */
+  /** Adds a user with its separately stored credentials. */
   add({ body = '', passwordHash, totpSeed }: DocumentFields): void {
     const json: unknown = JSON.parse(body);
-    if (!isJsonObject(json)) throw new Error('a stored user is no object');
+    if (!isJsonObject(json)) throw new Error('a stored user is not an object');
     putAt(json, 'user.hashedPassword.value', passwordHash);
     putAt(json, 'user.otpCode', totpSeed);
     this.pending += `${this.users === 0 ? '' : ','}${JSON.stringify(json)}`;

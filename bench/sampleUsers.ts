@@ -7,7 +7,7 @@ import { createWrites, planRecord } from '../shared/organisation/recordPlan.ts';
 import { sections } from '../shared/organisation/sections.ts';
 import type { Write } from '../shared/store/store.ts';
 
-/** The organisation that all users are in. */
+/** The organisation of all sample users. */
 export const ORGANISATION = '340000000000000001';
 
 const USERS_PER_PIECE = 200;
@@ -15,13 +15,13 @@ const firstNames = ['Alice', 'Bruno', 'Chloé', 'Dilan', 'Eszter', 'Faïza', 'Gu
 const lastNames = ['Ångström', 'Baumgartner', 'Castellanos', 'Dubois', 'Eriksen', 'Ferrari', 'Grünwald', 'Horvát'];
 const languages = ['de', 'en', 'fr', 'it', 'und'];
 
-/** One element of `humanUsers` as an export of ZITADEL has it; each is different, and always the same for its number. */
+/** Returns one element of `humanUsers` as ZITADEL exports it. Each number has its own user, the same in every run. */
 export function sampleUser(number: number): Record<string, unknown> {
   const firstName = pick(firstNames, number);
   const lastName = pick(lastNames, number * 7);
   const email = `user.${number}@customer-${number % 977}.example`;
   const random = hash('sha512', `user ${number}`, 'base64');
-  const more = number % 10 === 0;
+  const isDetailed = number % 10 === 0;
   return {
     userId: `33${String(number * 7919).padStart(16, '0')}`,
     user: {
@@ -34,9 +34,9 @@ export function sampleUser(number: number): Record<string, unknown> {
         gender: number % 2 === 0 ? 'GENDER_FEMALE' : 'GENDER_MALE',
       },
       email: { email, isEmailVerified: true },
-      ...(more && { phone: { phone: `+4179${String(number).padStart(7, '0')}`, isPhoneVerified: true } }),
+      ...(isDetailed && { phone: { phone: `+4179${String(number).padStart(7, '0')}`, isPhoneVerified: true } }),
       hashedPassword: { value: `$2a$10$${random.replaceAll('+', '.').slice(0, 53)}` },
-      ...(more && {
+      ...(isDetailed && {
         otpCode: random
           .replaceAll(/[^A-Za-z2-7]/g, 'A')
           .toUpperCase()
@@ -47,16 +47,18 @@ export function sampleUser(number: number): Record<string, unknown> {
   };
 }
 
-/** Writes an organisation document with `users` users to `file`. */
-export async function writeSampleDocument(file: string, users: number): Promise<void> {
-  await pipeline(Readable.from(sampleDocument(users)), createWriteStream(file));
+/** Writes an export file with `users` users to `file`. */
+export async function writeSampleFile(file: string, users: number): Promise<void> {
+  await pipeline(Readable.from(sampleFile(users)), createWriteStream(file));
 }
 
-function* sampleDocument(users: number): Generator<string> {
+function* sampleFile(users: number): Generator<string> {
   yield `{"orgs":[{"orgId":"${ORGANISATION}","org":{"name":"Acme Robotics"},"humanUsers":[`;
-  for (let at = 0; at < users; at += USERS_PER_PIECE) {
-    const piece = Array.from({ length: Math.min(USERS_PER_PIECE, users - at) }, (_, index) => sampleUser(at + index));
-    yield `${at === 0 ? '' : ','}${piece.map((user) => JSON.stringify(user)).join(',')}`;
+  for (let start = 0; start < users; start += USERS_PER_PIECE) {
+    const piece = Array.from({ length: Math.min(USERS_PER_PIECE, users - start) }, (_, index) =>
+      sampleUser(start + index),
+    );
+    yield `${start === 0 ? '' : ','}${piece.map((user) => JSON.stringify(user)).join(',')}`;
   }
   yield ']}]}';
 }
@@ -65,14 +67,14 @@ function pick(from: readonly string[], number: number): string {
   return from[number % from.length] ?? '';
 }
 
-/** A write as an import of new records makes it. */
+/** A write that creates a document. */
 export type CreateWrite = Extract<Write, { type: 'create' }>;
 
-/** What an import of the sample document writes for its users: each one's document and claim, `size` writes a batch. */
+/** Returns the writes of an import of sample users: each user's document and claim, in batches of `size` writes. */
 export function sampleWrites(users: number, size: number): CreateWrite[][] {
   const batches: CreateWrite[][] = [];
-  for (let at = 0; at < users; at += size / 2) {
-    const numbers = Array.from({ length: Math.min(size / 2, users - at) }, (_, index) => at + index);
+  for (let start = 0; start < users; start += size / 2) {
+    const numbers = Array.from({ length: Math.min(size / 2, users - start) }, (_, index) => start + index);
     batches.push(numbers.flatMap(userWrites));
   }
   return batches;

@@ -6,7 +6,7 @@ import { buildFunction } from './buildFunction.ts';
 import { coldStart } from './coldStart.ts';
 import { nodeMajor, readLockFile } from './deployedPackage.ts';
 
-// The program behind `npm run build`: makes what is deployed, and shows that each function starts.
+// The program behind `npm run build`: creates each function's archive, and measures its cold start.
 
 const output = join(root, 'dist');
 const lock = await readLockFile();

@@ -7,21 +7,24 @@ import { functions } from '../functions/endpoints.ts';
 import { root } from '../tools/program.ts';
 import { deployedPackage, type LockFile, nodeMajor, unbundled } from './deployedPackage.ts';
 
-/** A function as it is deployed. */
+/** A function's deployed files. */
 export interface BuiltFunction {
   readonly name: string;
   /** Holds `index.js`, `package.json`, `package-lock.json`, and nothing else. */
   readonly directory: string;
   /** A zip archive of the directory's files. */
   readonly archive: string;
-  /** What is in it: files of the repository. */
+  /** The bundled files, relative to the repository. */
   readonly inputs: readonly string[];
   /** Sizes in bytes. */
   readonly codeBytes: number;
   readonly archiveBytes: number;
 }
 
-/** Makes `<output>/<name>/` and `<output>/<name>.zip`; neither may be there. */
+/**
+ * Creates `<output>/<name>/` and `<output>/<name>.zip`.
+ * @throws Error if one of their files exists
+ */
 export async function buildFunction(name: string, lock: LockFile, output: string): Promise<BuiltFunction> {
   const { code, inputs } = await bundle(name, nodeMajor(lock));
   const texts = Object.entries(deployedPackage(lock)).map(([file, text]) => [file, Buffer.from(text)] as const);
@@ -34,20 +37,20 @@ export async function buildFunction(name: string, lock: LockFile, output: string
   return { name, directory, archive: `${directory}.zip`, inputs, codeBytes: code.length, archiveBytes: zip.length };
 }
 
-/** A function and everything that it loads, as one CommonJS file. */
+/** A function with all modules that it loads, as one CommonJS file. */
 interface Bundle {
   readonly code: Uint8Array;
-  /** The files that something of it comes from, relative to the repository. */
+  /** The files that contribute code, relative to the repository. */
   readonly inputs: readonly string[];
 }
 
-/** Packages that ours look for, and do without. */
-const dispensable: readonly string[] = ['supports-color'];
+/** Packages that dependencies load only if they are installed. */
+const optionalPackages: readonly string[] = ['supports-color'];
 
 /**
- * Bundles one function for a major version of Node. CommonJS, since google-gax needs `__dirname`. Names and line breaks
- * stay: shorter ones do not load faster, and the stacks in the log would tell nothing.
- * @throws Error when it would load a package that is not deployed
+ * Bundles one function for a major version of Node, as CommonJS because google-gax needs `__dirname`. Names and line
+ * breaks stay: minified code loads no faster, and its stack traces are unreadable.
+ * @throws Error if the bundle loads a package that is not deployed
  */
 async function bundle(name: string, nodeMajor: number): Promise<Bundle> {
   const { outputFiles, metafile } = await build({
@@ -59,20 +62,21 @@ async function bundle(name: string, nodeMajor: number): Promise<Bundle> {
     bundle: true,
     platform: 'node',
     format: 'cjs',
+    minifySyntax: true,
     target: `node${nodeMajor}`,
-    external: [...unbundled, ...appsBeside(name)],
+    external: [...unbundled, ...otherApps(name)],
     legalComments: 'eof',
     logLevel: 'warning',
   });
   const [file] = outputFiles;
   const output = metafile.outputs['index.js'];
-  if (file === undefined || output === undefined) throw new Error(`esbuild made no index.js for ${name}`);
-  refuseMissing(name, output);
+  if (file === undefined || output === undefined) throw new Error(`esbuild created no index.js for ${name}`);
+  rejectMissing(name, output);
   return { code: file.contents, inputs: bundledFiles(output) };
 }
 
-/** The applications of the other functions: a deployed function can describe their endpoints, and never serves them. */
-function appsBeside(name: string): string[] {
+/** Lists the applications of the other functions. A deployed function can describe their endpoints, but serves none. */
+function otherApps(name: string): string[] {
   return Object.keys(functions).flatMap((other) => (other === name ? [] : [join(root, 'functions', other, 'app.ts')]));
 }
 
@@ -80,23 +84,23 @@ function bundledFiles({ inputs }: Metafile['outputs'][string]): string[] {
   return Object.entries(inputs).flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : []));
 }
 
-function refuseMissing(name: string, { imports }: Metafile['outputs'][string]): void {
-  const beside = appsBeside(name).map((path) => relative(root, path));
-  const there = (path: string) =>
+function rejectMissing(name: string, { imports }: Metafile['outputs'][string]): void {
+  const apps = otherApps(name).map((path) => relative(root, path));
+  const isDeployed = (path: string) =>
     isBuiltin(path) ||
     unbundled.includes(path) ||
-    dispensable.includes(path) ||
-    beside.some((app) => path.endsWith(app));
-  const missing = imports.flatMap(({ path }) => (there(path) ? [] : [path]));
-  if (missing.length > 0) throw new Error(`${name} would load what is not deployed: ${missing.join(', ')}`);
+    optionalPackages.includes(path) ||
+    apps.some((app) => path.endsWith(app));
+  const missing = imports.flatMap(({ path }) => (isDeployed(path) ? [] : [path]));
+  if (missing.length > 0) throw new Error(`${name} loads packages that are not deployed: ${missing.join(', ')}`);
 }
 
-// The format has local times without a zone, and begins in 1980. Readable for everybody, as Unix writes it.
+// Dates in zip archives have no time zone and begin in 1980. On Unix, everybody can read the files.
 const entry = { mtime: new Date(1980, 0, 1), os: 3, attrs: 0o644 << 16 };
 
 /**
- * A zip archive, the same bytes for the same files wherever it is made: in the order of names, all of one date, and
- * compressed in JavaScript, since the zlib that is in Node changes with it.
+ * Creates a zip archive, with the same bytes for the same files on every machine. Entries are sorted by name and have
+ * one date. They are compressed in JavaScript, because the zlib inside Node changes between its versions.
  */
 export function archive(files: Readonly<Record<string, Uint8Array>>): Uint8Array {
   const sorted = Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1));

@@ -4,13 +4,13 @@ import { type Running, startProgram } from '../tools/program.ts';
 
 const STARTS = 5;
 
-// Nothing that the shell of this machine's user has set, and nothing compiled earlier: a new instance has neither.
+// A new instance has neither this shell's settings nor a compile cache.
 const environment = { FIRESTORE_PROJECT: 'cold-start', DATA_DIR: undefined, NODE_COMPILE_CACHE: undefined };
 
 /**
- * Milliseconds from the start of a function's process to its first answer, the median of five. It answers a route that it
- * does not have, after its database's client is loaded; nothing is read from a database.
- * @throws Error when it does not start, or somebody else answers
+ * Measures the milliseconds from the start of a function's process to its first response, as the median of five. The
+ * request has an unknown path: the function loads its database's client, but reads nothing.
+ * @throws Error if the process does not start, or the response is not the function's
  */
 export async function coldStart(directory: string): Promise<number> {
   const times: number[] = [];
@@ -25,16 +25,16 @@ async function startOnce(directory: string): Promise<number> {
     const { status, headers } = await fetch(`${running.ready[1]}/`);
     const time = performance.now() - begin;
     if (status === 404 && headers.get('content-type') === 'application/json') return time;
-    throw new Error(`${directory} answered with ${status}, not as the function shell does`);
+    throw new Error(`${directory} returned ${status}, not the function's own 404`);
   } finally {
     await running.stop();
   }
 }
 
 /**
- * Starts a function that was built, as Cloud Functions does: the framework that is installed beside it, in its directory,
- * with FUNCTION_TARGET. `ready[1]` is its base URL.
- * @throws Error with all that it wrote, when it does not start
+ * Starts a built function as Cloud Functions does: by the framework that is installed beside it, in its directory, with
+ * FUNCTION_TARGET. `ready[1]` is its base URL.
+ * @throws Error with the process's output, if it does not start
  */
 export function startBuilt(directory: string, env: Readonly<Record<string, string | undefined>>): Promise<Running> {
   const { resolve } = createRequire(join(directory, 'index.js'));

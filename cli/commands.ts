@@ -4,7 +4,7 @@ const user = { type: 'string' } as const;
 const org = { type: 'string' } as const;
 const membership = { user, role: { type: 'string' }, org } as const;
 
-/** Every command of `identity`; a new one is a new entry. */
+/** All commands of `identity`. */
 export const commands: readonly Command[] = [
   {
     name: 'init',
@@ -12,16 +12,16 @@ export const commands: readonly Command[] = [
     summary: 'create the default organisation, an IAM_OWNER service user and its token',
     options: { name: { type: 'string' }, expires: { type: 'string' }, 'token-file': { type: 'string' } },
     positionals: 0,
-    makesDatabase: true,
+    createsDatabase: true,
     load: async () => (await import('./commands/init.ts')).init,
   },
   {
     name: 'serve',
     usage: '[--host 127.0.0.1] [--port 8080] [--docs]',
-    summary: 'serve the three functions on one port; --docs adds a page at /docs on which to read and try them',
+    summary: 'serve the three functions on one port; --docs adds their interactive documentation at /docs',
     options: { host: { type: 'string' }, port: { type: 'string' }, docs: { type: 'boolean' } },
     positionals: 0,
-    makesDatabase: true,
+    createsDatabase: true,
     load: async () => (await import('./commands/serve.ts')).serve,
   },
   {
@@ -67,7 +67,7 @@ export const commands: readonly Command[] = [
   {
     name: 'member remove',
     usage: '--user ID --role ROLE [--org ID]',
-    summary: 'revoke such a role',
+    summary: "revoke a user's role on the instance, or with --org on an organisation",
     options: membership,
     positionals: 0,
     load: async () => (await import('./commands/accounts.ts')).memberRemove,

@@ -1,7 +1,7 @@
 import type { Command } from './command.ts';
 import { commands } from './commands.ts';
 
-/** The options that every command has, in the form of `parseArgs`, with their place and meaning in the help. */
+/** The options of every command, in the form of `parseArgs`, with their usage and meaning for the help. */
 export const commonOptions = {
   data: { type: 'string', usage: '--data DIR', meaning: 'the directory of a self-hosted instance' },
   firestore: {
@@ -35,7 +35,7 @@ export function commandHelp(command: Command): string {
   return `identity ${call}\n  ${summary}`;
 }
 
-/** A command's call, and what it does. */
+/** Returns a command's call and its summary. */
 export function helpRow({ name, usage, summary }: Command): Row {
   return [`${name} ${usage}`.trim(), summary];
 }

@@ -33,9 +33,9 @@ async function runCommand(words: readonly string[]): Promise<void> {
   const run = await command.load();
   const store = await openStore(location.store);
   try {
-    const names = Object.keys(command.options);
-    const options = Object.fromEntries(names.map((name) => [name, asText(values[name])]));
-    const flags = new Set(names.filter((name) => values[name] === true));
+    const optionNames = Object.keys(command.options);
+    const options = Object.fromEntries(optionNames.map((name) => [name, asText(values[name])]));
+    const flags = new Set(optionNames.filter((name) => values[name] === true));
     const { defaultName } = location;
     const environment = { ...process.env, ...location.environment };
     const output = await run({
@@ -48,7 +48,7 @@ async function runCommand(words: readonly string[]): Promise<void> {
       now: new Date(),
       signal: stopSignal(),
     });
-    if (output !== undefined) show(output, values.json === true);
+    if (output !== undefined) printOutput(output, values.json === true);
   } finally {
     await store.close();
   }
@@ -56,7 +56,7 @@ async function runCommand(words: readonly string[]): Promise<void> {
 
 function locationFor(command: Command, data: string | undefined, firestore: string | undefined): InstanceLocation {
   const location = instanceLocation(data, firestore);
-  if (command.makesDatabase === true || hasDatabase(location.store)) return location;
+  if (command.createsDatabase === true || hasDatabase(location.store)) return location;
   throw new UsageError(`no instance in ${data}: create one with identity init`);
 }
 
@@ -68,9 +68,9 @@ function parseArguments(command: Command, words: readonly string[]) {
   const args = words.slice(command.name.split(' ').length);
   try {
     const options = { ...command.options, ...commonOptions };
-    const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
-    const given: Readonly<Record<string, unknown>> = values;
-    return { values: given, positionals };
+    const parsed = parseArgs({ args, options, allowPositionals: true });
+    const values: Readonly<Record<string, unknown>> = parsed.values;
+    return { values, positionals: parsed.positionals };
   } catch (error) {
     throw new UsageError(`${errorMessage(error)}; usage: identity ${command.name} ${command.usage}`.trim());
   }
@@ -80,14 +80,14 @@ function asText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Aborts at the first SIGINT or SIGTERM; a second one ends the process as usual. */
+/** Returns a signal that aborts at the first SIGINT or SIGTERM. A second one ends the process as usual. */
 function stopSignal(): AbortSignal {
   const controller = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => controller.abort());
   return controller.signal;
 }
 
-function show({ json, text }: Output, asJson: boolean): void {
+function printOutput({ json, text }: Output, asJson: boolean): void {
   print(asJson ? JSON.stringify(json) : text);
 }
 
@@ -95,7 +95,7 @@ function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** What went wrong, for a person: only faults of our own show their stack. */
+/** Returns the message to print. Only an unexpected error includes its stack. */
 function errorMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof UsageError || error instanceof IdentityError) return error.message;

@@ -1,16 +1,17 @@
 import { samplePerson } from './sampleData.ts';
 
-/** What the commands are made of. */
+/** The addresses and files that the commands contain. */
 export interface Addresses {
   readonly source: { readonly url: string; readonly tokenFile: string };
   readonly target: { readonly url: string; readonly tokenFile: string };
   readonly bucket: string;
-  /** Key file of the account that may create objects, and of the one that may read them. */
+  /** The key file of the account that may create objects. */
   readonly exporter: string;
+  /** The key file of the account that may read objects. */
   readonly importer: string;
 }
 
-/** A command that can be pasted into a shell, under the sentence that says what it does. */
+/** A command to paste into a shell, with a title that describes it. */
 export interface LocalCommand {
   readonly name: string;
   readonly title: string;
@@ -19,11 +20,11 @@ export interface LocalCommand {
 
 const JSON_HEADER = `-H 'Content-Type: application/json'`;
 
-/** The three operations as commands against the local instances, in an order in which they work. */
+/** Returns the three operations as commands against the local instances, in an order that works. */
 export function localCommands({ source, target, bucket, exporter, importer }: Addresses): readonly LocalCommand[] {
   const post = (to: Addresses['source'], path: string) =>
-    `curl -sS -X POST ${to.url}/admin/v1/${path} -H "Authorization: Bearer $(cat ${quoted(to.tokenFile)})" ${JSON_HEADER}`;
-  const key = (file: string) => `'"$(base64 < ${quoted(file)} | tr -d '\\n')"'`;
+    `curl -sS -X POST ${to.url}/admin/v1/${path} -H "Authorization: Bearer $(cat ${quote(to.tokenFile)})" ${JSON_HEADER}`;
+  const key = (file: string) => `'"$(base64 < ${quote(file)} | tr -d '\\n')"'`;
   const inBucket = (file: string) => `{"bucket":"${bucket}","path":"export.json","serviceaccount_json":"${key(file)}"}`;
   return [
     {
@@ -43,18 +44,18 @@ export function localCommands({ source, target, bucket, exporter, importer }: Ad
     },
     {
       name: 'importFromBucket',
-      title: 'Import from the bucket (nothing changes: it is all there)',
+      title: 'Import from the bucket (nothing changes: all records exist)',
       line: `${post(target, 'import')} -d '{"timeout":"10m","data_orgsv1_gcs":${inBucket(importer)}}'`,
     },
     {
       name: 'removeOtpEmail',
       title: 'Remove the OTP e-mail factor of a person of target (a second time: 404)',
-      line: `curl -sS -X DELETE ${target.url}/v2/users/${samplePerson}/otp_email -H "Authorization: Bearer $(cat ${quoted(target.tokenFile)})" -H 'Accept: application/json'`,
+      line: `curl -sS -X DELETE ${target.url}/v2/users/${samplePerson}/otp_email -H "Authorization: Bearer $(cat ${quote(target.tokenFile)})" -H 'Accept: application/json'`,
     },
   ];
 }
 
-/** A path as one word of a shell command. */
-function quoted(path: string): string {
+/** Quotes a path as one word of a shell command. */
+function quote(path: string): string {
   return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }

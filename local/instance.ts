@@ -15,9 +15,9 @@ import { createCloudStorage } from '../shared/objectStorage/cloudStorage.ts';
 import { openStore, type StoreLocation } from '../shared/store/openStore.ts';
 import type { Store } from '../shared/store/store.ts';
 
-/** How one of the local instances is set up. */
+/** The settings of a local instance. */
 export interface LocalInstanceOptions extends LocalContent {
-  /** Where its token is kept and, without a Firestore emulator, its database. */
+  /** The directory of the token file and, without a Firestore emulator, of the database. */
   readonly directory: string;
   readonly port: number;
   readonly storageUrl: string;
@@ -30,7 +30,7 @@ export interface LocalInstance {
   close(): Promise<void>;
 }
 
-/** Starts an instance as `identity serve` would; makes it first where it is new, and what of it is missing. */
+/** Starts an instance as `identity serve` does, after `prepareInstance`. */
 export async function startInstance(options: LocalInstanceOptions): Promise<LocalInstance> {
   const { name, directory, port, storageUrl } = options;
   await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -50,7 +50,7 @@ export async function startInstance(options: LocalInstanceOptions): Promise<Loca
   return { url: server.url, tokenFile, close };
 }
 
-/** The embedded database, or the emulator's where one is pointed to. */
+/** Returns the location in the Firestore emulator if one is configured, otherwise that of an embedded database. */
 function storeLocation(name: string, directory: string): StoreLocation {
   const { FIRESTORE_EMULATOR_HOST, FIRESTORE_DATABASE = '(default)' } = process.env;
   if (FIRESTORE_EMULATOR_HOST === undefined) return { kind: 'sqlite', directory };
@@ -62,18 +62,18 @@ function storeEnvironment(location: StoreLocation): Record<string, string | unde
   return { DATA_DIR: undefined, FIRESTORE_PROJECT: location.projectId, FIRESTORE_DATABASE: location.databaseId };
 }
 
-/** What is in a local instance. */
+/** The content of a local instance. */
 export interface LocalContent {
   readonly name: string;
-  /** Fills the database; may be run on one that is filled already, or in part. */
+  /** Seeds the database. Idempotent: a database may be seeded already, completely or in part. */
   readonly fill: (store: Store) => Promise<void>;
 }
 
 const TOKEN_LIFETIME_MS = 30 * 86_400_000;
 
 /**
- * Sees to it that the instance is there and filled, and that a token of its owner is in the file. The file is written
- * last, so that where it holds no valid token the rest may be missing too.
+ * Ensures that the instance is initialised and seeded, and that the file holds a valid token of its owner. The file is
+ * written last: as long as it holds no valid token, the rest may be missing too.
  */
 export async function prepareInstance(
   store: Store,
@@ -81,15 +81,16 @@ export async function prepareInstance(
   tokenFile: string,
   now: Date,
 ): Promise<void> {
-  const kept = await readIfThere(tokenFile);
-  if (kept !== undefined && (await isValid(store, kept, now))) return;
-  const make = (await isNew(store)) ? initialise(store, name, TOKEN_LIFETIME_MS, now) : ownerToken(store, name, now);
-  const { token } = await make;
+  const savedToken = await readIfExists(tokenFile);
+  if (savedToken !== undefined && (await isValid(store, savedToken, now))) return;
+  const { token } = (await isNew(store))
+    ? await initialise(store, name, TOKEN_LIFETIME_MS, now)
+    : await createOwnerToken(store, name, now);
   await fill(store);
   await writeFile(tokenFile, token, { mode: 0o600 });
 }
 
-async function readIfThere(file: string): Promise<string | undefined> {
+async function readIfExists(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
@@ -109,8 +110,8 @@ async function isValid(store: Store, token: string, now: Date): Promise<boolean>
   }
 }
 
-/** A new token of the instance's owner, for one that has expired or whose file is gone. */
-async function ownerToken(store: Store, name: string, now: Date): Promise<NewToken> {
+/** Creates a token for the instance's owner, to replace an expired or lost one. */
+async function createOwnerToken(store: Store, name: string, now: Date): Promise<NewToken> {
   const [owner] = await instanceMembers(store, 'IAM_OWNER');
   if (owner === undefined) throw new RangeError(`no IAM_OWNER on ${name}: delete LOCAL_DIR to start over`);
   const { created, write } = createPersonalAccessToken(owner, now, TOKEN_LIFETIME_MS);

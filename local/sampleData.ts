@@ -2,14 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { importOrganisations } from '../functions/import/operation.ts';
 import type { Store } from '../shared/store/store.ts';
 
-/** The person of the sample data who has the OTP e-mail factor. */
+/** The id of the person in the sample data who has the OTP e-mail factor. */
 export const samplePerson = '330000000000000201';
 
 const file = new URL('sample/organisations.json', import.meta.url);
 
 /**
- * Fills an instance with two organisations that a real ZITADEL exported, one person of which has been given the OTP e-mail
- * factor. What is there already stays, so that a filling that broke off can be made good.
+ * Seeds an instance with two organisations that a real ZITADEL exported; one person got the OTP e-mail factor afterwards.
+ * Existing records stay, so that an interrupted run can be repeated.
  */
 export async function fillWithSample(store: Store): Promise<void> {
   const content = await readFile(file);

@@ -19,7 +19,7 @@ try {
   process.exit(1);
 }
 
-/** Starts two instances and the Cloud Storage stand-in, prints what can be done with them, and stops at a signal. */
+/** Starts two instances and the Cloud Storage stand-in, prints commands for them, and stops at a signal. */
 async function start(directory: string, port: number): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const inDirectory = (name: string) => join(directory, 'storage', `${name}.json`);
@@ -33,16 +33,16 @@ async function start(directory: string, port: number): Promise<void> {
       { ...importer, roles: ['objectViewer'], buckets: [BUCKET] },
     ],
   });
-  const common = { storageUrl: storage.url };
+  const { url: storageUrl } = storage;
   const source = await startInstance({
-    ...common,
+    storageUrl,
     name: 'source',
     directory: join(directory, 'source'),
     port,
     fill: fillWithSample,
   });
   const target = await startInstance({
-    ...common,
+    storageUrl,
     name: 'target',
     directory: join(directory, 'target'),
     port: port + 1,
@@ -55,7 +55,7 @@ async function start(directory: string, port: number): Promise<void> {
     exporter: inDirectory('exporter'),
     importer: inDirectory('importer'),
   };
-  process.stdout.write(welcome(addresses, storage.url));
+  process.stdout.write(welcome(addresses, storageUrl));
   await stopSignal();
   process.stdout.write('\nstopping\n');
   await Promise.all([source.close(), target.close()]);
@@ -63,13 +63,13 @@ async function start(directory: string, port: number): Promise<void> {
 }
 
 function welcome(addresses: Addresses, storageUrl: string): string {
-  const shown = relativeTo(addresses);
+  const shown = withRelativePaths(addresses);
   const commands = localCommands(shown).map(({ title, line }) => `# ${title}\n${line}\n`);
   return [
     `source  ${addresses.source.url}  with sample data`,
     `target  ${addresses.target.url}  empty`,
     `storage ${storageUrl}  a stand-in for Cloud Storage with the bucket ${addresses.bucket}`,
-    `docs    ${addresses.source.url}/docs  describes each operation and calls it; the token is in ${shown.source.tokenFile}`,
+    `docs    ${addresses.source.url}/docs  describes and calls the operations; the token is in ${shown.source.tokenFile}`,
     '',
     ...commands,
     'Ctrl-C stops all of it.',
@@ -77,16 +77,16 @@ function welcome(addresses: Addresses, storageUrl: string): string {
   ].join('\n');
 }
 
-/** Paths as they are from the directory that the commands are pasted in. */
-function relativeTo(addresses: Addresses): Addresses {
-  const here = (path: string) => relative('.', path) || path;
+/** Makes the paths relative to the current directory, in which the commands run. */
+function withRelativePaths(addresses: Addresses): Addresses {
+  const shorten = (path: string) => relative('.', path) || path;
   const { source, target, exporter, importer } = addresses;
   return {
     ...addresses,
-    source: { ...source, tokenFile: here(source.tokenFile) },
-    target: { ...target, tokenFile: here(target.tokenFile) },
-    exporter: here(exporter),
-    importer: here(importer),
+    source: { ...source, tokenFile: shorten(source.tokenFile) },
+    target: { ...target, tokenFile: shorten(target.tokenFile) },
+    exporter: shorten(exporter),
+    importer: shorten(importer),
   };
 }
 
@@ -102,7 +102,7 @@ function firstPort(text: string): number {
   throw new RangeError(`invalid PORT=${text}: set it to a number from 1 to ${LAST_PORT}`);
 }
 
-/** What went wrong, for a person: only faults of our own show their stack. */
+/** Returns the message to print. Only an unexpected error includes its stack. */
 function errorMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error instanceof RangeError || 'code' in error ? error.message : (error.stack ?? error.message);

@@ -14,15 +14,15 @@ const START_TIMEOUT_MILLISECONDS = 60_000;
 /** A running Firestore emulator at `address` (`host:port`). */
 export interface Emulator extends AsyncDisposable {
   readonly address: string;
-  /** Sends it a signal, such as SIGSTOP. */
+  /** Sends the emulator's process a signal, such as SIGSTOP. */
   signal(name: NodeJS.Signals): void;
 }
 
 /**
- * Starts the official Firestore emulator, or says why it cannot be had.
- * @param heap how much memory it may take at most, as Java says it: it keeps all documents there
- * @param isBrief whether it runs for minutes only: then compiling its code thoroughly costs more than it saves
- * @throws Error with the end of what it wrote, when it does not start
+ * Starts the official Firestore emulator, or returns the reason why it is missing.
+ * @param heap its maximum heap size in Java's notation; the emulator keeps all documents there
+ * @param isBrief whether it runs for minutes only: then thorough compilation costs more than it saves
+ * @throws Error with the end of its output, if it does not start
  */
 export async function startEmulator(heap: string, isBrief = false): Promise<Emulator | { readonly missing: string }> {
   const found = findEmulator();
@@ -40,7 +40,7 @@ async function start(
   });
   const kill = () => void emulator.kill('SIGKILL');
   process.once('exit', kill);
-  await untilItAnswers(emulator, `http://127.0.0.1:${port}/`);
+  await waitUntilReady(emulator, `http://127.0.0.1:${port}/`);
   return {
     address: `127.0.0.1:${port}`,
     signal: (name) => void emulator.kill(name),
@@ -53,7 +53,7 @@ async function start(
   };
 }
 
-async function untilItAnswers(emulator: ChildProcessByStdio<null, null, Readable>, url: string): Promise<void> {
+async function waitUntilReady(emulator: ChildProcessByStdio<null, null, Readable>, url: string): Promise<void> {
   const deadline = performance.now() + START_TIMEOUT_MILLISECONDS;
   let log = '';
   emulator.stderr.on('data', (text) => {
@@ -61,22 +61,22 @@ async function untilItAnswers(emulator: ChildProcessByStdio<null, null, Readable
   });
   const failed = once(emulator, 'error').then(([reason]) => Promise.reject(reason));
   while (performance.now() < deadline && emulator.exitCode === null) {
-    const answered = fetch(url).then(
+    const responded = fetch(url).then(
       (response) => response.ok,
       () => false,
     );
     const pause = setTimeout(50, false);
-    const ready = await Promise.race([answered, failed]);
+    const ready = await Promise.race([responded, failed]);
     if (ready) return;
     await pause;
   }
   throw new Error(`the Firestore emulator did not start (exit code ${emulator.exitCode}):\n${log}`);
 }
 
-/** The official Firestore emulator of this machine and the Java to run it with, or why there is none. */
+/** This machine's official Firestore emulator with the Java to run it, or the reason why there is none. */
 type FoundEmulator = { readonly java: string; readonly jar: string } | { readonly missing: string };
 
-/** Looks for the emulator in the Google Cloud SDK and for Java. */
+/** Finds the emulator in the Google Cloud SDK, and Java. */
 function findEmulator(): FoundEmulator {
   const jar = sdkRoots()
     .map((root) => join(root, JAR))
@@ -84,19 +84,19 @@ function findEmulator(): FoundEmulator {
   if (jar === undefined) {
     return { missing: 'the Google Cloud SDK with its component cloud-firestore-emulator is not installed' };
   }
-  const java = ofJavaHome() ?? onPath('java');
+  const java = findJavaHome() ?? onPath('java');
   return java === undefined ? { missing: 'Java is not installed' } : { java, jar };
 }
 
 function sdkRoots(): string[] {
   const { CLOUDSDK_ROOT, CLOUDSDK_ROOT_DIR } = process.env;
   const gcloud = onPath('gcloud');
-  const ofGcloud = gcloud === undefined ? undefined : dirname(dirname(realpathSync(gcloud)));
-  const usual = ['/usr/lib/google-cloud-sdk', join(homedir(), 'google-cloud-sdk')];
-  return [CLOUDSDK_ROOT, CLOUDSDK_ROOT_DIR, ofGcloud, ...usual].filter((root) => root !== undefined);
+  const gcloudRoot = gcloud === undefined ? undefined : dirname(dirname(realpathSync(gcloud)));
+  const defaultRoots = ['/usr/lib/google-cloud-sdk', join(homedir(), 'google-cloud-sdk')];
+  return [CLOUDSDK_ROOT, CLOUDSDK_ROOT_DIR, gcloudRoot, ...defaultRoots].filter((root) => root !== undefined);
 }
 
-function ofJavaHome(): string | undefined {
+function findJavaHome(): string | undefined {
   const { JAVA_HOME } = process.env;
   const java = join(JAVA_HOME ?? '', 'bin', 'java');
   return JAVA_HOME !== undefined && existsSync(java) ? java : undefined;
@@ -107,9 +107,9 @@ function onPath(program: string): string | undefined {
   return directories.map((directory) => join(directory, program)).find((file) => existsSync(file));
 }
 
-/** Takes away all documents of a project: the emulator keeps them in memory until it ends. */
+/** Deletes all documents of a project, which the emulator would keep in memory until it ends. */
 export async function emptyEmulator(address: string, projectId: string): Promise<void> {
   const url = `http://${address}/emulator/v1/projects/${projectId}/databases/(default)/documents`;
   const { ok, status } = await fetch(url, { method: 'DELETE' });
-  if (!ok) throw new Error(`the emulator could not be emptied: ${status}`);
+  if (!ok) throw new Error(`the emulator did not delete the documents: ${status}`);
 }

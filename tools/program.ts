@@ -7,10 +7,10 @@ import { fileURLToPath } from 'node:url';
 /** The repository's root. */
 export const root = fileURLToPath(new URL('../', import.meta.url));
 
-// Most of what a program of ours does when it starts is to compile the same modules again.
+// The product's programs spend most of their start on compiling the same modules.
 const NODE_COMPILE_CACHE = join(tmpdir(), 'identity-test-compile-cache');
 
-/** What a program runs with; a variable that is `undefined` is taken out of the inherited environment. */
+/** The settings of a program. A variable that is `undefined` is removed from the inherited environment. */
 export interface ProgramOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string;
@@ -18,23 +18,24 @@ export interface ProgramOptions {
 
 /** A program that has ended. */
 export interface Ended {
-  /** Its exit code; `null` where a signal ended it. */
+  /** The exit code; `null` if a signal ended the program. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** A program that runs and has said that it is ready. */
+/** A running program that has reported that it is ready. */
 export interface Running {
-  /** What the pattern matched. */
+  /** The match of the pattern. */
   readonly ready: RegExpExecArray;
   readonly pid: number;
-  /** What it has written so far. */
+  /** Returns the standard output so far. */
   stdout(): string;
+  /** Returns the standard error so far. */
   stderr(): string;
-  /** Resolves when it has written `part`, wherever; rejects when it ends without that. */
+  /** Resolves as soon as either output contains `part`; rejects if the program ends before. */
   written(part: string): Promise<void>;
-  /** Sends a signal and waits for the end. */
+  /** Sends a signal, by default SIGTERM, and waits for the end. */
   stop(signal?: NodeJS.Signals): Promise<Ended>;
 }
 
@@ -51,7 +52,7 @@ export function run(command: string, args: readonly string[], options: ProgramOp
 
 /**
  * Starts a program and waits until its standard output matches `ready`.
- * @throws Error with all that it wrote, when it ends before
+ * @throws Error with the program's output, if it ends before
  */
 export async function startProgram(
   command: string,
@@ -62,23 +63,26 @@ export async function startProgram(
   const { child, text, ended } = watch(command, args, options);
   const kill = () => void child.kill('SIGKILL');
   process.once('exit', kill);
-  const early = ended.then(({ code, stdout, stderr }) => {
+  const endedEarly = ended.then(({ code, stdout, stderr }) => {
     throw new Error(`${command} ${args.join(' ')} ended with ${code}:\n${stdout}${stderr}`);
   });
-  const match = await Promise.race([found(child, () => ready.exec(text.stdout)), early]);
-  early.catch(() => process.off('exit', kill));
+  const match = await Promise.race([waitFor(child, () => ready.exec(text.stdout)), endedEarly]);
+  endedEarly.catch(() => process.off('exit', kill));
   const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
     child.kill(signal);
     return ended;
   };
   const written = async (part: string) => {
-    await Promise.race([found(child, () => (`${text.stdout}${text.stderr}`.includes(part) ? part : null)), early]);
+    await Promise.race([
+      waitFor(child, () => (`${text.stdout}${text.stderr}`.includes(part) ? part : null)),
+      endedEarly,
+    ]);
   };
   return { ready: match, pid: child.pid ?? 0, stdout: () => text.stdout, stderr: () => text.stderr, written, stop };
 }
 
-/** What `look` finds in what the program has written so far, or will have. */
-function found<Found>(child: ChildProcess, look: () => Found | null): Promise<Found> {
+/** Resolves with the first result of `look`, which searches the output so far, now and after each new part. */
+function waitFor<Found>(child: ChildProcess, look: () => Found | null): Promise<Found> {
   const { promise, resolve } = Promise.withResolvers<Found>();
   const lookAgain = () => {
     const result = look();

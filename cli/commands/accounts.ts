@@ -5,14 +5,14 @@ import { enableOtpEmail, requireUser } from '../../shared/accounts/users.ts';
 import { tokenKey } from '../../shared/auth/token.ts';
 import { argument, type Invocation, lifetime, type Run, required, UsageError } from '../command.ts';
 
-/** `identity otp-email enable`. */
+/** Runs `identity otp-email enable`. */
 export const otpEmailEnable: Run = async (invocation) => {
   const userId = argument(invocation, 0);
   const sequence = await enableOtpEmail(invocation.store, userId, invocation.now);
   return { json: { userId, sequence: String(sequence) }, text: `${userId} now has the OTP e-mail factor` };
 };
 
-/** `identity pat create`. */
+/** Runs `identity pat create`. */
 export const patCreate: Run = async (invocation) => {
   const userId = required(invocation, 'user');
   await requireUser(invocation.store, userId, ['orgId']);
@@ -21,7 +21,7 @@ export const patCreate: Run = async (invocation) => {
   return { json: created, text: `token ${created.token} (id ${created.tokenId}), valid until ${created.expiresAt}` };
 };
 
-/** `identity pat list`. */
+/** Runs `identity pat list`. */
 export const patList: Run = async (invocation) => {
   const userId = required(invocation, 'user');
   await requireUser(invocation.store, userId, ['orgId']);
@@ -30,7 +30,7 @@ export const patList: Run = async (invocation) => {
   return { json: { tokens }, text: lines.join('\n') || 'no tokens' };
 };
 
-/** `identity pat revoke`. */
+/** Runs `identity pat revoke`. */
 export const patRevoke: Run = async (invocation) => {
   const tokenId = argument(invocation, 0);
   const key = tokenKey(tokenId);
@@ -40,7 +40,7 @@ export const patRevoke: Run = async (invocation) => {
   return { json: { tokenId }, text: `token ${tokenId} is revoked` };
 };
 
-async function change(invocation: Invocation, kind: 'add' | 'remove') {
+async function changeMembership(invocation: Invocation, kind: 'add' | 'remove') {
   const { store, now } = invocation;
   const userId = required(invocation, 'user');
   const role = required(invocation, 'role');
@@ -49,20 +49,20 @@ async function change(invocation: Invocation, kind: 'add' | 'remove') {
   return { json: { userId, role }, text: `${userId} ${kind === 'add' ? 'now holds' : 'no longer holds'} ${role}` };
 }
 
-/** `identity member add`. */
-export const memberAdd: Run = (invocation) => change(invocation, 'add');
+/** Runs `identity member add`. */
+export const memberAdd: Run = (invocation) => changeMembership(invocation, 'add');
 
-/** `identity member remove`. */
-export const memberRemove: Run = (invocation) => change(invocation, 'remove');
+/** Runs `identity member remove`. */
+export const memberRemove: Run = (invocation) => changeMembership(invocation, 'remove');
 
-/** `identity service-user create`. */
+/** Runs `identity service-user create`. */
 export const serviceUserCreate: Run = async (invocation) => {
   const { store, options, now } = invocation;
   const userId = await createServiceUser(store, argument(invocation, 0), options.org, now);
   return { json: { userId }, text: `service user ${userId}` };
 };
 
-/** `identity service-user delete`. */
+/** Runs `identity service-user delete`. */
 export const serviceUserDelete: Run = async (invocation) => {
   const userId = argument(invocation, 0);
   await deleteServiceUser(invocation.store, userId);

@@ -7,7 +7,7 @@ import { configureLog } from '../../shared/log.ts';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
 import { type Invocation, type Run, UsageError } from '../command.ts';
 
-/** Runs `identity serve`: the three functions on one port, until the process is told to stop. */
+/** Runs `identity serve`: the three functions on one port, until a signal stops the process. */
 export const serve: Run = async ({ store, options, flags, environment, signal }) => {
   const config = loadConfig(environment);
   configureLog(config.logLevel, process.stderr);

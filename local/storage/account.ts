@@ -2,17 +2,17 @@ import { verify } from 'node:crypto';
 import { z } from 'zod';
 import { unauthenticated } from './googleError.ts';
 
-/** Google's roles, of those that this stand-in knows. */
+/** The roles that the stand-in supports, by Google's names. */
 type Role = 'objectCreator' | 'objectViewer' | 'objectAdmin';
 
-/** What a role can allow. */
+/** The permissions that roles grant. */
 export type Permission =
   | 'storage.objects.create'
   | 'storage.objects.delete'
   | 'storage.objects.get'
   | 'storage.objects.list';
 
-/** A service account, and what it may do in which buckets. */
+/** A service account with its roles, which hold in its buckets. */
 export interface Account {
   readonly clientEmail: string;
   /** SPKI in PEM. */
@@ -27,7 +27,7 @@ const permissions: Readonly<Record<Role, readonly Permission[]>> = {
   objectAdmin: ['storage.objects.create', 'storage.objects.delete', 'storage.objects.get', 'storage.objects.list'],
 };
 
-/** Whether an account may do something in a bucket. */
+/** Whether an account has a permission in a bucket. */
 export function may(account: Account, permission: Permission, bucket: string): boolean {
   return account.buckets.includes(bucket) && account.roles.some((role) => permissions[role].includes(permission));
 }
@@ -42,7 +42,7 @@ const claims = z.object({
   exp: z.number(),
 });
 
-/** Who sent a request, and whether its token lets it read and write. */
+/** The sender of a request, and the access that the token's scope grants. */
 export interface Caller {
   readonly account: Account;
   readonly mayRead: boolean;
@@ -57,9 +57,9 @@ const clockSkewSeconds = 10;
 const maxLifeSeconds = 3600;
 
 /**
- * Who an Authorization header stands for: a JWT that the account has signed itself, with a scope, or with Cloud Storage
- * or this server as its audience.
- * @param origin this server's own, for example `http://127.0.0.1:8082`
+ * Authenticates an Authorization header: a JWT that the account signed, with a scope, or with Cloud Storage or this
+ * server as its audience.
+ * @param origin of this server, for example `http://127.0.0.1:8082`
  * @throws GoogleError 401
  */
 export function authenticate(authorization: string | undefined, accounts: readonly Account[], origin: string): Caller {
@@ -85,8 +85,8 @@ type Claims = z.infer<typeof claims>;
 
 function isCurrent({ iss, sub, iat, exp }: Claims): boolean {
   const now = Date.now() / 1000;
-  const timely = exp > now - clockSkewSeconds && iat < now + clockSkewSeconds && exp - iat <= maxLifeSeconds;
-  return timely && (sub === undefined || sub === iss);
+  const isInTime = exp > now - clockSkewSeconds && iat < now + clockSkewSeconds && exp - iat <= maxLifeSeconds;
+  return isInTime && (sub === undefined || sub === iss);
 }
 
 function grantedAccess({ scope, aud }: Claims, origin: string): Pick<Caller, 'mayRead' | 'mayWrite'> {

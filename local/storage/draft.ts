@@ -4,21 +4,21 @@ import { join } from 'node:path';
 import { CRC32C } from '@google-cloud/storage';
 import { invalid } from './googleError.ts';
 
-/** Bytes that are on their way to becoming an object. */
+/** The bytes of an unfinished upload. */
 export interface Draft {
   readonly size: () => number;
   readonly checksums: () => Checksums;
-  /** Adds bytes as they come. When the source fails, the whole units of 256 KiB that came before stay, as at Google's. */
+  /** Appends bytes as they arrive. If the source fails, the complete units of 256 KiB stay, as in Cloud Storage. */
   append(source: AsyncIterable<Buffer>): Promise<void>;
-  /** Makes the bytes durable, and gives the file that holds them. */
+  /** Makes the bytes durable, and returns their file's path. */
   complete(): Promise<string>;
   discard(): Promise<void>;
 }
 
-/** Uploads are kept in multiples of this many bytes. */
-export const unit = 256 * 1024;
+/** The unit of unfinished uploads: chunks are multiples of it. */
+export const unitBytes = 256 * 1024;
 
-/** An empty draft in a file of its own. */
+/** Creates an empty draft in a file of its own. */
 export async function createDraft(directory: string): Promise<Draft> {
   const path = join(directory, randomUUID());
   const file = await open(path, 'wx', 0o600);
@@ -52,9 +52,9 @@ async function* inUnits(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer, v
   for await (const piece of source) {
     pieces.push(piece);
     length += piece.length;
-    if (length < unit) continue;
+    if (length < unitBytes) continue;
     const bytes = Buffer.concat(pieces);
-    const rest = bytes.subarray(length - (length % unit));
+    const rest = bytes.subarray(length - (length % unitBytes));
     yield bytes.subarray(0, length - rest.length);
     pieces = [rest];
     length = rest.length;
@@ -68,14 +68,13 @@ export interface Checksums {
   readonly md5Hash: string;
 }
 
-/** Both checksums of a stream of bytes, kept up as the bytes come. */
+/** A running computation of both checksums. */
 interface Checksummer {
   update(bytes: Buffer): void;
-  /** The checksums of all bytes so far. */
+  /** Returns the checksums of all bytes so far. */
   current(): Checksums;
 }
 
-/** Checksums of nothing yet. */
 function createChecksummer(): Checksummer {
   const crc32c = new CRC32C();
   const md5 = createHash('md5');
@@ -89,17 +88,17 @@ function createChecksummer(): Checksummer {
 }
 
 /**
- * Compares checksums that the client gave with those of the bytes that came.
- * @throws GoogleError 400
+ * Compares the client's checksums with those of the received bytes.
+ * @throws GoogleError 400 on a mismatch
  */
-export function compare(given: Partial<Checksums>, actual: Checksums): void {
-  if (given.crc32c !== undefined && given.crc32c !== actual.crc32c)
-    throw invalid(`Provided CRC32C "${given.crc32c}" doesn't match calculated CRC32C "${actual.crc32c}".`);
-  if (given.md5Hash !== undefined && given.md5Hash !== actual.md5Hash)
-    throw invalid(`Provided MD5 hash "${given.md5Hash}" doesn't match calculated MD5 hash "${actual.md5Hash}".`);
+export function compareChecksums(expected: Partial<Checksums>, actual: Checksums): void {
+  if (expected.crc32c !== undefined && expected.crc32c !== actual.crc32c)
+    throw invalid(`Provided CRC32C "${expected.crc32c}" doesn't match calculated CRC32C "${actual.crc32c}".`);
+  if (expected.md5Hash !== undefined && expected.md5Hash !== actual.md5Hash)
+    throw invalid(`Provided MD5 hash "${expected.md5Hash}" doesn't match calculated MD5 hash "${actual.md5Hash}".`);
 }
 
-/** The checksums in an `x-goog-hash` header: `crc32c=…,md5=…`. */
+/** Parses the checksums in an `x-goog-hash` header: `crc32c=…,md5=…`. */
 export function parseHashHeader(header: string | undefined): Partial<Checksums> {
   const pairs = (header ?? '').split(',').map((pair) => pair.trim());
   const value = (name: string) => pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-/** An error that Cloud Storage would answer with. */
+/** An error response of Cloud Storage. */
 export class GoogleError extends Error {
   override readonly name = 'GoogleError';
   readonly status: number;
@@ -13,20 +13,20 @@ export class GoogleError extends Error {
   }
 }
 
-/** The request cannot be understood, or its checksum does not fit. */
+/** Creates the error for a malformed request or a checksum mismatch. */
 export const invalid = (message: string) => new GoogleError(400, 'invalid', message);
 
-/** The token is missing, wrong, expired, or of an unknown account. */
+/** Creates the error for a token that is missing, invalid, expired, or of an unknown account. */
 export const unauthenticated = () => new GoogleError(401, 'authError', 'Invalid Credentials');
 
-/** The bucket is not one of those that are configured. */
+/** Creates the error for a bucket that is not configured. */
 export const noSuchBucket = () => new GoogleError(404, 'notFound', 'The specified bucket does not exist.');
 
-/** There is no such object, or not in that generation. */
+/** Creates the error for an object that does not exist, or not in that generation. */
 export const noSuchObject = (bucket: string, name: string) =>
   new GoogleError(404, 'notFound', `No such object: ${bucket}/${name}`);
 
-/** The account lacks a permission. */
+/** Creates the error for an account that lacks a permission. */
 export const forbidden = (email: string, permission: string) =>
   new GoogleError(
     403,
@@ -34,26 +34,26 @@ export const forbidden = (email: string, permission: string) =>
     `${email} does not have ${permission} access to the Google Cloud Storage object. Permission '${permission}' denied on resource (or it may not exist).`,
   );
 
-/** The token's scope does not cover what is asked. */
+/** Creates the error for a token whose scope does not cover the operation. */
 export const insufficientScope = () =>
   new GoogleError(403, 'insufficientPermissions', 'Request had insufficient authentication scopes.');
 
-/** A precondition does not hold. */
+/** Creates the error for a precondition that does not hold. */
 export const conditionNotMet = () =>
   new GoogleError(412, 'conditionNotMet', 'At least one of the pre-conditions you specified did not hold.');
 
-/** There is no such path or method. */
+/** Creates the error for an unknown path or method. */
 export const notImplemented = () => new GoogleError(404, 'notFound', 'Not Found');
 
-/** Cloud Storage has this kind of upload, the stand-in does not. */
+/** Creates the error for a kind of upload that Cloud Storage has and the stand-in does not. */
 export const uploadNotImplemented = (uploadType: string) =>
   new GoogleError(501, 'notImplemented', `uploadType=${uploadType} is not implemented here: use uploadType=resumable`);
 
-/** No byte of the object is in the range. */
+/** Creates the error for a range without any byte of the object. */
 export const rangeNotSatisfiable = () =>
   new GoogleError(416, 'requestedRangeNotSatisfiable', 'Request range not satisfiable');
 
-/** Answers with an error in Google's shape; what is not a GoogleError is a 500. */
+/** Sends an error in Google's shape. Anything but a GoogleError becomes a 500. */
 export function sendError(response: ServerResponse, error: unknown): void {
   if (response.headersSent) {
     response.destroy();

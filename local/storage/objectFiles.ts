@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { createSerialQueue } from '../../shared/async.ts';
 import { createDraft, type Draft } from './draft.ts';
 
-/** What is kept of an object beside its bytes. */
+/** The schema of an object's metadata file. */
 const storedObject = z.object({
   bucket: z.string(),
   name: z.string(),
@@ -24,24 +24,24 @@ const storedObject = z.object({
 /** An object's metadata. */
 export type StoredObject = z.infer<typeof storedObject>;
 
-/** What a client says of an object that it uploads. */
+/** The metadata that a client sends with an upload. */
 export type ObjectDescription = Pick<StoredObject, 'bucket' | 'name' | 'contentType' | 'contentEncoding' | 'metadata'>;
 
-/** Looks at the object that is there, in the same step that replaces or removes it, and throws to prevent that. */
+/** A check that runs atomically with the replacement or removal of the present object, and throws to prevent it. */
 export type Guard = (present: StoredObject | undefined) => void;
 
-/** Objects in a directory: each is a file of bytes and a file of metadata, whose renaming makes it visible. */
+/** Objects in a directory. Each is a file of bytes and a file of metadata; renaming the latter publishes the object. */
 export interface ObjectFiles {
   draft(): Promise<Draft>;
   publish(draft: Draft, description: ObjectDescription, guard: Guard): Promise<StoredObject>;
   find(bucket: string, name: string): Promise<StoredObject | undefined>;
   list(bucket: string, prefix: string): Promise<StoredObject[]>;
   remove(bucket: string, name: string, guard: Guard): Promise<void>;
-  /** The bytes from `start` to `end`, both inclusive. */
+  /** Reads the bytes from `start` to `end`, both inclusive. */
   read(object: StoredObject, start: number, end: number): Readable;
 }
 
-/** Opens or makes a directory of objects. Uploads that an earlier process left unfinished are dropped. */
+/** Opens or creates a directory of objects, and drops the unfinished uploads of earlier processes. */
 export async function openObjectFiles(directory: string): Promise<ObjectFiles> {
   const uploads = join(directory, 'uploads');
   await rm(uploads, { recursive: true, force: true });
@@ -49,7 +49,7 @@ export async function openObjectFiles(directory: string): Promise<ObjectFiles> {
   const dataPath = ({ bucket, generation }: StoredObject) => join(directory, bucket, 'data', generation);
   const metadataPath = (bucket: string, name: string) => join(directory, bucket, 'objects', `${sha256(name)}.json`);
   const find = (bucket: string, name: string) => readMetadata(metadataPath(bucket, name));
-  const oneByOne = createSerialQueue();
+  const enqueue = createSerialQueue();
   const nextGeneration = createClock();
 
   async function publish(draft: Draft, description: ObjectDescription, guard: Guard): Promise<StoredObject> {
@@ -79,15 +79,15 @@ export async function openObjectFiles(directory: string): Promise<ObjectFiles> {
 
   return {
     draft: () => createDraft(uploads),
-    publish: (draft, description, guard) => oneByOne(() => publish(draft, description, guard)),
-    remove: (bucket, name, guard) => oneByOne(() => remove(bucket, name, guard)),
+    publish: (draft, description, guard) => enqueue(() => publish(draft, description, guard)),
+    remove: (bucket, name, guard) => enqueue(() => remove(bucket, name, guard)),
     find,
     list: (bucket, prefix) => listMetadata(join(directory, bucket, 'objects'), prefix),
     read: (object, start, end) => createReadStream(dataPath(object), { start, end, highWaterMark: 256 * 1024 }),
   };
 }
 
-// Names can be longer than a file's name may be, and hold any character.
+// Object names can be longer than file names may be, and contain any character.
 const sha256 = (name: string) => createHash('sha256').update(name).digest('hex');
 
 async function readMetadata(path: string): Promise<StoredObject | undefined> {
@@ -99,7 +99,7 @@ async function listMetadata(directory: string, prefix: string): Promise<StoredOb
   const files = (await readdir(directory).catch(undefinedIfMissing)) ?? [];
   const all = await Promise.all(files.map((file) => readMetadata(join(directory, file))));
   const found = all.filter((object) => object !== undefined).filter(({ name }) => name.startsWith(prefix));
-  return found.sort((one, other) => Buffer.compare(Buffer.from(one.name), Buffer.from(other.name)));
+  return found.sort((a, b) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)));
 }
 
 function undefinedIfMissing(error: unknown): undefined {
@@ -121,7 +121,7 @@ async function moveDurably(from: string, to: string): Promise<void> {
   await directory.sync();
 }
 
-// Microseconds, as Cloud Storage's are; later than every one before, also than one that an earlier process gave.
+// Microseconds, as in Cloud Storage; always later than every earlier generation, those of earlier processes included.
 function createClock(): (present: string | undefined) => string {
   let last = 0;
   return (present) => {

@@ -3,10 +3,10 @@ import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { rangeNotSatisfiable, uploadNotImplemented } from './googleError.ts';
 import type { Guard, ObjectFiles, StoredObject } from './objectFiles.ts';
-import { etag, existing, metageneration, preconditions, type Route, resource } from './resource.ts';
+import { etag, metageneration, preconditions, type Route, requireObject, resource } from './resource.ts';
 import { type Progress, type ResumableUploads, readUploadRequest, type UploadRequest } from './resumable.ts';
 
-/** One request, with all that its operation works on. */
+/** A request with everything that its operation needs. */
 export interface Exchange {
   readonly route: Route;
   readonly request: IncomingMessage;
@@ -14,33 +14,33 @@ export interface Exchange {
   readonly origin: string;
   readonly files: ObjectFiles;
   readonly uploads: ResumableUploads;
-  /** Refuses the replacement of an object to a caller who may not remove it. */
+  /** Throws if the caller may not replace the object, which takes the permission to delete it. */
   readonly mayReplace: Guard;
 }
 
-/** objects.get, with or without the bytes. */
+/** Serves objects.get: the metadata, or with `alt=media` the bytes. */
 export async function getObject({ route, request, response, files, origin }: Exchange): Promise<void> {
-  const object = existing(await files.find(route.bucket, route.object), route, route.query);
+  const object = requireObject(await files.find(route.bucket, route.object), route, route.query);
   preconditions(route.query)(object);
   if (route.query.get('alt') === 'media') await download(files, object, request, response);
   else sendJson(response, 200, resource(object, origin));
 }
 
-/** objects.list, in one page. */
+/** Serves objects.list, in one page. */
 export async function listObjects({ route, response, files, origin }: Exchange): Promise<void> {
   const found = await files.list(route.bucket, route.query.get('prefix') ?? '');
   sendJson(response, 200, { kind: 'storage#objects', items: found.map((object) => resource(object, origin)) });
 }
 
-/** objects.delete */
+/** Serves objects.delete. */
 export async function deleteObject({ route, response, files }: Exchange): Promise<void> {
   await files.remove(route.bucket, route.object, (present) => {
-    preconditions(route.query)(existing(present, route, route.query));
+    preconditions(route.query)(requireObject(present, route, route.query));
   });
   response.writeHead(204).end();
 }
 
-/** objects.insert: starts the session of a resumable upload. */
+/** Serves objects.insert: starts the session of a resumable upload. */
 export async function insertObject(exchange: Exchange): Promise<void> {
   const uploadType = exchange.route.query.get('uploadType') ?? 'media';
   if (uploadType !== 'resumable') throw uploadNotImplemented(uploadType);
@@ -53,24 +53,24 @@ export async function insertObject(exchange: Exchange): Promise<void> {
   response.writeHead(200, { location, 'content-length': 0, 'x-guploader-uploadid': id }).end();
 }
 
-/** A chunk of a session, or a question about it. */
+/** Receives a chunk of a session, or reports the session's progress. */
 export async function putChunk({ request, response, uploads, origin }: Exchange, id: string): Promise<void> {
   const progress: Progress = await uploads.put(id, request);
   if ('object' in progress) return sendJson(response, 200, resource(progress.object, origin));
-  const range = progress.kept === 0 ? {} : { range: `bytes=0-${progress.kept - 1}` };
+  const range = progress.persisted === 0 ? {} : { range: `bytes=0-${progress.persisted - 1}` };
   response.writeHead(308, { ...range, 'content-length': 0 }).end();
 }
 
-/** Ends a session; Cloud Storage answers that with 499. */
+/** Cancels a session, with Cloud Storage's status 499. */
 export async function cancelSession({ response, uploads }: Exchange, id: string): Promise<void> {
   await uploads.cancel(id);
   response.writeHead(499, { 'content-length': 0 }).end();
 }
 
 function createGuard({ route, mayReplace }: Exchange): Guard {
-  const hold = preconditions(route.query);
+  const checkPreconditions = preconditions(route.query);
   return (present) => {
-    hold(present);
+    checkPreconditions(present);
     mayReplace(present);
   };
 }
@@ -84,7 +84,7 @@ function sendJson(response: ServerResponse, status: number, body: unknown): void
   response.writeHead(status, { 'content-type': 'application/json; charset=UTF-8' }).end(JSON.stringify(body));
 }
 
-/** Answers with an object's bytes, or with the part of them that the Range header asks for. */
+/** Sends an object's bytes, or the part that the Range header selects. */
 async function download(
   files: ObjectFiles,
   object: StoredObject,
@@ -118,7 +118,7 @@ function objectHeaders(object: StoredObject): Record<string, string> {
   };
 }
 
-// First and last byte; undefined where there is no range, or one that HTTP lets a server ignore.
+// Returns the first and last byte; undefined without a range, or with one that HTTP lets a server ignore.
 function parseRange(header: string | undefined, size: number): [number, number] | undefined {
   const [, first, last] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? [];
   if (first === undefined || last === undefined || (first === '' && last === '')) return undefined;

@@ -1,7 +1,7 @@
 import { conditionNotMet, invalid, noSuchObject, notImplemented } from './googleError.ts';
 import type { Guard, StoredObject } from './objectFiles.ts';
 
-/** An object's metadata as the JSON API shows it: numbers are strings. */
+/** Renders an object's metadata as in the JSON API, where numbers are strings. */
 export function resource(object: StoredObject, origin: string): Record<string, unknown> {
   const { bucket, name, generation, size, timeCreated, ...rest } = object;
   const path = `b/${encodeURIComponent(bucket)}/o/${encodeURIComponent(name)}`;
@@ -23,13 +23,13 @@ export function resource(object: StoredObject, origin: string): Record<string, u
   };
 }
 
-/** Changes with every generation. */
+/** Returns an entity tag that changes with every generation. */
 export const etag = ({ generation }: StoredObject) => Buffer.from(generation).toString('base64');
 
-/** Nothing here changes an object's metadata, so it stays at its first version. */
+/** The only version of an object's metadata: no operation changes it. */
 export const metageneration = '1';
 
-/** A guard that checks the preconditions in a request's query; generation 0 stands for no object. */
+/** Creates a guard that checks the preconditions in a request's query; generation 0 stands for no object. */
 export function preconditions(query: URLSearchParams): Guard {
   return (present) => {
     const generation = present?.generation ?? '0';
@@ -44,25 +44,25 @@ export function preconditions(query: URLSearchParams): Guard {
 }
 
 /**
- * The object, if it is there in the generation that the query names, if any.
+ * Returns the object if it exists, in the query's generation if that names one.
  * @throws GoogleError 404
  */
-export function existing(
+export function requireObject(
   object: StoredObject | undefined,
   name: { readonly bucket: string; readonly object: string },
   query: URLSearchParams,
 ): StoredObject {
   const generation = query.get('generation');
-  const gone = object === undefined || (generation !== null && generation !== object.generation);
-  if (gone) throw noSuchObject(name.bucket, name.object);
+  const isMissing = object === undefined || (generation !== null && generation !== object.generation);
+  if (isMissing) throw noSuchObject(name.bucket, name.object);
   return object;
 }
 
-/** What a request's path and query are about. */
+/** The parsed path and query of a request. */
 export interface Route {
   readonly kind: 'object' | 'bucket' | 'upload';
   readonly bucket: string;
-  /** '' where the path names none. */
+  /** Empty if the path names no object. */
   readonly object: string;
   readonly query: URLSearchParams;
 }
@@ -71,7 +71,7 @@ const prefixes =
   /^\/(?:(storage\/v1|download\/storage\/v1|(?:resumable\/)?upload\/storage\/v1)\/)?b\/([^/]+)\/o(?:\/(.*))?$/;
 
 /**
- * Reads a path of the JSON API. The official client leaves `/storage/v1` out where STORAGE_EMULATOR_HOST is set.
+ * Parses a path of the JSON API. The official client omits `/storage/v1` if STORAGE_EMULATOR_HOST is set.
  * @throws GoogleError 404 for any other path
  */
 export function parseRoute(url: string): Route {

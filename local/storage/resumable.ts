@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
-import { type Checksums, compare, type Draft, parseHashHeader, unit } from './draft.ts';
+import { type Checksums, compareChecksums, type Draft, parseHashHeader, unitBytes } from './draft.ts';
 import { GoogleError, invalid } from './googleError.ts';
 import type { Guard, ObjectDescription, ObjectFiles, StoredObject } from './objectFiles.ts';
 
-/** What a session answers: how many bytes it has, or the finished object. */
-export type Progress = { readonly kept: number } | { readonly object: StoredObject };
+/** The progress of a session: the number of persisted bytes, or the finished object. */
+export type Progress = { readonly persisted: number } | { readonly object: StoredObject };
 
-/** Resumable uploads that are under way in this process; a restart ends them all. */
+/** The sessions of resumable uploads in this process; a restart ends them all. */
 export interface ResumableUploads {
   start(request: UploadRequest, guard: Guard): Promise<string>;
-  /** Takes a chunk, or says how far the upload has come. */
+  /** Receives a chunk, or reports the progress. */
   put(id: string, request: IncomingMessage): Promise<Progress>;
   cancel(id: string): Promise<void>;
-  /** Drops all of them. */
+  /** Drops all sessions. */
   close(): Promise<void>;
 }
 
@@ -23,11 +23,11 @@ interface Session {
   readonly guard: Guard;
   readonly draft: Draft;
   object: StoredObject | undefined;
-  /** The request that is being taken; a client that sends another has given it up. */
+  /** The request in flight; a client that sends another has abandoned it. */
   current: { readonly message: IncomingMessage; readonly done: Promise<unknown> } | undefined;
 }
 
-/** No sessions yet. */
+/** Creates the sessions of a process, at first none. */
 export function createResumableUploads(files: ObjectFiles): ResumableUploads {
   const sessions = new Map<string, Session>();
   const find = (id: string) => {
@@ -45,23 +45,23 @@ export function createResumableUploads(files: ObjectFiles): ResumableUploads {
     },
     put(id, message) {
       const session = find(id);
-      const taken = takeAfter(session.current, () => take(files, session, message));
-      session.current = { message, done: taken };
-      return taken.catch(async (error: unknown) => {
+      const progress = receiveAfter(session.current, () => receive(files, session, message));
+      session.current = { message, done: progress };
+      return progress.catch(async (error: unknown) => {
         if (error instanceof GoogleError && sessions.delete(id)) await session.draft.discard();
         throw error;
       });
     },
     async cancel(id) {
       const session = find(id);
-      await giveUp(session.current);
+      await abandon(session.current);
       if (session.object !== undefined) throw invalid('The upload is complete.');
       sessions.delete(id);
       await session.draft.discard();
     },
     async close() {
       for (const { current, draft } of sessions.values()) {
-        await giveUp(current);
+        await abandon(current);
         await draft.discard();
       }
       sessions.clear();
@@ -69,50 +69,54 @@ export function createResumableUploads(files: ObjectFiles): ResumableUploads {
   };
 }
 
-async function takeAfter(before: Session['current'], next: () => Promise<Progress>): Promise<Progress> {
-  await giveUp(before);
+async function receiveAfter(previous: Session['current'], next: () => Promise<Progress>): Promise<Progress> {
+  await abandon(previous);
   return await next();
 }
 
-async function giveUp(current: Session['current']): Promise<void> {
+async function abandon(current: Session['current']): Promise<void> {
   if (current === undefined) return;
   if (!current.message.complete) current.message.destroy();
   await Promise.allSettled([current.done]);
 }
 
-async function take(files: ObjectFiles, session: Session, message: IncomingMessage): Promise<Progress> {
+async function receive(files: ObjectFiles, session: Session, message: IncomingMessage): Promise<Progress> {
   if (session.object !== undefined) return { object: session.object };
   const range = parseContentRange(message.headers['content-range']);
   const { draft, request, guard } = session;
   if (range.start !== undefined) {
-    if (range.start !== draft.size()) return { kept: draft.size() };
+    if (range.start !== draft.size()) return { persisted: draft.size() };
     await draft.append(message);
     const length = draft.size() - range.start;
     if (range.end !== undefined && range.end !== draft.size() - 1) throw invalid('The range is not that of the bytes.');
-    if (range.total === undefined && !range.isWhole && length % unit !== 0)
+    if (range.total === undefined && !range.endsWithBody && length % unitBytes !== 0)
       throw invalid('A chunk that is not the last must be a multiple of 256 KiB.');
   }
-  if (!range.isWhole && range.total !== draft.size()) return { kept: draft.size() };
-  compare({ ...request.given, ...parseHashHeader(String(message.headers['x-goog-hash'] ?? '')) }, draft.checksums());
+  if (!range.endsWithBody && range.total !== draft.size()) return { persisted: draft.size() };
+  compareChecksums(
+    { ...request.expected, ...parseHashHeader(String(message.headers['x-goog-hash'] ?? '')) },
+    draft.checksums(),
+  );
   session.object = await files.publish(draft, request.description, guard);
   return { object: session.object };
 }
 
 interface ContentRange {
-  /** Where the bytes begin; undefined where none are sent. */
+  /** The position of the first byte; undefined if the request has no bytes. */
   readonly start: number | undefined;
   readonly end: number | undefined;
   readonly total: number | undefined;
-  /** The object ends where the body ends. */
-  readonly isWhole: boolean;
+  /** Whether the object ends with the body. */
+  readonly endsWithBody: boolean;
 }
 
-// `bytes 0-9/*`, `bytes 0-9/10`, `bytes 0-*/*` (all that comes), `bytes */10` or `bytes */*` (no bytes); none at all: the whole object.
+// `bytes 0-9/*`, `bytes 0-9/10`, `bytes 0-*/*` (up to the body's end), `bytes */10` or `bytes */*` (no bytes). Without the
+// header, the body is the whole object.
 function parseContentRange(header: string | undefined): ContentRange {
-  if (header === undefined) return { start: 0, end: undefined, total: undefined, isWhole: true };
+  if (header === undefined) return { start: 0, end: undefined, total: undefined, endsWithBody: true };
   const [, start, end, total] = /^bytes (?:\*|(\d+)-(\*|-?\d+))\/(\*|\d+)$/.exec(header) ?? [];
   if (total === undefined) throw invalid('Failed to parse Content-Range header.');
-  return { start: number(start), end: number(end), total: number(total), isWhole: end === '*' && total === '*' };
+  return { start: number(start), end: number(end), total: number(total), endsWithBody: end === '*' && total === '*' };
 }
 
 const number = (text: string | undefined) => (text === undefined || text === '*' ? undefined : Number(text));
@@ -126,16 +130,16 @@ const body = z.object({
   md5Hash: z.string().optional(),
 });
 
-/** What a client says when it begins an upload. */
+/** The request that starts an upload. */
 export interface UploadRequest {
   readonly description: ObjectDescription;
-  /** The checksums that it expects the object to have. */
-  readonly given: Partial<Checksums>;
+  /** The checksums that the client expects the object to have. */
+  readonly expected: Partial<Checksums>;
 }
 
 /**
- * Reads the metadata that comes with an upload; the object's name is there or in the query.
- * @param contentType of the bytes, where it is given beside the metadata
+ * Reads the metadata of an upload. The object's name stands there or in the query.
+ * @param contentType of the bytes, if the request has it beside the metadata
  * @throws GoogleError 400
  */
 export function readUploadRequest(
@@ -156,7 +160,7 @@ export function readUploadRequest(
       contentEncoding,
       metadata,
     },
-    given: { ...(crc32c === undefined ? {} : { crc32c }), ...(md5Hash === undefined ? {} : { md5Hash }) },
+    expected: { ...(crc32c === undefined ? {} : { crc32c }), ...(md5Hash === undefined ? {} : { md5Hash }) },
   };
 }
 

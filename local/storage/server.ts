@@ -14,19 +14,19 @@ import {
 import { parseRoute, type Route } from './resource.ts';
 import { createResumableUploads, type ResumableUploads } from './resumable.ts';
 
-/** How a Cloud Storage stand-in is set up. */
+/** The settings of a Cloud Storage stand-in. */
 export interface StorageOptions {
-  /** Where objects are kept; they survive a restart. */
+  /** The directory of the objects, which survive a restart. */
   readonly directory: string;
-  /** 0 picks a free one. */
+  /** The port to listen on; 0 picks a free one. */
   readonly port: number;
-  /** Every bucket that an account names exists, and no other. */
+  /** The known accounts. Exactly the buckets that they name exist. */
   readonly accounts: readonly Account[];
 }
 
 /** A running stand-in. */
 export interface RunningStorage {
-  /** For STORAGE_EMULATOR_HOST, without a slash at the end. */
+  /** The value for STORAGE_EMULATOR_HOST, without a slash at the end. */
   readonly url: string;
   close(): Promise<void>;
 }
@@ -38,8 +38,8 @@ interface Service {
 }
 
 /**
- * Starts a local stand-in for Cloud Storage on 127.0.0.1: as much of the JSON API as its official clients use to write,
- * read, list and remove objects, with tokens, roles, generations, preconditions and checksums checked as Google does.
+ * Starts a local stand-in for Cloud Storage on 127.0.0.1. It serves the part of the JSON API that official clients use to
+ * write, read, list and remove objects. Tokens, roles, generations, preconditions and checksums are checked as by Google.
  */
 export async function startStorage({ directory, port, accounts }: StorageOptions): Promise<RunningStorage> {
   const files = await openObjectFiles(directory);
@@ -82,7 +82,7 @@ async function handle(service: Service, request: IncomingMessage, response: Serv
   });
 }
 
-// A session's address is its own proof of permission, so a request to it needs no token.
+// A session's address proves the permission, so requests to it need no token.
 async function handleSession(exchange: Exchange, id: string): Promise<void> {
   if (exchange.request.method === 'PUT') return await putChunk(exchange, id);
   if (exchange.request.method === 'DELETE') return await cancelSession(exchange, id);

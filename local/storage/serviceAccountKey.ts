@@ -11,7 +11,7 @@ import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 
-/** A service account whose key file was just made, or was there already. */
+/** A service account with its key file. */
 export interface LocalServiceAccount {
   readonly clientEmail: string;
   /** SPKI in PEM. */
@@ -23,19 +23,19 @@ export interface LocalServiceAccount {
 const keyFile = z.object({ client_email: z.string(), private_key: z.string() });
 
 /**
- * Makes a service account's key file, readable only by its owner, or reads the one that is there, so that a key stays
- * the same from one start to the next.
+ * Reads a service account's key file. Creates a missing one, readable only by its owner, so that the key stays the same
+ * at every start.
  */
 export async function createServiceAccount(options: {
   readonly file: string;
   readonly name: string;
 }): Promise<LocalServiceAccount> {
-  const json = (await readIfThere(options.file)) ?? (await writeNew(options.file, options.name));
+  const json = (await readIfExists(options.file)) ?? (await writeNew(options.file, options.name));
   const { client_email, private_key } = keyFile.parse(JSON.parse(json));
   return { clientEmail: client_email, publicKeyPem: pem(createPublicKey(createPrivateKey(private_key)), 'spki'), json };
 }
 
-async function readIfThere(file: string): Promise<string | undefined> {
+async function readIfExists(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {

@@ -8,10 +8,10 @@ import type { RecordIssue, Section } from '../../shared/organisation/section.ts'
 /** An error, and the condition under which it is reported. */
 export type Condition = RecordIssue & { readonly when: string };
 
-// The errors of checks, which are functions: each is documented by an example that the check rejects, so that the id and
-// the key come from the check itself.
+// Checks are functions, so each of their errors is documented by an example that the check rejects: the id and the key
+// come from the check itself.
 
-/** A record that the section's check rejects, and why. */
+/** A record that the section's check rejects, and the reason. */
 type Example = readonly [when: string, record: JsonObject];
 
 const NOW = '2026-01-01T00:00:00Z';
@@ -42,7 +42,7 @@ const examples: Readonly<Record<string, readonly Example[]>> = {
   machineKeys: [['`publicKey` is not the base64 of a public key in PEM.', { publicKey: 'AAAA' }], expired],
 };
 
-/** A record, and one that it refers to, which the check of a reference rejects. */
+/** A record and its reference's target, which the reference's check rejects. */
 type ReferenceExample = readonly [when: string, record: JsonObject, target: JsonObject];
 
 const usedGrant = { projectGrant: { projectId: '2', grantedOrgId: ORGANISATION } };
@@ -63,14 +63,16 @@ const weakPasswords: readonly (readonly [when: string, password: string])[] = [
   ['`user.password` has no symbol.', 'Passw0rd'],
 ];
 
-/** Collects the errors of a section's checks, and of those that the import has beside the table. */
+/** Collects the errors of a section's checks, and of the import's checks outside the table of sections. */
 export function checkErrors(section: Section): Condition[] {
-  const own = (examples[section.name] ?? []).map(([when, record]) => condition(when, section.check?.(record, NOW)));
-  const ofReferences = (referenceExamples[section.name] ?? []).map(([when, record, target]) => {
+  const ownErrors = (examples[section.name] ?? []).map(([when, record]) =>
+    condition(when, section.check?.(record, NOW)),
+  );
+  const referenceErrors = (referenceExamples[section.name] ?? []).map(([when, record, target]) => {
     const check = section.references?.find((reference) => reference.check !== undefined)?.check;
     return condition(when, check?.(target, record, ORGANISATION));
   });
-  return [...own, ...ofReferences, ...importErrors(section)];
+  return [...ownErrors, ...referenceErrors, ...importErrors(section)];
 }
 
 function importErrors(section: Section): Condition[] {

@@ -11,9 +11,9 @@ It sets up an instance, serves it, and manages its accounts. In a clone, run it 
 Commands and a running \`serve\` may use the same instance at the same time.
 [errors.md](errors.md#the-identity-command) lists the errors.`;
 
-/** Writes \`docs/command.md\`, from the command's own help. */
+/** Writes `docs/command.md` from the command's own help. */
 export function commandDocument(): string {
-  const creating = commands.filter(({ makesDatabase }) => makesDatabase === true).map(({ name }) => code(name));
+  const creating = commands.filter(({ createsDatabase }) => createsDatabase === true).map(({ name }) => code(name));
   return [
     INTRODUCTION,
     '## Commands',

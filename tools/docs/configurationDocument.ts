@@ -9,7 +9,7 @@ An invalid environment stops the start, with every problem in one message.
 \`identity serve\` gets the database from \`--data\` or \`--firestore\`, and the other variables from here.
 In Google Cloud, Terraform sets the variables: see [operations.md](operations.md).`;
 
-/** Writes \`docs/configuration.md\`, from the variables that the configuration reads. */
+/** Writes `docs/configuration.md` from the variables that the configuration reads. */
 export function configurationDocument(): string {
   const rows = configVariables.map(({ name, meaning, default: fallback }) => [code(name), meaning, fallback]);
   return `${INTRODUCTION}\n\n${table(['variable', 'meaning', 'default'], rows)}`;

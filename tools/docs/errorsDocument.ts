@@ -20,7 +20,7 @@ ${JSON.stringify(errors.userNotFound().toJson())}
 \`\`\`
 
 - An error with an id is ZITADEL's, with ZITADEL's text. The id also stands at the end of the message, in parentheses.
-- An invalid request lists its faults in \`details\`, as \`google.rpc.BadRequest\` with \`fieldViolations\`.
+- An invalid request lists its violations in \`details\`, as \`google.rpc.BadRequest\` with \`fieldViolations\`.
 - Over gRPC and gRPC-Web, \`code\` is the \`grpc-status\`; Connect spells its name in lower case.
 - Values in the messages of the tables are examples.
 - A successful import can report errors of single records: see [Records of an import](#records-of-an-import).`;
@@ -29,7 +29,7 @@ const RECORDS = `A record that cannot be imported does not stop the import. The 
 and a message of the form \`ID=<id> Message=<key>\`. Ids and keys are ZITADEL's; an id that starts with \`IMPORT-\` is our own, where ZITADEL has none.
 A record with equal content is not an error: it counts as \`unchanged\`.`;
 
-/** Writes `docs/errors.md`, from the error table and the sections of the organisation document. */
+/** Writes `docs/errors.md` from the tables of errors and sections. */
 export function errorsDocument(): string {
   return [
     INTRODUCTION,
@@ -60,12 +60,12 @@ function codeTable(): string {
   return table(['code', 'name', 'HTTP', 'meaning'], rows);
 }
 
-function errorTable(errorsByName: ErrorTable, shownStatus = (row: ErrorRow) => String(statusOf(row))): string {
-  // By name first: the order of a module's exports depends on who loads it.
-  const byName = Object.entries(errorsByName).sort(([one], [other]) => (one < other ? -1 : 1));
+function errorTable(errorsByName: ErrorTable, shownStatus = (row: ErrorRow) => String(httpStatusFor(row))): string {
+  // Sorted by name first: the order of a module's exports depends on its importer.
+  const byName = Object.entries(errorsByName).sort(([a], [b]) => (a < b ? -1 : 1));
   const cells = byName
     .map(([, { row }]) => row)
-    .sort((one, other) => sortKey(one) - sortKey(other))
+    .sort((a, b) => sortKey(a) - sortKey(b))
     .map((row) => {
       const name = `${codes[row.code].number} ${code(row.code)}`;
       return [shownStatus(row), name, code(row.id ?? ''), code(row.text), row.when, row.remedy];
@@ -74,10 +74,10 @@ function errorTable(errorsByName: ErrorTable, shownStatus = (row: ErrorRow) => S
 }
 
 function sortKey(row: ErrorRow): number {
-  return statusOf(row) * 100 + codes[row.code].number;
+  return httpStatusFor(row) * 100 + codes[row.code].number;
 }
 
-function statusOf({ code: name, httpStatus = codes[name].httpStatus }: ErrorRow): number {
+function httpStatusFor({ code: name, httpStatus = codes[name].httpStatus }: ErrorRow): number {
   return httpStatus;
 }
 

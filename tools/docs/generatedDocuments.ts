@@ -4,7 +4,7 @@ import { errorsDocument } from './errorsDocument.ts';
 
 const FIRST_LINE = '<!-- Generated from the source by `npm run docs`. -->';
 
-/** The documents that are generated from the product's own tables, by their paths in the repository. */
+/** Generates documents from the product's own tables; returns them by their paths in the repository. */
 export function generatedDocuments(): ReadonlyMap<string, string> {
   const documents = [
     ['docs/command.md', commandDocument()],

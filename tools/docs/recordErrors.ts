@@ -2,7 +2,7 @@ import type { RecordIssue, Reference, UniqueName } from '../../shared/organisati
 import { organisationSection, sections } from '../../shared/organisation/sections.ts';
 import { type Condition, checkErrors } from './checkErrors.ts';
 
-/** A row of the documentation: an error that an import reports for a record. */
+/** A row of the documentation: an error that an import can report for a record. */
 export interface RecordError extends RecordIssue {
   readonly section: string;
   readonly type: string;
@@ -12,7 +12,7 @@ export interface RecordError extends RecordIssue {
 /** Collects the errors that an import can report, from the table of sections, in its order. */
 export function recordErrors(): RecordError[] {
   return [organisationSection, ...sections].flatMap((section) =>
-    merged([
+    mergeConditions([
       { ...section.error.exists, when: EXISTS },
       ...(section.unique ?? []).map(takenName),
       ...(section.references ?? []).flatMap(brokenReferences),
@@ -25,8 +25,8 @@ export function recordErrors(): RecordError[] {
   );
 }
 
-/** The conditions without repeated errors: one that has several conditions names them all. */
-function merged(conditions: readonly Condition[]): Condition[] {
+/** Merges the conditions of equal errors. */
+function mergeConditions(conditions: readonly Condition[]): Condition[] {
   const byMessage = new Map<string, Condition>();
   for (const condition of conditions) {
     const message = `${condition.id} ${condition.key}`;
@@ -50,7 +50,7 @@ function takenName({ parts, taken, onlyIf, perOrganisationByDomainPolicy }: Uniq
 }
 
 function brokenReferences({ collection, key, missing, ifForeign, ifOwn }: Reference): Condition[] {
-  const target = `\`${key.at(-1)?.replace('[]', '')}\` refers to ${one(collection)}`;
+  const target = `\`${key.at(-1)?.replace('[]', '')}\` refers to ${elementNoun(collection)}`;
   const foreign: Condition[] =
     typeof ifForeign === 'object' && ifForeign !== missing
       ? [{ ...ifForeign, when: `${target} that belongs to another organisation.` }]
@@ -62,8 +62,8 @@ function brokenReferences({ collection, key, missing, ifForeign, ifOwn }: Refere
   ];
 }
 
-/** A collection's element in words: `an identity provider`. */
-function one(collection: string): string {
+/** Returns a collection's element in words: `an identity provider`. */
+function elementNoun(collection: string): string {
   const noun = collection.replace(/s$/, '').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   return `${/^[aeio]/.test(noun) ? 'an' : 'a'} ${noun}`;
 }

@@ -5,14 +5,14 @@ export interface DocComment {
   readonly line: number;
   readonly opening: string;
   /** Whether the declaration below it names boolean as its type or its function's return type. */
-  readonly ofBoolean: boolean;
+  readonly describesBoolean: boolean;
 }
 
 const asking = ['What', 'Whether', 'Where', 'How'];
 
 /** Whether a doc comment opens with a question word; a boolean's "Whether" is the usual form and does not count. */
-export function opensAsQuestion({ opening, ofBoolean }: DocComment): boolean {
-  return asking.includes(opening) && !(opening === 'Whether' && ofBoolean);
+export function opensAsQuestion({ opening, describesBoolean }: DocComment): boolean {
+  return asking.includes(opening) && !(opening === 'Whether' && describesBoolean);
 }
 
 /** Finds the doc comments and the declarations below them. */
@@ -24,7 +24,7 @@ export function findDocComments(text: string, { nodes, comments }: Syntax): read
     return {
       line: text.slice(0, doc.start).split('\n').length,
       opening: /[\w`']+/.exec(doc.text)?.[0] ?? '',
-      ofBoolean: described.some(({ node }) => declaresBoolean(node)),
+      describesBoolean: described.some(({ node }) => declaresBoolean(node)),
     };
   });
 }

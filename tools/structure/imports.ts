@@ -26,13 +26,13 @@ export function importCycles(sources: readonly Source[]): readonly (readonly str
   const targets = new Map(sources.map(({ path, imports }) => [path, imports.map(({ target }) => target)]));
   const done = new Set<string>();
   const cycles: string[][] = [];
-  const visit = (path: string, way: readonly string[]): void => {
+  const visit = (path: string, importers: readonly string[]): void => {
     if (done.has(path)) return;
-    if (way.includes(path)) {
-      cycles.push(way.slice(way.indexOf(path)));
+    if (importers.includes(path)) {
+      cycles.push(importers.slice(importers.indexOf(path)));
       return;
     }
-    for (const target of targets.get(path) ?? []) visit(target, [...way, path]);
+    for (const target of targets.get(path) ?? []) visit(target, [...importers, path]);
     done.add(path);
   };
   for (const path of targets.keys()) visit(path, []);

@@ -52,7 +52,7 @@ export function layerViolations(sources: readonly Source[], rows = layers): read
   });
 }
 
-/** Finds the files that no name in the table covers: they belong into it. */
+/** Finds the files that no name in the table covers. */
 export function unplacedFiles(sources: readonly Source[], rows = layers): readonly string[] {
   return sources.map(({ path }) => path).filter((path) => findPart(path, rows) === undefined);
 }
@@ -66,7 +66,7 @@ function objection({ name, row }: Part, imported: Part | undefined): string | un
 /** Returns the part that a file belongs to, by the longest name in the table. */
 function findPart(path: string, rows: typeof layers): Part | undefined {
   const matches = rows.flatMap((names, row) => names.flatMap((name) => matchPart(path, name, row)));
-  return matches.sort((one, other) => other.weight - one.weight)[0];
+  return matches.sort((a, b) => b.weight - a.weight)[0];
 }
 
 function matchPart(path: string, name: string, row: number): (Part & { weight: number })[] {

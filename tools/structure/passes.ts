@@ -40,7 +40,7 @@ export async function measurePasses(root: string): Promise<Passes> {
   };
 }
 
-/** Returns the files of which a function was called since this was last asked. */
+/** Returns the files with a function that was called since the last invocation. */
 async function calledFiles(session: Session, root: string): Promise<readonly string[]> {
   // The server may end its part of an exchange after the client, but in the same turn of the event loop.
   await setImmediate();
@@ -50,9 +50,9 @@ async function calledFiles(session: Session, root: string): Promise<readonly str
   return called.map(({ url }) => relative(root, fileURLToPath(url)).replaceAll(sep, '/')).sort();
 }
 
-/** Whether a function was called; the one that begins where its file does is the module itself. */
-function wasCalled({ ranges: [whole] }: { ranges: { startOffset: number; count: number }[] }): boolean {
-  return whole !== undefined && whole.startOffset > 0 && whole.count > 0;
+/** Whether a function was called. The one that begins where its file does is the module itself, and does not count. */
+function wasCalled({ ranges: [body] }: { ranges: { startOffset: number; count: number }[] }): boolean {
+  return body !== undefined && body.startOffset > 0 && body.count > 0;
 }
 
 function importCall(id: string): Call {

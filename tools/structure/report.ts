@@ -6,10 +6,10 @@ export function renderReport(figures: Figures, passes: Passes): string {
   const rows = tableRows(figures, passes);
   const width = Math.max(...rows.map(([name]) => name.length));
   const table = rows.map(([name, value]) => `${name.padEnd(width)}  ${value}\n`).join('');
-  return `${table}${renderFaults(figures)}${renderFiles(figures)}`;
+  return `${table}${renderViolations(figures)}${renderFiles(figures)}`;
 }
 
-function renderFaults({ violations, unplaced, cycles }: Figures): string {
+function renderViolations({ violations, unplaced, cycles }: Figures): string {
   const arrows = violations.map(({ path, target, reason }) => `${path} -> ${target}: ${reason}`);
   const closed = cycles.map((cycle) => [...cycle, ...cycle.slice(0, 1)].join(' -> '));
   return list('layer violations', arrows) + list('files without a layer', unplaced) + list('import cycles', closed);

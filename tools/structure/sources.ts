@@ -42,7 +42,7 @@ export async function readSources(root: string): Promise<readonly Source[]> {
   return await Promise.all(paths.sort().map(read));
 }
 
-/** Parses one file; `path` is where it lies below the repository's root. */
+/** Parses one file; `path` starts at the repository's root. */
 export function parseSource(path: string, text: string): Source {
   const syntax = parse(text);
   const code = overwrite(text, syntax.comments, ' ');
@@ -78,7 +78,7 @@ function findFunctions({ nodes }: Syntax): Syntax['nodes'] {
   return nodes.filter(({ node }) => functionTypes.includes(node.type));
 }
 
-/** Functions, methods and constants, wherever in the file. */
+/** Finds functions, methods and constants at any depth. */
 function findDeclared({ nodes }: Syntax): readonly Declared[] {
   const exported = new Set(
     nodes.flatMap(({ node }) => (node.type === 'ExportNamedDeclaration' ? [node.declaration] : [])),

@@ -28,7 +28,7 @@ const BUCKET = 'exports';
 /** Starts an instance with an embedded database, and a stand-in for Cloud Storage; both keep their state in `directory`. */
 export async function startTarget(directory: string): Promise<Target> {
   await using resources = new AsyncDisposableStack();
-  // An instance would use the emulator, where one is pointed to, instead of its embedded database.
+  // A configured emulator would replace the instance's embedded database.
   delete process.env.FIRESTORE_EMULATOR_HOST;
   configureLog('silent');
   const account = await createServiceAccount({ file: join(directory, 'key.json'), name: 'exporter' });

@@ -11,10 +11,10 @@ export interface FaultRow {
 const stores = ['SQLite', 'Firestore'] as const;
 const bucket = ['Cloud Storage'] as const;
 
-const converges = 'after each one no invariant is broken; sent again, the import ends as if nothing had been';
-const noError = 'the import is answered with 200 at the first time, and all of its records are there';
-const wholeOrNone = 'the export is refused or breaks off, never cut short unnoticed; asked again, it is complete';
-const refused = '400 before the first write, and the database is as it was';
+const converges = 'no invariant is ever broken; resent, the import ends in the state of an undisturbed one';
+const noError = 'the first import returns 200, and all its records exist';
+const wholeOrNone = 'the export fails or its connection breaks, never truncated unnoticed; repeated, it is complete';
+const refused = '400 before the first write, and the database is unchanged';
 
 /**
  * Every fault that is tried: the tests take their names from here, and `docs/reliability.md` has its rows from here with
@@ -23,16 +23,20 @@ const refused = '400 before the first write, and the database is as it was';
 export const faultTable = {
   'commit fails': { fault: 'every n-th commit fails', places: stores, outcome: converges },
   'commit is delayed': { fault: 'every n-th commit is delayed', places: stores, outcome: noError },
-  'commit is lost': { fault: 'every n-th commit is done, but reported as failed', places: stores, outcome: converges },
+  'commit is lost': {
+    fault: 'every n-th commit succeeds, but is reported as failed',
+    places: stores,
+    outcome: converges,
+  },
   'commit conflicts': {
-    fault: 'every n-th commit is done, but reported as a conflict, as one that was sent twice',
+    fault: 'every n-th commit succeeds, but is reported as a conflict, like one that was sent twice',
     places: stores,
     outcome: noError,
   },
   'transaction fails': { fault: 'every n-th transaction fails', places: stores, outcome: converges },
   'transaction is delayed': { fault: 'every n-th transaction is delayed', places: stores, outcome: noError },
   'transaction is lost': {
-    fault: 'every n-th transaction is done, but reported as failed',
+    fault: 'every n-th transaction succeeds, but is reported as failed',
     places: stores,
     outcome: converges,
   },
@@ -45,15 +49,15 @@ export const faultTable = {
   'write fails': {
     fault: 'every n-th write of an object fails before, or half-way through',
     places: bucket,
-    outcome: '503 and no object; asked again, the export is complete',
+    outcome: '503 and no object; repeated, the export is complete',
   },
   'write is lost': {
-    fault: 'every n-th write of an object is done, but reported as failed',
+    fault: 'every n-th write of an object succeeds, but is reported as failed',
     places: bucket,
     outcome: '503, then 409 for the same name; the object is complete and proves itself',
   },
   'write is delayed': { fault: 'every n-th write of an object is delayed', places: bucket, outcome: '200' },
-  'pin fails': { fault: 'every n-th look for an object fails', places: bucket, outcome: converges },
+  'pin fails': { fault: 'every n-th lookup of an object fails', places: bucket, outcome: converges },
   'read fails': { fault: 'every n-th piece of an object that is read fails', places: bucket, outcome: converges },
   'read is delayed': {
     fault: 'every n-th piece of an object that is read is delayed',
@@ -67,24 +71,24 @@ export const faultTable = {
     outcome: converges,
   },
   stopped: {
-    fault: 'the database is stopped (SIGSTOP) in the middle of an import, and goes on',
+    fault: 'the database is stopped (SIGSTOP) in the middle of an import, and resumes',
     places: ['Firestore'],
     outcome: noError,
   },
   unreachable: {
-    fault: 'all connections to the database are cut in the middle of an import and new ones refused until it gives up',
+    fault: 'all connections to the database are cut in the middle of an import, and new ones rejected until it fails',
     places: ['Firestore'],
     outcome: converges,
   },
   'unreachable for a moment': {
-    fault: 'all connections to the database are cut in the middle of an import, and new ones refused for a moment',
+    fault: 'all connections to the database are cut in the middle of an import, and new ones rejected for a moment',
     places: ['Firestore'],
     outcome: noError,
   },
   'upload is cut': {
     fault: 'the connection breaks at a random byte of an upload',
     places: bucket,
-    outcome: '200; the object is whole',
+    outcome: '200; the object is complete',
   },
   'download is cut': {
     fault: 'the connection breaks at a random byte of a download',
@@ -94,7 +98,7 @@ export const faultTable = {
   'object is replaced': {
     fault: 'the object is replaced in the middle of an import from it',
     places: bucket,
-    outcome: '409 with the advice to send again; no invariant is broken, and nothing is taken of the other object',
+    outcome: '409 with the advice to retry; no invariant is broken, and no record of the other object is imported',
   },
   'client is gone': {
     fault: 'the client disconnects at a random byte of its request, or while its import runs',
@@ -104,23 +108,23 @@ export const faultTable = {
   'same file twice': {
     fault: 'the same file is imported twice at once',
     places: stores,
-    outcome: 'both are answered without errors, with the state of one import',
+    outcome: 'both succeed without errors, in the state of one import',
   },
   'two files': {
     fault: 'two files that differ in many records are imported at once',
     places: stores,
-    outcome: 'every record is one of the two, and the other file is told of it in its errors',
+    outcome: 'every record is one of the two, and the response to the other file reports a conflict',
   },
   'export while others write': {
     fault: 'others write between any two reads of an export',
     places: stores,
     outcome: "every export shows one moment: each grant's user is there, and what changes together agrees",
   },
-  'file is cut': { fault: 'an export file is cut off, at every byte', places: stores, outcome: refused },
+  'file is cut': { fault: 'an export file is truncated, at every byte', places: stores, outcome: refused },
   'file is changed': {
     fault: 'an export file is edited, loses or gains records, is mixed up or joined with another',
     places: stores,
-    outcome: `${refused}; the answer names the count or digest that differs`,
+    outcome: `${refused}; the response names the count or digest that differs`,
   },
 } as const satisfies Record<string, FaultRow>;
 

@@ -12,7 +12,7 @@ export const reportRows: readonly ReportRow[] = entriesOf(faultTable).flatMap(([
   places.map((place) => ({ name, place, fault, outcome })),
 );
 
-const HEAD = ['fault', 'in', 'times', 'what came of it'];
+const HEAD = ['fault', 'in', 'times', 'outcome'];
 
 /** How often each fault of the table was survived; 0 where it was not tried. */
 export function timesOf({ name, place }: ReportRow, all: readonly Survived[]): number {
