@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { inspect } from '../../../functions/import/inspect/inspection.ts';
-import { IdentityError } from '../../../shared/errors/identityError.ts';
+import { inspect } from '../../../../functions/import/inspect/inspection.ts';
+import { IdentityError } from '../../../../shared/errors/identityError.ts';
 
 // What a real ZITADEL answered to documents that break a rule.
 const recordedSchema = z.array(
   z.object({ name: z.string(), request: z.object({ body: z.unknown().optional() }), body: z.string().optional() }),
 );
-const file = new URL('../../fixtures/zitadel/errors.json', import.meta.url);
+const file = new URL('../../../fixtures/zitadel/errors.json', import.meta.url);
 const recorded = recordedSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
 // The recording cut one request off: a title of more than 2,000 bytes, which has a test of its own below.
 const broken = recorded.filter(

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { readReport, reportRows } from '../faults/support/report.ts';
+import { readReport, reportRows } from '../../faults/support/report.ts';
 
-const rows = readReport(readFileSync(new URL('../../docs/reliability.md', import.meta.url), 'utf8'));
+const rows = readReport(readFileSync(new URL('../../../docs/reliability.md', import.meta.url), 'utf8'));
 
 describe('docs/reliability.md', () => {
   it('has the faults that the tests try, each with its outcome', () => {

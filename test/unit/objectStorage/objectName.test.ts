@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkObjectName } from '../../shared/objectStorage/objectName.ts';
+import { checkObjectName } from '../../../shared/objectStorage/objectName.ts';
 
 const check = (bucket: string, path: string) => () => checkObjectName({ bucket, path }, 'gcs_output');
 

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { opensAsQuestion } from '../../tools/structure/docComments.ts';
-import { distribution } from '../../tools/structure/figures.ts';
-import { filesWithOneImporter, importCycles } from '../../tools/structure/imports.ts';
-import { layers, layerViolations, unplacedFiles } from '../../tools/structure/layers.ts';
-import { parseSource, readSources } from '../../tools/structure/sources.ts';
+import { opensAsQuestion } from '../../../tools/structure/docComments.ts';
+import { distribution } from '../../../tools/structure/figures.ts';
+import { filesWithOneImporter, importCycles } from '../../../tools/structure/imports.ts';
+import { layers, layerViolations, unplacedFiles } from '../../../tools/structure/layers.ts';
+import { parseSource, readSources } from '../../../tools/structure/sources.ts';
 
 const parse = (...lines: string[]) => parseSource('shared/http/some.ts', lines.join('\n'));
 
@@ -178,7 +178,7 @@ describe('layers', () => {
   });
 
   it('hold in the product, which has no import cycles either', async () => {
-    const sources = await readSources(resolve(import.meta.dirname, '../..'));
+    const sources = await readSources(resolve(import.meta.dirname, '../../..'));
     expect(sources.length).toBeGreaterThan(layers.length);
     const found = {
       violations: layerViolations(sources),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkLabelPolicy, checkLoginPolicy } from '../../../shared/organisation/sections/policies.ts';
+import { checkLabelPolicy, checkLoginPolicy } from '../../../../shared/organisation/sections/policies.ts';
 
 describe('a label policy', () => {
   it('has colours of three or six hexadecimal digits, or none', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PhaseProgress } from '../../../functions/import/progress/importProgress.ts';
+import { PhaseProgress } from '../../../../functions/import/progress/importProgress.ts';
 
 describe('the progress of a phase', () => {
   it('is nothing at first', () => {

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { readServiceAccount } from '../../shared/objectStorage/serviceAccount.ts';
+import { readServiceAccount } from '../../../shared/objectStorage/serviceAccount.ts';
 
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const pkcs8 = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { documentId } from '../../shared/store/store.ts';
+import { documentId } from '../../../shared/store/store.ts';
 
 const anyPart = fc.string({ unit: 'binary', maxLength: 40 });
 const anyKey = fc.array(anyPart, { minLength: 1, maxLength: 4 });

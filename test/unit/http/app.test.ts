@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { userNotFound } from '../../shared/errors/errors.ts';
-import { createApp } from '../../shared/http/app.ts';
-import { capturedLog } from '../support/http/capturedLog.ts';
+import { z } from 'zod';
+import { allEndpoints } from '../../../functions/endpoints.ts';
+import { userNotFound } from '../../../shared/errors/errors.ts';
+import { createApp, type Route, withOpenApi } from '../../../shared/http/app.ts';
+import type { Endpoint } from '../../../shared/openapi/endpoint.ts';
+import { openApiDocument } from '../../../shared/openapi/openApiDocument.ts';
+import { capturedLog } from '../../support/http/capturedLog.ts';
 
 const app = createApp({
   routes: [
@@ -142,5 +146,108 @@ describe('the request id', () => {
   it("is the platform's where the caller has none", async () => {
     const response = await app.request('/document', { headers: { 'function-execution-id': 'abc123' } });
     expect(response.headers.get('x-request-id')).toBe('abc123');
+  });
+});
+
+const thing: Route = { method: 'DELETE', path: '/thing', handler: (context) => context.json({ done: true }) };
+const page = 'https://console.example';
+const open = createApp({ routes: [thing], corsOrigins: [page, 'http://localhost:3000'] });
+const closed = createApp({ routes: [thing] });
+
+const preflight = (app: typeof open, origin: string, path = '/thing') =>
+  app.request(path, {
+    method: 'OPTIONS',
+    headers: {
+      origin,
+      'access-control-request-method': 'DELETE',
+      'access-control-request-headers': 'authorization,x-grpc-web',
+    },
+  });
+
+const corsHeaders = ({ headers }: Response) => [...headers.keys()].filter((name) => name.startsWith('access-control'));
+
+describe('where origins are configured', () => {
+  it.each(['/thing', '/nowhere'])('their pages are told what they may send to %s', async (path) => {
+    const response = await preflight(open, page, path);
+    expect(response.status).toBe(204);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'access-control-allow-origin': page,
+      'access-control-allow-methods': 'GET,POST,DELETE',
+      'access-control-allow-headers': 'authorization,x-grpc-web',
+      'access-control-max-age': '7200',
+      vary: expect.stringContaining('Origin'),
+    });
+    expect(response.headers.has('access-control-allow-credentials')).toBe(false);
+  });
+
+  it.each([
+    ['an answer', 'DELETE', '/thing', 200],
+    ['an error', 'DELETE', '/nowhere', 404],
+    ['a method that is not offered', 'POST', '/thing', 405],
+    ['a malformed path', 'DELETE', '/%zz', 400],
+  ])('their pages may read %s', async (_what, method, path, status) => {
+    const response = await open.request(path, { method, headers: { origin: page } });
+    expect(response.status).toBe(status);
+    expect(response.headers.get('access-control-allow-origin')).toBe(page);
+    expect(response.headers.get('access-control-expose-headers')).toContain('grpc-status');
+    expect(response.headers.get('content-type')).toBe('application/json');
+  });
+
+  it.each(['https://evil.example', 'https://console.example.evil', 'http://console.example', 'null'])(
+    'the page of %s is not among them',
+    async (origin) => {
+      expect((await preflight(open, origin)).status).toBe(405);
+      expect(corsHeaders(await preflight(open, origin))).toEqual([]);
+      expect(corsHeaders(await open.request('/thing', { method: 'DELETE', headers: { origin } }))).toEqual([]);
+    },
+  );
+
+  it('OPTIONS that asks for nothing is a method like any other', async () => {
+    expect((await open.request('/thing', { method: 'OPTIONS', headers: { origin: page } })).status).toBe(405);
+  });
+});
+
+it('where none is configured no page may call', async () => {
+  expect((await preflight(closed, page)).status).toBe(405);
+  expect(corsHeaders(await closed.request('/thing', { method: 'DELETE', headers: { origin: page } }))).toEqual([]);
+});
+
+describe('GET /openapi.json', () => {
+  const operation = () => ({
+    operationId: 'makeThing',
+    summary: 'Make a thing',
+    description: 'Makes it.',
+    response: { description: 'It is made.', contract: z.strictObject({ name: z.string() }) },
+    errors: {},
+  });
+  const endpoint: Endpoint = { method: 'POST', path: '/things/:id', operation };
+  const route: Route = { ...endpoint, handler: () => new Response() };
+  const app = createApp({ routes: withOpenApi([route]) });
+
+  it('describes the routes to anyone, the same each time', async () => {
+    const first = await app.request('/openapi.json');
+    expect(first.headers.get('content-type')).toBe('application/json');
+    const text = await first.text();
+    expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(await openApiDocument([endpoint]))));
+    expect(await (await app.request('/openapi.json')).text()).toBe(text);
+  });
+
+  it('describes others where it is told to', async () => {
+    const scoped = createApp({ routes: withOpenApi([route], allEndpoints) });
+    const { paths } = z
+      .object({ paths: z.record(z.string(), z.unknown()) })
+      .parse(await (await scoped.request('/openapi.json')).json());
+    expect(Object.keys(paths)).toEqual([
+      '/v2/users/{userId}/otp_email',
+      '/v2beta/users/{userId}/otp_email',
+      '/admin/v1/export',
+      '/admin/v1/import',
+    ]);
+  });
+
+  it.each(['POST', 'HEAD', 'OPTIONS'])('is for GET only, not for %s', async (method) => {
+    const response = await app.request('/openapi.json', { method });
+    expect(response.status).toBe(405);
+    expect(response.headers.get('allow')).toBe('GET');
   });
 });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 
-const read = (name: string): unknown => JSON.parse(readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8'));
+const read = (name: string): unknown => JSON.parse(readFileSync(new URL(`../../../${name}`, import.meta.url), 'utf8'));
 const { allowScripts, scarfSettings } = z
   .object({ allowScripts: z.record(z.string(), z.boolean()), scarfSettings: z.object({ enabled: z.boolean() }) })
   .parse(read('package.json'));

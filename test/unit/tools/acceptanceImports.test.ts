@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { root } from '../../tools/program.ts';
+import { root } from '../../../tools/program.ts';
 
 const product = ['functions', 'shared', 'cli', 'local'];
 

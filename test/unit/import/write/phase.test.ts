@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { withPhoneNumber } from '../../../functions/import/write/phase.ts';
-import { readRecord } from '../../../shared/organisation/record.ts';
-import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
+import { withPhoneNumber } from '../../../../functions/import/write/phase.ts';
+import { readRecord } from '../../../../shared/organisation/record.ts';
+import { sectionNamed } from '../../../support/fixtures/sectionNamed.ts';
 
 function person(phone: object | null) {
   const user = { userName: 'a', otpCode: 'SEED', hashedPassword: { value: 'hash' }, phone };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ClaimLedger } from '../../../functions/import/write/decision.ts';
-import type { DocumentKey, StoredDocument } from '../../../shared/store/store.ts';
+import { ClaimLedger } from '../../../../functions/import/write/decision.ts';
+import type { DocumentKey, StoredDocument } from '../../../../shared/store/store.ts';
 
 const key = (id: string): DocumentKey => ({ collection: 'claims', id });
 const stored = new Map<string, StoredDocument>([['claims/anna', { id: 'anna', orgId: 'O', ownerId: 'users/A' }]]);

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { checkExpiry, checkMachineKey } from '../../../shared/organisation/sections/keys.ts';
+import { checkApplicationOfKey, checkExpiry, checkMachineKey } from '../../../../shared/organisation/sections/keys.ts';
 
 const NOW = '2026-11-21T00:00:00.000Z';
 const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -33,5 +33,15 @@ describe('the date until which a key is valid', () => {
 
   it('is not past', () => {
     expect(checkExpiry({ expirationDate: '2020-01-01T00:00:00Z' }, NOW)?.id).toBe('DOMAIN-dv3t5');
+  });
+});
+
+describe('the application of a key', () => {
+  it.each(['API_AUTH_METHOD_TYPE_PRIVATE_KEY_JWT', 'OIDC_AUTH_METHOD_TYPE_PRIVATE_KEY_JWT'])('is one of %s', (type) => {
+    expect(checkApplicationOfKey({ app: { authMethodType: type } })).toBeUndefined();
+  });
+
+  it.each([undefined, 'OIDC_AUTH_METHOD_TYPE_POST'])('is none of %s', (authMethodType) => {
+    expect(checkApplicationOfKey({ app: { authMethodType } })?.id).toBe('COMMAND-Dff54');
   });
 });
