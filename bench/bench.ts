@@ -17,6 +17,10 @@ const TARGET_MEGABYTES = 400;
 const WARM_UP_USERS = 20_000;
 const EMULATOR_HEAP = '6g';
 
+// Cloud Functions use Firestore. V8 collects garbage later on a machine with more memory, so the heap gets the limit that
+// it has in a function of 1 GB; otherwise the result would depend on the machine.
+const nodeOptions = { sqlite: [], firestore: ['--max-old-space-size=512'] };
+
 const usage = 'npm run bench -- [--users NUMBER] [--store sqlite|firestore]';
 const optionsSchema = z.object({
   users: z.coerce.number().int().positive().default(100_000),
@@ -97,10 +101,6 @@ function readOptions(): z.infer<typeof optionsSchema> {
 function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
-
-// Cloud Functions use Firestore. V8 collects garbage later on a machine with more memory, so the heap gets the limit that
-// it has in a function of 1 GB; otherwise the result would depend on the machine.
-const nodeOptions = { sqlite: [], firestore: ['--max-old-space-size=512'] };
 
 /** Runs a measurement in a process of its own, so that the peak memory is its own. */
 async function runInProcess(task: Task): Promise<Result> {

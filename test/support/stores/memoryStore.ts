@@ -1,0 +1,94 @@
+import { type DocumentFields, type FieldName, fieldNames } from '../../../shared/store/documentFields.ts';
+import {
+  type DocumentChanges,
+  type DocumentKey,
+  type DocumentStore,
+  type StoredDocument,
+  type Transaction,
+  type Write,
+  WriteConflictError,
+} from '../../../shared/store/store.ts';
+
+/**
+ * A store in memory for unit tests. It returns only the fields that were asked for, keeps preconditions, and records
+ * what it read and wrote.
+ */
+export class MemoryStore implements DocumentStore {
+  /** The reads, each with its keys and fields. */
+  readonly reads: { readonly keys: readonly DocumentKey[]; readonly fields: readonly FieldName[] }[] = [];
+  /** The writes of all commits that succeeded. */
+  readonly writes: Write[] = [];
+  private documents = new Map<string, DocumentFields>();
+
+  /** Creates a store with documents, which count as neither read nor written. */
+  static async with(writes: readonly Write[]): Promise<MemoryStore> {
+    const store = new MemoryStore();
+    await store.commit(writes);
+    store.forget();
+    return store;
+  }
+
+  /** Forgets what was read and written so far. */
+  forget(): void {
+    this.reads.length = 0;
+    this.writes.length = 0;
+  }
+
+  /** All documents by `<collection>/<id>`. */
+  contents(): Record<string, DocumentFields> {
+    return Object.fromEntries(this.documents);
+  }
+
+  async getMany(
+    keys: readonly DocumentKey[],
+    fields: readonly FieldName[] = fieldNames,
+  ): Promise<(StoredDocument | undefined)[]> {
+    this.reads.push({ keys, fields });
+    return this.find(keys, fields);
+  }
+
+  async commit(writes: readonly Write[]): Promise<void> {
+    const documents = new Map(this.documents);
+    for (const write of writes) applyWrite(documents, write);
+    this.documents = documents;
+    this.writes.push(...writes);
+  }
+
+  /** Runs `work` twice, as after a conflict with another writer, and commits the writes of the second run. */
+  async transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+    await work({ getMany: async (keys, fields = fieldNames) => this.find(keys, fields), write: () => {} });
+    const writes: Write[] = [];
+    const result = await work({
+      getMany: (keys, fields) => this.getMany(keys, fields),
+      write: (some) => void writes.push(...some),
+    });
+    await this.commit(writes);
+    return result;
+  }
+
+  private find(keys: readonly DocumentKey[], fields: readonly FieldName[]): (StoredDocument | undefined)[] {
+    return keys.map((key) => {
+      const document = this.documents.get(place(key));
+      return document === undefined ? undefined : { id: key.id, ...pick(document, fields) };
+    });
+  }
+}
+
+function applyWrite(documents: Map<string, DocumentFields>, write: Write): void {
+  const name = place(write.key);
+  if (write.type === 'delete') {
+    documents.delete(name);
+    return;
+  }
+  const present = documents.get(name);
+  if ((write.type === 'create') !== (present === undefined)) throw new WriteConflictError(`${write.type} of ${name}`);
+  documents.set(name, pick({ ...present, ...write.fields }, fieldNames));
+}
+
+function place({ collection, id }: DocumentKey): string {
+  return `${collection}/${id}`;
+}
+
+function pick(fields: DocumentChanges, names: readonly FieldName[]): DocumentFields {
+  return Object.fromEntries(names.flatMap((name) => (fields[name] == null ? [] : [[name, fields[name]]])));
+}

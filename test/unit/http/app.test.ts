@@ -1,0 +1,253 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { allEndpoints } from '../../../functions/endpoints.ts';
+import { userNotFound } from '../../../shared/errors/errors.ts';
+import { createApp, type Route, withOpenApi } from '../../../shared/http/app.ts';
+import type { Endpoint } from '../../../shared/openapi/endpoint.ts';
+import { openApiDocument } from '../../../shared/openapi/openApiDocument.ts';
+import { capturedLog } from '../../support/http/capturedLog.ts';
+
+const app = createApp({
+  routes: [
+    {
+      method: 'DELETE',
+      path: '/v2/users/:userId/otp_email',
+      handler: (context) => context.json({ userId: context.req.param('userId') }),
+    },
+    { method: 'GET', path: '/document', handler: (context) => context.json({ a: 1 }) },
+    { method: 'POST', path: '/document', handler: (context) => context.json({ b: 1 }) },
+    {
+      method: 'POST',
+      path: '/fails/:how',
+      handler: (context) => {
+        throw context.req.param('how') === 'ours' ? userNotFound() : new Error('hunter2');
+      },
+    },
+  ],
+});
+
+const logged = capturedLog();
+
+const remove = (userId: string) => app.request(`/v2/users/${userId}/otp_email`, { method: 'DELETE' });
+
+describe('a path', () => {
+  it.each([
+    ['123', '123'],
+    ['auth0%7Cabc', 'auth0|abc'],
+    ['%E4%BD%A0%E5%A5%BD', '\u4f60\u597d'],
+    ['\u4f60\u597d', '\u4f60\u597d'],
+    ['a%2Fb', 'a/b'],
+    ['a%2fb%2F', 'a/b/'],
+    ['100%25', '100%'],
+    ['%252F', '%2F'],
+    ['%2525', '%25'],
+    ['a%3Fb%23c', 'a?b#c'],
+    ['a+b%20c', 'a+b c'],
+    ['a%00b', 'a\0b'],
+    ['%F0%9F%98%80', '\u{1f600}'],
+  ])('has the parameter %s handed over as %j', async (encoded, decoded) => {
+    expect(await (await remove(encoded)).json()).toEqual({ userId: decoded });
+  });
+
+  it.each(['%', '%zz', 'a%2', '%C3', '%ff', '%ED%A0%80', '%C0%AF'])(
+    'with the malformed escape %s is a 400',
+    async (id) => {
+      const response = await remove(id);
+      expect(response.status).toBe(400);
+      expect(await response.json()).toEqual({ code: 3, message: 'invalid path: percent-encode it as UTF-8' });
+    },
+  );
+
+  it('may have anything in its query', async () => {
+    expect((await app.request('/document?a=%zz')).status).toBe(200);
+  });
+
+  it.each(['/', '/nowhere', '/document/', '/document/x', '/v2/users/1', '/v2/users//otp_email'])(
+    'that no route has is a 404: %s',
+    async (path) => {
+      const response = await app.request(path, { method: 'DELETE' });
+      expect(response.status).toBe(404);
+      expect(await response.json()).toEqual({ code: 5, message: 'Not Found' });
+    },
+  );
+});
+
+describe('a method', () => {
+  it.each(['GET', 'POST', 'PUT', 'PATCH', 'OPTIONS'])('that the route does not offer is a 405: %s', async (method) => {
+    const response = await app.request('/v2/users/1/otp_email', { method });
+    expect(response.status).toBe(405);
+    expect(await response.json()).toEqual({ code: 12, message: 'Method Not Allowed' });
+    expect(response.headers.get('allow')).toBe('DELETE');
+  });
+
+  it('HEAD is not offered, even where GET is', async () => {
+    const response = await app.request('/document', { method: 'HEAD' });
+    expect(response.status).toBe(405);
+    expect(response.headers.get('allow')).toBe('GET, POST');
+  });
+
+  it('chooses among the routes of one path', async () => {
+    expect(await (await app.request('/document')).json()).toEqual({ a: 1 });
+    expect(await (await app.request('/document', { method: 'POST' })).json()).toEqual({ b: 1 });
+  });
+});
+
+describe('every answer', () => {
+  const requests: [string, string, number][] = [
+    ['GET', '/document', 200],
+    ['GET', '/nowhere', 404],
+    ['PUT', '/document', 405],
+    ['GET', '/%zz', 400],
+    ['POST', '/fails/ours', 404],
+    ['POST', '/fails/otherwise', 500],
+  ];
+  it.each(requests)('%s %s carries the common headers', async (method, path, status) => {
+    const response = await app.request(path, { method, headers: { 'x-request-id': 'mine-1' } });
+    expect(response.status).toBe(status);
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(response.headers.get('x-robots-tag')).toBe('none');
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(response.headers.get('x-request-id')).toBe('mine-1');
+  });
+
+  it.each(requests)('%s %s is one line in the log, without the path itself', async (method, path, status) => {
+    await app.request(`${path}?q=hunter2`, { method, headers: { 'x-request-id': 'mine-1', authorization: 'hunter2' } });
+    const lines = logged()
+      .trim()
+      .split('\n')
+      .map((line): unknown => JSON.parse(line));
+    const finished = lines.filter((line) => JSON.stringify(line).includes('request finished'));
+    expect(finished).toEqual([
+      expect.objectContaining({
+        severity: status === 500 ? 'WARNING' : 'INFO',
+        method,
+        status,
+        milliseconds: expect.any(Number),
+        'logging.googleapis.com/labels': { execution_id: 'mine-1' },
+      }),
+    ]);
+    expect(JSON.stringify(finished)).not.toContain('hunter2');
+  });
+
+  it('is logged by the pattern of its route, not by the id in its path', async () => {
+    await remove('auth0%7Cabc');
+    expect(logged()).toContain('/v2/users/:userId/otp_email');
+    expect(logged()).not.toContain('auth0');
+  });
+});
+
+describe('the request id', () => {
+  it.each(['a b', 'a\u00e9', '<script>', 'x'.repeat(65), ''])('is made where the caller sends %j', async (id) => {
+    const response = await app.request('/document', { headers: { 'x-request-id': id } });
+    expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it("is the platform's where the caller has none", async () => {
+    const response = await app.request('/document', { headers: { 'function-execution-id': 'abc123' } });
+    expect(response.headers.get('x-request-id')).toBe('abc123');
+  });
+});
+
+const thing: Route = { method: 'DELETE', path: '/thing', handler: (context) => context.json({ done: true }) };
+const page = 'https://console.example';
+const open = createApp({ routes: [thing], corsOrigins: [page, 'http://localhost:3000'] });
+const closed = createApp({ routes: [thing] });
+
+const preflight = (app: typeof open, origin: string, path = '/thing') =>
+  app.request(path, {
+    method: 'OPTIONS',
+    headers: {
+      origin,
+      'access-control-request-method': 'DELETE',
+      'access-control-request-headers': 'authorization,x-grpc-web',
+    },
+  });
+
+const corsHeaders = ({ headers }: Response) => [...headers.keys()].filter((name) => name.startsWith('access-control'));
+
+describe('where origins are configured', () => {
+  it.each(['/thing', '/nowhere'])('their pages are told what they may send to %s', async (path) => {
+    const response = await preflight(open, page, path);
+    expect(response.status).toBe(204);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'access-control-allow-origin': page,
+      'access-control-allow-methods': 'GET,POST,DELETE',
+      'access-control-allow-headers': 'authorization,x-grpc-web',
+      'access-control-max-age': '7200',
+      vary: expect.stringContaining('Origin'),
+    });
+    expect(response.headers.has('access-control-allow-credentials')).toBe(false);
+  });
+
+  it.each([
+    ['an answer', 'DELETE', '/thing', 200],
+    ['an error', 'DELETE', '/nowhere', 404],
+    ['a method that is not offered', 'POST', '/thing', 405],
+    ['a malformed path', 'DELETE', '/%zz', 400],
+  ])('their pages may read %s', async (_what, method, path, status) => {
+    const response = await open.request(path, { method, headers: { origin: page } });
+    expect(response.status).toBe(status);
+    expect(response.headers.get('access-control-allow-origin')).toBe(page);
+    expect(response.headers.get('access-control-expose-headers')).toContain('grpc-status');
+    expect(response.headers.get('content-type')).toBe('application/json');
+  });
+
+  it.each(['https://evil.example', 'https://console.example.evil', 'http://console.example', 'null'])(
+    'the page of %s is not among them',
+    async (origin) => {
+      expect((await preflight(open, origin)).status).toBe(405);
+      expect(corsHeaders(await preflight(open, origin))).toEqual([]);
+      expect(corsHeaders(await open.request('/thing', { method: 'DELETE', headers: { origin } }))).toEqual([]);
+    },
+  );
+
+  it('OPTIONS that asks for nothing is a method like any other', async () => {
+    expect((await open.request('/thing', { method: 'OPTIONS', headers: { origin: page } })).status).toBe(405);
+  });
+});
+
+it('where none is configured no page may call', async () => {
+  expect((await preflight(closed, page)).status).toBe(405);
+  expect(corsHeaders(await closed.request('/thing', { method: 'DELETE', headers: { origin: page } }))).toEqual([]);
+});
+
+describe('GET /openapi.json', () => {
+  const operation = () => ({
+    operationId: 'makeThing',
+    summary: 'Make a thing',
+    description: 'Makes it.',
+    response: { description: 'It is made.', contract: z.strictObject({ name: z.string() }) },
+    errors: {},
+  });
+  const endpoint: Endpoint = { method: 'POST', path: '/things/:id', operation };
+  const route: Route = { ...endpoint, handler: () => new Response() };
+  const app = createApp({ routes: withOpenApi([route]) });
+
+  it('describes the routes to anyone, the same each time', async () => {
+    const first = await app.request('/openapi.json');
+    expect(first.headers.get('content-type')).toBe('application/json');
+    const text = await first.text();
+    expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(await openApiDocument([endpoint]))));
+    expect(await (await app.request('/openapi.json')).text()).toBe(text);
+  });
+
+  it('describes others where it is told to', async () => {
+    const scoped = createApp({ routes: withOpenApi([route], allEndpoints) });
+    const { paths } = z
+      .object({ paths: z.record(z.string(), z.unknown()) })
+      .parse(await (await scoped.request('/openapi.json')).json());
+    expect(Object.keys(paths)).toEqual([
+      '/v2/users/{userId}/otp_email',
+      '/v2beta/users/{userId}/otp_email',
+      '/admin/v1/export',
+      '/admin/v1/import',
+    ]);
+  });
+
+  it.each(['POST', 'HEAD', 'OPTIONS'])('is for GET only, not for %s', async (method) => {
+    const response = await app.request('/openapi.json', { method });
+    expect(response.status).toBe(405);
+    expect(response.headers.get('allow')).toBe('GET');
+  });
+});

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { authHeaderMissing, invalidRequest, requestTooLarge, tokenInvalid } from '../../../shared/errors/errors.ts';
+import { IdentityError } from '../../../shared/errors/identityError.ts';
+import { errorResponse } from '../../../shared/http/errorResponse.ts';
+import { capturedLog } from '../../support/http/capturedLog.ts';
+
+const logged = capturedLog();
+
+describe('errorResponse', () => {
+  it("renders the interface's error body as JSON, with its length and the headers of every answer", async () => {
+    const response = errorResponse(requestTooLarge(10), 'r-1');
+    const body = await response.text();
+    expect(response.status).toBe(413);
+    expect(JSON.parse(body)).toEqual({ code: 8, message: expect.stringContaining('exceeds 10 bytes') });
+    expect(Object.fromEntries(response.headers)).toEqual({
+      'cache-control': 'no-store',
+      'content-length': String(Buffer.byteLength(body)),
+      'content-type': 'application/json',
+      'x-content-type-options': 'nosniff',
+      'x-request-id': 'r-1',
+      'x-robots-tag': 'none',
+    });
+  });
+
+  it('names the reason in WWW-Authenticate where the status is 401', () => {
+    expect(errorResponse(authHeaderMissing(), 'r').headers.get('www-authenticate')).toBe('auth header missing');
+    expect(errorResponse(tokenInvalid(), 'r').headers.get('www-authenticate')).toBe(
+      'Errors.Token.Invalid (AUTH-7fs1e)',
+    );
+  });
+
+  it('keeps anything that is no header text out of WWW-Authenticate', () => {
+    const error = new IdentityError({ code: 'UNAUTHENTICATED', text: 'a\r\nset-cookie: b\u00e9\u6f22c' });
+    expect(errorResponse(error, 'r').headers.get('www-authenticate')).toBe('a set-cookie: b c');
+  });
+
+  it('does not log what it shows', () => {
+    errorResponse(invalidRequest([{ field: 'timeout', description: 'hunter2' }]), 'r');
+    expect(logged()).toBe('');
+  });
+
+  it('shows a fault of ours as INTERNAL without its text, and logs it once', async () => {
+    const response = errorResponse(new TypeError('secret place'), 'r-2');
+    expect(response.status).toBe(500);
+    expect(await response.json()).toEqual({ code: 13, message: 'An internal error occurred' });
+    const [line, ...more] = logged().trim().split('\n');
+    expect(more).toEqual([]);
+    expect(JSON.parse(line ?? '')).toEqual({
+      severity: 'ERROR',
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+      message: 'request failed',
+      stack_trace: expect.stringMatching(/^TypeError: secret place\n {4}at /),
+      'logging.googleapis.com/labels': { execution_id: 'r-2' },
+    });
+  });
+
+  it('logs the cause of an INTERNAL error', () => {
+    errorResponse(IdentityError.from(new RangeError('deep')), 'r');
+    expect(logged()).toContain('RangeError: deep');
+  });
+
+  it('never logs the text of a SyntaxError, which quotes the input', () => {
+    let fault: unknown;
+    try {
+      JSON.parse('{"password":hunter2}');
+    } catch (error) {
+      fault = error;
+    }
+    errorResponse(new Error('import failed', { cause: fault }), 'r');
+    expect(logged()).toContain('Caused by: SyntaxError');
+    expect(logged()).not.toContain('hunter2');
+  });
+
+  it('says only the type of a thrown value that is no error', () => {
+    errorResponse('hunter2', 'r');
+    expect(logged()).toContain('a thrown string');
+    expect(logged()).not.toContain('hunter2');
+  });
+});

@@ -1,0 +1,76 @@
+import type { OnConflict } from '../../../../functions/import/contract.ts';
+import type { BatchContext, Outcome } from '../../../../functions/import/write/batchContext.ts';
+import { decideBatch } from '../../../../functions/import/write/decision.ts';
+import { ReservedNames } from '../../../../functions/import/write/references.ts';
+import { readRecord } from '../../../../shared/organisation/record.ts';
+import { createWrites, documentPath, planRecord, type RecordPlan } from '../../../../shared/organisation/recordPlan.ts';
+import type { DocumentKey } from '../../../../shared/store/store.ts';
+import { sectionNamed } from '../../../support/fixtures/sectionNamed.ts';
+import { MemoryStore } from '../../../support/stores/memoryStore.ts';
+
+/** The stamp of an earlier import. */
+export const EARLIER = '2026-11-20T08:00:00.000000Z';
+/** The stamp of the batch that is decided. */
+export const STAMP = '2026-11-21T10:00:00.000000Z';
+
+/** Every value of `on_conflict`. */
+export const everyOnConflict: readonly OnConflict[] = ['report', 'skip', 'overwrite'];
+
+interface Place {
+  readonly orgId?: string;
+  readonly byDomain?: boolean;
+}
+
+/** Plans a record of a section. */
+export function plan(section: string, value: object, { orgId = 'O', byDomain = false }: Place = {}): RecordPlan {
+  return planRecord(readRecord(sectionNamed(section), value, orgId), byDomain);
+}
+
+/** Plans a project. */
+export function project(projectId: string, name: string, place?: Place): RecordPlan {
+  return plan('projects', { projectId, project: { name } }, place);
+}
+
+/** Plans a person. */
+export function person(userId: string, userName: string, more: object = {}, place?: Place): RecordPlan {
+  return plan('humanUsers', { userId, user: { userName, ...more } }, place);
+}
+
+/** Creates a store in which an earlier import has written records. */
+export function storeWith(...plans: readonly RecordPlan[]): Promise<MemoryStore> {
+  return MemoryStore.with(plans.flatMap((one) => createWrites(one, EARLIER)));
+}
+
+/** The context of the import to which the batch with a stamp belongs: the batch's number is left out. */
+export function contextOf(store: MemoryStore, onConflict: OnConflict, stamp = STAMP): BatchContext {
+  const ofImport = stamp.replace(/\d{3}Z$/, 'Z');
+  const reservedNames = new ReservedNames(store);
+  return { store, stamp: ofImport, onConflict, reservedNames, batches: 0, expectExisting: false };
+}
+
+/** Decides one batch; the store's reads and writes are then the batch's own. */
+export async function decide(
+  store: MemoryStore,
+  plans: readonly RecordPlan[],
+  onConflict: OnConflict = 'report',
+  stamp = STAMP,
+): Promise<Outcome[]> {
+  store.forget();
+  const records = new Map(plans.map((one) => [one, one]));
+  const outcomes = await decideBatch(contextOf(store, onConflict, stamp), records, stamp);
+  return plans.map((one) => {
+    const outcome = outcomes.get(one);
+    if (outcome === undefined) throw new Error(`no outcome for ${documentPath(one.key)}`);
+    return outcome;
+  });
+}
+
+/** The keys of the names that a record claims. */
+export function claimKeys({ claims }: RecordPlan): DocumentKey[] {
+  return claims.map(({ key }) => key);
+}
+
+/** What the claims of a record store. */
+export function holding({ key, record }: RecordPlan) {
+  return { orgId: record.orgId, ownerId: documentPath(key) };
+}

@@ -1,0 +1,279 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { checkReferences, ReservedNames } from '../../../../functions/import/write/references.ts';
+import { toRecord } from '../../../../shared/organisation/record.ts';
+import {
+  claimKey,
+  createWrites,
+  documentPath,
+  planRecord,
+  type RecordPlan,
+} from '../../../../shared/organisation/recordPlan.ts';
+import type { RecordIssue, Reference, Section } from '../../../../shared/organisation/section.ts';
+import { documentId } from '../../../../shared/store/store.ts';
+import { MemoryStore } from '../../../support/stores/memoryStore.ts';
+
+const issue = (id: string): RecordIssue => ({ id, key: `Errors.${id}` });
+const error = { type: 'thing', id: ['id'], exists: issue('exists') };
+
+/** Records that others refer to. */
+const targets: Section = { name: 'targets', collection: 'projects', phase: 1, key: ['id'], error };
+const target = (id: string, more: object = {}, orgId = 'O') => planned(targets, { id, ...more }, orgId);
+
+const toTarget: Reference = { collection: 'projects', key: ['target'], missing: issue('missing') };
+
+function planned(section: Section, json: object, orgId = 'O'): RecordPlan {
+  return planRecord(toRecord(section, { ...json }, orgId, false), false);
+}
+
+/** A record of the organisation `O` that refers to others. */
+function referring(json: object, ...references: readonly Reference[]): RecordPlan {
+  return planned({ name: 'things', collection: 'actions', phase: 2, key: ['id'], references, error }, json);
+}
+
+const storeWith = (...plans: readonly RecordPlan[]) =>
+  MemoryStore.with(plans.flatMap((one) => createWrites(one, '2026-11-20T08:00:00.000Z')));
+
+/** What is wrong with one record, where the store has `own` of its organisation and `foreign` of another. */
+async function objectionTo(plan: RecordPlan) {
+  const store = await storeWith(target('own'), target('own 2'), target('foreign', {}, 'X'));
+  const objections = await checkReferences(store, [plan]);
+  expect(objections.map(([objected]) => objected)).toEqual(objections.length === 0 ? [] : [plan]);
+  return objections[0]?.[1];
+}
+
+describe('a reference', () => {
+  it.each([
+    ['a record of the same organisation', 'own', undefined],
+    ['a record of another organisation', 'foreign', undefined],
+    ['no record', 'none', issue('missing')],
+    ['nothing', undefined, issue('missing')],
+  ])('may lead to %s: %s', async (_where, id, expected) => {
+    expect(await objectionTo(referring({ target: id }, toTarget))).toEqual(expected);
+  });
+
+  it.each([
+    ['own', undefined, undefined],
+    ['foreign', issue('foreign'), issue('foreign')],
+    ['foreign', 'notCarried' as const, 'notCarried'],
+    ['own', issue('foreign'), undefined],
+    ['own', 'notCarried' as const, undefined],
+    ['none', 'notCarried' as const, issue('missing')],
+  ])('to the record %s, with %j for those of other organisations, gives %j', async (id, ifForeign, expected) => {
+    const reference = ifForeign === undefined ? toTarget : { ...toTarget, ifForeign };
+    expect(await objectionTo(referring({ target: id }, reference))).toEqual(expected);
+  });
+
+  it.each([
+    ['own', issue('own')],
+    ['foreign', undefined],
+    ['none', issue('missing')],
+  ])('to the record %s, with an issue for those of the same organisation, gives %j', async (id, expected) => {
+    expect(await objectionTo(referring({ target: id }, { ...toTarget, ifOwn: issue('own') }))).toEqual(expected);
+  });
+
+  it('may be empty where it is optional, but may not lead to a missing record', async () => {
+    const optional: Reference = { ...toTarget, optional: true };
+    expect(await objectionTo(referring({}, optional))).toBeUndefined();
+    expect(await objectionTo(referring({ target: '' }, optional))).toBeUndefined();
+    expect(await objectionTo(referring({ target: 'none' }, optional))).toEqual(issue('missing'));
+  });
+
+  it.each([
+    [undefined, undefined],
+    [[], undefined],
+    [['own', 'own 2'], undefined],
+    [['own', 'none'], issue('missing')],
+    [['foreign', 'own'], issue('foreign')],
+    [['none', 'foreign'], issue('missing')],
+    [['foreign', 'none'], issue('foreign')],
+  ])('of a list is one of each element: %j gives %j', async (list, expected) => {
+    const reference: Reference = { ...toTarget, key: ['targets[]'], ifForeign: issue('foreign') };
+    expect(await objectionTo(referring({ targets: list }, reference))).toEqual(expected);
+  });
+
+  it('is checked in its order: the first objection counts', async () => {
+    const other: Reference = { ...toTarget, key: ['other'], missing: issue('other') };
+    expect(await objectionTo(referring({ target: 'none', other: 'none' }, toTarget, other))).toEqual(issue('missing'));
+    expect(await objectionTo(referring({ target: 'none', other: 'none' }, other, toTarget))).toEqual(issue('other'));
+    expect(await objectionTo(referring({ target: 'own', other: 'none' }, toTarget, other))).toEqual(issue('other'));
+  });
+});
+
+describe('the check of a referenced record', () => {
+  const seen: unknown[] = [];
+  const looked: Reference = {
+    ...toTarget,
+    check: (body, record, orgId) => {
+      seen.push({ body, record, orgId });
+      return body.kind === record.kind ? undefined : issue('unfit');
+    },
+  };
+
+  it.each([
+    ['fits', 'A', undefined],
+    ['does not fit', 'B', issue('unfit')],
+  ])('sees that record, the referring one and its organisation: it %s', async (_how, kind, expected) => {
+    seen.length = 0;
+    const store = await storeWith(target('a', { kind: 'A' }, 'X'));
+    const objections = await checkReferences(store, [referring({ target: 'a', kind }, looked)]);
+    expect(objections.map(([, objection]) => objection)).toEqual(expected === undefined ? [] : [expected]);
+    expect(seen).toEqual([{ body: { id: 'a', kind: 'A' }, record: { target: 'a', kind }, orgId: 'O' }]);
+  });
+
+  it('sees a record to which another reference leads that does not look into it', async () => {
+    const store = await storeWith(target('a', { kind: 'A' }));
+    for (const references of [
+      [toTarget, looked],
+      [looked, toTarget],
+    ]) {
+      const objections = await checkReferences(store, [referring({ target: 'a', kind: 'B' }, ...references)]);
+      expect(objections.map(([, objection]) => objection)).toEqual([issue('unfit')]);
+    }
+  });
+
+  it('comes after those of its existence and its organisation', async () => {
+    seen.length = 0;
+    expect(await objectionTo(referring({ target: 'none' }, looked))).toEqual(issue('missing'));
+    expect(await objectionTo(referring({ target: 'foreign' }, { ...looked, ifForeign: issue('foreign') }))).toEqual(
+      issue('foreign'),
+    );
+    expect(seen).toEqual([]);
+  });
+});
+
+describe('the references of a batch', () => {
+  const looked: Reference = { ...toTarget, key: ['looked'], check: () => undefined };
+
+  it('are read at once, each document once, and bodies only where they are looked into', async () => {
+    const store = await storeWith();
+    const plans = Array.from({ length: 30 }, (_, index) =>
+      referring({ target: `t${index % 3}`, looked: `l${index % 2}` }, toTarget, looked),
+    );
+    await checkReferences(store, plans);
+    const keys = (...ids: readonly string[]) => ids.map((id) => ({ collection: 'projects', id: documentId(id) }));
+    expect(store.reads).toEqual([
+      { keys: keys('t0', 't1', 't2'), fields: ['orgId'] },
+      { keys: keys('l0', 'l1'), fields: ['orgId', 'body'] },
+    ]);
+  });
+
+  it('cost no read where there are none', async () => {
+    const store = await storeWith(target('own'));
+    expect(await checkReferences(store, [target('own')])).toEqual([]);
+    expect(store.reads).toEqual([]);
+  });
+
+  it('are judged as those of each record by itself', async () => {
+    const store = await storeWith(
+      target('own', { kind: 'A' }),
+      target('other', { kind: 'B' }),
+      target('foreign', { kind: 'A' }, 'X'),
+    );
+    const anyReference = fc.record(
+      {
+        collection: fc.constant('projects' as const),
+        key: fc.constantFrom(['target'], ['targets[]']),
+        missing: fc.constant(issue('missing')),
+        optional: fc.constant(true as const),
+        ifForeign: fc.constantFrom('notCarried' as const, issue('foreign')),
+        ifOwn: fc.constant(issue('own')),
+        check: fc.constant<NonNullable<Reference['check']>>(({ kind }) => (kind === 'A' ? undefined : issue('unfit'))),
+      },
+      { requiredKeys: ['collection', 'key', 'missing'] },
+    );
+    const anyId = fc.constantFrom('own', 'other', 'foreign', 'none', '');
+    const anyPlan = fc
+      .tuple(anyId, fc.array(anyId, { maxLength: 3 }), fc.array(anyReference, { maxLength: 3 }))
+      .map(([one, list, references]) => referring({ target: one, targets: list }, ...references));
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyPlan, { maxLength: 5 }), async (plans) => {
+        const together = await checkReferences(store, plans);
+        const apart = await Promise.all(plans.map((plan) => checkReferences(store, [plan])));
+        expect(together).toEqual(apart.flat());
+      }),
+    );
+  });
+});
+
+describe('a reserved name', () => {
+  const people: Section = {
+    name: 'people',
+    collection: 'users',
+    phase: 2,
+    key: ['id'],
+    reserved: [{ type: 'domain', suffixOf: 'name', reserved: issue('reserved') }],
+    error,
+  };
+  const domains: Section = {
+    name: 'domains',
+    collection: 'domains',
+    phase: 1,
+    key: ['$orgId', 'name'],
+    unique: [{ type: 'domain', parts: ['name'], taken: issue('taken') }],
+    error,
+  };
+  const person = (name: string) => planned(people, { id: name, name });
+  const domain = (name: string, orgId: string) => planned(domains, { name }, orgId);
+  const claims = (...names: readonly string[]) => names.map((name) => claimKey('domain', [name]));
+
+  it("is another organisation's; the own one and unclaimed ones are free", async () => {
+    const store = await storeWith(domain('mine', 'O'), domain('theirs', 'X'));
+    const [anna, bert, carl, dora] = [person('anna@mine'), person('bert@Theirs'), person('carl@free'), person('dora')];
+    const outcomes = await new ReservedNames(store).check([anna, bert, carl, dora]);
+    expect(outcomes).toEqual([[bert, issue('reserved')]]);
+  });
+
+  it('may be used by a record that exists', async () => {
+    const store = await storeWith(domain('theirs', 'X'), person('anna@theirs'));
+    const [anna, bert, carl] = [person('anna@theirs'), person('bert@theirs'), person('carl@theirs')];
+    const outcomes = await new ReservedNames(store).check([bert, anna, carl]);
+    expect(outcomes).toEqual([
+      [bert, issue('reserved')],
+      [carl, issue('reserved')],
+    ]);
+  });
+
+  it('is any of the names that a record uses', async () => {
+    const [mine, theirs] = ['mine', 'theirs'].map((name) => ({ type: 'domain', name, reserved: issue(name) }));
+    if (mine === undefined || theirs === undefined) throw new Error('two names');
+    const store = await storeWith(domain('mine', 'O'), domain('theirs', 'X'));
+    const anna = { ...person('anna'), reserves: [mine, theirs] };
+    expect(await new ReservedNames(store).check([anna])).toEqual([[anna, issue('theirs')]]);
+  });
+
+  it('is looked up once in an import, claimed or not', async () => {
+    const store = await storeWith(domain('theirs', 'X'));
+    const names = new ReservedNames(store);
+    await names.check([person('anna@free'), person('bert@theirs'), person('carl@free')]);
+    const present = { keys: [person('bert@theirs').key], fields: ['orgId'] };
+    expect(store.reads).toEqual([{ keys: claims('free', 'theirs'), fields: ['orgId'] }, present]);
+    store.forget();
+    const [dora, emil, fritz] = [person('dora@theirs'), person('emil@free'), person('fritz@other')];
+    expect(await names.check([dora, emil, fritz])).toEqual([[dora, issue('reserved')]]);
+    expect(store.reads.map(({ keys }) => keys.map(documentPath))).toEqual(
+      [claims('other'), [dora.key]].map((keys) => keys.map(documentPath)),
+    );
+  });
+
+  it('costs no read where records use none', async () => {
+    const store = await storeWith();
+    expect(await new ReservedNames(store).check([person('anna'), target('own')])).toEqual([]);
+    expect(store.reads).toEqual([]);
+  });
+
+  it('is forgotten after ten thousand others, and looked up again', async () => {
+    const store = await storeWith(domain('theirs', 'X'));
+    const names = new ReservedNames(store);
+    const [anna, bert] = [person('anna@theirs'), person('bert@free')];
+    const reserves = Array.from({ length: 10_000 }, (_, index) => ({
+      type: 'domain',
+      name: `${index}.example`,
+      reserved: issue('reserved'),
+    }));
+    for (const plan of [anna, { ...bert, reserves }, bert]) await names.check([plan]);
+    store.forget();
+    expect(await names.check([anna])).toEqual([[anna, issue('reserved')]]);
+    expect(store.reads[0]?.keys).toEqual(claims('theirs'));
+  });
+});

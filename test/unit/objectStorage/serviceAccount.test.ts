@@ -1,0 +1,106 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { readServiceAccount } from '../../../shared/objectStorage/serviceAccount.ts';
+
+const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const pkcs8 = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+const pkcs1 = privateKey.export({ type: 'pkcs1', format: 'pem' }).toString();
+const curve = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' });
+const publicKey = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({ type: 'spki', format: 'pem' });
+
+const file = {
+  type: 'service_account',
+  project_id: 'secret-project',
+  private_key_id: 'secret-key-id',
+  private_key: pkcs8,
+  client_email: 'secret@secret-project.iam.gserviceaccount.com',
+  token_uri: 'https://oauth2.googleapis.com/token',
+  universe_domain: 'googleapis.com',
+};
+const field = 'gcs_output.serviceaccount_json';
+const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64');
+const account = { clientEmail: file.client_email, privateKey: pkcs8 };
+
+describe('a service account in a request', () => {
+  it('gives its address and its key, and nothing else', () => {
+    expect(readServiceAccount(base64(file), field)).toEqual(account);
+  });
+
+  it.each([
+    ['URL-safe base64', Buffer.from(JSON.stringify({ ...file, note: '???>>>' })).toString('base64url')],
+    ['base64 with line breaks', base64(file).replace(/.{76}/g, '$&\r\n')],
+    ['base64 without padding', base64(file).replace(/=+$/, '')],
+    ['a token URI of old', base64({ ...file, token_uri: 'https://accounts.google.com/o/oauth2/token' })],
+    ['a file without token URI and universe', base64({ ...file, token_uri: undefined, universe_domain: undefined })],
+    ['a key in PKCS #1', base64({ ...file, private_key: pkcs1 })],
+  ])('may come as %s', (_, text) => {
+    expect(readServiceAccount(text, field)).toEqual(account);
+  });
+
+  it.each([
+    ['nothing', '', 'must not be empty'],
+    ['plain JSON', JSON.stringify(file), 'must be base64'],
+    ['half a file', base64(file).slice(0, 400), 'must be the base64 of a JSON file'],
+    ['no JSON', Buffer.from('secret').toString('base64'), 'must be the base64 of a JSON file'],
+    ['a JSON list', base64([file]), 'must be the base64 of a service account key file: missing type'],
+    ['no type', base64({ ...file, type: undefined }), 'must be the base64 of a service account key file: missing type'],
+    ['too much', 'A'.repeat(65_537), 'too large for a service account key file'],
+    ['an unknown type', base64({ ...file, type: 'secret' }), 'unknown credential type: use service_account'],
+    [
+      'another token URI',
+      base64({ ...file, token_uri: 'https://secret.example/token' }),
+      'foreign token_uri: use the key file as Google issued it',
+    ],
+    [
+      'a token URI that is no text',
+      base64({ ...file, token_uri: 1 }),
+      'foreign token_uri: use the key file as Google issued it',
+    ],
+    [
+      'another universe',
+      base64({ ...file, universe_domain: 'secret.example' }),
+      'unsupported universe_domain: only googleapis.com is supported',
+    ],
+    ['no address', base64({ ...file, client_email: undefined }), 'missing client_email'],
+    ['a wrong address', base64({ ...file, client_email: 'secret' }), 'invalid client_email: must be an e-mail address'],
+    ['no key', base64({ ...file, private_key: undefined }), 'missing private_key'],
+    [
+      'a broken key',
+      base64({ ...file, private_key: pkcs8.replace(/M/g, 'N') }),
+      'invalid private_key: must be a PEM private key',
+    ],
+    ['a public key', base64({ ...file, private_key: publicKey }), 'invalid private_key: must be a PEM private key'],
+    ['a key that is not RSA', base64({ ...file, private_key: curve }), 'invalid private_key: must be an RSA key'],
+  ])('is refused as %s', (_, text, description) => {
+    expect(refusal(text)).toEqual({ code: 'INVALID_ARGUMENT', message: `${field}: ${description}` });
+  });
+
+  it.each([
+    'authorized_user',
+    'external_account',
+    'external_account_authorized_user',
+    'gdch_service_account',
+    'impersonated_service_account',
+  ])('is refused, by name, as a credential of type %s', (type) => {
+    const description = `unsupported credential type ${type}: use service_account`;
+    expect(refusal(base64({ ...file, type }))).toEqual({
+      code: 'INVALID_ARGUMENT',
+      message: `${field}: ${description}`,
+    });
+  });
+});
+
+/** What the error says; it never repeats what was sent. */
+function refusal(text: string): { code: string; message: string } {
+  try {
+    readServiceAccount(text, field);
+  } catch (error) {
+    const { code, message } = Object.assign({ code: '', message: '' }, error, {
+      message: String(Object(error).message),
+    });
+    expect(JSON.stringify(error)).not.toMatch(/secret|PRIVATE/);
+    expect(Object(error).cause).toBeUndefined();
+    return { code, message };
+  }
+  throw new Error('not refused');
+}

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { allEndpoints } from '../../../functions/endpoints.ts';
+import type { Endpoint } from '../../../shared/openapi/endpoint.ts';
+import { openApiDocument } from '../../../shared/openapi/openApiDocument.ts';
+
+const record = z.record(z.string(), z.unknown());
+const thing = z.strictObject({ name: z.string() }).readonly().meta({ id: 'Thing' });
+const operation = {
+  operationId: 'makeThing',
+  summary: 'Make a thing',
+  description: 'Makes it.',
+  parameters: { id: { contract: z.string().meta({ minLength: 1 }), example: '7' } },
+  response: { description: 'It is made.', contract: z.strictObject({ thing }) },
+  errors: { 409: 'It is there.' },
+};
+const endpoint: Endpoint = { method: 'POST', path: '/things/:id', operation: () => operation };
+
+describe('the description of an endpoint', async () => {
+  const document = await openApiDocument([endpoint, { method: 'POST', path: '/rpc' }]);
+
+  it('stands under its path and method, with its parameters', () => {
+    expect(document.paths['/things/{id}']?.post).toMatchObject({
+      operationId: 'makeThing',
+      parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string', minLength: 1 }, example: '7' }],
+    });
+  });
+
+  it('is left out where it has none', () => {
+    expect(Object.keys(document.paths)).toEqual(['/things/{id}']);
+  });
+
+  it('has the error body for the statuses that are named and for all others', () => {
+    const { responses = {} } = document.paths['/things/{id}']?.post ?? {};
+    expect(Object.keys(responses)).toEqual(['200', '409', 'default']);
+    for (const status of ['409', 'default']) {
+      expect(responses[status]?.content['application/json']?.schema).toEqual({ $ref: '#/components/schemas/Error' });
+    }
+  });
+
+  it('refers to components by their names', () => {
+    expect(Object.keys(document.components.schemas).sort()).toEqual(['Error', 'Thing']);
+    const { schema } = document.paths['/things/{id}']?.post?.responses['200']?.content['application/json'] ?? {};
+    expect(schema).toMatchObject({ properties: { thing: { $ref: '#/components/schemas/Thing' } } });
+  });
+
+  it('has no field that only responses could hold', async () => {
+    expect(JSON.stringify(document)).not.toContain('readOnly');
+    expect(JSON.stringify(await openApiDocument(await allEndpoints()))).not.toContain('readOnly');
+  });
+
+  it('refers to nothing that is not there', async () => {
+    const text = JSON.stringify(await openApiDocument(await allEndpoints()));
+    const names = [...text.matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name);
+    const { components } = z.object({ components: z.object({ schemas: record }) }).parse(JSON.parse(text));
+    expect(new Set(names)).toEqual(new Set(Object.keys(components.schemas)));
+    expect(text).not.toMatch(/\$defs|x-message/);
+  });
+});
