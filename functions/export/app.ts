@@ -3,7 +3,7 @@ import { parseDuration } from '../../shared/duration.ts';
 import { invalidRequest, outputUnsupported, responseTooLarge } from '../../shared/errors/errors.ts';
 import type { Route } from '../../shared/http/app.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
-import { readJsonBody } from '../../shared/http/requestBody.ts';
+import { readJsonBody } from '../../shared/http/jsonBody.ts';
 import { instanceName } from '../../shared/instance.ts';
 import { objectLocation, readRequest } from '../../shared/wire/requestMessage.ts';
 import type { Ports } from '../ports.ts';

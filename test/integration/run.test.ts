@@ -6,13 +6,13 @@ import { root, run, startProgram } from '../../tools/program.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
 
 const program = `
-process.stdout.write(JSON.stringify([process.env.LOCKED, process.argv.slice(1), process.execArgv]) + '\\n');
 if (process.argv[2] === 'wait') {
   setInterval(() => {}, 1000);
   process.on('SIGTERM', () => process.exit(7));
 } else {
   process.exitCode = 5;
-}`;
+}
+process.stdout.write(JSON.stringify([process.env.LOCKED, process.argv.slice(1), process.execArgv]) + '\\n');`;
 
 /** The Nodes that this machine has beside the locked one, with their versions. */
 function systemNodes(): readonly (readonly [path: string, version: string])[] {

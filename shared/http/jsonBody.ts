@@ -1,0 +1,41 @@
+import { isUtf8 } from 'node:buffer';
+import { tmpdir } from 'node:os';
+import { bodyInvalid, bodyNoObject } from '../errors/errors.ts';
+import { duplicateKey } from '../json/duplicateKeys.ts';
+import { JsonError, parseJson } from '../json/jsonScanner.ts';
+import { receiveBody } from './requestBody.ts';
+
+/**
+ * Reads a small JSON body. Ignores its content type (zitadel 1.1).
+ * @throws IdentityError INVALID_ARGUMENT for an empty body, malformed JSON or bytes that are not UTF-8; RESOURCE_EXHAUSTED above `maxBytes`;
+ *   the signal's reason when the body does not arrive in time
+ */
+export async function readJsonBody(request: Request, maxBytes: number, signal: AbortSignal): Promise<unknown> {
+  const body = await receiveBody(request, {
+    maxBytes,
+    memoryBytes: maxBytes,
+    directory: tmpdir(),
+    signal,
+  });
+  try {
+    const text = await readText(body.open());
+    if (text.trim() === '') throw bodyNoObject();
+    const value = parseJson(text, []);
+    const duplicate = duplicateKey(text, value);
+    if (duplicate !== undefined) throw new JsonError([], `duplicate field "${duplicate}"`);
+    return value;
+  } catch (error) {
+    if (error instanceof JsonError) throw bodyInvalid(error.message);
+    throw error;
+  } finally {
+    await body.close();
+  }
+}
+
+async function readText(bytes: AsyncIterable<Uint8Array>): Promise<string> {
+  const parts: Uint8Array[] = [];
+  for await (const part of bytes) parts.push(part);
+  const content = Buffer.concat(parts);
+  if (!isUtf8(content)) throw new JsonError([], 'invalid UTF-8');
+  return new TextDecoder().decode(content);
+}
