@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { allRoutes } from '../functions/endpoints.ts';
 import { initialise } from '../shared/accounts/initialise.ts';
@@ -14,6 +14,7 @@ import { instanceKey } from '../shared/instance.ts';
 import { createCloudStorage } from '../shared/objectStorage/cloudStorage.ts';
 import { openStore, type StoreLocation } from '../shared/store/openStore.ts';
 import type { Store } from '../shared/store/store.ts';
+import { readIfExists } from './storage/serviceAccountKey.ts';
 
 /** The settings of a local instance. */
 export interface LocalInstanceOptions extends LocalContent {
@@ -88,15 +89,6 @@ export async function prepareInstance(
     : await createOwnerToken(store, name, now);
   await fill(store);
   await writeFile(tokenFile, token, { mode: 0o600 });
-}
-
-async function readIfExists(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
-  }
 }
 
 async function isValid(store: Store, token: string, now: Date): Promise<boolean> {

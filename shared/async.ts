@@ -1,6 +1,5 @@
 /**
  * Returns the result of work that cannot be cancelled, or throws the signal's reason as soon as the signal aborts.
- * An abandoned upload session holds no data, and expires by itself.
  */
 export async function raceAbort<T>(pending: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>();

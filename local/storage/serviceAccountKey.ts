@@ -35,7 +35,8 @@ export async function createServiceAccount(options: {
   return { clientEmail: client_email, publicKeyPem: pem(createPublicKey(createPrivateKey(private_key)), 'spki'), json };
 }
 
-async function readIfExists(file: string): Promise<string | undefined> {
+/** Reads a text file; `undefined` if it does not exist. */
+export async function readIfExists(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {

@@ -39,7 +39,8 @@ function stringEnd(text: string, start: number): number {
   return end === -1 ? text.length : end + 1;
 }
 
-function isEscaped(text: string, position: number): boolean {
+/** Whether an odd number of backslashes precedes a position in a JSON text. */
+export function isEscaped(text: string, position: number): boolean {
   let at = position;
   while (text[at - 1] === '\\') at--;
   return (position - at) % 2 === 1;

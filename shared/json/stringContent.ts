@@ -1,4 +1,5 @@
 import { TextDecoder } from 'node:util';
+import { isEscaped } from './duplicateKeys.ts';
 import { JsonError, parseJson } from './jsonScanner.ts';
 
 /**
@@ -42,11 +43,4 @@ function completeLength(text: string): number {
     if (at + length > text.length || (isHighSurrogate && at + 12 > text.length)) return at;
   }
   return text.length;
-}
-
-/** Whether the backslash at `position` is itself escaped by the one before it. */
-function isEscaped(text: string, position: number): boolean {
-  let at = position;
-  while (at > 0 && text[at - 1] === '\\') at--;
-  return (position - at) % 2 === 1;
 }
