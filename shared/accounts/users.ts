@@ -3,12 +3,13 @@ import { userKey } from '../auth/authorise.ts';
 import { otpEmailSet, userUnknown } from '../errors/accountErrors.ts';
 import { isJsonObject } from '../json/jsonObject.ts';
 import { readRecord, toRecord } from '../organisation/record.ts';
-import { createWrites, documentPath, planRecord } from '../organisation/recordPlan.ts';
+import { createWrites, planRecord } from '../organisation/recordPlan.ts';
 import { isInSection } from '../organisation/section.ts';
 import { humanUserSection, machineUserSection } from '../organisation/sections/users.ts';
 import { organisationSection, policyKey } from '../organisation/sections.ts';
 import type { FieldName } from '../store/documentFields.ts';
 import type { DocumentKey, Store, StoredDocument, Write } from '../store/store.ts';
+import { documentPath } from '../store/store.ts';
 
 /** Generates an id of 18 digits, in the format of ZITADEL's ids. */
 export function generateId(): string {

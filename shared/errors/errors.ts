@@ -179,3 +179,13 @@ export const storeFailed = defineError({
   remedy:
     "Check the database: its status, disk space, and the service's access to it. The service's log has the cause.",
 });
+
+/** The database was written by a newer version of this software. */
+export const databaseTooNew = defineError({
+  code: 'FAILED_PRECONDITION',
+  text: (format: number, supported: number) =>
+    `the database has format ${format}, and this version supports formats up to ${supported}: upgrade the software`,
+  example: [3, 2],
+  when: 'A newer version of this software has written the database. Nothing was changed.',
+  remedy: 'Run the newer version again, or restore a backup that the older version has written.',
+});

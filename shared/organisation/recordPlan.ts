@@ -1,6 +1,6 @@
 import { textAt, textsAt, valueAt } from '../json/jsonObject.ts';
 import type { DocumentFields } from '../store/documentFields.ts';
-import { type DocumentKey, documentId, type Write } from '../store/store.ts';
+import { type DocumentKey, documentId, documentPath, type Write } from '../store/store.ts';
 import { type OrganisationRecord, storedFields } from './record.ts';
 import type { RecordIssue, Reference, ReservedName, UniqueName } from './section.ts';
 
@@ -54,11 +54,6 @@ function plannedReserves({ type, suffixOf, reserved }: ReservedName, { json, org
   const text = textAt(json, suffixOf, orgId);
   const at = text.lastIndexOf('@');
   return at < 0 ? [] : [{ type, name: text.slice(at + 1), reserved }];
-}
-
-/** Returns the path of a document, which a claim stores as its owner. */
-export function documentPath({ collection, id }: DocumentKey): string {
-  return `${collection}/${id}`;
 }
 
 /**

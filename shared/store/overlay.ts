@@ -43,7 +43,7 @@ export async function openOverlay(store: Store, collectionsWithBody: ReadonlySet
     transaction: (work) =>
       enqueue(async () => {
         const writes: Write[] = [];
-        const result = await work({ getMany, write: (added) => void writes.push(...added) });
+        const result = await work({ getMany, write: (added) => void writes.push(...added), hold: () => {} });
         await apply(layer, base, writes, storedFields);
         return result;
       }),

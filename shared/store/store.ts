@@ -64,10 +64,15 @@ export interface Reader {
   getMany(keys: readonly DocumentKey[], fields?: readonly FieldName[]): Promise<(StoredDocument | undefined)[]>;
 }
 
-/** A transaction. Its reads see one state; its writes are applied together, after `work` has returned. */
+/**
+ * A transaction without locks. Its writes are applied together after `work` has returned, if no document that it writes
+ * or holds has changed since it was read.
+ */
 export interface Transaction extends Reader {
   /** Adds writes to the commit at the end of the transaction. */
   write(writes: readonly Write[]): void;
+  /** Requires that documents which were read, and are not written, do not change before the commit. */
+  hold(keys: readonly DocumentKey[]): void;
 }
 
 /**
@@ -99,9 +104,10 @@ export interface DocumentStore extends Reader {
    */
   commit(writes: readonly Write[]): Promise<void>;
   /**
-   * Runs `work` on one consistent state and commits its writes. Retries when a concurrent writer interferes, so `work`
-   * may run several times and must have no other effects.
-   * @throws WriteConflictError as `commit`; IdentityError ABORTED when the last retry fails
+   * Runs `work` and commits its writes under the versions that it read. After a conflict `work` runs again, so it must
+   * have no other effects.
+   * @throws WriteConflictError when a document that was not read is in the way; IdentityError ABORTED when the last
+   * retry fails
    */
   transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
 }
@@ -122,6 +128,11 @@ export class WriteConflictError extends Error {
 export const MAX_COMMIT_BYTES = 3_000_000;
 /** The size limit of a document. Cloud Firestore accepts 1 MiB, field names included. */
 export const MAX_DOCUMENT_BYTES = 1_000_000;
+
+/** Returns a document's path, which identifies it in the whole database. */
+export function documentPath({ collection, id }: DocumentKey): string {
+  return `${collection}/${id}`;
+}
 
 const MAX_ID_BYTES = 1_400;
 

@@ -1,4 +1,5 @@
-import { createRecord, documentPath, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
+import { createRecord, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
+import { documentPath } from '../../../shared/store/store.ts';
 import { sectionPartition } from '../../../shared/organisation/section.ts';
 import type { DocumentKey, StoredDocument, Transaction, Write } from '../../../shared/store/store.ts';
 import type { OnConflict } from '../contract.ts';

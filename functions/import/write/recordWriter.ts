@@ -1,5 +1,6 @@
 import { hashPassword } from '../../../shared/auth/password.ts';
-import { createWrites, documentPath, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
+import { createWrites, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
+import { documentPath } from '../../../shared/store/store.ts';
 import {
   type DocumentStore,
   MAX_COMMIT_BYTES,

@@ -1,13 +1,7 @@
 import { isJsonObject } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
-import {
-  claimKey,
-  documentPath,
-  type PlannedReference,
-  type PlannedReserve,
-  planReferences,
-  type RecordPlan,
-} from '../../../shared/organisation/recordPlan.ts';
+import { claimKey, type PlannedReference, type PlannedReserve, planReferences, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
+import { documentPath } from '../../../shared/store/store.ts';
 import type { RecordIssue } from '../../../shared/organisation/section.ts';
 import type { DocumentStore, StoredDocument } from '../../../shared/store/store.ts';
 

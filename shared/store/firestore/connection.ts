@@ -85,5 +85,3 @@ export type DocumentMessage = NonNullable<WriteMessage['update']>;
 export type ValueMessage = NonNullable<DocumentMessage['fields']>[string];
 /** A server timestamp. */
 export type Timestamp = NonNullable<QueryRequest['readTime']>;
-/** A transaction's id. */
-export type TransactionId = NonNullable<BatchGetRequest['transaction']>;

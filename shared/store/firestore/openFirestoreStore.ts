@@ -1,9 +1,9 @@
 import { documentId, type Snapshot, type Store } from '../store.ts';
+import { createTransact } from '../transaction.ts';
 import { commit } from './commit.ts';
 import { connect, type DatabaseAddress, type FirestoreConnection, type Timestamp } from './connection.ts';
 import { readMany } from './readMany.ts';
 import { scan } from './scan.ts';
-import { createTransact } from './transact.ts';
 
 /**
  * Opens a database of Cloud Firestore with the environment's credentials, or of the emulator at
@@ -14,7 +14,10 @@ export function openFirestoreStore(address: DatabaseAddress): Store {
   const connection = connect(address, process.env.FIRESTORE_EMULATOR_HOST);
   return {
     commit: (writes) => commit(connection, writes),
-    transaction: createTransact(connection),
+    transaction: createTransact({
+      read: (keys, fields) => readMany(connection, keys, fields),
+      commit: (writes, expected) => commit(connection, writes, expected),
+    }),
     getMany: async (keys, fields) => (await readMany(connection, keys, fields)).documents,
     snapshot: () => openSnapshot(connection),
     close: () => connection.client.close(),

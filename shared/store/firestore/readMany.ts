@@ -1,31 +1,25 @@
 import type { CancellableStream } from 'google-gax';
 import { retry } from '../../retry.ts';
 import type { FieldName } from '../documentFields.ts';
-import type { DocumentKey, StoredDocument } from '../store.ts';
+import type { DocumentKey } from '../store.ts';
+import type { VersionedDocuments } from '../transaction.ts';
 import {
   type BatchGetRequest,
   type DocumentMessage,
   documentName,
   type FirestoreConnection,
   type Timestamp,
-  type TransactionId,
 } from './connection.ts';
 import { toStoreError, transientPolicy } from './status.ts';
-import { decodeDocument } from './values.ts';
+import { decodeDocument, encodeVersion } from './values.ts';
 
-/** The state to read: at a read time, in a transaction, or in a new transaction. Empty for the latest state. */
-export type ReadState = Pick<BatchGetRequest, 'readTime' | 'transaction' | 'newTransaction'>;
-
-/** Documents in the order of their keys, and the state for further reads to see the same data. */
-export interface ReadResult {
-  readonly documents: (StoredDocument | undefined)[];
-  readonly state: ReadState;
+/** The documents, their versions, and the time of the state that was read. */
+export interface ReadResult extends VersionedDocuments {
   readonly readTime: Timestamp | undefined;
 }
 
 interface BatchGetResponse {
   readonly found?: DocumentMessage | null;
-  readonly transaction?: TransactionId | null;
   readonly readTime?: Timestamp | null;
 }
 
@@ -34,28 +28,31 @@ const NAMES_PER_REQUEST = 2_000;
 
 /**
  * Reads documents by their keys.
- * @param start the state to read; the latest by default
+ * @param at the moment whose state is read; the latest by default
  */
 export async function readMany(
   connection: FirestoreConnection,
   keys: readonly DocumentKey[],
   fields: readonly FieldName[] | undefined,
-  start: ReadState = {},
+  at: Pick<BatchGetRequest, 'readTime'> = {},
 ): Promise<ReadResult> {
   const names = keys.map((key) => documentName(connection.address, key));
   const distinct = [...new Set(names)];
-  const found = new Map<string, StoredDocument>();
-  let state = start;
+  const found = new Map<string, DocumentMessage>();
   let readTime: Timestamp | undefined;
   for (let from = 0; from < distinct.length; from += NAMES_PER_REQUEST) {
     const documents = distinct.slice(from, from + NAMES_PER_REQUEST);
-    for (const response of await batchGet(connection, { documents, ...fieldMask(fields), ...state })) {
-      if (response.found) found.set(response.found.name ?? '', decodeDocument(response.found, fields));
-      if (response.transaction && response.transaction.length > 0) state = { transaction: response.transaction };
+    for (const response of await batchGet(connection, { documents, ...fieldMask(fields), ...at })) {
+      if (response.found) found.set(response.found.name ?? '', response.found);
       readTime = response.readTime ?? readTime;
     }
   }
-  return { documents: names.map((name) => found.get(name)), state, readTime };
+  const messages = names.map((name) => found.get(name));
+  return {
+    documents: messages.map((message) => message && decodeDocument(message, fields)),
+    versions: messages.map((message) => message && encodeVersion(message)),
+    readTime,
+  };
 }
 
 // An empty mask would select all fields.

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { storeContention, storeFailed, storeUnavailable } from '../../errors/errors.ts';
-import { IdentityError } from '../../errors/identityError.ts';
 import type { RetryPolicy } from '../../retry.ts';
 
 const statusNames = [
@@ -55,12 +54,3 @@ export function toStoreError(reason: unknown): unknown {
 
 /** The policy for transient errors; gives up after about six seconds. */
 export const transientPolicy: RetryPolicy = { attempts: 10, initialDelayMs: 100, maxDelayMs: 2_000, isTransient };
-
-/** The policy for transactions aborted by concurrent writers. */
-export const contentionPolicy: RetryPolicy = {
-  attempts: 10,
-  initialDelayMs: 20,
-  maxDelayMs: 1_000,
-  isTransient: (reason) =>
-    grpcStatus(reason) === 'ABORTED' || (reason instanceof IdentityError && grpcStatus(reason.cause) === 'ABORTED'),
-};

@@ -1,6 +1,6 @@
 import { type FieldName, fieldNames, type MutableDocument, setField } from '../documentFields.ts';
 import type { DocumentChanges, StoredDocument } from '../store.ts';
-import type { DocumentMessage, ValueMessage } from './connection.ts';
+import type { DocumentMessage, Timestamp, ValueMessage } from './connection.ts';
 
 /** Encodes the given fields, except those that are `null`. */
 export function encodeFields(fields: DocumentChanges): Record<string, ValueMessage> {
@@ -32,4 +32,15 @@ export function decodeDocument(message: DocumentMessage, names: readonly FieldNa
 function decodeValue(value: ValueMessage): unknown {
   if (value.integerValue !== undefined && value.integerValue !== null) return Number(value.integerValue);
   return value.stringValue ?? value.booleanValue;
+}
+
+/** Returns a document's version: the time of its last change. */
+export function encodeVersion({ updateTime }: DocumentMessage): string {
+  return `${updateTime?.seconds ?? 0}.${updateTime?.nanos ?? 0}`;
+}
+
+/** Converts a version back to the time of the last change. */
+export function decodeVersion(version: string): Timestamp {
+  const [seconds, nanos] = version.split('.').map(Number);
+  return { seconds: seconds ?? 0, nanos: nanos ?? 0 };
 }

@@ -1,6 +1,7 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
+import { databaseTooNew } from '../../errors/errors.ts';
 import { documentFieldTypes, type FieldName, fieldNames } from '../documentFields.ts';
 import { type Connection, connect, isBusy } from './connection.ts';
 import { column } from './documents.ts';
@@ -8,24 +9,39 @@ import { column } from './documents.ts';
 const OPEN_TIMEOUT_MILLISECONDS = 5_000;
 const PAUSE_MILLISECONDS = 10;
 
+/** The format of the database file that this version writes: SQLite's `user_version`. */
+const FORMAT = 2;
+const OWNER_ONLY = 0o600;
+
 /**
- * Creates the database file with its table, or migrates an older one. Only the file's owner can read it, because it
- * contains password hashes. SQLite gives its journal files the same permissions.
- * @throws Error of SQLite or of the file system
+ * Creates the database file, or migrates one of an older format. A current file is not written to. Only the file's owner
+ * can read it, because it contains password hashes. SQLite gives its journal files the same permissions.
+ * @throws Error of SQLite or of the file system; IdentityError FAILED_PRECONDITION for a file of a newer format
  */
 export function prepareDatabaseFile(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  closeSync(openSync(file, 'a', 0o600));
+  closeSync(openSync(file, 'a', OWNER_ONLY));
+  if ((statSync(file).mode & 0o777) !== OWNER_ONLY) chmodSync(file, OWNER_ONLY);
   const connection = connect({ file, busyTimeout: OPEN_TIMEOUT_MILLISECONDS });
   try {
+    if (isCurrent(connection)) return;
     enterWalMode(connection);
     connection.execute('BEGIN IMMEDIATE');
-    migrate(connection);
+    // Another process may have migrated the file meanwhile.
+    if (!isCurrent(connection)) migrate(connection);
     connection.execute('COMMIT');
   } finally {
     connection.close();
   }
 }
+
+function isCurrent(connection: Connection): boolean {
+  const [format] = formatRow.parse(connection.prepare('PRAGMA user_version').get());
+  if (format > FORMAT) throw databaseTooNew(format, FORMAT);
+  return format === FORMAT;
+}
+
+const formatRow = z.tuple([z.number()]);
 
 // Here SQLite ignores the busy timeout, to avoid a deadlock between two processes that open the same new file.
 function enterWalMode(connection: Connection): void {
@@ -43,17 +59,20 @@ function enterWalMode(connection: Connection): void {
 
 const sqlTypes = { string: 'TEXT', boolean: 'INTEGER', integer: 'INTEGER' } as const;
 
+const VERSION_COLUMN = 'version INTEGER NOT NULL DEFAULT 0';
+
 const columnRows = z.array(z.tuple([z.string()]));
 
-/** Creates the table, or adds the missing columns to an older one. Requires an open transaction. */
+/** Creates the tables, or adds what an older format lacks. Requires an open transaction. */
 function migrate(connection: Connection): void {
   const columns = fieldNames.map((name) => `, ${columnDefinition(name)}`).join('');
   connection.execute(
     `CREATE TABLE IF NOT EXISTS documents (
-       collection TEXT NOT NULL, id TEXT NOT NULL${columns}, PRIMARY KEY (collection, id)
+       collection TEXT NOT NULL, id TEXT NOT NULL, ${VERSION_COLUMN}${columns}, PRIMARY KEY (collection, id)
      ) STRICT`,
   );
   const existing = existingColumns(connection);
+  if (!existing.has('version')) connection.execute(`ALTER TABLE documents ADD COLUMN ${VERSION_COLUMN}`);
   for (const name of fieldNames.filter((name) => !existing.has(name))) {
     connection.execute(`ALTER TABLE documents ADD COLUMN ${columnDefinition(name)}`);
   }
@@ -61,6 +80,11 @@ function migrate(connection: Connection): void {
     `CREATE INDEX IF NOT EXISTS documents_by_partition ON documents (collection, "partition", id)
        WHERE "partition" IS NOT NULL`,
   );
+  connection.execute(
+    'CREATE TABLE IF NOT EXISTS clock (id INTEGER PRIMARY KEY CHECK (id = 0), value INTEGER NOT NULL) STRICT',
+  );
+  connection.execute('INSERT INTO clock (id, value) VALUES (0, 0) ON CONFLICT DO NOTHING');
+  connection.execute(`PRAGMA user_version = ${FORMAT}`);
 }
 
 function columnDefinition(name: FieldName): string {

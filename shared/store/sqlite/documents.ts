@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { documentFieldTypes, type FieldName, fieldNames, type MutableDocument, setField } from '../documentFields.ts';
-import { type DocumentKey, type StoredDocument, type Write, WriteConflictError } from '../store.ts';
+import { type DocumentKey, documentPath, type StoredDocument, type Write, WriteConflictError } from '../store.ts';
+import type { ExpectedVersions, VersionedDocuments } from '../transaction.ts';
 import type { Connection } from './connection.ts';
 
 /** Returns a field's column, quoted because some of the names are SQL keywords. */
@@ -36,17 +37,47 @@ export function readMany(
   connection: Connection,
   keys: readonly DocumentKey[],
   fields: readonly FieldName[] = fieldNames,
-): (StoredDocument | undefined)[] {
-  const columns = ['id', ...fields.map(column)].join(', ');
+): VersionedDocuments {
+  const columns = ['id', ...fields.map(column), 'version'].join(', ');
   const statement = connection.prepare(`SELECT ${columns} FROM documents WHERE collection = ? AND id = ?`);
-  return keys.map(({ collection, id }) => {
+  const rows = keys.map(({ collection, id }): readonly unknown[] | undefined => {
     const row: unknown = statement.get(collection, id);
-    return Array.isArray(row) ? toDocument(row, fields) : undefined;
+    return Array.isArray(row) ? row : undefined;
   });
+  return {
+    documents: rows.map((row) => row && toDocument(row, fields)),
+    versions: rows.map((row) => row && String(row.at(-1))),
+  };
 }
 
-const INSERT = `INSERT INTO documents (collection, id, ${fieldNames.map(column).join(', ')})
-  VALUES (?, ?${', ?'.repeat(fieldNames.length)}) ON CONFLICT DO NOTHING`;
+/**
+ * Compares versions, within the connection's open transaction.
+ * @throws WriteConflictError at the first document that has another version
+ */
+export function checkVersions(connection: Connection, expected: ExpectedVersions): void {
+  const checked = [...expected.values()];
+  const { versions } = readMany(
+    connection,
+    checked.map(({ key }) => key),
+    [],
+  );
+  for (const [index, { key, version }] of checked.entries()) {
+    if (versions[index] !== version) throw new WriteConflictError(`${documentPath(key)}: the document has changed`);
+  }
+}
+
+// One counter for all documents, so that a document which was deleted and created again has a new version.
+const NEXT_VERSION = 'UPDATE clock SET value = value + 1 RETURNING value';
+
+function nextVersion(connection: Connection): number {
+  const row: unknown = connection.prepare(NEXT_VERSION).get();
+  return versionRow.parse(row)[0];
+}
+
+const versionRow = z.tuple([z.number()]);
+
+const INSERT = `INSERT INTO documents (collection, id, version, ${fieldNames.map(column).join(', ')})
+  VALUES (?, ?, ?${', ?'.repeat(fieldNames.length)}) ON CONFLICT DO NOTHING`;
 const DELETE = 'DELETE FROM documents WHERE collection = ? AND id = ?';
 
 /**
@@ -54,31 +85,31 @@ const DELETE = 'DELETE FROM documents WHERE collection = ? AND id = ?';
  * @throws WriteConflictError at the first failed precondition; the writes before it stay applied
  */
 export function applyWrites(connection: Connection, writes: readonly Write[]): void {
+  const version = nextVersion(connection);
   for (const write of writes) {
-    if (!applyWrite(connection, write)) throw conflictError(write.type, write.key);
+    if (!applyWrite(connection, write, version)) throw conflictError(write.type, write.key);
   }
 }
 
-function applyWrite(connection: Connection, write: Write): boolean {
+function applyWrite(connection: Connection, write: Write, version: number): boolean {
   const { collection, id } = write.key;
   if (write.type === 'delete') {
     connection.prepare(DELETE).run(collection, id);
     return true;
   }
-  if (write.type === 'update') return update(connection, write);
+  if (write.type === 'update') return update(connection, write, version);
   const values = fieldNames.map((name) => toSqlValue(write.fields[name]));
-  return Number(connection.prepare(INSERT).run(collection, id, ...values).changes) === 1;
+  return Number(connection.prepare(INSERT).run(collection, id, version, ...values).changes) === 1;
 }
 
-function update(connection: Connection, { key, fields }: Extract<Write, { type: 'update' }>): boolean {
+function update(connection: Connection, { key, fields }: Extract<Write, { type: 'update' }>, version: number): boolean {
   const names = fieldNames.filter((name) => fields[name] !== undefined);
   const values = names.map((name) => toSqlValue(fields[name]));
-  return Number(connection.prepare(updateSql(names)).run(...values, key.collection, key.id).changes) === 1;
+  return Number(connection.prepare(updateSql(names)).run(version, ...values, key.collection, key.id).changes) === 1;
 }
 
-// Assigning the id to itself keeps the statement valid without fields, so that it still checks the precondition.
 function updateSql(names: readonly FieldName[]): string {
-  const assignments = ['id = id', ...names.map((name) => `${column(name)} = ?`)];
+  const assignments = ['version = ?', ...names.map((name) => `${column(name)} = ?`)];
   return `UPDATE documents SET ${assignments.join(', ')} WHERE collection = ? AND id = ?`;
 }
 

@@ -1,7 +1,13 @@
-import { checkCommitSize, type Store, type Transaction, type Write } from '../store.ts';
+import { checkCommitSize, type Store, type Write } from '../store.ts';
+import {
+  createTransact,
+  type ExpectedVersions,
+  type VersionedDatabase,
+  type VersionedDocuments,
+} from '../transaction.ts';
 import { type Connection, connect, openWriter, toStoreError, type Writer } from './connection.ts';
 import { prepareDatabaseFile } from './databaseFile.ts';
-import { applyWrites, readMany } from './documents.ts';
+import { applyWrites, checkVersions, readMany } from './documents.ts';
 import { openSnapshot } from './snapshot.ts';
 
 const BUSY_TIMEOUT_MILLISECONDS = 5_000;
@@ -13,10 +19,14 @@ const BUSY_TIMEOUT_MILLISECONDS = 5_000;
  */
 export function openSqliteStore(file: string): Store {
   const { reader, writer } = withStoreErrors(() => open(file));
+  const database: VersionedDatabase = {
+    read: async (keys, fields) => withStoreErrors(() => readConsistently(reader, keys, fields)),
+    commit: (writes, expected) => commit(writer, writes, expected),
+  };
   return {
     commit: (writes) => commit(writer, writes),
-    transaction: (work) => transact(writer, work),
-    getMany: async (keys, fields) => withStoreErrors(() => readConsistently(reader, keys, fields)),
+    transaction: createTransact(database),
+    getMany: async (keys, fields) => (await database.read(keys, fields)).documents,
     snapshot: async () => withStoreErrors(() => openSnapshot(file, BUSY_TIMEOUT_MILLISECONDS)),
     close: async () => {
       await writer.close();
@@ -30,31 +40,18 @@ function open(file: string): { reader: Connection; writer: Writer } {
   return { reader: connect({ file, busyTimeout: BUSY_TIMEOUT_MILLISECONDS }), writer: openWriter(file) };
 }
 
-async function commit(writer: Writer, writes: readonly Write[]): Promise<void> {
+async function commit(writer: Writer, writes: readonly Write[], expected: ExpectedVersions = new Map()): Promise<void> {
   checkCommitSize(writes);
   if (writes.length === 0) return;
-  await writer.transaction((connection) => applyWrites(connection, writes)).catch(throwStoreError);
+  const apply = (connection: Connection) => {
+    checkVersions(connection, expected);
+    applyWrites(connection, writes);
+  };
+  await writer.transaction(apply).catch(throwStoreError);
 }
 
-function transact<Result>(writer: Writer, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
-  return writer
-    .transaction(async (connection) => {
-      const pending: Write[] = [];
-      const result = await work({
-        getMany: async (keys, fields) => readMany(connection, keys, fields),
-        write: (writes) => {
-          for (const write of writes) pending.push(write);
-        },
-      });
-      checkCommitSize(pending);
-      applyWrites(connection, pending);
-      return result;
-    })
-    .catch(throwStoreError);
-}
-
-// A read transaction shows all documents in one state, as a batch read of Firestore does.
-function readConsistently(connection: Connection, ...rest: Parameters<Store['getMany']>): ReturnType<typeof readMany> {
+// One read transaction, so that all documents are of one state, as in Firestore.
+function readConsistently(connection: Connection, ...rest: Parameters<Store['getMany']>): VersionedDocuments {
   connection.execute('BEGIN');
   try {
     return readMany(connection, ...rest);

@@ -12,7 +12,7 @@ export function openSnapshot(file: string, busyTimeout: number): Snapshot {
   connection.prepare('SELECT count(*) FROM (SELECT 1 FROM documents LIMIT 1)').get();
   return {
     readTime: new Date(),
-    getMany: async (keys, fields) => readMany(connection, keys, fields),
+    getMany: async (keys, fields) => readMany(connection, keys, fields).documents,
     scan: (range) => withStoreErrors(scan(connection, range)),
     [Symbol.asyncDispose]: async () => connection.close(),
   };

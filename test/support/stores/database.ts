@@ -1,4 +1,4 @@
-import { documentPath } from '../../../shared/organisation/recordPlan.ts';
+import { documentPath } from '../../../shared/store/store.ts';
 import { organisationSection, sections } from '../../../shared/organisation/sections.ts';
 import { fieldNames } from '../../../shared/store/documentFields.ts';
 import { type Collection, collections, type Store, type StoredDocument } from '../../../shared/store/store.ts';

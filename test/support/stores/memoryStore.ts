@@ -56,11 +56,12 @@ export class MemoryStore implements DocumentStore {
 
   /** Runs `work` twice, as after a conflict with another writer, and commits the writes of the second run. */
   async transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
-    await work({ getMany: async (keys, fields = fieldNames) => this.find(keys, fields), write: () => {} });
+    await work({ getMany: async (keys, fields = fieldNames) => this.find(keys, fields), write: () => {}, hold: () => {} });
     const writes: Write[] = [];
     const result = await work({
       getMany: (keys, fields) => this.getMany(keys, fields),
       write: (some) => void writes.push(...some),
+      hold: () => {},
     });
     await this.commit(writes);
     return result;

@@ -15,7 +15,7 @@ export function watchedStore(store: Store, onWritten: (writes: readonly Write[])
           written.push(...writes);
           transaction.write(writes);
         };
-        return work({ getMany: (keys, fields) => transaction.getMany(keys, fields), write });
+        return work({ ...transaction, write });
       });
       onWritten(written);
       return result;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readRecord } from '../../../shared/organisation/record.ts';
-import { claimKey, createWrites, documentPath, planRecord } from '../../../shared/organisation/recordPlan.ts';
+import { claimKey, createWrites, planRecord } from '../../../shared/organisation/recordPlan.ts';
+import { documentPath } from '../../../shared/store/store.ts';
 import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
 
 function plan(section: string, value: unknown, orgId = 'org-1', loginNamesByDomain = false) {

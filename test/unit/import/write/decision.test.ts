@@ -3,12 +3,8 @@ import type { Outcome } from '../../../../functions/import/write/batchContext.ts
 import { ClaimLedger, decideBatch } from '../../../../functions/import/write/decision.ts';
 import { hashPassword } from '../../../../shared/auth/password.ts';
 import { storedFields } from '../../../../shared/organisation/record.ts';
-import {
-  createRecord,
-  createWrites,
-  documentPath,
-  type RecordPlan,
-} from '../../../../shared/organisation/recordPlan.ts';
+import { createRecord, createWrites, type RecordPlan } from '../../../../shared/organisation/recordPlan.ts';
+import { documentPath } from '../../../../shared/store/store.ts';
 import type { DocumentKey, StoredDocument, Write } from '../../../../shared/store/store.ts';
 import { MemoryStore } from '../../../support/stores/memoryStore.ts';
 import {

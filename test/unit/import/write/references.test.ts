@@ -2,13 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkReferences, ReservedNames } from '../../../../functions/import/write/references.ts';
 import { toRecord } from '../../../../shared/organisation/record.ts';
-import {
-  claimKey,
-  createWrites,
-  documentPath,
-  planRecord,
-  type RecordPlan,
-} from '../../../../shared/organisation/recordPlan.ts';
+import { claimKey, createWrites, planRecord, type RecordPlan } from '../../../../shared/organisation/recordPlan.ts';
+import { documentPath } from '../../../../shared/store/store.ts';
 import type { RecordIssue, Reference, Section } from '../../../../shared/organisation/section.ts';
 import { documentId } from '../../../../shared/store/store.ts';
 import { MemoryStore } from '../../../support/stores/memoryStore.ts';
