@@ -83,7 +83,7 @@ export const commands: readonly Command[] = [
   {
     name: 'service-user delete',
     usage: 'USER_ID',
-    summary: 'delete a service user with its tokens and memberships',
+    summary: 'delete a service user with its tokens, memberships and grants; repeat the command if it was interrupted',
     options: {},
     positionals: 1,
     load: async () => (await import('./commands/accounts.ts')).serviceUserDelete,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { allRoutes } from '../functions/endpoints.ts';
 import { initialise } from '../shared/accounts/initialise.ts';
 import { instanceMembers } from '../shared/accounts/members.ts';
-import { createPersonalAccessToken, type NewToken } from '../shared/accounts/personalAccessTokens.ts';
+import { issueToken, type NewToken } from '../shared/accounts/personalAccessTokens.ts';
 import { requirePermission } from '../shared/auth/authorise.ts';
 import { readConfig } from '../shared/config.ts';
 import { IdentityError } from '../shared/errors/identityError.ts';
@@ -106,9 +106,7 @@ async function isValid(store: Store, token: string, now: Date): Promise<boolean>
 async function createOwnerToken(store: Store, name: string, now: Date): Promise<NewToken> {
   const [owner] = await instanceMembers(store, 'IAM_OWNER');
   if (owner === undefined) throw new RangeError(`no IAM_OWNER on ${name}: delete LOCAL_DIR to start over`);
-  const { created, write } = createPersonalAccessToken(owner, now, TOKEN_LIFETIME_MS);
-  await store.commit([write]);
-  return created;
+  return issueToken(store, owner, now, TOKEN_LIFETIME_MS);
 }
 
 async function isNew(store: Store): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { changeRole } from '../../shared/accounts/members.ts';
-import { createPersonalAccessToken, listTokens } from '../../shared/accounts/personalAccessTokens.ts';
+import { issueToken, listTokens } from '../../shared/accounts/personalAccessTokens.ts';
 import { createServiceUser, deleteServiceUser } from '../../shared/accounts/serviceUsers.ts';
 import { enableOtpEmail, requireUser } from '../../shared/accounts/users.ts';
 import { tokenKey } from '../../shared/auth/token.ts';
@@ -15,16 +15,14 @@ export const otpEmailEnable: Run = async (invocation) => {
 /** Runs `identity pat create`. */
 export const patCreate: Run = async (invocation) => {
   const userId = required(invocation, 'user');
-  await requireUser(invocation.store, userId, ['orgId']);
-  const { created, write } = createPersonalAccessToken(userId, invocation.now, lifetime(invocation.options.expires));
-  await invocation.store.commit([write]);
+  const created = await issueToken(invocation.store, userId, invocation.now, lifetime(invocation.options.expires));
   return { json: created, text: `token ${created.token} (id ${created.tokenId}), valid until ${created.expiresAt}` };
 };
 
 /** Runs `identity pat list`. */
 export const patList: Run = async (invocation) => {
   const userId = required(invocation, 'user');
-  await requireUser(invocation.store, userId, ['orgId']);
+  await requireUser(invocation.store, userId);
   const tokens = await listTokens(invocation.store, userId);
   const lines = tokens.map(({ tokenId, expiresAt }) => `${tokenId} valid until ${expiresAt}`);
   return { json: { tokens }, text: lines.join('\n') || 'no tokens' };
@@ -44,7 +42,6 @@ async function changeMembership(invocation: Invocation, kind: 'add' | 'remove') 
   const { store, now } = invocation;
   const userId = required(invocation, 'user');
   const role = required(invocation, 'role');
-  await requireUser(store, userId, ['orgId']);
   await changeRole(store, { userId, orgId: invocation.options.org }, role, kind, now);
   return { json: { userId, role }, text: `${userId} ${kind === 'add' ? 'now holds' : 'no longer holds'} ${role}` };
 }

@@ -1,7 +1,7 @@
 import { instanceInitialised } from '../errors/accountErrors.ts';
 import { instanceKey } from '../instance.ts';
 import { type Store, WriteConflictError } from '../store/store.ts';
-import { instanceMemberWrite } from './members.ts';
+import { createMember } from './members.ts';
 import { createPersonalAccessToken } from './personalAccessTokens.ts';
 import { generateId, organisationWrites, serviceUserWrites } from './users.ts';
 
@@ -34,7 +34,7 @@ export async function initialise(store: Store, name: string, lifetimeMs: number,
       },
       ...organisationWrites(orgId, name, now),
       ...serviceUserWrites(userId, orgId, `${name}-owner`, now, false),
-      instanceMemberWrite(userId, ['IAM_OWNER']),
+      createMember({ userId, orgId: undefined }, ['IAM_OWNER'], now),
       write,
     ]);
   } catch (error) {

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { instanceMemberKey, isInstanceRole, knownRoles, organisationMemberKey, parseRoles } from '../auth/authorise.ts';
 import { roleNotHeld, roleUnknown } from '../errors/accountErrors.ts';
-import { readRecord } from '../organisation/record.ts';
-import { createWrites, planRecord } from '../organisation/recordPlan.ts';
+import { readRecord, storedFields } from '../organisation/record.ts';
 import { orgMemberSection } from '../organisation/sections/members.ts';
-import type { DocumentKey, Store, Write } from '../store/store.ts';
+import type { DocumentFields } from '../store/documentFields.ts';
+import type { DocumentKey, Store, StoredDocument, Write } from '../store/store.ts';
+import { holdOrganisation, holdUser, requireUser } from './users.ts';
 
 /** A user's membership on the instance or in an organisation. */
 export interface Membership {
@@ -16,10 +17,11 @@ export interface Membership {
 const INSTANCE_MEMBERS = 'instanceMembers';
 const memberSchema = z.object({ userId: z.string() });
 
-/** Builds the write that creates a user's membership on the instance. */
-export function instanceMemberWrite(userId: string, roles: readonly string[]): Write {
-  const body = JSON.stringify({ userId, roles });
-  return { type: 'create', key: instanceMemberKey(userId), fields: { partition: INSTANCE_MEMBERS, body } };
+/** Builds the write that creates a membership. */
+export function createMember(membership: Membership, roles: readonly string[], now: Date): Write {
+  const createdAt = now.toISOString();
+  const fields = { ...memberFields(membership, roles), sequence: 1, createdAt, changedAt: createdAt };
+  return { type: 'create', key: memberKey(membership), fields };
 }
 
 /** Lists the ids of the users who hold a role on the instance. */
@@ -35,32 +37,56 @@ export async function instanceMembers(store: Store, role: string): Promise<strin
 
 /**
  * Adds a role to a membership or removes it, and deletes a membership without roles.
- * @throws IdentityError for a role that is unknown there, or not held when it is removed
+ * @throws IdentityError NOT_FOUND for an unknown user or organisation, or a role to remove that is not held;
+ * INVALID_ARGUMENT for a role that is unknown there
  */
-export function changeRole(store: Store, membership: Membership, role: string, change: 'add' | 'remove', now: Date) {
-  checkRole(role, membership.orgId);
-  const key = memberKey(membership);
+export function changeRole(
+  store: Store,
+  membership: Membership,
+  role: string,
+  change: 'add' | 'remove',
+  now: Date,
+): Promise<void> {
   return store.transaction(async (transaction) => {
-    const [stored] = await transaction.getMany([key]);
+    if (change === 'add') await holdUser(transaction, membership.userId);
+    else await requireUser(transaction, membership.userId);
+    checkRole(role, membership.orgId);
+    if (membership.orgId !== undefined) await holdOrganisation(transaction, membership.orgId);
+    const [stored] = await transaction.getMany([memberKey(membership)], ['body', 'sequence']);
     const held = parseRoles(stored);
-    if (change === 'remove' && !held.includes(role)) throw roleNotHeld(membership.userId, role);
-    const roles = held.filter((other) => other !== role);
-    if (change === 'add') roles.push(role);
-    transaction.write([
-      ...(stored === undefined ? [] : [{ type: 'delete', key } as const]),
-      ...(roles.length === 0 ? [] : memberWrites(membership, roles, now)),
-    ]);
+    const isHeld = held.includes(role);
+    if (change === 'add' && isHeld) return;
+    if (change === 'remove' && !isHeld) throw roleNotHeld(membership.userId, role);
+    const roles = change === 'add' ? [...held, role] : held.filter((other) => other !== role);
+    transaction.write([memberWrite(membership, stored, roles, now)]);
   });
+}
+
+/** Builds the write that gives a membership its roles: it creates, updates or deletes the document. */
+function memberWrite(
+  membership: Membership,
+  stored: StoredDocument | undefined,
+  roles: readonly string[],
+  now: Date,
+): Write {
+  const key = memberKey(membership);
+  if (stored === undefined) return createMember(membership, roles, now);
+  if (roles.length === 0) return { type: 'delete', key };
+  const sequence = (stored.sequence ?? 1) + 1;
+  return {
+    type: 'update',
+    key,
+    fields: { ...memberFields(membership, roles), sequence, changedAt: now.toISOString() },
+  };
 }
 
 function memberKey({ userId, orgId }: Membership): DocumentKey {
   return orgId === undefined ? instanceMemberKey(userId) : organisationMemberKey(orgId, userId);
 }
 
-function memberWrites({ userId, orgId }: Membership, roles: readonly string[], now: Date): Write[] {
-  if (orgId === undefined) return [instanceMemberWrite(userId, roles)];
-  const record = readRecord(orgMemberSection, { userId, roles }, orgId);
-  return createWrites(planRecord(record, false), now.toISOString());
+function memberFields({ userId, orgId }: Membership, roles: readonly string[]): DocumentFields {
+  if (orgId !== undefined) return storedFields(readRecord(orgMemberSection, { userId, roles }, orgId));
+  return { partition: INSTANCE_MEMBERS, body: JSON.stringify({ userId, roles }) };
 }
 
 function checkRole(role: string, orgId: string | undefined): void {

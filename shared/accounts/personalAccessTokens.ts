@@ -1,5 +1,6 @@
 import { generateToken, tokenDigest, tokenId, tokenKey } from '../auth/token.ts';
 import type { Store, StoredDocument, Write } from '../store/store.ts';
+import { holdUser } from './users.ts';
 
 /** A new token. Its secret is returned only here and never stored. */
 export interface NewToken {
@@ -26,7 +27,7 @@ export function createPersonalAccessToken(
   const id = tokenId(token);
   const expiresAt = new Date(now.getTime() + lifetimeMs).toISOString();
   const fields = {
-    partition: partition(userId),
+    partition: tokenPartition(userId),
     ownerId: userId,
     digest: tokenDigest(token),
     createdAt: now.toISOString(),
@@ -35,11 +36,24 @@ export function createPersonalAccessToken(
   return { created: { tokenId: id, token, expiresAt }, write: { type: 'create', key: tokenKey(id), fields } };
 }
 
+/**
+ * Creates and stores a personal access token for a user.
+ * @throws IdentityError NOT_FOUND for an unknown or deleted user
+ */
+export function issueToken(store: Store, userId: string, now: Date, lifetimeMs: number): Promise<NewToken> {
+  const { created, write } = createPersonalAccessToken(userId, now, lifetimeMs);
+  return store.transaction(async (transaction) => {
+    await holdUser(transaction, userId);
+    transaction.write([write]);
+    return created;
+  });
+}
+
 /** Lists a user's tokens, expired ones included, oldest first. */
 export async function listTokens(store: Store, userId: string): Promise<StoredToken[]> {
   await using snapshot = await store.snapshot();
   const tokens: StoredToken[] = [];
-  for await (const documents of snapshot.scan({ collection: 'tokens', partition: partition(userId) })) {
+  for await (const documents of snapshot.scan({ collection: 'tokens', partition: tokenPartition(userId) })) {
     tokens.push(...documents.map(toStoredToken));
   }
   return tokens.sort((a, b) => a.createdAt.localeCompare(b.createdAt));
@@ -49,6 +63,7 @@ function toStoredToken({ id, createdAt = '', expiresAt = '' }: StoredDocument): 
   return { tokenId: id, createdAt, expiresAt };
 }
 
-function partition(userId: string): string {
+/** Returns the store's partition of a user's tokens. */
+export function tokenPartition(userId: string): string {
   return `tokens/${userId}`;
 }

@@ -1,21 +1,22 @@
-import { instanceMemberKey, userKey } from '../auth/authorise.ts';
-import { tokenKey } from '../auth/token.ts';
-import { notServiceUser, organisationUnknown, userNameTaken } from '../errors/accountErrors.ts';
+import { userKey } from '../auth/authorise.ts';
+import { notServiceUser, userNameTaken } from '../errors/accountErrors.ts';
 import { defaultOrganisation } from '../instance.ts';
-import { isJsonObject, textAt } from '../json/jsonObject.ts';
-import { isInSection, type Section, sectionPartition } from '../organisation/section.ts';
-import { machineUserSection } from '../organisation/sections/users.ts';
-import { organisationSection, sections } from '../organisation/sections.ts';
+import { isJsonObject } from '../json/jsonObject.ts';
+import { readRecord } from '../organisation/record.ts';
+import { planRecord } from '../organisation/recordPlan.ts';
+import { isInSection } from '../organisation/section.ts';
+import { deletionPartition, isInDeletion, machineUserSection } from '../organisation/sections/users.ts';
+import { policyKey } from '../organisation/sections.ts';
 import {
   type DocumentKey,
-  documentId,
-  type Snapshot,
+  documentPath,
   type Store,
   type StoredDocument,
-  WriteConflictError,
+  type Transaction,
+  type Write,
 } from '../store/store.ts';
-import { listTokens } from './personalAccessTokens.ts';
-import { generateId, loginNamesByDomain, requireUser, serviceUserWrites, userClaims } from './users.ts';
+import { findReferring, referringFields, refersTo } from './userReferences.ts';
+import { generateId, holdOrganisation, requireUser, serviceUserWrites } from './users.ts';
 
 /**
  * Creates a service user.
@@ -23,83 +24,107 @@ import { generateId, loginNamesByDomain, requireUser, serviceUserWrites, userCla
  * @returns the user's id
  * @throws IdentityError NOT_FOUND for an unknown organisation, ALREADY_EXISTS for a user name that is taken
  */
-export async function createServiceUser(
-  store: Store,
-  name: string,
-  orgId: string | undefined,
-  now: Date,
-): Promise<string> {
+export function createServiceUser(store: Store, name: string, orgId: string | undefined, now: Date): Promise<string> {
   const userId = generateId();
-  const owner = await requireOrganisation(store, orgId ?? (await defaultOrganisation(store)));
-  try {
-    const byDomain = await loginNamesByDomain(store, owner);
-    await store.commit(serviceUserWrites(userId, owner, name, now, byDomain));
-  } catch (error) {
-    if (error instanceof WriteConflictError) throw userNameTaken(name);
-    throw error;
-  }
-  return userId;
+  return store.transaction(async (transaction) => {
+    const owner = orgId ?? (await defaultOrganisation(transaction));
+    await holdOrganisation(transaction, owner);
+    const byDomain = await holdLoginNames(transaction, owner);
+    const writes = serviceUserWrites(userId, owner, name, now, byDomain);
+    if (await hasTakenName(transaction, writes)) throw userNameTaken(name);
+    transaction.write(writes);
+    return userId;
+  });
 }
 
 /**
- * Deletes a service user with its names, tokens, instance membership and the records that refer to it.
+ * Reads whether an organisation's login names carry its domain (zitadel 3.4), and requires that its domain policy does
+ * not change before the commit: the scope of the user's claim depends on it.
+ */
+async function holdLoginNames(transaction: Transaction, orgId: string): Promise<boolean> {
+  const key = policyKey(orgId, 'loginNames');
+  const [stored] = await transaction.getMany([key], ['body']);
+  transaction.hold([key]);
+  const policy: unknown = JSON.parse(stored?.body ?? 'null');
+  return isJsonObject(policy) && policy.userLoginMustBeDomain === true;
+}
+
+async function hasTakenName(transaction: Transaction, writes: readonly Write[]): Promise<boolean> {
+  const claims = writes.map(({ key }) => key).filter(({ collection }) => collection === 'claims');
+  const holders = await transaction.getMany(claims, ['ownerId']);
+  return holders.some((holder) => holder !== undefined);
+}
+
+/** The size of a batch of deletions. A batch reads the bodies of what it deletes. */
+const BATCH = 100;
+
+/**
+ * Deletes a service user, and everything in the instance that refers to it: tokens, memberships, grants, metadata,
+ * links and keys. The first step blocks the user, the last one deletes it; a deletion that was interrupted continues
+ * when it is repeated. No step deletes anything of a later user with the same id.
  * @throws IdentityError NOT_FOUND for an unknown user, FAILED_PRECONDITION for a person
  */
 export async function deleteServiceUser(store: Store, userId: string): Promise<void> {
-  const user = await requireUser(store, userId, ['orgId', 'partition', 'body']);
-  if (!isInSection(user.partition, machineUserSection)) throw notServiceUser(userId);
-  const tokens = await listTokens(store, userId);
-  const keys = [
-    userKey(userId),
-    ...(await userClaims(store, user)),
-    instanceMemberKey(userId),
-    ...tokens.map(({ tokenId }) => tokenKey(tokenId)),
-    ...(await findReferringRecords(store, userId, user.orgId ?? '')),
-  ];
-  await store.commit(keys.map((key) => ({ type: 'delete', key })));
-}
-
-async function requireOrganisation(store: Store, orgId: string): Promise<string> {
-  const [found] = await store.getMany(
-    [{ collection: organisationSection.collection, id: documentId(orgId) }],
-    ['orgId'],
-  );
-  if (found === undefined) throw organisationUnknown(orgId);
-  return orgId;
-}
-
-/** Finds an organisation's records that refer to one of its users: memberships, grants, metadata, links, keys. */
-async function findReferringRecords(store: Store, userId: string, orgId: string): Promise<DocumentKey[]> {
+  const orgId = await beginDeletion(store, userId);
   await using snapshot = await store.snapshot();
-  const keys: DocumentKey[] = [];
-  for (const section of sections) {
-    for (const path of userPaths(section)) keys.push(...(await findMatches(snapshot, section, path, userId, orgId)));
+  for await (const keys of findReferring(snapshot, userId, orgId)) {
+    for (let start = 0; start < keys.length; start += BATCH)
+      await deleteReferring(store, userId, keys.slice(start, start + BATCH));
   }
-  return keys;
+  await finishDeletion(store, userId);
 }
 
-function userPaths({ references = [] }: Section): string[] {
-  return references.filter(({ collection }) => collection === 'users').flatMap(({ key }) => key);
+/**
+ * Marks the user as deleted. From then on its tokens are invalid, no export contains it, and nothing new can refer to
+ * it: writers that read the user before conflict with this change, writers that read it later treat it as missing.
+ * @returns the user's organisation
+ */
+function beginDeletion(store: Store, userId: string): Promise<string> {
+  return store.transaction(async (transaction) => {
+    const user = await requireUser(transaction, userId, ['orgId', 'partition']);
+    const { orgId = '' } = user;
+    if (isInDeletion(user)) return orgId;
+    if (!isInSection(user.partition, machineUserSection)) throw notServiceUser(userId);
+    // Without its digest the user equals no imported record, so that no import reports it as unchanged.
+    const fields = { state: 'USER_STATE_DELETED', partition: deletionPartition(orgId), digest: null };
+    transaction.write([{ type: 'update', key: userKey(userId), fields }]);
+    return orgId;
+  });
 }
 
-async function findMatches(
-  snapshot: Snapshot,
-  section: Section,
-  path: string,
-  userId: string,
-  orgId: string,
+/** Deletes those documents that still refer to the user, if its deletion is not finished. */
+function deleteReferring(store: Store, userId: string, keys: readonly DocumentKey[]): Promise<void> {
+  return store.transaction(async (transaction) => {
+    if ((await readInDeletion(transaction, userId)) === undefined) return;
+    transaction.hold([userKey(userId)]);
+    const documents = await transaction.getMany(keys, referringFields);
+    const referring = keys.filter((key, index) => refersTo(key, documents[index], userId));
+    transaction.write(referring.map((key) => ({ type: 'delete', key })));
+  });
+}
+
+/** Deletes the user and its claims, if no other call has finished the deletion. */
+function finishDeletion(store: Store, userId: string): Promise<void> {
+  return store.transaction(async (transaction) => {
+    const user = await readInDeletion(transaction, userId);
+    if (user === undefined) return;
+    const keys = [userKey(userId), ...(await findClaims(transaction, user))];
+    transaction.write(keys.map((key) => ({ type: 'delete', key })));
+  });
+}
+
+async function readInDeletion(transaction: Transaction, userId: string): Promise<StoredDocument | undefined> {
+  const [user] = await transaction.getMany([userKey(userId)], ['orgId', 'partition', 'body']);
+  return user !== undefined && isInDeletion(user) ? user : undefined;
+}
+
+/** Finds the claims of a service user's unique names, whatever its organisation's domain policy was at the time. */
+async function findClaims(
+  transaction: Transaction,
+  { id, body = '{}', orgId = '' }: StoredDocument,
 ): Promise<DocumentKey[]> {
-  const { collection } = section;
-  const keys: DocumentKey[] = [];
-  const range = { collection, partition: sectionPartition(orgId, section), fields: ['body'] } as const;
-  for await (const documents of snapshot.scan(range)) {
-    const matches = documents.filter((document) => readText(document, path, orgId) === userId);
-    keys.push(...matches.map(({ id }) => ({ collection, id })));
-  }
-  return keys;
-}
-
-function readText({ body = '{}' }: StoredDocument, path: string, orgId: string): string {
-  const json: unknown = JSON.parse(body);
-  return isJsonObject(json) ? textAt(json, path, orgId) : '';
+  const record = readRecord(machineUserSection, JSON.parse(body), orgId);
+  const keys = [true, false].flatMap((byDomain) => planRecord(record, byDomain).claims.map(({ key }) => key));
+  const claims = await transaction.getMany(keys, ['ownerId']);
+  return keys.filter((_, index) => claims[index]?.ownerId === documentPath({ collection: 'users', id }));
 }

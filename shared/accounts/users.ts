@@ -1,15 +1,13 @@
 import { randomInt } from 'node:crypto';
-import { userKey } from '../auth/authorise.ts';
-import { otpEmailSet, userUnknown } from '../errors/accountErrors.ts';
-import { isJsonObject } from '../json/jsonObject.ts';
+import { organisationKey, userKey } from '../auth/authorise.ts';
+import { organisationUnknown, otpEmailSet, userUnknown } from '../errors/accountErrors.ts';
 import { readRecord, toRecord } from '../organisation/record.ts';
 import { createWrites, planRecord } from '../organisation/recordPlan.ts';
 import { isInSection } from '../organisation/section.ts';
 import { humanUserSection, machineUserSection } from '../organisation/sections/users.ts';
-import { organisationSection, policyKey } from '../organisation/sections.ts';
+import { organisationSection } from '../organisation/sections.ts';
 import type { FieldName } from '../store/documentFields.ts';
-import type { DocumentKey, Store, StoredDocument, Write } from '../store/store.ts';
-import { documentPath } from '../store/store.ts';
+import type { Reader, Store, StoredDocument, Transaction, Write } from '../store/store.ts';
 
 /** Generates an id of 18 digits, in the format of ZITADEL's ids. */
 export function generateId(): string {
@@ -32,32 +30,42 @@ export function serviceUserWrites(userId: string, orgId: string, name: string, n
   return createWrites(planRecord(record, byDomain), now.toISOString());
 }
 
-/** Finds the claims of a service user's unique names. */
-export async function userClaims(
-  store: Store,
-  { id, body = '{}', orgId = '' }: StoredDocument,
-): Promise<DocumentKey[]> {
-  const record = readRecord(machineUserSection, JSON.parse(body), orgId);
-  const keys = [true, false].flatMap((byDomain) => planRecord(record, byDomain).claims.map(({ key }) => key));
-  const claims = await store.getMany(keys, ['ownerId']);
-  return keys.filter((_, index) => claims[index]?.ownerId === documentPath({ collection: 'users', id }));
-}
-
 /**
- * Reads a user, person or service user.
+ * Reads a user, person or service user, in any state.
  * @throws IdentityError NOT_FOUND naming the id
  */
-export async function requireUser(store: Store, userId: string, fields: readonly FieldName[]): Promise<StoredDocument> {
-  const [user] = await store.getMany([userKey(userId)], fields);
+export async function requireUser(
+  reader: Reader,
+  userId: string,
+  fields: readonly FieldName[] = [],
+): Promise<StoredDocument> {
+  const [user] = await reader.getMany([userKey(userId)], fields);
   if (user === undefined) throw userUnknown(userId);
   return user;
 }
 
-/** Whether an organisation's login names carry its domain, according to its domain policy (zitadel 3.4). */
-export async function loginNamesByDomain(store: Store, orgId: string): Promise<boolean> {
-  const [stored] = await store.getMany([policyKey(orgId, 'loginNames')], ['body']);
-  const policy: unknown = JSON.parse(stored?.body ?? 'null');
-  return isJsonObject(policy) && policy.userLoginMustBeDomain === true;
+const DELETED = 'USER_STATE_DELETED';
+
+/**
+ * Requires that a user exists, is not deleted, and does not change before the commit. Whatever is written for a user
+ * needs this: a deletion finds what was written before it began, and refuses the rest.
+ * @throws IdentityError NOT_FOUND naming the id
+ */
+export async function holdUser(transaction: Transaction, userId: string): Promise<void> {
+  const { state } = await requireUser(transaction, userId, ['state']);
+  if (state === DELETED) throw userUnknown(userId);
+  transaction.hold([userKey(userId)]);
+}
+
+/**
+ * Requires that an organisation exists and does not change before the commit.
+ * @throws IdentityError NOT_FOUND naming the id
+ */
+export async function holdOrganisation(transaction: Transaction, orgId: string): Promise<void> {
+  const key = organisationKey(orgId);
+  const [organisation] = await transaction.getMany([key], []);
+  if (organisation === undefined) throw organisationUnknown(orgId);
+  transaction.hold([key]);
 }
 
 /**
@@ -68,8 +76,8 @@ export async function loginNamesByDomain(store: Store, orgId: string): Promise<b
 export function enableOtpEmail(store: Store, userId: string, now: Date): Promise<number> {
   const key = userKey(userId);
   return store.transaction(async (transaction) => {
-    const [user] = await transaction.getMany([key], ['otpEmail', 'sequence', 'partition']);
-    if (user === undefined || !isInSection(user.partition, humanUserSection)) throw userUnknown(userId);
+    const user = await requireUser(transaction, userId, ['otpEmail', 'sequence', 'partition', 'state']);
+    if (user.state === DELETED || !isInSection(user.partition, humanUserSection)) throw userUnknown(userId);
     if (user.otpEmail === true) throw otpEmailSet();
     const sequence = (user.sequence ?? 0) + 1;
     transaction.write([{ type: 'update', key, fields: { otpEmail: true, sequence, changedAt: now.toISOString() } }]);

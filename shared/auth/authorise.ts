@@ -113,6 +113,11 @@ export function organisationMemberKey(orgId: string, userId: string): DocumentKe
   return { collection: 'members', id: documentId('organisation', orgId, userId) };
 }
 
+/** Returns the key of an organisation. */
+export function organisationKey(orgId: string): DocumentKey {
+  return { collection: 'organisations', id: documentId(orgId) };
+}
+
 /** Returns the key of a user, person or service user. */
 export function userKey(userId: string): DocumentKey {
   return { collection: 'users', id: documentId(userId) };

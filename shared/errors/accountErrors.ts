@@ -13,7 +13,7 @@ export const userUnknown = defineError({
   code: 'NOT_FOUND',
   text: (userId: string) => `user ${userId} not found`,
   example: ['310716089541329'],
-  when: 'No user has the id, or `otp-email enable` was given a service user.',
+  when: 'No user has the id, the user is deleted, or `otp-email enable` was given a service user.',
   remedy: 'Check the id, and that `--data` or `--firestore` names the right instance.',
 });
 

@@ -188,6 +188,7 @@ function describeCommand(newDatabase: () => Promise<readonly string[]>): void {
       [['service-user', 'create', '--org', 'nowhere', 'x'], 'organisation nowhere not found'],
       [['service-user', 'delete', 'nobody'], 'user nobody not found'],
       [['member', 'add', '--user', 'nobody', '--role', 'IAM_OWNER'], 'user nobody not found'],
+      [['member', 'add', '--user', people.ada, '--role', 'ORG_OWNER', '--org', '99'], 'organisation 99 not found'],
     ])('%j says that %s', async (args, message) => {
       const { code, stdout, stderr } = await identity([...args, '--json', ...database]);
       expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: `identity: ${message}\n` });

@@ -1,8 +1,15 @@
 import { expect, it } from 'vitest';
+import { changeRole } from '../../shared/accounts/members.ts';
 import { createServiceUser, deleteServiceUser } from '../../shared/accounts/serviceUsers.ts';
+import { enableOtpEmail } from '../../shared/accounts/users.ts';
+import { instanceMemberKey, organisationMemberKey } from '../../shared/auth/authorise.ts';
+import { readRecord, storedFields } from '../../shared/organisation/record.ts';
+import { documentId, type Store } from '../../shared/store/store.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
+import { sectionNamed } from '../support/fixtures/sectionNamed.ts';
 import { testInstance } from '../support/instances/testInstance.ts';
 import { readDatabase } from '../support/stores/database.ts';
+import { interruptedStore } from '../support/stores/interruptedStore.ts';
 import { violationsOf } from '../support/stores/invariants.ts';
 import { describeStores, openTestStore } from '../support/stores/stores.ts';
 
@@ -21,5 +28,68 @@ describeStores('a service user of an organisation whose login names carry its do
     await expect(createServiceUser(store, 'robot', 'O', new Date())).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
     await deleteServiceUser(store, userId);
     expect(violationsOf(await readDatabase(store))).toEqual([]);
+  });
+});
+
+describeStores('a service user that is created while something else changes', (kind) => {
+  const policy = { orgId: 'O', userLoginMustBeDomain: false };
+
+  it("claims its name by the organisation's changed domain policy", async () => {
+    const store = await openTestStore(kind);
+    const instance = await testInstance(store);
+    await instance.import({ data_orgs: { orgs: [organisation('O', { domainPolicy: policy })] } });
+    const key = { collection: 'settings', id: documentId('O', 'domainPolicy') } as const;
+    const changed = readRecord(sectionNamed('domainPolicy'), { ...policy, userLoginMustBeDomain: true }, 'O');
+    const changing = () => store.commit([{ type: 'update', key, fields: storedFields(changed) }]);
+    await createServiceUser(interruptedStore(store, { commit: 0, when: 'before' }, changing), 'robot', 'O', new Date());
+    expect(violationsOf(await readDatabase(store))).toEqual([]);
+  });
+
+  it('is not created under a name that was taken meanwhile', async () => {
+    const store = await openTestStore(kind);
+    await testInstance(store);
+    const create = (on: Store) => createServiceUser(on, 'robot', undefined, new Date());
+    const taking = async () => void (await create(store));
+    const taken = create(interruptedStore(store, { commit: 0, when: 'before' }, taking));
+    await expect(taken).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
+    expect(violationsOf(await readDatabase(store))).toEqual([]);
+  });
+});
+
+describeStores('a membership', (kind) => {
+  it.each([
+    ['the instance', undefined, 'IAM_OWNER', 'IAM_USER_MANAGER'],
+    ['an organisation', 'O', 'ORG_OWNER', 'ORG_USER_MANAGER'],
+  ])('on %s keeps its creation date and counts the changes of its roles', async (_where, orgId, first, second) => {
+    const store = await openTestStore(kind);
+    const instance = await testInstance(store);
+    await instance.import({ data_orgs: { orgs: [organisation('O', { humanUsers: [person('ada')] })] } });
+    const membership = { userId: 'ada', orgId };
+    const [monday, tuesday] = [new Date('2026-11-16T08:00:00Z'), new Date('2026-11-17T08:00:00Z')];
+    const key = orgId === undefined ? instanceMemberKey('ada') : organisationMemberKey(orgId, 'ada');
+    const read = async () => (await store.getMany([key], ['sequence', 'createdAt', 'changedAt']))[0];
+    await changeRole(store, membership, first, 'add', monday);
+    const [createdAt, changedAt] = [monday.toISOString(), tuesday.toISOString()];
+    expect(await read()).toMatchObject({ sequence: 1, createdAt, changedAt: createdAt });
+    await changeRole(store, membership, second, 'add', tuesday);
+    await changeRole(store, membership, second, 'add', new Date());
+    expect(await read()).toMatchObject({ sequence: 2, createdAt, changedAt });
+    await changeRole(store, membership, first, 'remove', tuesday);
+    expect(await read()).toMatchObject({ sequence: 3, createdAt });
+    expect(violationsOf(await readDatabase(store))).toEqual([]);
+    await changeRole(store, membership, second, 'remove', tuesday);
+    expect(await read()).toBeUndefined();
+  });
+
+  it('is not added in an organisation that does not exist, or to a user in the state DELETED', async () => {
+    const store = await openTestStore(kind);
+    const instance = await testInstance(store);
+    const gone = { ...person('gone'), state: 'USER_STATE_DELETED' };
+    await instance.import({ data_orgs: { orgs: [organisation('O', { humanUsers: [person('ada'), gone] })] } });
+    const add = (userId: string, orgId: string) =>
+      changeRole(store, { userId, orgId }, 'ORG_OWNER', 'add', new Date()).catch(String);
+    expect(await add('ada', '99')).toBe('IdentityError: organisation 99 not found');
+    expect(await add('gone', 'O')).toBe('IdentityError: user gone not found');
+    expect(await enableOtpEmail(store, 'gone', new Date()).catch(String)).toBe('IdentityError: user gone not found');
   });
 });

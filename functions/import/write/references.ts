@@ -1,9 +1,17 @@
 import { isJsonObject } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
-import { claimKey, type PlannedReference, type PlannedReserve, planReferences, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
-import { documentPath } from '../../../shared/store/store.ts';
+import {
+  claimKey,
+  type PlannedReference,
+  type PlannedReserve,
+  planReferences,
+  type RecordPlan,
+} from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/section.ts';
+import { isInDeletion } from '../../../shared/organisation/sections/users.ts';
+import type { FieldName } from '../../../shared/store/documentFields.ts';
 import type { DocumentStore, StoredDocument } from '../../../shared/store/store.ts';
+import { documentPath } from '../../../shared/store/store.ts';
 
 /** The reason not to write a record: an issue, or `notCarried` for a record that refers to another organisation's. */
 export type Rejection = RecordIssue | 'notCarried';
@@ -23,9 +31,9 @@ export async function checkReferences(
     read(
       store,
       all.filter((reference) => !isInspected(reference)),
-      ['orgId'],
+      ['orgId', 'partition'],
     ),
-    read(store, all.filter(isInspected), ['orgId', 'body']),
+    read(store, all.filter(isInspected), ['orgId', 'partition', 'body']),
   ]);
   const found: Found = new Map([...existing, ...inspected]);
   return planned.flatMap(({ plan, references }): [RecordPlan, Rejection][] => {
@@ -37,7 +45,7 @@ export async function checkReferences(
 async function read(
   store: DocumentStore,
   references: readonly PlannedReference[],
-  fields: readonly ('orgId' | 'body')[],
+  fields: readonly FieldName[],
 ): Promise<Map<string, StoredDocument | undefined>> {
   const keys = new Map(references.map(({ key }) => [documentPath(key), key] as const));
   if (keys.size === 0) return new Map();
@@ -47,7 +55,7 @@ async function read(
 
 function check({ reference, key }: PlannedReference, found: Found, record: OrganisationRecord): Rejection | undefined {
   const target = found.get(documentPath(key));
-  if (target === undefined) return reference.missing;
+  if (target === undefined || isInDeletion(target)) return reference.missing;
   const isOwn = target.orgId === record.orgId;
   if (!isOwn && reference.ifForeign === 'notCarried') return 'notCarried';
   const issue = isOwn ? reference.ifOwn : reference.ifForeign;

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { isJsonObject, type JsonObject, textAt, valueAt } from '../../json/jsonObject.ts';
+import type { StoredDocument } from '../../store/store.ts';
 import { passwordHashFormat, passwordHashFormats } from '../passwords.ts';
 import {
   type ImportedRecord,
@@ -82,6 +83,21 @@ export const userMetadataSection: Section = {
   },
   success: { field: 'userMetadata', entry: { userId: 'id', key: 'key' } },
 };
+
+const DELETION = 'deletedUsers/';
+
+/**
+ * Returns the partition of an organisation's users in deletion. It belongs to no section: exports omit these users, and
+ * imports report their ids as taken.
+ */
+export function deletionPartition(orgId: string): string {
+  return `${DELETION}${orgId}`;
+}
+
+/** Whether the deletion of a stored user has begun. Such a user counts as missing, and its id as taken. */
+export function isInDeletion({ partition }: StoredDocument): boolean {
+  return partition?.startsWith(DELETION) === true;
+}
 
 function normalisePerson(json: JsonObject, orgId: string): void {
   reorder(json, { userId: json.userId ?? deriveUserId(json, orgId), user: json.user, state: personState(json) });

@@ -3,9 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { checkReferences, ReservedNames } from '../../../../functions/import/write/references.ts';
 import { toRecord } from '../../../../shared/organisation/record.ts';
 import { claimKey, createWrites, planRecord, type RecordPlan } from '../../../../shared/organisation/recordPlan.ts';
-import { documentPath } from '../../../../shared/store/store.ts';
 import type { RecordIssue, Reference, Section } from '../../../../shared/organisation/section.ts';
-import { documentId } from '../../../../shared/store/store.ts';
+import { documentId, documentPath } from '../../../../shared/store/store.ts';
 import { MemoryStore } from '../../../support/stores/memoryStore.ts';
 
 const issue = (id: string): RecordIssue => ({ id, key: `Errors.${id}` });
@@ -148,8 +147,8 @@ describe('the references of a batch', () => {
     await checkReferences(store, plans);
     const keys = (...ids: readonly string[]) => ids.map((id) => ({ collection: 'projects', id: documentId(id) }));
     expect(store.reads).toEqual([
-      { keys: keys('t0', 't1', 't2'), fields: ['orgId'] },
-      { keys: keys('l0', 'l1'), fields: ['orgId', 'body'] },
+      { keys: keys('t0', 't1', 't2'), fields: ['orgId', 'partition'] },
+      { keys: keys('l0', 'l1'), fields: ['orgId', 'partition', 'body'] },
     ]);
   });
 

@@ -1,0 +1,262 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { expect, it, onTestFinished } from 'vitest';
+import type { Run } from '../../cli/command.ts';
+import { memberAdd, patCreate } from '../../cli/commands/accounts.ts';
+import { routes as removalRoutes } from '../../functions/removeOtpEmail/app.ts';
+import { deleteServiceUser } from '../../shared/accounts/serviceUsers.ts';
+import { authenticate } from '../../shared/auth/authorise.ts';
+import { createApp } from '../../shared/http/app.ts';
+import { serve } from '../../shared/http/serve.ts';
+import type { Store } from '../../shared/store/store.ts';
+import { organisation, person } from '../support/fixtures/organisations.ts';
+import { type TestInstance, testInstance } from '../support/instances/testInstance.ts';
+import { readDatabase } from '../support/stores/database.ts';
+import { readUser } from '../support/stores/documents.ts';
+import { interruptedStore, type Moment } from '../support/stores/interruptedStore.ts';
+import { violationsOf } from '../support/stores/invariants.ts';
+import { describeStores, openTestStore, type StoreKind } from '../support/stores/stores.ts';
+
+const ROBOT = 'the-robot';
+const NOT_FOUND = { code: 'NOT_FOUND' };
+const robot = {
+  userId: ROBOT,
+  user: { userName: 'robot', name: 'Robot', accessTokenType: 'ACCESS_TOKEN_TYPE_BEARER' },
+};
+const { publicKey } = generateKeyPairSync('ed25519', {
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+});
+
+/** `a` has the service user, `b` has given it whatever an organisation can give to another one's user. */
+const file = {
+  orgs: [
+    organisation('a', {
+      machineUsers: [robot],
+      userMetadata: [{ id: ROBOT, key: 'colour', value: 'cmVk' }],
+      machineKeys: [
+        { keyId: 'key', userId: ROBOT, type: 'KEY_TYPE_JSON', publicKey: Buffer.from(publicKey).toString('base64') },
+      ],
+    }),
+    organisation('b', {
+      humanUsers: [{ ...person('bea'), otpEmail: true }],
+      projects: [{ projectId: 'P', project: { name: 'P' } }],
+      projectGrants: [{ grantId: 'G', projectGrant: { projectId: 'P', grantedOrgId: 'c' } }],
+      orgMembers: [{ userId: ROBOT, roles: ['ORG_OWNER'] }],
+      projectMembers: [{ projectId: 'P', userId: ROBOT, roles: ['PROJECT_OWNER'] }],
+      projectGrantMembers: [{ projectId: 'P', grantId: 'G', userId: ROBOT, roles: ['PROJECT_GRANT_OWNER'] }],
+      userGrants: [{ userId: ROBOT, projectId: 'P' }],
+    }),
+    organisation('c'),
+  ],
+};
+
+let files = 0;
+/** An import of the file that continues no earlier one. */
+function newRequest() {
+  const orgs = [...file.orgs, organisation(`another ${files++}`)];
+  return { data_orgs: { orgs }, with_keys: true };
+}
+
+function run(command: Run, store: Store, positionals: readonly string[], options: Record<string, string> = {}) {
+  const environment = { defaultName: 'test', flags: new Set<string>(), environment: {}, now: new Date() };
+  return command({ store, options, positionals, signal: new AbortController().signal, ...environment });
+}
+
+const createToken = (store: Store) => run(patCreate, store, [], { user: ROBOT });
+const addRole = (store: Store, role: string, org?: string) =>
+  run(memberAdd, store, [], { user: ROBOT, role, ...(org !== undefined && { org }) });
+
+/** Everything by which somebody gives a user something. */
+const gifts: readonly [string, (store: Store) => Promise<unknown>][] = [
+  ['pat create', createToken],
+  ['member add on the instance', (store) => addRole(store, 'IAM_OWNER')],
+  ['member add on an organisation', (store) => addRole(store, 'ORG_OWNER', 'c')],
+];
+
+/** An instance with the file's content. */
+interface Filled {
+  readonly store: Store;
+  readonly instance: TestInstance;
+  /** Brings the service user back, with everything that it had. */
+  restore(): Promise<void>;
+}
+
+async function filledInstance(kind: StoreKind): Promise<Filled> {
+  const store = await openTestStore(kind);
+  const instance = await testInstance(store);
+  const restore = async () => {
+    expect((await instance.import(newRequest())).summary.failed).toEqual({});
+    await addRole(store, 'IAM_USER_MANAGER');
+    await createToken(store);
+  };
+  await restore();
+  return { store, instance, restore };
+}
+
+/** The moments between the steps of a deletion, and the one after the last. */
+function* moments(): Generator<Moment> {
+  yield { commit: 0, when: 'after' };
+  for (let commit = 1; ; commit++) yield* [{ commit, when: 'before' } as const, { commit, when: 'after' } as const];
+}
+
+const theProcessEnds = () => Promise.reject(new Error('the process ends'));
+
+async function tokenOf(store: Store): Promise<string> {
+  const output = await createToken(store);
+  return /idpat_[\w-]+/.exec(output?.text ?? '')?.[0] ?? '';
+}
+
+/** Whatever names the service user in the database, and whatever is wrong there. */
+async function remainsOf(store: Store): Promise<string[]> {
+  const database = await readDatabase(store);
+  const naming = [...database.values()].flat().filter((document) => JSON.stringify(document).includes(ROBOT));
+  return [...violationsOf(database), ...naming.map(({ id }) => id)];
+}
+
+const ignored = () => undefined;
+
+/** Passes on any other error than that there is no such user. */
+function exceptMissing(reason: unknown): void {
+  expect(reason).toMatchObject(NOT_FOUND);
+}
+
+describeStores('a service user that is deleted', (kind) => {
+  it('leaves nothing in any organisation, however many tokens it has', async () => {
+    const { store } = await filledInstance(kind);
+    for (let count = 0; count < 120; count++) await createToken(store);
+    await deleteServiceUser(store, ROBOT);
+    expect(await remainsOf(store)).toEqual([]);
+  });
+
+  it("leaves no right to another organisation's import of the same id", async () => {
+    const { store, instance } = await filledInstance(kind);
+    await deleteServiceUser(store, ROBOT);
+    const orgs = [organisation('c', { machineUsers: [robot] })];
+    expect((await instance.import({ data_orgs: { orgs } })).summary.created).toMatchObject({ machineUsers: 1 });
+    const routes = removalRoutes({ store, now: () => new Date() });
+    const server = await serve({ app: createApp({ routes }), host: '127.0.0.1', port: 0 });
+    onTestFinished(async () => void (await server.close()));
+    const headers = { authorization: `Bearer ${await tokenOf(store)}` };
+    const response = await fetch(`${server.url}/v2/users/bea/otp_email`, { method: 'DELETE', headers });
+    expect(response.status).toBe(403);
+    expect(await readUser(store, 'bea')).toMatchObject({ otpEmail: true });
+  });
+
+  it.each(gifts)('gets nothing from a %s that began before', async (_name, give) => {
+    const { store } = await filledInstance(kind);
+    const deleting = () => deleteServiceUser(store, ROBOT);
+    const interrupted = interruptedStore(store, { commit: 0, when: 'before' }, deleting);
+    await expect(give(interrupted)).rejects.toMatchObject(NOT_FOUND);
+    expect(await remainsOf(store)).toEqual([]);
+  });
+
+  it.each(gifts)('gets nothing from a %s between the steps of its deletion', async (_name, give) => {
+    const { store, restore } = await filledInstance(kind);
+    let count = 0;
+    for (const between of moments()) {
+      let outcome: unknown = 'never';
+      const giving = async () => {
+        outcome = await give(store).catch((reason: unknown) => reason);
+      };
+      await deleteServiceUser(interruptedStore(store, between, giving), ROBOT);
+      if (outcome === 'never') break;
+      count++;
+      expect(outcome).toMatchObject(NOT_FOUND);
+      expect(await remainsOf(store)).toEqual([]);
+      await restore();
+    }
+    expect(count).toBeGreaterThan(5);
+  });
+
+  it('leaves nothing when its deletion and gifts happen at once', { timeout: 120_000 }, async () => {
+    const { store, restore } = await filledInstance(kind);
+    for (let round = 0; round < 10; round++) {
+      await restore();
+      const giving = gifts.map(([, give]) => give(store).catch(ignored));
+      await Promise.all([
+        ...giving,
+        deleteServiceUser(store, ROBOT),
+        ...gifts.map(([, give]) => give(store).catch(ignored)),
+      ]);
+      expect(await remainsOf(store)).toEqual([]);
+    }
+  });
+
+  it('is blocked after the first step, and deleted by a repetition after an end at any', {
+    timeout: 120_000,
+  }, async () => {
+    const { store, restore } = await filledInstance(kind);
+    let ends = 0;
+    for (const moment of moments()) {
+      const authorization = `Bearer ${await tokenOf(store)}`;
+      const ended = deleteServiceUser(interruptedStore(store, moment, theProcessEnds), ROBOT);
+      const outcome = await ended.then<string, string>(
+        () => 'deleted',
+        (reason: unknown) => String(reason),
+      );
+      if (outcome === 'deleted') break;
+      expect(outcome).toBe('Error: the process ends');
+      ends++;
+      await expect(authenticate(store, authorization, new Date())).rejects.toThrow('Errors.Token.Invalid');
+      await deleteServiceUser(store, ROBOT).catch(exceptMissing);
+      expect(await remainsOf(store)).toEqual([]);
+      await restore();
+    }
+    expect(ends).toBeGreaterThan(5);
+  });
+
+  it('is deleted without its successor, when two deletions overlap', { timeout: 120_000 }, async () => {
+    const { store, restore } = await filledInstance(kind);
+    let successors = 0;
+    for (const moment of moments()) {
+      let happened = false;
+      const interrupted = interruptedStore(store, moment, async () => {
+        happened = true;
+        await deleteServiceUser(store, ROBOT).catch(exceptMissing);
+        await restore();
+      });
+      await deleteServiceUser(interrupted, ROBOT);
+      if (!happened) break;
+      successors++;
+      expect((await readDatabase(store)).get('userGrants')).toHaveLength(1);
+      expect(await readUser(store, ROBOT)).toBeDefined();
+      expect(violationsOf(await readDatabase(store))).toEqual([]);
+    }
+    expect(successors).toBeGreaterThan(3);
+  });
+});
+
+describeStores('an import that meets a service user in deletion', (kind) => {
+  it.each(['report', 'skip', 'overwrite'] as const)(
+    'reports it as existing under %s, and creates it afterwards',
+    async (on_conflict) => {
+      const { store, instance } = await filledInstance(kind);
+      await expect(
+        deleteServiceUser(interruptedStore(store, { commit: 1, when: 'before' }, theProcessEnds), ROBOT),
+      ).rejects.toThrow('the process ends');
+      const { errors, summary } = await instance.import({ ...newRequest(), on_conflict });
+      expect(errors).toContainEqual({
+        type: 'machine_user',
+        id: ROBOT,
+        message: 'ID=COMMAND-k2una Message=Errors.User.AlreadyExisting',
+      });
+      expect(summary.failed).toMatchObject({ machineUsers: 1, userGrants: 1, userMetadata: 1, orgMembers: 1 });
+      expect(summary.unchanged).not.toHaveProperty('machineUsers');
+      await deleteServiceUser(store, ROBOT);
+      expect(await remainsOf(store)).toEqual([]);
+      const again = await instance.import({ ...newRequest(), on_conflict });
+      expect(again.summary).toMatchObject({ created: { machineUsers: 1, userGrants: 1, orgMembers: 1 }, failed: {} });
+    },
+  );
+});
+
+describeStores('an export while a service user is deleted', (kind) => {
+  it('does not contain the user from the first step on', async () => {
+    const { store, instance } = await filledInstance(kind);
+    await expect(
+      deleteServiceUser(interruptedStore(store, { commit: 0, when: 'after' }, theProcessEnds), ROBOT),
+    ).rejects.toThrow('the process ends');
+    const { manifest } = await instance.export();
+    expect(manifest.counts).not.toHaveProperty('machineUsers');
+  });
+});

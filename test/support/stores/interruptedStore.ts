@@ -1,0 +1,43 @@
+import type { Store } from '../../../shared/store/store.ts';
+
+/** When something happens: before or after the commit with this number, counted from 0. */
+export interface Moment {
+  readonly commit: number;
+  readonly when: 'before' | 'after';
+}
+
+/** A store at one of whose commits something else happens, such as another writer's change, or the end of the process. */
+export function interruptedStore(store: Store, moment: Moment, happens: () => Promise<void>): Store {
+  let commits = 0;
+  const around = async <Result>(work: (interrupt: () => Promise<void>) => Promise<Result>): Promise<Result> => {
+    const isMoment = commits++ === moment.commit;
+    let hasHappened = !isMoment;
+    const interrupt = async () => {
+      if (hasHappened) return;
+      hasHappened = true;
+      await happens();
+    };
+    const result = await work(moment.when === 'before' ? interrupt : async () => {});
+    await interrupt();
+    return result;
+  };
+  return {
+    getMany: (keys, fields) => store.getMany(keys, fields),
+    snapshot: () => store.snapshot(),
+    close: () => store.close(),
+    commit: (writes) =>
+      around(async (interrupt) => {
+        await interrupt();
+        await store.commit(writes);
+      }),
+    // What happens does so once, after everything was read: an attempt that repeats is not interrupted again.
+    transaction: (work) =>
+      around((interrupt) =>
+        store.transaction(async (transaction) => {
+          const result = await work(transaction);
+          await interrupt();
+          return result;
+        }),
+      ),
+  };
+}
