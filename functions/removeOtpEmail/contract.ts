@@ -44,7 +44,7 @@ const operation = (): Operation => ({
   errors: {
     ...commonErrors,
     400: 'The user id is too long, or the path is not percent-encoded UTF-8.',
-    403: 'The caller lacks permission for this user, whether or not the user exists.',
+    403: 'The caller lacks permission for this user, whether or not the user exists, or is of an inactive organisation.',
     404: 'The user does not exist, or has no OTP e-mail factor.',
   },
 });

@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { authHeaderInvalid, authHeaderMissing, operationDenied, tokenInvalid, userDenied } from '../errors/errors.ts';
+import {
+  authHeaderInvalid,
+  authHeaderMissing,
+  operationDenied,
+  organisationInactive,
+  tokenInvalid,
+  userDenied,
+} from '../errors/errors.ts';
 import type { IdentityError } from '../errors/identityError.ts';
 import { type DocumentKey, documentId, type Reader, type Store, type StoredDocument } from '../store/store.ts';
 import { isWellFormed, matchesDigest, tokenId, tokenKey } from './token.ts';
@@ -17,9 +24,12 @@ const blockedStates: ReadonlySet<string> = new Set([
   'USER_STATE_DELETED',
 ]);
 
+/** The organisation states that suspend the tokens of all its users. */
+const blockedOrganisationStates: ReadonlySet<string> = new Set(['ORG_STATE_INACTIVE', 'ORG_STATE_REMOVED']);
+
 /**
  * Authenticates the caller by the Authorization header (specification 5.1, zitadel 6.5).
- * @throws IdentityError UNAUTHENTICATED
+ * @throws IdentityError UNAUTHENTICATED; PERMISSION_DENIED for a user of an inactive or removed organisation
  */
 export async function authenticate(store: Store, authorization: string | undefined, now: Date): Promise<Caller> {
   if (authorization === undefined || authorization === '') throw authHeaderMissing();
@@ -30,8 +40,10 @@ export async function authenticate(store: Store, authorization: string | undefin
   if (stored?.digest === undefined || stored.ownerId === undefined) throw tokenInvalid();
   if (!matchesDigest(token, stored.digest)) throw tokenInvalid();
   if (stored.expiresAt !== undefined && Date.parse(stored.expiresAt) <= now.getTime()) throw tokenInvalid();
-  const [user] = await store.getMany([userKey(stored.ownerId)], ['state']);
+  const [user] = await store.getMany([userKey(stored.ownerId)], ['state', 'orgId']);
   if (user === undefined || blockedStates.has(user.state ?? '')) throw tokenInvalid();
+  const [organisation] = await store.getMany([organisationKey(user.orgId ?? '')], ['state']);
+  if (blockedOrganisationStates.has(organisation?.state ?? '')) throw organisationInactive();
   return { userId: stored.ownerId };
 }
 

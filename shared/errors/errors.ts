@@ -25,6 +25,15 @@ export const tokenInvalid = defineError({
   remedy: 'Create a token on this instance with `identity pat create`; tokens of ZITADEL are not valid here.',
 });
 
+// ZITADEL has no error for this case: people of an inactive organisation can log in there (zitadel 9.4).
+export const organisationInactive = defineError({
+  code: 'PERMISSION_DENIED',
+  text: "the organisation of the token's user is inactive or removed: use a token of an active organisation's user",
+  when: "The token is valid, but its user's organisation is in the state `ORG_STATE_INACTIVE` or `ORG_STATE_REMOVED`.",
+  remedy:
+    "Use a token of another organisation's user. The token is valid again when the organisation is active, for example after an import with `on_conflict` `overwrite`.",
+});
+
 export const operationDenied = defineError({
   code: 'PERMISSION_DENIED',
   id: 'AUTH-5mWD2',

@@ -42,7 +42,7 @@ export const commonErrors: Readonly<Record<number, string>> = {
 /** The errors of operations with a body and a `timeout`, for a service user with the role IAM_OWNER. */
 export const commonAdminErrors: Readonly<Record<number, string>> = {
   ...commonErrors,
-  403: 'The caller does not hold the role IAM_OWNER, or the service account may not access the object.',
+  403: 'The caller does not hold the role IAM_OWNER or is of an inactive organisation, or the service account may not access the object.',
   413: 'The body exceeds the size limit.',
   501: "The request names one of ZITADEL's outputs or sources that this service does not support: local files, S3.",
   504: 'The timeout expired.',
