@@ -250,6 +250,37 @@ describeStores('an import that meets a service user in deletion', (kind) => {
   );
 });
 
+describeStores('a service user that is deleted during an import', (kind) => {
+  it('leaves nothing that the import has written for it', { timeout: 120_000 }, async () => {
+    const store = await openTestStore(kind);
+    let current = store;
+    const switched: Store = {
+      commit: (writes) => current.commit(writes),
+      transaction: (work) => current.transaction(work),
+      getMany: (keys, fields) => current.getMany(keys, fields),
+      snapshot: () => current.snapshot(),
+      close: () => store.close(),
+    };
+    const instance = await testInstance(store, 'test', { store: switched });
+    const [a, b, c] = newRequest().data_orgs.orgs;
+    let refused = 0;
+    for (let commit = 0; ; commit++) {
+      let happened = false;
+      await instance.import({ data_orgs: { orgs: [a, c, organisation(`round ${commit}`)] } });
+      current = interruptedStore(store, { commit, when: 'before' }, async () => {
+        happened = true;
+        await deleteServiceUser(store, ROBOT);
+      });
+      const { summary } = await instance.import({ data_orgs: { orgs: [b, c, organisation(`again ${commit}`)] } });
+      current = store;
+      if (!happened) break;
+      expect(await remainsOf(store)).toEqual([]);
+      refused += summary.failed.orgMembers ?? 0;
+    }
+    expect(refused).toBeGreaterThan(1);
+  });
+});
+
 describeStores('an export while a service user is deleted', (kind) => {
   it('does not contain the user from the first step on', async () => {
     const { store, instance } = await filledInstance(kind);

@@ -1,8 +1,8 @@
 import { hashPassword } from '../../../shared/auth/password.ts';
 import { createWrites, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
-import { documentPath } from '../../../shared/store/store.ts';
 import {
   type DocumentStore,
+  documentPath,
   MAX_COMMIT_BYTES,
   type StoredDocument,
   WriteConflictError,
@@ -10,6 +10,7 @@ import {
 import { type BatchContext, isOfThisImport, nextStamp, type Outcome } from './batchContext.ts';
 import { comparedFields, hasSameContent, isEqual } from './comparison.ts';
 import { decideBatch } from './decision.ts';
+import { GuardedStore, ReferenceDeletedError } from './guardedStore.ts';
 import { checkReferences, type Rejection } from './references.ts';
 
 const BATCH_RECORDS = 250;
@@ -93,20 +94,32 @@ const UNCHANGED: Outcome = { kind: 'unchanged' };
 
 /**
  * Writes a batch and returns its outcomes in order. Records are created without reading first. If one of them exists,
- * the batch is decided record by record in a transaction. A record and its claims are written atomically.
+ * the batch is decided record by record in a transaction. A record and its claims are written atomically. If a referenced
+ * service user is deleted meanwhile, the batch starts over.
  */
 async function writeBatch(context: BatchContext, plans: readonly RecordPlan[]): Promise<Outcome[]> {
-  const [rejected, reserved] = await Promise.all([
-    checkReferences(context.store, plans),
-    context.reservedNames.check(plans),
-  ]);
+  for (;;) {
+    try {
+      return await attemptBatch(context, new GuardedStore(context.store), plans);
+    } catch (error) {
+      if (!(error instanceof ReferenceDeletedError)) throw error;
+    }
+  }
+}
+
+async function attemptBatch(
+  context: BatchContext,
+  store: DocumentStore,
+  plans: readonly RecordPlan[],
+): Promise<Outcome[]> {
+  const [rejected, reserved] = await Promise.all([checkReferences(store, plans), context.reservedNames.check(plans)]);
   const outcomes = new Map([...rejected, ...reserved].map(([plan, rejection]) => [plan, toOutcome(rejection)]));
   const undecided = () => plans.filter((plan) => !outcomes.has(plan));
   const conflicting = context.expectExisting && (await findUnchanged(context, undecided(), outcomes));
   const stamp = nextStamp(context);
   const hashed = await withHashedPasswords(undecided());
-  if (conflicting || !(await tryCreate(context.store, [...hashed.values()], stamp)))
-    for (const [plan, outcome] of await decideBatch(context, hashed, stamp)) outcomes.set(plan, outcome);
+  if (conflicting || !(await tryCreate(store, [...hashed.values()], stamp)))
+    for (const [plan, outcome] of await decideBatch({ ...context, store }, hashed, stamp)) outcomes.set(plan, outcome);
   const results = plans.map((plan) => outcomes.get(plan) ?? CREATED);
   context.expectExisting = results.some(({ kind }) => kind !== 'created');
   return results;
