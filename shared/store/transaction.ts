@@ -2,7 +2,6 @@ import { storeContention } from '../errors/errors.ts';
 import { Backoff } from '../retry.ts';
 import type { FieldName } from './documentFields.ts';
 import {
-  checkCommitSize,
   type DocumentKey,
   documentPath,
   type Store,
@@ -88,12 +87,14 @@ class Attempt implements Transaction {
   };
 
   readonly hold: Transaction['hold'] = (keys) => {
-    for (const key of keys) this.held.add(documentPath(key));
+    for (const path of keys.map(documentPath)) {
+      if (!this.read.has(path)) throw new Error(`${path} is held without having been read: read it first`);
+      this.held.add(path);
+    }
   };
 
   async commit(): Promise<void> {
     if (this.writes.length === 0) return;
-    checkCommitSize(this.writes);
     const touched = new Set([...this.held, ...this.writes.map(({ key }) => documentPath(key))]);
     const expected = new Map([...this.read].filter(([path]) => touched.has(path)));
     await this.database.commit(this.writes, expected);

@@ -12,6 +12,7 @@ import { createUser, createUsers, readUser, scanAll, userKey } from '../support/
 import { openTestStore, sqlite } from '../support/stores/stores.ts';
 
 const commitForever = fileURLToPath(new URL('./sqliteStore/commitForever.ts', import.meta.url));
+const increment = fileURLToPath(new URL('./sqliteStore/increment.ts', import.meta.url));
 
 function startWriter(directory: string, ...args: string[]): ChildProcessByStdio<null, Readable, null> {
   return spawn(process.execPath, [commitForever, directory, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -50,6 +51,16 @@ describe('the SQLite store', () => {
     }
     await snapshot[Symbol.asyncDispose]();
     expect(await readUser(store, 'own')).toMatchObject({ sequence: 20 });
+  });
+
+  it('loses no decision of several processes about one document', async () => {
+    const directory = await newDirectory();
+    const store = await openTestStore(sqlite, { kind: 'sqlite', directory });
+    await store.commit([createUser('counter', { sequence: 0 })]);
+    const processes = [1, 2, 3].map(() => spawn(process.execPath, [increment, directory, '100'], { stdio: 'inherit' }));
+    const exits = await Promise.all(processes.map((running) => once(running, 'exit')));
+    expect(exits.map(([code]) => code)).toEqual([0, 0, 0]);
+    expect(await readUser(store, 'counter')).toMatchObject({ sequence: 300 });
   });
 
   it('has whole commits only, and each acknowledged one, after its process was killed', async () => {

@@ -1,13 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { retry } from '../../retry.ts';
-import {
-  checkCommitSize,
-  type DocumentChanges,
-  type DocumentKey,
-  documentPath,
-  type Write,
-  WriteConflictError,
-} from '../store.ts';
+import { checkCommitSize, type DocumentChanges, documentPath, type Write, WriteConflictError } from '../store.ts';
 import type { ExpectedVersions, Version } from '../transaction.ts';
 import { documentName, type FirestoreConnection, type WriteMessage } from './connection.ts';
 import { readMany } from './readMany.ts';
@@ -39,8 +32,10 @@ export async function commit(
       return client.commit({ database, writes: messages }, options);
     });
   } catch (reason) {
-    if (!isConflict(reason, writes, expected)) throw toStoreError(reason);
+    const conflicts = isConflict(reason, messages);
+    if (!conflicts && grpcStatus(reason) !== 'ABORTED') throw toStoreError(reason);
     if (attempts > 1 && (await isCommitted(connection, writes, messages, id))) return;
+    if (!conflicts) throw toStoreError(reason);
     throw new WriteConflictError('a document exists, is missing or has changed', { cause: reason });
   }
 }
@@ -52,53 +47,62 @@ const commitPolicy = {
 };
 
 function encodeCommit(
-  connection: FirestoreConnection,
+  { address }: FirestoreConnection,
   writes: readonly Write[],
   expected: ExpectedVersions,
   id: string,
 ): WriteMessage[] {
-  const versionOf = (key: DocumentKey) => expected.get(documentPath(key))?.version;
-  const messages = writes.map((write) => encodeWrite(connection, write, versionOf(write.key)));
+  const unwritten = new Map(expected);
+  const messages = writes.map((write) => {
+    const path = documentPath(write.key);
+    // Only the first write of a document meets the version that was read.
+    const precondition = encodePrecondition(write, unwritten.get(path));
+    unwritten.delete(path);
+    return { ...encodeWrite(documentName(address, write.key), write), ...precondition };
+  });
   const marked = messages.find(({ update }) => update != null);
   if (marked?.update) marked.update.fields = { ...marked.update.fields, [COMMIT_FIELD]: { stringValue: id } };
   marked?.updateMask?.fieldPaths?.push(COMMIT_FIELD);
-  const written = new Set(writes.map(({ key }) => documentPath(key)));
-  const held = [...expected].filter(([path]) => !written.has(path)).map(([, document]) => document);
-  return [...messages, ...held.flatMap(({ key, version }) => encodeHold(connection, key, version))];
+  return [...messages, ...[...unwritten.values()].map((held) => encodeHold(documentName(address, held.key), held))];
 }
 
-function encodeWrite({ address }: FirestoreConnection, write: Write, version: Version): WriteMessage {
-  const name = documentName(address, write.key);
-  const unchanged = version === undefined ? undefined : { updateTime: decodeVersion(version) };
-  if (write.type === 'delete') return { delete: name, ...(unchanged && { currentDocument: unchanged }) };
+function encodeWrite(name: string, write: Write): WriteMessage {
+  if (write.type === 'delete') return { delete: name };
   const update = { name, fields: encodeFields(write.fields) };
-  if (write.type === 'create') return { update, currentDocument: { exists: false } };
-  return {
-    update,
-    updateMask: { fieldPaths: givenNames(write.fields) },
-    currentDocument: unchanged ?? { exists: true },
-  };
-}
-
-/** An update without fields changes nothing, and requires the version. A missing document cannot be held. */
-function encodeHold({ address }: FirestoreConnection, key: DocumentKey, version: Version): WriteMessage[] {
-  if (version === undefined) return [];
-  const update = { name: documentName(address, key), fields: {} };
-  return [{ update, updateMask: { fieldPaths: [] }, currentDocument: { updateTime: decodeVersion(version) } }];
+  return write.type === 'create' ? { update } : { update, updateMask: { fieldPaths: givenNames(write.fields) } };
 }
 
 function givenNames(fields: DocumentChanges): string[] {
   return Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [name]));
 }
 
+type Expectation = { readonly version: Version } | undefined;
+
+function encodePrecondition({ type, key }: Write, expected: Expectation): Pick<WriteMessage, 'currentDocument'> {
+  if (type === 'create') return { currentDocument: { exists: false } };
+  if (expected !== undefined && expected.version === undefined) {
+    // No precondition of an update says that the document is missing.
+    if (type === 'update') throw new WriteConflictError(`update of ${documentPath(key)}: the document is missing`);
+    return { currentDocument: { exists: false } };
+  }
+  if (expected?.version !== undefined) return { currentDocument: { updateTime: decodeVersion(expected.version) } };
+  return type === 'update' ? { currentDocument: { exists: true } } : {};
+}
+
+/** Encodes a write that changes nothing: an update without fields, or the delete of a missing document. */
+function encodeHold(name: string, { version }: NonNullable<Expectation>): WriteMessage {
+  if (version === undefined) return { delete: name, currentDocument: { exists: false } };
+  const currentDocument = { updateTime: decodeVersion(version) };
+  return { update: { name, fields: {} }, updateMask: { fieldPaths: [] }, currentDocument };
+}
+
 // A missing database also gives NOT_FOUND, so the status alone does not tell.
-function isConflict(reason: unknown, writes: readonly Write[], expected: ExpectedVersions): boolean {
+function isConflict(reason: unknown, messages: readonly WriteMessage[]): boolean {
   const status = grpcStatus(reason);
-  const has = (type: Write['type']) => writes.some((write) => write.type === type);
-  const requiresExisting = has('update') || expected.size > 0;
-  if (status === 'ALREADY_EXISTS') return has('create');
-  if (status === 'NOT_FOUND') return requiresExisting;
-  return status === 'FAILED_PRECONDITION' && (has('create') || requiresExisting);
+  const preconditions = messages.flatMap(({ currentDocument }) => currentDocument ?? []);
+  if (status === 'ALREADY_EXISTS') return preconditions.some(({ exists }) => exists === false);
+  if (status === 'NOT_FOUND') return preconditions.some(({ exists }) => exists !== false);
+  return status === 'FAILED_PRECONDITION' && preconditions.length > 0;
 }
 
 /** Whether an earlier attempt of the same commit was applied, although its response got lost. */

@@ -1,0 +1,156 @@
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { routes } from '../../functions/removeOtpEmail/app.ts';
+import { enableOtpEmail } from '../../shared/accounts/users.ts';
+import { createApp } from '../../shared/http/app.ts';
+import { serve } from '../../shared/http/serve.ts';
+import { type Store, WriteConflictError } from '../../shared/store/store.ts';
+import { describeWithFirestore, firestoreEmulator } from '../support/emulators/withFirestore.ts';
+import { organisation, person } from '../support/fixtures/organisations.ts';
+import { type CallFault, type GrpcProxy, startGrpcProxy } from '../support/http/grpcProxy.ts';
+import { testInstance } from '../support/instances/testInstance.ts';
+import { createUser, readUser, userKey } from '../support/stores/documents.ts';
+import { firestore, openTestStore } from '../support/stores/stores.ts';
+
+const lostCommit = { method: 'Commit', isForwarded: true } as const;
+const lostRead = { method: 'BatchGetDocuments', isForwarded: true } as const;
+
+/** A database, and a second connection to it through a network that loses responses. */
+async function openBoth(): Promise<{ direct: Store; store: Store; network: GrpcProxy }> {
+  const location = await firestore.newLocation();
+  const direct = await openTestStore(firestore, location);
+  const network = await startGrpcProxy(firestoreEmulator ?? '');
+  onTestFinished(() => network.close());
+  vi.stubEnv('FIRESTORE_EMULATOR_HOST', network.address);
+  const store = await openTestStore(firestore, location);
+  vi.unstubAllEnvs();
+  return { direct, store, network };
+}
+
+function setState(name: string, state: string) {
+  return { type: 'update', key: userKey(name), fields: { state } } as const;
+}
+
+async function increment(store: Store): Promise<void> {
+  await store.transaction(async ({ getMany, write }) => {
+    const [user] = await getMany([userKey('counter')]);
+    write([{ type: 'update', key: userKey('counter'), fields: { sequence: (user?.sequence ?? 0) + 1 } }]);
+  });
+}
+
+describeWithFirestore('a decision whose responses get lost', () => {
+  it('leaves no lock behind when the response to its first read is lost', async () => {
+    const { direct, store, network } = await openBoth();
+    await direct.commit([createUser('counter', { sequence: 1 })]);
+    network.strike(lostRead);
+    await store.transaction(async ({ getMany, write }) => {
+      const [user] = await getMany([userKey('counter')]);
+      if (user?.state === undefined) await direct.commit([setState('counter', 'changed by another')]);
+      write([{ type: 'update', key: userKey('counter'), fields: { sequence: (user?.sequence ?? 0) + 1 } }]);
+    });
+    expect(network.isSpent()).toBe(true);
+    expect(await readUser(direct, 'counter')).toMatchObject({ sequence: 2, state: 'changed by another' });
+  });
+
+  it('leaves no lock behind when it never ends', async () => {
+    const { direct, store } = await openBoth();
+    await direct.commit([createUser('a')]);
+    const hasRead = Promise.withResolvers<void>();
+    void store.transaction(async ({ getMany }) => {
+      await getMany([userKey('a')]);
+      hasRead.resolve();
+      await new Promise(() => {});
+    });
+    await hasRead.promise;
+    await direct.commit([setState('a', 'free')]);
+    expect(await readUser(direct, 'a')).toMatchObject({ state: 'free' });
+  });
+
+  const answers: readonly (readonly [answer: string, fault: CallFault])[] = [
+    ['nothing', lostCommit],
+    ['DEADLINE_EXCEEDED', { ...lostCommit, status: 4 }],
+    ['RESOURCE_EXHAUSTED', { ...lostCommit, status: 8 }],
+    ['INTERNAL', { ...lostCommit, status: 13 }],
+    ['UNAVAILABLE', { ...lostCommit, status: 14 }],
+  ];
+  it.each(answers)('commits once when the database commits and answers %s', async (_answer, fault) => {
+    const { direct, store, network } = await openBoth();
+    await direct.commit([createUser('counter', { sequence: 1 })]);
+    network.strike(fault);
+    await increment(store);
+    expect(network.isSpent()).toBe(true);
+    expect(await readUser(direct, 'counter')).toMatchObject({ sequence: 2 });
+  });
+
+  it.each([4, 8, 13, 14])('commits when the database answers status %i without having committed', async (status) => {
+    const { direct, store, network } = await openBoth();
+    await direct.commit([createUser('counter', { sequence: 1 })]);
+    network.strike({ method: 'Commit', isForwarded: false, status }, { method: 'Commit', isForwarded: false });
+    await increment(store);
+    expect(network.isSpent()).toBe(true);
+    expect(await readUser(direct, 'counter')).toMatchObject({ sequence: 2 });
+  });
+
+  it('recognises its commit when the repeated one is aborted to the end', async () => {
+    const { direct, store, network } = await openBoth();
+    await direct.commit([createUser('counter', { sequence: 1 })]);
+    const aborted = { method: 'Commit', isForwarded: false, status: 10 } as const;
+    network.strike(lostCommit, ...Array.from({ length: 9 }, () => aborted));
+    await increment(store);
+    expect(network.isSpent()).toBe(true);
+    expect(await readUser(direct, 'counter')).toMatchObject({ sequence: 2 });
+  });
+
+  it('commits deletes alone when the response is lost', async () => {
+    const { direct, store, network } = await openBoth();
+    await direct.commit([createUser('a'), createUser('b')]);
+    network.strike(lostCommit);
+    const keys = [userKey('a'), userKey('b')];
+    await store.transaction(async ({ getMany, write }) => {
+      await getMany(keys);
+      write(keys.map((key) => ({ type: 'delete', key })));
+    });
+    expect(await direct.getMany(keys, [])).toEqual([undefined, undefined]);
+  });
+
+  it('does not take the commit of another writer for its own', async () => {
+    const { direct, store, network } = await openBoth();
+    await direct.commit([createUser('taken')]);
+    network.strike({ method: 'Commit', isForwarded: false });
+    await expect(store.commit([createUser('free'), createUser('taken')])).rejects.toThrow(WriteConflictError);
+    expect(await readUser(direct, 'free')).toBeUndefined();
+  });
+
+  it('removes a factor with 200 when the response to its commit is lost, and answers the next removal with 404', async () => {
+    const { direct, store, network } = await openBoth();
+    const instance = await testInstance(direct);
+    await instance.import({ data_orgs: { orgs: [organisation('north', { humanUsers: [person('ada')] })] } });
+    await enableOtpEmail(direct, 'ada', new Date());
+    const app = createApp({ routes: routes({ store, now: () => new Date() }) });
+    const server = await serve({ app, host: '127.0.0.1', port: 0, drainMs: 0 });
+    onTestFinished(async () => void (await server.close()));
+    const remove = async () => {
+      const headers = { authorization: `Bearer ${instance.token}` };
+      const response = await fetch(`${server.url}/v2/users/ada/otp_email`, { method: 'DELETE', headers });
+      return response.status;
+    };
+    network.strike(lostRead, lostCommit);
+    expect(await remove()).toBe(200);
+    expect(network.isSpent()).toBe(true);
+    expect((await readUser(direct, 'ada'))?.otpEmail).toBeUndefined();
+    expect(await remove()).toBe(404);
+  });
+
+  it('imports a batch of new and changed records with the outcome of an undisturbed import', async () => {
+    const { direct, store, network } = await openBoth();
+    const instance = await testInstance(direct, 'test', { store });
+    const people = (names: readonly string[]) => [
+      organisation('north', { humanUsers: names.map((name) => person(name)) }),
+    ];
+    await instance.import({ data_orgs: { orgs: people(['ada']) } });
+    network.strike(lostCommit, lostCommit, lostCommit, lostCommit);
+    const { errors, summary } = await instance.import({ data_orgs: { orgs: people(['ada', 'ben', 'cleo']) } });
+    expect(network.isSpent()).toBe(true);
+    expect(errors).toBeUndefined();
+    expect(summary).toMatchObject({ created: { humanUsers: 2 }, unchanged: { humanUsers: 1 } });
+  });
+});
