@@ -6,6 +6,7 @@ import { openOverlay } from '../../shared/store/overlay.ts';
 import type { Collection, DocumentStore, Store } from '../../shared/store/store.ts';
 import type { ImportResponse, OnConflict } from './contract.ts';
 import { type ExportFileSource, type Inspection, inspect } from './inspect/inspection.ts';
+import { deleteExpiredCheckpoints } from './progress/checkpoint.ts';
 import { ImportProgress } from './progress/importProgress.ts';
 import { ImportReport } from './progress/report.ts';
 import type { BatchContext } from './write/batchContext.ts';
@@ -45,7 +46,8 @@ export async function importOrganisations(
   stamp: string,
   signal: AbortSignal,
 ): Promise<ImportResponse> {
-  if (options.dryRun !== true) return importInto(store, source, options, stamp, signal);
+  const deleteExpired = () => deleteExpiredCheckpoints(store, stamp);
+  if (options.dryRun !== true) return importInto(store, source, options, stamp, signal, deleteExpired);
   await using overlay = await openOverlay(store, inspectedCollections);
   return await importInto(overlay, source, options, stamp, signal);
 }
@@ -56,15 +58,17 @@ async function importInto(
   options: ImportOptions,
   stamp: string,
   signal: AbortSignal,
+  deleteExpired?: () => Promise<void>,
 ): Promise<ImportResponse> {
   const { onConflict = 'report', dryRun = false } = options;
   const reservedNames = new ReservedNames(store);
-  const context: BatchContext = { store, stamp, onConflict, reservedNames, batches: 0, expectExisting: false };
+  const start: BatchContext = { store, stamp, onConflict, reservedNames, batches: 0, expectExisting: false };
   const report = new ImportReport();
   let inspection: Inspection | undefined;
   try {
     inspection = await inspect(source, signal);
-    const progress = await ImportProgress.load(context, importKey(inspection, options));
+    const progress = await ImportProgress.load(start, importIdentity(inspection, options), deleteExpired);
+    const context: BatchContext = { ...start, store: progress.store };
     const targets = await writeOrganisations(context, inspection.organisations, report);
     await writePhases({ context, source, targets, report, progress, signal }, inspection, options);
     await progress.finish();
@@ -75,7 +79,7 @@ async function importInto(
   }
 }
 
-function importKey({ digest }: Inspection, { withKeys, onConflict = 'report' }: ImportOptions): string {
+function importIdentity({ digest }: Inspection, { withKeys, onConflict = 'report' }: ImportOptions): string {
   return [digest, onConflict, ...(withKeys ? ['keys'] : [])].join(' ');
 }
 

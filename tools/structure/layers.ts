@@ -8,7 +8,7 @@ export const layers: readonly (readonly string[])[] = [
   ['shared/errors', 'shared/json', 'shared/async'],
   ['shared/duration', 'shared/log', 'shared/retry'],
   ['shared/store', 'shared/objectStorage'],
-  ['shared/config', 'shared/instance', 'shared/organisation'],
+  ['shared/config', 'shared/instance', 'shared/checkpointEpoch', 'shared/organisation'],
   ['shared/openapi'],
   ['shared/wire'],
   ['shared/auth'],

@@ -1,14 +1,10 @@
-import { hash } from 'node:crypto';
-import { z } from 'zod';
+import { type CheckpointEpoch, readCheckpointEpoch } from '../../../shared/checkpointEpoch.ts';
 import { phases, type Section } from '../../../shared/organisation/section.ts';
-import {
-  type DocumentKey,
-  type DocumentStore,
-  documentId,
-  type StoredDocument,
-  WriteConflictError,
-} from '../../../shared/store/store.ts';
+import type { DocumentKey, DocumentStore } from '../../../shared/store/store.ts';
 import type { BatchContext } from '../write/batchContext.ts';
+import { type Checkpoint, checkpointKey, loadCheckpoint, saveCheckpoint } from './checkpoint.ts';
+import { OverwriteMark } from './overwriteMark.ts';
+import { PhaseProgress } from './phaseProgress.ts';
 
 /** The minimum number of settled records between two checkpoints. */
 const RECORDS_PER_CHECKPOINT = 500;
@@ -17,36 +13,66 @@ const MIN_SAVE_INTERVAL_MS = 1_000;
 
 type Phase = Section['phase'];
 
+/** The state that an import starts from. */
+interface Start {
+  readonly key: DocumentKey;
+  readonly mark: OverwriteMark;
+  /** The checkpoint to resume from. */
+  readonly saved: Checkpoint | undefined;
+  /** Whether there is a checkpoint, valid or not. */
+  readonly isSaved: boolean;
+}
+
 /** An import's progress, saved in checkpoints from which the same import resumes. */
 export class ImportProgress {
   /** Whether the import resumed from a checkpoint. */
   readonly resumed: boolean;
   private readonly context: BatchContext;
-  private readonly key: string;
+  private readonly key: DocumentKey;
+  private readonly mark: OverwriteMark;
+  private readonly deleteExpired: () => Promise<void>;
   private readonly phases: ReadonlyMap<Phase, PhaseProgress>;
   private settledSinceSave = 0;
   private nextSaveAt = 0;
   private hasWritten: boolean;
   private isSaved: boolean;
 
-  private constructor(context: BatchContext, key: string, saved: Awaited<ReturnType<typeof loadCheckpoint>>) {
+  private constructor(context: BatchContext, { key, mark, saved, isSaved }: Start, deleteExpired: () => Promise<void>) {
     this.context = context;
     this.key = key;
+    this.mark = mark;
+    this.deleteExpired = deleteExpired;
     this.resumed = saved !== undefined;
-    this.isSaved = this.resumed;
+    this.isSaved = isSaved;
     this.hasWritten = this.resumed;
     this.phases = new Map(phases.map((phase, index) => [phase, new PhaseProgress(saved?.phases[index])]));
   }
 
   /**
-   * Loads an import's progress.
-   * @param key the import's identity: equal files with equal options have equal keys
+   * Loads an import's progress. A checkpoint of an epoch that has ended counts as absent: records may have been deleted
+   * or overwritten since.
+   * @param identity the import's identity: equal files with equal options have equal identities
+   * @param deleteExpired deletes checkpoints that have expired; called when this import saves its first one
    */
-  static async load(context: BatchContext, key: string): Promise<ImportProgress> {
-    const { store, stamp, onConflict } = context;
-    // Other imports must not treat overwritten records as already imported.
-    if (onConflict === 'overwrite') await deleteOtherCheckpoints(store, key);
-    return new ImportProgress(context, key, await loadCheckpoint(store, key, stamp));
+  static async load(
+    context: BatchContext,
+    identity: string,
+    deleteExpired: () => Promise<void> = async () => {},
+  ): Promise<ImportProgress> {
+    const { store, stamp } = context;
+    const key = checkpointKey(identity);
+    // The epoch is read first: one that ends between the two reads is noticed then.
+    const epoch: CheckpointEpoch = await readCheckpointEpoch(store, new Date(stamp));
+    const found = await loadCheckpoint(store, key, stamp);
+    const mark = new OverwriteMark(key, new Date(stamp), epoch);
+    const saved = found?.epoch === mark.epoch ? found : undefined;
+    return new ImportProgress(context, { key, mark, saved, isSaved: found !== undefined }, deleteExpired);
+  }
+
+  /** The store for the import's records: where records are overwritten, it sets the mark that says so. */
+  get store(): DocumentStore {
+    const { store, onConflict } = this.context;
+    return onConflict === 'overwrite' ? this.mark.watch(store) : store;
   }
 
   forPhase(phase: Phase): PhaseProgress {
@@ -67,155 +93,23 @@ export class ImportProgress {
     if (this.settledSinceSave >= RECORDS_PER_CHECKPOINT && performance.now() >= this.nextSaveAt) await this.save();
   }
 
-  /** Saves a checkpoint, unless the import has written nothing. */
+  /** Saves a checkpoint, unless the import has written nothing, or nobody could resume from it. */
   async save(): Promise<void> {
     this.settledSinceSave = 0;
     this.nextSaveAt = performance.now() + MIN_SAVE_INTERVAL_MS;
-    if (!this.hasWritten) return;
+    const { epoch } = this.mark;
+    if (!this.hasWritten || epoch === undefined) return;
+    if (!this.isSaved) await this.deleteExpired();
     this.isSaved = true;
     const states = [...this.phases.values()].map((phase) => phase.state());
-    await saveCheckpoint(this.store, { key: this.key, savedAt: this.context.stamp, phases: states });
+    const { store, stamp } = this.context;
+    await saveCheckpoint(store, this.key, { epoch, phases: states }, stamp);
   }
 
   /** Deletes the checkpoint of an import that is complete. */
   async finish(): Promise<void> {
-    if (this.isSaved) await deleteCheckpoint(this.store, this.key);
-  }
-
-  private get store(): DocumentStore {
-    return this.context.store;
-  }
-}
-
-/** A phase's progress as a checkpoint stores it. */
-export interface PhaseState {
-  /** The number of settled records, counted from the first. */
-  readonly settled: number;
-  /** Ordinals of settled records to revisit: not imported, or with an issue or warning to report. */
-  readonly revisit: readonly number[];
-}
-
-/** A phase's progress. Records are numbered in the file's order. */
-export class PhaseProgress {
-  private readonly savedSettled: number;
-  private readonly savedRevisit: ReadonlySet<number>;
-  private readonly revisit: Set<number>;
-  private settled: number;
-
-  constructor(saved: PhaseState = { settled: 0, revisit: [] }) {
-    this.savedSettled = saved.settled;
-    this.savedRevisit = new Set(saved.revisit);
-    this.revisit = new Set(saved.revisit);
-    this.settled = saved.settled;
-  }
-
-  /** Whether an earlier call imported the record without an issue or warning. */
-  isDone(ordinal: number): boolean {
-    return ordinal < this.savedSettled && !this.savedRevisit.has(ordinal);
-  }
-
-  /** Whether an earlier call imported all records of the phase. */
-  isComplete(records: number): boolean {
-    return this.savedSettled >= records && this.savedRevisit.size === 0;
-  }
-
-  /** Records that a record, and all before it, are settled. */
-  settle(ordinal: number, revisit: boolean): void {
-    this.settled = Math.max(this.settled, ordinal + 1);
-    this.mark(ordinal, revisit);
-  }
-
-  /** Marks whether to revisit a record, without settling those before it. */
-  mark(ordinal: number, revisit: boolean): void {
-    if (revisit) this.revisit.add(ordinal);
-    else this.revisit.delete(ordinal);
-  }
-
-  state(): PhaseState {
-    return { settled: this.settled, revisit: [...this.revisit] };
-  }
-}
-
-/** The saved progress of an unfinished import. */
-export interface Checkpoint {
-  /** The import's identity: the digest of its file, and its options. */
-  readonly key: string;
-  /** ISO 8601, UTC. */
-  readonly savedAt: string;
-  /** In the order of the phases. */
-  readonly phases: readonly PhaseState[];
-}
-
-const phaseState = z.object({ settled: z.int(), revisit: z.array(z.int()) });
-const checkpointSchema = z.object({ key: z.string(), savedAt: z.string(), phases: z.array(phaseState) });
-
-/** Records imported longer ago may have been changed since. */
-const MAX_AGE_MS = 24 * 3_600_000;
-/** Keeps a checkpoint small enough for a document and a quick write. */
-const MAX_REVISITS = 10_000;
-/** Limits the number of stored checkpoints. Two imports that share a slot only replace each other's checkpoint. */
-const SLOTS = 16;
-
-const slots = Array.from(
-  { length: SLOTS },
-  (_, slot): DocumentKey => ({ collection: 'instance', id: documentId('checkpoint', String(slot)) }),
-);
-
-/**
- * Loads an import's checkpoint, if it was saved within a day.
- * @param now ISO 8601, UTC
- */
-export async function loadCheckpoint(store: DocumentStore, key: string, now: string): Promise<Checkpoint | undefined> {
-  const [document] = await store.getMany([checkpointKey(key)], ['body']);
-  const checkpoint = document && parseCheckpoint(document);
-  if (checkpoint?.key !== key) return undefined;
-  return Date.parse(now) - Date.parse(checkpoint.savedAt) < MAX_AGE_MS ? checkpoint : undefined;
-}
-
-/**
- * Saves a checkpoint in place of an earlier one, unless it has too many records to revisit. Uses no transaction: a
- * process that dies within one leaves the document locked, which would delay the resumed import.
- */
-async function saveCheckpoint(store: DocumentStore, checkpoint: Checkpoint): Promise<void> {
-  if (checkpoint.phases.reduce((sum, { revisit }) => sum + revisit.length, 0) > MAX_REVISITS) return;
-  const slot = checkpointKey(checkpoint.key);
-  const fields = { body: JSON.stringify(checkpoint) };
-  if (await isApplied(store.commit([{ type: 'update', key: slot, fields }]))) return;
-  await isApplied(store.commit([{ type: 'create', key: slot, fields }]));
-}
-
-async function deleteCheckpoint(store: DocumentStore, key: string): Promise<void> {
-  await store.commit([{ type: 'delete', key: checkpointKey(key) }]);
-}
-
-/** Deletes the checkpoints of all other imports. */
-async function deleteOtherCheckpoints(store: DocumentStore, key: string): Promise<void> {
-  const documents = await store.getMany(slots, ['body']);
-  const others = slots.filter((_slot, index) => {
-    const document = documents[index];
-    return document !== undefined && parseCheckpoint(document)?.key !== key;
-  });
-  await store.commit(others.map((slot) => ({ type: 'delete', key: slot })));
-}
-
-function checkpointKey(key: string): DocumentKey {
-  const slot = slots[Number.parseInt(hash('sha256', key).slice(0, 8), 16) % SLOTS];
-  if (slot === undefined) throw new Error('no slot for the checkpoint');
-  return slot;
-}
-
-/** Parses a stored checkpoint; returns undefined for the format of another version. */
-function parseCheckpoint({ body = '' }: StoredDocument): Checkpoint | undefined {
-  return checkpointSchema.safeParse(JSON.parse(body)).data;
-}
-
-/** Whether the commit's preconditions held. If another import was faster, its checkpoint serves as well. */
-async function isApplied(commit: Promise<void>): Promise<boolean> {
-  try {
-    await commit;
-    return true;
-  } catch (error) {
-    if (error instanceof WriteConflictError) return false;
-    throw error;
+    const { store } = this.context;
+    await this.mark.remove(store);
+    if (this.isSaved) await store.commit([{ type: 'delete', key: this.key }]);
   }
 }

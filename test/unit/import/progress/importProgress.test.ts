@@ -1,13 +1,9 @@
-import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { OnConflict } from '../../../../functions/import/contract.ts';
-import {
-  ImportProgress,
-  PhaseProgress,
-  type PhaseState,
-} from '../../../../functions/import/progress/importProgress.ts';
+import { ImportProgress } from '../../../../functions/import/progress/importProgress.ts';
 import type { BatchContext } from '../../../../functions/import/write/batchContext.ts';
 import { ReservedNames } from '../../../../functions/import/write/references.ts';
+import { endCheckpointEpoch } from '../../../../shared/checkpointEpoch.ts';
 import {
   type DocumentKey,
   type DocumentStore,
@@ -48,15 +44,6 @@ async function placeOf(key: string): Promise<DocumentKey> {
   return write.key;
 }
 
-/** An import other than `key` whose checkpoint is at the same place, or at another. */
-async function otherKey(key: string, atSamePlace: boolean): Promise<string> {
-  const place = await placeOf(key);
-  for (let number = 0; number < 1_000; number++) {
-    if (((await placeOf(`${number}`)).id === place.id) === atSamePlace) return `${number}`;
-  }
-  throw new Error('a thousand imports were not enough');
-}
-
 describe('an import', () => {
   it('begins with nothing done where it has no checkpoint', async () => {
     const progress = await load(new MemoryStore());
@@ -74,25 +61,18 @@ describe('an import', () => {
     await first.save();
     const again = await load(store);
     expect(again.resumed).toBe(true);
-    expect(again.forPhase(1).state()).toEqual({ settled: 3, revisit: [1] });
+    expect(again.forPhase(1).state()).toEqual({ settled: 3, revisit: [[1, 2]] });
     expect(again.forPhase(2).state()).toEqual({ settled: 0, revisit: [] });
     expect(again.forPhase(4).state()).toEqual({ settled: 1, revisit: [] });
     expect([0, 1, 2, 3].map((ordinal) => again.forPhase(1).isDone(ordinal))).toEqual([true, false, true, false]);
   });
 
-  it.each([true, false])("does not resume from another import's checkpoint (at the same place: %s)", async (isSame) => {
+  it("does not resume from another import's checkpoint, and leaves that alone", async () => {
     const store = new MemoryStore();
-    await saveCheckpoint(store, await otherKey('key', isSame));
+    await saveCheckpoint(store, 'other');
     expect((await load(store)).resumed).toBe(false);
-  });
-
-  it('takes the place of another import whose checkpoint is there', async () => {
-    const store = new MemoryStore();
-    const other = await otherKey('key', true);
-    await saveCheckpoint(store, other);
     await saveCheckpoint(store, 'key');
-    expect([(await load(store, other)).resumed, (await load(store)).resumed]).toEqual([false, true]);
-    expect(Object.keys(store.contents())).toHaveLength(1);
+    expect([(await load(store, 'other')).resumed, (await load(store)).resumed]).toEqual([true, true]);
   });
 
   it.each([
@@ -105,23 +85,47 @@ describe('an import', () => {
   });
 
   it.each([
-    { key: 'key', savedAt: NOW },
-    { key: 'key', savedAt: NOW, phases: [{ settled: 3 }] },
-    { key: 'key', savedAt: NOW, phases: [{ settled: 3, revisit: ['1'] }] },
-    { key: 'key', savedAt: NOW, phases: [{ settled: 1.5, revisit: [] }] },
-    ['key'],
-    null,
-  ])('takes a checkpoint of another shape for none: %j', async (checkpoint) => {
+    '{"phases":[]}',
+    '{"epoch":""}',
+    '{"epoch":"","phases":[{"settled":3}]}',
+    '{"epoch":"","phases":[{"settled":3,"revisit":[1]}]}',
+    '{"epoch":"","phases":[{"settled":3,"revisit":[[1,"2"]]}]}',
+    '{"epoch":"","phases":[{"settled":1.5,"revisit":[]}]}',
+    '["key"]',
+    'null',
+    '{',
+    '',
+  ])('takes a checkpoint of another shape for none: %s', async (body) => {
     const key = await placeOf('key');
-    const store = await MemoryStore.with([{ type: 'create', key, fields: { body: JSON.stringify(checkpoint) } }]);
+    const fields = { body, expiresAt: '2026-11-22T10:00:00.000Z' };
+    const store = await MemoryStore.with([{ type: 'create', key, fields }]);
     expect((await load(store)).resumed).toBe(false);
     await saveCheckpoint(store);
     expect((await load(store)).resumed).toBe(true);
   });
 
-  it('shares sixteen places with all others', async () => {
+  it('takes a checkpoint without an expiry for none', async () => {
+    const store = new MemoryStore();
+    await saveCheckpoint(store);
+    await store.commit([{ type: 'update', key: await placeOf('key'), fields: { expiresAt: null } }]);
+    expect((await load(store)).resumed).toBe(false);
+  });
+
+  it('has a place of its own, as every other import', async () => {
     const places = await Promise.all(Array.from({ length: 200 }, (_, number) => placeOf(`${number}`)));
-    expect(new Set(places.map(({ collection, id }) => `${collection}/${id}`)).size).toBe(16);
+    expect(new Set(places.map(({ collection, id }) => `${collection}/${id}`)).size).toBe(200);
+  });
+
+  it('does not resume once records were deleted, nor does an import that ran meanwhile', async () => {
+    const store = new MemoryStore();
+    await saveCheckpoint(store);
+    const running = await load(store, 'other');
+    await store.transaction(endCheckpointEpoch);
+    settle(running, 3);
+    await running.save();
+    expect([(await load(store)).resumed, (await load(store, 'other')).resumed]).toEqual([false, false]);
+    await saveCheckpoint(store);
+    expect((await load(store)).resumed).toBe(true);
   });
 });
 
@@ -198,25 +202,37 @@ describe('a checkpoint', () => {
     expect((await load(store, 'key', '2026-11-22T09:30:00.000Z')).resumed).toBe(true);
   });
 
-  it('is not saved with more than 10,000 records to look at again, in all phases together', async () => {
+  it('is small also with a million records to look at again, each by itself', async () => {
     const store = new MemoryStore();
     const progress = await load(store);
-    settle(progress, 9_999, { written: true, revisit: true });
-    progress.settle(3, 0, { written: false, revisit: true });
+    for (let ordinal = 0; ordinal < 2_000_000; ordinal++)
+      progress.settle(1, ordinal, { written: true, revisit: ordinal % 2 === 1 || ordinal % 7 === 0 });
     await progress.save();
-    progress.settle(3, 1, { written: false, revisit: true });
+    const [saved] = Object.values(store.contents());
+    expect(saved?.body?.length).toBeLessThan(50_000);
+    const again = (await load(store)).forPhase(1);
+    expect(again.state().settled).toBe(2_000_000);
+    for (let ordinal = 1; ordinal < 2_000_000; ordinal += 2) if (again.isDone(ordinal)) throw new Error(`${ordinal}`);
+  });
+
+  it('is saved after those that have expired are deleted, once in a call', async () => {
+    const store = new MemoryStore();
+    const calls: number[] = [];
+    const progress = await ImportProgress.load(contextOf(store), 'key', async () => {
+      calls.push(store.writes.length);
+    });
+    settle(progress, 3);
     await progress.save();
-    expect(store.writes).toHaveLength(1);
-    expect((await load(store)).forPhase(3).state()).toEqual({ settled: 1, revisit: [0] });
+    await progress.save();
+    expect(calls).toEqual([0]);
   });
 
   it('is dropped at the end of its import', async () => {
     const store = new MemoryStore();
     await saveCheckpoint(store);
-    const other = await otherKey('key', false);
-    await saveCheckpoint(store, other);
+    await saveCheckpoint(store, 'other');
     await (await load(store)).finish();
-    expect([(await load(store)).resumed, (await load(store, other)).resumed]).toEqual([false, true]);
+    expect([(await load(store)).resumed, (await load(store, 'other')).resumed]).toEqual([false, true]);
   });
 
   it('is dropped by the call that saved it', async () => {
@@ -239,30 +255,101 @@ describe('a checkpoint', () => {
 });
 
 describe('an import that overwrites', () => {
-  it.each([
-    ['saved by another import', { key: 'other', savedAt: NOW, phases: [] }],
-    ['of another shape', { key: 'key' }],
-  ])('keeps its own checkpoint and drops one that is %s', async (_what, checkpoint) => {
-    const store = new MemoryStore();
-    await saveCheckpoint(store);
-    const place = await placeOf(await otherKey('key', false));
-    await store.commit([{ type: 'create', key: place, fields: { body: JSON.stringify(checkpoint) } }]);
-    expect((await load(store, 'key', NOW, 'overwrite')).resumed).toBe(true);
-    const { collection, id } = await placeOf('key');
-    expect(Object.keys(store.contents())).toEqual([`${collection}/${id}`]);
-  });
+  const record: DocumentKey = { collection: 'users', id: 'U' };
+  const withRecord = () => MemoryStore.with([{ type: 'create', key: record, fields: { body: 'a' } }]);
+  const loadOverwriting = (store: DocumentStore, key = 'overwriting', stamp = NOW) =>
+    load(store, key, stamp, 'overwrite');
+  /** Overwrites a record as a batch does. */
+  const overwrite = (progress: ImportProgress) =>
+    progress.store.transaction(async (transaction) =>
+      transaction.write([{ type: 'update', key: record, fields: { body: 'b' } }]),
+    );
+  const resumes = async (store: DocumentStore, key: string) => (await load(store, key)).resumed;
 
-  it('writes nothing where there is none', async () => {
-    const store = new MemoryStore();
-    await load(store, 'key', NOW, 'overwrite');
-    expect(store.writes).toEqual([]);
-  });
-
-  it.each(['report', 'skip'] as const)('is the only kind that drops: %s does not', async (onConflict) => {
-    const store = new MemoryStore();
+  it('voids what others saved before, with the commit that overwrites', async () => {
+    const store = await withRecord();
     await saveCheckpoint(store, 'other');
-    await load(store, 'key', NOW, onConflict);
-    expect((await load(store, 'other')).resumed).toBe(true);
+    const progress = await loadOverwriting(store);
+    expect(await resumes(store, 'other')).toBe(true);
+    await overwrite(progress);
+    expect(await resumes(store, 'other')).toBe(false);
+  });
+
+  it('voids what others save while it runs, also when it is killed', async () => {
+    const store = await withRecord();
+    const before = await load(store, 'before');
+    await overwrite(await loadOverwriting(store));
+    settle(before, 3);
+    await before.save();
+    await saveCheckpoint(store, 'after');
+    expect([await resumes(store, 'before'), await resumes(store, 'after')]).toEqual([false, false]);
+  });
+
+  it('lets others save again once it is complete, or after a day', async () => {
+    const store = await withRecord();
+    const progress = await loadOverwriting(store);
+    await overwrite(progress);
+    await saveCheckpoint(store, 'other', '2026-11-22T10:00:00.000Z');
+    expect((await load(store, 'other', '2026-11-22T10:00:00.000Z')).resumed).toBe(true);
+    await progress.finish();
+    await saveCheckpoint(store, 'third');
+    expect([await resumes(store, 'other'), await resumes(store, 'third')]).toEqual([false, true]);
+  });
+
+  it('resumes from its own checkpoint, in a later call too', async () => {
+    const store = await withRecord();
+    const progress = await loadOverwriting(store);
+    await overwrite(progress);
+    settle(progress, 3);
+    await progress.save();
+    const again = await loadOverwriting(store);
+    expect(again.resumed).toBe(true);
+    await overwrite(again);
+    await again.save();
+    const last = await loadOverwriting(store);
+    expect(last.resumed).toBe(true);
+    await last.finish();
+    await saveCheckpoint(store, 'other');
+    expect(await resumes(store, 'other')).toBe(true);
+  });
+
+  it('does not resume past a deletion between its start and its first overwrite', async () => {
+    const store = await withRecord();
+    const progress = await loadOverwriting(store);
+    await store.transaction(endCheckpointEpoch);
+    await overwrite(progress);
+    settle(progress, 3);
+    await progress.save();
+    expect((await loadOverwriting(store)).resumed).toBe(false);
+  });
+
+  it('leaves no checkpoint valid beside another one, until a day has passed', async () => {
+    const store = await withRecord();
+    const [one, two] = [await loadOverwriting(store, 'one'), await loadOverwriting(store, 'two')];
+    await overwrite(one);
+    await overwrite(two);
+    await two.finish();
+    await saveCheckpoint(store, 'other');
+    expect(await resumes(store, 'other')).toBe(false);
+    await saveCheckpoint(store, 'other', '2026-11-22T10:00:00.000Z');
+    expect((await load(store, 'other', '2026-11-22T10:00:00.000Z')).resumed).toBe(true);
+  });
+
+  it('writes nothing of that where it only creates', async () => {
+    const store = new MemoryStore();
+    const progress = await loadOverwriting(store);
+    await progress.store.transaction(async (transaction) =>
+      transaction.write([{ type: 'create', key: record, fields: { body: 'a' } }]),
+    );
+    await progress.finish();
+    expect(store.writes.map(({ key }) => key)).toEqual([record]);
+  });
+
+  it.each(['report', 'skip'] as const)('is the only kind that voids: %s does not', async (onConflict) => {
+    const store = await withRecord();
+    await saveCheckpoint(store, 'other');
+    await overwrite(await load(store, 'key', NOW, onConflict));
+    expect(await resumes(store, 'other')).toBe(true);
   });
 });
 
@@ -291,74 +378,5 @@ describe('saving a checkpoint', () => {
     const { store, tried } = failing(new Error('down'));
     await expect(saveCheckpoint(store)).rejects.toThrow('down');
     expect(tried).toEqual(['update']);
-  });
-});
-
-describe('the progress of a phase', () => {
-  it('is nothing at first', () => {
-    const progress = new PhaseProgress();
-    expect(progress.state()).toEqual({ settled: 0, revisit: [] });
-    expect(progress.isDone(0)).toBe(false);
-  });
-
-  it('takes what an earlier call has brought in for done, save what is to be looked at again', () => {
-    const progress = new PhaseProgress({ settled: 3, revisit: [1] });
-    expect([0, 1, 2, 3].map((ordinal) => progress.isDone(ordinal))).toEqual([true, false, true, false]);
-  });
-
-  it('does not take for done what this call has decided, since each record is met once', () => {
-    const progress = new PhaseProgress();
-    progress.settle(0, false);
-    expect(progress.isDone(0)).toBe(false);
-  });
-
-  it('is kept with what has something to tell, until it has no more', () => {
-    const progress = new PhaseProgress({ settled: 3, revisit: [1] });
-    progress.settle(1, false);
-    progress.settle(3, true);
-    expect(progress.state()).toEqual({ settled: 4, revisit: [3] });
-  });
-
-  it('never goes back when records of an earlier call are decided again', () => {
-    const progress = new PhaseProgress({ settled: 9, revisit: [2] });
-    progress.settle(2, true);
-    expect(progress.state()).toEqual({ settled: 9, revisit: [2] });
-  });
-
-  it('can note a record before those in front of it are decided', () => {
-    const progress = new PhaseProgress();
-    progress.mark(7, true);
-    expect(progress.state()).toEqual({ settled: 0, revisit: [7] });
-  });
-
-  it.each([
-    [{ settled: 5, revisit: [] }, 5, true],
-    [{ settled: 4, revisit: [] }, 5, false],
-    [{ settled: 5, revisit: [3] }, 5, false],
-  ])('of %j is complete for %i records: %s', (state, records, complete) => {
-    expect(new PhaseProgress(state).isComplete(records)).toBe(complete);
-  });
-
-  it('takes for done what was settled and is not to be looked at again, and is complete only with all of it', () => {
-    const anyStep = fc.record({
-      does: fc.constantFrom('settle' as const, 'mark' as const),
-      ordinal: fc.nat({ max: 9 }),
-      revisit: fc.boolean(),
-    });
-    fc.assert(
-      fc.property(fc.array(anyStep, { maxLength: 12 }), (steps) => {
-        const progress = new PhaseProgress();
-        for (const { does, ordinal, revisit } of steps) progress[does](ordinal, revisit);
-        const state: PhaseState = JSON.parse(JSON.stringify(progress.state()));
-        const resumed = new PhaseProgress(state);
-        const settled = Math.max(0, ...steps.filter(({ does }) => does === 'settle').map(({ ordinal }) => ordinal + 1));
-        const isOpen = (ordinal: number) => steps.findLast((step) => step.ordinal === ordinal)?.revisit === true;
-        const ordinals = Array.from({ length: 10 }, (_, ordinal) => ordinal);
-        const done = ordinals.map((ordinal) => ordinal < settled && !isOpen(ordinal));
-        expect(ordinals.map((ordinal) => resumed.isDone(ordinal))).toEqual(done);
-        for (const records of ordinals)
-          expect(resumed.isComplete(records)).toBe(records <= settled && !ordinals.some(isOpen));
-      }),
-    );
   });
 });

@@ -1,0 +1,118 @@
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+import type { Section } from '../../../shared/organisation/section.ts';
+import { organisationSection, sections } from '../../../shared/organisation/sections.ts';
+import {
+  type DocumentKey,
+  type DocumentStore,
+  documentId,
+  type Store,
+  WriteConflictError,
+} from '../../../shared/store/store.ts';
+import type { PhaseState } from './phaseProgress.ts';
+
+/** The saved progress of an unfinished import. */
+export interface Checkpoint {
+  /** The epoch in which it was saved (`CheckpointEpoch`). */
+  readonly epoch: string;
+  /** In the order of the phases. */
+  readonly phases: readonly PhaseState[];
+}
+
+/** Increased when checkpoints get another meaning, so that none of an older version is resumed from. */
+const FORMAT = 2;
+/** Records imported longer ago may have been changed since. */
+const MAX_AGE_MS = 24 * 3_600_000;
+
+const ordinal = z.int().nonnegative();
+const phaseState = z.object({ settled: ordinal, revisit: z.array(z.tuple([ordinal, ordinal])) });
+const checkpointSchema = z.object({ epoch: z.string(), phases: z.array(phaseState) });
+const checkpointText = z.string().transform((text, context) => {
+  try {
+    const json: unknown = JSON.parse(text);
+    return json;
+  } catch {
+    context.issues.push({ code: 'custom', message: 'malformed JSON', input: text });
+    return z.NEVER;
+  }
+});
+const storedCheckpoint = checkpointText.pipe(checkpointSchema);
+
+/**
+ * Returns the key of an import's checkpoint. Each import has its own document; software with another section table or
+ * format has other documents, since the numbers of records by phase mean something else there.
+ * @param identity the import's identity: equal files with equal options have equal identities
+ */
+export function checkpointKey(
+  identity: string,
+  table: readonly Section[] = [organisationSection, ...sections],
+): DocumentKey {
+  const digest = hash('sha256', JSON.stringify([FORMAT, table, identity]), 'base64url');
+  return { collection: 'instance', id: documentId('checkpoint', digest) };
+}
+
+/**
+ * Loads an import's checkpoint, if it was saved within a day. One that cannot be read counts as absent.
+ * @param now ISO 8601, UTC
+ */
+export async function loadCheckpoint(
+  store: DocumentStore,
+  key: DocumentKey,
+  now: string,
+): Promise<Checkpoint | undefined> {
+  const [document] = await store.getMany([key], ['body', 'expiresAt']);
+  if (document === undefined || isExpired(document.expiresAt, now)) return undefined;
+  return storedCheckpoint.safeParse(document.body).data;
+}
+
+/**
+ * Saves a checkpoint in place of an earlier one. Uses no transaction: two calls of the same import may replace each
+ * other's checkpoint, since both are true.
+ * @param now ISO 8601, UTC
+ */
+export async function saveCheckpoint(
+  store: DocumentStore,
+  key: DocumentKey,
+  checkpoint: Checkpoint,
+  now: string,
+): Promise<void> {
+  const expiresAt = new Date(Date.parse(now) + MAX_AGE_MS).toISOString();
+  const fields = { body: JSON.stringify(checkpoint), expiresAt };
+  if (await isApplied(store.commit([{ type: 'update', key, fields }]))) return;
+  await isApplied(store.commit([{ type: 'create', key, fields }]));
+}
+
+/**
+ * Deletes the checkpoints that nobody can resume from: those that have expired, and those of the first format, which had
+ * no expiry.
+ * @param now ISO 8601, UTC
+ */
+export async function deleteExpiredCheckpoints(store: Store, now: string): Promise<void> {
+  await using snapshot = await store.snapshot();
+  for await (const documents of snapshot.scan({ collection: 'instance', fields: ['expiresAt'] })) {
+    const expired = documents.filter(({ id, expiresAt }) => isCheckpoint(id) && isExpired(expiresAt, now));
+    if (expired.length === 0) continue;
+    await store.commit(expired.map(({ id }) => ({ type: 'delete', key: { collection: 'instance', id } })));
+  }
+}
+
+const [, CHECKPOINT_ID] = documentId('checkpoint', '').split('~');
+
+function isCheckpoint(id: string): boolean {
+  return CHECKPOINT_ID !== undefined && id.slice(id.indexOf('~') + 1).startsWith(CHECKPOINT_ID);
+}
+
+function isExpired(expiresAt: string | undefined, now: string): boolean {
+  return expiresAt === undefined || Date.parse(expiresAt) <= Date.parse(now);
+}
+
+/** Whether the commit's preconditions held. If another import was faster, its checkpoint serves as well. */
+async function isApplied(commit: Promise<void>): Promise<boolean> {
+  try {
+    await commit;
+    return true;
+  } catch (error) {
+    if (error instanceof WriteConflictError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto';
+import { type DocumentKey, documentId, type Reader, type Transaction } from './store/store.ts';
+
+/**
+ * The period in which checkpoints of imports are valid: a checkpoint is resumed from only in the epoch that it was saved
+ * in. Whoever deletes records ends the epoch, so that no import reports a deleted record as imported.
+ */
+export interface CheckpointEpoch {
+  /** Unique to the epoch; empty for the first one. */
+  readonly id: string;
+  /** The unfinished import that overwrites records; its own checkpoints are the only valid ones. */
+  readonly overwriter: string | undefined;
+}
+
+const epochKey: DocumentKey = { collection: 'instance', id: documentId('checkpoint epoch') };
+
+/** The mark of an import that was interrupted, and never repeated, has an effect for a day. */
+const MAX_OVERWRITING_MS = 24 * 3_600_000;
+
+/** Reads the current epoch. */
+export async function readCheckpointEpoch(reader: Reader, now: Date): Promise<CheckpointEpoch> {
+  const [stored] = await reader.getMany([epochKey], ['digest', 'ownerId', 'expiresAt']);
+  const isActive = stored?.expiresAt !== undefined && Date.parse(stored.expiresAt) > now.getTime();
+  return { id: stored?.digest ?? '', overwriter: isActive ? stored.ownerId : undefined };
+}
+
+/**
+ * Ends the current epoch within a transaction that deletes records, so that no import resumes from a checkpoint which was
+ * saved before.
+ */
+export async function endCheckpointEpoch(transaction: Transaction): Promise<void> {
+  await beginEpoch(transaction, 'same');
+}
+
+/**
+ * Ends the current epoch within a transaction of an import that begins to overwrite.
+ * @returns the new epoch's id
+ */
+export function beginOverwriting(transaction: Transaction, overwriter: string, now: Date): Promise<string> {
+  const expiresAt = new Date(now.getTime() + MAX_OVERWRITING_MS).toISOString();
+  return beginEpoch(transaction, { ownerId: overwriter, expiresAt });
+}
+
+/** Ends the current epoch within a transaction, once no import overwrites any more. */
+export async function endOverwriting(transaction: Transaction): Promise<void> {
+  await beginEpoch(transaction, 'none');
+}
+
+type Owner = 'same' | 'none' | { readonly ownerId: string; readonly expiresAt: string };
+
+async function beginEpoch(transaction: Transaction, owner: Owner): Promise<string> {
+  const [stored] = await transaction.getMany([epochKey], []);
+  const digest = randomUUID();
+  const set = typeof owner === 'object' ? owner : {};
+  const removed = owner === 'none' ? { ownerId: null, expiresAt: null } : {};
+  transaction.write([
+    stored === undefined
+      ? { type: 'create', key: epochKey, fields: { digest, ...set } }
+      : { type: 'update', key: epochKey, fields: { digest, ...set, ...removed } },
+  ]);
+  return digest;
+}
