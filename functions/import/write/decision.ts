@@ -1,7 +1,7 @@
 import { createRecord, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
-import { documentPath } from '../../../shared/store/store.ts';
 import { sectionPartition } from '../../../shared/organisation/section.ts';
 import type { DocumentKey, StoredDocument, Transaction, Write } from '../../../shared/store/store.ts';
+import { documentPath } from '../../../shared/store/store.ts';
 import type { OnConflict } from '../contract.ts';
 import { type BatchContext, isOfThisImport, isWritten, type Outcome } from './batchContext.ts';
 import { canOverwrite, comparedFields, heldClaims, isEqual, overwriteRecord, overwrittenFields } from './comparison.ts';

@@ -1,7 +1,12 @@
-import { documentPath } from '../../../shared/store/store.ts';
 import { organisationSection, sections } from '../../../shared/organisation/sections.ts';
 import { fieldNames } from '../../../shared/store/documentFields.ts';
-import { type Collection, collections, type Store, type StoredDocument } from '../../../shared/store/store.ts';
+import {
+  type Collection,
+  collections,
+  documentPath,
+  type Store,
+  type StoredDocument,
+} from '../../../shared/store/store.ts';
 import { scanAll } from './documents.ts';
 
 /** Everything that a database holds at one moment. */

@@ -2,10 +2,9 @@ import { hash } from 'node:crypto';
 import { isJsonObject, type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
 import { InvalidRecordError, readRecord, toRecord } from '../../../shared/organisation/record.ts';
 import { planRecord, planReferences, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
-import { documentPath } from '../../../shared/store/store.ts';
 import { type Reference, sectionPartition } from '../../../shared/organisation/section.ts';
 import { organisationSection, sections } from '../../../shared/organisation/sections.ts';
-import { type Collection, documentId, type StoredDocument } from '../../../shared/store/store.ts';
+import { type Collection, documentId, documentPath, type StoredDocument } from '../../../shared/store/store.ts';
 import { type Database, recordCollections } from './database.ts';
 
 const MEMBERS_OF_INSTANCE = 'instanceMembers';

@@ -56,7 +56,11 @@ export class MemoryStore implements DocumentStore {
 
   /** Runs `work` twice, as after a conflict with another writer, and commits the writes of the second run. */
   async transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
-    await work({ getMany: async (keys, fields = fieldNames) => this.find(keys, fields), write: () => {}, hold: () => {} });
+    await work({
+      getMany: async (keys, fields = fieldNames) => this.find(keys, fields),
+      write: () => {},
+      hold: () => {},
+    });
     const writes: Write[] = [];
     const result = await work({
       getMany: (keys, fields) => this.getMany(keys, fields),

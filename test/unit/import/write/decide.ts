@@ -4,8 +4,8 @@ import { decideBatch } from '../../../../functions/import/write/decision.ts';
 import { ReservedNames } from '../../../../functions/import/write/references.ts';
 import { readRecord } from '../../../../shared/organisation/record.ts';
 import { createWrites, planRecord, type RecordPlan } from '../../../../shared/organisation/recordPlan.ts';
-import { documentPath } from '../../../../shared/store/store.ts';
 import type { DocumentKey } from '../../../../shared/store/store.ts';
+import { documentPath } from '../../../../shared/store/store.ts';
 import { sectionNamed } from '../../../support/fixtures/sectionNamed.ts';
 import { MemoryStore } from '../../../support/stores/memoryStore.ts';
 

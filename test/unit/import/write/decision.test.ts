@@ -4,8 +4,8 @@ import { ClaimLedger, decideBatch } from '../../../../functions/import/write/dec
 import { hashPassword } from '../../../../shared/auth/password.ts';
 import { storedFields } from '../../../../shared/organisation/record.ts';
 import { createRecord, createWrites, type RecordPlan } from '../../../../shared/organisation/recordPlan.ts';
-import { documentPath } from '../../../../shared/store/store.ts';
 import type { DocumentKey, StoredDocument, Write } from '../../../../shared/store/store.ts';
+import { documentPath } from '../../../../shared/store/store.ts';
 import { MemoryStore } from '../../../support/stores/memoryStore.ts';
 import {
   claimKeys,
