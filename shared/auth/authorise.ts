@@ -17,6 +17,11 @@ const blockedStates: ReadonlySet<string> = new Set([
   'USER_STATE_DELETED',
 ]);
 
+/** Whether a user's state suspends the user's tokens. */
+export function isBlocked(state: string | undefined): boolean {
+  return blockedStates.has(state ?? '');
+}
+
 /**
  * Authenticates the caller by the Authorization header (specification 5.1, zitadel 6.5).
  * @throws IdentityError UNAUTHENTICATED
@@ -31,7 +36,7 @@ export async function authenticate(store: Store, authorization: string | undefin
   if (!matchesDigest(token, stored.digest)) throw tokenInvalid();
   if (stored.expiresAt !== undefined && Date.parse(stored.expiresAt) <= now.getTime()) throw tokenInvalid();
   const [user] = await store.getMany([userKey(stored.ownerId)], ['state']);
-  if (user === undefined || blockedStates.has(user.state ?? '')) throw tokenInvalid();
+  if (user === undefined || isBlocked(user.state)) throw tokenInvalid();
   return { userId: stored.ownerId };
 }
 
@@ -62,6 +67,7 @@ export function parseRoles(membership: StoredDocument | undefined): readonly str
 /**
  * Checks by the Authorization header that the caller holds a permission on the instance (specification 5, zitadel 6.5).
  * Must run before any other check of the request, so that unauthorised callers learn nothing from its errors.
+ * @returns the caller
  * @throws IdentityError UNAUTHENTICATED, PERMISSION_DENIED
  */
 export async function requirePermission(
@@ -69,9 +75,10 @@ export async function requirePermission(
   authorization: string | undefined,
   permission: Permission,
   now: Date,
-): Promise<void> {
+): Promise<Caller> {
   const caller = await authenticate(store, authorization, now);
   await authorise(store, caller, permission);
+  return caller;
 }
 
 /**
