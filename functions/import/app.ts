@@ -23,14 +23,14 @@ export function routes(ports: ImportPorts): readonly Route[] {
     {
       ...importEndpoint,
       handler: async (context) => {
-        await requirePermission(store, context.req.header('authorization'), 'iam.write', now());
-        return Response.json(await runImport(ports, context.req.raw));
+        const caller = await requirePermission(store, context.req.header('authorization'), 'iam.write', now());
+        return Response.json(await runImport(ports, context.req.raw, caller.userId));
       },
     },
   ];
 }
 
-async function runImport(ports: ImportPorts, request: Request): Promise<ImportResponse> {
+async function runImport(ports: ImportPorts, request: Request, callerId: string): Promise<ImportResponse> {
   using call = callSignal(request.signal, ports.maxTimeoutMs);
   const limits = { maxBytes: ports.maxRequestBytes, memoryBytes: MEMORY_BYTES, directory: tmpdir() };
   const body = await receiveBody(request, { ...limits, adviceIfLarger: ADVICE_IF_LARGER, signal: call.signal });
@@ -39,7 +39,7 @@ async function runImport(ports: ImportPorts, request: Request): Promise<ImportRe
     const { timeout, withKeys, onConflict, dryRun } = envelope.request;
     if (timeout !== undefined) call.limit(parseDuration(timeout, ports.maxTimeoutMs));
     const source = await findSource(envelope, body, ports.objectStorage, call.signal);
-    const options = { withKeys, onConflict, dryRun };
+    const options = { withKeys, onConflict, dryRun, callerId };
     return await importOrganisations(ports.store, source, options, uniqueStamp(ports.now()), call.signal);
   } finally {
     await body.close();

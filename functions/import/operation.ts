@@ -1,9 +1,10 @@
+import { userKey } from '../../shared/auth/authorise.ts';
 import { deadlineExceeded } from '../../shared/errors/errors.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { phases, type Section } from '../../shared/organisation/section.ts';
 import { organisationSection, sections } from '../../shared/organisation/sections.ts';
 import { openOverlay } from '../../shared/store/overlay.ts';
-import type { Collection, DocumentStore, Store } from '../../shared/store/store.ts';
+import { type Collection, type DocumentStore, documentPath, type Store } from '../../shared/store/store.ts';
 import type { ImportResponse, OnConflict } from './contract.ts';
 import { type ExportFileSource, type Inspection, inspect } from './inspect/inspection.ts';
 import { deleteExpiredCheckpoints } from './progress/checkpoint.ts';
@@ -22,6 +23,8 @@ export interface ImportOptions {
   readonly onConflict?: OnConflict;
   /** Whether the import reports its outcome without writing. */
   readonly dryRun?: boolean;
+  /** The id of the calling user, whom the import must not lock out. */
+  readonly callerId?: string;
 }
 
 /** The collections of records whose content references check, not only their existence. */
@@ -60,16 +63,17 @@ async function importInto(
   signal: AbortSignal,
   deleteExpired?: () => Promise<void>,
 ): Promise<ImportResponse> {
-  const { onConflict = 'report', dryRun = false } = options;
+  const { onConflict = 'report', dryRun = false, callerId } = options;
   const reservedNames = new ReservedNames(store);
-  const start: BatchContext = { store, stamp, onConflict, reservedNames, batches: 0, expectExisting: false };
+  const own = callerId === undefined ? {} : { callerPath: documentPath(userKey(callerId)) };
+  const start: BatchContext = { store, stamp, onConflict, reservedNames, ...own, batches: 0, expectExisting: false };
   const report = new ImportReport();
   let inspection: Inspection | undefined;
   try {
     inspection = await inspect(source, signal);
     const progress = await ImportProgress.load(start, importIdentity(inspection, options), deleteExpired);
     const context: BatchContext = { ...start, store: progress.store };
-    const targets = await writeOrganisations(context, inspection.organisations, report);
+    const targets = await writeOrganisations(context, inspection.organisations, report, signal);
     await writePhases({ context, source, targets, report, progress, signal }, inspection, options);
     await progress.finish();
     countNotCarried(inspection, options, report);

@@ -27,6 +27,11 @@ const blockedStates: ReadonlySet<string> = new Set([
 /** The organisation states that suspend the tokens of all its users. */
 const blockedOrganisationStates: ReadonlySet<string> = new Set(['ORG_STATE_INACTIVE', 'ORG_STATE_REMOVED']);
 
+/** Whether a user's state suspends the user's tokens. */
+export function isBlocked(state: string | undefined): boolean {
+  return blockedStates.has(state ?? '');
+}
+
 /**
  * Authenticates the caller by the Authorization header (specification 5.1, zitadel 6.5).
  * @throws IdentityError UNAUTHENTICATED; PERMISSION_DENIED for a user of an inactive or removed organisation
@@ -41,7 +46,7 @@ export async function authenticate(store: Store, authorization: string | undefin
   if (!matchesDigest(token, stored.digest)) throw tokenInvalid();
   if (stored.expiresAt !== undefined && Date.parse(stored.expiresAt) <= now.getTime()) throw tokenInvalid();
   const [user] = await store.getMany([userKey(stored.ownerId)], ['state', 'orgId']);
-  if (user === undefined || blockedStates.has(user.state ?? '')) throw tokenInvalid();
+  if (user === undefined || isBlocked(user.state)) throw tokenInvalid();
   const [organisation] = await store.getMany([organisationKey(user.orgId ?? '')], ['state']);
   if (blockedOrganisationStates.has(organisation?.state ?? '')) throw organisationInactive();
   return { userId: stored.ownerId };
@@ -74,6 +79,7 @@ export function parseRoles(membership: StoredDocument | undefined): readonly str
 /**
  * Checks by the Authorization header that the caller holds a permission on the instance (specification 5, zitadel 6.5).
  * Must run before any other check of the request, so that unauthorised callers learn nothing from its errors.
+ * @returns the caller
  * @throws IdentityError UNAUTHENTICATED, PERMISSION_DENIED
  */
 export async function requirePermission(
@@ -81,9 +87,10 @@ export async function requirePermission(
   authorization: string | undefined,
   permission: Permission,
   now: Date,
-): Promise<void> {
+): Promise<Caller> {
   const caller = await authenticate(store, authorization, now);
   await authorise(store, caller, permission);
+  return caller;
 }
 
 /**

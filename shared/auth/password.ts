@@ -5,6 +5,8 @@ const derive = promisify(argon2);
 
 // OWASP's parameters for argon2id: 19 MiB, two passes, one lane.
 const PARAMETERS = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 };
+/** One of libuv's four threads stays free: passwords must delay neither files nor compression nor look-ups of names. */
+const MAX_DERIVATIONS = 3;
 const ENCODED = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
 /** Hashes a clear password with argon2id and a random salt, in PHC's string format. */
@@ -22,8 +24,19 @@ export async function verifyPassword(password: string, encoded: string): Promise
   return expected.length === actual.length && timingSafeEqual(expected, actual);
 }
 
+let derivations = 0;
+const waiting: (() => void)[] = [];
+
 async function deriveTag(password: string, nonce: Buffer): Promise<Buffer> {
-  return Buffer.from(await derive('argon2id', { message: password, nonce, ...PARAMETERS }));
+  if (derivations < MAX_DERIVATIONS) derivations++;
+  else await new Promise<void>((resolve) => waiting.push(resolve));
+  try {
+    return Buffer.from(await derive('argon2id', { message: password, nonce, ...PARAMETERS }));
+  } finally {
+    const next = waiting.shift();
+    if (next === undefined) derivations--;
+    else next();
+  }
 }
 
 function encode(bytes: Buffer): string {

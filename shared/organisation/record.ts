@@ -109,6 +109,8 @@ export interface OrganisationRecord {
   /** A clear password from the export file, to be hashed before it is stored. */
   readonly clearPassword: string | undefined;
   readonly state: string | undefined;
+  /** Whether the export file has the state; otherwise it is derived. */
+  readonly hasState: boolean;
   readonly otpEmail: boolean;
 }
 
@@ -136,6 +138,7 @@ export function readRecord(section: Section, value: unknown, orgId: string, chec
 
 /** Creates a record from canonical JSON. Normalises `json` in place and removes its credentials. */
 export function toRecord(section: Section, json: JsonObject, orgId: string, otpEmail: boolean): OrganisationRecord {
+  const hasState = (json.state ?? json.orgState) !== undefined;
   section.normalise?.(json, orgId);
   const credentials: { [Field in Credential['field']]?: string } = {};
   for (const { path, field } of section.credentials ?? []) {
@@ -152,6 +155,7 @@ export function toRecord(section: Section, json: JsonObject, orgId: string, otpE
     credentials,
     clearPassword: credentials.passwordHash === undefined ? clearPassword : undefined,
     state: typeof state === 'string' ? state : undefined,
+    hasState,
     otpEmail,
   };
 }

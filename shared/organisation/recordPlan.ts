@@ -5,7 +5,7 @@ import { type OrganisationRecord, storedFields } from './record.ts';
 import type { RecordIssue, Reference, ReservedName, UniqueName } from './section.ts';
 
 /** A name that a record claims, and the issue when another record has claimed it. */
-interface PlannedClaim {
+export interface PlannedClaim {
   readonly key: DocumentKey;
   readonly taken: RecordIssue;
 }

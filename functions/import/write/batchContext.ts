@@ -1,3 +1,4 @@
+import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/section.ts';
 import type { DocumentStore, StoredDocument } from '../../../shared/store/store.ts';
 import type { OnConflict } from '../contract.ts';
@@ -13,6 +14,14 @@ export function isWritten({ kind }: Outcome): boolean {
   return kind === 'created' || kind === 'overwritten';
 }
 
+/** A record to write, and its position in the file. */
+export interface PlacedPlan {
+  readonly organisation: number;
+  /** The record's position among the records of its phase. */
+  readonly ordinal: number;
+  readonly plan: RecordPlan;
+}
+
 /** The state that the batches of one import share. */
 export interface BatchContext {
   readonly store: DocumentStore;
@@ -20,6 +29,8 @@ export interface BatchContext {
   readonly stamp: string;
   readonly onConflict: OnConflict;
   readonly reservedNames: ReservedNames;
+  /** The path of the calling user's record. */
+  readonly callerPath?: string;
   /** The number of batches so far. */
   batches: number;
   /** Whether the last batch met existing records, so that reading first is cheaper than attempting creation. */

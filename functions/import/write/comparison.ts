@@ -1,15 +1,17 @@
 import { verifyPassword } from '../../../shared/auth/password.ts';
-import { isJsonObject, valueAt } from '../../../shared/json/jsonObject.ts';
-import { type OrganisationRecord, storedFields, toRecord } from '../../../shared/organisation/record.ts';
+import { isJsonObject, type JsonObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
+import { serialise, storedFields, toRecord } from '../../../shared/organisation/record.ts';
 import { planRecord, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
+import { sectionPartition } from '../../../shared/organisation/section.ts';
 import type { FieldName } from '../../../shared/store/documentFields.ts';
-import type { DocumentKey, StoredDocument, Write } from '../../../shared/store/store.ts';
+import { type DocumentKey, documentPath, type StoredDocument, type Write } from '../../../shared/store/store.ts';
 
 /** The fields by which a stored record is compared with an imported one. */
 export const comparedFields: readonly FieldName[] = [
   'partition',
   'orgId',
   'digest',
+  'state',
   'passwordHash',
   'totpSeed',
   'clientSecret',
@@ -18,20 +20,67 @@ export const comparedFields: readonly FieldName[] = [
   'changedAt',
 ];
 
-/** Whether the stored record equals the imported one. Credentials that the imported record lacks are not compared. */
-export async function isEqual(record: OrganisationRecord, stored: StoredDocument): Promise<boolean> {
-  if (!hasSameContent(record, stored)) return false;
-  return record.clearPassword === undefined || verifyPassword(record.clearPassword, stored.passwordHash ?? '');
+/** The comparison of a batch's records with stored ones. Each password is derived once for as long as the hash stays. */
+export class BatchComparison {
+  private readonly passwords = new Map<RecordPlan, { readonly hash: string; readonly isEqual: boolean }>();
+
+  /** Compares clear passwords with stored hashes, in parallel, where `isEqual` depends on them. */
+  async comparePasswords(pairs: readonly (readonly [RecordPlan, StoredDocument | undefined])[]): Promise<void> {
+    const comparisons: Promise<void>[] = [];
+    for (const [plan, stored] of pairs) {
+      // Promises are expensive here: create one only where it is needed.
+      if (plan.record.clearPassword === undefined || stored === undefined || !hasSameContent(plan, stored)) continue;
+      if (this.passwords.get(plan)?.hash !== hashOf(stored)) comparisons.push(this.comparePassword(plan, stored));
+    }
+    await Promise.all(comparisons);
+  }
+
+  /**
+   * Whether the stored record equals the imported one. Credentials and a state that the export file lacks are not
+   * compared. `comparePasswords` must have seen both records.
+   */
+  isEqual(plan: RecordPlan, stored: StoredDocument): boolean {
+    if (!hasSameContent(plan, stored)) return false;
+    if (plan.record.clearPassword === undefined) return true;
+    const compared = this.passwords.get(plan);
+    if (compared?.hash !== hashOf(stored)) throw new Error(`${documentPath(plan.key)}: the password was not compared`);
+    return compared.isEqual;
+  }
+
+  private async comparePassword(plan: RecordPlan, stored: StoredDocument): Promise<void> {
+    const hash = hashOf(stored);
+    const isEqual = await verifyPassword(plan.record.clearPassword ?? '', hash);
+    this.passwords.set(plan, { hash, isEqual });
+  }
 }
 
-/** Whether the records are equal, as in `isEqual`, except for a clear-text password. */
-export function hasSameContent(record: OrganisationRecord, stored: StoredDocument): boolean {
-  if (stored.digest !== record.digest || stored.orgId !== record.orgId) return false;
+function hashOf({ passwordHash = '' }: StoredDocument): string {
+  return passwordHash;
+}
+
+/** Whether the records are equal except for a clear-text password. */
+function hasSameContent(plan: RecordPlan, stored: StoredDocument): boolean {
+  if (!isSameRecord(plan, stored)) return false;
+  const { record } = withStoredState(plan, stored);
+  if (stored.digest !== record.digest) return false;
   if (record.otpEmail && stored.otpEmail !== true) return false;
   const { passwordHash, totpSeed, clientSecret } = record.credentials;
   if (passwordHash !== undefined && passwordHash !== stored.passwordHash) return false;
   if (totpSeed !== undefined && totpSeed !== stored.totpSeed) return false;
   return clientSecret === undefined || clientSecret === stored.clientSecret;
+}
+
+/** Whether the stored record belongs to the same organisation and section, so that it may be overwritten. */
+export function isSameRecord({ record }: RecordPlan, stored: StoredDocument): boolean {
+  return stored.orgId === record.orgId && stored.partition === sectionPartition(record.orgId, record.section);
+}
+
+/** Returns the record to store: with the stored state, if the export file has none. */
+export function withStoredState(plan: RecordPlan, { state }: StoredDocument): RecordPlan {
+  const { record } = plan;
+  if (record.hasState || state === undefined || record.state === undefined || state === record.state) return plan;
+  const json = { ...record.json, ...(record.json.orgState === undefined ? { state } : { orgState: state }) };
+  return { ...plan, record: { ...record, json, ...serialise(json), state } };
 }
 
 /** The fields to read before a record is overwritten, in addition to the compared ones. */
@@ -43,6 +92,15 @@ export function canOverwrite({ record }: RecordPlan, stored: StoredDocument): bo
   return fixed === undefined || (valueAt(record.json, fixed) ?? false) === (valueAt(parseBody(stored), fixed) ?? false);
 }
 
+/** Whether the imported record keeps the stored one's names that an organisation can reserve. */
+export function keepsReservedNames({ record }: RecordPlan, stored: StoredDocument): boolean {
+  const previous = parseBody(stored);
+  const nameIn = (json: JsonObject, path: string) => textAt(json, path, record.orgId).toLowerCase();
+  return (record.section.reserved ?? []).every(
+    ({ suffixOf }) => nameIn(previous, suffixOf) === nameIn(record.json, suffixOf),
+  );
+}
+
 /** Returns the claims that a stored record may hold, whatever its organisation's domain policy was at the time. */
 export function heldClaims({ record }: RecordPlan, stored: StoredDocument | undefined): DocumentKey[] {
   if (stored?.body === undefined) return [];
@@ -50,10 +108,11 @@ export function heldClaims({ record }: RecordPlan, stored: StoredDocument | unde
   return [false, true].flatMap((byDomain) => planRecord(previous, byDomain).claims.map(({ key }) => key));
 }
 
-/** Creates the write that overwrites a record. Credentials and factors that the imported record lacks are kept. */
-export function overwriteRecord({ record, key }: RecordPlan, stored: StoredDocument, changedAt: string) {
+/** Creates the write that overwrites a record. A state, credentials and factors that the export file lacks are kept. */
+export function overwriteRecord(plan: RecordPlan, stored: StoredDocument, changedAt: string) {
+  const { record, key } = withStoredState(plan, stored);
   const sequence = (stored.sequence ?? 0) + 1;
-  const fields = { state: null, ...storedFields(record), sequence, changedAt };
+  const fields = { ...storedFields(record), sequence, changedAt };
   return { type: 'update', key, fields } satisfies Write;
 }
 

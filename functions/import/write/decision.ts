@@ -1,48 +1,102 @@
+import { isBlocked } from '../../../shared/auth/authorise.ts';
 import { createRecord, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
-import { sectionPartition } from '../../../shared/organisation/section.ts';
-import type { DocumentKey, StoredDocument, Transaction, Write } from '../../../shared/store/store.ts';
-import { documentPath } from '../../../shared/store/store.ts';
+import type { RecordIssue } from '../../../shared/organisation/section.ts';
+import {
+  type DocumentKey,
+  documentPath,
+  type StoredDocument,
+  type Transaction,
+  type Write,
+} from '../../../shared/store/store.ts';
 import type { OnConflict } from '../contract.ts';
 import { type BatchContext, isOfThisImport, isWritten, type Outcome } from './batchContext.ts';
-import { canOverwrite, comparedFields, heldClaims, isEqual, overwriteRecord, overwrittenFields } from './comparison.ts';
+import { type Claimant, ClaimLedger } from './claims.ts';
+import {
+  type BatchComparison,
+  canOverwrite,
+  comparedFields,
+  heldClaims,
+  isSameRecord,
+  keepsReservedNames,
+  overwriteRecord,
+  overwrittenFields,
+  withStoredState,
+} from './comparison.ts';
 
-/** A record's outcome and its write, which is undefined if an earlier attempt of the same batch wrote the record. */
+/** The records of a batch that are not decided yet. */
+export interface UndecidedBatch {
+  /** The records to compare, each with the record to write, whose password is hashed. */
+  readonly records: ReadonlyMap<RecordPlan, RecordPlan>;
+  /** The records whose names another organisation reserves, each with its issue. */
+  readonly reserved: ReadonlyMap<RecordPlan, RecordIssue>;
+  readonly comparison: BatchComparison;
+}
+
+/**
+ * A record's outcome and its write, which is undefined if an earlier attempt of the same batch wrote the record. A record
+ * to write can still fail for a name.
+ */
 interface Decision {
   readonly outcome: Outcome;
   readonly write: 'create' | 'overwrite' | undefined;
 }
 
+/** A record to write if its names are free. */
+interface Candidate extends Claimant {
+  readonly stored: StoredDocument | undefined;
+  readonly decision: Decision;
+}
+
 /**
- * Decides a batch record by record, in one transaction.
- * @param hashed the records to compare, each with the record to write, whose password is hashed
+ * Decides a batch record by record, in one transaction. Names are assigned over the batch as a whole.
  * @param stamp the creation and change date of the batch's records
  */
 export function decideBatch(
   context: BatchContext,
-  hashed: ReadonlyMap<RecordPlan, RecordPlan>,
+  batch: UndecidedBatch,
   stamp: string,
 ): Promise<Map<RecordPlan, Outcome>> {
   return context.store.transaction(async (transaction) => {
-    const documents = await readStored(transaction, [...hashed.keys()], context.onConflict);
+    const plans = [...batch.records.keys()];
+    const documents = await readStored(transaction, plans, context.onConflict);
+    const storedOf = (plan: RecordPlan) => documents.get(documentPath(plan.key));
+    await batch.comparison.comparePasswords(plans.map((plan) => [plan, storedOf(plan)]));
     const ledger = new ClaimLedger(documents);
     const outcomes = new Map<RecordPlan, Outcome>();
     const written = new Set<string>();
-    for (const [plan, hashedPlan] of hashed) {
-      const owner = documentPath(plan.key);
-      const stored = documents.get(owner);
-      const decision = await decideRecord(context, plan, stored, ledger, written.has(owner) ? undefined : stamp);
-      outcomes.set(plan, decision.outcome);
-      if (isWritten(decision.outcome)) written.add(owner);
-      const write = toWrite(decision, hashedPlan, stored, stamp);
-      if (write === undefined) continue;
-      transaction.write([write]);
-      for (const key of releasedClaims(decision, plan, stored)) ledger.release(key, owner);
-      for (const { key } of plan.claims) ledger.take(key, { orgId: plan.record.orgId, ownerId: owner });
-      documents.set(owner, { id: plan.key.id, ...createRecord(hashedPlan, stamp).fields });
+    for (const round of withoutDuplicates(plans)) {
+      const candidates: Candidate[] = [];
+      for (const plan of round) {
+        const stored = storedOf(plan);
+        const isDuplicate = written.has(documentPath(plan.key));
+        const decision = isDuplicate ? failExisting(plan) : decideRecord(context, batch, plan, stored, stamp);
+        outcomes.set(plan, decision.outcome);
+        if (decision.write !== undefined) candidates.push({ plan, held: heldClaims(plan, stored), stored, decision });
+      }
+      const blocked = ledger.assign(candidates);
+      for (const [{ plan }, { taken }] of blocked) outcomes.set(plan, { kind: 'failed', issue: taken });
+      const placed = candidates.filter((candidate) => !blocked.has(candidate));
+      transaction.write(placed.flatMap((candidate) => toWrite(candidate, batch, stamp)));
+      for (const [plan, outcome] of outcomes) if (isWritten(outcome)) written.add(documentPath(plan.key));
     }
     transaction.write(ledger.writes());
     return outcomes;
   });
+}
+
+/** Splits records into rounds in which no two records have the same key, in the records' order. */
+function withoutDuplicates(plans: readonly RecordPlan[]): RecordPlan[][] {
+  const seen = new Map<string, number>();
+  const rounds: RecordPlan[][] = [];
+  for (const plan of plans) {
+    const path = documentPath(plan.key);
+    const number = seen.get(path) ?? 0;
+    seen.set(path, number + 1);
+    const round = rounds[number] ?? [];
+    round.push(plan);
+    rounds[number] = round;
+  }
+  return rounds;
 }
 
 /** Reads the documents stored under the records' keys and claims, by `documentPath`. */
@@ -70,48 +124,54 @@ async function readStored(
 }
 
 /**
- * Decides one record.
- * @param ownStamp the date that an earlier attempt of this batch stored; undefined for a duplicate in the batch
+ * Decides one record, without regard to its names.
+ * @param ownStamp the date that an earlier attempt of this batch stored
  */
-async function decideRecord(
+function decideRecord(
   context: BatchContext,
+  batch: UndecidedBatch,
   plan: RecordPlan,
   stored: StoredDocument | undefined,
-  ledger: ClaimLedger,
-  ownStamp: string | undefined,
-): Promise<Decision> {
-  if (stored === undefined) return failIfTaken(plan, ledger, { outcome: { kind: 'created' }, write: 'create' });
-  const equal = await isEqual(plan.record, stored);
+  ownStamp: string,
+): Decision {
+  if (stored === undefined) {
+    const issue = batch.reserved.get(plan);
+    return issue === undefined ? { outcome: { kind: 'created' }, write: 'create' } : fail(issue);
+  }
+  const equal = batch.comparison.isEqual(plan, stored);
   if (equal && stored.createdAt === ownStamp) return withoutWrite({ kind: 'created' });
   if (equal && stored.changedAt === ownStamp) return withoutWrite({ kind: 'overwritten' });
   if (isOfThisImport(context, stored)) return failExisting(plan);
   if (equal) return withoutWrite({ kind: 'unchanged' });
-  return decideConflict(context.onConflict, plan, stored, ledger);
+  // Under another organisation or section, a record is always reported.
+  if (!isSameRecord(plan, stored) || context.onConflict === 'report') return failExisting(plan);
+  if (context.onConflict === 'skip') return withoutWrite({ kind: 'skipped' });
+  return decideOverwriting(context, batch, plan, stored);
 }
 
-/** Decides a record that exists with other content. Under another organisation or section it is always reported. */
-function decideConflict(
-  onConflict: OnConflict,
+/** The issue of a record that would lock the calling user out of the instance, in the middle of the import. */
+export const OWN_STATE: RecordIssue = { id: 'IMPORT-ownState', key: 'Errors.User.OwnState' };
+
+function decideOverwriting(
+  { callerPath }: BatchContext,
+  { reserved }: UndecidedBatch,
   plan: RecordPlan,
   stored: StoredDocument,
-  ledger: ClaimLedger,
 ): Decision {
-  const { record } = plan;
-  const isSameRecord = stored.partition === sectionPartition(record.orgId, record.section);
-  if (!isSameRecord || onConflict === 'report') return failExisting(plan);
-  if (onConflict === 'skip') return withoutWrite({ kind: 'skipped' });
   if (!canOverwrite(plan, stored)) return failExisting(plan);
-  return failIfTaken(plan, ledger, { outcome: { kind: 'overwritten' }, write: 'overwrite' });
-}
-
-function failIfTaken(plan: RecordPlan, ledger: ClaimLedger, decision: Decision): Decision {
-  const owner = documentPath(plan.key);
-  const claim = plan.claims.find(({ key }) => ledger.isHeldByAnother(key, owner));
-  return claim === undefined ? decision : withoutWrite({ kind: 'failed', issue: claim.taken });
+  const issue = reserved.get(plan);
+  if (issue !== undefined && !keepsReservedNames(plan, stored)) return fail(issue);
+  const isOwn = callerPath === documentPath(plan.key);
+  if (isOwn && isBlocked(withStoredState(plan, stored).record.state)) return fail(OWN_STATE);
+  return { outcome: { kind: 'overwritten' }, write: 'overwrite' };
 }
 
 function failExisting({ record }: RecordPlan): Decision {
-  return withoutWrite({ kind: 'failed', issue: record.section.error.exists });
+  return fail(record.section.error.exists);
+}
+
+function fail(issue: RecordIssue): Decision {
+  return withoutWrite({ kind: 'failed', issue });
 }
 
 function withoutWrite(outcome: Outcome): Decision {
@@ -119,62 +179,11 @@ function withoutWrite(outcome: Outcome): Decision {
 }
 
 function toWrite(
-  { write }: Decision,
-  plan: RecordPlan,
-  stored: StoredDocument | undefined,
+  { plan, stored, decision: { write } }: Candidate,
+  { records }: UndecidedBatch,
   stamp: string,
-): Write | undefined {
-  if (write === 'create') return createRecord(plan, stamp);
-  return write === 'overwrite' && stored !== undefined ? overwriteRecord(plan, stored, stamp) : undefined;
-}
-
-function releasedClaims({ write }: Decision, plan: RecordPlan, stored: StoredDocument | undefined): DocumentKey[] {
-  return write === 'overwrite' ? heldClaims(plan, stored) : [];
-}
-
-interface Holder {
-  readonly orgId: string;
-  readonly ownerId: string;
-}
-
-/** The holders of unique names during a transaction, and the writes that apply their changes. */
-export class ClaimLedger {
-  private readonly before: ReadonlyMap<string, StoredDocument>;
-  private readonly after = new Map<string, { key: DocumentKey; holder: Holder | undefined }>();
-
-  /** @param before the stored claims, by `documentPath` */
-  constructor(before: ReadonlyMap<string, StoredDocument>) {
-    this.before = before;
-  }
-
-  /** Whether anyone but `ownerId` holds the name. */
-  isHeldByAnother(key: DocumentKey, ownerId: string): boolean {
-    const holder = this.findHolder(key);
-    return holder !== undefined && holder !== ownerId;
-  }
-
-  take(key: DocumentKey, holder: Holder): void {
-    this.after.set(documentPath(key), { key, holder });
-  }
-
-  /** Releases a name, if `ownerId` holds it. */
-  release(key: DocumentKey, ownerId: string): void {
-    if (this.findHolder(key) === ownerId) this.after.set(documentPath(key), { key, holder: undefined });
-  }
-
-  /** Returns the writes that apply the changes, at most one per name. */
-  writes(): Write[] {
-    return [...this.after].flatMap(([name, { key, holder }]): Write[] => {
-      const stored = this.before.get(name);
-      if (holder === undefined) return stored === undefined ? [] : [{ type: 'delete', key }];
-      if (stored === undefined) return [{ type: 'create', key, fields: { ...holder } }];
-      return stored.ownerId === holder.ownerId ? [] : [{ type: 'update', key, fields: { ...holder } }];
-    });
-  }
-
-  private findHolder(key: DocumentKey): string | undefined {
-    const name = documentPath(key);
-    const changed = this.after.get(name);
-    return changed === undefined ? this.before.get(name)?.ownerId : changed.holder?.ownerId;
-  }
+): Write[] {
+  const hashed = records.get(plan) ?? plan;
+  if (write === 'create') return [createRecord(hashed, stamp)];
+  return write === 'overwrite' && stored !== undefined ? [overwriteRecord(hashed, stored, stamp)] : [];
 }

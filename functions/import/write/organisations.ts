@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { isJsonObject, type JsonObject } from '../../../shared/json/jsonObject.ts';
 import { defaultComplexity, type PasswordComplexity, parseComplexity } from '../../../shared/organisation/passwords.ts';
 import { planRecord } from '../../../shared/organisation/recordPlan.ts';
@@ -6,8 +7,8 @@ import { organisationSection, policyKey } from '../../../shared/organisation/sec
 import { type DocumentKey, type DocumentStore, documentId } from '../../../shared/store/store.ts';
 import type { OrganisationHeader } from '../inspect/organisationDraft.ts';
 import { formatIssue, type ImportReport } from '../progress/report.ts';
-import type { BatchContext, Outcome } from './batchContext.ts';
-import { type PlacedPlan, RecordWriter } from './recordWriter.ts';
+import type { BatchContext, Outcome, PlacedPlan } from './batchContext.ts';
+import { RecordWriter } from './recordWriter.ts';
 
 /** An existing organisation, and the policies for its imported records. */
 interface TargetOrganisation {
@@ -34,19 +35,35 @@ export async function writeOrganisations(
   context: BatchContext,
   organisations: readonly OrganisationHeader[],
   report: ImportReport,
+  signal: AbortSignal,
 ): Promise<Targets> {
-  const existing = new Set<number>(await findExisting(context.store, organisations, report));
-  const writer = new RecordWriter(context, ({ organisation, plan }, outcome) => {
+  const existing = new Set<number>(await findExisting(context.store, organisations, report, signal));
+  const settled = ({ organisation, plan }: PlacedPlan, outcome: Outcome) => {
     if (existsAfter(outcome)) existing.add(organisation);
     report.add(organisation, plan.record, outcome);
-  });
-  await writer.add(organisations.flatMap(toPlacedPlan));
+  };
+  await using writer = new RecordWriter(context, { settled }, signal);
+  for (const batch of inBatches(organisations)) {
+    await writer.add(batch.flatMap(toPlacedPlan));
+    await setImmediate();
+    if (signal.aborted) break;
+  }
   await writer.finish();
+  signal.throwIfAborted();
   const inOrder = [...existing].sort((a, b) => a - b);
-  return loadTargets(context.store, organisations, inOrder, report);
+  return loadTargets(context.store, organisations, inOrder, report, signal);
 }
 
-function toPlacedPlan({ orgId, record }: OrganisationHeader, organisation: number): PlacedPlan[] {
+/** Splits organisations into batches, each with its organisations' positions in the file. */
+function* inBatches(
+  organisations: readonly OrganisationHeader[],
+): Generator<(readonly [number, OrganisationHeader])[]> {
+  for (let start = 0; start < organisations.length; start += READ_BATCH) {
+    yield organisations.slice(start, start + READ_BATCH).map((header, index) => [start + index, header] as const);
+  }
+}
+
+function toPlacedPlan([organisation, { orgId, record }]: readonly [number, OrganisationHeader]): PlacedPlan[] {
   return orgId === '' || record === undefined
     ? []
     : [{ organisation, ordinal: organisation, plan: planRecord(record, false) }];
@@ -61,12 +78,14 @@ async function findExisting(
   store: DocumentStore,
   organisations: readonly OrganisationHeader[],
   report: ImportReport,
+  signal: AbortSignal,
 ): Promise<number[]> {
   const found: number[] = [];
   const uncreatable = [...organisations.entries()].filter(
     ([, { orgId, record }]) => orgId === '' || record === undefined,
   );
   for (let start = 0; start < uncreatable.length; start += READ_BATCH) {
+    await yieldUnlessAborted(signal);
     const batch = uncreatable.slice(start, start + READ_BATCH);
     const documents = await store.getMany(
       batch.map(([, { orgId }]) => organisationKey(orgId)),
@@ -78,6 +97,15 @@ async function findExisting(
     });
   }
   return found;
+}
+
+/**
+ * Yields to the event loop, which the embedded database blocks otherwise.
+ * @throws the signal's reason
+ */
+async function yieldUnlessAborted(signal: AbortSignal): Promise<void> {
+  await setImmediate();
+  signal.throwIfAborted();
 }
 
 /** Reports an organisation that does not exist and cannot be created, because it has no name or no id. */
@@ -100,9 +128,11 @@ async function loadTargets(
   organisations: readonly OrganisationHeader[],
   indexes: readonly number[],
   report: ImportReport,
+  signal: AbortSignal,
 ): Promise<Targets> {
   const targets = new Map<number, TargetOrganisation>();
   for (let start = 0; start < indexes.length; start += READ_BATCH) {
+    await yieldUnlessAborted(signal);
     const batch = indexes.slice(start, start + READ_BATCH).flatMap((index) => {
       const header = organisations[index];
       return header === undefined ? [] : [{ index, header }];

@@ -12,9 +12,9 @@ import { withAdditions } from '../inspect/organisationDraft.ts';
 import type { ImportProgress } from '../progress/importProgress.ts';
 import type { ImportReport } from '../progress/report.ts';
 import { type ExportFileItem, ExportFileReader } from '../source/exportFileReader.ts';
-import { type BatchContext, isWritten } from './batchContext.ts';
+import { type BatchContext, isWritten, type PlacedPlan } from './batchContext.ts';
 import type { Targets } from './organisations.ts';
-import { type PlacedPlan, RecordWriter } from './recordWriter.ts';
+import { type OutcomeListener, RecordWriter } from './recordWriter.ts';
 
 /** The state that the phases of one import share. */
 export interface ImportWork {
@@ -41,7 +41,7 @@ export async function writePhase(
     const section = findSection(name);
     return section !== undefined && carried.has(section);
   });
-  const writer = createWriter(work, phase);
+  await using writer = createWriter(work, phase);
   const counter = { phase, next: 0 };
   for await (const chunk of source.open(signal)) {
     await writer.add(reader.push(chunk).flatMap((item) => planItem(work, counter, item)));
@@ -55,11 +55,15 @@ export async function writePhase(
   signal.throwIfAborted();
 }
 
-function createWriter({ context, report, progress }: ImportWork, phase: Section['phase']): RecordWriter {
-  return new RecordWriter(context, ({ organisation, ordinal, plan }, outcome) => {
-    const revisit = report.add(organisation, plan.record, outcome);
-    progress.settle(phase, ordinal, { written: isWritten(outcome), revisit });
-  });
+function createWriter({ context, report, progress, signal }: ImportWork, phase: Section['phase']): RecordWriter {
+  const listener: OutcomeListener = {
+    settled: ({ organisation, ordinal, plan }, outcome) => {
+      const revisit = report.add(organisation, plan.record, outcome);
+      progress.settle(phase, ordinal, { written: isWritten(outcome), revisit });
+    },
+    deferred: ({ ordinal }) => progress.settle(phase, ordinal, { written: false, revisit: true }),
+  };
+  return new RecordWriter(context, listener, signal);
 }
 
 /** A phase, and the ordinal of its next record in the file. */

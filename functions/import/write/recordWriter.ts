@@ -1,64 +1,66 @@
-import { hashPassword } from '../../../shared/auth/password.ts';
-import { createWrites, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
-import {
-  type DocumentStore,
-  documentPath,
-  MAX_COMMIT_BYTES,
-  type StoredDocument,
-  WriteConflictError,
-} from '../../../shared/store/store.ts';
-import { type BatchContext, isOfThisImport, nextStamp, type Outcome } from './batchContext.ts';
-import { comparedFields, hasSameContent, isEqual } from './comparison.ts';
-import { decideBatch } from './decision.ts';
-import { GuardedStore, ReferenceDeletedError } from './guardedStore.ts';
-import { checkReferences, type Rejection } from './references.ts';
+import { setImmediate } from 'node:timers/promises';
+import { MAX_COMMIT_BYTES } from '../../../shared/store/store.ts';
+import type { BatchContext, Outcome, PlacedPlan } from './batchContext.ts';
+import { isNameTaken, orderByHolders, type Waiting } from './renames.ts';
+import { writeBatch } from './writeBatch.ts';
 
 const BATCH_RECORDS = 250;
 /** The size allowance for fields other than the body and the credentials. */
 const RECORD_OVERHEAD_BYTES = 1_500;
 const BATCHES_IN_FLIGHT = 4;
+/** Bounds the memory of records that wait for a name: some 10,000 users. Further ones fail without another attempt. */
+const MAX_WAITING_BYTES = 32_000_000;
 
-/** A record to write, and its position in the file. */
-export interface PlacedPlan {
-  readonly organisation: number;
-  /** The record's position among the records of its phase. */
-  readonly ordinal: number;
-  readonly plan: RecordPlan;
+/** A listener for every record's outcome: in the file's order, then those that waited for a name. */
+export interface OutcomeListener {
+  settled(placed: PlacedPlan, outcome: Outcome): void;
+  /** Takes note of a record whose outcome follows at the end. */
+  deferred?(placed: PlacedPlan): void;
 }
-
-/** A listener for every record's outcome, in the file's order. */
-export type OnOutcome = (placed: PlacedPlan, outcome: Outcome) => void;
 
 /**
  * A writer that commits records in batches, several in flight, and reports outcomes in the order of the records. Memory
- * is bounded by the batches in flight.
+ * is bounded by the batches in flight, and by the records that wait for a name. Disposing of the writer waits for the
+ * batches in flight, so that nothing is written after an error.
  */
-export class RecordWriter {
+export class RecordWriter implements AsyncDisposable {
   private readonly context: BatchContext;
-  private readonly onOutcome: OnOutcome;
+  private readonly listener: OutcomeListener;
+  private readonly signal: AbortSignal;
   private readonly inFlight: Promise<{ batch: readonly PlacedPlan[]; outcomes: readonly Outcome[] }>[] = [];
   private batch: PlacedPlan[] = [];
   private batchBytes = 0;
+  private waiting: Waiting[] = [];
+  private waitingBytes = 0;
 
-  constructor(context: BatchContext, onOutcome: OnOutcome) {
+  /** @param signal stops the retries at the end between two batches */
+  constructor(context: BatchContext, listener: OutcomeListener, signal: AbortSignal) {
     this.context = context;
-    this.onOutcome = onOutcome;
+    this.listener = listener;
+    this.signal = signal;
   }
 
   /** Adds records; resolves when more can be added, which applies backpressure. */
   async add(placed: readonly PlacedPlan[]): Promise<void> {
     for (const placedPlan of placed) {
-      const bytes = maxStoredBytes(placedPlan.plan.record);
+      const bytes = maxStoredBytes(placedPlan);
       if (this.batch.length === BATCH_RECORDS || this.batchBytes + bytes > MAX_COMMIT_BYTES) await this.send();
       this.batch.push(placedPlan);
       this.batchBytes += bytes;
     }
   }
 
-  /** Writes the remaining records and waits for all batches in flight. */
+  /** Writes the remaining records, waits for all batches in flight, and retries the records that wait for a name. */
   async finish(): Promise<void> {
     await this.send();
     while (this.inFlight.length > 0) await this.settleFirst();
+    while (!this.signal.aborted && (await this.retryWaiting()));
+    // Records that an abort leaves waiting are neither imported nor failed: the resumed import decides them.
+    if (!this.signal.aborted) for (const { placed, outcome } of this.waiting) this.listener.settled(placed, outcome);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.allSettled(this.inFlight);
   }
 
   private async send(): Promise<void> {
@@ -66,118 +68,83 @@ export class RecordWriter {
     if (batch.length === 0) return;
     this.batch = [];
     this.batchBytes = 0;
-    const plans = batch.map(({ plan }) => plan);
-    const writing = writeBatch(this.context, plans).then((outcomes) => ({ batch, outcomes }));
+    const writing = this.write(batch);
     // A failed batch is reported in its turn; until then this handler prevents an unhandled rejection.
     writing.catch(() => undefined);
     this.inFlight.push(writing);
     if (this.inFlight.length >= BATCHES_IN_FLIGHT) await this.settleFirst();
   }
 
+  private async write(batch: readonly PlacedPlan[]) {
+    const plans = batch.map(({ plan }) => plan);
+    const outcomes = await writeBatch(this.context, plans);
+    // The embedded database is synchronous: without this yield no timer fires, not even the timeout.
+    await setImmediate();
+    return { batch, outcomes };
+  }
+
   private async settleFirst(): Promise<void> {
-    const first = await this.inFlight.shift();
+    const first = await this.inFlight[0];
+    this.inFlight.shift();
     first?.batch.forEach((placed, index) => {
       const outcome = first.outcomes[index];
-      if (outcome !== undefined) this.onOutcome(placed, outcome);
+      if (outcome === undefined) return;
+      if (this.mayWait(placed, outcome)) this.defer(placed, outcome);
+      else this.listener.settled(placed, outcome);
     });
   }
+
+  /** Whether a record may get its name later: only overwritten records give up names. */
+  private mayWait(placed: PlacedPlan, outcome: Outcome): boolean {
+    if (this.context.onConflict !== 'overwrite' || !isNameTaken(placed, outcome)) return false;
+    return this.waitingBytes + maxStoredBytes(placed) <= MAX_WAITING_BYTES;
+  }
+
+  private defer(placed: PlacedPlan, outcome: Outcome): void {
+    this.waiting.push({ placed, outcome });
+    this.waitingBytes += maxStoredBytes(placed);
+    this.listener.deferred?.(placed);
+  }
+
+  /** Tries the waiting records again, batch by batch; returns whether any of them is settled. */
+  private async retryWaiting(): Promise<boolean> {
+    const groups = await orderByHolders(this.context.store, this.waiting);
+    const settled = new Set<Waiting>();
+    for (const batch of packed(groups)) {
+      if (this.signal.aborted) break;
+      const { outcomes } = await this.write(batch.map(({ placed }) => placed));
+      for (const [index, one] of batch.entries()) {
+        const outcome = outcomes[index];
+        if (outcome === undefined || isNameTaken(one.placed, outcome)) continue;
+        this.listener.settled(one.placed, outcome);
+        settled.add(one);
+      }
+    }
+    this.waiting = this.waiting.filter((one) => !settled.has(one));
+    return settled.size > 0;
+  }
+}
+
+/** Packs groups into batches. A group larger than a batch is not divided, as long as it fits in a commit. */
+function* packed(groups: readonly Waiting[][]): Generator<Waiting[]> {
+  let batch: Waiting[] = [];
+  let bytes = 0;
+  for (const group of groups) {
+    const size = group.reduce((sum, { placed }) => sum + maxStoredBytes(placed), 0);
+    if (size > MAX_COMMIT_BYTES) continue;
+    if (batch.length > 0 && (batch.length + group.length > BATCH_RECORDS || bytes + size > MAX_COMMIT_BYTES)) {
+      yield batch;
+      batch = [];
+      bytes = 0;
+    }
+    batch.push(...group);
+    bytes += size;
+  }
+  if (batch.length > 0) yield batch;
 }
 
 /** Returns the upper bound of a record's stored size: a UTF-16 code unit takes up to three bytes. */
-function maxStoredBytes({ body, credentials }: RecordPlan['record']): number {
-  const texts = [body, ...Object.values(credentials)];
+function maxStoredBytes({ plan: { record } }: PlacedPlan): number {
+  const texts = [record.body, ...Object.values(record.credentials)];
   return texts.reduce((characters, text) => characters + text.length, 0) * 3 + RECORD_OVERHEAD_BYTES;
-}
-
-const CREATED: Outcome = { kind: 'created' };
-const UNCHANGED: Outcome = { kind: 'unchanged' };
-
-/**
- * Writes a batch and returns its outcomes in order. Records are created without reading first. If one of them exists,
- * the batch is decided record by record in a transaction. A record and its claims are written atomically. If a referenced
- * service user is deleted meanwhile, the batch starts over.
- */
-async function writeBatch(context: BatchContext, plans: readonly RecordPlan[]): Promise<Outcome[]> {
-  for (;;) {
-    try {
-      return await attemptBatch(context, new GuardedStore(context.store), plans);
-    } catch (error) {
-      if (!(error instanceof ReferenceDeletedError)) throw error;
-    }
-  }
-}
-
-async function attemptBatch(
-  context: BatchContext,
-  store: DocumentStore,
-  plans: readonly RecordPlan[],
-): Promise<Outcome[]> {
-  const [rejected, reserved] = await Promise.all([checkReferences(store, plans), context.reservedNames.check(plans)]);
-  const outcomes = new Map([...rejected, ...reserved].map(([plan, rejection]) => [plan, toOutcome(rejection)]));
-  const undecided = () => plans.filter((plan) => !outcomes.has(plan));
-  const conflicting = context.expectExisting && (await findUnchanged(context, undecided(), outcomes));
-  const stamp = nextStamp(context);
-  const hashed = await withHashedPasswords(undecided());
-  if (conflicting || !(await tryCreate(store, [...hashed.values()], stamp)))
-    for (const [plan, outcome] of await decideBatch({ ...context, store }, hashed, stamp)) outcomes.set(plan, outcome);
-  const results = plans.map((plan) => outcomes.get(plan) ?? CREATED);
-  context.expectExisting = results.some(({ kind }) => kind !== 'created');
-  return results;
-}
-
-function toOutcome(rejection: Rejection): Outcome {
-  return rejection === 'notCarried' ? { kind: rejection } : { kind: 'failed', issue: rejection };
-}
-
-/** Creates all records in one commit; returns false if a record or one of its claims exists. */
-async function tryCreate(store: DocumentStore, plans: readonly RecordPlan[], stamp: string): Promise<boolean> {
-  const writes = plans.flatMap((plan) => createWrites(plan, stamp));
-  if (new Set(writes.map(({ key }) => documentPath(key))).size < writes.length) return false;
-  try {
-    await store.commit(writes);
-    return true;
-  } catch (error) {
-    if (error instanceof WriteConflictError) return false;
-    throw error;
-  }
-}
-
-/** Finds the records that exist with equal content; returns whether any exists with other content. */
-async function findUnchanged(
-  context: BatchContext,
-  plans: readonly RecordPlan[],
-  outcomes: Map<RecordPlan, Outcome>,
-): Promise<boolean> {
-  const stored = await context.store.getMany(
-    plans.map(({ key }) => key),
-    comparedFields,
-  );
-  const compare = async (plan: RecordPlan, document: StoredDocument) => {
-    if (await isEqual(plan.record, document)) outcomes.set(plan, UNCHANGED);
-  };
-  const compared: Promise<void>[] = [];
-  const existing = plans.filter((_plan, index) => stored[index] !== undefined);
-  for (const [index, plan] of plans.entries()) {
-    const document = stored[index];
-    if (document === undefined || isOfThisImport(context, document)) continue;
-    // Promises are expensive here: create one only where it is needed.
-    if (plan.record.clearPassword !== undefined) compared.push(compare(plan, document));
-    else if (hasSameContent(plan.record, document)) outcomes.set(plan, UNCHANGED);
-  }
-  await Promise.all(compared);
-  return existing.some((plan) => !outcomes.has(plan));
-}
-
-async function withHashedPasswords(plans: readonly RecordPlan[]): Promise<Map<RecordPlan, RecordPlan>> {
-  const hashed = new Map(plans.map((plan) => [plan, plan]));
-  const withPassword = plans.filter(({ record }) => record.clearPassword !== undefined);
-  await Promise.all(withPassword.map(async (plan) => hashed.set(plan, await withHashedPassword(plan))));
-  return hashed;
-}
-
-async function withHashedPassword(plan: RecordPlan): Promise<RecordPlan> {
-  const { record } = plan;
-  if (record.clearPassword === undefined) return plan;
-  const credentials = { ...record.credentials, passwordHash: await hashPassword(record.clearPassword) };
-  return { ...plan, record: { ...record, credentials } };
 }

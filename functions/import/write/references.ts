@@ -89,22 +89,16 @@ export class ReservedNames {
   }
 
   /**
-   * Returns the records that use another organisation's name, each with its issue. Existing records are older than the
-   * claim, and may stay.
+   * Returns the records that use another organisation's name, each with its issue. It forbids to create them, and to
+   * give them the name; records that have it already are older than the claim, and keep it.
    */
   async check(plans: readonly RecordPlan[]): Promise<[RecordPlan, RecordIssue][]> {
     const owners = await this.findOwners(plans.flatMap(({ reserves }) => reserves));
-    const rejections = plans.flatMap((plan): [RecordPlan, RecordIssue][] => {
+    return plans.flatMap((plan): [RecordPlan, RecordIssue][] => {
       const isForeign = (owner: string | undefined) => owner !== undefined && owner !== plan.record.orgId;
       const reserve = plan.reserves.find((planned) => isForeign(owners.get(reserveId(planned))));
       return reserve === undefined ? [] : [[plan, reserve.reserved]];
     });
-    if (rejections.length === 0) return [];
-    const stored = await this.store.getMany(
-      rejections.map(([{ key }]) => key),
-      ['orgId'],
-    );
-    return rejections.filter((_, index) => stored[index] === undefined);
   }
 
   private async findOwners(reserves: readonly PlannedReserve[]): Promise<ReadonlyMap<string, string | undefined>> {

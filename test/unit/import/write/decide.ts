@@ -1,6 +1,7 @@
 import type { OnConflict } from '../../../../functions/import/contract.ts';
 import type { BatchContext, Outcome } from '../../../../functions/import/write/batchContext.ts';
-import { decideBatch } from '../../../../functions/import/write/decision.ts';
+import { BatchComparison } from '../../../../functions/import/write/comparison.ts';
+import { decideBatch, type UndecidedBatch } from '../../../../functions/import/write/decision.ts';
 import { ReservedNames } from '../../../../functions/import/write/references.ts';
 import { readRecord } from '../../../../shared/organisation/record.ts';
 import { createWrites, planRecord, type RecordPlan } from '../../../../shared/organisation/recordPlan.ts';
@@ -49,6 +50,14 @@ export function contextOf(store: MemoryStore, onConflict: OnConflict, stamp = ST
   return { store, stamp: ofImport, onConflict, reservedNames, batches: 0, expectExisting: false };
 }
 
+/** A batch in which no record has a reserved name, unless told otherwise. */
+export function undecided(
+  records: ReadonlyMap<RecordPlan, RecordPlan>,
+  reserved: UndecidedBatch['reserved'] = new Map(),
+): UndecidedBatch {
+  return { records, reserved, comparison: new BatchComparison() };
+}
+
 /** Decides one batch; the store's reads and writes are then the batch's own. */
 export async function decide(
   store: MemoryStore,
@@ -58,7 +67,7 @@ export async function decide(
 ): Promise<Outcome[]> {
   store.forget();
   const records = new Map(plans.map((one) => [one, one]));
-  const outcomes = await decideBatch(contextOf(store, onConflict, stamp), records, stamp);
+  const outcomes = await decideBatch(contextOf(store, onConflict, stamp), undecided(records), stamp);
   return plans.map((one) => {
     const outcome = outcomes.get(one);
     if (outcome === undefined) throw new Error(`no outcome for ${documentPath(one.key)}`);

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import type { OnConflict } from '../../../../functions/import/contract.ts';
 import type { Outcome } from '../../../../functions/import/write/batchContext.ts';
-import { ClaimLedger, decideBatch } from '../../../../functions/import/write/decision.ts';
+import { decideBatch, OWN_STATE } from '../../../../functions/import/write/decision.ts';
 import { hashPassword } from '../../../../shared/auth/password.ts';
 import { storedFields } from '../../../../shared/organisation/record.ts';
 import { createRecord, createWrites, type RecordPlan } from '../../../../shared/organisation/recordPlan.ts';
-import type { DocumentKey, StoredDocument, Write } from '../../../../shared/store/store.ts';
+import type { Write } from '../../../../shared/store/store.ts';
 import { documentPath } from '../../../../shared/store/store.ts';
 import { MemoryStore } from '../../../support/stores/memoryStore.ts';
 import {
@@ -19,14 +20,19 @@ import {
   project,
   STAMP,
   storeWith,
+  undecided,
 } from './decide.ts';
 
 const exists = ({ record }: RecordPlan): Outcome => ({ kind: 'failed', issue: record.section.error.exists });
 const taken = ({ claims }: RecordPlan): Outcome[] => claims.map((claim) => ({ kind: 'failed', issue: claim.taken }));
 
+const app = (section: string) => plan(section, { appId: 'A', app: { projectId: 'P', name: 'app' } });
+const inState = (state: object, more: object = {}) =>
+  plan('humanUsers', { userId: 'u', user: { userName: 'anna', ...more }, ...state });
+
 /** The write that overwrites a record. */
 function overwriting({ key, record }: RecordPlan, sequence = 2): Write {
-  const fields = { state: null, ...storedFields(record), sequence, changedAt: STAMP };
+  const fields = { ...storedFields(record), sequence, changedAt: STAMP };
   return { type: 'update', key, fields };
 }
 
@@ -86,6 +92,7 @@ describe('a record that exists', () => {
   it.each([
     ['another organisation', project('1', 'one', { orgId: 'X' }), project('1', 'one')],
     ['another organisation, with other content', project('1', 'one', { orgId: 'X' }), project('1', 'two')],
+    ['another section, with equal content', app('apiApps'), app('oidcApps')],
     ['another section', plan('machineUsers', { userId: 'u', user: { userName: 'anna' } }), person('u', 'anna')],
   ])('under the same id in %s is always reported', async (_where, stored, other) => {
     for (const onConflict of everyOnConflict) {
@@ -112,13 +119,13 @@ describe('a record to overwrite', () => {
     });
   });
 
-  it('loses a state that the file does not have, and keeps a name without writing its claim', async () => {
+  it('keeps a state that the file does not have, and a name without writing its claim', async () => {
     const [before, after] = [project('1', 'one'), project('1', 'ONE')];
     const store = await storeWith(before);
     await store.commit([{ type: 'update', key: before.key, fields: { state: 'PROJECT_STATE_INACTIVE', sequence: 7 } }]);
     expect(await decide(store, [after], 'overwrite')).toEqual([{ kind: 'overwritten' }]);
     expect(store.writes).toEqual([overwriting(after, 8)]);
-    expect(store.contents()[documentPath(after.key)]).not.toHaveProperty('state');
+    expect(store.contents()[documentPath(after.key)]?.state).toBe('PROJECT_STATE_INACTIVE');
   });
 
   it('releases its name and takes another', async () => {
@@ -169,6 +176,23 @@ describe('a record to overwrite', () => {
     ]);
   });
 
+  it.each([
+    [
+      ['1', 'two'],
+      ['2', 'one'],
+    ],
+    [
+      ['2', 'one'],
+      ['1', 'two'],
+    ],
+  ])('swaps its name with another one of the batch: %j %j', async (...pairs) => {
+    const store = await storeWith(project('1', 'one'), project('2', 'two'));
+    const swapped = pairs.map(([id = '', name = '']) => project(id, name));
+    expect(await decide(store, swapped, 'overwrite')).toEqual([{ kind: 'overwritten' }, { kind: 'overwritten' }]);
+    for (const one of swapped)
+      for (const key of claimKeys(one)) expect(store.contents()[documentPath(key)]).toEqual(holding(one));
+  });
+
   it('fails where another record holds its new name, and keeps the old one', async () => {
     const store = await storeWith(project('1', 'one'), project('2', 'two'));
     const renamed = project('2', 'one');
@@ -188,6 +212,69 @@ describe('a record to overwrite', () => {
     const other = plan('domainPolicy', { userLoginMustBeDomain, validateOrgDomains: true });
     expect(await decide(store, [other], 'overwrite')).toEqual([{ kind: 'overwritten' }]);
     expect(store.writes).toEqual([overwriting(other)]);
+  });
+});
+
+describe('a record without a state', () => {
+  const locked = inState({ state: 'USER_STATE_LOCKED' });
+
+  it.each(everyOnConflict)(
+    'is unchanged where the stored one is equal in any state (on_conflict %s)',
+    async (onConflict) => {
+      const store = await storeWith(locked);
+      expect(await decide(store, [inState({})], onConflict)).toEqual([{ kind: 'unchanged' }]);
+      expect(store.writes).toEqual([]);
+    },
+  );
+
+  it('is overwritten in the stored state, in the field and in the body', async () => {
+    const store = await storeWith(locked);
+    expect(await decide(store, [inState({}, { profile: { firstName: 'A' } })], 'overwrite')).toEqual([
+      { kind: 'overwritten' },
+    ]);
+    const expected = inState({ state: 'USER_STATE_LOCKED' }, { profile: { firstName: 'A' } });
+    expect(store.contents()[documentPath(expected.key)]).toMatchObject(storedFields(expected.record));
+  });
+});
+
+describe("the calling user's record", () => {
+  const locking = inState({ state: 'USER_STATE_LOCKED' });
+  const decideOwn = async (record: RecordPlan, callerId: string) => {
+    const store = await storeWith(inState({ state: 'USER_STATE_ACTIVE' }));
+    const callerPath = documentPath(person(callerId, 'caller').key);
+    const context = { ...contextOf(store, 'overwrite'), callerPath };
+    return [...(await decideBatch(context, undecided(new Map([[record, record]])), STAMP)).values()];
+  };
+
+  it('cannot lock the caller out', async () => {
+    expect(await decideOwn(locking, 'u')).toEqual([{ kind: 'failed', issue: OWN_STATE }]);
+    expect(await decideOwn(locking, 'other')).toEqual([{ kind: 'overwritten' }]);
+    expect(await decideOwn(inState({ state: 'USER_STATE_INITIAL' }), 'u')).toEqual([{ kind: 'overwritten' }]);
+  });
+});
+
+describe('a record with a reserved name', () => {
+  const issue = { id: 'reserved', key: 'Errors.Reserved' };
+  const decideReserved = async (before: RecordPlan | undefined, after: RecordPlan, onConflict: OnConflict) => {
+    const store = await storeWith(...(before === undefined ? [] : [before]));
+    const batch = undecided(new Map([[after, after]]), new Map([[after, issue]]));
+    return (await decideBatch(contextOf(store, onConflict), batch, STAMP)).get(after);
+  };
+  const ceo = person('u', 'ceo@acme.com');
+
+  it('is neither created nor renamed to it', async () => {
+    for (const onConflict of everyOnConflict)
+      expect(await decideReserved(undefined, ceo, onConflict)).toEqual({ kind: 'failed', issue });
+    expect(await decideReserved(person('u', 'anna'), ceo, 'overwrite')).toEqual({ kind: 'failed', issue });
+    expect(await decideReserved(person('u', 'anna@acme.com'), ceo, 'overwrite')).toEqual({ kind: 'failed', issue });
+  });
+
+  it('is overwritten where it has the name already, and left alone where nothing is overwritten', async () => {
+    const before = person('u', 'CEO@acme.com', { profile: { firstName: 'A' } });
+    expect(await decideReserved(before, ceo, 'overwrite')).toEqual({ kind: 'overwritten' });
+    expect(await decideReserved(ceo, ceo, 'overwrite')).toEqual({ kind: 'unchanged' });
+    expect(await decideReserved(person('u', 'anna'), ceo, 'skip')).toEqual({ kind: 'skipped' });
+    expect(await decideReserved(person('u', 'anna'), ceo, 'report')).toEqual(exists(ceo));
   });
 });
 
@@ -277,7 +364,11 @@ describe('a clear password', async () => {
   ])('is stored as its hash: %s', async (kind, stored) => {
     const store = await storeWith(...stored);
     const anna = withPassword('Secret1!');
-    const outcomes = await decideBatch(contextOf(store, 'overwrite'), new Map([[anna, hashed(anna)]]), STAMP);
+    const outcomes = await decideBatch(
+      contextOf(store, 'overwrite'),
+      undecided(new Map([[anna, hashed(anna)]])),
+      STAMP,
+    );
     expect(outcomes.get(anna)).toEqual({ kind });
     expect(store.contents()[documentPath(anna.key)]?.passwordHash).toBe(passwordHash);
     expect(JSON.stringify(store.contents())).not.toContain('Secret1!');
@@ -304,46 +395,5 @@ describe('the reads of a batch', () => {
       [renamed.key, ...claimKeys(renamed)].map(documentPath),
       [...claimKeys(former), ...claimKeys(former)].map(documentPath),
     ]);
-  });
-});
-
-const key = (id: string): DocumentKey => ({ collection: 'claims', id });
-const stored = new Map<string, StoredDocument>([['claims/anna', { id: 'anna', orgId: 'O', ownerId: 'users/A' }]]);
-
-describe('the claims of a transaction', () => {
-  it('belong to who is stored as their owner', () => {
-    const ledger = new ClaimLedger(stored);
-    expect(ledger.isHeldByAnother(key('anna'), 'users/A')).toBe(false);
-    expect(ledger.isHeldByAnother(key('anna'), 'users/B')).toBe(true);
-    expect(ledger.isHeldByAnother(key('free'), 'users/B')).toBe(false);
-  });
-
-  it('are created, changed and deleted by one write each', () => {
-    const ledger = new ClaimLedger(new Map(stored).set('claims/bert', { id: 'bert', ownerId: 'users/B' }));
-    ledger.release(key('anna'), 'users/A');
-    ledger.take(key('anna'), { orgId: 'O', ownerId: 'users/B' });
-    ledger.release(key('bert'), 'users/B');
-    ledger.take(key('carl'), { orgId: 'O', ownerId: 'users/A' });
-    expect(ledger.writes()).toEqual([
-      { type: 'update', key: key('anna'), fields: { orgId: 'O', ownerId: 'users/B' } },
-      { type: 'delete', key: key('bert') },
-      { type: 'create', key: key('carl'), fields: { orgId: 'O', ownerId: 'users/A' } },
-    ]);
-  });
-
-  it('are not written when they end as they were', () => {
-    const ledger = new ClaimLedger(stored);
-    ledger.release(key('anna'), 'users/A');
-    ledger.take(key('anna'), { orgId: 'O', ownerId: 'users/A' });
-    ledger.take(key('new'), { orgId: 'O', ownerId: 'users/A' });
-    ledger.release(key('new'), 'users/A');
-    expect(ledger.writes()).toEqual([]);
-  });
-
-  it('are not freed by who does not hold them', () => {
-    const ledger = new ClaimLedger(stored);
-    ledger.release(key('anna'), 'users/B');
-    expect(ledger.isHeldByAnother(key('anna'), 'users/B')).toBe(true);
-    expect(ledger.writes()).toEqual([]);
   });
 });

@@ -1,0 +1,118 @@
+import { hashPassword } from '../../../shared/auth/password.ts';
+import { createWrites, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
+import { type DocumentStore, documentPath, WriteConflictError } from '../../../shared/store/store.ts';
+import { type BatchContext, isOfThisImport, nextStamp, type Outcome } from './batchContext.ts';
+import { BatchComparison, comparedFields } from './comparison.ts';
+import { decideBatch } from './decision.ts';
+import { GuardedStore, ReferenceDeletedError } from './guardedStore.ts';
+import { checkReferences, type Rejection } from './references.ts';
+
+const CREATED: Outcome = { kind: 'created' };
+const UNCHANGED: Outcome = { kind: 'unchanged' };
+
+/**
+ * Writes a batch and returns its outcomes in order. Records are created without reading first. If one of them exists,
+ * the batch is decided record by record in a transaction. A record and its claims are written atomically. If a referenced
+ * service user is deleted meanwhile, the batch starts over.
+ */
+export async function writeBatch(context: BatchContext, plans: readonly RecordPlan[]): Promise<Outcome[]> {
+  for (;;) {
+    try {
+      return await attemptBatch(context, new GuardedStore(context.store), plans);
+    } catch (error) {
+      if (!(error instanceof ReferenceDeletedError)) throw error;
+    }
+  }
+}
+
+async function attemptBatch(
+  context: BatchContext,
+  store: DocumentStore,
+  plans: readonly RecordPlan[],
+): Promise<Outcome[]> {
+  const [rejected, reserving] = await Promise.all([checkReferences(store, plans), context.reservedNames.check(plans)]);
+  const outcomes = new Map(rejected.map(([plan, rejection]) => [plan, toOutcome(rejection)]));
+  const undecided = () => plans.filter((plan) => !outcomes.has(plan));
+  const comparison = new BatchComparison();
+  const readsFirst = context.expectExisting;
+  const conflicting = readsFirst && (await findUnchanged(context, undecided(), comparison, outcomes));
+  const stamp = nextStamp(context);
+  const records = await withHashedPasswords(undecided());
+  const reserved = new Map(reserving);
+  const mustDecide = conflicting || undecided().some((plan) => reserved.has(plan));
+  if (mustDecide || !(await tryCreate(store, [...records.values()], stamp))) {
+    if (!readsFirst) await comparePasswords(context.store, undecided(), comparison);
+    for (const [plan, outcome] of await decideBatch({ ...context, store }, { records, reserved, comparison }, stamp))
+      outcomes.set(plan, outcome);
+  }
+  const results = plans.map((plan) => outcomes.get(plan) ?? CREATED);
+  context.expectExisting = results.some(({ kind }) => kind !== 'created');
+  return results;
+}
+
+function toOutcome(rejection: Rejection): Outcome {
+  return rejection === 'notCarried' ? { kind: rejection } : { kind: 'failed', issue: rejection };
+}
+
+/** Creates all records in one commit; returns false if a record or one of its claims exists. */
+async function tryCreate(store: DocumentStore, plans: readonly RecordPlan[], stamp: string): Promise<boolean> {
+  const writes = plans.flatMap((plan) => createWrites(plan, stamp));
+  if (new Set(writes.map(({ key }) => documentPath(key))).size < writes.length) return false;
+  try {
+    await store.commit(writes);
+    return true;
+  } catch (error) {
+    if (error instanceof WriteConflictError) return false;
+    throw error;
+  }
+}
+
+/** Finds the records that exist with equal content; returns whether any exists with other content. */
+async function findUnchanged(
+  context: BatchContext,
+  plans: readonly RecordPlan[],
+  comparison: BatchComparison,
+  outcomes: Map<RecordPlan, Outcome>,
+): Promise<boolean> {
+  const keys = plans.map(({ key }) => key);
+  const stored = await context.store.getMany(keys, comparedFields);
+  await comparison.comparePasswords(plans.map((plan, index) => [plan, stored[index]]));
+  for (const [index, plan] of plans.entries()) {
+    const document = stored[index];
+    if (document === undefined || isOfThisImport(context, document)) continue;
+    if (comparison.isEqual(plan, document)) outcomes.set(plan, UNCHANGED);
+  }
+  return plans.some((plan, index) => stored[index] !== undefined && !outcomes.has(plan));
+}
+
+/** Compares clear passwords before the transaction, which then compares again only those whose hash has changed. */
+async function comparePasswords(
+  store: DocumentStore,
+  plans: readonly RecordPlan[],
+  comparison: BatchComparison,
+): Promise<void> {
+  const withPassword = plans.filter(hasClearPassword);
+  if (withPassword.length === 0) return;
+  const keys = withPassword.map(({ key }) => key);
+  const stored = await store.getMany(keys, comparedFields);
+  await comparison.comparePasswords(withPassword.map((plan, index) => [plan, stored[index]]));
+}
+
+async function withHashedPasswords(plans: readonly RecordPlan[]): Promise<Map<RecordPlan, RecordPlan>> {
+  const hashed = new Map(plans.map((plan) => [plan, plan]));
+  await Promise.all(
+    plans.filter(hasClearPassword).map(async (plan) => hashed.set(plan, await withHashedPassword(plan))),
+  );
+  return hashed;
+}
+
+function hasClearPassword({ record }: RecordPlan): boolean {
+  return record.clearPassword !== undefined;
+}
+
+async function withHashedPassword(plan: RecordPlan): Promise<RecordPlan> {
+  const { record } = plan;
+  if (record.clearPassword === undefined) return plan;
+  const credentials = { ...record.credentials, passwordHash: await hashPassword(record.clearPassword) };
+  return { ...plan, record: { ...record, credentials } };
+}

@@ -1,0 +1,112 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Claimant, ClaimLedger } from '../../../../functions/import/write/claims.ts';
+import type { RecordPlan } from '../../../../shared/organisation/recordPlan.ts';
+import { documentPath, type StoredDocument } from '../../../../shared/store/store.ts';
+import { claimKeys, holding, person } from './decide.ts';
+
+/** The stored claims of people. */
+function claimsOf(...people: readonly RecordPlan[]): Map<string, StoredDocument> {
+  return new Map(
+    people.flatMap((one) => claimKeys(one).map((key) => [documentPath(key), { id: key.id, ...holding(one) }])),
+  );
+}
+
+/** A person who has one name, if any, and wants another. */
+function renamed(userId: string, from: string | undefined, to: string): Claimant {
+  return { plan: person(userId, to), held: from === undefined ? [] : claimKeys(person(userId, from)) };
+}
+
+/** Assigns names, and returns the ids of the people who get theirs. */
+function assigned(ledger: ClaimLedger, claimants: readonly Claimant[]): string[] {
+  const blocked = ledger.assign(claimants);
+  for (const [{ plan }, claim] of blocked) expect(plan.claims).toContain(claim);
+  return claimants.filter((one) => !blocked.has(one)).map(({ plan }) => String(plan.record.json.userId));
+}
+
+describe('the claims of a transaction', () => {
+  it('are free, or belong to who is stored as their owner', () => {
+    const ledger = () => new ClaimLedger(claimsOf(person('A', 'anna')));
+    expect(assigned(ledger(), [renamed('A', 'anna', 'ANNA')])).toEqual(['A']);
+    expect(assigned(ledger(), [renamed('B', undefined, 'anna')])).toEqual([]);
+    expect(assigned(ledger(), [renamed('B', undefined, 'bert')])).toEqual(['B']);
+  });
+
+  it('are created, changed and deleted by one write each', () => {
+    const [anna, bert] = [person('A', 'anna'), person('B', 'bert')];
+    const ledger = new ClaimLedger(claimsOf(anna, bert));
+    const [toCarl, toAnna] = [renamed('A', 'anna', 'carl'), renamed('B', 'bert', 'anna')];
+    expect(assigned(ledger, [toAnna, toCarl])).toEqual(['B', 'A']);
+    expect(new Set(ledger.writes())).toEqual(
+      new Set([
+        ...claimKeys(anna).map((key) => ({ type: 'update', key, fields: holding(toAnna.plan) })),
+        ...claimKeys(bert).map((key) => ({ type: 'delete', key })),
+        ...claimKeys(toCarl.plan).map((key) => ({ type: 'create', key, fields: holding(toCarl.plan) })),
+      ]),
+    );
+  });
+
+  it('are not written when they end as they were', () => {
+    const ledger = new ClaimLedger(claimsOf(person('A', 'anna')));
+    expect(assigned(ledger, [renamed('A', 'anna', 'Anna')])).toEqual(['A']);
+    expect(ledger.writes()).toEqual([]);
+  });
+
+  it('are not freed by who does not hold them', () => {
+    const [keeper, other] = [person('A', 'anna'), renamed('B', 'anna', 'bert')];
+    const ledger = new ClaimLedger(claimsOf(keeper));
+    expect(assigned(ledger, [other, renamed('A', 'anna', 'anna'), renamed('C', undefined, 'anna')])).toEqual([
+      'B',
+      'A',
+    ]);
+    expect(ledger.writes().map(({ key }) => key)).toEqual(claimKeys(other.plan));
+  });
+
+  it('go to the first of those who want them, and to the second where the first gets none', () => {
+    expect(assigned(new ClaimLedger(new Map()), [renamed('A', undefined, 'x'), renamed('B', undefined, 'x')])).toEqual([
+      'A',
+    ]);
+    const [x, y] = [person('A', 'x'), person('A', 'y')];
+    const both = { plan: { ...x, claims: [...x.claims, ...y.claims] }, held: [] };
+    const ledger = new ClaimLedger(claimsOf(person('Y', 'y')));
+    expect(assigned(ledger, [both, renamed('B', undefined, 'x')])).toEqual(['B']);
+  });
+
+  it.each([
+    ['two who swap', ['b', 'a'], ['0', '1']],
+    ['a circle', ['b', 'c', 'a'], ['0', '1', '2']],
+    ['a chain to a free name', ['b', 'c', 'd', 'new'], ['0', '1', '2', '3']],
+    ['a chain from a free name', ['new', 'a', 'b', 'c'], ['0', '1', '2', '3']],
+    ['a chain to a name that is kept', ['b', 'c', 'c'], ['2']],
+    ['a swap beside somebody who wants one of its names', ['b', 'a', 'a'], ['0', '1']],
+    ['a chain to somebody outside', ['b', 'c', 'outside'], []],
+  ])('are assigned over the batch as a whole: %s', (_which, wanted, expected) => {
+    const before = ['a', 'b', 'c', 'd'].slice(0, wanted.length);
+    const stored = claimsOf(person('x', 'outside'), ...before.map((name, index) => person(`${index}`, name)));
+    const claimants = wanted.map((name, index) => renamed(`${index}`, before[index], name));
+    for (const order of [claimants, [...claimants].reverse()])
+      expect(assigned(new ClaimLedger(stored), order).sort()).toEqual(expected);
+  });
+
+  it('never have two holders, and are lost by nobody, whatever is wanted', () => {
+    const anyNames = fc.array(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'), { minLength: 6, maxLength: 6 });
+    fc.assert(
+      fc.property(anyNames, fc.integer({ min: 0, max: 6 }), (wanted, present) => {
+        const before = ['a', 'b', 'c', 'd', 'e', 'f'].slice(0, present);
+        const ledger = new ClaimLedger(claimsOf(...before.map((name, index) => person(`${index}`, name))));
+        const claimants = wanted.map((name, index) => renamed(`${index}`, before[index], name));
+        const successful = new Set(assigned(ledger, claimants));
+        const after = wanted.map((name, index) => (successful.has(`${index}`) ? name : before[index]));
+        const held = after.filter((name) => name !== undefined);
+        expect(new Set(held).size).toBe(held.length);
+        const claims = claimsOf(...before.map((name, index) => person(`${index}`, name)));
+        for (const write of ledger.writes()) {
+          if (write.type === 'delete') claims.delete(documentPath(write.key));
+          else claims.set(documentPath(write.key), { id: write.key.id, ...write.fields } as StoredDocument);
+        }
+        const people = after.flatMap((name, index) => (name === undefined ? [] : [person(`${index}`, name)]));
+        expect(new Map([...claims].sort())).toEqual(new Map([...claimsOf(...people)].sort()));
+      }),
+    );
+  });
+});
