@@ -110,6 +110,8 @@ export interface Section {
   readonly check?: (record: JsonObject, now: string) => RecordIssue | undefined;
   /** A field that an overwrite must not change, because other records depend on it. */
   readonly fixed?: FieldPath;
+  /** The issue of a user's record that would suspend the calling user's tokens during the import. */
+  readonly suspendsCaller?: RecordIssue;
   /** The `type` and `id` of an entry in `errors`, and the issue of a record that exists with other content. */
   readonly error: { readonly type: string; readonly id: readonly FieldPath[]; readonly exists: RecordIssue };
   /** The list of the import response's `success` for a written record (zitadel 5.8); an entry is an id or an object. */

@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { importOrganisations } from '../../functions/import/operation.ts';
 import { deadlineExceeded, storeUnavailable } from '../../shared/errors/errors.ts';
@@ -88,6 +88,27 @@ describeStores('an import whose time is over among its organisations', (kind) =>
     expect(written).toBeLessThanOrEqual(1_500);
     const { summary } = await (await testInstance(store)).import({ data_orgs: { orgs } });
     expect(summary).toMatchObject({ unchanged: { org: written }, created: { org: 2_000 - written } });
+  });
+});
+
+describeStores('an import of many organisations', (kind) => {
+  it('lets other work of the process run between its batches', async () => {
+    const store = await openTestStore(kind);
+    const turns: number[] = [];
+    let turn = 0;
+    const watched = watchedStore(store, () => turns.push(turn));
+    const instance = await testInstance(store, 'test', { store: watched });
+    let runs = true;
+    const ticking = (async () => {
+      for (; runs; turn++) await setImmediate();
+    })();
+    const orgs = Array.from({ length: 3_000 }, (_, index) => organisation(`O${index}`));
+    await instance.import({ data_orgs: { orgs } });
+    runs = false;
+    await ticking;
+    expect(turns.length).toBeGreaterThanOrEqual(12);
+    const atOnce = turns.map((one) => turns.filter((other) => other === one).length);
+    expect(Math.max(...atOnce)).toBeLessThanOrEqual(4);
   });
 });
 

@@ -20,6 +20,7 @@ export function recordErrors(): RecordError[] {
         ...reserved,
         when: `The part of \`${suffixOf}\` behind the last \`@\` is a ${type} of another organisation.`,
       })),
+      ...(section.suspendsCaller === undefined ? [] : [{ ...section.suspendsCaller, when: SUSPENDS_CALLER }]),
       ...checkErrors(section),
     ]).map((condition) => ({ section: section.name, type: section.error.type, ...condition })),
   );
@@ -38,6 +39,9 @@ function mergeConditions(conditions: readonly Condition[]): Condition[] {
 }
 
 const EXISTS = 'The record exists with other content, belongs to another organisation, or is in the file twice.';
+
+const SUSPENDS_CALLER =
+  'The record is the calling user’s own, and would bring it into a state that suspends its tokens; it is left alone.';
 
 function takenName({ parts, taken, onlyIf, perOrganisationByDomainPolicy }: UniqueName): Condition {
   const fields = parts.filter((part) => part !== '$orgId').map((part) => `\`${part}\``);

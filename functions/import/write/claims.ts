@@ -29,14 +29,14 @@ export class ClaimLedger {
    * @returns the records that get no name, each with the claim that is in the way
    */
   assign<Item extends Claimant>(claimants: readonly Item[]): Map<Item, PlannedClaim> {
-    const pending = new Map(claimants.map((claimant) => [ownerOf(claimant), claimant]));
+    const pending = new Map(claimants.map((claimant) => [ownerPath(claimant), claimant]));
     let size: number;
     do {
       size = pending.size;
       for (const claimant of pending.values()) {
         for (const mover of this.findMovers(claimant, pending)) {
           this.apply(mover);
-          pending.delete(ownerOf(mover));
+          pending.delete(ownerPath(mover));
         }
       }
     } while (pending.size < size);
@@ -82,7 +82,7 @@ export class ClaimLedger {
   /** Finds the record that holds a name, unless it is the claimant itself. */
   private findOther({ key }: PlannedClaim, claimant: Claimant): string | undefined {
     const holder = this.findHolder(documentPath(key));
-    return holder === ownerOf(claimant) ? undefined : holder;
+    return holder === ownerPath(claimant) ? undefined : holder;
   }
 
   /** Releases the names that the record holds, and takes those that it wants. */
@@ -101,7 +101,7 @@ export class ClaimLedger {
   }
 }
 
-function ownerOf({ plan }: Claimant): string {
+function ownerPath({ plan }: Claimant): string {
   return documentPath(plan.key);
 }
 

@@ -30,7 +30,7 @@ export class BatchComparison {
     for (const [plan, stored] of pairs) {
       // Promises are expensive here: create one only where it is needed.
       if (plan.record.clearPassword === undefined || stored === undefined || !hasSameContent(plan, stored)) continue;
-      if (this.passwords.get(plan)?.hash !== hashOf(stored)) comparisons.push(this.comparePassword(plan, stored));
+      if (this.passwords.get(plan)?.hash !== storedHash(stored)) comparisons.push(this.comparePassword(plan, stored));
     }
     await Promise.all(comparisons);
   }
@@ -43,18 +43,18 @@ export class BatchComparison {
     if (!hasSameContent(plan, stored)) return false;
     if (plan.record.clearPassword === undefined) return true;
     const compared = this.passwords.get(plan);
-    if (compared?.hash !== hashOf(stored)) throw new Error(`${documentPath(plan.key)}: the password was not compared`);
+    if (compared?.hash !== storedHash(stored)) throw new Error(`${documentPath(plan.key)}: the password was not compared`);
     return compared.isEqual;
   }
 
   private async comparePassword(plan: RecordPlan, stored: StoredDocument): Promise<void> {
-    const hash = hashOf(stored);
+    const hash = storedHash(stored);
     const isEqual = await verifyPassword(plan.record.clearPassword ?? '', hash);
     this.passwords.set(plan, { hash, isEqual });
   }
 }
 
-function hashOf({ passwordHash = '' }: StoredDocument): string {
+function storedHash({ passwordHash = '' }: StoredDocument): string {
   return passwordHash;
 }
 

@@ -59,15 +59,15 @@ export function decideBatch(
   return context.store.transaction(async (transaction) => {
     const plans = [...batch.records.keys()];
     const documents = await readStored(transaction, plans, context.onConflict);
-    const storedOf = (plan: RecordPlan) => documents.get(documentPath(plan.key));
-    await batch.comparison.comparePasswords(plans.map((plan) => [plan, storedOf(plan)]));
+    const findStored = (plan: RecordPlan) => documents.get(documentPath(plan.key));
+    await batch.comparison.comparePasswords(plans.map((plan) => [plan, findStored(plan)]));
     const ledger = new ClaimLedger(documents);
     const outcomes = new Map<RecordPlan, Outcome>();
     const written = new Set<string>();
     for (const round of withoutDuplicates(plans)) {
       const candidates: Candidate[] = [];
       for (const plan of round) {
-        const stored = storedOf(plan);
+        const stored = findStored(plan);
         const isDuplicate = written.has(documentPath(plan.key));
         const decision = isDuplicate ? failExisting(plan) : decideRecord(context, batch, plan, stored, stamp);
         outcomes.set(plan, decision.outcome);
@@ -149,9 +149,6 @@ function decideRecord(
   return decideOverwriting(context, batch, plan, stored);
 }
 
-/** The issue of a record that would lock the calling user out of the instance, in the middle of the import. */
-export const OWN_STATE: RecordIssue = { id: 'IMPORT-ownState', key: 'Errors.User.OwnState' };
-
 function decideOverwriting(
   { callerPath }: BatchContext,
   { reserved }: UndecidedBatch,
@@ -161,8 +158,9 @@ function decideOverwriting(
   if (!canOverwrite(plan, stored)) return failExisting(plan);
   const issue = reserved.get(plan);
   if (issue !== undefined && !keepsReservedNames(plan, stored)) return fail(issue);
-  const isOwn = callerPath === documentPath(plan.key);
-  if (isOwn && isBlocked(withStoredState(plan, stored).record.state)) return fail(OWN_STATE);
+  const { suspendsCaller } = plan.record.section;
+  const isCaller = callerPath === documentPath(plan.key) && isBlocked(withStoredState(plan, stored).record.state);
+  if (isCaller && suspendsCaller !== undefined) return fail(suspendsCaller);
   return { outcome: { kind: 'overwritten' }, write: 'overwrite' };
 }
 

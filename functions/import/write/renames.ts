@@ -33,13 +33,13 @@ export async function orderByHolders(store: DocumentStore, waiting: readonly Wai
     }
     const isMovable = next === undefined || (next !== 'settled' && (chain.has(next) || movable.get(next) === true));
     for (const one of chain) movable.set(one, isMovable);
-    if (isMovable) groups.push(...groupsOf([...chain], next));
+    if (isMovable) groups.push(...splitChain([...chain], next));
   }
   return groups;
 }
 
 /** Splits a chain, in which each record waits for the following one, into groups; the last comes first. */
-function groupsOf(chain: readonly Waiting[], next: Obstacle | undefined): Waiting[][] {
+function splitChain(chain: readonly Waiting[], next: Obstacle | undefined): Waiting[][] {
   const circle = next === undefined || next === 'settled' ? -1 : chain.indexOf(next);
   const start = circle < 0 ? chain.length : circle;
   const singles = chain.slice(0, start).map((one) => [one]);

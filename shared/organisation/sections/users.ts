@@ -22,6 +22,8 @@ const userName: NonNullable<Section['unique']> = [
   },
 ];
 
+const suspendsCaller = { id: 'IMPORT-ownState', key: 'Errors.User.OwnState' };
+
 /** The section of people. */
 export const humanUserSection: Section = {
   name: 'humanUsers',
@@ -48,6 +50,7 @@ export const humanUserSection: Section = {
   phone: 'user.phone.phone',
   otpEmail: true,
   warnings: warnOfCredentials,
+  suspendsCaller,
   error: { type: 'human_user', id: ['userId'], exists: { id: 'COMMAND-ziuna', key: 'Errors.User.AlreadyExisting' } },
   success: { field: 'humanUserIds', entry: ['userId'] },
 };
@@ -61,6 +64,7 @@ export const machineUserSection: Section = {
   key: ['userId'],
   normalise: normaliseServiceUser,
   unique: userName,
+  suspendsCaller,
   error: {
     type: 'machine_user',
     id: ['userId'],

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { hashPassword, verifyPassword } from '../../../shared/auth/password.ts';
 
@@ -30,5 +31,17 @@ describe('a hashed password', () => {
     ['a hash and a line break', `${encoded}\n`],
   ])('is not verified by %s', async (_what, other) => {
     expect(await verifyPassword('Pässwörd 1!', other)).toBe(false);
+  });
+});
+
+describe('many passwords at once', () => {
+  it('leave room for other work of the thread pool', async () => {
+    let hashed = 0;
+    const hashing = Promise.all(Array.from({ length: 40 }, () => hashPassword('Secret1!').then(() => hashed++)));
+    await stat('.');
+    expect(hashed).toBeLessThan(20);
+    await hashing;
+    expect(hashed).toBe(40);
+    expect(await verifyPassword('Pässwörd 1!', encoded)).toBe(true);
   });
 });

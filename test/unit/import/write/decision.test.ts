@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { OnConflict } from '../../../../functions/import/contract.ts';
 import type { Outcome } from '../../../../functions/import/write/batchContext.ts';
-import { decideBatch, OWN_STATE } from '../../../../functions/import/write/decision.ts';
+import { decideBatch } from '../../../../functions/import/write/decision.ts';
 import { hashPassword } from '../../../../shared/auth/password.ts';
 import { storedFields } from '../../../../shared/organisation/record.ts';
 import { createRecord, createWrites, type RecordPlan } from '../../../../shared/organisation/recordPlan.ts';
@@ -247,7 +247,7 @@ describe("the calling user's record", () => {
   };
 
   it('cannot lock the caller out', async () => {
-    expect(await decideOwn(locking, 'u')).toEqual([{ kind: 'failed', issue: OWN_STATE }]);
+    expect(await decideOwn(locking, 'u')).toEqual([{ kind: 'failed', issue: locking.record.section.suspendsCaller }]);
     expect(await decideOwn(locking, 'other')).toEqual([{ kind: 'overwritten' }]);
     expect(await decideOwn(inState({ state: 'USER_STATE_INITIAL' }), 'u')).toEqual([{ kind: 'overwritten' }]);
   });
