@@ -9,6 +9,7 @@ type Options = NonNullable<ParseArgsConfig['options']>;
 /** The input of a command. */
 export interface Invocation {
   readonly store: Store;
+  readonly location: StoreLocation;
   /** The instance's default name: that of its directory or database. */
   readonly defaultName: string;
   /** The values of the command's own options; `undefined` if the call omits one. */
@@ -31,6 +32,9 @@ export interface Output {
 /** The implementation of a command. */
 export type Run = (invocation: Invocation) => Promise<Output | undefined>;
 
+/** A step before the database is opened. */
+export type Prepare = (location: StoreLocation, positionals: readonly string[]) => Promise<void>;
+
 /** A command of `identity`. */
 export interface Command {
   /** The words that select the command, such as `pat create`. */
@@ -43,6 +47,8 @@ export interface Command {
   readonly positionals: number;
   /** Whether the command creates a missing database; other commands require one. */
   readonly createsDatabase?: true;
+  /** Loads the step that creates the database by other means than opening it. */
+  readonly loadPreparation?: () => Promise<Prepare>;
   /** Loads the implementation, so that no command waits for another command's modules. */
   readonly load: () => Promise<Run>;
 }

@@ -88,4 +88,22 @@ export const commands: readonly Command[] = [
     positionals: 1,
     load: async () => (await import('./commands/accounts.ts')).serviceUserDelete,
   },
+  {
+    name: 'backup',
+    usage: 'FILE',
+    summary: 'copy the database of a self-hosted instance, running or not, to a new file',
+    options: {},
+    positionals: 1,
+    load: async () => (await import('./commands/backups.ts')).backup,
+  },
+  {
+    name: 'restore',
+    usage: 'FILE',
+    summary: 'create a self-hosted instance from a backup, in a directory without an instance',
+    options: {},
+    positionals: 1,
+    createsDatabase: true,
+    loadPreparation: async () => (await import('./commands/backups.ts')).prepareRestore,
+    load: async () => (await import('./commands/backups.ts')).restore,
+  },
 ];

@@ -31,6 +31,7 @@ async function runCommand(words: readonly string[]): Promise<void> {
     throw new UsageError(`usage: identity ${command.name} ${command.usage}`);
   const location = locationFor(command, asText(values.data), asText(values.firestore));
   const run = await command.load();
+  await (await command.loadPreparation?.())?.(location.store, positionals);
   const store = await openStore(location.store);
   try {
     const optionNames = Object.keys(command.options);
@@ -40,6 +41,7 @@ async function runCommand(words: readonly string[]): Promise<void> {
     const environment = { ...process.env, ...location.environment };
     const output = await run({
       store,
+      location: location.store,
       defaultName,
       options,
       flags,

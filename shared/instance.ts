@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import type { DocumentKey, Reader } from './store/store.ts';
-
-/** The key of the document that describes the instance; `identity init` writes it once. */
-export const instanceKey: DocumentKey = { collection: 'instance', id: 'instance' };
+import { instanceKey } from './store/format.ts';
+import type { Reader } from './store/store.ts';
 
 /** The document's body. */
 const instanceSchema = z.object({ name: z.string() });

@@ -1,5 +1,5 @@
 import { instanceInitialised } from '../errors/accountErrors.ts';
-import { instanceKey } from '../instance.ts';
+import { FORMAT, instanceKey } from '../store/format.ts';
 import { type Store, WriteConflictError } from '../store/store.ts';
 import { createMember } from './members.ts';
 import { createPersonalAccessToken } from './personalAccessTokens.ts';
@@ -30,7 +30,7 @@ export async function initialise(store: Store, name: string, lifetimeMs: number,
       {
         type: 'create',
         key: instanceKey,
-        fields: { orgId, body: JSON.stringify({ name }), createdAt: now.toISOString() },
+        fields: { orgId, body: JSON.stringify({ name, format: FORMAT }), createdAt: now.toISOString() },
       },
       ...organisationWrites(orgId, name, now),
       ...serviceUserWrites(userId, orgId, `${name}-owner`, now, false),

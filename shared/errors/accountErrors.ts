@@ -65,3 +65,10 @@ export const otpEmailSet = defineError({
   when: 'The person has the OTP e-mail factor.',
   remedy: 'None needed.',
 });
+
+export const notInstanceFile = defineError({
+  code: 'FAILED_PRECONDITION',
+  text: 'the file is not an intact database of an instance: specify a file that `identity backup` has written',
+  when: '`identity restore` was given another kind of database, or a damaged one.',
+  remedy: 'Specify a file that `identity backup` has written.',
+});

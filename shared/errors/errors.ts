@@ -189,12 +189,18 @@ export const storeFailed = defineError({
     "Check the database: its status, disk space, and the service's access to it. The service's log has the cause.",
 });
 
-/** The database was written by a newer version of this software. */
+export const snapshotEnded = defineError({
+  code: 'ABORTED',
+  text: 'the snapshot has ended, because concurrent changes outgrew the log of the database: retry the request',
+  when: 'While an export or a dry run read the embedded database, others wrote more than its size and 56 MB.',
+  remedy: 'Retry the request when the other imports are done.',
+});
+
 export const databaseTooNew = defineError({
-  code: 'FAILED_PRECONDITION',
+  code: 'UNAVAILABLE',
   text: (format: number, supported: number) =>
     `the database has format ${format}, and this version supports formats up to ${supported}: upgrade the software`,
   example: [3, 2],
-  when: 'A newer version of this software has written the database. Nothing was changed.',
-  remedy: 'Run the newer version again, or restore a backup that the older version has written.',
+  when: 'A newer version of this software has written the database. This version changes nothing there.',
+  remedy: 'Run the newer version again, or restore a backup that this version or an older one has written.',
 });

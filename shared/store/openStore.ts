@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { guardFormat } from './format.ts';
 import type { Store } from './store.ts';
 
 /** The location of an instance's database: a directory for the embedded one, or a database of Cloud Firestore. */
@@ -15,7 +16,7 @@ export function hasDatabase(location: StoreLocation): boolean {
 /**
  * Opens the database of an instance, and creates an embedded one that does not exist.
  * Loads only the implementation in use, because each one slows the start down.
- * @throws IdentityError UNAVAILABLE when another process keeps the database file locked
+ * @throws IdentityError UNAVAILABLE when another process keeps the database file locked, or a newer version has written it
  */
 export async function openStore(location: StoreLocation): Promise<Store> {
   if (location.kind === 'sqlite') {
@@ -23,9 +24,10 @@ export async function openStore(location: StoreLocation): Promise<Store> {
     return openSqliteStore(databaseFile(location.directory));
   }
   const { openFirestoreStore } = await import('./firestore/openFirestoreStore.ts');
-  return openFirestoreStore({ projectId: location.projectId, databaseId: location.databaseId });
+  return guardFormat(openFirestoreStore({ projectId: location.projectId, databaseId: location.databaseId }));
 }
 
-function databaseFile(directory: string): string {
+/** Returns the path of the embedded database in an instance's directory. */
+export function databaseFile(directory: string): string {
   return join(directory, 'identity.sqlite');
 }

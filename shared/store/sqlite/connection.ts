@@ -9,6 +9,7 @@ export interface Connection {
   readonly file: string;
   execute(sql: string): void;
   inTransaction(): boolean;
+  isOpen(): boolean;
   /** Prepares a statement for one run at a time. Its rows are arrays. */
   prepare(sql: string): StatementSync;
   /** Prepares a statement for the caller alone until `release`, so that its rows can be read step by step. */
@@ -24,6 +25,9 @@ export interface ConnectionOptions {
   readonly busyTimeout: number;
 }
 
+/** The size to which SQLite shortens a write-ahead log whose content it has moved into the database. */
+const KEPT_LOG_BYTES = 32 * 2 ** 20;
+
 /**
  * Opens a connection to an existing database file.
  * @throws Error of SQLite
@@ -31,7 +35,7 @@ export interface ConnectionOptions {
 export function connect({ file, busyTimeout }: ConnectionOptions): Connection {
   const database = new DatabaseSync(file);
   database.exec(
-    `PRAGMA busy_timeout = ${busyTimeout}; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864`,
+    `PRAGMA busy_timeout = ${busyTimeout}; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = ${KEPT_LOG_BYTES}`,
   );
   const prepared = new Map<string, StatementSync>();
   const idle = new Map<string, StatementSync[]>();
@@ -44,6 +48,7 @@ export function connect({ file, busyTimeout }: ConnectionOptions): Connection {
     file,
     execute: (sql) => database.exec(sql),
     inTransaction: () => database.isTransaction,
+    isOpen: () => database.isOpen,
     prepare: (sql) => prepared.get(sql) ?? remember(prepared, sql, prepareArrays(sql)),
     borrow: (sql) => idle.get(sql)?.pop() ?? prepareArrays(sql),
     release: (sql, statement) => (idle.get(sql) ?? remember(idle, sql, [])).push(statement),
@@ -63,6 +68,8 @@ const MAX_PAUSE_MILLISECONDS = 20;
 export interface Writer {
   /** Runs `work` in a write transaction, one at a time. Commits when `work` returns, rolls back when it throws. */
   transaction<Result>(work: (connection: Connection) => Result | Promise<Result>): Promise<Result>;
+  /** Moves the write-ahead log into the database and empties it, unless another connection prevents that. */
+  emptyLog(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -72,6 +79,7 @@ export function openWriter(file: string): Writer {
   const enqueue = createSerialQueue();
   return {
     transaction: (work) => enqueue(() => transact(connection, work)),
+    emptyLog: () => enqueue(async () => connection.execute('PRAGMA wal_checkpoint(TRUNCATE)')),
     close: () => enqueue(async () => connection.close()),
   };
 }

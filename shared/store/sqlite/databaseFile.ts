@@ -3,45 +3,66 @@ import { dirname } from 'node:path';
 import { z } from 'zod';
 import { databaseTooNew } from '../../errors/errors.ts';
 import { documentFieldTypes, type FieldName, fieldNames } from '../documentFields.ts';
+import { FORMAT } from '../format.ts';
 import { type Connection, connect, isBusy } from './connection.ts';
 import { column } from './documents.ts';
 
 const OPEN_TIMEOUT_MILLISECONDS = 5_000;
 const PAUSE_MILLISECONDS = 10;
 
-/** The format of the database file that this version writes: SQLite's `user_version`. */
-const FORMAT = 2;
 const OWNER_ONLY = 0o600;
 
 /**
  * Creates the database file, or migrates one of an older format. A current file is not written to. Only the file's owner
  * can read it, because it contains password hashes. SQLite gives its journal files the same permissions.
- * @throws Error of SQLite or of the file system; IdentityError FAILED_PRECONDITION for a file of a newer format
+ * @throws Error of SQLite or of the file system; IdentityError UNAVAILABLE for a file of a newer format
  */
 export function prepareDatabaseFile(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   closeSync(openSync(file, 'a', OWNER_ONLY));
-  if ((statSync(file).mode & 0o777) !== OWNER_ONLY) chmodSync(file, OWNER_ONLY);
+  for (const suffix of ['', '-wal', '-shm']) protect(`${file}${suffix}`);
   const connection = connect({ file, busyTimeout: OPEN_TIMEOUT_MILLISECONDS });
   try {
-    if (isCurrent(connection)) return;
-    enterWalMode(connection);
+    const isCurrent = readFormat(connection) === FORMAT;
+    // A restored file is not in WAL mode, whatever its format.
+    if (!isInWalMode(connection)) enterWalMode(connection);
+    if (isCurrent) return;
     connection.execute('BEGIN IMMEDIATE');
     // Another process may have migrated the file meanwhile.
-    if (!isCurrent(connection)) migrate(connection);
+    if (readFormat(connection) !== FORMAT) migrate(connection);
     connection.execute('COMMIT');
   } finally {
     connection.close();
   }
 }
 
-function isCurrent(connection: Connection): boolean {
+// Another process may remove the journal files meanwhile.
+function protect(file: string): void {
+  const status = statSync(file, { throwIfNoEntry: false });
+  if (status !== undefined && (status.mode & 0o777) !== OWNER_ONLY) chmodSync(file, OWNER_ONLY);
+}
+
+/**
+ * Reads the file's format: SQLite's `user_version`. It is 0 in a new file, and in those of the first version.
+ * @throws IdentityError UNAVAILABLE for a newer format than this version supports
+ */
+export function readFormat(connection: Connection): number {
   const [format] = formatRow.parse(connection.prepare('PRAGMA user_version').get());
   if (format > FORMAT) throw databaseTooNew(format, FORMAT);
-  return format === FORMAT;
+  return format;
 }
 
 const formatRow = z.tuple([z.number()]);
+
+function isInWalMode(connection: Connection): boolean {
+  const row: unknown = connection.prepare('PRAGMA journal_mode').get();
+  return Array.isArray(row) && row[0] === 'wal';
+}
+
+/** Whether the file has the table of an instance's documents. */
+export function hasDocuments(connection: Connection): boolean {
+  return existingColumns(connection).has('collection');
+}
 
 // Here SQLite ignores the busy timeout, to avoid a deadlock between two processes that open the same new file.
 function enterWalMode(connection: Connection): void {

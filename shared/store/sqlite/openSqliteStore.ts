@@ -6,28 +6,42 @@ import {
   type VersionedDocuments,
 } from '../transaction.ts';
 import { type Connection, connect, openWriter, toStoreError, type Writer } from './connection.ts';
-import { prepareDatabaseFile } from './databaseFile.ts';
+import { prepareDatabaseFile, readFormat } from './databaseFile.ts';
 import { applyWrites, checkVersions, readMany } from './documents.ts';
-import { openSnapshot } from './snapshot.ts';
+import { Snapshots } from './snapshots.ts';
 
 const BUSY_TIMEOUT_MILLISECONDS = 5_000;
+/** With the commit that exceeds it, the log stays below the size of the database and 64 MB. */
+const LOG_MARGIN_BYTES = 56 * 2 ** 20;
+
+/** The options of a store. */
+interface SqliteStoreOptions {
+  /** How much larger than the database its write-ahead log may become before the open snapshots end. */
+  readonly logMarginBytes?: number;
+}
 
 /**
  * Opens the embedded database in one file; a missing file is created, readable by its owner only. Several processes may
  * open it at once. Writes run one at a time, and fail as UNAVAILABLE after waiting some seconds for another process.
+ * Snapshots throw ABORTED after concurrent writes have outgrown the write-ahead log's limit.
  * @throws IdentityError UNAVAILABLE when another process keeps the file locked, INTERNAL when it is no database
  */
-export function openSqliteStore(file: string): Store {
+export function openSqliteStore(file: string, { logMarginBytes = LOG_MARGIN_BYTES }: SqliteStoreOptions = {}): Store {
   const { reader, writer } = withStoreErrors(() => open(file));
+  const snapshots = new Snapshots({ file, busyTimeout: BUSY_TIMEOUT_MILLISECONDS, logMarginBytes });
+  const commitWithinLimit = async (writes: readonly Write[], expected?: ExpectedVersions) => {
+    await commit(writer, writes, expected);
+    if (snapshots.limitLog()) await writer.emptyLog();
+  };
   const database: VersionedDatabase = {
     read: async (keys, fields) => withStoreErrors(() => readConsistently(reader, keys, fields)),
-    commit: (writes, expected) => commit(writer, writes, expected),
+    commit: commitWithinLimit,
   };
   return {
-    commit: (writes) => commit(writer, writes),
+    commit: (writes) => commitWithinLimit(writes),
     transaction: createTransact(database),
     getMany: async (keys, fields) => (await database.read(keys, fields)).documents,
-    snapshot: async () => withStoreErrors(() => openSnapshot(file, BUSY_TIMEOUT_MILLISECONDS)),
+    snapshot: async () => withStoreErrors(() => snapshots.open()),
     close: async () => {
       await writer.close();
       reader.close();
@@ -44,6 +58,8 @@ async function commit(writer: Writer, writes: readonly Write[], expected: Expect
   checkCommitSize(writes);
   if (writes.length === 0) return;
   const apply = (connection: Connection) => {
+    // A newer version may have migrated the file since this process opened it.
+    readFormat(connection);
     checkVersions(connection, expected);
     applyWrites(connection, writes);
   };

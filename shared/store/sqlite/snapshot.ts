@@ -1,20 +1,44 @@
 import { setImmediate } from 'node:timers/promises';
+import { snapshotEnded } from '../../errors/errors.ts';
 import { fieldNames } from '../documentFields.ts';
 import type { ScanRange, Snapshot, StoredDocument } from '../store.ts';
 import { type Connection, connect, toStoreError } from './connection.ts';
 import { column, readMany, toDocument } from './documents.ts';
 
-/** Opens a separate connection whose reads all see the present state of the database. */
-export function openSnapshot(file: string, busyTimeout: number): Snapshot {
+/** A snapshot that can be ended before its reader disposes of it. */
+export interface SqliteSnapshot extends Snapshot {
+  /** Releases the state that the snapshot keeps. Later reads throw. */
+  end(): void;
+}
+
+/**
+ * Opens a separate connection whose reads all see the present state of the database.
+ * @param onEnd is called once, when the snapshot has ended
+ */
+export function openSnapshot(file: string, busyTimeout: number, onEnd: () => void): SqliteSnapshot {
   const connection = connect({ file, busyTimeout });
   connection.execute('BEGIN');
   // A read transaction fixes its state at its first read, not at BEGIN.
   connection.prepare('SELECT count(*) FROM (SELECT 1 FROM documents LIMIT 1)').get();
+  let hasEnded = false;
+  const end = () => {
+    if (hasEnded) return;
+    hasEnded = true;
+    connection.close();
+    onEnd();
+  };
+  const requireOpen = () => {
+    if (hasEnded) throw snapshotEnded();
+  };
   return {
     readTime: new Date(),
-    getMany: async (keys, fields) => readMany(connection, keys, fields).documents,
-    scan: (range) => withStoreErrors(scan(connection, range)),
-    [Symbol.asyncDispose]: async () => connection.close(),
+    getMany: async (keys, fields) => {
+      requireOpen();
+      return readMany(connection, keys, fields).documents;
+    },
+    scan: (range) => withStoreErrors(scan(connection, range, requireOpen)),
+    end,
+    [Symbol.asyncDispose]: async () => end(),
   };
 }
 
@@ -31,20 +55,28 @@ async function* withStoreErrors(
 const BATCH_SIZE = 500;
 
 /** Reads the documents of a range in batches, and yields to the event loop before each one. */
-async function* scan(connection: Connection, range: ScanRange): AsyncGenerator<readonly StoredDocument[]> {
+async function* scan(
+  connection: Connection,
+  range: ScanRange,
+  requireOpen: () => void,
+): AsyncGenerator<readonly StoredDocument[]> {
+  requireOpen();
   const { sql, parameters } = buildSelect(range);
   const statement = connection.borrow(sql);
   const rows: Iterator<unknown> = statement.iterate(...parameters);
   try {
     for (;;) {
       await setImmediate();
+      requireOpen();
       const documents = takeBatch(rows, range.fields ?? fieldNames);
       if (documents.length > 0) yield documents;
       if (documents.length < BATCH_SIZE) return;
     }
   } finally {
-    rows.return?.();
-    connection.release(sql, statement);
+    if (connection.isOpen()) {
+      rows.return?.();
+      connection.release(sql, statement);
+    }
   }
 }
 

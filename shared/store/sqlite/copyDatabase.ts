@@ -1,0 +1,53 @@
+import { access, mkdir, open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { backup, DatabaseSync } from 'node:sqlite';
+import { notInstanceFile } from '../../errors/accountErrors.ts';
+import { type Connection, connect, toStoreError } from './connection.ts';
+import { hasDocuments, readFormat } from './databaseFile.ts';
+
+const BUSY_TIMEOUT_MILLISECONDS = 5_000;
+
+/**
+ * Copies the present state of a database into a new file, which only its owner can read. Other connections may write to
+ * the database meanwhile. The copy appears under its name when it is complete.
+ * @throws IdentityError for a file that is no database of an instance, or of a newer format; Error of the file system
+ */
+export async function copyDatabase(source: string, target: string): Promise<void> {
+  await access(source);
+  await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+  const partial = `${target}.partial`;
+  await rm(partial, { force: true });
+  await (await open(partial, 'wx', 0o600)).close();
+  try {
+    await copy(source, partial);
+    makeSelfContained(partial);
+    await rename(partial, target);
+  } catch (reason) {
+    await rm(partial, { force: true });
+    throw toStoreError(reason);
+  }
+}
+
+async function copy(source: string, target: string): Promise<void> {
+  using database = new DatabaseSync(source, { readOnly: true, timeout: BUSY_TIMEOUT_MILLISECONDS });
+  // Without a read transaction, each commit of another connection would start the copy over.
+  database.exec('BEGIN; SELECT count(*) FROM sqlite_schema');
+  await backup(database, target);
+}
+
+/** Turns a copy into one file without a log beside it, and checks it. */
+function makeSelfContained(file: string): void {
+  const connection = connect({ file, busyTimeout: BUSY_TIMEOUT_MILLISECONDS });
+  try {
+    readFormat(connection);
+    if (!hasDocuments(connection) || !isIntact(connection)) throw notInstanceFile();
+    connection.execute('PRAGMA journal_mode = DELETE');
+  } finally {
+    connection.close();
+  }
+}
+
+function isIntact(connection: Connection): boolean {
+  const row: unknown = connection.prepare('PRAGMA quick_check(1)').get();
+  return Array.isArray(row) && row[0] === 'ok';
+}

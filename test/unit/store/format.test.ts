@@ -1,0 +1,66 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { FORMAT, guardFormat, instanceKey } from '../../../shared/store/format.ts';
+import type { Store } from '../../../shared/store/store.ts';
+import { createUser, userKey } from '../../support/stores/documents.ts';
+import { MemoryStore } from '../../support/stores/memoryStore.ts';
+
+class OpenMemoryStore extends MemoryStore implements Store {
+  snapshot = (): Promise<never> => Promise.reject(new Error('no snapshot'));
+  close = async () => {};
+}
+
+async function storeOfFormat(format: number | undefined) {
+  const store = new OpenMemoryStore();
+  await store.commit([
+    { type: 'create', key: instanceKey, fields: { body: JSON.stringify({ name: 'north', format }) } },
+  ]);
+  store.forget();
+  return store;
+}
+
+const tooNew = { code: 'UNAVAILABLE', httpStatus: 503, message: expect.stringContaining(`format ${FORMAT + 1}`) };
+const everyOperation: readonly (readonly [name: string, run: (store: Store) => Promise<unknown>])[] = [
+  ['getMany', (store) => store.getMany([userKey('a')])],
+  ['commit', (store) => store.commit([createUser('a')])],
+  ['transaction', (store) => store.transaction(async ({ write }) => write([createUser('a')]))],
+  ['snapshot', (store) => store.snapshot()],
+];
+
+describe('a guarded store', () => {
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  it.each(everyOperation)('rejects %s on a database of a newer format, each time', async (name, run) => {
+    const memory = await storeOfFormat(FORMAT + 1);
+    if (name === 'snapshot') memory.snapshot = () => new Promise(() => {});
+    const store = guardFormat(memory);
+    await expect(run(store)).rejects.toMatchObject(tooNew);
+    await expect(run(store)).rejects.toMatchObject(tooNew);
+    expect(memory.writes).toEqual([]);
+  });
+
+  it.each([FORMAT, FORMAT - 1, undefined])('accepts format %s, and reads it once', async (format) => {
+    const memory = await storeOfFormat(format);
+    const store = guardFormat(memory);
+    for (const name of ['a', 'b', 'c']) await store.commit([createUser(name)]);
+    expect(memory.reads).toEqual([{ keys: [instanceKey], fields: ['body'] }]);
+  });
+
+  it('accepts a database without an instance', async () => {
+    const memory = new OpenMemoryStore();
+    await guardFormat(memory).commit([createUser('a')]);
+    expect(memory.writes).toHaveLength(1);
+  });
+
+  it('notices within a minute that a newer version has migrated the database', async () => {
+    const now = vi.spyOn(performance, 'now').mockReturnValue(0);
+    const memory = await storeOfFormat(FORMAT);
+    const store = guardFormat(memory);
+    await store.commit([createUser('a')]);
+    const body = JSON.stringify({ name: 'north', format: FORMAT + 1 });
+    await memory.commit([{ type: 'update', key: instanceKey, fields: { body } }]);
+    now.mockReturnValue(60_000);
+    await expect(store.commit([createUser('b')])).rejects.toMatchObject(tooNew);
+  });
+});
