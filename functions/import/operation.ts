@@ -2,7 +2,7 @@ import { userKey } from '../../shared/auth/authorise.ts';
 import { deadlineExceeded } from '../../shared/errors/errors.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { phases, type Section } from '../../shared/organisation/section.ts';
-import { organisationSection, sections } from '../../shared/organisation/sections.ts';
+import { claimsLoginNames, organisationSection, sections } from '../../shared/organisation/sections.ts';
 import { openOverlay } from '../../shared/store/overlay.ts';
 import { type Collection, type DocumentStore, documentPath, type Store } from '../../shared/store/store.ts';
 import type { ImportResponse, OnConflict } from './contract.ts';
@@ -11,6 +11,7 @@ import { deleteExpiredCheckpoints } from './progress/checkpoint.ts';
 import { ImportProgress } from './progress/importProgress.ts';
 import { ImportReport } from './progress/report.ts';
 import type { BatchContext } from './write/batchContext.ts';
+import { settleLoginNames } from './write/loginNames.ts';
 import { writeOrganisations } from './write/organisations.ts';
 import { type ImportWork, writePhase } from './write/phase.ts';
 import { ReservedNames } from './write/references.ts';
@@ -50,13 +51,14 @@ export async function importOrganisations(
   signal: AbortSignal,
 ): Promise<ImportResponse> {
   const deleteExpired = () => deleteExpiredCheckpoints(store, stamp);
-  if (options.dryRun !== true) return importInto(store, source, options, stamp, signal, deleteExpired);
+  if (options.dryRun !== true) return importInto(store, store, source, options, stamp, signal, deleteExpired);
   await using overlay = await openOverlay(store, inspectedCollections);
-  return await importInto(overlay, source, options, stamp, signal);
+  return await importInto(overlay, store, source, options, stamp, signal);
 }
 
 async function importInto(
   store: DocumentStore,
+  base: Store,
   source: ExportFileSource,
   options: ImportOptions,
   stamp: string,
@@ -73,13 +75,16 @@ async function importInto(
     inspection = await inspect(source, signal);
     const progress = await ImportProgress.load(start, importIdentity(inspection, options), deleteExpired);
     const context: BatchContext = { ...start, store: progress.store };
-    const targets = await writeOrganisations(context, inspection.organisations, report, signal);
-    await writePhases({ context, source, targets, report, progress, signal }, inspection, options);
+    const targets = await writeOrganisations(context, inspection, report, base, signal);
+    const { repeated } = inspection;
+    await writePhases({ context, source, targets, repeated, report, progress, signal }, inspection, options);
     await progress.finish();
     countNotCarried(inspection, options, report);
     return report.toJson({ proved: inspection.proved, resumed: progress.resumed, dryRun });
   } catch (error) {
     throw withProgress(error, report, inspection);
+  } finally {
+    inspection?.repeated[Symbol.dispose]();
   }
 }
 
@@ -92,8 +97,13 @@ async function writePhases(work: ImportWork, inspection: Inspection, options: Im
     const carried = carriedSections(phase, inspection, options);
     const counts = [...carried].map(({ name }) => [name, inspection.counts[name] ?? 0] as const);
     const total = counts.reduce((sum, [, count]) => sum + count, 0);
-    if (!work.progress.forPhase(phase).isComplete(total)) await writePhase(work, phase, carried);
-    else for (const [name, count] of counts) work.report.count('unchanged', name, count);
+    if (work.progress.forPhase(phase).isComplete(total)) {
+      for (const [name, count] of counts) work.report.count('unchanged', name, count);
+      continue;
+    }
+    if ([...carried].some(claimsLoginNames))
+      await settleLoginNames(work.context.store, work.targets.values(), work.signal);
+    await writePhase(work, phase, carried);
   }
 }
 
@@ -111,7 +121,7 @@ function isCarried(section: Section, withKeys: boolean): boolean {
 }
 
 function countNotCarried(
-  { counts, organisations }: Inspection,
+  { counts, organisations, unknown }: Inspection,
   { withKeys }: ImportOptions,
   report: ImportReport,
 ): void {
@@ -119,8 +129,8 @@ function countNotCarried(
     if (isCarried(section, withKeys)) continue;
     report.count('notCarried', section.name, counts[section.name] ?? 0);
   }
-  for (const [name, count] of organisations.flatMap(({ orphaned }) => Object.entries(orphaned))) {
-    report.count('notCarried', name, count);
+  for (const fields of [unknown, ...organisations.map(({ orphaned }) => orphaned)]) {
+    for (const [name, count] of Object.entries(fields)) report.count('notCarried', name, count);
   }
 }
 

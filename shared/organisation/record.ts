@@ -6,6 +6,7 @@ import { isJsonObject, type JsonObject, takeAt, valueAt } from '../json/jsonObje
 import type { DocumentFields } from '../store/documentFields.ts';
 import { checkRules } from './rules.ts';
 import { type Credential, type Credentials, type Section, sectionPartition } from './section.ts';
+import { findUnknown, NOTHING_UNKNOWN, type UnknownContent } from './unknownContent.ts';
 
 /** An issue of one field of an export file. */
 export interface FieldIssue {
@@ -112,6 +113,8 @@ export interface OrganisationRecord {
   /** Whether the export file has the state; otherwise it is derived. */
   readonly hasState: boolean;
   readonly otpEmail: boolean;
+  /** The content of the file's record that its definition does not have. */
+  readonly unknown: UnknownContent;
 }
 
 const schemas = new Map<string, DescMessage>();
@@ -133,7 +136,21 @@ export function readRecord(section: Section, value: unknown, orgId: string, chec
   );
   if (section.inner !== undefined && json[section.inner] === undefined)
     throw new InvalidRecordError([{ path: section.inner, reason: 'value is required' }]);
-  return toRecord(section, json, orgId, section.otpEmail === true && hasOtpEmail(value));
+  const unknown = findUnknown(schema, value, section.exempt);
+  if (checked) checkState(unknown, 'state');
+  return { ...toRecord(section, json, orgId, section.otpEmail === true && hasOtpEmail(value)), unknown };
+}
+
+/**
+ * Rejects an unknown state. The wire's JSON mapping would ignore it, and an absent state lets a user log in.
+ * @param path the path of the field that holds the state
+ * @param issuePath the path to report
+ * @throws InvalidRecordError
+ */
+export function checkState({ values }: UnknownContent, path: string, issuePath = path): void {
+  const state = values.find((unknown) => unknown.path === path);
+  if (state === undefined) return;
+  throw new InvalidRecordError([{ path: issuePath, reason: `unknown ${path} ${JSON.stringify(state.value)}` }]);
 }
 
 /** Creates a record from canonical JSON. Normalises `json` in place and removes its credentials. */
@@ -157,6 +174,7 @@ export function toRecord(section: Section, json: JsonObject, orgId: string, otpE
     state: typeof state === 'string' ? state : undefined,
     hasState,
     otpEmail,
+    unknown: NOTHING_UNKNOWN,
   };
 }
 

@@ -30,17 +30,22 @@ export interface RecordPlan {
  * @param loginNamesByDomain whether the organisation's login names carry its domain
  */
 export function planRecord(record: OrganisationRecord, loginNamesByDomain: boolean): RecordPlan {
-  const { section, json, orgId } = record;
-  const id = documentId(...section.key.map((path) => textAt(json, path, orgId)));
+  const { section, json } = record;
   const claims = (section.unique ?? [])
     .filter(({ onlyIf }) => onlyIf === undefined || valueAt(json, onlyIf) === true)
     .map((unique) => ({ key: plannedClaimKey(unique, record, loginNamesByDomain), taken: unique.taken }));
   const reserves = loginNamesByDomain ? [] : (section.reserved ?? []).flatMap((name) => plannedReserves(name, record));
-  return { record, key: { collection: section.collection, id }, claims, reserves };
+  return { record, key: recordKey(record), claims, reserves };
+}
+
+/** Returns the key under which a record is stored. */
+export function recordKey({ section, json, orgId }: OrganisationRecord): DocumentKey {
+  return { collection: section.collection, id: documentId(...section.key.map((path) => textAt(json, path, orgId))) };
 }
 
 function plannedClaimKey(unique: UniqueName, { json, orgId }: OrganisationRecord, loginNamesByDomain: boolean) {
-  const scope = unique.perOrganisationByDomainPolicy && loginNamesByDomain ? [orgId] : [];
+  const byDomain = unique.perOrganisationByDomainPolicy === true && loginNamesByDomain;
+  const scope = unique.perOrganisation || byDomain ? [orgId] : [];
   const parts = unique.parts.map((path) => textAt(json, path, orgId));
   return claimKey(unique.type, parts, scope);
 }

@@ -33,6 +33,8 @@ export interface UniqueName {
   readonly taken: RecordIssue;
   /** A boolean field; only records in which it is true claim the name. */
   readonly onlyIf?: FieldPath;
+  /** Whether the scope is the organisation. Unlike `$orgId` in `parts`, its id keeps its case. */
+  readonly perOrganisation?: true;
   /** Whether the scope is the organisation when its login names carry its domain (zitadel 3.4). */
   readonly perOrganisationByDomainPolicy?: boolean;
 }
@@ -91,6 +93,8 @@ export interface Section {
   readonly phone?: FieldPath;
   /** Whether a record may have our additional field `otpEmail`, exported with `withOtp`. */
   readonly otpEmail?: true;
+  /** Paths of fields that a record may have beside those of its definition, and whose absence loses nothing. */
+  readonly exempt?: readonly FieldPath[];
   /** The subject of this policy. */
   readonly governs?: Governed;
   /** The field's other names in a v1 file (zitadel 5.9). */

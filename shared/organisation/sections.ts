@@ -78,6 +78,11 @@ export function findSection(name: string): Section | undefined {
   return byName.get(name);
 }
 
+/** Whether a section's records have login names, whose scope depends on the domain policy (zitadel 3.4). */
+export function claimsLoginNames({ unique = [] }: Section): boolean {
+  return unique.some(({ perOrganisationByDomainPolicy }) => perOrganisationByDomainPolicy === true);
+}
+
 /** Returns the key of an organisation's policy on a subject. */
 export function policyKey(orgId: string, governed: Governed): DocumentKey {
   const section = sections.find(({ governs }) => governs === governed);

@@ -162,7 +162,7 @@ describeStores('a record that occurs twice in one document', (kind) => {
       ),
     );
     const message = 'ID=COMMAND-ziuna Message=Errors.User.AlreadyExisting';
-    expect(errors).toEqual([
+    expect(errors?.toSorted((a, b) => a.type.localeCompare(b.type))).toEqual([
       { type: 'human_user', id: 'U', message },
       { type: 'human_user', id: 'U', message },
       { type: 'machine_user', id: 'U', message: 'ID=COMMAND-k2una Message=Errors.User.AlreadyExisting' },
@@ -180,12 +180,12 @@ describeStores('a record that occurs twice in one document', (kind) => {
     expect(errors).toBeUndefined();
   });
 
-  it('may be an organisation: the records of both are taken', async () => {
+  it('may be an organisation: its entries are one, and the records of both are taken', async () => {
     const instance = await testInstance(await openTestStore(kind));
     const { errors, summary } = await instance.import(
       request(organisation('O', { humanUsers: [person('U')] }), organisation('O', { humanUsers: [person('V')] })),
     );
-    expect(errors).toEqual([{ type: 'org', id: 'O', message: 'ID=ORG-lapo2n Message=Errors.Org.AlreadyExisting' }]);
+    expect(errors).toBeUndefined();
     expect(summary.created).toEqual({ org: 1, humanUsers: 2 });
     expect((await instance.export()).manifest.counts).toMatchObject({ orgs: 1, humanUsers: 2 });
   });

@@ -45,6 +45,8 @@ const SUSPENDS_CALLER =
 
 function takenName({ parts, taken, onlyIf, perOrganisationByDomainPolicy }: UniqueName): Condition {
   const fields = parts.filter((part) => part !== '$orgId').map((part) => `\`${part}\``);
+  // A claim without a name settles the scope of the organisation's login names.
+  if (fields.length === 0) return { ...taken, when: `\`${onlyIf}\` is true, and the organisation has users already.` };
   const within = parts.includes('$orgId') ? ' of the organisation' : '';
   const policy = perOrganisationByDomainPolicy
     ? '; where its login names carry its domain, only those of the organisation count'

@@ -1,9 +1,18 @@
+import { isDeepStrictEqual } from 'node:util';
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import { isJsonObject, type JsonObject } from '../../../shared/json/jsonObject.ts';
+import { formatPath, type JsonPath } from '../../../shared/json/jsonScanner.ts';
 import { type PasswordComplexity, parseComplexity } from '../../../shared/organisation/passwords.ts';
-import { type OrganisationRecord, readMessage, toRecord } from '../../../shared/organisation/record.ts';
+import {
+  checkState,
+  type OrganisationRecord,
+  organisationFields,
+  readMessage,
+  toRecord,
+} from '../../../shared/organisation/record.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
-import { organisationSection, sections } from '../../../shared/organisation/sections.ts';
+import { claimsLoginNames, organisationSection, sections } from '../../../shared/organisation/sections.ts';
+import { findUnknown } from '../../../shared/organisation/unknownContent.ts';
 
 /** Lists that v1 files hold beside a record and v2 files hold inside it, by section (zitadel 5.9). */
 export type V1Additions = ReadonlyMap<Section, Readonly<Record<string, readonly unknown[]>>>;
@@ -14,8 +23,10 @@ export interface OrganisationHeader {
   /** The organisation's own record; undefined if the file holds only its id. */
   readonly record: OrganisationRecord | undefined;
   readonly additions: V1Additions;
-  /** Whether login names carry the organisation's domain; undefined if the file has no domain policy. */
-  readonly loginNamesByDomain: boolean | undefined;
+  /** Whether the file's domain policy says that login names carry the organisation's domain. */
+  readonly loginNamesByDomain: boolean;
+  /** Whether the file has records with login names. */
+  readonly hasLoginNames: boolean;
   /** The policy for clear-text passwords; undefined if the file has none. */
   readonly passwordComplexity: PasswordComplexity | undefined;
   /** Numbers of orphaned values, which belong to no record of the file and are not imported, by field. */
@@ -32,34 +43,82 @@ export function withAdditions(section: Section, value: unknown, additions: V1Add
   return lists !== undefined && isJsonObject(value) ? { ...value, ...lists } : value;
 }
 
+/** A value that contradicts an earlier one about the same organisation. */
+interface Contradiction {
+  readonly path: JsonPath;
+  /** The path of the earlier value. */
+  readonly other: string;
+}
+
 /** An organisation's fields and policies, collected while the file is read. */
 export class OrganisationDraft {
+  /** The fields that are set, each with the position of its entry in the file. */
+  private readonly entries = new Map<string, number>();
+  private readonly entry: number;
   readonly additions = new Map<Section, Record<string, readonly unknown[]>>();
   /** Whether a record precedes the organisation's id in the file. */
   hasEarlyRecords = false;
   private readonly fields: JsonObject = {};
   /** Sections with additions whose record the file holds. */
   private readonly completed = new Set<Section>();
-  private loginNamesByDomain: boolean | undefined;
+  private loginNamesByDomain = false;
+  private hasLoginNames = false;
   private passwordComplexity: PasswordComplexity | undefined;
+
+  /** @param entry the organisation's position in the file */
+  constructor(entry: number) {
+    this.entry = entry;
+  }
 
   /** The organisation's id; undefined until the file has named it. */
   get orgId(): string | undefined {
     return typeof this.fields.orgId === 'string' ? this.fields.orgId : undefined;
   }
 
-  /** Adds a field that is not a section, or an element of a list that only v1 files have. */
-  addField(name: string, value: unknown): void {
+  /**
+   * Adds a field that is not a section, or an element of a list that only v1 files have.
+   * @returns the paths of unknown fields in it
+   * @throws InvalidRecordError
+   */
+  addField(name: string, value: unknown): readonly string[] {
     const owner = v1ListOwners.get(name);
-    if (owner === undefined) Object.assign(this.fields, readMessage(DataOrgSchema, { [name]: value }, {}));
-    else this.addToList(owner, name, owner.v1Lists?.[name]?.(value));
+    if (owner !== undefined) {
+      this.set(name, [...this.listAt(owner, name), owner.v1Lists?.[name]?.(value)], this.entry);
+      const schema = organisationFields.get(name)?.schema;
+      return schema === undefined ? [] : findUnknown(schema, value).fields.map((path) => `${name}.${path}`);
+    }
+    const field = { [name]: value };
+    this.set(name, readMessage(DataOrgSchema, field, {})[name], this.entry);
+    const unknown = findUnknown(DataOrgSchema, field);
+    checkState(unknown, 'orgState', '');
+    return unknown.fields;
   }
 
   /** Remembers policies that govern other records, and records that take additions. */
   observe({ section, json }: OrganisationRecord): void {
     if (section.v1Lists !== undefined) this.completed.add(section);
+    this.hasLoginNames ||= claimsLoginNames(section);
     if (section.governs === 'loginNames') this.loginNamesByDomain = json.userLoginMustBeDomain === true;
     if (section.governs === 'passwords') this.passwordComplexity = parseComplexity(json);
+  }
+
+  /**
+   * Adds what another entry of the file says about the same organisation.
+   * @returns the values that contradict this draft's; policies are compared record by record
+   */
+  merge(later: OrganisationDraft): Contradiction[] {
+    const contradictions: Contradiction[] = [];
+    for (const [name, entry] of later.entries) {
+      const first = this.entries.get(name);
+      if (first === undefined) this.set(name, later.get(name), entry);
+      else if (!isDeepStrictEqual(this.get(name), later.get(name)))
+        contradictions.push({ path: ['orgs', entry, name], other: formatPath(['orgs', first, name]) });
+    }
+    for (const section of later.completed) this.completed.add(section);
+    this.loginNamesByDomain ||= later.loginNamesByDomain;
+    this.hasLoginNames ||= later.hasLoginNames;
+    this.passwordComplexity ??= later.passwordComplexity;
+    return contradictions;
   }
 
   toHeader(): OrganisationHeader {
@@ -71,14 +130,27 @@ export class OrganisationDraft {
       record: isJsonObject(org) ? toRecord(organisationSection, json, orgId, false) : undefined,
       additions: this.additions,
       loginNamesByDomain: this.loginNamesByDomain,
+      hasLoginNames: this.hasLoginNames,
       passwordComplexity: this.passwordComplexity,
       orphaned: this.countOrphaned(),
     };
   }
 
-  private addToList(section: Section, name: string, element: unknown): void {
-    const lists = this.additions.get(section) ?? {};
-    this.additions.set(section, { ...lists, [name]: [...(lists[name] ?? []), element] });
+  private get(name: string): unknown {
+    const owner = v1ListOwners.get(name);
+    return owner === undefined ? this.fields[name] : this.listAt(owner, name);
+  }
+
+  private set(name: string, value: unknown, entry: number): void {
+    if (value === undefined) return;
+    this.entries.set(name, entry);
+    const owner = v1ListOwners.get(name);
+    if (owner === undefined) this.fields[name] = value;
+    else if (Array.isArray(value)) this.additions.set(owner, { ...this.additions.get(owner), [name]: value });
+  }
+
+  private listAt(section: Section, name: string): readonly unknown[] {
+    return this.additions.get(section)?.[name] ?? [];
   }
 
   private countOrphaned(): Record<string, number> {

@@ -129,8 +129,12 @@ export function formatIssue({ id, key }: RecordIssue): string {
 }
 
 function collectWarnings(record: OrganisationRecord): ImportWarning[] {
-  const { section } = record;
-  return (section.warnings?.(record) ?? []).map((message) => ({
+  const { section, unknown } = record;
+  const names = unknown.values.filter(({ value }) => typeof value === 'string');
+  const messages = names.map(
+    ({ path, value }) => `unknown value ${JSON.stringify(value)} of ${path}: imported without it`,
+  );
+  return [...messages, ...(section.warnings?.(record) ?? [])].map((message) => ({
     type: section.error.type,
     id: errorId(record),
     message,

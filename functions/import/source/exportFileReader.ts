@@ -16,12 +16,16 @@ export interface ExportFileItem {
 /** Whether an organisation's field is read; other fields are skipped. */
 export type FieldFilter = (name: string) => boolean;
 
+/** A listener for an unknown field of an organisation, or one element of it if it is a list. */
+export type OnUnknown = (name: string) => void;
+
 /**
  * A streaming reader of export files (zitadel 2), v1 and v2, which holds at most one record. Unknown fields are skipped
  * (zitadel 1.1), whatever their size; those small enough to hold must be valid JSON.
  */
 export class ExportFileReader {
   private readonly isWanted: FieldFilter;
+  private readonly onUnknown: OnUnknown | undefined;
   private readonly scanner: JsonScanner;
   private seenFields = new Set<string>();
   /** The number of organisations that have started so far. */
@@ -30,8 +34,9 @@ export class ExportFileReader {
   private hasFields = false;
   private hasOrganisations = false;
 
-  constructor(isWanted: FieldFilter) {
+  constructor(isWanted: FieldFilter, onUnknown?: OnUnknown) {
     this.isWanted = isWanted;
+    this.onUnknown = onUnknown;
     this.scanner = new JsonScanner((path, kind) => this.treat(path, kind), MAX_DOCUMENT_BYTES);
   }
 
@@ -41,7 +46,7 @@ export class ExportFileReader {
    */
   push(chunk: Uint8Array): ExportFileItem[] {
     return this.scanner.push(chunk).flatMap(({ path, kind, text }) => {
-      if (!isKnown(path)) return skipUnknown(path, text);
+      if (!isKnown(path)) return this.skipUnknown(path, text);
       return text === 'null' && kind === 'scalar' ? skipNull(path) : toItems(path, text);
     });
   }
@@ -77,6 +82,12 @@ export class ExportFileReader {
     return kind === 'scalar' ? 'keep' : enter(path, kind === 'array', 'expected a list');
   }
 
+  private skipUnknown(path: JsonPath, text: string): ExportFileItem[] {
+    if (text !== '') parseJson(text, path);
+    if (path[0] === 'orgs' && path.length > 2 && text !== 'null') this.onUnknown?.(String(path[2]));
+    return [];
+  }
+
   private treatField(path: JsonPath, kind: ValueKind): Treatment {
     const field = findField(path);
     if (field === undefined) return treatUnknown(kind);
@@ -100,11 +111,6 @@ function isKnown(path: JsonPath): boolean {
 /** Enters unknown lists, which may be long, so that their elements are checked one by one. */
 function treatUnknown(kind: ValueKind): Treatment {
   return kind === 'array' ? 'enter' : 'glance';
-}
-
-function skipUnknown(path: JsonPath, text: string): ExportFileItem[] {
-  if (text !== '') parseJson(text, path);
-  return [];
 }
 
 function enter(path: JsonPath, allowed: boolean, message: string): Treatment {

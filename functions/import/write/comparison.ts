@@ -43,7 +43,8 @@ export class BatchComparison {
     if (!hasSameContent(plan, stored)) return false;
     if (plan.record.clearPassword === undefined) return true;
     const compared = this.passwords.get(plan);
-    if (compared?.hash !== storedHash(stored)) throw new Error(`${documentPath(plan.key)}: the password was not compared`);
+    if (compared?.hash !== storedHash(stored))
+      throw new Error(`${documentPath(plan.key)}: the password was not compared`);
     return compared.isEqual;
   }
 

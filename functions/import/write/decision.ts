@@ -1,6 +1,6 @@
 import { isBlocked } from '../../../shared/auth/authorise.ts';
 import { createRecord, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
-import type { RecordIssue } from '../../../shared/organisation/section.ts';
+import { isList, type RecordIssue } from '../../../shared/organisation/section.ts';
 import {
   type DocumentKey,
   documentPath,
@@ -141,6 +141,9 @@ function decideRecord(
   const equal = batch.comparison.isEqual(plan, stored);
   if (equal && stored.createdAt === ownStamp) return withoutWrite({ kind: 'created' });
   if (equal && stored.changedAt === ownStamp) return withoutWrite({ kind: 'overwritten' });
+  // Entries of a file may repeat an organisation's policies, but not records of its lists.
+  if (equal && isOfThisImport(context, stored) && !isList(plan.record.section))
+    return withoutWrite({ kind: 'unchanged' });
   if (isOfThisImport(context, stored)) return failExisting(plan);
   if (equal) return withoutWrite({ kind: 'unchanged' });
   // Under another organisation or section, a record is always reported.

@@ -4,20 +4,25 @@ import { defaultComplexity, type PasswordComplexity, parseComplexity } from '../
 import { planRecord } from '../../../shared/organisation/recordPlan.ts';
 import type { Governed } from '../../../shared/organisation/section.ts';
 import { organisationSection, policyKey } from '../../../shared/organisation/sections.ts';
-import { type DocumentKey, type DocumentStore, documentId } from '../../../shared/store/store.ts';
+import { type DocumentKey, type DocumentStore, documentId, type Store } from '../../../shared/store/store.ts';
+import type { Inspection } from '../inspect/inspection.ts';
 import type { OrganisationHeader } from '../inspect/organisationDraft.ts';
 import { formatIssue, type ImportReport } from '../progress/report.ts';
 import type { BatchContext, Outcome, PlacedPlan } from './batchContext.ts';
+import { protectLoginNames } from './loginNames.ts';
 import { RecordWriter } from './recordWriter.ts';
 
 /** An existing organisation, and the policies for its imported records. */
 interface TargetOrganisation {
+  /** The organisation's position among the file's organisations. */
+  readonly organisation: number;
   readonly header: OrganisationHeader;
-  readonly loginNamesByDomain: boolean;
+  /** Whether login names carry the organisation's domain; settled before the first of them is claimed. */
+  loginNamesByDomain: boolean;
   readonly passwordComplexity: PasswordComplexity;
 }
 
-/** The organisations whose records can be written, by their position in the file. */
+/** The organisations whose records can be written, by the positions of their entries in the file. */
 export type Targets = ReadonlyMap<number, TargetOrganisation>;
 
 /** The error of an organisation without an id. */
@@ -30,16 +35,20 @@ const READ_BATCH = 500;
  * Writes the organisations before any of their records, and returns those that exist afterwards. An organisation that
  * exists with another name is an error, but its records are imported. An organisation that cannot be created is an
  * error, and its records are skipped (zitadel 5.5).
+ * @param base the store without this import's writes
  */
 export async function writeOrganisations(
   context: BatchContext,
-  organisations: readonly OrganisationHeader[],
+  { organisations, entries }: Pick<Inspection, 'organisations' | 'entries'>,
   report: ImportReport,
+  base: Pick<Store, 'snapshot'>,
   signal: AbortSignal,
 ): Promise<Targets> {
   const existing = new Set<number>(await findExisting(context.store, organisations, report, signal));
+  const created = new Set<number>();
   const settled = ({ organisation, plan }: PlacedPlan, outcome: Outcome) => {
     if (existsAfter(outcome)) existing.add(organisation);
+    if (outcome.kind === 'created') created.add(organisation);
     report.add(organisation, plan.record, outcome);
   };
   await using writer = new RecordWriter(context, { settled }, signal);
@@ -51,7 +60,15 @@ export async function writeOrganisations(
   await writer.finish();
   signal.throwIfAborted();
   const inOrder = [...existing].sort((a, b) => a - b);
-  return loadTargets(context.store, organisations, inOrder, report, signal);
+  const older = organisations.filter((_header, index) => existing.has(index) && !created.has(index));
+  await protectLoginNames(context.store, base, older);
+  const targets = await loadTargets(context.store, organisations, inOrder, report, signal);
+  return new Map(
+    entries.flatMap((organisation, entry) => {
+      const target = targets.get(organisation);
+      return target === undefined ? [] : [[entry, target]];
+    }),
+  );
 }
 
 /** Splits organisations into batches, each with its organisations' positions in the file. */
@@ -119,17 +136,14 @@ function organisationKey(orgId: string): DocumentKey {
   return { collection: organisationSection.collection, id: documentId(orgId) };
 }
 
-/**
- * Loads the policies for the organisations' records. The password policy is the file's, else the stored one. The domain
- * policy is the stored one, which a differing one in the file does not replace, else the file's.
- */
+/** Loads the policies for the organisations' clear passwords: the file's, else the stored one. */
 async function loadTargets(
   store: DocumentStore,
   organisations: readonly OrganisationHeader[],
   indexes: readonly number[],
   report: ImportReport,
   signal: AbortSignal,
-): Promise<Targets> {
+): Promise<ReadonlyMap<number, TargetOrganisation>> {
   const targets = new Map<number, TargetOrganisation>();
   for (let start = 0; start < indexes.length; start += READ_BATCH) {
     await yieldUnlessAborted(signal);
@@ -138,28 +152,15 @@ async function loadTargets(
       return header === undefined ? [] : [{ index, header }];
     });
     const orgIds = batch.map(({ header }) => header.orgId);
-    const domain = await storedPolicies(store, orgIds, 'loginNames');
     const complexity = await storedPolicies(store, orgIds, 'passwords');
     for (const [position, { index, header }] of batch.entries()) {
-      targets.set(index, toTarget(header, domain[position], complexity[position]));
+      const stored = complexity[position];
+      const passwordComplexity = header.passwordComplexity ?? (stored ? parseComplexity(stored) : defaultComplexity);
+      targets.set(index, { organisation: index, header, loginNamesByDomain: false, passwordComplexity });
       report.addOrganisation(index, header);
     }
   }
   return targets;
-}
-
-function toTarget(
-  header: OrganisationHeader,
-  domain: JsonObject | undefined,
-  complexity: JsonObject | undefined,
-): TargetOrganisation {
-  const stored = complexity === undefined ? defaultComplexity : parseComplexity(complexity);
-  const storedByDomain = domain === undefined ? undefined : domain.userLoginMustBeDomain === true;
-  return {
-    header,
-    loginNamesByDomain: storedByDomain ?? header.loginNamesByDomain ?? false,
-    passwordComplexity: header.passwordComplexity ?? stored,
-  };
 }
 
 async function storedPolicies(

@@ -9,6 +9,7 @@ import type { RecordIssue, Section } from '../../../shared/organisation/section.
 import { findSection } from '../../../shared/organisation/sections.ts';
 import type { ExportFileSource } from '../inspect/inspection.ts';
 import { withAdditions } from '../inspect/organisationDraft.ts';
+import type { RepeatedRecords } from '../inspect/repeatedRecords.ts';
 import type { ImportProgress } from '../progress/importProgress.ts';
 import type { ImportReport } from '../progress/report.ts';
 import { type ExportFileItem, ExportFileReader } from '../source/exportFileReader.ts';
@@ -21,6 +22,7 @@ export interface ImportWork {
   readonly context: BatchContext;
   readonly source: ExportFileSource;
   readonly targets: Targets;
+  readonly repeated: Pick<RepeatedRecords, 'has'>;
   readonly report: ImportReport;
   readonly progress: ImportProgress;
   readonly signal: AbortSignal;
@@ -88,17 +90,18 @@ function planItem(work: ImportWork, counter: PhaseCounter, item: ExportFileItem)
     progress.mark(ordinal, true);
     return [];
   }
-  const { header, loginNamesByDomain, passwordComplexity } = target;
+  const { organisation, header, loginNamesByDomain, passwordComplexity } = target;
   const value = parseJson(item.text, item.path);
   const merged = withAdditions(section, value, header.additions);
-  const { record, issue = validateRecord(record, passwordComplexity, work.context.stamp) } = withPhoneNumber(
-    readRecord(section, merged, header.orgId),
-  );
+  const { record, issue: phoneIssue } = withPhoneNumber(readRecord(section, merged, header.orgId));
+  const issue = work.repeated.has(item.path)
+    ? section.error.exists
+    : (phoneIssue ?? validateRecord(record, passwordComplexity, work.context.stamp));
   if (issue !== undefined) {
-    progress.mark(ordinal, report.add(item.organisation, record, { kind: 'failed', issue }));
+    progress.mark(ordinal, report.add(organisation, record, { kind: 'failed', issue }));
     return [];
   }
-  return [{ organisation: item.organisation, ordinal, plan: planRecord(record, loginNamesByDomain) }];
+  return [{ organisation, ordinal, plan: planRecord(record, loginNamesByDomain) }];
 }
 
 /** Validates a record in isolation: by its section's check, and by the policy for its clear-text password. */

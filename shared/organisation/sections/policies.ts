@@ -8,14 +8,28 @@ import {
   type Section,
 } from '../section.ts';
 
+/** The type of the claim that settles the scope of an organisation's login names. */
+export const LOGIN_NAME_SCOPE = 'loginNameScope';
+
+const domainPolicyExists: RecordIssue = { id: 'ORG-1M8ds', key: 'Errors.Org.DomainPolicy.AlreadyExists' };
+
 /** The sections of an organisation's policies. */
 export const policySections: readonly Section[] = [
-  policy(
-    'domainPolicy',
-    'domain_policy',
-    { id: 'ORG-1M8ds', key: 'Errors.Org.DomainPolicy.AlreadyExists' },
-    { aliases: ['iamPolicy'], governs: 'loginNames', fixed: 'userLoginMustBeDomain', normalise: nameOrganisation },
-  ),
+  policy('domainPolicy', 'domain_policy', domainPolicyExists, {
+    aliases: ['iamPolicy'],
+    governs: 'loginNames',
+    fixed: 'userLoginMustBeDomain',
+    unique: [
+      {
+        type: LOGIN_NAME_SCOPE,
+        parts: [],
+        perOrganisation: true,
+        onlyIf: 'userLoginMustBeDomain',
+        taken: domainPolicyExists,
+      },
+    ],
+    normalise: nameOrganisation,
+  }),
   policy(
     'labelPolicy',
     'label_policy',

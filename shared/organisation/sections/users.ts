@@ -49,6 +49,8 @@ export const humanUserSection: Section = {
   clearPassword: 'user.password',
   phone: 'user.phone.phone',
   otpEmail: true,
+  // Older files name a hash's algorithm, which the hash itself names too.
+  exempt: ['otpEmail', 'otp_email', 'user.hashedPassword.algorithm'],
   warnings: warnOfCredentials,
   suspendsCaller,
   error: { type: 'human_user', id: ['userId'], exists: { id: 'COMMAND-ziuna', key: 'Errors.User.AlreadyExisting' } },

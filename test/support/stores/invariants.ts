@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { isJsonObject, type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
+import { scopeKey } from '../../../shared/organisation/loginNameScope.ts';
 import { InvalidRecordError, readRecord, toRecord } from '../../../shared/organisation/record.ts';
 import { planRecord, planReferences, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { type Reference, sectionPartition } from '../../../shared/organisation/section.ts';
@@ -35,7 +36,7 @@ export function violationsOf(database: Database): string[] {
   return [
     ...faults,
     ...planned.flatMap((one) => [...recordFaults(one, documents), ...referenceFaults(one, documents)]),
-    ...claimFaults(planned, database.get('claims') ?? []),
+    ...claimFaults(planned, database.get('claims') ?? [], documents),
     ...ownerFaults(database, documents),
   ];
 }
@@ -84,9 +85,9 @@ function targetFaults({ ifForeign }: Reference, target: StoredDocument | undefin
   return ifForeign !== undefined && target.orgId !== orgId ? ['which is of another organisation'] : [];
 }
 
-function claimFaults(planned: readonly Planned[], claims: readonly StoredDocument[]): string[] {
+function claimFaults(planned: readonly Planned[], claims: readonly StoredDocument[], documents: Documents): string[] {
   const stored = new Map(claims.map((claim) => [claim.id, claim]));
-  const needed = new Set<string>();
+  const needed = new Set(planned.flatMap((one) => scopeOf(one, documents)));
   const missing = planned.flatMap(({ name, plan }) =>
     plan.claims.flatMap(({ key }) => {
       needed.add(`${key.id} of ${name}`);
@@ -98,6 +99,12 @@ function claimFaults(planned: readonly Planned[], claims: readonly StoredDocumen
   );
   const orphans = claims.filter(({ id, ownerId }) => !needed.has(`${id} of ${ownerId}`));
   return [...missing, ...orphans.map(({ id, ownerId }) => `claims/${id} is held by ${ownerId}, which has it not`)];
+}
+
+/** An organisation may hold the claim that its login names are unique in the instance, unless its policy says otherwise. */
+function scopeOf({ name, plan: { record } }: Planned, documents: Documents): string[] {
+  const isOpen = record.section === organisationSection && !loginNamesByDomain(record.orgId, documents);
+  return isOpen ? [`${scopeKey(record.orgId).id} of ${name}`] : [];
 }
 
 /** Tokens and memberships of the instance belong to users, and the instance has its default organisation. */

@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import { duplicateKey } from '../../../shared/json/duplicateKeys.ts';
+import { JsonError, type JsonPath, parseJson } from '../../../shared/json/jsonScanner.ts';
+import { type Manifest, ManifestTally, manifestSchema } from '../../../shared/organisation/exportFile.ts';
+import { InvalidRecordError, type OrganisationRecord, readRecord } from '../../../shared/organisation/record.ts';
+import type { Section } from '../../../shared/organisation/section.ts';
+import { findSection } from '../../../shared/organisation/sections.ts';
+import { MAX_DOCUMENT_BYTES } from '../../../shared/store/store.ts';
+import { type ExportFileItem, ExportFileReader } from '../source/exportFileReader.ts';
+import { OrganisationDraft, withAdditions } from './organisationDraft.ts';
+import { UnknownFields } from './unknownFields.ts';
+import { Violations } from './violations.ts';
+
+/** An export file that can be read repeatedly. */
+export interface ExportFileSource {
+  /** The request's field that holds the file; undefined for a file in a bucket. */
+  readonly field?: string;
+  open(signal: AbortSignal): AsyncIterable<Uint8Array>;
+}
+
+/** The result of reading a whole export file. */
+export interface FilePass {
+  /** One draft for each entry of `orgs`. */
+  readonly drafts: OrganisationDraft[];
+  readonly tally: ManifestTally;
+  readonly unknown: UnknownFields;
+  manifest: Manifest | undefined;
+  /** SHA-256 of the file's bytes, base64url. */
+  digest: string;
+}
+
+/** A listener for a valid record and its path, without a v1 file's additions. It may throw a `JsonError`. */
+export type OnRecord = (record: OrganisationRecord, path: JsonPath) => void;
+
+/**
+ * Reads and validates an export file once.
+ * @param knownDrafts the drafts of an earlier pass, for files with records before their organisation's id
+ * @throws IdentityError INVALID_ARGUMENT naming the first 100 issues, each with its path
+ */
+export async function readFile(
+  source: ExportFileSource,
+  signal: AbortSignal,
+  onRecord: OnRecord,
+  knownDrafts?: readonly OrganisationDraft[],
+): Promise<FilePass> {
+  const pass = createPass();
+  const reader = new ExportFileReader(() => true, pass.unknown.addField);
+  const digest = createHash('sha256');
+  const violations = new Violations(source.field);
+  try {
+    for await (const chunk of source.open(signal)) {
+      await setImmediate();
+      signal.throwIfAborted();
+      digest.update(chunk);
+      for (const item of reader.push(chunk))
+        violations.capture(item.path, () => addItem(item, pass, onRecord, knownDrafts));
+      if (violations.full) break;
+    }
+    if (!violations.full) reader.end();
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    violations.add(error, error.path);
+  }
+  violations.throwIfAny();
+  pass.digest = digest.digest('base64url');
+  if (reader.organisations > 0) draftAt(pass.drafts, reader.organisations - 1);
+  return pass;
+}
+
+function createPass(): FilePass {
+  return { drafts: [], tally: new ManifestTally(), unknown: new UnknownFields(), manifest: undefined, digest: '' };
+}
+
+function draftAt(drafts: OrganisationDraft[], entry: number): OrganisationDraft {
+  while (drafts.length <= entry) drafts.push(new OrganisationDraft(drafts.length));
+  const draft = drafts[entry];
+  if (draft === undefined) throw new Error(`no organisation ${entry}`);
+  return draft;
+}
+
+function addItem(
+  item: ExportFileItem,
+  pass: FilePass,
+  onRecord: OnRecord,
+  knownDrafts: readonly OrganisationDraft[] | undefined,
+): void {
+  const value = parseJson(item.text, item.path);
+  const duplicate = duplicateKey(item.text, value);
+  if (duplicate !== undefined) throw new JsonError(item.path, `duplicate field "${duplicate}"`);
+  if (item.organisation === undefined) {
+    pass.manifest = readManifest(value, item);
+    return;
+  }
+  const draft = draftAt(pass.drafts, item.organisation);
+  const section = findSection(item.name);
+  if (section === undefined) {
+    for (const path of draft.addField(item.name, value)) pass.unknown.addField(path);
+    return;
+  }
+  const own = addRecord(section, value, draft, knownDrafts?.[item.organisation] ?? draft, pass);
+  onRecord(own, item.path);
+}
+
+/** Adds a record; returns it without a v1 file's additions. */
+function addRecord(
+  section: Section,
+  value: unknown,
+  draft: OrganisationDraft,
+  { orgId, additions }: OrganisationDraft,
+  { tally, unknown }: FilePass,
+): OrganisationRecord {
+  draft.hasEarlyRecords ||= orgId === undefined;
+  const own = readRecord(section, value, orgId ?? '', true);
+  const record = additions.has(section)
+    ? readRecord(section, withAdditions(section, value, additions), orgId ?? '', true)
+    : own;
+  checkSize(record);
+  draft.observe(record);
+  tally.add({ ...record, section: section.name });
+  unknown.addRecord(section.name, own.unknown);
+  return own;
+}
+
+/** Checks the stored size, which can exceed the sent size: enum numbers become names. */
+function checkSize({ body }: OrganisationRecord): void {
+  if (Buffer.byteLength(body) <= MAX_DOCUMENT_BYTES) return;
+  throw new InvalidRecordError([{ path: '', reason: `the record exceeds ${MAX_DOCUMENT_BYTES} bytes` }]);
+}
+
+function readManifest(value: unknown, { path }: ExportFileItem): Manifest {
+  const result = manifestSchema.safeParse(value);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  throw new JsonError([...path, ...(issue?.path ?? []).map(String)], issue?.message ?? 'invalid manifest');
+}

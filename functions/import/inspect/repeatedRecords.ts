@@ -1,0 +1,119 @@
+import { hash } from 'node:crypto';
+import { DatabaseSync } from 'node:sqlite';
+import { formatPath, type JsonPath } from '../../../shared/json/jsonScanner.ts';
+import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
+import { recordKey } from '../../../shared/organisation/recordPlan.ts';
+import { documentPath } from '../../../shared/store/store.ts';
+import { KeyFilter } from './keyFilter.ts';
+
+/**
+ * The records of an export file that repeat an earlier record's key with other content. A first pass over the file notes
+ * all keys, and suspects those that it seems to meet again. If there are any, a second pass compares their records.
+ * Suspects are kept in an unnamed temporary file, so memory is constant.
+ */
+export class RepeatedRecords implements Disposable {
+  private filter = new KeyFilter();
+  private suspects: Suspects | undefined;
+
+  /** Notes a record's key in the first pass. Records of no organisation cannot be imported, and are ignored. */
+  note(record: OrganisationRecord): void {
+    if (record.orgId === '') return;
+    const digest = keyDigest(record);
+    if (!this.filter.add(digest)) return;
+    this.suspects ??= new Suspects();
+    this.suspects.add(digest);
+  }
+
+  /** Forgets all keys, before another first pass. */
+  reset(): void {
+    this[Symbol.dispose]();
+    this.filter = new KeyFilter();
+  }
+
+  /** Whether a second pass must compare records. */
+  get needsComparison(): boolean {
+    return this.suspects !== undefined;
+  }
+
+  /**
+   * Compares a record with the first one of the same key, in the second pass.
+   * @returns the first record's path, if the contents differ
+   */
+  compare(record: OrganisationRecord, path: JsonPath): string | undefined {
+    if (record.orgId === '') return undefined;
+    return this.suspects?.compare(keyDigest(record), contentDigest(record), formatPath(path));
+  }
+
+  /** Whether the record at `path` repeats an earlier record's key with other content. */
+  has(path: JsonPath): boolean {
+    return this.suspects?.differs(formatPath(path)) === true;
+  }
+
+  [Symbol.dispose](): void {
+    this.suspects?.close();
+    this.suspects = undefined;
+  }
+}
+
+/**
+ * Returns the digest of what identifies a record. A section that takes only its own organisation's records may have one
+ * under each organisation: ZITADEL exports the members of all projects under all of them.
+ */
+function keyDigest(record: OrganisationRecord): Buffer {
+  const isPerOrganisation = record.section.references?.some(({ ifForeign }) => ifForeign === 'notCarried') === true;
+  const key = documentPath(recordKey(record));
+  return hash('sha256', isPerOrganisation ? `${key}/${record.orgId}` : key, 'buffer');
+}
+
+function contentDigest({ section, orgId, digest, credentials, clearPassword, otpEmail }: OrganisationRecord): string {
+  const { passwordHash, totpSeed, clientSecret } = credentials;
+  const content = [section.name, orgId, digest, passwordHash, totpSeed, clientSecret, clearPassword, otpEmail];
+  return hash('sha256', JSON.stringify(content), 'base64url');
+}
+
+/** The keys that may be repeated, and the paths of the records that repeat one with other content. */
+class Suspects {
+  private readonly database = new DatabaseSync('');
+  private readonly insert;
+  private readonly select;
+  private readonly setFirst;
+  private readonly insertPath;
+  private readonly selectPath;
+  private hasPaths = false;
+
+  constructor() {
+    this.database.exec(`PRAGMA journal_mode = OFF;
+      CREATE TABLE suspects (key BLOB PRIMARY KEY, content TEXT, path TEXT) STRICT, WITHOUT ROWID;
+      CREATE TABLE paths (path TEXT PRIMARY KEY) STRICT, WITHOUT ROWID`);
+    this.insert = this.database.prepare('INSERT OR IGNORE INTO suspects (key) VALUES (?)');
+    this.select = this.database.prepare('SELECT content, path FROM suspects WHERE key = ?');
+    this.setFirst = this.database.prepare('UPDATE suspects SET content = ?, path = ? WHERE key = ?');
+    this.insertPath = this.database.prepare('INSERT INTO paths (path) VALUES (?)');
+    this.selectPath = this.database.prepare('SELECT 1 FROM paths WHERE path = ?');
+  }
+
+  add(key: Buffer): void {
+    this.insert.run(key);
+  }
+
+  /** Returns the path of the key's first record, if that has other content. */
+  compare(key: Buffer, content: string, path: string): string | undefined {
+    const first = this.select.get(key);
+    if (first === undefined || first.content === content) return undefined;
+    if (typeof first.path !== 'string') {
+      this.setFirst.run(content, path, key);
+      return undefined;
+    }
+    this.insertPath.run(path);
+    this.hasPaths = true;
+    return first.path;
+  }
+
+  differs(path: string): boolean {
+    return this.hasPaths && this.selectPath.get(path) !== undefined;
+  }
+
+  close(): void {
+    this.database.close();
+  }
+}

@@ -1,0 +1,88 @@
+import { setImmediate } from 'node:timers/promises';
+import { instanceScopeWrite, readScopes } from '../../../shared/organisation/loginNameScope.ts';
+import { sectionPartition } from '../../../shared/organisation/section.ts';
+import { claimsLoginNames, sections } from '../../../shared/organisation/sections.ts';
+import { type DocumentStore, type Snapshot, type Store, WriteConflictError } from '../../../shared/store/store.ts';
+import type { OrganisationHeader } from '../inspect/organisationDraft.ts';
+
+const BATCH = 250;
+
+/** An organisation whose users may be written. */
+interface LoginNameTarget {
+  readonly header: Pick<OrganisationHeader, 'orgId' | 'hasLoginNames'>;
+  loginNamesByDomain: boolean;
+}
+
+/**
+ * Settles the scope of the login names that an import is about to claim: after the domain policies are written, and
+ * before the users. From then on no import can change the scope.
+ * @throws the signal's reason
+ */
+export async function settleLoginNames(
+  store: DocumentStore,
+  targets: Iterable<LoginNameTarget>,
+  signal: AbortSignal,
+): Promise<void> {
+  const open = [...new Set(targets)].filter(({ header }) => header.hasLoginNames);
+  for (let start = 0; start < open.length; start += BATCH) {
+    const batch = open.slice(start, start + BATCH);
+    const scopes = await settleScopes(
+      store,
+      batch.map(({ header }) => header.orgId),
+    );
+    for (const [index, target] of batch.entries()) target.loginNamesByDomain = scopes[index] === 'organisation';
+    await setImmediate();
+    signal.throwIfAborted();
+  }
+}
+
+/**
+ * Settles the scope of existing organisations for which the file has a domain policy that would change it, if they have
+ * users. The policy then fails with its section's issue. Users without a settled scope are older than the claims of
+ * scopes, or were created by the command.
+ * @param base the store whose snapshot shows the users
+ */
+export async function protectLoginNames(
+  store: DocumentStore,
+  base: Pick<Store, 'snapshot'>,
+  existing: readonly OrganisationHeader[],
+): Promise<void> {
+  const orgIds = existing.flatMap(({ orgId, loginNamesByDomain }) => (loginNamesByDomain ? [orgId] : []));
+  for (let start = 0; start < orgIds.length; start += BATCH) {
+    const batch = orgIds.slice(start, start + BATCH);
+    const scopes = await readScopes(store, batch);
+    const open = batch.filter((_orgId, index) => scopes[index] === undefined);
+    if (open.length > 0) await settleScopes(store, await findPopulated(base, open));
+  }
+}
+
+/** Settles the scopes that are open on the instance's, and returns all of them. */
+async function settleScopes(store: DocumentStore, orgIds: readonly string[]) {
+  for (;;) {
+    const scopes = await readScopes(store, orgIds);
+    const open = orgIds.filter((_orgId, index) => scopes[index] === undefined);
+    if (open.length === 0) return scopes;
+    try {
+      await store.commit(open.map(instanceScopeWrite));
+    } catch (error) {
+      // Another import has settled one of them meanwhile: read it.
+      if (!(error instanceof WriteConflictError)) throw error;
+    }
+  }
+}
+
+async function findPopulated(base: Pick<Store, 'snapshot'>, orgIds: readonly string[]): Promise<string[]> {
+  await using snapshot = await base.snapshot();
+  const populated: string[] = [];
+  for (const orgId of orgIds) if (await hasUsers(snapshot, orgId)) populated.push(orgId);
+  return populated;
+}
+
+async function hasUsers(snapshot: Snapshot, orgId: string): Promise<boolean> {
+  for (const section of sections.filter(claimsLoginNames)) {
+    const partition = sectionPartition(orgId, section);
+    for await (const users of snapshot.scan({ collection: section.collection, partition, fields: ['orgId'] }))
+      if (users.length > 0) return true;
+  }
+  return false;
+}
