@@ -2,7 +2,7 @@ import type { DescEnum, DescField, DescMessage } from '@bufbuild/protobuf';
 import { isJsonObject } from '../json/jsonObject.ts';
 
 /** An enumeration's value that its definition does not have. */
-export interface UnknownValue {
+interface UnknownValue {
   /** The field's path in JSON names, such as `user.profile.gender`. */
   readonly path: string;
   readonly value: string | number;
