@@ -45,7 +45,12 @@ export const bodies: Judgements = {
   'import: unknown field only + timeout': noSource,
   'export: unknown field': same,
   'import: wrong-case field dataorgs': noSource,
-  'import: unknown enum name': same,
+  'import: unknown enum name': refuses(
+    'Specification 6.1 rejects an unknown state; ZITADEL takes it for an absent one, which is active.',
+    400,
+    3,
+    /^orgs\[0\]\.orgState: unknown orgState "ORG_STATE_BOGUS"$/,
+  ),
   'import: invalid UTF-8': worded(/UTF-8/),
   'import: bytes not base64': worded(/^orgs\[0\].userMetadata\[0\]: .*base64/),
   'import: bad timestamp': worded(/^orgs\[0\].machineKeys\[0\]: .*Timestamp/),
