@@ -58,7 +58,8 @@ function newRequest() {
 }
 
 function run(command: Run, store: Store, positionals: readonly string[], options: Record<string, string> = {}) {
-  const environment = { defaultName: 'test', flags: new Set<string>(), environment: {}, now: new Date() };
+  const location = { kind: 'sqlite', directory: 'unused' } as const;
+  const environment = { location, defaultName: 'test', flags: new Set<string>(), environment: {}, now: new Date() };
   return command({ store, options, positionals, signal: new AbortController().signal, ...environment });
 }
 
