@@ -47,7 +47,8 @@ export function parseDuration(text: string, limit: number = maxMs): number {
   throw invalidRequest([{ field: 'timeout', description }]);
 }
 
-function formatDuration(milliseconds: number): string {
+/** Formats whole milliseconds as a duration in Go's syntax. */
+export function formatDuration(milliseconds: number): string {
   const parts: [number, string][] = [
     [Math.floor(milliseconds / 3_600_000), 'h'],
     [Math.floor(milliseconds / 60_000) % 60, 'm'],

@@ -1,6 +1,7 @@
 import { requirePermission } from '../../shared/auth/authorise.ts';
-import { parseDuration } from '../../shared/duration.ts';
+import { formatDuration, parseDuration } from '../../shared/duration.ts';
 import { invalidRequest, outputUnsupported, responseTooLarge } from '../../shared/errors/errors.ts';
+import type { IdentityError } from '../../shared/errors/identityError.ts';
 import type { Route } from '../../shared/http/app.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
 import { readJsonBody } from '../../shared/http/jsonBody.ts';
@@ -30,10 +31,20 @@ export function routes(ports: ExportPorts): readonly Route[] {
 
 async function runExport(ports: ExportPorts, request: Request): Promise<Response> {
   using resources = new DisposableStack();
-  const call = resources.use(callSignal(request.signal, ports.maxTimeoutMs));
+  const { snapshotLifetimeMs = Number.POSITIVE_INFINITY } = ports.store;
+  const call = resources.use(callSignal(request.signal, Math.min(ports.maxTimeoutMs, snapshotLifetimeMs)));
   const options = readExportRequest(await readJsonBody(request, MAX_REQUEST_BYTES, call.signal));
-  if (options.timeout !== undefined) call.limit(parseDuration(options.timeout, ports.maxTimeoutMs));
+  if (options.timeout !== undefined) {
+    const timeoutMs = parseDuration(options.timeout, ports.maxTimeoutMs);
+    if (timeoutMs > snapshotLifetimeMs) throw snapshotExpires(snapshotLifetimeMs);
+    call.limit(timeoutMs);
+  }
   return await respond(ports, options, call.signal, resources);
+}
+
+function snapshotExpires(lifetimeMs: number): IdentityError {
+  const description = `must be at most ${formatDuration(lifetimeMs)}: the database keeps the export's snapshot no longer`;
+  return invalidRequest([{ field: 'timeout', description }]);
 }
 
 function readExportRequest(body: unknown): ExportRequest {

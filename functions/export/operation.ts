@@ -1,9 +1,11 @@
 import type { Manifest } from '../../shared/organisation/exportFile.ts';
-import type { Section } from '../../shared/organisation/section.ts';
+import { sectionPartitions } from '../../shared/organisation/section.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
 import type { FieldName } from '../../shared/store/documentFields.ts';
 import { documentId, type Snapshot, type StoredDocument } from '../../shared/store/store.ts';
-import { type ExportContent, ExportWriter } from './writer.ts';
+import { type ExportContent, openMergedReader, openSeparateReader } from './recordReader.ts';
+import { compareBytes } from './sectionCursor.ts';
+import { ExportWriter } from './writer.ts';
 
 /** The organisations to export (specification 2.4): `orgIds`, or all if it is empty, without `excludedOrgIds`. */
 export interface ExportSelection extends ExportContent {
@@ -18,6 +20,8 @@ export interface OrganisationExport {
 }
 
 const READ_BATCH = 500;
+/** The most organisations that are cheaper to read one by one than by a scan of all. */
+const MAX_SEPARATE = 1_000;
 const organisationFields: readonly FieldName[] = ['orgId', 'body', 'digest'];
 
 /**
@@ -31,27 +35,45 @@ export function exportOrganisations(
   instance: string,
   signal: AbortSignal,
 ): OrganisationExport {
-  const writer = new ExportWriter(snapshot, selection, instance);
+  const ids = new Set(selection.orgIds);
+  const separate = ids.size > 0 && ids.size <= MAX_SEPARATE;
+  const writer = new ExportWriter({
+    instance,
+    readTime: snapshot.readTime,
+    organisations: exclude(separate ? readByIds(snapshot, [...ids]) : scanSelected(snapshot, ids), selection),
+    openReader: () => (separate ? openSeparateReader : openMergedReader)(snapshot, selection),
+  });
   return {
-    bytes: writer.chunks(readSelected(snapshot, selection), signal),
+    bytes: writer.chunks(signal),
     get manifest() {
       return writer.manifest;
     },
   };
 }
 
-async function* readSelected(
-  snapshot: Snapshot,
-  { orgIds, excludedOrgIds }: ExportSelection,
+async function* exclude(
+  organisations: AsyncIterable<readonly StoredDocument[]>,
+  { excludedOrgIds }: ExportSelection,
 ): AsyncGenerator<readonly StoredDocument[]> {
   const excluded = new Set(excludedOrgIds);
-  const documents =
-    orgIds.length === 0 ? scanAll(snapshot, organisationSection) : readByIds(snapshot, [...new Set(orgIds)]);
-  for await (const batch of documents) yield batch.filter(({ orgId = '' }) => !excluded.has(orgId));
+  for await (const batch of organisations) yield batch.filter(({ orgId = '' }) => !excluded.has(orgId));
 }
 
-function scanAll(snapshot: Snapshot, { collection }: Section): AsyncIterable<readonly StoredDocument[]> {
-  return snapshot.scan({ collection, fields: organisationFields });
+/**
+ * Yields the organisations in `ids`, or all if it is empty, by ascending id.
+ * @throws Error when the database orders ids otherwise: the merged reader would skip records
+ */
+async function* scanSelected(snapshot: Snapshot, ids: ReadonlySet<string>): AsyncGenerator<readonly StoredDocument[]> {
+  const { collection } = organisationSection;
+  const partitions = sectionPartitions(organisationSection);
+  let last = '';
+  for await (const batch of snapshot.scan({ collection, partitions, fields: organisationFields })) {
+    for (const { orgId = '' } of batch) {
+      if (compareBytes(last, orgId) > 0) throw new Error(`the organisation ${orgId} is out of order`);
+      last = orgId;
+    }
+    yield ids.size === 0 ? batch : batch.filter(({ orgId = '' }) => ids.has(orgId));
+  }
 }
 
 async function* readByIds(snapshot: Snapshot, orgIds: readonly string[]): AsyncGenerator<readonly StoredDocument[]> {

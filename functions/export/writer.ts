@@ -1,23 +1,9 @@
 import { isJsonObject } from '../../shared/json/jsonObject.ts';
 import { type Manifest, ManifestTally } from '../../shared/organisation/exportFile.ts';
-import {
-  type Credential,
-  type Credentials,
-  isList,
-  type Section,
-  sectionPartition,
-} from '../../shared/organisation/section.ts';
-import { organisationSection, sections } from '../../shared/organisation/sections.ts';
-import type { FieldName } from '../../shared/store/documentFields.ts';
-import type { Snapshot, StoredDocument } from '../../shared/store/store.ts';
-import { readAhead } from './readAhead.ts';
-
-/** The optional content of an export (specification 2.4). */
-export interface ExportContent {
-  readonly withPasswords: boolean;
-  readonly withOtp: boolean;
-  readonly withKeys: boolean;
-}
+import { type Credential, type Credentials, isList, type Section } from '../../shared/organisation/section.ts';
+import { organisationSection } from '../../shared/organisation/sections.ts';
+import type { StoredDocument } from '../../shared/store/store.ts';
+import type { RecordReader, SectionRecords } from './recordReader.ts';
 
 /** A stored credential and its inserter into a record's JSON. */
 interface CredentialInsertion {
@@ -25,29 +11,34 @@ interface CredentialInsertion {
   readonly insert: TextInserter;
 }
 
-/** Most sections are small, and each costs a round trip: this many are requested in advance. */
-const SECTIONS_AHEAD = 8;
 const CHUNK_CHARACTERS = 64 * 1024;
+
+/** What an export file contains. */
+export interface ExportSource {
+  /** The instance's name. */
+  readonly instance: string;
+  /** The moment of the snapshot. */
+  readonly readTime: Date;
+  readonly organisations: AsyncIterable<readonly StoredDocument[]>;
+  /** Opens the reader of the organisations' records. */
+  readonly openReader: () => RecordReader;
+}
 
 /** A writer of an export file (zitadel 2): organisations, read from one snapshot on demand, then the manifest. */
 export class ExportWriter {
-  private readonly snapshot: Snapshot;
-  private readonly content: ExportContent;
-  private readonly instance: string;
+  private readonly source: ExportSource;
   private readonly tally = new ManifestTally();
 
-  constructor(snapshot: Snapshot, content: ExportContent, instance: string) {
-    this.snapshot = snapshot;
-    this.content = content;
-    this.instance = instance;
+  constructor(source: ExportSource) {
+    this.source = source;
   }
 
   /** The file's manifest, complete once `chunks` has ended. */
   get manifest(): Manifest {
     return {
       version: 1,
-      instance: this.instance,
-      readTime: this.snapshot.readTime.toISOString(),
+      instance: this.source.instance,
+      readTime: this.source.readTime.toISOString(),
       counts: this.tally.counts,
       digest: this.tally.digest,
     };
@@ -57,12 +48,9 @@ export class ExportWriter {
    * Yields the file's bytes in chunks of about 64 KiB.
    * @throws the signal's reason when that aborts
    */
-  async *chunks(
-    organisations: AsyncIterable<readonly StoredDocument[]>,
-    signal: AbortSignal,
-  ): AsyncGenerator<Uint8Array> {
+  async *chunks(signal: AbortSignal): AsyncGenerator<Uint8Array> {
     let pending = '';
-    for await (const text of this.texts(organisations)) {
+    for await (const text of this.texts()) {
       signal.throwIfAborted();
       pending += text;
       if (pending.length < CHUNK_CHARACTERS) continue;
@@ -72,55 +60,31 @@ export class ExportWriter {
     yield Buffer.from(pending);
   }
 
-  private async *texts(organisations: AsyncIterable<readonly StoredDocument[]>): AsyncGenerator<string> {
+  private async *texts(): AsyncGenerator<string> {
+    await using reader = this.source.openReader();
     yield '{"orgs":[';
     let separator = '';
-    for await (const documents of organisations) {
+    for await (const documents of this.source.organisations) {
       for (const document of documents) {
         yield separator;
-        yield* this.organisation(document);
+        yield* this.organisation(document, reader);
         separator = ',';
       }
     }
     yield `],"manifest":${JSON.stringify(this.manifest)}}\n`;
   }
 
-  private async *organisation(document: StoredDocument): AsyncGenerator<string> {
+  private async *organisation(document: StoredDocument, reader: RecordReader): AsyncGenerator<string> {
     const { body = '{}', orgId = '' } = document;
     const { orgState, ...leading } = parseBody(body);
     this.tally.addOrganisation();
     this.count(organisationSection, document);
     yield JSON.stringify(leading).slice(0, -1);
-    const exported = sections.filter(({ keys }) => keys !== true || this.content.withKeys);
-    const scans = exported.map((section) => () => this.scan(section, orgId));
-    let index = 0;
-    for await (const batches of readAhead(scans, SECTIONS_AHEAD)) {
-      const section = exported[index++];
-      if (section !== undefined) yield* this.section(section, batches);
-    }
+    for await (const records of reader.sections(orgId)) yield* this.section(records);
     yield orgState === undefined ? '}' : `,"orgState":${JSON.stringify(orgState)}}`;
   }
 
-  private scan(section: Section, orgId: string): AsyncIterable<readonly StoredDocument[]> {
-    return this.snapshot.scan({
-      collection: section.collection,
-      partition: sectionPartition(orgId, section),
-      fields: this.selectFields(section),
-    });
-  }
-
-  /** Selects credentials only if the request includes them. */
-  private selectFields(section: Section): FieldName[] {
-    const credentials = (section.credentials ?? []).filter(({ flag }) => this.content[flag]);
-    const factor: FieldName[] = this.withFactor(section) ? ['otpEmail'] : [];
-    return ['orgId', 'body', 'digest', ...credentials.map(({ field }) => field), ...factor];
-  }
-
-  private withFactor(section: Section): boolean {
-    return section.otpEmail === true && this.content.withOtp;
-  }
-
-  private async *section(section: Section, batches: AsyncIterable<readonly StoredDocument[]>): AsyncGenerator<string> {
+  private async *section({ section, batches }: SectionRecords): AsyncGenerator<string> {
     const list = isList(section);
     const insertions = (section.credentials ?? []).map(({ path, field }) => ({ field, insert: textInserter(path) }));
     let opened = false;

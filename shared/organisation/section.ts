@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json/jsonObject.ts';
 import type { FieldName } from '../store/documentFields.ts';
-import type { Collection } from '../store/store.ts';
+import type { Collection, PartitionRange } from '../store/store.ts';
 
 /**
  * The path of a field in a record's JSON, such as `project.name`. `$orgId` stands for the record's organisation; a path
@@ -153,6 +153,15 @@ export function isInSection(partition: string | undefined, { name }: Section): b
 /** Returns the store's partition of one section of one organisation. */
 export function sectionPartition(orgId: string, section: Section): string {
   return `${section.name}/${orgId}`;
+}
+
+/**
+ * Returns the store's partitions of one section of all organisations, in the order of their ids' UTF-8 bytes.
+ * @param orgId the id to start at
+ */
+export function sectionPartitions(section: Section, orgId = ''): PartitionRange['partitions'] {
+  // In every encoding the character `0` follows `/`.
+  return { from: sectionPartition(orgId, section), to: `${section.name}0` };
 }
 
 /** Creates the issue of a unique name that another record has claimed. */

@@ -75,11 +75,14 @@ export interface Transaction extends Reader {
   hold(keys: readonly DocumentKey[]): void;
 }
 
+/** The documents that a scan reads. */
+export type ScanRange = IdRange | PartitionRange;
+
 /**
- * A range of document ids in one collection. `from` is inclusive, `to` exclusive. Without `partition` the range spans
- * all partitions.
+ * A range of document ids in one collection, read by ascending id. `from` is inclusive, `to` exclusive. Without
+ * `partition` the range spans all partitions.
  */
-export interface ScanRange {
+export interface IdRange {
   readonly collection: Collection;
   readonly partition?: string;
   readonly from?: string;
@@ -87,12 +90,20 @@ export interface ScanRange {
   readonly fields?: readonly FieldName[];
 }
 
+/**
+ * A range of partitions in one collection, read by ascending partition, then id. Partitions are ordered by their UTF-8
+ * bytes; `from` is inclusive, `to` exclusive. Its batches are small, so that many such scans can be read in turn.
+ */
+export interface PartitionRange {
+  readonly collection: Collection;
+  readonly partitions: { readonly from: string; readonly to: string };
+  readonly fields?: readonly FieldName[];
+}
+
 /** A read-only view of the database at one moment. The caller disposes of it. */
 export interface Snapshot extends Reader, AsyncDisposable {
   readonly readTime: Date;
-  /**
-   * Yields the documents of a range by ascending id, in batches of some hundreds. Reads only as fast as it is consumed.
-   */
+  /** Yields the documents of a range in its order, in batches of up to some hundreds. Reads as fast as it is consumed. */
   scan(range: ScanRange): AsyncIterable<readonly StoredDocument[]>;
 }
 
@@ -114,6 +125,8 @@ export interface DocumentStore extends Reader {
 
 /** The database of one instance. All implementations pass `test/integration/store*.test.ts`. */
 export interface Store extends DocumentStore {
+  /** Milliseconds for which a snapshot can be read; undefined for a database that keeps it until it is disposed of. */
+  readonly snapshotLifetimeMs?: number;
   /** Opens a snapshot of the present state; later writes do not change it. */
   snapshot(): Promise<Snapshot>;
   close(): Promise<void>;

@@ -135,7 +135,9 @@ const clients: readonly { readonly version: string; readonly leave: Leave }[] = 
       await begun;
       stream.close(constants.NGHTTP2_CANCEL);
       await once(stream, 'close');
-      session.destroy();
+      // Unlike `destroy`, this sends what tells the server that the stream is cancelled.
+      session.close();
+      await once(session, 'close');
     },
   },
 ];

@@ -161,6 +161,20 @@ describe('the SQLite store', () => {
     ]);
   });
 
+  it('finds the documents of a range of partitions by the index, in order', async () => {
+    const directory = await newDirectory();
+    await openTestStore(sqlite, { kind: 'sqlite', directory });
+    const database = new DatabaseSync(join(directory, 'identity.sqlite'));
+    const plan = database
+      .prepare(`EXPLAIN QUERY PLAN SELECT id, body FROM documents
+        WHERE collection = ? AND "partition" >= ? AND "partition" < ? ORDER BY "partition", id`)
+      .all('users', 'users/', 'users0');
+    database.close();
+    expect(plan.map(({ detail }) => detail)).toEqual([
+      'SEARCH documents USING INDEX documents_by_partition (collection=? AND partition>? AND partition<?)',
+    ]);
+  });
+
   it('says that a file is no database without showing anything of it', async () => {
     const file = join(await newDirectory(), 'identity.sqlite');
     await writeFile(file, 'this is some text and not a database at all');

@@ -62,6 +62,38 @@ describeStores('a scan', (kind) => {
     expect((await scanAll(snapshot, { collection: 'users', partition: 'org 3/humanUsers' })).documents).toEqual([]);
   });
 
+  it('gives a range of partitions in the order of their bytes, and each in the order of ids', async () => {
+    const store = await openTestStore(kind);
+    const names = ['s/', 's/a', 's/a/b', 's/a0', 's/B', 's/ä', 's/｡', 's/😀', 'r/z', 's', 's0', 't/a'];
+    const ids = ['00~b', '80~a', 'ff~c'];
+    await store.commit([
+      ...names.flatMap((partition, index) =>
+        ids.map((id) => {
+          const key = { collection: 'users', id: `${id}${index}` } as const;
+          return { type: 'create', key, fields: { partition, body: partition } } as const;
+        }),
+      ),
+      createUser('without partition'),
+    ]);
+    const range = { collection: 'users', partitions: { from: 's/', to: 's0' }, fields: ['body'] } as const;
+    const { documents } = await scanAll(await store.snapshot(), range);
+    const expected = names.slice(0, 8).toSorted(byBytes);
+    expect([...new Set(documents.map(({ body }) => body))]).toEqual(expected);
+    expect(documents.map(({ id }) => id.slice(0, 4))).toEqual(expected.flatMap(() => ids));
+  });
+
+  it('gives every document of many partitions once, in small arrays', async () => {
+    const store = await openTestStore(kind);
+    await createUsers(store, 250, { partition: 's/a' });
+    await store.commit([createUser('later', { partition: 's/b', sequence: 250 })]);
+    const range = { collection: 'users', partitions: { from: 's/a', to: 's/c' }, fields: ['sequence'] } as const;
+    const { documents, sizes } = await scanAll(await store.snapshot(), range);
+    const sequences = documents.map(({ sequence }) => sequence ?? -1);
+    expect(sequences.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 251 }, (_, index) => index));
+    expect(sequences.at(-1)).toBe(250);
+    expect(sizes).toEqual([100, 100, 51]);
+  });
+
   it('gives only the fields that are asked for', async () => {
     const store = await openTestStore(kind);
     await store.commit([createUser('a', { body: 'body', passwordHash: 'secret', otpEmail: false })]);

@@ -5,6 +5,9 @@ import { connect, type DatabaseAddress, type FirestoreConnection, type Timestamp
 import { readMany } from './readMany.ts';
 import { scan } from './scan.ts';
 
+// Without point-in-time recovery, Cloud Firestore reads any moment of the last hour.
+const SNAPSHOT_LIFETIME_MS = 3_600_000;
+
 /**
  * Opens a database of Cloud Firestore with the environment's credentials, or of the emulator at
  * `FIRESTORE_EMULATOR_HOST`. Connects at the first call. Retries transient errors for some seconds, then throws
@@ -19,6 +22,7 @@ export function openFirestoreStore(address: DatabaseAddress): Store {
       commit: (writes, expected) => commit(connection, writes, expected),
     }),
     getMany: async (keys, fields) => (await readMany(connection, keys, fields)).documents,
+    snapshotLifetimeMs: SNAPSHOT_LIFETIME_MS,
     snapshot: () => openSnapshot(connection),
     close: () => connection.client.close(),
   };

@@ -1,6 +1,6 @@
 import { Backoff } from '../../retry.ts';
 import type { FieldName } from '../documentFields.ts';
-import type { ScanRange, StoredDocument } from '../store.ts';
+import type { IdRange, PartitionRange, ScanRange, StoredDocument } from '../store.ts';
 import { batches } from './batches.ts';
 import {
   type DocumentMessage,
@@ -8,6 +8,7 @@ import {
   type FirestoreConnection,
   type QueryRequest,
   type Timestamp,
+  type ValueMessage,
 } from './connection.ts';
 import { toStoreError, transientPolicy } from './status.ts';
 import { decodeDocument } from './values.ts';
@@ -16,79 +17,117 @@ interface QueryResponse {
   readonly document?: DocumentMessage | null;
 }
 
-const BATCH_SIZE = 500;
+type Query = NonNullable<QueryRequest['structuredQuery']>;
+type Cursor = NonNullable<Query['startAt']>;
 
-/** The start of a stream: at an id, or after it. */
-interface Start {
-  readonly id: string;
-  readonly inclusive: boolean;
-}
+const BATCH_SIZE = 500;
+const PARTITIONS_BATCH_SIZE = 100;
 
 /**
- * Reads the documents of a range at `readTime` from one stream. Resumes a broken stream after the last document: the
- * server ends calls of slow consumers.
+ * A connection carries 100 calls at once, and every export has one call for each section: idle calls would block those
+ * of other requests.
+ */
+const MAX_IDLE_MS = 10_000;
+
+/**
+ * Reads the documents of a range at `readTime` from one stream. Resumes the stream after the last document if it breaks,
+ * because the server ends calls of slow consumers, or if it was closed while the consumer did not read.
  */
 export async function* scan(
   connection: FirestoreConnection,
   range: ScanRange,
   readTime: Timestamp,
 ): AsyncGenerator<readonly StoredDocument[]> {
-  let start: Start | undefined = range.from === undefined ? undefined : { id: range.from, inclusive: true };
+  let resumeAt: Cursor | undefined;
   const backoff = new Backoff(transientPolicy);
   for (;;) {
+    let isIdle = false;
     try {
-      for await (const documents of read(connection, range, readTime, start)) {
-        yield documents;
-        const last = documents.at(-1);
-        if (last !== undefined) start = { id: last.id, inclusive: false };
+      const stream = read(connection, buildQuery(connection, range, resumeAt), readTime, batchSize(range));
+      for await (const messages of stream) {
+        using _idle = timer(MAX_IDLE_MS, () => {
+          isIdle = true;
+          void stream.return(undefined);
+        });
+        yield messages.map((message) => decodeDocument(message, range.fields));
+        resumeAt = cursorAfter(range, messages.at(-1)) ?? resumeAt;
         backoff.progressed();
       }
-      return;
+      if (!isIdle) return;
     } catch (reason) {
       if (!(await backoff.failed(reason))) throw toStoreError(reason);
     }
   }
 }
 
+function timer(milliseconds: number, onExpired: () => void): Disposable {
+  const timeout = setTimeout(onExpired, milliseconds).unref();
+  return { [Symbol.dispose]: () => clearTimeout(timeout) };
+}
+
+function batchSize(range: ScanRange): number {
+  return 'partitions' in range ? PARTITIONS_BATCH_SIZE : BATCH_SIZE;
+}
+
 async function* read(
-  connection: FirestoreConnection,
-  range: ScanRange,
+  { client, parent, options }: FirestoreConnection,
+  structuredQuery: Query,
   readTime: Timestamp,
-  start: Start | undefined,
-): AsyncGenerator<readonly StoredDocument[]> {
-  const { client, parent, options } = connection;
-  const structuredQuery = buildQuery(connection, range, start);
+  size: number,
+): AsyncGenerator<readonly DocumentMessage[]> {
   const stream = client.runQuery({ parent, structuredQuery, readTime }, options);
-  for await (const responses of batches<QueryResponse>(stream, BATCH_SIZE)) {
+  for await (const responses of batches<QueryResponse>(stream, size)) {
     // A response without a document carries only the read time.
-    const documents = responses.flatMap(({ document }) => (document ? [decodeDocument(document, range.fields)] : []));
-    if (documents.length > 0) yield documents;
+    const messages = responses.flatMap(({ document }) => document ?? []);
+    if (messages.length > 0) yield messages;
   }
 }
 
-function buildQuery(
-  { address }: FirestoreConnection,
-  { collection, partition, to, fields }: ScanRange,
-  start: Start | undefined,
-): NonNullable<QueryRequest['structuredQuery']> {
-  const cursor = (id: string, before: boolean) => ({
-    values: [{ referenceValue: documentName(address, { collection, id }) }],
-    before,
-  });
+/** @param resumeAt replaces the range's start */
+function buildQuery(connection: FirestoreConnection, range: ScanRange, resumeAt: Cursor | undefined): Query {
+  const { collection, fields } = range;
   return {
     from: [{ collectionId: collection }],
-    orderBy: [{ field: { fieldPath: '__name__' }, direction: 'ASCENDING' }],
-    ...(partition !== undefined && { where: matchPartition(partition) }),
-    ...(start !== undefined && { startAt: cursor(start.id, start.inclusive) }),
-    ...(to !== undefined && { endAt: cursor(to, true) }),
-    ...(fields !== undefined && { select: buildSelect(fields) }),
+    ...('partitions' in range ? selectPartitions(range.partitions) : selectIds(connection, range)),
+    ...(resumeAt !== undefined && { startAt: resumeAt }),
+    ...(fields !== undefined && { select: buildSelect('partitions' in range ? ['partition', ...fields] : fields) }),
   };
 }
 
-function matchPartition(partition: string) {
+const ascending = (fieldPath: string) => ({ field: { fieldPath }, direction: 'ASCENDING' }) as const;
+
+function selectIds({ address }: FirestoreConnection, { collection, partition, from, to }: IdRange): Query {
+  const before = (id: string): Cursor => ({
+    values: [{ referenceValue: documentName(address, { collection, id }) }],
+    before: true,
+  });
   return {
-    fieldFilter: { field: { fieldPath: 'partition' }, op: 'EQUAL', value: { stringValue: partition } },
-  } as const;
+    orderBy: [ascending('__name__')],
+    ...(partition !== undefined && { where: compare('EQUAL', partition) }),
+    ...(from !== undefined && { startAt: before(from) }),
+    ...(to !== undefined && { endAt: before(to) }),
+  };
+}
+
+// The index on `partition` orders equal partitions by name, so this needs no index of both.
+function selectPartitions({ from, to }: PartitionRange['partitions']): Query {
+  const filters = [compare('GREATER_THAN_OR_EQUAL', from), compare('LESS_THAN', to)];
+  return {
+    orderBy: [ascending('partition'), ascending('__name__')],
+    where: { compositeFilter: { op: 'AND', filters } },
+  };
+}
+
+function compare(op: 'EQUAL' | 'GREATER_THAN_OR_EQUAL' | 'LESS_THAN', partition: string) {
+  return { fieldFilter: { field: { fieldPath: 'partition' }, op, value: { stringValue: partition } } } as const;
+}
+
+/** Returns the position after a document, in the order of the range. */
+function cursorAfter(range: ScanRange, document: DocumentMessage | undefined): Cursor | undefined {
+  if (document === undefined) return undefined;
+  const name: ValueMessage = { referenceValue: document.name ?? null };
+  const partition = document.fields?.partition ?? {};
+  return { values: 'partitions' in range ? [partition, name] : [name], before: false };
 }
 
 // An empty selection would select all fields.

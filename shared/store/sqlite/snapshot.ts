@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { snapshotEnded } from '../../errors/errors.ts';
-import { fieldNames } from '../documentFields.ts';
+import { type FieldName, fieldNames } from '../documentFields.ts';
 import type { ScanRange, Snapshot, StoredDocument } from '../store.ts';
 import { type Connection, connect, toStoreError } from './connection.ts';
 import { column, readMany, toDocument } from './documents.ts';
@@ -53,6 +53,7 @@ async function* withStoreErrors(
 }
 
 const BATCH_SIZE = 500;
+const PARTITIONS_BATCH_SIZE = 100;
 
 /** Reads the documents of a range in batches, and yields to the event loop before each one. */
 async function* scan(
@@ -62,15 +63,16 @@ async function* scan(
 ): AsyncGenerator<readonly StoredDocument[]> {
   requireOpen();
   const { sql, parameters } = buildSelect(range);
+  const size = 'partitions' in range ? PARTITIONS_BATCH_SIZE : BATCH_SIZE;
   const statement = connection.borrow(sql);
   const rows: Iterator<unknown> = statement.iterate(...parameters);
   try {
     for (;;) {
       await setImmediate();
       requireOpen();
-      const documents = takeBatch(rows, range.fields ?? fieldNames);
+      const documents = takeBatch(rows, range.fields ?? fieldNames, size);
       if (documents.length > 0) yield documents;
-      if (documents.length < BATCH_SIZE) return;
+      if (documents.length < size) return;
     }
   } finally {
     if (connection.isOpen()) {
@@ -80,9 +82,9 @@ async function* scan(
   }
 }
 
-function takeBatch(rows: Iterator<unknown>, fields: NonNullable<ScanRange['fields']>): StoredDocument[] {
+function takeBatch(rows: Iterator<unknown>, fields: readonly FieldName[], size: number): StoredDocument[] {
   const documents: StoredDocument[] = [];
-  while (documents.length < BATCH_SIZE) {
+  while (documents.length < size) {
     const { done, value } = rows.next();
     if (done === true) break;
     if (Array.isArray(value)) documents.push(toDocument(value, fields));
@@ -92,15 +94,26 @@ function takeBatch(rows: Iterator<unknown>, fields: NonNullable<ScanRange['field
 
 function buildSelect(range: ScanRange): { sql: string; parameters: string[] } {
   const columns = ['id', ...(range.fields ?? fieldNames).map(column)].join(', ');
-  const conditions: [string, string | undefined][] = [
-    ['collection = ?', range.collection],
+  const conditions: [string, string | undefined][] = [['collection = ?', range.collection], ...buildConditions(range)];
+  const present = conditions.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, value }]));
+  const order = 'partitions' in range ? '"partition", id' : 'id';
+  return {
+    sql: `SELECT ${columns} FROM documents WHERE ${present.map(({ sql }) => sql).join(' AND ')} ORDER BY ${order}`,
+    parameters: present.map(({ value }) => value),
+  };
+}
+
+function buildConditions(range: ScanRange): [string, string | undefined][] {
+  if ('partitions' in range) {
+    const { from, to } = range.partitions;
+    return [
+      ['"partition" >= ?', from],
+      ['"partition" < ?', to],
+    ];
+  }
+  return [
     ['"partition" = ?', range.partition],
     ['id >= ?', range.from],
     ['id < ?', range.to],
   ];
-  const present = conditions.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, value }]));
-  return {
-    sql: `SELECT ${columns} FROM documents WHERE ${present.map(({ sql }) => sql).join(' AND ')} ORDER BY id`,
-    parameters: present.map(({ value }) => value),
-  };
 }
