@@ -1,11 +1,12 @@
 import { requirePermission } from '../../shared/auth/authorise.ts';
 import { formatDuration, parseDuration } from '../../shared/duration.ts';
-import { invalidRequest, outputUnsupported, responseTooLarge } from '../../shared/errors/errors.ts';
+import { invalidRequest, onlyObjectWritten, outputUnsupported, responseTooLarge } from '../../shared/errors/errors.ts';
 import type { IdentityError } from '../../shared/errors/identityError.ts';
 import type { Route } from '../../shared/http/app.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
 import { readJsonBody } from '../../shared/http/jsonBody.ts';
 import { instanceName } from '../../shared/instance.ts';
+import type { WrittenObject } from '../../shared/objectStorage/objectStorage.ts';
 import { objectLocation, readRequest } from '../../shared/wire/requestMessage.ts';
 import type { Ports } from '../ports.ts';
 import { type ExportRequest, exportEndpoint, exportRequest } from './contract.ts';
@@ -71,12 +72,14 @@ async function respond(
   const snapshot = asyncResources.use(await ports.store.snapshot());
   const instance = await instanceName(snapshot);
   const startExport = () => exportOrganisations(snapshot, request, instance, signal);
+  let written: WrittenObject | undefined;
   if (location !== undefined) {
     const upload = startExport();
-    const object = await ports.objectStorage.write(location, upload.bytes, signal);
-    if (!request.responseOutput) return Response.json({ manifest: upload.manifest, object });
+    written = await ports.objectStorage.write(location, upload.bytes, signal);
+    if (!request.responseOutput) return Response.json({ manifest: upload.manifest, object: written });
   }
-  return exportResponse(startExport().bytes, ports.maxResponseBytes, [resources.move(), asyncResources.move()]);
+  const held = [resources.move(), asyncResources.move()] as const;
+  return exportResponse(startExport().bytes, ports.maxResponseBytes, held, written);
 }
 
 /** The call's signal and the snapshot, disposed of with the response's last byte. */
@@ -87,16 +90,18 @@ const HEADERS = { 'content-type': 'application/json' };
 /**
  * Creates the response that carries the export file. Without `maxBytes` it is streamed; with it, the file is buffered,
  * so that the platform cannot truncate it. An error before the first byte is thrown; a later one closes the connection.
+ * @param written the object to which the same file was written before
  * @throws IdentityError FAILED_PRECONDITION when the file is larger than `maxBytes`
  */
 export async function exportResponse(
   bytes: AsyncIterable<Uint8Array>,
   maxBytes: number | undefined,
   resources: ResponseResources,
+  written?: WrittenObject,
 ): Promise<Response> {
   const content = withResources(bytes, resources);
   if (maxBytes !== undefined) {
-    const file = await collect(content, maxBytes);
+    const file = await collect(content, maxBytes, written);
     // The platform's limit is higher for responses with a content length than for streamed ones.
     return new Response(file, { headers: { ...HEADERS, 'content-length': String(file.size) } });
   }
@@ -125,12 +130,17 @@ async function* prepend(
   }
 }
 
-async function collect(bytes: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Blob> {
+async function collect(
+  bytes: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+  written: WrittenObject | undefined,
+): Promise<Blob> {
   const parts: Uint8Array<ArrayBuffer>[] = [];
   let size = 0;
   for await (const part of bytes) {
     size += part.length;
-    if (size > maxBytes) throw responseTooLarge(maxBytes);
+    if (size > maxBytes)
+      throw written === undefined ? responseTooLarge(maxBytes) : onlyObjectWritten(maxBytes, written);
     parts.push(Uint8Array.from(part));
   }
   return new Blob(parts);

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { WrittenObject } from '../../shared/objectStorage/objectStorage.ts';
 import { commonAdminErrors, type Endpoint, type Operation } from '../../shared/openapi/endpoint.ts';
 import type { JsonSchema } from '../../shared/openapi/jsonSchema.ts';
 import { exportFile, manifestSchema } from '../../shared/organisation/exportFile.ts';
@@ -9,6 +8,7 @@ import {
   requestMessage,
   timeout,
   unsupportedField,
+  writtenObject,
 } from '../../shared/wire/requestMessage.ts';
 
 /** The export request (specification 2.4), with `with_keys` added and ZITADEL's unsupported outputs rejected. */
@@ -29,16 +29,6 @@ export const exportRequest = requestMessage({
 
 /** A parsed export request, with defaults applied. */
 export type ExportRequest = z.output<typeof exportRequest>;
-
-const writtenObject = z
-  .strictObject({
-    bucket: z.string(),
-    path: z.string(),
-    generation: z.string().describe('The object’s generation, which identifies this content.'),
-    size: z.int().nonnegative().describe('Bytes.'),
-    crc32c: z.string().describe('CRC32C, base64 of four bytes.'),
-  })
-  .readonly() satisfies z.ZodType<WrittenObject>;
 
 /** The export response (specification 4.2): the export file or, for an export to a bucket only, the written object. */
 export const exportResponse = z.union([

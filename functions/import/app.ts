@@ -5,9 +5,12 @@ import { parseDuration } from '../../shared/duration.ts';
 import type { Route } from '../../shared/http/app.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
 import { receiveBody } from '../../shared/http/requestBody.ts';
+import { objectLocation } from '../../shared/wire/requestMessage.ts';
 import type { Ports } from '../ports.ts';
 import { type ImportResponse, importEndpoint } from './contract.ts';
 import { importOrganisations } from './operation.ts';
+import { importWithReport } from './progress/reportObject.ts';
+import type { WholeReport } from './progress/wholeReport.ts';
 import { findSource, readEnvelope } from './source/envelope.ts';
 
 type ImportPorts = Omit<Ports, 'maxResponseBytes'>;
@@ -36,11 +39,21 @@ async function runImport(ports: ImportPorts, request: Request, callerId: string)
   const body = await receiveBody(request, { ...limits, adviceIfLarger: ADVICE_IF_LARGER, signal: call.signal });
   try {
     const envelope = await readEnvelope(body.open());
-    const { timeout, withKeys, onConflict, dryRun } = envelope.request;
+    const { timeout, withKeys, onConflict, dryRun, reportGcs } = envelope.request;
     if (timeout !== undefined) call.limit(parseDuration(timeout, ports.maxTimeoutMs));
+    const report = reportGcs && objectLocation(reportGcs, 'report_gcs');
     const source = await findSource(envelope, body, ports.objectStorage, call.signal);
     const options = { withKeys, onConflict, dryRun, callerId };
-    return await importOrganisations(ports.store, source, options, uniqueStamp(ports.now()), call.signal);
+    const run = (whole?: WholeReport) =>
+      importOrganisations(
+        ports.store,
+        source,
+        whole === undefined ? options : { ...options, whole },
+        uniqueStamp(ports.now()),
+        call.signal,
+      );
+    if (report === undefined) return await run();
+    return await importWithReport(ports.objectStorage, report, run, call.signal);
   } finally {
     await body.close();
   }

@@ -12,6 +12,7 @@ import {
   spellings,
   timeout,
   unsupportedField,
+  writtenObject,
 } from '../../shared/wire/requestMessage.ts';
 
 const bucketSource = bucketRequest.optional().describe('The object that holds the export file.');
@@ -24,6 +25,9 @@ const shape = {
     .enum(['report', 'skip', 'overwrite'])
     .default('report')
     .describe('The handling of records that exist with other content: report them as errors, skip or overwrite them.'),
+  reportGcs: bucketRequest
+    .optional()
+    .describe('The object to create from the response without the limits of its lists. Never overwrites an object.'),
   dataOrgsGcs: bucketSource,
   dataOrgsv1Gcs: bucketSource,
   dataOrgsLocal: unsupportedField,
@@ -34,7 +38,7 @@ const shape = {
 
 /**
  * The import request (specification 2.5) without inline export files. ZITADEL's unsupported sources are rejected;
- * `with_keys`, `dry_run` and `on_conflict` are additions.
+ * `with_keys`, `dry_run`, `on_conflict` and `report_gcs` are additions.
  */
 export const importRequest = requestMessage(shape);
 
@@ -70,6 +74,7 @@ const importError = z.strictObject({
   message: z.string().describe('ZITADEL’s error, as `ID=<id> Message=<key>`.'),
 });
 
+const omitted = z.int().positive().optional();
 const importWarning = z.strictObject({ type: z.string(), id: z.string(), message: z.string() });
 
 const lists = sections.flatMap(({ success }) => (success === undefined ? [] : [[success.field, successList(success)]]));
@@ -81,7 +86,10 @@ const organisation = z.strictObject({ ...Object.fromEntries(lists), orgId: z.str
 /** The import response (specification 4.3, zitadel 5.7 and zitadel 5.8), with `summary` added. */
 export const importResponse = z
   .strictObject({
-    errors: z.array(importError).optional().describe('The records that could not be imported, each with its error.'),
+    errors: z
+      .array(importError)
+      .optional()
+      .describe('The first 10,000 records that could not be imported, each with its error.'),
     success: z
       .strictObject({ orgs: z.array(organisation).optional() })
       .describe('The written records, by organisation.'),
@@ -97,6 +105,10 @@ export const importResponse = z
       resumed: z.boolean().describe('Whether the import resumed from a checkpoint.'),
       dryRun: z.literal(true).optional().describe('Present in a dry run: nothing was written.'),
       idsOmitted: z.literal(true).optional().describe('Present where there were too many ids to list.'),
+      errorsOmitted: omitted.describe('The number of further errors, which `errors` does not list.'),
+      warningsOmitted: omitted.describe('The number of further warnings, which `warnings` does not list.'),
+      report: writtenObject.optional().describe('The object of `report_gcs`, which lists everything.'),
+      reportError: z.string().optional().describe('The reason why the object of `report_gcs` was not written.'),
     }),
   })
   .meta({ id: 'ImportReport' });
@@ -150,7 +162,7 @@ const operation = (): Operation => ({
     ...commonAdminErrors,
     400: 'The request or the file is invalid: `details` names up to 100 invalid fields. Nothing was written.',
     404: 'The object does not exist.',
-    409: 'The object was replaced while it was read, or the records are contended: send the request again.',
+    409: 'The object of `report_gcs` exists. Or the object was replaced while it was read, or the records are contended: send the request again.',
     504: 'Timeout: `details` holds the progress. Send the request again to resume.',
   },
 });

@@ -10,6 +10,7 @@ import { type ExportFileSource, type Inspection, inspect } from './inspect/inspe
 import { deleteExpiredCheckpoints } from './progress/checkpoint.ts';
 import { ImportProgress } from './progress/importProgress.ts';
 import { ImportReport } from './progress/report.ts';
+import type { WholeReport } from './progress/wholeReport.ts';
 import type { BatchContext } from './write/batchContext.ts';
 import { settleLoginNames } from './write/loginNames.ts';
 import { writeOrganisations } from './write/organisations.ts';
@@ -26,6 +27,8 @@ export interface ImportOptions {
   readonly dryRun?: boolean;
   /** The id of the calling user, whom the import must not lock out. */
   readonly callerId?: string;
+  /** Takes all errors, warnings and ids, without the limits of the response. */
+  readonly whole?: WholeReport;
 }
 
 /** The collections of records whose content references check, not only their existence. */
@@ -69,7 +72,7 @@ async function importInto(
   const reservedNames = new ReservedNames(store);
   const own = callerId === undefined ? {} : { callerPath: documentPath(userKey(callerId)) };
   const start: BatchContext = { store, stamp, onConflict, reservedNames, ...own, batches: 0, expectExisting: false };
-  const report = new ImportReport();
+  const report = new ImportReport(options.whole);
   let inspection: Inspection | undefined;
   try {
     inspection = await inspect(source, signal);

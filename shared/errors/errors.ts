@@ -155,6 +155,15 @@ export const responseTooLarge = defineError({
   remedy: 'Export to a bucket, or export fewer organisations at a time with `org_ids`.',
 });
 
+export const onlyObjectWritten = defineError({
+  code: 'FAILED_PRECONDITION',
+  text: (limit: number, { bucket, path, generation }: { bucket: string; path: string; generation: string }) =>
+    `gs://${bucket}/${path} was written (generation ${generation}), but the export exceeds the response limit of ${limit} bytes: use the object, and leave out response_output`,
+  example: [32_000_000, { bucket: 'exports', path: 'all.json', generation: '1700000000000000' }],
+  when: 'An export to a bucket and to the response does not fit into a response (`MAX_RESPONSE_BYTES`). The object is complete.',
+  remedy: 'Use the object. Set only `gcs_output` for exports of this size.',
+});
+
 export const deadlineExceeded = defineError({
   code: 'DEADLINE_EXCEEDED',
   text: 'context deadline exceeded',

@@ -4,6 +4,7 @@ import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import { DataOrgSchema as DataOrgV1Schema } from '@zitadel/proto/zitadel/v1_pb.js';
 import { isJsonObject, type JsonObject, takeAt, valueAt } from '../json/jsonObject.ts';
 import type { DocumentFields } from '../store/documentFields.ts';
+import { inexactIntegers } from './exactIntegers.ts';
 import { checkRules } from './rules.ts';
 import { type Credential, type Credentials, type Section, sectionPartition } from './section.ts';
 import { findUnknown, NOTHING_UNKNOWN, type UnknownContent } from './unknownContent.ts';
@@ -85,6 +86,11 @@ function isOmittedCredential({ credentials = [] }: Checked, json: JsonObject, pa
 }
 
 function decode(schema: DescMessage, value: unknown): Message {
+  const inexact = inexactIntegers(schema, value);
+  if (inexact.length > 0) {
+    const reason = 'the number is above 2^53 and would be rounded: write it as a string';
+    throw new InvalidRecordError(inexact.map((path) => ({ path, reason })));
+  }
   try {
     return fromJson(schema, asJson(value), { ignoreUnknownFields: true });
   } catch (error) {

@@ -4,7 +4,7 @@ import { bodyNoObject, type FieldViolation, invalidRequest } from '../errors/err
 import { isJsonObject } from '../json/jsonObject.ts';
 import { formatPath } from '../json/jsonScanner.ts';
 import { checkObjectName } from '../objectStorage/objectName.ts';
-import type { ObjectLocation } from '../objectStorage/objectStorage.ts';
+import type { ObjectLocation, WrittenObject } from '../objectStorage/objectStorage.ts';
 import { readServiceAccount } from '../objectStorage/serviceAccount.ts';
 import { type JsonSchema, mapSchemas, requestSchema, type Subschema } from '../openapi/jsonSchema.ts';
 
@@ -82,6 +82,17 @@ export const bucketRequest = requestMessage({
     description: "A service account's credentials file, in base64. It is used for this call only, and not stored.",
   }),
 }).meta({ required: ['path', 'bucket', 'serviceaccountJson'] });
+
+/** An object that an operation wrote, in its response (specification 2.8). */
+export const writtenObject = z
+  .strictObject({
+    bucket: z.string(),
+    path: z.string(),
+    generation: z.string().describe('The object’s generation, which identifies this content.'),
+    size: z.int().nonnegative().describe('Bytes.'),
+    crc32c: z.string().describe('CRC32C, base64 of four bytes.'),
+  })
+  .readonly() satisfies z.ZodType<WrittenObject>;
 
 /**
  * Returns an object's location and the service account that accesses it.

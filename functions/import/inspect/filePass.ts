@@ -8,6 +8,7 @@ import type { Section } from '../../../shared/organisation/section.ts';
 import { findSection } from '../../../shared/organisation/sections.ts';
 import { MAX_DOCUMENT_BYTES } from '../../../shared/store/store.ts';
 import { type ExportFileItem, ExportFileReader } from '../source/exportFileReader.ts';
+import { checkIds, checkOrganisationId } from './idLengths.ts';
 import { OrganisationDraft, withAdditions } from './organisationDraft.ts';
 import { UnknownFields } from './unknownFields.ts';
 import { Violations } from './violations.ts';
@@ -96,6 +97,7 @@ function addItem(
   const section = findSection(item.name);
   if (section === undefined) {
     for (const path of draft.addField(item.name, value)) pass.unknown.addField(path);
+    if (item.name === 'orgId') checkOrganisationId(draft.orgId);
     return;
   }
   const own = addRecord(section, value, draft, knownDrafts?.[item.organisation] ?? draft, pass);
@@ -116,6 +118,7 @@ function addRecord(
     ? readRecord(section, withAdditions(section, value, additions), orgId ?? '', true)
     : own;
   checkSize(record);
+  checkIds(record);
   draft.observe(record);
   tally.add({ ...record, section: section.name });
   unknown.addRecord(section.name, own.unknown);

@@ -4,6 +4,7 @@ import type { RecordIssue } from '../../../shared/organisation/section.ts';
 import type { ImportError, ImportResponse, ImportWarning } from '../contract.ts';
 import type { OrganisationHeader } from '../inspect/organisationDraft.ts';
 import { isWritten, type Outcome } from '../write/batchContext.ts';
+import type { WholeReport } from './wholeReport.ts';
 
 /** The summary's facts about the whole import. */
 interface ImportFacts {
@@ -15,6 +16,8 @@ interface ImportFacts {
 }
 
 const MAX_LISTED_IDS = 100_000;
+/** Limits errors and warnings, so that the response stays below the platform's limit, and memory is bounded. */
+const MAX_LISTED_ISSUES = 10_000;
 
 type Counts = Record<string, number>;
 
@@ -31,11 +34,20 @@ export class ImportReport {
     notCarried: {},
   };
   private readonly warnings: ImportWarning[] = [];
+  private readonly whole: WholeReport | undefined;
   private listed = 0;
+  private errorsOmitted = 0;
+  private warningsOmitted = 0;
+
+  /** @param whole takes all errors, warnings and ids, without the limits of the response */
+  constructor(whole?: WholeReport) {
+    this.whole = whole;
+  }
 
   /** Adds an organisation that exists, so that its records are imported. */
   addOrganisation(index: number, { orgId }: OrganisationHeader): void {
     this.success.set(index, { orgId });
+    this.whole?.addOrganisation(index, orgId);
   }
 
   /**
@@ -46,13 +58,15 @@ export class ImportReport {
     this.count(outcome.kind, record.section.name);
     const warnings = outcome.kind === 'failed' ? [] : collectWarnings(record);
     if (outcome.kind === 'failed') this.addError(toImportError(record, outcome.issue));
-    else if (this.warnings.length < MAX_LISTED_IDS) this.warnings.push(...warnings);
+    for (const warning of warnings) this.addWarning(warning);
     if (isWritten(outcome)) this.listId(organisation, record);
     return warnings.length > 0 || !(isWritten(outcome) || outcome.kind === 'unchanged');
   }
 
   addError(error: ImportError): void {
-    this.errors.push(error);
+    this.whole?.addError(error);
+    if (this.errors.length < MAX_LISTED_ISSUES) this.errors.push(error);
+    else this.errorsOmitted++;
   }
 
   count(kind: Outcome['kind'], section: string, records = 1): void {
@@ -86,6 +100,8 @@ export class ImportReport {
       resumed,
       ...(dryRun ? { dryRun } : {}),
       ...(omitted ? { idsOmitted: omitted } : {}),
+      ...(this.errorsOmitted > 0 ? { errorsOmitted: this.errorsOmitted } : {}),
+      ...(this.warningsOmitted > 0 ? { warningsOmitted: this.warningsOmitted } : {}),
     };
     return {
       ...(this.errors.length === 0 ? {} : { errors: this.errors }),
@@ -94,14 +110,22 @@ export class ImportReport {
     };
   }
 
+  private addWarning(warning: ImportWarning): void {
+    this.whole?.addWarning(warning);
+    if (this.warnings.length < MAX_LISTED_ISSUES) this.warnings.push(warning);
+    else this.warningsOmitted++;
+  }
+
   private listId(organisation: number, record: OrganisationRecord): void {
     const { success } = record.section;
     const org = this.success.get(organisation);
     if (success === undefined || org === undefined) return;
     this.listed++;
+    if (this.listed > MAX_LISTED_IDS && this.whole === undefined) return;
+    const entry = successEntry(record, success.entry);
+    this.whole?.addId(organisation, success.field, entry);
     if (this.listed > MAX_LISTED_IDS) return;
     const list = org[success.field];
-    const entry = successEntry(record, success.entry);
     if (Array.isArray(list)) list.push(entry);
     else org[success.field] = [entry];
   }

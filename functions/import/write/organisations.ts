@@ -109,8 +109,11 @@ async function findExisting(
       ['orgId'],
     );
     batch.forEach(([index, header], position) => {
-      if (documents[position] !== undefined) found.push(index);
-      else reportMissing(header, report);
+      if (documents[position] === undefined) reportMissing(header, report);
+      else {
+        found.push(index);
+        report.count('unchanged', organisationSection.name);
+      }
     });
   }
   return found;

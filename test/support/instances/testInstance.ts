@@ -73,6 +73,7 @@ export type ReplacedPorts = {
   readonly store?: Store;
   readonly objectStorage?: ObjectStorage;
   readonly maxTimeoutMs?: number;
+  readonly maxResponseBytes?: number;
 };
 
 /** Initialises a store, and serves its import and export. Bodies that are text are sent as they are. */

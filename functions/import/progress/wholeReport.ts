@@ -1,0 +1,109 @@
+import { DatabaseSync } from 'node:sqlite';
+import type { ImportError, ImportResponse, ImportWarning } from '../contract.ts';
+
+const CHUNK_CHARACTERS = 64 * 1024;
+
+/** The kinds of entries, each a list of the response; ids stand in lists of their organisation. */
+type Kind = 'error' | 'warning' | 'id';
+
+/**
+ * The entries of an import response without a limit. They are kept in an unnamed temporary file of SQLite, so that memory
+ * does not grow with their number. The owner disposes of it.
+ */
+export class WholeReport implements Disposable {
+  private readonly database = new DatabaseSync('');
+  private readonly insert;
+  private readonly organisations: { readonly index: number; readonly orgId: string }[] = [];
+  private added = 0;
+
+  constructor() {
+    this.database.exec(`PRAGMA journal_mode = OFF;
+      CREATE TABLE entries (kind TEXT, organisation INTEGER, list TEXT, position INTEGER, json TEXT,
+        PRIMARY KEY (kind, organisation, list, position)) STRICT, WITHOUT ROWID;
+      BEGIN`);
+    this.insert = this.database.prepare('INSERT INTO entries VALUES (?, ?, ?, ?, ?)');
+  }
+
+  addOrganisation(index: number, orgId: string): void {
+    this.organisations.push({ index, orgId });
+  }
+
+  addError(error: ImportError): void {
+    this.add('error', 0, '', error);
+  }
+
+  addWarning(warning: ImportWarning): void {
+    this.add('warning', 0, '', warning);
+  }
+
+  /** Adds an id of a written record to a list of its organisation. */
+  addId(organisation: number, list: string, entry: unknown): void {
+    this.add('id', organisation, list, entry);
+  }
+
+  /** Yields the whole response: `response` with all errors, warnings and ids. */
+  *chunks(response: ImportResponse): Generator<Uint8Array> {
+    let pending = '';
+    for (const text of this.texts(response)) {
+      pending += text;
+      if (pending.length < CHUNK_CHARACTERS) continue;
+      yield Buffer.from(pending);
+      pending = '';
+    }
+    yield Buffer.from(pending);
+  }
+
+  [Symbol.dispose](): void {
+    this.database.close();
+  }
+
+  private add(kind: Kind, organisation: number, list: string, entry: unknown): void {
+    this.insert.run(kind, organisation, list, this.added++, JSON.stringify(entry));
+  }
+
+  private *texts({ summary }: ImportResponse): Generator<string> {
+    const {
+      warnings: _listed,
+      errorsOmitted: _errors,
+      warningsOmitted: _warnings,
+      idsOmitted: _ids,
+      ...rest
+    } = summary;
+    yield '{"errors":[';
+    yield* this.list('error', 0);
+    yield '],"success":{"orgs":[';
+    for (const [position, { index, orgId }] of this.organisations.entries()) {
+      yield `${position === 0 ? '' : ','}{"orgId":${JSON.stringify(orgId)}`;
+      yield* this.idLists(index);
+      yield '}';
+    }
+    yield `]},"summary":${JSON.stringify(rest).slice(0, -1)},"warnings":[`;
+    yield* this.list('warning', 0);
+    yield ']}}\n';
+  }
+
+  private *list(kind: Kind, organisation: number): Generator<string> {
+    let separator = '';
+    for (const [, json] of this.entries(kind, organisation)) {
+      yield `${separator}${json}`;
+      separator = ',';
+    }
+  }
+
+  private *idLists(organisation: number): Generator<string> {
+    let open: string | undefined;
+    for (const [list, json] of this.entries('id', organisation)) {
+      if (list === open) yield `,${json}`;
+      else yield `${open === undefined ? '' : ']'},${JSON.stringify(list)}:[${json}`;
+      open = list;
+    }
+    if (open !== undefined) yield ']';
+  }
+
+  private *entries(kind: Kind, organisation: number): Generator<[list: string, json: string]> {
+    const select = this.database.prepare(
+      'SELECT list, json FROM entries WHERE kind = ? AND organisation = ? ORDER BY list, position',
+    );
+    for (const { list, json } of select.iterate(kind, organisation)) yield [String(list), String(json)];
+  }
+}
