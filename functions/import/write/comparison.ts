@@ -5,6 +5,7 @@ import { planRecord, type RecordPlan } from '../../../shared/organisation/record
 import { sectionPartition } from '../../../shared/organisation/section.ts';
 import type { FieldName } from '../../../shared/store/documentFields.ts';
 import { type DocumentKey, documentPath, type StoredDocument, type Write } from '../../../shared/store/store.ts';
+import type { OnConflict } from '../contract.ts';
 
 /** The fields by which a stored record is compared with an imported one. */
 export const comparedFields: readonly FieldName[] = [
@@ -22,30 +23,41 @@ export const comparedFields: readonly FieldName[] = [
 
 /** The comparison of a batch's records with stored ones. Each password is derived once for as long as the hash stays. */
 export class BatchComparison {
+  private readonly onConflict: OnConflict;
   private readonly passwords = new Map<RecordPlan, { readonly hash: string; readonly isEqual: boolean }>();
+
+  constructor(onConflict: OnConflict) {
+    this.onConflict = onConflict;
+  }
 
   /** Compares clear passwords with stored hashes, in parallel, where `isEqual` depends on them. */
   async comparePasswords(pairs: readonly (readonly [RecordPlan, StoredDocument | undefined])[]): Promise<void> {
     const comparisons: Promise<void>[] = [];
     for (const [plan, stored] of pairs) {
       // Promises are expensive here: create one only where it is needed.
-      if (plan.record.clearPassword === undefined || stored === undefined || !hasSameContent(plan, stored)) continue;
+      if (plan.record.clearPassword === undefined || stored === undefined || !this.hasSameContent(plan, stored))
+        continue;
       if (this.passwords.get(plan)?.hash !== storedHash(stored)) comparisons.push(this.comparePassword(plan, stored));
     }
     await Promise.all(comparisons);
   }
 
   /**
-   * Whether the stored record equals the imported one. Credentials and a state that the export file lacks are not
-   * compared. `comparePasswords` must have seen both records.
+   * Whether the stored record equals the imported one. Credentials that the export file lacks are not compared, nor is a
+   * state that overwriting would keep. `comparePasswords` must have seen both records.
    */
   isEqual(plan: RecordPlan, stored: StoredDocument): boolean {
-    if (!hasSameContent(plan, stored)) return false;
+    if (!this.hasSameContent(plan, stored)) return false;
     if (plan.record.clearPassword === undefined) return true;
     const compared = this.passwords.get(plan);
     if (compared?.hash !== storedHash(stored))
       throw new Error(`${documentPath(plan.key)}: the password was not compared`);
     return compared.isEqual;
+  }
+
+  private hasSameContent(plan: RecordPlan, stored: StoredDocument): boolean {
+    if (!isSameRecord(plan, stored)) return false;
+    return hasSameContent(this.onConflict === 'overwrite' ? withStoredState(plan, stored) : plan, stored);
   }
 
   private async comparePassword(plan: RecordPlan, stored: StoredDocument): Promise<void> {
@@ -60,9 +72,7 @@ function storedHash({ passwordHash = '' }: StoredDocument): string {
 }
 
 /** Whether the records are equal except for a clear-text password. */
-function hasSameContent(plan: RecordPlan, stored: StoredDocument): boolean {
-  if (!isSameRecord(plan, stored)) return false;
-  const { record } = withStoredState(plan, stored);
+function hasSameContent({ record }: RecordPlan, stored: StoredDocument): boolean {
   if (stored.digest !== record.digest) return false;
   if (record.otpEmail && stored.otpEmail !== true) return false;
   const { passwordHash, totpSeed, clientSecret } = record.credentials;

@@ -33,7 +33,7 @@ async function attemptBatch(
   const [rejected, reserving] = await Promise.all([checkReferences(store, plans), context.reservedNames.check(plans)]);
   const outcomes = new Map(rejected.map(([plan, rejection]) => [plan, toOutcome(rejection)]));
   const undecided = () => plans.filter((plan) => !outcomes.has(plan));
-  const comparison = new BatchComparison();
+  const comparison = new BatchComparison(context.onConflict);
   const readsFirst = context.expectExisting;
   const conflicting = readsFirst && (await findUnchanged(context, undecided(), comparison, outcomes));
   const stamp = nextStamp(context);

@@ -50,12 +50,17 @@ export function contextOf(store: MemoryStore, onConflict: OnConflict, stamp = ST
   return { store, stamp: ofImport, onConflict, reservedNames, batches: 0, expectExisting: false };
 }
 
-/** A batch in which no record has a reserved name, unless told otherwise. */
+interface Options {
+  readonly reserved?: UndecidedBatch['reserved'];
+  readonly onConflict?: OnConflict;
+}
+
+/** A batch to overwrite, in which no record has a reserved name, unless told otherwise. */
 export function undecided(
   records: ReadonlyMap<RecordPlan, RecordPlan>,
-  reserved: UndecidedBatch['reserved'] = new Map(),
+  { reserved = new Map(), onConflict = 'overwrite' }: Options = {},
 ): UndecidedBatch {
-  return { records, reserved, comparison: new BatchComparison() };
+  return { records, reserved, comparison: new BatchComparison(onConflict) };
 }
 
 /** Decides one batch; the store's reads and writes are then the batch's own. */
@@ -67,7 +72,7 @@ export async function decide(
 ): Promise<Outcome[]> {
   store.forget();
   const records = new Map(plans.map((one) => [one, one]));
-  const outcomes = await decideBatch(contextOf(store, onConflict, stamp), undecided(records), stamp);
+  const outcomes = await decideBatch(contextOf(store, onConflict, stamp), undecided(records, { onConflict }), stamp);
   return plans.map((one) => {
     const outcome = outcomes.get(one);
     if (outcome === undefined) throw new Error(`no outcome for ${documentPath(one.key)}`);

@@ -217,12 +217,13 @@ describe('a record to overwrite', () => {
 
 describe('a record without a state', () => {
   const locked = inState({ state: 'USER_STATE_LOCKED' });
+  const outcomes = { report: exists(locked), skip: { kind: 'skipped' }, overwrite: { kind: 'unchanged' } };
 
   it.each(everyOnConflict)(
-    'is unchanged where the stored one is equal in any state (on_conflict %s)',
+    'differs from a stored one only where it would not keep its state (on_conflict %s)',
     async (onConflict) => {
       const store = await storeWith(locked);
-      expect(await decide(store, [inState({})], onConflict)).toEqual([{ kind: 'unchanged' }]);
+      expect(await decide(store, [inState({})], onConflict)).toEqual([outcomes[onConflict]]);
       expect(store.writes).toEqual([]);
     },
   );
@@ -257,7 +258,7 @@ describe('a record with a reserved name', () => {
   const issue = { id: 'reserved', key: 'Errors.Reserved' };
   const decideReserved = async (before: RecordPlan | undefined, after: RecordPlan, onConflict: OnConflict) => {
     const store = await storeWith(...(before === undefined ? [] : [before]));
-    const batch = undecided(new Map([[after, after]]), new Map([[after, issue]]));
+    const batch = undecided(new Map([[after, after]]), { reserved: new Map([[after, issue]]), onConflict });
     return (await decideBatch(contextOf(store, onConflict), batch, STAMP)).get(after);
   };
   const ceo = person('u', 'ceo@acme.com');
