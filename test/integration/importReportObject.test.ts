@@ -1,13 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { importOrganisations } from '../../functions/import/operation.ts';
+import { importWithReport } from '../../functions/import/progress/reportObject.ts';
+import type { WholeReport } from '../../functions/import/progress/wholeReport.ts';
+import { deadlineExceeded } from '../../shared/errors/errors.ts';
 import { storageUnavailable } from '../../shared/errors/storageErrors.ts';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
 import type { ObjectStorage, ServiceAccount } from '../../shared/objectStorage/objectStorage.ts';
 import { type LocalBucket, startLocalBucket } from '../support/emulators/localBucket.ts';
-import { collect } from '../support/fixtures/bytes.ts';
+import { collect, inPieces } from '../support/fixtures/bytes.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
 import { importReport, testInstance } from '../support/instances/testInstance.ts';
 import { openTestStore, sqlite } from '../support/stores/stores.ts';
+import { watchedStore } from '../support/stores/watchedStore.ts';
 
 const never = new AbortController().signal;
 
@@ -123,10 +128,27 @@ describe('an import with report_gcs', () => {
       report_gcs: place('invalid.json', local.both),
     });
     expect({ status, code: body.code }).toEqual({ status: 400, code: 3 });
-    const late = { dataOrgs: { orgs: [organisation('A', { humanUsers: humanUsers(5_000) })] }, timeout: '100ms' };
-    const timeout = await instance.refusedImport({ ...late, report_gcs: place('late.json', local.both) });
-    expect(timeout).toMatchObject({ status: 504, body: { details: [{ resumable: true }] } });
     await expect(read('invalid.json')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  it('leaves no object where the time is over, and returns the progress of the import', async () => {
+    const store = await openTestStore(sqlite);
+    const controller = new AbortController();
+    const watched = watchedStore(store, () => controller.abort(deadlineExceeded()));
+    const file = Buffer.from(JSON.stringify({ orgs: [organisation('A', { humanUsers: humanUsers(300) })] }));
+    const run = (whole: WholeReport) =>
+      importOrganisations(
+        watched,
+        { open: () => inPieces(file) },
+        { withKeys: false, whole },
+        '2026-01-01T00:00:00.000001Z',
+        controller.signal,
+      );
+    const location = { bucket: 'exports', path: 'late.json', account: local.both };
+    await expect(importWithReport(bucket, location, run, controller.signal)).rejects.toMatchObject({
+      code: 'DEADLINE_EXCEEDED',
+      details: [{ written: { org: 1 }, total: { org: 1, humanUsers: 300 }, resumable: true }],
+    });
     await expect(read('late.json')).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
