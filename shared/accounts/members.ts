@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { instanceMemberKey, isInstanceRole, knownRoles, organisationMemberKey, parseRoles } from '../auth/authorise.ts';
+import { endCheckpointEpoch } from '../checkpointEpoch.ts';
 import { roleNotHeld, roleUnknown } from '../errors/accountErrors.ts';
 import { readRecord, storedFields } from '../organisation/record.ts';
 import { orgMemberSection } from '../organisation/sections/members.ts';
@@ -59,6 +60,7 @@ export function changeRole(
     if (change === 'remove' && !isHeld) throw roleNotHeld(membership.userId, role);
     const roles = change === 'add' ? [...held, role] : held.filter((other) => other !== role);
     transaction.write([memberWrite(membership, stored, roles, now)]);
+    if (change === 'remove') await endCheckpointEpoch(transaction);
   });
 }
 

@@ -1,12 +1,12 @@
 import { userKey } from '../auth/authorise.ts';
+import { endCheckpointEpoch } from '../checkpointEpoch.ts';
 import { notServiceUser, userNameTaken } from '../errors/accountErrors.ts';
 import { defaultOrganisation } from '../instance.ts';
-import { isJsonObject } from '../json/jsonObject.ts';
+import { instanceScopeWrite, readScopes, scopeKey } from '../organisation/loginNameScope.ts';
 import { readRecord } from '../organisation/record.ts';
 import { planRecord } from '../organisation/recordPlan.ts';
 import { isInSection } from '../organisation/section.ts';
 import { deletionPartition, isInDeletion, machineUserSection } from '../organisation/sections/users.ts';
-import { policyKey } from '../organisation/sections.ts';
 import {
   type DocumentKey,
   documentPath,
@@ -29,7 +29,7 @@ export function createServiceUser(store: Store, name: string, orgId: string | un
   return store.transaction(async (transaction) => {
     const owner = orgId ?? (await defaultOrganisation(transaction));
     await holdOrganisation(transaction, owner);
-    const byDomain = await holdLoginNames(transaction, owner);
+    const byDomain = await claimLoginNames(transaction, owner);
     const writes = serviceUserWrites(userId, owner, name, now, byDomain);
     if (await hasTakenName(transaction, writes)) throw userNameTaken(name);
     transaction.write(writes);
@@ -37,16 +37,12 @@ export function createServiceUser(store: Store, name: string, orgId: string | un
   });
 }
 
-/**
- * Reads whether an organisation's login names carry its domain (zitadel 3.4), and requires that its domain policy does
- * not change before the commit: the scope of the user's claim depends on it.
- */
-async function holdLoginNames(transaction: Transaction, orgId: string): Promise<boolean> {
-  const key = policyKey(orgId, 'loginNames');
-  const [stored] = await transaction.getMany([key], ['body']);
-  transaction.hold([key]);
-  const policy: unknown = JSON.parse(stored?.body ?? 'null');
-  return isJsonObject(policy) && policy.userLoginMustBeDomain === true;
+/** Reads whether an organisation's login names carry its domain (zitadel 3.4), and settles it if it is open. */
+async function claimLoginNames(transaction: Transaction, orgId: string): Promise<boolean> {
+  const [scope] = await readScopes(transaction, [orgId]);
+  if (scope === undefined) transaction.write([instanceScopeWrite(orgId)]);
+  else transaction.hold([scopeKey(orgId)]);
+  return scope === 'organisation';
 }
 
 async function hasTakenName(transaction: Transaction, writes: readonly Write[]): Promise<boolean> {
@@ -76,7 +72,8 @@ export async function deleteServiceUser(store: Store, userId: string): Promise<v
 
 /**
  * Marks the user as deleted. From then on its tokens are invalid, no export contains it, and nothing new can refer to
- * it: writers that read the user before conflict with this change, writers that read it later treat it as missing.
+ * it: writers that read the user before conflict with this change, writers that read it later treat it as missing. No
+ * import resumes from a checkpoint that says that the user or its rights are there.
  * @returns the user's organisation
  */
 function beginDeletion(store: Store, userId: string): Promise<string> {
@@ -88,6 +85,7 @@ function beginDeletion(store: Store, userId: string): Promise<string> {
     // Without its digest the user equals no imported record, so that no import reports it as unchanged.
     const fields = { state: 'USER_STATE_DELETED', partition: deletionPartition(orgId), digest: null };
     transaction.write([{ type: 'update', key: userKey(userId), fields }]);
+    await endCheckpointEpoch(transaction);
     return orgId;
   });
 }

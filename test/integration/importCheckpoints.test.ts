@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { importOrganisations } from '../../functions/import/operation.ts';
-import { endCheckpointEpoch } from '../../shared/checkpointEpoch.ts';
+import { changeRole } from '../../shared/accounts/members.ts';
+import { deleteServiceUser } from '../../shared/accounts/serviceUsers.ts';
 import { deadlineExceeded } from '../../shared/errors/errors.ts';
-import { claimKey } from '../../shared/organisation/recordPlan.ts';
-import { type DocumentKey, documentId, type Store } from '../../shared/store/store.ts';
+import { type Collection, type DocumentKey, documentId, type Store } from '../../shared/store/store.ts';
 import { inPieces } from '../support/fixtures/bytes.ts';
 import { type Organisation, organisation, person } from '../support/fixtures/organisations.ts';
 import { readDatabase } from '../support/stores/database.ts';
@@ -28,10 +28,16 @@ async function run(store: Store, org: Organisation, day = '01') {
   return report.parse(await importOrganisations(store, open(org), { withKeys: false }, moment(day), signal));
 }
 
-/** Imports until something is written. */
+/** What an import writes before its records. */
+const preparations: readonly Collection[] = ['organisations', 'claims', 'instance'];
+
+/** Imports until records are written. */
 async function stop(store: Store, org: Organisation, day = '01'): Promise<void> {
   const controller = new AbortController();
-  const watched = watchedStore(store, () => controller.abort(deadlineExceeded()));
+  const watched = watchedStore(store, (writes) => {
+    const hasRecords = writes.some(({ key }) => !preparations.includes(key.collection));
+    if (hasRecords) controller.abort(deadlineExceeded());
+  });
   const stopped = importOrganisations(watched, open(org), { withKeys: false }, moment(day), controller.signal);
   await expect(stopped).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' });
 }
@@ -41,15 +47,12 @@ const people = (orgId: string, count = 20) =>
     humanUsers: Array.from({ length: count }, (_, index) => person(`${orgId}-${index}`)),
   });
 
-/** Deletes a user as the command deletes service users: with its name, in one transaction that ends the epoch. */
-function deleteUser(store: Store, userId: string): Promise<void> {
-  const user: DocumentKey = { collection: 'users', id: documentId(userId) };
-  const name = claimKey('userName', [`name of ${userId}`]);
-  return store.transaction(async (transaction) => {
-    const documents = await transaction.getMany([user, name], []);
-    expect(documents).not.toContain(undefined);
-    transaction.write([user, name].map((key) => ({ type: 'delete', key })));
-    await endCheckpointEpoch(transaction);
+/** Service users, each of which may manage the organisation. */
+function robots(orgId: string): Organisation {
+  const ids = Array.from({ length: 20 }, (_, index) => `${orgId}-${index}`);
+  return organisation(orgId, {
+    machineUsers: ids.map((userId) => ({ userId, user: { userName: userId, name: userId } })),
+    orgMembers: ids.map((userId) => ({ userId, roles: ['ORG_OWNER'] })),
   });
 }
 
@@ -118,14 +121,31 @@ describeStores('checkpoints', (kind) => {
     expect(await checkpoints(store)).toHaveLength(1);
   });
 
-  it('are void once a record is deleted: the next call creates it again', async () => {
+  it('are void once a service user is deleted: the next call creates it again', async () => {
     const store = await openTestStore(kind);
-    await stop(store, people('O'));
-    await deleteUser(store, 'O-7');
-    const { errors, summary } = await run(store, people('O'));
+    await stop(store, robots('O'));
+    await deleteServiceUser(store, 'O-7');
+    const { errors, summary } = await run(store, robots('O'));
     expect({ errors, summary }).toMatchObject({
       errors: [],
-      summary: { resumed: false, created: { humanUsers: 1 }, unchanged: { org: 1, humanUsers: 19 } },
+      summary: {
+        resumed: false,
+        created: { machineUsers: 1, orgMembers: 20 },
+        unchanged: { org: 1, machineUsers: 19 },
+      },
+    });
+  });
+
+  it('are void once a membership is removed: the next call creates it again', async () => {
+    const store = await openTestStore(kind);
+    const { machineUsers, ...fields } = robots('O');
+    await run(store, organisation('O', { machineUsers }));
+    await stop(store, fields);
+    await changeRole(store, { userId: 'O-7', orgId: 'O' }, 'ORG_OWNER', 'remove', new Date());
+    const { errors, summary } = await run(store, fields);
+    expect({ errors, summary }).toMatchObject({
+      errors: [],
+      summary: { resumed: false, created: { orgMembers: 1 }, unchanged: { org: 1, orgMembers: 19 } },
     });
   });
 

@@ -39,7 +39,7 @@ export async function settleLoginNames(
 /**
  * Settles the scope of existing organisations for which the file has a domain policy that would change it, if they have
  * users. The policy then fails with its section's issue. Users without a settled scope are older than the claims of
- * scopes, or were created by the command.
+ * scopes.
  * @param base the store whose snapshot shows the users
  */
 export async function protectLoginNames(
