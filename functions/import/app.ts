@@ -9,8 +9,7 @@ import { objectLocation } from '../../shared/wire/requestMessage.ts';
 import type { Ports } from '../ports.ts';
 import { type ImportResponse, importEndpoint } from './contract.ts';
 import { importOrganisations } from './operation.ts';
-import { importWithReport } from './progress/reportObject.ts';
-import type { WholeReport } from './progress/wholeReport.ts';
+import { importWithReport, type WholeReport } from './progress/wholeReport.ts';
 import { findSource, readEnvelope } from './source/envelope.ts';
 
 type ImportPorts = Omit<Ports, 'maxResponseBytes'>;

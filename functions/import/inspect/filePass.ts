@@ -6,11 +6,11 @@ import { type Manifest, ManifestTally, manifestSchema } from '../../../shared/or
 import { InvalidRecordError, type OrganisationRecord, readRecord } from '../../../shared/organisation/record.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
 import { findSection } from '../../../shared/organisation/sections.ts';
+import type { UnknownContent } from '../../../shared/organisation/unknownContent.ts';
 import { MAX_DOCUMENT_BYTES } from '../../../shared/store/store.ts';
 import { type ExportFileItem, ExportFileReader } from '../source/exportFileReader.ts';
 import { checkIds, checkOrganisationId } from './idLengths.ts';
 import { OrganisationDraft, withAdditions } from './organisationDraft.ts';
-import { UnknownFields } from './unknownFields.ts';
 import { Violations } from './violations.ts';
 
 /** An export file that can be read repeatedly. */
@@ -136,4 +136,30 @@ function readManifest(value: unknown, { path }: ExportFileItem): Manifest {
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   throw new JsonError([...path, ...(issue?.path ?? []).map(String)], issue?.message ?? 'invalid manifest');
+}
+
+const MAX_NAMES = 100;
+const MAX_NAME_LENGTH = 200;
+/** The name under which the fields beyond the limit are counted; no JSON path of a message has it. */
+const OTHERS = '*';
+
+/** The numbers of unknown values in an export file, by field. Their names are limited, so memory and response are too. */
+class UnknownFields {
+  private readonly counted = new Map<string, number>();
+
+  /** Counts an unknown field of an organisation, or an element of it. */
+  readonly addField = (name: string): void => {
+    const short = name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH)}…` : name;
+    const counted = this.counted.has(short) || this.counted.size < MAX_NAMES ? short : OTHERS;
+    this.counted.set(counted, (this.counted.get(counted) ?? 0) + 1);
+  };
+
+  /** Counts the unknown fields of a record. */
+  addRecord(section: string, { fields }: UnknownContent): void {
+    for (const path of fields) this.addField(`${section}.${path}`);
+  }
+
+  get counts(): Record<string, number> {
+    return Object.fromEntries(this.counted);
+  }
 }

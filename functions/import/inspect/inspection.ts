@@ -1,11 +1,10 @@
 import { invalidRequest } from '../../../shared/errors/errors.ts';
-import type { JsonPath } from '../../../shared/json/jsonScanner.ts';
+import { JsonError, type JsonPath } from '../../../shared/json/jsonScanner.ts';
 import type { Manifest, ManifestTally } from '../../../shared/organisation/exportFile.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { isList } from '../../../shared/organisation/section.ts';
-import { contradictionError, mergeEntries } from './entries.ts';
 import { type ExportFileSource, type FilePass, readFile } from './filePass.ts';
-import type { OrganisationHeader } from './organisationDraft.ts';
+import type { OrganisationDraft, OrganisationHeader } from './organisationDraft.ts';
 import { RepeatedRecords } from './repeatedRecords.ts';
 import { Violations } from './violations.ts';
 
@@ -75,11 +74,47 @@ async function readRecords(
   return pass;
 }
 
+/** The organisations of a file, and the position in `organisations` of each entry. */
+interface MergedEntries {
+  readonly organisations: readonly OrganisationHeader[];
+  readonly entries: readonly number[];
+}
+
+/**
+ * Merges the entries of each organisation, by its id: they may repeat its fields, and spread them. Entries without an
+ * id remain apart.
+ * @param violations receives the contradictions between entries
+ */
+function mergeEntries(drafts: readonly OrganisationDraft[], violations: Violations): MergedEntries {
+  const merged: OrganisationDraft[] = [];
+  const positions = new Map<string, number>();
+  const entries = drafts.map((draft) => {
+    const position = positions.get(draft.orgId ?? '') ?? merged.length;
+    const first = merged[position];
+    if (first === undefined) {
+      merged.push(draft);
+      if (draft.orgId !== undefined) positions.set(draft.orgId, position);
+    } else {
+      for (const { path, other } of first.merge(draft)) violations.add(contradictionError(path, other), path);
+    }
+    return position;
+  });
+  return { organisations: merged.map((draft) => draft.toHeader()), entries };
+}
+
 /** Rejects a single object of an organisation, such as a policy, that contradicts an earlier one. */
 function checkRepetition(record: OrganisationRecord, path: JsonPath, repeated: RepeatedRecords): void {
   const first = repeated.compare(record, path);
   if (first === undefined || isList(record.section)) return;
   throw contradictionError(path, first);
+}
+
+/**
+ * Creates the error for a value that contradicts an earlier one about the same organisation.
+ * @param other the path of the earlier value
+ */
+function contradictionError(path: JsonPath, other: string): JsonError {
+  return new JsonError(path, `contradicts ${other}: remove one of them`);
 }
 
 function checkManifest(manifest: Manifest, organisations: readonly OrganisationHeader[], tally: ManifestTally): void {

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { KeyFilter } from '../../../../functions/import/inspect/keyFilter.ts';
-import { RepeatedRecords } from '../../../../functions/import/inspect/repeatedRecords.ts';
+import { KeyFilter, RepeatedRecords } from '../../../../functions/import/inspect/repeatedRecords.ts';
 import { readRecord } from '../../../../shared/organisation/record.ts';
 import { sectionNamed } from '../../../support/fixtures/sectionNamed.ts';
 
