@@ -42,5 +42,6 @@ export function guardFormat(store: Store): Store {
       return store.transaction(work);
     },
     close: () => store.close(),
+    ...(store.snapshotLifetimeMs === undefined ? {} : { snapshotLifetimeMs: store.snapshotLifetimeMs }),
   };
 }

@@ -87,13 +87,18 @@ function waiting(store: Store, watched: Watched): Store {
 }
 
 function waitingSnapshot(snapshot: Snapshot, watched: Watched): Snapshot {
+  let isOfExport = false;
+  const scanUsers: Snapshot['scan'] = (range) => {
+    isOfExport = true;
+    return waitingScan(snapshot.scan(range), watched);
+  };
   return {
     readTime: snapshot.readTime,
     getMany: (keys, fields) => snapshot.getMany(keys, fields),
-    scan: (range) => (range.collection === 'users' ? waitingScan(snapshot.scan(range), watched) : snapshot.scan(range)),
+    scan: (range) => (range.collection === 'users' ? scanUsers(range) : snapshot.scan(range)),
     [Symbol.asyncDispose]: async () => {
       await snapshot[Symbol.asyncDispose]();
-      watched.ended.resolve(undefined);
+      if (isOfExport) watched.ended.resolve(undefined);
     },
   };
 }

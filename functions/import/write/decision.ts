@@ -69,7 +69,7 @@ export function decideBatch(
       for (const plan of round) {
         const stored = findStored(plan);
         const isDuplicate = written.has(documentPath(plan.key));
-        const decision = isDuplicate ? failExisting(plan) : decideRecord(context, batch, plan, stored, stamp);
+        const decision = isDuplicate ? decideDuplicate(plan) : decideRecord(context, batch, plan, stored, stamp);
         outcomes.set(plan, decision.outcome);
         if (decision.write !== undefined) candidates.push({ plan, held: heldClaims(plan, stored), stored, decision });
       }
@@ -141,15 +141,17 @@ function decideRecord(
   const equal = batch.comparison.isEqual(plan, stored);
   if (equal && stored.createdAt === ownStamp) return withoutWrite({ kind: 'created' });
   if (equal && stored.changedAt === ownStamp) return withoutWrite({ kind: 'overwritten' });
-  // Entries of a file may repeat an organisation's policies, but not records of its lists.
-  if (equal && isOfThisImport(context, stored) && !isList(plan.record.section))
-    return withoutWrite({ kind: 'unchanged' });
-  if (isOfThisImport(context, stored)) return failExisting(plan);
+  if (isOfThisImport(context, stored)) return equal ? decideDuplicate(plan) : failExisting(plan);
   if (equal) return withoutWrite({ kind: 'unchanged' });
   // Under another organisation or section, a record is always reported.
   if (!isSameRecord(plan, stored) || context.onConflict === 'report') return failExisting(plan);
   if (context.onConflict === 'skip') return withoutWrite({ kind: 'skipped' });
   return decideOverwriting(context, batch, plan, stored);
+}
+
+/** Decides a record that repeats a written one: entries of a file may repeat policies, but not records of lists. */
+function decideDuplicate(plan: RecordPlan): Decision {
+  return isList(plan.record.section) ? failExisting(plan) : withoutWrite({ kind: 'unchanged' });
 }
 
 function decideOverwriting(
