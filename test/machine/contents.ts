@@ -1,0 +1,72 @@
+import { expect } from 'vitest';
+import { z } from 'zod';
+import type { Store, StoredDocument } from '../../shared/store/store.ts';
+import { type Database, readDatabase, recordCollections } from '../support/stores/database.ts';
+import { violationsOf } from '../support/stores/invariants.ts';
+import { kindOf, type ModelRecord, placeOf } from './kinds.ts';
+import { Model } from './model.ts';
+
+const object = z.record(z.string(), z.unknown());
+const member = z.object({ userId: z.string(), roles: z.array(z.string()) });
+const INSTANCE_MEMBERS = 'instanceMembers';
+
+/** Reads a whole database into a model; its tokens have no secrets. */
+export function modelOf(database: Database): Model {
+  const model = new Model();
+  for (const collection of recordCollections) {
+    for (const document of database.get(collection) ?? []) {
+      const body: unknown = JSON.parse(document.body ?? '');
+      if (document.partition === INSTANCE_MEMBERS) {
+        const { userId, roles } = member.parse(body);
+        model.instanceRoles.set(userId, roles);
+      } else {
+        const record = recordOf(document, object.parse(body));
+        model.records.set(placeOf(record), record);
+      }
+    }
+  }
+  for (const { id, ownerId = '' } of database.get('tokens') ?? [])
+    model.tokens.set(id, { userId: ownerId, secret: '' });
+  return model;
+}
+
+function recordOf(document: StoredDocument, json: Record<string, unknown>): ModelRecord {
+  const { partition = '', orgId = '', passwordHash, totpSeed, otpEmail = false, sequence = 0, state } = document;
+  const section = partition.slice(0, partition.indexOf('/'));
+  expect(state, `the state of ${document.id}`).toBe(json.state ?? json.orgState);
+  return { section, orgId, json, hash: passwordHash, seed: totpSeed, factor: otpEmail, sequence };
+}
+
+/** Everything that a model holds, in a form in which equal models are equal. */
+export function contentsOf({ records, instanceRoles, tokens }: Model): Record<string, string> {
+  const entries = [
+    ...[...records].map(([place, record]) => [place, contentOf(record)] as const),
+    ...[...instanceRoles].map(([userId, roles]) => [`instanceMember ${userId}`, roles.join(' ')] as const),
+    ...[...tokens].map(([id, { userId }]) => [`token ${id}`, userId] as const),
+  ];
+  return Object.fromEntries(entries);
+}
+
+/** A record's content as a text; only users count their changes. */
+function contentOf({ sequence, ...record }: ModelRecord): string {
+  const isUser = kindOf(record.section).ids === 'user';
+  return JSON.stringify(isUser ? { ...record, sequence } : record, (_, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => a.localeCompare(b)))
+      : value,
+  );
+}
+
+/** Expects that the database holds what the model does, each record with its claims, and nothing else. */
+export async function expectSame(store: Store, model: Model, unfinished: number): Promise<void> {
+  const database = await readDatabase(store);
+  expect(contentsOf(modelOf(database))).toEqual(contentsOf(model));
+  expectSound(database, unfinished);
+}
+
+/** Expects that every claim has its record and every record its claims, and that finished imports leave no checkpoint. */
+function expectSound(database: Database, unfinished: number): void {
+  expect(violationsOf(database)).toEqual([]);
+  const instance = database.get('instance');
+  expect(instance?.length, 'the instance, its epoch and its checkpoints').toBeLessThanOrEqual(2 + unfinished);
+}

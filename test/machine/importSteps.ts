@@ -1,0 +1,228 @@
+import fc from 'fast-check';
+import { expect } from 'vitest';
+import type { Organisation } from '../support/fixtures/organisations.ts';
+import { importReport } from '../support/instances/testInstance.ts';
+import { readDatabase } from '../support/stores/database.ts';
+import { contentsOf, modelOf } from './contents.ts';
+import { anyFile, asV1 } from './file.ts';
+import { avoids, known } from './known.ts';
+import type { Model, Options, Outcome } from './model.ts';
+import { isContradictory } from './modelFile.ts';
+import { brief, type Interrupted, type State, type Step, step } from './step.ts';
+import type { End, System } from './system.ts';
+
+const anyOptions: fc.Arbitrary<Options> = fc.record({
+  onConflict: fc.constantFrom('overwrite', 'report', 'overwrite', 'skip'),
+  withKeys: fc.boolean(),
+});
+const anyEnd = fc.record({
+  end: fc.constantFrom<End[]>('dies before', 'dies after', 'client leaves after', 'client leaves after'),
+  commit: fc.integer({ min: 1, max: 6 }),
+});
+/** The forms in which a request carries the same file. */
+const forms: readonly ((orgs: readonly Organisation[]) => object)[] = [
+  (orgs) => ({ data_orgs: { orgs } }),
+  (orgs) => ({ data_orgsv1: { orgs } }),
+  (orgs) => ({ data_orgsv1: JSON.stringify({ orgs }) }),
+];
+
+interface Sent {
+  readonly orgs: readonly Organisation[];
+  readonly options: Options;
+  readonly dryRun?: boolean;
+  readonly form?: number;
+  readonly until?: { readonly end: End; readonly commit: number };
+}
+
+const whole = fc
+  .record({
+    orgs: anyFile,
+    options: anyOptions,
+    dryRun: fc.constantFrom(false, false, true),
+    form: fc.nat(2),
+    v1: fc.boolean(),
+  })
+  .map(({ v1, ...sent }) => ({ ...sent, orgs: v1 ? asV1(sent.orgs) : sent.orgs }))
+  .map((sent) => importStep(named(sent), sent));
+const ended = fc
+  .record({ orgs: anyFile, options: anyOptions, until: anyEnd })
+  .map((sent) => importStep(named(sent), sent));
+const resumed = fc.record({ nth: fc.nat(3), until: fc.option(anyEnd, { nil: undefined, freq: 4 }) }).map(resumeStep);
+const exported = fc.record({ options: anyOptions, dryRun: fc.boolean() }).map(reimportStep);
+
+/** Imports of files, some of which do not come to their end and are sent again. */
+export const importSteps: readonly fc.Arbitrary<Step>[] = [
+  whole,
+  whole,
+  whole,
+  ended,
+  ended,
+  resumed,
+  resumed,
+  resumed,
+  exported,
+];
+
+function importStep(name: string, sent: Sent): Step {
+  const run = (state: State, system: System) => send(state, system, sent);
+  return step(name, run, (state) => isSafe(state, sent));
+}
+
+/** An import in a line: what is usual in it is left out. */
+function named({ orgs, options: { onConflict, withKeys }, dryRun = false, form = 0, until }: Sent): string {
+  const words = [
+    onConflict,
+    ...(withKeys ? ['with keys'] : []),
+    ...(dryRun ? ['dry run'] : []),
+    ...(form === 0 ? [] : [`form ${form}`]),
+    ...(until === undefined ? [] : [`${until.end} commit ${until.commit}`]),
+  ];
+  return `import (${words.join(', ')}) ${brief(orgs)}`;
+}
+
+function resumeStep({ nth, until }: { nth: number; until: Sent['until'] }): Step {
+  const chosen = ({ interrupted }: State) => interrupted[nth % Math.max(1, interrupted.length)];
+  return step(
+    `resume ${brief({ nth, until })}`,
+    (state, system) => send(state, system, { ...required(chosen(state)), ...(until === undefined ? {} : { until }) }),
+    (state) => {
+      const one = chosen(state);
+      return one !== undefined && isSafe(state, one);
+    },
+  );
+}
+
+function isSafe(state: State, sent: Sent): boolean {
+  const mayMissDeletion = known.deletionBetweenTwoCalls && matching(state, sent)?.hasDeletion === true;
+  return !mayMissDeletion && avoids(state.model, sent.orgs, sent.options);
+}
+
+function reimportStep({ options, dryRun }: { options: Options; dryRun: boolean }): Step {
+  return step(`import the export ${brief({ options, dryRun })}`, async (state, system) => {
+    const { bytes, orgs } = await system.instance.export();
+    const summary = await sendWhole(state, system, { orgs, options, dryRun }, { data_orgs: bytes });
+    expect(summary.proved).toBe(true);
+    return undefined;
+  });
+}
+
+async function send(state: State, system: System, sent: Sent): Promise<Interrupted | undefined> {
+  const { orgs, options, until, form = 0 } = sent;
+  const file = forms[form]?.(orgs) ?? {};
+  if (isContradictory(orgs)) {
+    const { status, text } = await system.instance.attempt('import', requestOf(sent, file));
+    expect(status, text).toBe(400);
+    return undefined;
+  }
+  if (until === undefined) {
+    await sendWhole(state, system, sent, file);
+    return undefined;
+  }
+  const { status, text } = await system.importUntil(requestOf(sent, file), until.end, until.commit);
+  if (status === 200) {
+    await checkReport(state, system, sent, text);
+    return undefined;
+  }
+  expect(status, text).toBe(until.end === 'client leaves after' ? 499 : 503);
+  const { model, interrupted } = state;
+  const after = model.clone();
+  after.import(orgs, options);
+  await adopt(model, after, system, false);
+  for (const orgId of after.scopes.keys()) if (!model.scopes.has(orgId)) model.scopes.set(orgId, 'unsure');
+  for (const { orgId } of model.users()) model.scopes.set(orgId, 'settled');
+  const own = matching(state, sent) ?? { orgs, options, disturbed: false, hasDeletion: false };
+  if (!interrupted.includes(own)) interrupted.push(own);
+  return own;
+}
+
+async function sendWhole(state: State, system: System, sent: Sent, file: object) {
+  const { status, text } = await system.instance.attempt('import', requestOf(sent, file));
+  expect(status, text).toBe(200);
+  return checkReport(state, system, sent, text);
+}
+
+function requestOf({ options, dryRun = false }: Sent, file: object): object {
+  return { ...file, on_conflict: options.onConflict, with_keys: options.withKeys, dry_run: dryRun };
+}
+
+function matching({ interrupted }: State, { orgs, options }: Sent): Interrupted | undefined {
+  const key = JSON.stringify([orgs, options]);
+  return interrupted.find((one) => JSON.stringify([one.orgs, one.options]) === key);
+}
+
+/** Imports into the model, and compares what it says with the report. */
+async function checkReport(state: State, system: System, sent: Sent, text: string) {
+  const { model, interrupted } = state;
+  const { errors = [], success, summary } = importReport.parse(JSON.parse(text));
+  const after = model.clone();
+  const outcomes = after.import(sent.orgs, sent.options);
+  const own = matching(state, sent);
+  expect(summary.resumed === true && own === undefined, 'resumes what was not interrupted').toBe(false);
+  expect(summary.dryRun === true).toBe(sent.dryRun === true);
+  const { created, unchanged, overwritten = {}, skipped = {}, failed, notCarried } = summary;
+  const counts = { created, unchanged, overwritten, skipped, failed, notCarried };
+  const mayKeep = summary.resumed === true && own?.disturbed === true;
+  if (mayKeep) expect(sums(counts)).toEqual(sums(countsOf(outcomes)));
+  else {
+    expect(counts).toEqual(countsOf(outcomes));
+    const expected = outcomes.flatMap(({ error }) => (error === undefined ? [] : [`${error.type} ${error.id}`]));
+    expect(errors.map(({ type, id }) => `${type} ${id}`).sort()).toEqual(expected.sort());
+    const existing = sent.orgs.map(({ orgId }) => orgId).filter((orgId) => after.has('organisation', orgId));
+    expect(success.orgs?.map(({ orgId }) => orgId) ?? []).toEqual([...new Set(existing)]);
+  }
+  if (sent.dryRun === true) return summary;
+  if (mayKeep) await adopt(model, after, system, true);
+  else replace(model, after);
+  for (const [orgId, scope] of after.scopes) model.scopes.set(orgId, scope);
+  if (own !== undefined) interrupted.splice(interrupted.indexOf(own), 1);
+  return summary;
+}
+
+type Counts = Record<string, unknown>;
+
+function countsOf(outcomes: readonly Outcome[]): Record<Outcome['kind'], Record<string, number>> {
+  const counts: Record<Outcome['kind'], Record<string, number>> = {
+    ...{ created: {}, unchanged: {}, overwritten: {}, skipped: {}, failed: {}, notCarried: {} },
+  };
+  for (const { kind, section } of outcomes) counts[kind][section] = (counts[kind][section] ?? 0) + 1;
+  return counts;
+}
+
+/** How many records of each section are counted. */
+function sums(counts: Counts): Record<string, number> {
+  const all: Record<string, number> = {};
+  for (const part of Object.values(counts)) {
+    for (const [section, count] of Object.entries(part ?? {})) all[section] = (all[section] ?? 0) + Number(count);
+  }
+  return all;
+}
+
+/**
+ * Takes over what the database holds after an import of which a part may be done: every record is as it was or as the
+ * whole import leaves it. A whole import may keep records that an earlier call wrote, but leaves none out.
+ */
+async function adopt(model: Model, after: Model, { store }: System, isWhole: boolean): Promise<void> {
+  const actual = contentsOf(modelOf(await readDatabase(store)));
+  const [was, becomes] = [contentsOf(model), contentsOf(after)];
+  const places = Object.keys({ ...actual, ...was, ...becomes });
+  const mayStay = (place: string) => !isWhole || was[place] !== undefined;
+  const isKnown = (place: string) =>
+    actual[place] === becomes[place] || (actual[place] === was[place] && mayStay(place));
+  const neither = places.filter((place) => !isKnown(place));
+  expect(neither.map((place) => ({ place, is: actual[place], was: was[place], becomes: becomes[place] }))).toEqual([]);
+  for (const place of places.filter((one) => actual[one] !== was[one])) {
+    const record = after.records.get(place);
+    if (record === undefined) model.records.delete(place);
+    else model.records.set(place, record);
+  }
+}
+
+function replace(model: Model, after: Model): void {
+  model.records.clear();
+  for (const [place, record] of after.records) model.records.set(place, record);
+}
+
+function required<Value>(value: Value | undefined): Value {
+  if (value === undefined) throw new Error('the step was not checked');
+  return value;
+}

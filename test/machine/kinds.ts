@@ -1,0 +1,206 @@
+import { isJsonObject, type JsonObject } from '../../shared/json/jsonObject.ts';
+import type { Model } from './model.ts';
+
+/** A record of an organisation, its credentials apart from its JSON. */
+export interface ModelRecord {
+  readonly section: string;
+  readonly orgId: string;
+  readonly json: JsonObject;
+  readonly hash?: string | undefined;
+  readonly seed?: string | undefined;
+  readonly factor: boolean;
+  /** How often the record was changed, its creation included (specification 2.2). */
+  readonly sequence: number;
+}
+
+/** The reason not to write a record: an error, or a place where imports do not look for it (specification 8.4). */
+type Rejection = 'failed' | 'notCarried' | undefined;
+
+/** What the documents say of a section: the phase (specification 6.2), key, names, references, errors (zitadel 5.7). */
+interface Kind {
+  readonly phase: 0 | 1 | 2 | 3 | 4;
+  /** Records of one id space have different keys. */
+  readonly ids: string;
+  /** Paths; `$` is the organisation. */
+  readonly key: readonly string[];
+  readonly type: string;
+  readonly id?: readonly string[];
+  /** The name that only one record may have. */
+  readonly name?: (record: ModelRecord, model: Model) => string | undefined;
+  readonly rejects?: (record: ModelRecord, model: Model) => Rejection;
+  /** The path of the user who the record belongs to. */
+  readonly user?: string;
+}
+
+const failedUnless = (holds: boolean): Rejection => (holds ? undefined : 'failed');
+const userName = (record: ModelRecord, model: Model) =>
+  `user ${model.loginNamesByDomain(record.orgId) ? record.orgId : ''} ${textAt(record, 'user.userName')}`;
+
+/** The sections that the machine imports. */
+export const kinds: Readonly<Record<string, Kind>> = {
+  org: {
+    phase: 0,
+    ids: 'organisation',
+    key: ['$'],
+    type: 'org',
+    name: (record) => `organisation ${textAt(record, 'org.name')}`,
+  },
+  domainPolicy: { phase: 1, ids: 'policy', key: ['$'], type: 'domain_policy' },
+  projects: {
+    phase: 1,
+    ids: 'project',
+    key: ['projectId'],
+    type: 'project',
+    name: (record) => `project ${record.orgId} ${textAt(record, 'project.name')}`,
+  },
+  domains: {
+    phase: 1,
+    ids: 'domain',
+    key: ['$', 'domainName'],
+    type: 'domain',
+    name: (record) => (record.json.isVerified === true ? domainName(textAt(record, 'domainName')) : undefined),
+  },
+  projectRoles: {
+    phase: 2,
+    ids: 'role',
+    key: ['projectId', 'roleKey'],
+    type: 'project_role',
+    rejects: (record, model) => failedUnless(model.owner('project', textAt(record, 'projectId')) === record.orgId),
+  },
+  humanUsers: { phase: 2, ids: 'user', key: ['userId'], type: 'human_user', name: userName },
+  machineUsers: { phase: 2, ids: 'user', key: ['userId'], type: 'machine_user', name: userName },
+  projectGrants: {
+    phase: 3,
+    ids: 'projectGrant',
+    key: ['grantId'],
+    type: 'project_grant',
+    id: ['$', 'projectGrant.projectId', 'projectGrant.grantedOrgId'],
+    name: (record) =>
+      `grant ${textAt(record, 'projectGrant.projectId')} ${textAt(record, 'projectGrant.grantedOrgId')}`,
+    rejects: (record, model) => {
+      const [project, granted] = [
+        textAt(record, 'projectGrant.projectId'),
+        textAt(record, 'projectGrant.grantedOrgId'),
+      ];
+      const isOwn = model.owner('project', project) === record.orgId;
+      const isForeign = model.has('organisation', granted) && granted !== record.orgId;
+      return failedUnless(isOwn && isForeign && haveRoles(model, project, textsAt(record, 'projectGrant.roleKeys')));
+    },
+  },
+  orgMembers: {
+    phase: 3,
+    ids: 'orgMember',
+    key: ['$', 'userId'],
+    type: 'org_member',
+    user: 'userId',
+    rejects: (record, model) =>
+      failedUnless(
+        model.has('user', textAt(record, 'userId')) &&
+          textsAt(record, 'roles').every((role) => role.startsWith('ORG_')),
+      ),
+  },
+  projectMembers: {
+    phase: 3,
+    ids: 'projectMember',
+    key: ['projectId', 'userId'],
+    type: 'project_member',
+    id: ['$', 'projectId', 'userId'],
+    user: 'userId',
+    rejects: (record, model) => {
+      const owner = model.owner('project', textAt(record, 'projectId'));
+      if (owner !== undefined && owner !== record.orgId) return 'notCarried';
+      return failedUnless(owner !== undefined && model.has('user', textAt(record, 'userId')));
+    },
+  },
+  userMetadata: {
+    phase: 3,
+    ids: 'metadata',
+    key: ['id', 'key'],
+    type: 'user_metadata',
+    user: 'id',
+    rejects: ofOwnUser('id'),
+  },
+  machineKeys: {
+    phase: 3,
+    ids: 'machineKey',
+    key: ['keyId'],
+    type: 'machine_user_key',
+    user: 'userId',
+    rejects: ofOwnUser('userId'),
+  },
+  userGrants: {
+    phase: 4,
+    ids: 'userGrant',
+    key: ['$', 'userId', 'projectId', 'projectGrantId'],
+    type: 'user_grant',
+    id: ['$', 'projectId', 'userId'],
+    user: 'userId',
+    rejects: (record, model) => {
+      const [project, grantId] = [textAt(record, 'projectId'), textAt(record, 'projectGrantId')];
+      const grant = model.find('projectGrant', grantId);
+      const roles = textsAt(record, 'roleKeys');
+      const isGranted =
+        grant !== undefined &&
+        textAt(grant, 'projectGrant.projectId') === project &&
+        textAt(grant, 'projectGrant.grantedOrgId') === record.orgId &&
+        roles.every((role) => textsAt(grant, 'projectGrant.roleKeys').includes(role));
+      const exist = model.has('user', textAt(record, 'userId')) && model.has('project', project);
+      return failedUnless(exist && haveRoles(model, project, roles) && (grantId === '' || isGranted));
+    },
+  },
+  projectGrantMembers: {
+    phase: 4,
+    ids: 'projectGrantMember',
+    key: ['projectId', 'grantId', 'userId'],
+    type: 'project_grant_member',
+    id: ['$', 'projectId', 'grantId', 'userId'],
+    user: 'userId',
+    rejects: (record, model) => {
+      const grant = model.find('projectGrant', textAt(record, 'grantId'));
+      const isOfProject =
+        grant !== undefined && textAt(grant, 'projectGrant.projectId') === textAt(record, 'projectId');
+      return failedUnless(isOfProject && model.has('user', textAt(record, 'userId')));
+    },
+  },
+};
+
+/** The unique name of a verified domain. */
+export const domainName = (domain: string) => `domain ${domain}`;
+
+/** Returns what the documents say of a section. */
+export function kindOf(section: string): Kind {
+  const kind = kinds[section];
+  if (kind === undefined) throw new Error(`the model has no section ${section}`);
+  return kind;
+}
+
+/** Returns a record's place in the model. */
+export function placeOf(record: Pick<ModelRecord, 'section' | 'orgId' | 'json'>): string {
+  const { ids, key } = kindOf(record.section);
+  return [ids, ...key.map((path) => textAt(record, path))].join(' ');
+}
+
+/** Returns the text at a path of a record's JSON; empty where there is none. */
+export function textAt({ json, orgId }: Pick<ModelRecord, 'json' | 'orgId'>, path: string): string {
+  const value = path === '$' ? orgId : valueAt(json, path);
+  return typeof value === 'string' ? value : '';
+}
+
+/** Returns the texts in the list at a path of a record's JSON. */
+export function textsAt({ json }: Pick<ModelRecord, 'json'>, path: string): readonly string[] {
+  const value = valueAt(json, path);
+  return Array.isArray(value) ? value.filter((element) => typeof element === 'string') : [];
+}
+
+function valueAt(json: JsonObject, path: string): unknown {
+  return path.split('.').reduce<unknown>((value, name) => (isJsonObject(value) ? value[name] : undefined), json);
+}
+
+function ofOwnUser(path: string) {
+  return (record: ModelRecord, model: Model) =>
+    failedUnless(model.owner('user', textAt(record, path)) === record.orgId);
+}
+
+function haveRoles(model: Model, project: string, roles: readonly string[]): boolean {
+  return roles.every((role) => model.has('role', project, role));
+}

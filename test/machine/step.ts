@@ -1,0 +1,67 @@
+import type { AsyncCommand } from 'fast-check';
+import type { Organisation } from '../support/fixtures/organisations.ts';
+import { contentsOf, expectSame } from './contents.ts';
+import type { Model, Options } from './model.ts';
+import type { System } from './system.ts';
+
+/** An import that did not come to its end. */
+export interface Interrupted {
+  readonly orgs: readonly Organisation[];
+  readonly options: Options;
+  /** Whether something else has changed the database since. */
+  disturbed: boolean;
+  /** Whether a service user has been deleted since. */
+  hasDeletion: boolean;
+}
+
+/** What the machine knows: the model, and the imports that wait to be sent again. */
+export interface State {
+  readonly model: Model;
+  readonly interrupted: Interrupted[];
+}
+
+/** A step of the machine. */
+export type Step = AsyncCommand<State, System>;
+
+/**
+ * Creates a step, after which the whole database is compared with the model.
+ * @param run does the step in the system and in the model; returns the import that it interrupted
+ * @param check whether the step may be done now
+ */
+export function step(
+  name: string,
+  run: (state: State, system: System) => Promise<unknown>,
+  check: (state: State) => boolean = () => true,
+): Step {
+  return {
+    check,
+    async run(state, system) {
+      system.onStep();
+      const before = contentsOf(state.model);
+      const own = await run(state, system);
+      const hasChanged = JSON.stringify(before) !== JSON.stringify(contentsOf(state.model));
+      for (const one of state.interrupted) one.disturbed ||= hasChanged && one !== own;
+      await expectSame(system.store, state.model, state.interrupted.length);
+    },
+    toString: () => name,
+  };
+}
+
+const usual: ReadonlySet<unknown> = new Set(['e@example.com', 'F', 'L', 'KEY_TYPE_JSON']);
+
+/** Writes a step's arguments briefly: without what is the same in all records. */
+export function brief(value: unknown): string {
+  const text = JSON.stringify(pruned(value)) ?? '';
+  return text
+    .replace(/"(\w+)":/g, '$1:')
+    .replace(/(USER|ORG)_STATE_/g, '')
+    .replaceAll('"', "'");
+}
+
+function pruned(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(pruned);
+  if (typeof value !== 'object' || value === null) return usual.has(value) ? undefined : value;
+  const parts = Object.entries(value).map(([name, part]) => [name, pruned(part)] as const);
+  const kept = parts.filter(([name, part]) => name !== 'publicKey' && part !== undefined);
+  return kept.length === 0 ? undefined : Object.fromEntries(kept);
+}

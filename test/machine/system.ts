@@ -1,0 +1,127 @@
+import type { Invocation } from '../../cli/command.ts';
+import { commands } from '../../cli/commands.ts';
+import { routes as removalRoutes } from '../../functions/removeOtpEmail/app.ts';
+import { storeUnavailable } from '../../shared/errors/errors.ts';
+import { createApp } from '../../shared/http/app.ts';
+import { openStore, type StoreLocation } from '../../shared/store/openStore.ts';
+import type { Store } from '../../shared/store/store.ts';
+import { type TestInstance, testInstance } from '../support/instances/testInstance.ts';
+
+/** How an import ends in the middle: its process dies before or after a commit, or its client leaves. */
+export type End = 'dies before' | 'dies after' | 'client leaves after';
+
+/** The instance that the machine drives, by its requests and its commands. */
+export interface System {
+  readonly store: Store;
+  /** Counts a step. */
+  readonly onStep: () => void;
+  readonly instance: TestInstance;
+  /** Imports with an end at a commit, and returns the status. */
+  importUntil(body: unknown, end: End, commit: number): Promise<{ status: number; text: string }>;
+  removeOtpEmail(token: string, userId: string): Promise<{ status: number; text: string }>;
+  /** Runs a command of `identity`, and returns what it prints as JSON, or why it failed. */
+  run(name: string, positionals: readonly string[], options?: Record<string, string | undefined>): Promise<Printed>;
+}
+
+/** A command's output, or its error. */
+export type Printed = { readonly json: unknown } | { readonly error: unknown };
+
+/** Serves an empty database. The caller closes the system's store. */
+export async function systemOn(location: StoreLocation, onStep: () => void): Promise<System> {
+  const store = await openStore(location);
+  const fuse = new Fuse(store);
+  const instance = await testInstance(store, 'machine', { store: fuse.store });
+  const removal = createApp({ routes: removalRoutes({ store, now: () => new Date() }) });
+  const answer = async (response: Response | Promise<Response>) => {
+    const { status } = await response;
+    return { status, text: await (await response).text() };
+  };
+  return {
+    store,
+    onStep,
+    instance,
+    async importUntil(body, end, commit) {
+      const signal = fuse.light(end, commit);
+      const headers = { authorization: `Bearer ${instance.token}`, 'content-type': 'application/json' };
+      const request = { method: 'POST', headers, body: JSON.stringify(body), signal };
+      try {
+        return await answer(instance.app.request('/admin/v1/import', request));
+      } finally {
+        fuse.out();
+      }
+    },
+    removeOtpEmail: (token, userId) =>
+      answer(
+        removal.request(`/v2/users/${userId}/otp_email`, {
+          method: 'DELETE',
+          headers: { authorization: `Bearer ${token}` },
+        }),
+      ),
+    run: (name, positionals, options = {}) => runCommand({ store, location }, name, positionals, options),
+  };
+}
+
+async function runCommand(
+  database: Pick<Invocation, 'store' | 'location'>,
+  name: string,
+  positionals: readonly string[],
+  options: Record<string, string | undefined>,
+): Promise<Printed> {
+  const run = await commands.find((command) => command.name === name)?.load();
+  if (run === undefined) throw new Error(`there is no command ${name}`);
+  const { signal } = new AbortController();
+  const surroundings = { defaultName: 'machine', environment: {}, flags: new Set<string>() };
+  try {
+    const output = await run({ ...database, ...surroundings, options, positionals, now: new Date(), signal });
+    return { json: output?.json };
+  } catch (error) {
+    return { error };
+  }
+}
+
+/** A store that ends an import at one of its commits. */
+class Fuse {
+  readonly store: Store;
+  private end: End | undefined;
+  private commitsLeft = 0;
+  private isDead = false;
+  private client = new AbortController();
+
+  constructor(store: Store) {
+    const commit = <Result>(work: () => Promise<Result>) => this.commit(work);
+    const read = <Result>(work: () => Promise<Result>) => this.read(work);
+    this.store = {
+      getMany: (keys, fields) => read(() => store.getMany(keys, fields)),
+      snapshot: () => read(() => store.snapshot()),
+      commit: (writes) => (writes.length === 0 ? store.commit(writes) : commit(() => store.commit(writes))),
+      transaction: (work) => commit(() => store.transaction(work)),
+      close: () => store.close(),
+    };
+  }
+
+  light(end: End, commit: number): AbortSignal {
+    this.end = end;
+    this.commitsLeft = commit;
+    this.client = new AbortController();
+    return this.client.signal;
+  }
+
+  out(): void {
+    this.end = undefined;
+    this.isDead = false;
+  }
+
+  private async read<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.isDead) throw storeUnavailable(new Error('the process is dead'));
+    return work();
+  }
+
+  private async commit<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.end === undefined || --this.commitsLeft !== 0) return this.read(work);
+    if (this.end === 'dies before') this.isDead = true;
+    const result = await this.read(work);
+    if (this.end === 'client leaves after') this.client.abort();
+    else this.isDead = true;
+    return this.isDead ? this.read(work) : result;
+  }
+}
