@@ -116,3 +116,17 @@ describeStores('an application of another kind under the same id', (kind) => {
     expect(summary.unchanged).toEqual({ org: 1, projects: 1 });
   });
 });
+
+describeStores('an organisation that exists, and cannot take its new name', (kind) => {
+  it('is an error, and its records are imported', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    await instance.import(reporting(organisation('a'), organisation('b')));
+    const renamed = { orgId: 'b', org: { name: 'Organisation a' }, humanUsers: [person('B')] };
+    const { errors, summary } = await instance.import(overwriting(renamed));
+    expect({ errors, created: summary.created, failed: summary.failed }).toEqual({
+      errors: [{ type: 'org', id: 'b', message: 'ID=V3-DKcYh Message=Errors.Org.AlreadyExists' }],
+      created: { humanUsers: 1 },
+      failed: { org: 1 },
+    });
+  });
+});

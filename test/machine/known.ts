@@ -15,7 +15,7 @@ export const known: Readonly<Record<KnownFault, boolean>> = {
   missingState: false,
   deletionBetweenTwoCalls: false,
   organisationStateIsIgnored: false,
-  recordsFailWithOrganisationWhoseNewNameIsTaken: true,
+  recordsFailWithOrganisationWhoseNewNameIsTaken: false,
   skipHidesReports: true,
   grantOfAnotherProjectIsAccepted: true,
   organisationsAreNotCounted: false,

@@ -33,7 +33,7 @@ const READ_BATCH = 500;
 
 /**
  * Writes the organisations before any of their records, and returns those that exist afterwards. An organisation that
- * exists with another name is an error, but its records are imported. An organisation that cannot be created is an
+ * exists with another name, or cannot take its new one, is an error, but its records are imported. An organisation that cannot be created is an
  * error, and its records are skipped (zitadel 5.5).
  * @param base the store without this import's writes
  */
@@ -46,8 +46,10 @@ export async function writeOrganisations(
 ): Promise<Targets> {
   const existing = new Set<number>(await findExisting(context.store, organisations, report, signal));
   const created = new Set<number>();
+  const failed: number[] = [];
   const settled = ({ organisation, plan }: PlacedPlan, outcome: Outcome) => {
     if (existsAfter(outcome)) existing.add(organisation);
+    else failed.push(organisation);
     if (outcome.kind === 'created') created.add(organisation);
     report.add(organisation, plan.record, outcome);
   };
@@ -59,6 +61,9 @@ export async function writeOrganisations(
   }
   await writer.finish();
   signal.throwIfAborted();
+  // An organisation that cannot take its new name still exists.
+  for await (const [index, isStored] of lookUp(context.store, organisations, failed, signal))
+    if (isStored) existing.add(index);
   const inOrder = [...existing].sort((a, b) => a - b);
   const older = organisations.filter((_header, index) => existing.has(index) && !created.has(index));
   await protectLoginNames(context.store, base, older);
@@ -98,25 +103,39 @@ async function findExisting(
   signal: AbortSignal,
 ): Promise<number[]> {
   const found: number[] = [];
-  const uncreatable = [...organisations.entries()].filter(
-    ([, { orgId, record }]) => orgId === '' || record === undefined,
+  const uncreatable = [...organisations.entries()].flatMap(([index, { orgId, record }]) =>
+    orgId === '' || record === undefined ? [index] : [],
   );
-  for (let start = 0; start < uncreatable.length; start += READ_BATCH) {
-    await yieldUnlessAborted(signal);
-    const batch = uncreatable.slice(start, start + READ_BATCH);
-    const documents = await store.getMany(
-      batch.map(([, { orgId }]) => organisationKey(orgId)),
-      ['orgId'],
-    );
-    batch.forEach(([index, header], position) => {
-      if (documents[position] === undefined) reportMissing(header, report);
-      else {
-        found.push(index);
-        report.count('unchanged', organisationSection.name);
-      }
-    });
+  for await (const [index, isStored, header] of lookUp(store, organisations, uncreatable, signal)) {
+    if (!isStored) reportMissing(header, report);
+    else {
+      found.push(index);
+      report.count('unchanged', organisationSection.name);
+    }
   }
   return found;
+}
+
+/** Looks up which of some organisations of the file are stored. */
+async function* lookUp(
+  store: DocumentStore,
+  organisations: readonly OrganisationHeader[],
+  indexes: readonly number[],
+  signal: AbortSignal,
+): AsyncGenerator<readonly [index: number, isStored: boolean, header: OrganisationHeader]> {
+  for (let start = 0; start < indexes.length; start += READ_BATCH) {
+    await yieldUnlessAborted(signal);
+    const batch = indexes.slice(start, start + READ_BATCH).flatMap((index) => {
+      const header = organisations[index];
+      return header === undefined ? [] : [{ index, header }];
+    });
+    const documents = await store.getMany(
+      batch.map(({ header }) => organisationKey(header.orgId)),
+      ['orgId'],
+    );
+    for (const [position, { index, header }] of batch.entries())
+      yield [index, documents[position] !== undefined, header];
+  }
 }
 
 /**
