@@ -55,7 +55,7 @@ describe('the costs that the operations manual names', () => {
   it('are those of every record that is added', async () => {
     const [few, many] = [await billsOf(500), await billsOf(1_000)];
     const added = (step: string): Billed => ({
-      read: Math.floor(((many[step]?.read ?? 0) - (few[step]?.read ?? 0)) / 500),
+      read: Math.round(((many[step]?.read ?? 0) - (few[step]?.read ?? 0)) / 500),
       written: ((many[step]?.written ?? 0) - (few[step]?.written ?? 0)) / 500,
     });
     const person = 'a person or service user';
