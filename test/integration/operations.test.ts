@@ -55,7 +55,8 @@ describe('the costs that the operations manual names', () => {
   it('are those of every record that is added', async () => {
     const [few, many] = [await billsOf(500), await billsOf(1_000)];
     const added = (step: string): Billed => ({
-      read: Math.round(((many[step]?.read ?? 0) - (few[step]?.read ?? 0)) / 500),
+      // A checkpoint that is saved at another time reads a few documents more.
+      read: Math.floor(((many[step]?.read ?? 0) - (few[step]?.read ?? 0) + 10) / 500),
       written: ((many[step]?.written ?? 0) - (few[step]?.written ?? 0)) / 500,
     });
     const person = 'a person or service user';
