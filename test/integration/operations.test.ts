@@ -55,8 +55,7 @@ describe('the costs that the operations manual names', () => {
   it('are those of every record that is added', async () => {
     const [few, many] = [await billsOf(500), await billsOf(1_000)];
     const added = (step: string): Billed => ({
-      // A checkpoint that is saved at another time reads a few documents more.
-      read: Math.floor(((many[step]?.read ?? 0) - (few[step]?.read ?? 0) + 10) / 500),
+      read: Math.floor(((many[step]?.read ?? 0) - (few[step]?.read ?? 0)) / 500),
       written: ((many[step]?.written ?? 0) - (few[step]?.written ?? 0)) / 500,
     });
     const person = 'a person or service user';
@@ -97,11 +96,15 @@ function countedStore(store: Store): { readonly store: Store; take(): Billed } {
   };
   async function* scan(snapshot: Snapshot, range: ScanRange) {
     let found = 0;
-    for await (const documents of snapshot.scan(range)) {
-      found += documents.length;
-      yield documents;
+    try {
+      for await (const documents of snapshot.scan(range)) {
+        found += documents.length;
+        yield documents;
+      }
+    } finally {
+      // A reader that stops early is billed too, and when it stops depends on the machine.
+      billed.read += Math.max(1, found);
     }
-    billed.read += Math.max(1, found);
   }
   return {
     store: {
