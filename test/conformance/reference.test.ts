@@ -133,6 +133,14 @@ describe('npm run conformance -- --reference zitadel', () => {
     expect(Number(parseXml(await junit()).attributes.skipped)).toBeGreaterThan(100);
   });
 
+  it('fails where no row is left to run', async () => {
+    const standIn = await startStandIn();
+    const { code, stdout } = await conformance(standIn, '--only', 'no such row');
+    expect([code, standIn.organisations()]).toEqual([1, []]);
+    expect(stdout).toContain('no row has a name that --only and --skip leave');
+    expect(stdout).toMatch(/^0 rows: /m);
+  });
+
   it('says why a server cannot be prepared, with a summary', async () => {
     const { url } = await startStandIn();
     const { code, stdout } = await conformance({ url, token: 'wrong' });
