@@ -68,7 +68,10 @@ describe('the rows that a ZITADEL must pass', () => {
   });
 });
 
-describe('npm run conformance -- --reference zitadel', () => {
+// A whole run waits for projections and for the server to come back, on a machine that may be busy.
+const TIMEOUT_MS = 300_000;
+
+describe('npm run conformance -- --reference zitadel', { timeout: TIMEOUT_MS }, () => {
   it('passes on the recorded answers, but for the row whose exclusion ends the server, and removes all', async () => {
     const standIn = await startStandIn({ deadMs: 500, lagMs: 100 });
     const { code, stdout, junit } = await conformance(standIn);
