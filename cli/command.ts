@@ -29,8 +29,17 @@ export interface Output {
   readonly text: string;
 }
 
+/** A list as a command's output, printed while it is read: with `--json` as the field `name` of an object. */
+export interface ListOutput {
+  readonly name: string;
+  readonly rows: AsyncIterable<Output>;
+}
+
 /** The implementation of a command. */
 export type Run = (invocation: Invocation) => Promise<Output | undefined>;
+
+/** The implementation of a command that prints a list. */
+export type RunList = (invocation: Invocation) => ListOutput;
 
 /** A step before the database is opened. */
 export type Prepare = (location: StoreLocation, positionals: readonly string[]) => Promise<void>;
@@ -45,12 +54,14 @@ export interface Command {
   readonly options: Options;
   /** The number of arguments that are not options. */
   readonly positionals: number;
+  /** Whether these arguments may be omitted, because options replace them. */
+  readonly positionalsOptional?: true;
   /** Whether the command creates a missing database; other commands require one. */
   readonly createsDatabase?: true;
   /** Loads the step that creates the database by other means than opening it. */
   readonly loadPreparation?: () => Promise<Prepare>;
   /** Loads the implementation, so that no command waits for another command's modules. */
-  readonly load: () => Promise<Run>;
+  readonly load: () => Promise<Run | RunList>;
 }
 
 /** A mistake in the call of a command: printed without a stack, exit code 1. */

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { allRoutes } from '../functions/endpoints.ts';
 import { initialise } from '../shared/accounts/initialise.ts';
-import { instanceMembers } from '../shared/accounts/members.ts';
+import { instanceOwners } from '../shared/accounts/members.ts';
 import { issueToken, type NewToken } from '../shared/accounts/personalAccessTokens.ts';
 import { requirePermission } from '../shared/auth/authorise.ts';
 import { readConfig } from '../shared/config.ts';
@@ -104,7 +104,7 @@ async function isValid(store: Store, token: string, now: Date): Promise<boolean>
 
 /** Creates a token for the instance's owner, to replace an expired or lost one. */
 async function createOwnerToken(store: Store, name: string, now: Date): Promise<NewToken> {
-  const [owner] = await instanceMembers(store, 'IAM_OWNER');
+  const [owner] = await instanceOwners(store);
   if (owner === undefined) throw new RangeError(`no IAM_OWNER on ${name}: delete LOCAL_DIR to start over`);
   return issueToken(store, owner, now, TOKEN_LIFETIME_MS);
 }

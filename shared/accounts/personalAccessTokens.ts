@@ -51,12 +51,28 @@ export function issueToken(store: Store, userId: string, now: Date, lifetimeMs: 
 
 /** Lists a user's tokens, expired ones included, oldest first. */
 export async function listTokens(store: Store, userId: string): Promise<StoredToken[]> {
-  await using snapshot = await store.snapshot();
   const tokens: StoredToken[] = [];
-  for await (const documents of snapshot.scan({ collection: 'tokens', partition: tokenPartition(userId) })) {
-    tokens.push(...documents.map(toStoredToken));
-  }
+  for await (const batch of readTokens(store, userId)) tokens.push(...batch);
   return tokens.sort((a, b) => a.createdAt.localeCompare(b.createdAt));
+}
+
+/**
+ * Revokes all tokens that a user has at this moment.
+ * @returns their number
+ */
+export async function revokeTokens(store: Store, userId: string): Promise<number> {
+  let revoked = 0;
+  for await (const tokens of readTokens(store, userId)) {
+    await store.commit(tokens.map(({ tokenId }) => ({ type: 'delete', key: tokenKey(tokenId) })));
+    revoked += tokens.length;
+  }
+  return revoked;
+}
+
+async function* readTokens(store: Store, userId: string): AsyncGenerator<StoredToken[]> {
+  await using snapshot = await store.snapshot();
+  for await (const documents of snapshot.scan({ collection: 'tokens', partition: tokenPartition(userId) }))
+    yield documents.map(toStoredToken);
 }
 
 function toStoredToken({ id, createdAt = '', expiresAt = '' }: StoredDocument): StoredToken {

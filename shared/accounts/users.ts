@@ -44,7 +44,8 @@ export async function requireUser(
   return user;
 }
 
-const DELETED = 'USER_STATE_DELETED';
+/** The state of a user in deletion. */
+export const DELETED = 'USER_STATE_DELETED';
 
 /**
  * Requires that a user exists, is not deleted, and does not change before the commit. Whatever is written for a user

@@ -21,6 +21,19 @@ const initialised = z.strictObject({
   expiresAt: z.iso.datetime(),
 });
 
+const text = z.string();
+const listed = {
+  organisations: z.strictObject({
+    organisations: z.array(z.strictObject({ orgId: text, name: text, state: text })),
+  }),
+  users: z.strictObject({
+    users: z.array(z.strictObject({ userId: text, orgId: text, userName: text, kind: text, state: text })),
+  }),
+  members: z.strictObject({
+    members: z.array(z.strictObject({ userId: text, orgId: text.optional(), roles: z.array(text) })),
+  }),
+};
+
 async function init(database: readonly string[], ...more: string[]) {
   return initialised.parse(await identityJson(['init', ...more, ...database]));
 }
@@ -123,6 +136,66 @@ function describeCommand(newDatabase: () => Promise<readonly string[]>): void {
       expect(stdout).not.toContain('idpat_');
     });
 
+    it('pat revoke --all revokes all tokens of a user at once, and only those', async () => {
+      const { userId, token } = await newServiceUser(database, 'compromised');
+      const second = await newToken(database, userId);
+      const revoked = await identityJson(['pat', 'revoke', '--all', '--user', userId, ...database]);
+      expect(revoked).toEqual({ userId, revoked: 2 });
+      for (const lost of [token, second.token])
+        expectError(await post({ ...instance, token: lost }, 'export', { response_output: true }), 401, 16);
+      expect(await listOf(userId)).toEqual([]);
+      await exportFrom(instance);
+    });
+
+    it('user lock suspends the tokens of a user, and user unlock ends that', async () => {
+      const { userId, token } = await newServiceUser(database, 'suspicious');
+      const request = () => post({ ...instance, token }, 'export', { response_output: true });
+      for (const change of ['lock', 'lock'])
+        expect(await identityJson(['user', change, userId, ...database])).toEqual({ userId });
+      expectError(await request(), 401, 16);
+      expect(await statesOf(userId)).toEqual(['USER_STATE_LOCKED']);
+      await identityJson(['user', 'unlock', userId, ...database]);
+      expectError(await request(), 403, 7);
+      expect(await statesOf(userId)).toEqual(['USER_STATE_ACTIVE']);
+    });
+
+    it('the last IAM_OWNER whose tokens are valid stays, unless --force is given', async () => {
+      const { userId, token } = await newServiceUser(database, 'second-owner');
+      const member = ['--user', userId, '--role', 'IAM_OWNER', ...database];
+      await identityJson(['member', 'add', ...member]);
+      await identityJson(['user', 'lock', owner, ...database]);
+      const refused = {
+        code: 1,
+        stderr: `identity: user ${userId} is the last IAM_OWNER with valid tokens: make another one with \`identity member add\`, or add --force\n`,
+      };
+      expect(await identity(['member', 'remove', ...member])).toMatchObject(refused);
+      expect(await identity(['user', 'lock', userId, ...database])).toMatchObject(refused);
+      expect(await identity(['service-user', 'delete', userId, ...database])).toMatchObject(refused);
+      await exportFrom({ ...instance, token });
+      await identityJson(['member', 'remove', ...member, '--force']);
+      expectError(await post({ ...instance, token }, 'export', { response_output: true }), 403, 7);
+      await identityJson(['user', 'unlock', owner, ...database]);
+      await identityJson(['service-user', 'delete', userId, ...database]);
+    });
+
+    it('org, user and member list show what there is, of the instance or of one organisation', async () => {
+      const { orgId } = organisation;
+      const { organisations } = listed.organisations.parse(await identityJson(['org', 'list', ...database]));
+      expect(organisations).toContainEqual({ orgId, name: organisation.org.name, state: 'ORG_STATE_ACTIVE' });
+      const ofOne = listed.users.parse(await identityJson(['user', 'list', '--org', orgId, ...database])).users;
+      expect(ofOne.filter(({ kind }) => kind === 'person')).toHaveLength(organisation.humanUsers.length);
+      expect(new Set(ofOne.map((user) => user.orgId))).toEqual(new Set([orgId]));
+      const { users } = listed.users.parse(await identityJson(['user', 'list', ...database]));
+      expect(users).toEqual(expect.arrayContaining(ofOne));
+      expect(users.map(({ userId }) => userId)).toContain(owner);
+      const { members } = listed.members.parse(await identityJson(['member', 'list', ...database]));
+      expect(members).toContainEqual({ userId: owner, roles: ['IAM_OWNER'] });
+      const { stdout } = await identity(['member', 'list', '--org', 'nowhere', ...database]);
+      expect(stdout).toBe('no members\n');
+      const text = await identity(['org', 'list', ...database]);
+      expect(text.stdout).toContain(`${orgId}\tORG_STATE_ACTIVE\t${organisation.org.name}\n`);
+    });
+
     it('otp-email enable gives a person the factor, once', async () => {
       const enable = ['otp-email', 'enable', people.owner, ...database];
       expect(await identityJson(enable)).toEqual({ userId: people.owner, sequence: '2' });
@@ -184,6 +257,13 @@ function describeCommand(newDatabase: () => Promise<readonly string[]>): void {
       [['pat', 'create', '--user', 'nobody'], 'user nobody not found'],
       [['pat', 'list', '--user', 'nobody'], 'user nobody not found'],
       [['pat', 'revoke', 'nothing'], 'token nothing not found'],
+      [['pat', 'revoke', '--all', '--user', 'nobody'], 'user nobody not found'],
+      [['user', 'lock', 'nobody'], 'user nobody not found'],
+      [['user', 'lock', people.inactive], `cannot lock user ${people.inactive}, whose state is USER_STATE_INACTIVE`],
+      [
+        ['user', 'unlock', people.inactive],
+        `cannot unlock user ${people.inactive}, whose state is USER_STATE_INACTIVE`,
+      ],
       [['otp-email', 'enable', 'nobody'], 'user nobody not found'],
       [['service-user', 'create', '--org', 'nowhere', 'x'], 'organisation nowhere not found'],
       [['service-user', 'delete', 'nobody'], 'user nobody not found'],
@@ -198,6 +278,11 @@ function describeCommand(newDatabase: () => Promise<readonly string[]>): void {
       const { stderr } = await identity(['member', 'add', '--user', owner, '--role', 'IAM_QUEEN', ...database]);
       expect(stderr).toMatch(/^identity: invalid role IAM_QUEEN for the instance: choose one of IAM_OWNER, .*\n$/);
     });
+
+    async function statesOf(userId: string): Promise<string[]> {
+      const { users } = listed.users.parse(await identityJson(['user', 'list', ...database]));
+      return users.filter((user) => user.userId === userId).map(({ state }) => state);
+    }
 
     async function listOf(userId: string): Promise<string[]> {
       const list = z.strictObject({
@@ -278,6 +363,10 @@ describe('a wrong command line', () => {
   it.each([
     [['pat', 'create'], 'missing option --user'],
     [['member', 'add', '--user', '1'], 'missing option --role'],
+    [['pat', 'revoke'], 'specify either TOKEN_ID or --all --user ID'],
+    [['pat', 'revoke', '--all'], 'specify either TOKEN_ID or --all --user ID'],
+    [['pat', 'revoke', '--user', '1'], 'specify either TOKEN_ID or --all --user ID'],
+    [['pat', 'revoke', '--all', '--user', '1', 'abc'], 'specify either TOKEN_ID or --all --user ID'],
     [['init', '--expires', '30'], 'invalid --expires 30: specify a lifetime such as 30d, 12h or 45m, at most 3660d'],
     [['init', '--expires', '0d'], 'invalid --expires 0d: specify a lifetime such as 30d, 12h or 45m, at most 3660d'],
     [

@@ -73,7 +73,7 @@ async function runCommand(
   const surroundings = { defaultName: 'machine', environment: {}, flags: new Set<string>() };
   try {
     const output = await run({ ...database, ...surroundings, options, positionals, now: new Date(), signal });
-    return { json: output?.json };
+    return { json: output !== undefined && 'json' in output ? output.json : undefined };
   } catch (error) {
     return { error };
   }

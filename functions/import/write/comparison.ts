@@ -1,5 +1,5 @@
 import { verifyPassword } from '../../../shared/auth/password.ts';
-import { isJsonObject, type JsonObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
+import { type JsonObject, parseObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { serialise, storedFields, toRecord } from '../../../shared/organisation/record.ts';
 import { planRecord, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { sectionPartition } from '../../../shared/organisation/section.ts';
@@ -100,12 +100,15 @@ export const overwrittenFields: readonly FieldName[] = ['body', 'sequence'];
 /** Whether a record may be overwritten: not if that changes a field on which other stored records depend. */
 export function canOverwrite({ record }: RecordPlan, stored: StoredDocument): boolean {
   const { fixed } = record.section;
-  return fixed === undefined || (valueAt(record.json, fixed) ?? false) === (valueAt(parseBody(stored), fixed) ?? false);
+  return (
+    fixed === undefined ||
+    (valueAt(record.json, fixed) ?? false) === (valueAt(parseObject(stored.body), fixed) ?? false)
+  );
 }
 
 /** Whether the imported record keeps the stored one's names that an organisation can reserve. */
 export function keepsReservedNames({ record }: RecordPlan, stored: StoredDocument): boolean {
-  const previous = parseBody(stored);
+  const previous = parseObject(stored.body);
   const nameIn = (json: JsonObject, path: string) => textAt(json, path, record.orgId).toLowerCase();
   return (record.section.reserved ?? []).every(
     ({ suffixOf }) => nameIn(previous, suffixOf) === nameIn(record.json, suffixOf),
@@ -115,7 +118,7 @@ export function keepsReservedNames({ record }: RecordPlan, stored: StoredDocumen
 /** Returns the claims that a stored record may hold, whatever its organisation's domain policy was at the time. */
 export function heldClaims({ record }: RecordPlan, stored: StoredDocument | undefined): DocumentKey[] {
   if (stored?.body === undefined) return [];
-  const previous = toRecord(record.section, parseBody(stored), record.orgId, false);
+  const previous = toRecord(record.section, parseObject(stored.body), record.orgId, false);
   return [false, true].flatMap((byDomain) => planRecord(previous, byDomain).claims.map(({ key }) => key));
 }
 
@@ -125,9 +128,4 @@ export function overwriteRecord(plan: RecordPlan, stored: StoredDocument, change
   const sequence = (stored.sequence ?? 0) + 1;
   const fields = { ...storedFields(record), sequence, changedAt };
   return { type: 'update', key, fields } satisfies Write;
-}
-
-function parseBody({ body = '{}' }: StoredDocument) {
-  const json: unknown = JSON.parse(body);
-  return isJsonObject(json) ? json : {};
 }
