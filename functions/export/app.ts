@@ -1,4 +1,5 @@
 import { requirePermission } from '../../shared/auth/authorise.ts';
+import { watchAuthorisation } from '../../shared/auth/watchAuthorisation.ts';
 import { formatDuration, parseDuration } from '../../shared/duration.ts';
 import { invalidRequest, onlyObjectWritten, outputUnsupported, responseTooLarge } from '../../shared/errors/errors.ts';
 import type { IdentityError } from '../../shared/errors/identityError.ts';
@@ -23,23 +24,28 @@ export function routes(ports: ExportPorts): readonly Route[] {
     {
       ...exportEndpoint,
       handler: async (context) => {
-        await requirePermission(store, context.req.header('authorization'), 'iam.write', now());
-        return runExport(ports, context.req.raw);
+        const authorise = () => requirePermission(store, context.req.header('authorization'), 'iam.write', now());
+        await authorise();
+        return runExport(ports, context.req.raw, authorise);
       },
     },
   ];
 }
 
-async function runExport(ports: ExportPorts, request: Request): Promise<Response> {
+/** @param authorise throws when the caller is no longer authorised */
+async function runExport(ports: ExportPorts, request: Request, authorise: () => Promise<unknown>): Promise<Response> {
   using resources = new DisposableStack();
   const { snapshotLifetimeMs = Number.POSITIVE_INFINITY } = ports.store;
   const call = resources.use(callSignal(request.signal, Math.min(ports.maxTimeoutMs, snapshotLifetimeMs)));
+  resources.use(watchAuthorisation(authorise, call.end));
   const options = readExportRequest(await readJsonBody(request, MAX_REQUEST_BYTES, call.signal));
   if (options.timeout !== undefined) {
     const timeoutMs = parseDuration(options.timeout, ports.maxTimeoutMs);
     if (timeoutMs > snapshotLifetimeMs) throw snapshotExpires(snapshotLifetimeMs);
     call.limit(timeoutMs);
   }
+  // The body may have taken its time, and the first bytes after it may be secrets.
+  await authorise();
   return await respond(ports, options, call.signal, resources);
 }
 
@@ -79,11 +85,16 @@ async function respond(
     if (!request.responseOutput) return Response.json({ manifest: upload.manifest, object: written });
   }
   const held = [resources.move(), asyncResources.move()] as const;
-  return exportResponse(startExport().bytes, ports.maxResponseBytes, held, written);
+  return exportResponse(startExport().bytes, ports.maxResponseBytes, { held, signal }, written);
 }
 
-/** The call's signal and the snapshot, disposed of with the response's last byte. */
-type ResponseResources = readonly [Disposable, AsyncDisposable];
+/** What a response needs until its last byte. */
+interface ResponseResources {
+  /** What is disposed of with the last byte: the call's signal and the snapshot. */
+  readonly held: readonly [Disposable, AsyncDisposable];
+  /** Ends the response, even one whose client does not read. */
+  readonly signal: AbortSignal;
+}
 
 const HEADERS = { 'content-type': 'application/json' };
 
@@ -96,26 +107,57 @@ const HEADERS = { 'content-type': 'application/json' };
 export async function exportResponse(
   bytes: AsyncIterable<Uint8Array>,
   maxBytes: number | undefined,
-  resources: ResponseResources,
+  { held, signal }: ResponseResources,
   written?: WrittenObject,
 ): Promise<Response> {
-  const content = withResources(bytes, resources);
+  const content = withResources(bytes, held);
   if (maxBytes !== undefined) {
     const file = await collect(content, maxBytes, written);
+    signal.throwIfAborted();
     // The platform's limit is higher for responses with a content length than for streamed ones.
     return new Response(file, { headers: { ...HEADERS, 'content-length': String(file.size) } });
   }
   const first = await content.next();
-  return new Response(ReadableStream.from(prepend(first, content)), { headers: HEADERS });
+  return new Response(streamUntil(signal, prepend(first, content)), { headers: HEADERS });
 }
 
 async function* withResources(
   bytes: AsyncIterable<Uint8Array>,
-  [call, snapshot]: ResponseResources,
+  [call, snapshot]: ResponseResources['held'],
 ): AsyncGenerator<Uint8Array> {
   using _call = call;
   await using _snapshot = snapshot;
   yield* bytes;
+}
+
+/**
+ * Streams the bytes until the signal aborts. The stream fails at once then, also while its reader waits for a client that
+ * has stopped reading, so that the connection is closed and what is buffered does not leave.
+ */
+function streamUntil(signal: AbortSignal, bytes: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        signal.addEventListener(
+          'abort',
+          () => {
+            controller.error(signal.reason);
+            void bytes.return(undefined);
+          },
+          { once: true },
+        );
+      },
+      async pull(controller) {
+        const { done, value } = await bytes.next();
+        if (done === true) controller.close();
+        else controller.enqueue(value);
+      },
+      async cancel() {
+        await bytes.return(undefined);
+      },
+    },
+    { highWaterMark: 0 },
+  );
 }
 
 async function* prepend(

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { tmpdir } from 'node:os';
-import { requirePermission } from '../../shared/auth/authorise.ts';
+import { type Caller, requirePermission } from '../../shared/auth/authorise.ts';
+import { watchAuthorisation } from '../../shared/auth/watchAuthorisation.ts';
 import { parseDuration } from '../../shared/duration.ts';
 import type { Route } from '../../shared/http/app.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
@@ -25,18 +26,27 @@ export function routes(ports: ImportPorts): readonly Route[] {
     {
       ...importEndpoint,
       handler: async (context) => {
-        const caller = await requirePermission(store, context.req.header('authorization'), 'iam.write', now());
-        return Response.json(await runImport(ports, context.req.raw, caller.userId));
+        const authorise = () => requirePermission(store, context.req.header('authorization'), 'iam.write', now());
+        await authorise();
+        return Response.json(await runImport(ports, context.req.raw, authorise));
       },
     },
   ];
 }
 
-async function runImport(ports: ImportPorts, request: Request, callerId: string): Promise<ImportResponse> {
+/** @param authorise returns the caller, and throws when it is no longer authorised */
+async function runImport(
+  ports: ImportPorts,
+  request: Request,
+  authorise: () => Promise<Caller>,
+): Promise<ImportResponse> {
   using call = callSignal(request.signal, ports.maxTimeoutMs);
+  using _watch = watchAuthorisation(authorise, call.end);
   const limits = { maxBytes: ports.maxRequestBytes, memoryBytes: MEMORY_BYTES, directory: tmpdir() };
   const body = await receiveBody(request, { ...limits, adviceIfLarger: ADVICE_IF_LARGER, signal: call.signal });
   try {
+    // The body may have taken its time.
+    const { userId: callerId } = await authorise();
     const envelope = await readEnvelope(body.open());
     const { timeout, withKeys, onConflict, dryRun, reportGcs } = envelope.request;
     if (timeout !== undefined) call.limit(parseDuration(timeout, ports.maxTimeoutMs));
