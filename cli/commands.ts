@@ -35,9 +35,10 @@ export const commands: readonly Command[] = [
   },
   {
     name: 'pat create',
-    usage: '--user ID [--expires 30d]',
-    summary: 'create a personal access token for a person or service user, which is shown only once',
-    options: { user, expires: { type: 'string' } },
+    usage: '--user ID [--expires 30d] [--only export|import|otp-email] [--org ID]...',
+    summary:
+      'create a personal access token for a person or service user, which is shown only once; --only restricts it to one operation, --org to organisations',
+    options: { user, expires: { type: 'string' }, only: { type: 'string' }, org: { type: 'string', multiple: true } },
     positionals: 0,
     load: async () => (await import('./commands/accounts.ts')).patCreate,
   },

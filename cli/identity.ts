@@ -45,6 +45,7 @@ async function runCommand(words: readonly string[]): Promise<void> {
   try {
     const optionNames = Object.keys(command.options);
     const options = Object.fromEntries(optionNames.map((name) => [name, asText(values[name])]));
+    const lists = Object.fromEntries(optionNames.map((name) => [name, asTexts(values[name])]));
     const flags = new Set(optionNames.filter((name) => values[name] === true));
     const { defaultName } = location;
     const environment = { ...process.env, ...location.environment };
@@ -53,6 +54,7 @@ async function runCommand(words: readonly string[]): Promise<void> {
       location: location.store,
       defaultName,
       options,
+      lists,
       flags,
       positionals,
       environment,
@@ -89,6 +91,10 @@ function parseArguments(command: Command, words: readonly string[]) {
 
 function asText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
+}
+
+function asTexts(value: unknown): readonly string[] | undefined {
+  return Array.isArray(value) ? value.map(String) : undefined;
 }
 
 /** Returns a signal that aborts at the first SIGINT or SIGTERM. A second one ends the process as usual. */

@@ -4,7 +4,7 @@ import { allRoutes } from '../functions/endpoints.ts';
 import { initialise } from '../shared/accounts/initialise.ts';
 import { instanceOwners } from '../shared/accounts/members.ts';
 import { issueToken, type NewToken } from '../shared/accounts/personalAccessTokens.ts';
-import { requirePermission } from '../shared/auth/authorise.ts';
+import { requireOwner } from '../shared/auth/authorise.ts';
 import { readConfig } from '../shared/config.ts';
 import { IdentityError } from '../shared/errors/identityError.ts';
 import { createApp } from '../shared/http/app.ts';
@@ -93,7 +93,7 @@ export async function prepareInstance(
 
 async function isValid(store: Store, token: string, now: Date): Promise<boolean> {
   try {
-    await requirePermission(store, `Bearer ${token.trim()}`, 'iam.write', now);
+    await requireOwner(store, `Bearer ${token.trim()}`, 'export', now);
     return true;
   } catch (error) {
     if (error instanceof IdentityError && (error.code === 'UNAUTHENTICATED' || error.code === 'PERMISSION_DENIED'))

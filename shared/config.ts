@@ -11,6 +11,8 @@ export interface Config {
   readonly maxRequestBytes: number;
   readonly maxResponseBytes: number | undefined;
   readonly maxTimeoutMs: number;
+  /** The longest lifetime of a new token. */
+  readonly maxTokenLifetimeMs: number;
   readonly shutdownMs: number;
   readonly logLevel: LogLevel;
   /** Whether `/openapi.json` of one function describes all functions of the instance. */
@@ -38,6 +40,11 @@ const duration = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
+const days = z
+  .string()
+  .regex(/^[1-9]\d{0,3}$/, 'must be a number of days from 1 to 9999')
+  .transform((text) => Number(text) * day);
+
 const origins = z.string().transform((text, context) => {
   const list = text.split(',').map((origin) => origin.trim());
   if (list.every((origin) => /^https?:/.test(origin) && URL.parse(origin)?.origin === origin)) return list;
@@ -56,6 +63,7 @@ const environment = z.object({
   MAX_REQUEST_BYTES: bytes.optional(),
   MAX_RESPONSE_BYTES: bytes.optional(),
   MAX_TIMEOUT: duration.default(3_600_000),
+  MAX_TOKEN_DAYS: days.default(90 * day),
   OPENAPI_SCOPE: z.enum(['function', 'instance'], 'must be function or instance').default('function'),
   SHUTDOWN_SECONDS: seconds.default(10_000),
 });
@@ -88,6 +96,7 @@ const descriptions: Record<keyof Environment, [meaning: string, fallback: string
   MAX_REQUEST_BYTES: ['maximum size of a request body in bytes', '1000000000 (in the cloud: 32000000)'],
   MAX_RESPONSE_BYTES: ['maximum size of a response in bytes', 'unlimited (in the cloud: 32000000)'],
   MAX_TIMEOUT: ['default and maximum timeout of a request, as a Go duration of at most 24h', '60m'],
+  MAX_TOKEN_DAYS: ['longest lifetime, in days, of the tokens that the command creates', '90'],
   OPENAPI_SCOPE: [
     'scope of /openapi.json of the export function: its own operation (function), or all of them (instance)',
     'function',
@@ -121,6 +130,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     maxRequestBytes: data.MAX_REQUEST_BYTES ?? cloudLimit ?? 1_000_000_000,
     maxResponseBytes: data.MAX_RESPONSE_BYTES ?? cloudLimit,
     maxTimeoutMs: data.MAX_TIMEOUT,
+    maxTokenLifetimeMs: data.MAX_TOKEN_DAYS,
     shutdownMs: data.SHUTDOWN_SECONDS,
     logLevel: data.LOG_LEVEL,
     describesInstance: data.OPENAPI_SCOPE === 'instance',

@@ -5,6 +5,7 @@ import { createServiceUser, deleteServiceUser } from '../../shared/accounts/serv
 import { changeLock, type LockChange } from '../../shared/accounts/userLocks.ts';
 import { enableOtpEmail, requireUser } from '../../shared/accounts/users.ts';
 import { tokenKey } from '../../shared/auth/token.ts';
+import { operations, type TokenRestriction } from '../../shared/auth/tokenRestriction.ts';
 import {
   argument,
   type Invocation,
@@ -26,16 +27,29 @@ export const otpEmailEnable: Run = async (invocation) => {
 /** Runs `identity pat create`. */
 export const patCreate: Run = async (invocation) => {
   const userId = required(invocation, 'user');
-  const created = await issueToken(invocation.store, userId, invocation.now, lifetime(invocation.options.expires));
+  const { store, now } = invocation;
+  const created = await issueToken(store, userId, now, lifetime(invocation), readRestriction(invocation));
   return { json: created, text: `token ${created.token} (id ${created.tokenId}), valid until ${created.expiresAt}` };
 };
+
+/** @throws UsageError for an unknown operation */
+function readRestriction({ options: { only }, lists: { org } }: Invocation): TokenRestriction {
+  const operation = operations.find((name) => name === only);
+  if (only !== undefined && operation === undefined)
+    throw new UsageError(`invalid --only ${only}: choose one of ${operations.join(', ')}`);
+  return { ...(operation === undefined ? {} : { operation }), ...(org === undefined ? {} : { orgIds: org }) };
+}
 
 /** Runs `identity pat list`. */
 export const patList: Run = async (invocation) => {
   const userId = required(invocation, 'user');
   await requireUser(invocation.store, userId);
   const tokens = await listTokens(invocation.store, userId);
-  const lines = tokens.map(({ tokenId, expiresAt }) => `${tokenId} valid until ${expiresAt}`);
+  const lines = tokens.map(({ tokenId, expiresAt, operation, orgIds }) =>
+    [`${tokenId} valid until ${expiresAt}`, operation, orgIds?.join(',')]
+      .filter((part) => part !== undefined)
+      .join('\t'),
+  );
   return { json: { tokens }, text: lines.join('\n') || 'no tokens' };
 };
 

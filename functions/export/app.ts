@@ -1,4 +1,5 @@
-import { requirePermission } from '../../shared/auth/authorise.ts';
+import { type Caller, requireOwner } from '../../shared/auth/authorise.ts';
+import { checkOrganisations } from '../../shared/auth/tokenRestriction.ts';
 import { watchAuthorisation } from '../../shared/auth/watchAuthorisation.ts';
 import { formatDuration, parseDuration } from '../../shared/duration.ts';
 import { invalidRequest, onlyObjectWritten, outputUnsupported, responseTooLarge } from '../../shared/errors/errors.ts';
@@ -24,7 +25,7 @@ export function routes(ports: ExportPorts): readonly Route[] {
     {
       ...exportEndpoint,
       handler: async (context) => {
-        const authorise = () => requirePermission(store, context.req.header('authorization'), 'iam.write', now());
+        const authorise = () => requireOwner(store, context.req.header('authorization'), 'export', now());
         await authorise();
         return runExport(ports, context.req.raw, authorise);
       },
@@ -32,8 +33,8 @@ export function routes(ports: ExportPorts): readonly Route[] {
   ];
 }
 
-/** @param authorise throws when the caller is no longer authorised */
-async function runExport(ports: ExportPorts, request: Request, authorise: () => Promise<unknown>): Promise<Response> {
+/** @param authorise returns the caller, and throws when it is no longer authorised */
+async function runExport(ports: ExportPorts, request: Request, authorise: () => Promise<Caller>): Promise<Response> {
   using resources = new DisposableStack();
   const { snapshotLifetimeMs = Number.POSITIVE_INFINITY } = ports.store;
   const call = resources.use(callSignal(request.signal, Math.min(ports.maxTimeoutMs, snapshotLifetimeMs)));
@@ -45,7 +46,8 @@ async function runExport(ports: ExportPorts, request: Request, authorise: () => 
     call.limit(timeoutMs);
   }
   // The body may have taken its time, and the first bytes after it may be secrets.
-  await authorise();
+  const { restriction } = await authorise();
+  checkOrganisations(restriction, options.orgIds);
   return await respond(ports, options, call.signal, resources);
 }
 

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { tmpdir } from 'node:os';
-import { type Caller, requirePermission } from '../../shared/auth/authorise.ts';
+import { type Caller, requireOwner } from '../../shared/auth/authorise.ts';
 import { watchAuthorisation } from '../../shared/auth/watchAuthorisation.ts';
 import { parseDuration } from '../../shared/duration.ts';
 import type { Route } from '../../shared/http/app.ts';
@@ -26,7 +26,7 @@ export function routes(ports: ImportPorts): readonly Route[] {
     {
       ...importEndpoint,
       handler: async (context) => {
-        const authorise = () => requirePermission(store, context.req.header('authorization'), 'iam.write', now());
+        const authorise = () => requireOwner(store, context.req.header('authorization'), 'import', now());
         await authorise();
         return Response.json(await runImport(ports, context.req.raw, authorise));
       },

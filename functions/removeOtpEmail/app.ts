@@ -23,7 +23,7 @@ export function routes({ store, now }: Pick<Ports, 'store' | 'now'>): readonly R
       {
         path: generations[generation].rpcPath,
         method: descriptors[generation],
-        authenticate: (authorization) => authenticate(store, authorization, now()),
+        authenticate: (authorization) => authenticate(store, authorization, 'otp-email', now()),
         call: async (caller, request) => {
           const { userId } = removeOtpEmailRequest.parse(request);
           return { details: { ...(await removeOtpEmail(store, caller, userId, now())) } };

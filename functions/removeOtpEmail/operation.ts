@@ -1,5 +1,6 @@
 import { authorise, type Caller, userKey } from '../../shared/auth/authorise.ts';
-import { otpEmailNotSet, userIdLength, userNotFound } from '../../shared/errors/errors.ts';
+import { isValidFor } from '../../shared/auth/tokenRestriction.ts';
+import { otpEmailNotSet, userDenied, userIdLength, userNotFound } from '../../shared/errors/errors.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { type OperationDetails, userIdParameter } from './contract.ts';
 
@@ -14,6 +15,7 @@ export function removeOtpEmail(store: Store, caller: Caller, userId: string, now
   const key = userKey(userId);
   return store.transaction(async (transaction) => {
     const [user] = await transaction.getMany([key], ['orgId', 'otpEmail', 'sequence', 'createdAt']);
+    if (!isValidFor(caller.restriction, user?.orgId)) throw userDenied();
     if (caller.userId !== userId) await authorise(transaction, caller, 'user.write', user?.orgId);
     if (user === undefined) throw userNotFound();
     if (user.otpEmail !== true) throw otpEmailNotSet();

@@ -34,6 +34,31 @@ export const organisationInactive = defineError({
     "Use a token of another organisation's user. The token is valid again when the organisation is active, for example after an import with `on_conflict` `overwrite`.",
 });
 
+export const personDenied = defineError({
+  code: 'PERMISSION_DENIED',
+  text: "the token is a person's: exports and imports need the token of a service user that holds IAM_OWNER",
+  when: 'A person who holds IAM_OWNER calls an export or import.',
+  remedy: 'Create a service user with `identity service-user create`, make it IAM_OWNER, and use a token of it.',
+});
+
+export const tokenForOtherOperation = defineError({
+  code: 'PERMISSION_DENIED',
+  text: (only: string, requested: string) =>
+    `the token is valid for ${only} only: use one that is valid for ${requested}`,
+  example: ['import', 'export'],
+  when: 'The token was created with `--only`, and the request needs another operation.',
+  remedy: 'Use another token, or create one with `identity pat create`.',
+});
+
+export const tokenForOtherOrganisations = defineError({
+  code: 'PERMISSION_DENIED',
+  text: (orgIds: readonly string[]) =>
+    `the token is valid for the organisations ${orgIds.join(', ')} only: set org_ids to some of them`,
+  example: [['310716089541007']],
+  when: 'The token was created with `--org`, and the request does not select its organisations by `org_ids`, or selects others.',
+  remedy: 'Set `org_ids`, or use a token that is valid for all organisations.',
+});
+
 export const operationDenied = defineError({
   code: 'PERMISSION_DENIED',
   id: 'AUTH-5mWD2',

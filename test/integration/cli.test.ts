@@ -21,6 +21,7 @@ const initialised = z.strictObject({
   expiresAt: z.iso.datetime(),
 });
 
+const restricted = z.strictObject({ tokenId: z.string(), token: z.string(), expiresAt: z.string() });
 const text = z.string();
 const listed = {
   organisations: z.strictObject({
@@ -127,6 +128,52 @@ function describeCommand(newDatabase: () => Promise<readonly string[]>): void {
       expect(await identityJson(['pat', 'revoke', made.tokenId, ...database])).toEqual({ tokenId: made.tokenId });
       expectError(await post({ ...instance, token: made.token }, 'export', { response_output: true }), 401, 16);
       expect(await listOf(owner)).not.toContain(made.tokenId);
+    });
+
+    it('pat create --only and --org make a token that can do no more than that', async () => {
+      const { orgId } = organisation;
+      const create = ['pat', 'create', '--user', owner, ...database];
+      const newRestricted = async (...args: string[]) =>
+        restricted.parse(await identityJson([...create, ...args])).token;
+      const otpEmail = await newRestricted('--only', 'otp-email', '--org', orgId);
+      const exporting = await newRestricted('--only', 'export', '--org', orgId, '--org', 'other');
+      const body = { response_output: true, org_ids: [orgId] };
+      expectError(await post({ ...instance, token: otpEmail }, 'export', body), 403, 7);
+      expectError(await post({ ...instance, token: otpEmail }, 'import', { data_orgs: { orgs: [] } }), 403, 7);
+      expectError(await removeOtpEmail(instance, people.ada, exporting), 403, 7);
+      expectError(await post({ ...instance, token: exporting }, 'import', { data_orgs: { orgs: [] } }), 403, 7);
+      expectError(await post({ ...instance, token: exporting }, 'export', { response_output: true }), 403, 7);
+      const beyond = { response_output: true, org_ids: [orgId, 'third'] };
+      expectError(await post({ ...instance, token: exporting }, 'export', beyond), 403, 7);
+      const { orgs } = await exportFrom({ ...instance, token: exporting }, { org_ids: [orgId] });
+      expect(orgs).toMatchObject([{ orgId }]);
+      const elsewhere = await newRestricted('--org', 'other');
+      expectError(await removeOtpEmail(instance, people.owner, elsewhere), 403, 7);
+      expectError(await removeOtpEmail(instance, 'nobody', elsewhere), 403, 7);
+      const { stdout } = await identity(['pat', 'list', '--user', owner, ...database]);
+      expect(stdout).toMatch(new RegExp(`\\texport\\t${orgId},other\\n`));
+    });
+
+    it('MAX_TOKEN_DAYS sets the longest lifetime of a token, and shortens the default', async () => {
+      const create = ['pat', 'create', '--user', owner, ...database];
+      const env = { MAX_TOKEN_DAYS: '7' };
+      const { expiresAt } = restricted.parse(await identityJson(create, { env }));
+      expect(daysFromNow(expiresAt)).toBeCloseTo(7, 1);
+      const { code, stderr } = await identity([...create, '--expires', '8d'], { env });
+      expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('at most 7d (MAX_TOKEN_DAYS)') });
+    });
+
+    it("a person's token cannot export or import, even if the person is IAM_OWNER", async () => {
+      await identityJson(['member', 'add', '--user', people.ben, '--role', 'IAM_OWNER', ...database]);
+      const { token } = await newToken(database, people.ben);
+      for (const [operation, body] of [
+        ['export', { response_output: true }],
+        ['import', { data_orgs: { orgs: [] } }],
+      ] as const) {
+        const answer = await post({ ...instance, token }, operation, body);
+        expect(expectError(answer, 403, 7).message).toContain("the token is a person's");
+      }
+      await identityJson(['member', 'remove', '--user', people.ben, '--role', 'IAM_OWNER', ...database]);
     });
 
     it('pat list never shows a token', async () => {
@@ -287,7 +334,7 @@ function describeCommand(newDatabase: () => Promise<readonly string[]>): void {
     async function listOf(userId: string): Promise<string[]> {
       const list = z.strictObject({
         tokens: z.array(
-          z.strictObject({ tokenId: z.string(), createdAt: z.iso.datetime(), expiresAt: z.iso.datetime() }),
+          z.looseObject({ tokenId: z.string(), createdAt: z.iso.datetime(), expiresAt: z.iso.datetime() }),
         ),
       });
       const { tokens } = list.parse(await identityJson(['pat', 'list', '--user', userId, ...database]));
@@ -367,12 +414,19 @@ describe('a wrong command line', () => {
     [['pat', 'revoke', '--all'], 'specify either TOKEN_ID or --all --user ID'],
     [['pat', 'revoke', '--user', '1'], 'specify either TOKEN_ID or --all --user ID'],
     [['pat', 'revoke', '--all', '--user', '1', 'abc'], 'specify either TOKEN_ID or --all --user ID'],
-    [['init', '--expires', '30'], 'invalid --expires 30: specify a lifetime such as 30d, 12h or 45m, at most 3660d'],
-    [['init', '--expires', '0d'], 'invalid --expires 0d: specify a lifetime such as 30d, 12h or 45m, at most 3660d'],
     [
-      ['init', '--expires', '4000d'],
-      'invalid --expires 4000d: specify a lifetime such as 30d, 12h or 45m, at most 3660d',
+      ['init', '--expires', '30'],
+      'invalid --expires 30: specify a lifetime such as 30d, 12h or 45m, at most 90d (MAX_TOKEN_DAYS)',
     ],
+    [
+      ['init', '--expires', '0d'],
+      'invalid --expires 0d: specify a lifetime such as 30d, 12h or 45m, at most 90d (MAX_TOKEN_DAYS)',
+    ],
+    [
+      ['init', '--expires', '91d'],
+      'invalid --expires 91d: specify a lifetime such as 30d, 12h or 45m, at most 90d (MAX_TOKEN_DAYS)',
+    ],
+    [['pat', 'create', '--user', '1', '--only', 'all'], 'invalid --only all: choose one of export, import, otp-email'],
     [['serve', '--port', '65536'], 'invalid --port 65536: specify a number from 0 to 65535 (0 picks a free port)'],
     [['serve', '--port', 'http'], 'invalid --port http: specify a number from 0 to 65535 (0 picks a free port)'],
   ])('%j is answered with: %s', async (args, message) => {
@@ -409,6 +463,6 @@ describe('a wrong command line', () => {
   it('--help after a command prints that command alone', async () => {
     const { code, stdout } = await identity(['pat', 'create', '--help']);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^identity pat create --user ID \[--expires 30d\]\n {2}create .*\n$/);
+    expect(stdout).toMatch(/^identity pat create --user ID \[--expires 30d\] .*\n {2}create .*\n$/);
   });
 });

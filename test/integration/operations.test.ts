@@ -72,7 +72,7 @@ describe('the costs that the operations manual names', () => {
     const { token } = await initialise(counted.store, 'test', 86_400_000, now);
     await counted.store.commit([createUser('ada', { orgId: '1', otpEmail: true, sequence: 1 })]);
     counted.take();
-    const caller = await authenticate(counted.store, `Bearer ${token}`, now);
+    const caller = await authenticate(counted.store, `Bearer ${token}`, 'otp-email', now);
     await removeOtpEmail(counted.store, caller, 'ada', now);
     expect(counted.take()).toEqual(described('removal of an OTP e-mail factor', 'a person'));
   });

@@ -59,8 +59,9 @@ function newRequest() {
 
 function run(command: Run, store: Store, positionals: readonly string[], options: Record<string, string> = {}) {
   const location = { kind: 'sqlite', directory: 'unused' } as const;
-  const environment = { location, defaultName: 'test', flags: new Set<string>(), environment: {}, now: new Date() };
-  return command({ store, options, positionals, signal: new AbortController().signal, ...environment });
+  const own = { flags: new Set<string>(), lists: {}, environment: { DATA_DIR: location.directory } };
+  const call = { location, defaultName: 'test', now: new Date(), signal: new AbortController().signal };
+  return command({ store, options, positionals, ...own, ...call });
 }
 
 const createToken = (store: Store) => run(patCreate, store, [], { user: ROBOT });
@@ -198,7 +199,7 @@ describeStores('a service user that is deleted', (kind) => {
       if (outcome === 'deleted') break;
       expect(outcome).toBe('Error: the process ends');
       ends++;
-      await expect(authenticate(store, authorization, new Date())).rejects.toThrow('Errors.Token.Invalid');
+      await expect(authenticate(store, authorization, 'export', new Date())).rejects.toThrow('Errors.Token.Invalid');
       await deleteServiceUser(store, ROBOT).catch(exceptMissing);
       expect(await remainsOf(store)).toEqual([]);
       await restore();

@@ -9,6 +9,7 @@ describe('readConfig', () => {
       maxRequestBytes: 1_000_000_000,
       maxResponseBytes: undefined,
       maxTimeoutMs: 3_600_000,
+      maxTokenLifetimeMs: 90 * 86_400_000,
       shutdownMs: 10_000,
       describesInstance: false,
       logLevel: 'info',
@@ -28,6 +29,7 @@ describe('readConfig', () => {
       MAX_REQUEST_BYTES: '1000',
       MAX_RESPONSE_BYTES: '2000',
       MAX_TIMEOUT: '5m30s',
+      MAX_TOKEN_DAYS: '7',
       SHUTDOWN_SECONDS: '0',
       LOG_LEVEL: 'silent',
       CORS_ORIGINS: 'https://a.example, http://localhost:3000',
@@ -39,6 +41,7 @@ describe('readConfig', () => {
       maxRequestBytes: 1000,
       maxResponseBytes: 2000,
       maxTimeoutMs: 330_000,
+      maxTokenLifetimeMs: 7 * 86_400_000,
       shutdownMs: 0,
       describesInstance: true,
       logLevel: 'silent',
@@ -72,6 +75,7 @@ describe('readConfig', () => {
       MAX_REQUEST_BYTES: '32MB',
       MAX_RESPONSE_BYTES: '0',
       MAX_TIMEOUT: '25h',
+      MAX_TOKEN_DAYS: '0',
       SHUTDOWN_SECONDS: '-1',
       LOG_LEVEL: 'loud',
       CORS_ORIGINS: '*',
@@ -95,7 +99,7 @@ describe('readConfig', () => {
     expect(() => readConfig({ DATA_DIR: '/data', LOG_LEVEL: 'hunter2' })).not.toThrow('hunter2');
   });
 
-  it.each(['FIRESTORE_DATABASE', 'LOG_LEVEL', 'MAX_TIMEOUT', 'SHUTDOWN_SECONDS'])(
+  it.each(['FIRESTORE_DATABASE', 'LOG_LEVEL', 'MAX_TIMEOUT', 'MAX_TOKEN_DAYS', 'SHUTDOWN_SECONDS'])(
     'has the default for %s that the table of variables says',
     (name) => {
       const variable = configVariables.find((one) => one.name === name);
