@@ -41,6 +41,14 @@ export const userNameTaken = defineError({
   remedy: 'Choose another name.',
 });
 
+export const nameInvalid = defineError({
+  code: 'INVALID_ARGUMENT',
+  text: (problem: string) => `invalid name: ${problem}`,
+  example: ['user.userName: value length must be at least 1 characters'],
+  when: 'The name of an instance or service user breaks a rule of export files, so that no instance could import it.',
+  remedy: 'Choose another name.',
+});
+
 export const roleUnknown = defineError({
   code: 'INVALID_ARGUMENT',
   text: (role: string, place: string, fitting: readonly string[]) =>

@@ -94,6 +94,12 @@ function describeCommand(newDatabase: () => Promise<readonly string[]>): void {
       await directory.remove();
     });
 
+    it.each(['', 'x'.repeat(201)])('refuses the name %j, which no import would take', async (name) => {
+      const { code, stderr } = await identity(['init', '--name', name, ...database]);
+      expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^identity: invalid name: .*\n$/) });
+      await init(database);
+    });
+
     it('makes nothing where the token cannot be written', async () => {
       const { code, stderr } = await identity(['init', '--token-file', '/nonexistent/owner.pat', ...database]);
       expect(code).toBe(1);
@@ -299,6 +305,14 @@ function describeCommand(newDatabase: () => Promise<readonly string[]>): void {
       expect(new Set(users.map(({ userId }) => userId)).size).toBe(4);
       for (const { summary } of reports) expect(summary.created).toMatchObject({ org: 1, humanUsers: 4 });
     });
+
+    it.each(['', 'x'.repeat(201)])(
+      'service-user create refuses the name %j, which no import would take',
+      async (name) => {
+        const { code, stderr } = await identity(['service-user', 'create', name, ...database]);
+        expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^identity: invalid name: .*\n$/) });
+      },
+    );
 
     it.each([
       [['pat', 'create', '--user', 'nobody'], 'user nobody not found'],
