@@ -99,8 +99,10 @@ export const overwrittenFields: readonly FieldName[] = ['body', 'sequence'];
 
 /** Whether a record may be overwritten: not if that changes a field on which other stored records depend. */
 export function canOverwrite({ record }: RecordPlan, stored: StoredDocument): boolean {
-  const { fixed } = record.section;
-  return fixed === undefined || (valueAt(record.json, fixed) ?? false) === (valueAt(parseBody(stored), fixed) ?? false);
+  const { fixed = [] } = record.section;
+  if (fixed.length === 0) return true;
+  const previous = parseBody(stored);
+  return fixed.every((path) => (valueAt(record.json, path) ?? false) === (valueAt(previous, path) ?? false));
 }
 
 /** Whether the imported record keeps the stored one's names that an organisation can reserve. */
@@ -127,7 +129,8 @@ export function overwriteRecord(plan: RecordPlan, stored: StoredDocument, change
   return { type: 'update', key, fields } satisfies Write;
 }
 
-function parseBody({ body = '{}' }: StoredDocument) {
+/** Parses a stored record's JSON. */
+export function parseBody({ body = '{}' }: StoredDocument) {
   const json: unknown = JSON.parse(body);
   return isJsonObject(json) ? json : {};
 }
