@@ -71,7 +71,16 @@ async function importInto(
   const { onConflict = 'report', dryRun = false, callerId } = options;
   const reservedNames = new ReservedNames(store);
   const own = callerId === undefined ? {} : { callerPath: documentPath(userKey(callerId)) };
-  const start: BatchContext = { store, stamp, onConflict, reservedNames, ...own, batches: 0, expectExisting: false };
+  const start: BatchContext = {
+    store,
+    base,
+    stamp,
+    onConflict,
+    reservedNames,
+    ...own,
+    batches: 0,
+    expectExisting: false,
+  };
   const report = new ImportReport(options.whole);
   let inspection: Inspection | undefined;
   try {

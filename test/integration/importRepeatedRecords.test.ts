@@ -60,6 +60,17 @@ describeStores('two records of a file with one key', (kind) => {
     for (const _repetition of [1, 2]) expect((await instance.import(body)).errors).toEqual([existing]);
   });
 
+  it('differ by a state that one of them lacks too, so that the second locks nobody out and lets nobody in', async () => {
+    const { instance } = await countedInstance(kind);
+    const robot = (state: object) => ({ userId: 'U', user: { userName: 'robot', name: 'Robot' }, ...state });
+    const importing = (...machineUsers: object[]) =>
+      instance.import({ data_orgs: { orgs: [organisation('O', { machineUsers })] }, on_conflict: 'overwrite' });
+    await importing(robot({ state: 'USER_STATE_LOCKED' }));
+    const { errors } = await importing(robot({}), robot({ state: 'USER_STATE_ACTIVE' }));
+    expect(errors).toMatchObject([{ type: 'machine_user', id: 'U' }]);
+    expect((await instance.export()).orgs[0]?.machineUsers).toMatchObject([{ state: 'USER_STATE_LOCKED' }]);
+  });
+
   it('are no error after the first import where they are equal', async () => {
     const { instance, writesOf } = await countedInstance(kind);
     const body = { data_orgs: { orgs: [organisation('O', { humanUsers: [A, A] })] }, on_conflict: 'overwrite' };

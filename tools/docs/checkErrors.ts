@@ -52,6 +52,7 @@ const referenceExamples: Readonly<Record<string, readonly ReferenceExample[]>> =
     ['The project grant is of another project, or to another organisation.', { projectId: '3' }, usedGrant],
     ['The project grant does not include a role in `roleKeys`.', { projectId: '2', roleKeys: ['admin'] }, usedGrant],
   ],
+  projectGrantMembers: [['The project grant is of another project.', { projectId: '3' }, usedGrant]],
   appKeys: [['The application does not authenticate with keys (`PRIVATE_KEY_JWT`).', {}, { app: {} }]],
 };
 

@@ -1,12 +1,13 @@
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/section.ts';
-import type { DocumentStore, StoredDocument } from '../../../shared/store/store.ts';
+import type { DocumentStore, Store, StoredDocument } from '../../../shared/store/store.ts';
 import type { OnConflict } from '../contract.ts';
 import type { ReservedNames } from './references.ts';
 
 /** A record's outcome. Records `skipped` or `overwritten` existed with other content. */
 export type Outcome =
-  | { readonly kind: 'created' | 'unchanged' | 'overwritten' | 'skipped' | 'notCarried' }
+  | { readonly kind: 'created' | 'unchanged' | 'skipped' | 'notCarried' }
+  | { readonly kind: 'overwritten'; readonly warning?: string }
   | { readonly kind: 'failed'; readonly issue: RecordIssue };
 
 /** Whether this import wrote the record. */
@@ -25,6 +26,8 @@ export interface PlacedPlan {
 /** The state that the batches of one import share. */
 export interface BatchContext {
   readonly store: DocumentStore;
+  /** The store without this import's unfinished writes, for reading ranges. */
+  readonly base: Pick<Store, 'snapshot'>;
   /** The creation and change date of this import's records, unique to it; each batch appends its number. */
   readonly stamp: string;
   readonly onConflict: OnConflict;

@@ -99,11 +99,10 @@ export const overwrittenFields: readonly FieldName[] = ['body', 'sequence'];
 
 /** Whether a record may be overwritten: not if that changes a field on which other stored records depend. */
 export function canOverwrite({ record }: RecordPlan, stored: StoredDocument): boolean {
-  const { fixed } = record.section;
-  return (
-    fixed === undefined ||
-    (valueAt(record.json, fixed) ?? false) === (valueAt(parseObject(stored.body), fixed) ?? false)
-  );
+  const { fixed = [] } = record.section;
+  if (fixed.length === 0) return true;
+  const previous = parseObject(stored.body);
+  return fixed.every((path) => (valueAt(record.json, path) ?? false) === (valueAt(previous, path) ?? false));
 }
 
 /** Whether the imported record keeps the stored one's names that an organisation can reserve. */

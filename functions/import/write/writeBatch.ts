@@ -6,6 +6,7 @@ import { BatchComparison, comparedFields } from './comparison.ts';
 import { decideBatch } from './decision.ts';
 import { GuardedStore, ReferenceDeletedError } from './guardedStore.ts';
 import { checkReferences, type Rejection } from './references.ts';
+import { findWithdrawals, warnOfWithdrawals, withdraw } from './withdrawals.ts';
 
 const CREATED: Outcome = { kind: 'created' };
 const UNCHANGED: Outcome = { kind: 'unchanged' };
@@ -36,6 +37,8 @@ async function attemptBatch(
   const comparison = new BatchComparison(context.onConflict);
   const readsFirst = context.expectExisting;
   const conflicting = readsFirst && (await findUnchanged(context, undecided(), comparison, outcomes));
+  const withdrawals = await findWithdrawals(context, undecided());
+  await withdraw(context, withdrawals);
   const stamp = nextStamp(context);
   const records = await withHashedPasswords(undecided());
   const reserved = new Map(reserving);
@@ -45,6 +48,8 @@ async function attemptBatch(
     for (const [plan, outcome] of await decideBatch({ ...context, store }, { records, reserved, comparison }, stamp))
       outcomes.set(plan, outcome);
   }
+  await withdraw(context, withdrawals);
+  warnOfWithdrawals(withdrawals, outcomes);
   const results = plans.map((plan) => outcomes.get(plan) ?? CREATED);
   context.expectExisting = results.some(({ kind }) => kind !== 'created');
   return results;

@@ -18,7 +18,7 @@ export const policySections: readonly Section[] = [
   policy('domainPolicy', 'domain_policy', domainPolicyExists, {
     aliases: ['iamPolicy'],
     governs: 'loginNames',
-    fixed: 'userLoginMustBeDomain',
+    fixed: ['userLoginMustBeDomain'],
     unique: [
       {
         type: LOGIN_NAME_SCOPE,

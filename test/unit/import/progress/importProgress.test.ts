@@ -11,13 +11,15 @@ import {
   WriteConflictError,
 } from '../../../../shared/store/store.ts';
 import { MemoryStore } from '../../../support/stores/memoryStore.ts';
+import { unread } from '../write/decide.ts';
 
 const NOW = '2026-11-21T10:00:00.000Z';
 const written = { written: true, revisit: false };
 const unchanged = { written: false, revisit: false };
 
 function contextOf(store: DocumentStore, stamp = NOW, onConflict: OnConflict = 'report'): BatchContext {
-  return { store, stamp, onConflict, reservedNames: new ReservedNames(store), batches: 0, expectExisting: false };
+  const reservedNames = new ReservedNames(store);
+  return { store, base: unread, stamp, onConflict, reservedNames, batches: 0, expectExisting: false };
 }
 
 const load = (store: DocumentStore, key = 'key', stamp = NOW, onConflict?: OnConflict) =>

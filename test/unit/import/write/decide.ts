@@ -43,11 +43,16 @@ export function storeWith(...plans: readonly RecordPlan[]): Promise<MemoryStore>
   return MemoryStore.with(plans.flatMap((one) => createWrites(one, EARLIER)));
 }
 
+/** A base of which decisions open no snapshot. */
+export const unread: BatchContext['base'] = {
+  snapshot: () => Promise.reject(new Error('decisions read no ranges')),
+};
+
 /** The context of the import to which the batch with a stamp belongs: the batch's number is left out. */
 export function contextOf(store: MemoryStore, onConflict: OnConflict, stamp = STAMP): BatchContext {
   const ofImport = stamp.replace(/\d{3}Z$/, 'Z');
   const reservedNames = new ReservedNames(store);
-  return { store, stamp: ofImport, onConflict, reservedNames, batches: 0, expectExisting: false };
+  return { store, base: unread, stamp: ofImport, onConflict, reservedNames, batches: 0, expectExisting: false };
 }
 
 interface Options {
