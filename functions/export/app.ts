@@ -7,6 +7,7 @@ import { callSignal } from '../../shared/http/deadline.ts';
 import { readJsonBody } from '../../shared/http/jsonBody.ts';
 import { instanceName } from '../../shared/instance.ts';
 import type { WrittenObject } from '../../shared/objectStorage/objectStorage.ts';
+import { storeForCall } from '../../shared/store/store.ts';
 import { objectLocation, readRequest } from '../../shared/wire/requestMessage.ts';
 import type { Ports } from '../ports.ts';
 import { type ExportRequest, exportEndpoint, exportRequest } from './contract.ts';
@@ -40,7 +41,8 @@ async function runExport(ports: ExportPorts, request: Request): Promise<Response
     if (timeoutMs > snapshotLifetimeMs) throw snapshotExpires(snapshotLifetimeMs);
     call.limit(timeoutMs);
   }
-  return await respond(ports, options, call.signal, resources);
+  const store = storeForCall(ports.store, { signal: call.signal });
+  return await respond({ ...ports, store }, options, call.signal, resources);
 }
 
 function snapshotExpires(lifetimeMs: number): IdentityError {

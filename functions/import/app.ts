@@ -5,6 +5,7 @@ import { parseDuration } from '../../shared/duration.ts';
 import type { Route } from '../../shared/http/app.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
 import { receiveBody } from '../../shared/http/requestBody.ts';
+import { storeForCall } from '../../shared/store/store.ts';
 import { objectLocation } from '../../shared/wire/requestMessage.ts';
 import type { Ports } from '../ports.ts';
 import { type ImportResponse, importEndpoint } from './contract.ts';
@@ -43,9 +44,10 @@ async function runImport(ports: ImportPorts, request: Request, callerId: string)
     const report = reportGcs && objectLocation(reportGcs, 'report_gcs');
     const source = await findSource(envelope, body, ports.objectStorage, call.signal);
     const options = { withKeys, onConflict, dryRun, callerId };
+    const store = storeForCall(ports.store, { signal: call.signal, isBulk: true });
     const run = (whole?: WholeReport) =>
       importOrganisations(
-        ports.store,
+        store,
         source,
         whole === undefined ? options : { ...options, whole },
         uniqueStamp(ports.now()),
