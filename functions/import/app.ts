@@ -10,7 +10,8 @@ import { objectLocation } from '../../shared/wire/requestMessage.ts';
 import type { Ports } from '../ports.ts';
 import { type ImportResponse, importEndpoint } from './contract.ts';
 import { importOrganisations } from './operation.ts';
-import { importWithReport, type WholeReport } from './progress/wholeReport.ts';
+import { importWithReport, importWithReportBeside, reportBeside } from './progress/reportObject.ts';
+import type { WholeReport } from './progress/wholeReport.ts';
 import { findSource, readEnvelope } from './source/envelope.ts';
 
 type ImportPorts = Omit<Ports, 'maxResponseBytes'>;
@@ -27,13 +28,18 @@ export function routes(ports: ImportPorts): readonly Route[] {
       ...importEndpoint,
       handler: async (context) => {
         const caller = await requirePermission(store, context.req.header('authorization'), 'iam.write', now());
-        return Response.json(await runImport(ports, context.req.raw, caller.userId));
+        return Response.json(await runImport(ports, context.req.raw, caller.userId, context.get('requestId')));
       },
     },
   ];
 }
 
-async function runImport(ports: ImportPorts, request: Request, callerId: string): Promise<ImportResponse> {
+async function runImport(
+  ports: ImportPorts,
+  request: Request,
+  callerId: string,
+  requestId: string,
+): Promise<ImportResponse> {
   using call = callSignal(request.signal, ports.maxTimeoutMs);
   const limits = { maxBytes: ports.maxRequestBytes, memoryBytes: MEMORY_BYTES, directory: tmpdir() };
   const body = await receiveBody(request, { ...limits, adviceIfLarger: ADVICE_IF_LARGER, signal: call.signal });
@@ -53,8 +59,10 @@ async function runImport(ports: ImportPorts, request: Request, callerId: string)
         uniqueStamp(ports.now()),
         call.signal,
       );
-    if (report === undefined) return await run();
-    return await importWithReport(ports.objectStorage, report, run, call.signal);
+    const { objectStorage } = ports;
+    if (report !== undefined) return await importWithReport(objectStorage, report, run, call.signal);
+    if (source.location === undefined || dryRun) return await run();
+    return await importWithReportBeside(objectStorage, reportBeside(source.location, requestId), run, call.signal);
   } finally {
     await body.close();
   }
