@@ -9,6 +9,7 @@ import { callSignal } from '../../shared/http/deadline.ts';
 import { readJsonBody } from '../../shared/http/jsonBody.ts';
 import { instanceName } from '../../shared/instance.ts';
 import type { WrittenObject } from '../../shared/objectStorage/objectStorage.ts';
+import { storeForCall } from '../../shared/store/store.ts';
 import { objectLocation, readRequest } from '../../shared/wire/requestMessage.ts';
 import type { Ports } from '../ports.ts';
 import { type ExportRequest, exportEndpoint, exportRequest } from './contract.ts';
@@ -48,7 +49,8 @@ async function runExport(ports: ExportPorts, request: Request, authorise: () => 
   // The body may have taken its time, and the first bytes after it may be secrets.
   const { restriction } = await authorise();
   checkOrganisations(restriction, options.orgIds);
-  return await respond(ports, options, call.signal, resources);
+  const store = storeForCall(ports.store, { signal: call.signal });
+  return await respond({ ...ports, store }, options, call.signal, resources);
 }
 
 function snapshotExpires(lifetimeMs: number): IdentityError {

@@ -6,11 +6,13 @@ import { parseDuration } from '../../shared/duration.ts';
 import type { Route } from '../../shared/http/app.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
 import { receiveBody } from '../../shared/http/requestBody.ts';
+import { storeForCall } from '../../shared/store/store.ts';
 import { objectLocation } from '../../shared/wire/requestMessage.ts';
 import type { Ports } from '../ports.ts';
 import { type ImportResponse, importEndpoint } from './contract.ts';
 import { importOrganisations } from './operation.ts';
-import { importWithReport, type WholeReport } from './progress/wholeReport.ts';
+import { importWithReport, importWithReportBeside, reportBeside } from './progress/reportObject.ts';
+import type { WholeReport } from './progress/wholeReport.ts';
 import { findSource, readEnvelope } from './source/envelope.ts';
 
 type ImportPorts = Omit<Ports, 'maxResponseBytes'>;
@@ -28,7 +30,7 @@ export function routes(ports: ImportPorts): readonly Route[] {
       handler: async (context) => {
         const authorise = () => requireOwner(store, context.req.header('authorization'), 'import', now());
         await authorise();
-        return Response.json(await runImport(ports, context.req.raw, authorise));
+        return Response.json(await runImport(ports, context.req.raw, authorise, context.get('requestId')));
       },
     },
   ];
@@ -39,6 +41,7 @@ async function runImport(
   ports: ImportPorts,
   request: Request,
   authorise: () => Promise<Caller>,
+  requestId: string,
 ): Promise<ImportResponse> {
   using call = callSignal(request.signal, ports.maxTimeoutMs);
   using _watch = watchAuthorisation(authorise, call.end);
@@ -53,16 +56,19 @@ async function runImport(
     const report = reportGcs && objectLocation(reportGcs, 'report_gcs');
     const source = await findSource(envelope, body, ports.objectStorage, call.signal);
     const options = { withKeys, onConflict, dryRun, callerId };
+    const store = storeForCall(ports.store, { signal: call.signal, isBulk: true });
     const run = (whole?: WholeReport) =>
       importOrganisations(
-        ports.store,
+        store,
         source,
         whole === undefined ? options : { ...options, whole },
         uniqueStamp(ports.now()),
         call.signal,
       );
-    if (report === undefined) return await run();
-    return await importWithReport(ports.objectStorage, report, run, call.signal);
+    const { objectStorage } = ports;
+    if (report !== undefined) return await importWithReport(objectStorage, report, run, call.signal);
+    if (source.location === undefined || dryRun) return await run();
+    return await importWithReportBeside(objectStorage, reportBeside(source.location, requestId), run, call.signal);
   } finally {
     await body.close();
   }

@@ -107,8 +107,12 @@ export const importResponse = z
       idsOmitted: z.literal(true).optional().describe('Present where there were too many ids to list.'),
       errorsOmitted: omitted.describe('The number of further errors, which `errors` does not list.'),
       warningsOmitted: omitted.describe('The number of further warnings, which `warnings` does not list.'),
-      report: writtenObject.optional().describe('The object of `report_gcs`, which lists everything.'),
-      reportError: z.string().optional().describe('The reason why the object of `report_gcs` was not written.'),
+      report: writtenObject
+        .optional()
+        .describe(
+          'The object of `report_gcs`, which lists everything; or the object beside the source, which lists all errors and warnings.',
+        ),
+      reportError: z.string().optional().describe('The reason why the object for the report was not written.'),
     }),
   })
   .meta({ id: 'ImportReport' });

@@ -71,16 +71,9 @@ async function importInto(
   const { onConflict = 'report', dryRun = false, callerId } = options;
   const reservedNames = new ReservedNames(store);
   const own = callerId === undefined ? {} : { callerPath: documentPath(userKey(callerId)) };
-  const start: BatchContext = {
-    store,
-    base,
-    stamp,
-    onConflict,
-    reservedNames,
-    ...own,
-    batches: 0,
-    expectExisting: false,
-  };
+  const commitsInFlight = () => (dryRun ? undefined : base.commitsInFlight?.());
+  const shared = { store, base, stamp, onConflict, reservedNames, commitsInFlight, ...own };
+  const start: BatchContext = { ...shared, batches: 0, expectExisting: false };
   const report = new ImportReport(options.whole);
   let inspection: Inspection | undefined;
   try {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { databaseTooNew } from '../errors/errors.ts';
-import type { DocumentKey, Store } from './store.ts';
+import { type DocumentKey, type Store, storeForCall } from './store.ts';
 
 /**
  * The format of databases that this version writes. An embedded database has it in its file, one of Firestore in the
@@ -20,17 +20,22 @@ const CHECK_INTERVAL_MILLISECONDS = 60_000;
  * again each minute, because a newer version may migrate the database while this one runs.
  */
 export function guardFormat(store: Store): Store {
-  let checkedAt = Number.NEGATIVE_INFINITY;
+  return guard(store, { checkedAt: Number.NEGATIVE_INFINITY });
+}
+
+/** @param state shared by the store and the stores of its calls */
+function guard(store: Store, state: { checkedAt: number }): Store {
   const check = async () => {
-    if (performance.now() - checkedAt < CHECK_INTERVAL_MILLISECONDS) return;
+    if (performance.now() - state.checkedAt < CHECK_INTERVAL_MILLISECONDS) return;
     const [instance] = await store.getMany([instanceKey], ['body']);
     const { format } = formatSchema.parse(JSON.parse(instance?.body ?? '{}'));
     if (format > FORMAT) throw databaseTooNew(format, FORMAT);
-    checkedAt = performance.now();
+    state.checkedAt = performance.now();
   };
   // Reads run beside the check: their results are dropped if it fails.
   const beside = async <Result>(read: Promise<Result>): Promise<Result> => (await Promise.all([read, check()]))[0];
   return {
+    ...store,
     getMany: (keys, fields) => beside(store.getMany(keys, fields)),
     snapshot: () => beside(store.snapshot()),
     commit: async (writes) => {
@@ -42,6 +47,6 @@ export function guardFormat(store: Store): Store {
       return store.transaction(work);
     },
     close: () => store.close(),
-    ...(store.snapshotLifetimeMs === undefined ? {} : { snapshotLifetimeMs: store.snapshotLifetimeMs }),
+    forCall: (call) => guard(storeForCall(store, call), state),
   };
 }

@@ -1,5 +1,11 @@
 import { expect, it } from 'vitest';
-import type { ScanRange, Snapshot, Store, StoredDocument } from '../../shared/store/store.ts';
+import {
+  type ScanRange,
+  type Snapshot,
+  type Store,
+  type StoredDocument,
+  storeForCall,
+} from '../../shared/store/store.ts';
 import { comparable } from '../support/fixtures/comparable.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
 import { testInstance } from '../support/instances/testInstance.ts';
@@ -21,14 +27,15 @@ function observed(store: Store) {
       observation.ended = true;
     }
   }
-  const watched: Store = {
-    ...store,
+  const watch = (watched: Store): Store => ({
+    ...watched,
     snapshot: async () => {
-      const snapshot = await store.snapshot();
+      const snapshot = await watched.snapshot();
       return { ...snapshot, scan: (range) => scan(snapshot, range) };
     },
-  };
-  return { store: watched, scans };
+    forCall: (call) => watch(storeForCall(watched, call)),
+  });
+  return { store: watch(store), scans };
 }
 
 async function filled(kind: StoreKind, orgs: readonly object[]) {

@@ -1,9 +1,10 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { routes } from '../../functions/removeOtpEmail/app.ts';
 import { enableOtpEmail } from '../../shared/accounts/users.ts';
+import { deadlineExceeded } from '../../shared/errors/errors.ts';
 import { createApp } from '../../shared/http/app.ts';
 import { serve } from '../../shared/http/serve.ts';
-import { type Store, WriteConflictError } from '../../shared/store/store.ts';
+import { type Store, storeForCall, WriteConflictError } from '../../shared/store/store.ts';
 import { describeWithFirestore, firestoreEmulator } from '../support/emulators/withFirestore.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
 import { type CallFault, type GrpcProxy, startGrpcProxy } from '../support/http/grpcProxy.ts';
@@ -90,13 +91,28 @@ describeWithFirestore('a decision whose responses get lost', () => {
     expect(await readUser(direct, 'counter')).toMatchObject({ sequence: 2 });
   });
 
-  it('recognises its commit when the repeated one is aborted to the end', async () => {
+  it('recognises its commit when the repeated one is aborted again and again', async () => {
     const { direct, store, network } = await openBoth();
     await direct.commit([createUser('counter', { sequence: 1 })]);
+    vi.spyOn(Math, 'random').mockReturnValue(0.02);
+    onTestFinished(() => void vi.restoreAllMocks());
     const aborted = { method: 'Commit', isForwarded: false, status: 10 } as const;
     network.strike(lostCommit, ...Array.from({ length: 9 }, () => aborted));
     await increment(store);
     expect(network.isSpent()).toBe(true);
+    expect(await readUser(direct, 'counter')).toMatchObject({ sequence: 2 });
+  });
+
+  it('recognises its commit at the deadline, when the repeated one is still aborted', async () => {
+    const { direct, store, network } = await openBoth();
+    await direct.commit([createUser('counter', { sequence: 1 })]);
+    const aborted = { method: 'Commit', isForwarded: false, status: 10 } as const;
+    network.strike(lostCommit, ...Array.from({ length: 1_000 }, () => aborted));
+    const controller = new AbortController();
+    const incremented = increment(storeForCall(store, { signal: controller.signal }));
+    await vi.waitUntil(() => network.calls('Commit') > 3, { timeout: 30_000 });
+    controller.abort(deadlineExceeded());
+    await incremented;
     expect(await readUser(direct, 'counter')).toMatchObject({ sequence: 2 });
   });
 

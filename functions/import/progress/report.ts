@@ -121,7 +121,7 @@ export class ImportReport {
     const org = this.success.get(organisation);
     if (success === undefined || org === undefined) return;
     this.listed++;
-    if (this.listed > MAX_LISTED_IDS && this.whole === undefined) return;
+    if (this.listed > MAX_LISTED_IDS && this.whole?.withIds !== true) return;
     const entry = successEntry(record, success.entry);
     this.whole?.addId(organisation, success.field, entry);
     if (this.listed > MAX_LISTED_IDS) return;

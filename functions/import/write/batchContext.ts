@@ -32,6 +32,8 @@ export interface BatchContext {
   readonly stamp: string;
   readonly onConflict: OnConflict;
   readonly reservedNames: ReservedNames;
+  /** The number of commits that the database takes at once at present, if it tells. */
+  readonly commitsInFlight?: () => number | undefined;
   /** The path of the calling user's record. */
   readonly callerPath?: string;
   /** The number of batches so far. */

@@ -38,6 +38,17 @@ export async function writePhase(
   phase: Section['phase'],
   carried: ReadonlySet<Section>,
 ): Promise<void> {
+  const { progress, signal } = work;
+  try {
+    await writeRecords(work, phase, carried);
+  } finally {
+    // Also when a batch in flight has failed, because the database was unavailable at the deadline.
+    if (signal.aborted) await progress.save();
+  }
+  signal.throwIfAborted();
+}
+
+async function writeRecords(work: ImportWork, phase: Section['phase'], carried: ReadonlySet<Section>): Promise<void> {
   const { source, progress, signal } = work;
   const reader = new ExportFileReader((name) => {
     const section = findSection(name);
@@ -53,8 +64,6 @@ export async function writePhase(
     if (signal.aborted) break;
   }
   await writer.finish();
-  if (signal.aborted) await progress.save();
-  signal.throwIfAborted();
 }
 
 function createWriter({ context, report, progress, signal }: ImportWork, phase: Section['phase']): RecordWriter {

@@ -1,3 +1,4 @@
+import { untilAborted } from '../../async.ts';
 import { Backoff } from '../../retry.ts';
 import type { FieldName } from '../documentFields.ts';
 import type { IdRange, PartitionRange, ScanRange, StoredDocument } from '../store.ts';
@@ -39,12 +40,13 @@ export async function* scan(
   readTime: Timestamp,
 ): AsyncGenerator<readonly StoredDocument[]> {
   let resumeAt: Cursor | undefined;
-  const backoff = new Backoff(transientPolicy);
+  const { deadline } = connection;
+  const backoff = new Backoff(transientPolicy, deadline?.signal);
   for (;;) {
     let isIdle = false;
     try {
       const stream = read(connection, buildQuery(connection, range, resumeAt), readTime, batchSize(range));
-      for await (const messages of stream) {
+      for await (const messages of deadline === undefined ? stream : untilAborted(stream, deadline.cut)) {
         using _idle = timer(MAX_IDLE_MS, () => {
           isIdle = true;
           void stream.return(undefined);

@@ -76,14 +76,35 @@ export const faultTable = {
     outcome: noError,
   },
   unreachable: {
-    fault: 'all connections to the database are cut in the middle of an import, and new ones rejected until it fails',
+    fault:
+      'all connections to the database are cut in the middle of an import, and new ones rejected until its timeout',
     places: ['Firestore'],
-    outcome: converges,
+    outcome: `504 with the progress; ${converges}`,
   },
   'unreachable for a moment': {
     fault: 'all connections to the database are cut in the middle of an import, and new ones rejected for a moment',
     places: ['Firestore'],
     outcome: noError,
+  },
+  'throttled during an import': {
+    fault: 'the database rejects calls in the middle of an import with RESOURCE_EXHAUSTED, each some 20 times',
+    places: ['Firestore'],
+    outcome: noError,
+  },
+  'throttled during an export': {
+    fault: 'the database rejects all queries of an export with RESOURCE_EXHAUSTED, each some 20 times',
+    places: ['Firestore'],
+    outcome: 'the export is complete',
+  },
+  'throttled during a removal': {
+    fault: "the database rejects a removal's first call with RESOURCE_EXHAUSTED 20 times",
+    places: ['Firestore'],
+    outcome: '200; the factor is removed',
+  },
+  'throttled to the end': {
+    fault: 'the database rejects all calls with RESOURCE_EXHAUSTED from the middle of an import to its timeout',
+    places: ['Firestore'],
+    outcome: `504 with the progress; ${converges}`,
   },
   'upload is cut': {
     fault: 'the connection breaks at a random byte of an upload',
