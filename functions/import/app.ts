@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { type Caller, requireOwner } from '../../shared/auth/authorise.ts';
+import { checkOrganisations } from '../../shared/auth/tokenRestriction.ts';
 import { watchAuthorisation } from '../../shared/auth/watchAuthorisation.ts';
 import { parseDuration } from '../../shared/duration.ts';
 import type { Route } from '../../shared/http/app.ts';
@@ -49,13 +50,15 @@ async function runImport(
   const body = await receiveBody(request, { ...limits, adviceIfLarger: ADVICE_IF_LARGER, signal: call.signal });
   try {
     // The body may have taken its time.
-    const { userId: callerId } = await authorise();
+    const { userId: callerId, restriction } = await authorise();
     const envelope = await readEnvelope(body.open());
     const { timeout, withKeys, onConflict, dryRun, reportGcs } = envelope.request;
+    const { orgIds, excludedOrgIds, newOrgsOnly } = envelope.request;
+    checkOrganisations(restriction, orgIds);
     if (timeout !== undefined) call.limit(parseDuration(timeout, ports.maxTimeoutMs));
     const report = reportGcs && objectLocation(reportGcs, 'report_gcs');
     const source = await findSource(envelope, body, ports.objectStorage, call.signal);
-    const options = { withKeys, onConflict, dryRun, callerId };
+    const options = { orgIds, excludedOrgIds, newOrgsOnly, withKeys, onConflict, dryRun, callerId };
     const store = storeForCall(ports.store, { signal: call.signal, isBulk: true });
     const run = (whole?: WholeReport) =>
       importOrganisations(

@@ -19,6 +19,12 @@ const bucketSource = bucketRequest.optional().describe('The object that holds th
 
 const shape = {
   timeout: timeout.optional(),
+  orgIds: z.array(z.string()).default([]).describe('Organisations to import; an empty list imports all of the file.'),
+  excludedOrgIds: z.array(z.string()).default([]).describe('Organisations of the file to leave out.'),
+  newOrgsOnly: z
+    .boolean()
+    .default(false)
+    .describe('Whether an organisation that exists is an error (409), unless this very import created it.'),
   withKeys: z.boolean().default(false).describe('Whether to import machine and application keys.'),
   dryRun: z.boolean().default(false).describe('Whether to report the import’s outcome without writing.'),
   onConflict: z
@@ -38,7 +44,7 @@ const shape = {
 
 /**
  * The import request (specification 2.5) without inline export files. ZITADEL's unsupported sources are rejected;
- * `with_keys`, `dry_run`, `on_conflict` and `report_gcs` are additions.
+ * `org_ids`, `excluded_org_ids`, `new_orgs_only`, `with_keys`, `dry_run`, `on_conflict` and `report_gcs` are additions.
  */
 export const importRequest = requestMessage(shape);
 

@@ -59,6 +59,15 @@ export const tokenForOtherOrganisations = defineError({
   remedy: 'Set `org_ids`, or use a token that is valid for all organisations.',
 });
 
+export const organisationsExist = defineError({
+  code: 'ALREADY_EXISTS',
+  text: (orgIds: readonly string[]) =>
+    `new_orgs_only: ${orgIds.length} organisations of the file exist already: ${orgIds.slice(0, 10).join(', ')}${orgIds.length > 10 ? ', …' : ''}`,
+  example: [['310716089541007']],
+  when: 'An import with `new_orgs_only` has an organisation that exists, and that this very import has not created. Nothing was written, unless another request created the organisation at the same time.',
+  remedy: 'Leave the organisations out with `excluded_org_ids`, or import without `new_orgs_only`.',
+});
+
 export const operationDenied = defineError({
   code: 'PERMISSION_DENIED',
   id: 'AUTH-5mWD2',

@@ -110,7 +110,7 @@ export class ImportReport {
     };
   }
 
-  private addWarning(warning: ImportWarning): void {
+  addWarning(warning: ImportWarning): void {
     this.whole?.addWarning(warning);
     if (this.warnings.length < MAX_LISTED_ISSUES) this.warnings.push(warning);
     else this.warningsOmitted++;

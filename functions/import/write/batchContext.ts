@@ -54,6 +54,7 @@ export function isOfThisImport(context: BatchContext, { createdAt = '', changedA
   return createdAt.startsWith(prefix) || changedAt.startsWith(prefix);
 }
 
-function stampPrefix({ stamp }: BatchContext): string {
+/** Returns what the creation and change dates of this import's records start with. */
+export function stampPrefix({ stamp }: BatchContext): string {
   return stamp.replace(/Z$/, '');
 }

@@ -7,7 +7,7 @@ import { type OrganisationRecord, readRecord, serialise } from '../../../shared/
 import { planRecord } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue, Section } from '../../../shared/organisation/section.ts';
 import { findSection } from '../../../shared/organisation/sections.ts';
-import type { ExportFileSource } from '../inspect/inspection.ts';
+import type { ExportFileSource, Inspection } from '../inspect/inspection.ts';
 import { withAdditions } from '../inspect/organisationDraft.ts';
 import type { RepeatedRecords } from '../inspect/repeatedRecords.ts';
 import type { ImportProgress } from '../progress/importProgress.ts';
@@ -22,6 +22,8 @@ export interface ImportWork {
   readonly context: BatchContext;
   readonly source: ExportFileSource;
   readonly targets: Targets;
+  /** The positions of the file's entries among the imported organisations; undefined for those left out. */
+  readonly entries: Inspection['entries'];
   readonly repeated: Pick<RepeatedRecords, 'has'>;
   readonly report: ImportReport;
   readonly progress: ImportProgress;
@@ -87,6 +89,7 @@ function planItem(work: ImportWork, counter: PhaseCounter, item: ExportFileItem)
   const { targets, report } = work;
   const section = findSection(item.name);
   if (section === undefined || item.organisation === undefined) return [];
+  if (work.entries[item.organisation] === undefined) return [];
   const ordinal = counter.next++;
   const progress = work.progress.forPhase(counter.phase);
   if (progress.isDone(ordinal)) {
