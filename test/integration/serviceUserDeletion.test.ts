@@ -8,6 +8,7 @@ import { authenticate } from '../../shared/auth/authorise.ts';
 import { createApp } from '../../shared/http/app.ts';
 import { serve } from '../../shared/http/serve.ts';
 import type { Store } from '../../shared/store/store.ts';
+import { survived } from '../faults/support/survived.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
 import { type TestInstance, testInstance } from '../support/instances/testInstance.ts';
 import { readDatabase } from '../support/stores/database.ts';
@@ -16,6 +17,7 @@ import { interruptedStore, type Moment } from '../support/stores/interruptedStor
 import { violationsOf } from '../support/stores/invariants.ts';
 import { describeStores, openTestStore, type StoreKind } from '../support/stores/stores.ts';
 
+const ROUNDS = 10;
 const ROBOT = 'the-robot';
 const NOT_FOUND = { code: 'NOT_FOUND' };
 const robot = {
@@ -170,9 +172,9 @@ describeStores('a service user that is deleted', (kind) => {
     expect(count).toBeGreaterThan(5);
   });
 
-  it('leaves nothing when its deletion and gifts happen at once', { timeout: 120_000 }, async () => {
+  it('leaves nothing when its deletion and gifts happen at once', { timeout: 120_000 }, async (context) => {
     const { store, restore } = await filledInstance(kind);
-    for (let round = 0; round < 10; round++) {
+    for (let round = 0; round < ROUNDS; round++) {
       await restore();
       const giving = gifts.map(([, give]) => give(store).catch(ignored));
       await Promise.all([
@@ -182,6 +184,7 @@ describeStores('a service user that is deleted', (kind) => {
       ]);
       expect(await remainsOf(store)).toEqual([]);
     }
+    survived(context, 'user is deleted', kind.name, ROUNDS);
   });
 
   it('is blocked after the first step, and deleted by a repetition after an end at any', {

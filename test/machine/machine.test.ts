@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { it } from 'vitest';
 import { randomOf } from '../faults/support/random.ts';
+import { survived } from '../faults/support/survived.ts';
 import { repetitions } from '../support/repetitions.ts';
 import { readDatabase } from '../support/stores/database.ts';
 import { describeStores, type StoreKind } from '../support/stores/stores.ts';
@@ -15,13 +16,14 @@ const MAX_STEPS_OF_RUN = 100;
 const RUNS_AT_ONCE = 5;
 
 describeStores('a random state machine', (kind) => {
-  it(`holds in its database what the model does, after each of ${STEPS} steps`, async () => {
+  it(`holds in its database what the model does, after each of ${STEPS} steps`, async (context) => {
     const random = randomOf(`machine (${kind.name})`);
     let steps = 0;
     const property = fc.asyncProperty(commands, (run) => drive(kind, run, () => steps++));
     // Shrinking takes minutes. The failing step is printed with the database before it, which is small.
     const parameters = { numRuns: RUNS_AT_ONCE, endOnFailure: true };
     while (steps < STEPS) await fc.assert(property, { seed: Math.floor(random() * 2 ** 31), ...parameters });
+    survived(context, 'random steps', kind.name, steps);
   });
 });
 

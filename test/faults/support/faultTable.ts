@@ -147,6 +147,56 @@ export const faultTable = {
     places: stores,
     outcome: `${refused}; the response names the count or digest that differs`,
   },
+  'random steps': {
+    fault: 'random imports, removals, commands and exports; imports die, or their client disconnects, at any commit',
+    places: stores,
+    outcome: 'after each step the whole database is that of a model of the specification',
+  },
+  'response to a read is lost': {
+    fault: "the response to a decision's first read is lost, or the decision never ends",
+    places: ['Firestore'],
+    outcome: 'no lock is left, and others write at once',
+  },
+  'response to a commit is lost': {
+    fault: 'the response to a commit is lost, or is an error although the commit succeeded',
+    places: ['Firestore'],
+    outcome: 'the decision is made once, and reported as made',
+  },
+  'user is deleted': {
+    fault: 'a service user is deleted while it gets tokens, memberships, grants and keys',
+    places: stores,
+    outcome: 'nothing is left that refers to the user',
+  },
+  'older checkpoint': {
+    fault: 'an import meets the checkpoints of an older version',
+    places: stores,
+    outcome: 'they are neither used nor kept; every record is imported',
+  },
+  'repeated records': {
+    fault: 'a file has several records with one id, in one batch or in several',
+    places: stores,
+    outcome: 'the first stands, and the others are reported, however often the file is sent',
+  },
+  'exchanged names': {
+    fault: 'up to 1,000 records take the names of each other',
+    places: stores,
+    outcome: 'one import ends with all wanted names',
+  },
+  'disk is full': {
+    fault: 'the database file cannot grow any further',
+    places: ['SQLite'],
+    outcome: `500; ${converges}`,
+  },
+  'several processes': {
+    fault: 'three processes change one document of a database file at once, 100 times each',
+    places: ['SQLite'],
+    outcome: 'no change is lost',
+  },
+  'snapshot ends': {
+    fault: 'others write more while an export reads than the write-ahead log may hold',
+    places: ['SQLite'],
+    outcome: 'the export fails, never truncated unnoticed; the writes continue',
+  },
 } as const satisfies Record<string, FaultRow>;
 
 /** The name of a fault in the table. */
