@@ -1,6 +1,8 @@
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { importOrganisations } from '../../functions/import/operation.ts';
+import { routes } from '../../functions/removeOtpEmail/app.ts';
 import { deadlineExceeded } from '../../shared/errors/errors.ts';
+import { createApp } from '../../shared/http/app.ts';
 import { openFirestoreStore } from '../../shared/store/firestore/openFirestoreStore.ts';
 import { Ramp } from '../../shared/store/firestore/ramp.ts';
 import { type Store, storeForCall } from '../../shared/store/store.ts';
@@ -10,7 +12,7 @@ import { organisation, person } from '../support/fixtures/organisations.ts';
 import { type GrpcProxy, startGrpcProxy } from '../support/http/grpcProxy.ts';
 import { testInstance } from '../support/instances/testInstance.ts';
 import { createManualClock } from '../support/manualClock.ts';
-import { createUser } from '../support/stores/documents.ts';
+import { createUser, userKey } from '../support/stores/documents.ts';
 import { firestore, openTestStore } from '../support/stores/stores.ts';
 
 const people = (count: number) => Array.from({ length: count }, (_, index) => person(`P${index}`));
@@ -77,6 +79,24 @@ describeWithFirestore('a throttled database', () => {
     expect(await failed).toMatchObject({ code: 'DEADLINE_EXCEEDED' });
     const { summary } = await instance.import({ data_orgs: { orgs } });
     expect(summary).toMatchObject({ resumed: true, unchanged: { org: 1 } });
+  });
+
+  it('ends a removal as unavailable after 20 seconds', async () => {
+    const { direct, store, network } = await openBoth();
+    const { token } = await testInstance(direct);
+    const app = createApp({ routes: routes({ store, now: () => new Date() }) });
+    await store.getMany([userKey('ada')]);
+    network.throttle(Number.POSITIVE_INFINITY);
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const headers = { authorization: `Bearer ${token}` };
+    const responding = app.request('/v2/users/ada/otp_email', { method: 'DELETE', headers });
+    await vi.waitUntil(() => network.throttled() > 5, { timeout: 30_000, interval: 1 });
+    vi.advanceTimersByTime(15_000);
+    const attempts = network.throttled();
+    await vi.waitUntil(() => network.throttled() > attempts, { timeout: 30_000, interval: 1 });
+    vi.advanceTimersByTime(5_000);
+    expect((await responding).status).toBe(503);
   });
 
   it('ends an operation outside of a call as unavailable', async () => {

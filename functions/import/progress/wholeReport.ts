@@ -10,6 +10,8 @@ type Kind = 'error' | 'warning' | 'id';
 export interface WholeReportOptions {
   /** Whether it lists all ids; by default only as many as the response. */
   readonly withIds?: boolean;
+  /** The maximum size of all entries, above which further ones are counted only; unlimited by default. */
+  readonly maxBytes?: number;
 }
 
 /**
@@ -21,10 +23,14 @@ export class WholeReport implements Disposable {
   private readonly database = new DatabaseSync('');
   private readonly insert;
   private readonly organisations: { readonly index: number; readonly orgId: string }[] = [];
+  private readonly maxBytes: number;
+  private readonly omitted: Record<Kind, number> = { error: 0, warning: 0, id: 0 };
   private added = 0;
+  private bytes = 0;
 
-  constructor({ withIds = false }: WholeReportOptions = {}) {
+  constructor({ withIds = false, maxBytes = Number.POSITIVE_INFINITY }: WholeReportOptions = {}) {
     this.withIds = withIds;
+    this.maxBytes = maxBytes;
     this.database.exec(`PRAGMA journal_mode = OFF;
       CREATE TABLE entries (kind TEXT, organisation INTEGER, list TEXT, position INTEGER, json TEXT,
         PRIMARY KEY (kind, organisation, list, position)) STRICT, WITHOUT ROWID;
@@ -67,12 +73,20 @@ export class WholeReport implements Disposable {
   }
 
   private add(kind: Kind, organisation: number, list: string, entry: unknown): void {
-    this.insert.run(kind, organisation, list, this.added++, JSON.stringify(entry));
+    const json = JSON.stringify(entry);
+    this.bytes += Buffer.byteLength(json);
+    if (this.bytes > this.maxBytes) this.omitted[kind]++;
+    else this.insert.run(kind, organisation, list, this.added++, json);
   }
 
   private *texts({ success, summary }: ImportResponse): Generator<string> {
     const { warnings: _listed, errorsOmitted: _errors, warningsOmitted: _warnings, idsOmitted, ...rest } = summary;
-    const facts = this.withIds || idsOmitted === undefined ? rest : { ...rest, idsOmitted };
+    const facts = {
+      ...rest,
+      ...(this.withIds || idsOmitted === undefined ? {} : { idsOmitted }),
+      ...(this.omitted.error > 0 ? { errorsOmitted: this.omitted.error } : {}),
+      ...(this.omitted.warning > 0 ? { warningsOmitted: this.omitted.warning } : {}),
+    };
     yield '{"errors":[';
     yield* this.list('error', 0);
     yield '],"success":';
