@@ -29,6 +29,8 @@ export interface BatchContext {
   readonly stamp: string;
   readonly onConflict: OnConflict;
   readonly reservedNames: ReservedNames;
+  /** Whether claims of an older form count too, because the database is not upgraded yet. */
+  readonly olderClaims?: boolean;
   /** The path of the calling user's record. */
   readonly callerPath?: string;
   /** The number of batches so far. */
