@@ -57,6 +57,7 @@ export function guardFormat(store: Store): Store {
   };
   // Reads run beside the check: their results are dropped if it fails.
   const beside = async <Result>(read: Promise<Result>): Promise<Result> => (await Promise.all([read, check()]))[0];
+  const { lastingSnapshot } = store;
   return {
     getMany: (keys, fields) => beside(store.getMany(keys, fields)),
     snapshot: () => beside(store.snapshot()),
@@ -69,6 +70,7 @@ export function guardFormat(store: Store): Store {
       return store.transaction(work);
     },
     close: () => store.close(),
+    ...(lastingSnapshot && { lastingSnapshot: (signal) => beside(lastingSnapshot(signal)) }),
     ...(store.snapshotLifetimeMs === undefined ? {} : { snapshotLifetimeMs: store.snapshotLifetimeMs }),
   };
 }

@@ -9,6 +9,7 @@ const logged = capturedLog();
 
 class OpenMemoryStore extends MemoryStore implements Store {
   snapshot = (): Promise<never> => Promise.reject(new Error('no snapshot'));
+  lastingSnapshot = (): Promise<never> => new Promise(() => {});
   close = async () => {};
 }
 
@@ -27,6 +28,7 @@ const everyOperation: readonly (readonly [name: string, run: (store: Store) => P
   ['commit', (store) => store.commit([createUser('a')])],
   ['transaction', (store) => store.transaction(async ({ write }) => write([createUser('a')]))],
   ['snapshot', (store) => store.snapshot()],
+  ['lastingSnapshot', async (store) => await store.lastingSnapshot?.(new AbortController().signal)],
 ];
 
 describe('a guarded store', () => {
