@@ -134,6 +134,15 @@ export const commands: readonly Command[] = [
     load: async () => (await import('./commands/accounts.ts')).serviceUserDelete,
   },
   {
+    name: 'upgrade',
+    usage: '',
+    summary:
+      'migrate the database of an older version, while functions of this one serve it; repeat the command if it was interrupted',
+    options: {},
+    positionals: 0,
+    load: async () => (await import('./commands/upgrade.ts')).upgradeDatabase,
+  },
+  {
     name: 'backup',
     usage: 'FILE',
     summary: 'copy the database of a self-hosted instance, running or not, to a new file',

@@ -42,15 +42,22 @@ async function runExport(ports: ExportPorts, request: Request, authorise: () => 
   resources.use(watchAuthorisation(authorise, call.end));
   const options = readExportRequest(await readJsonBody(request, MAX_REQUEST_BYTES, call.signal));
   if (options.timeout !== undefined) {
-    const timeoutMs = parseDuration(options.timeout, ports.maxTimeoutMs);
-    if (timeoutMs > snapshotLifetimeMs) throw snapshotExpires(snapshotLifetimeMs);
-    call.limit(timeoutMs);
+    call.limit(parseDuration(options.timeout, ports.maxTimeoutMs));
   }
   // The body may have taken its time, and the first bytes after it may be secrets.
   const { restriction } = await authorise();
   checkOrganisations(restriction, options.orgIds);
   const store = storeForCall(ports.store, { signal: call.signal });
   return await respond({ ...ports, store }, options, call.signal, resources);
+}
+
+/** Opens a snapshot that can be read until the export's timeout. */
+async function openSnapshot({ store, maxTimeoutMs }: ExportPorts, { timeout }: ExportRequest, signal: AbortSignal) {
+  const { snapshotLifetimeMs = Number.POSITIVE_INFINITY } = store;
+  if (timeout === undefined || parseDuration(timeout, maxTimeoutMs) <= snapshotLifetimeMs) return store.snapshot();
+  const snapshot = await store.lastingSnapshot?.(signal);
+  if (snapshot === undefined) throw snapshotExpires(snapshotLifetimeMs);
+  return snapshot;
 }
 
 function snapshotExpires(lifetimeMs: number): IdentityError {
@@ -79,7 +86,7 @@ async function respond(
 ): Promise<Response> {
   const location = request.gcsOutput && objectLocation(request.gcsOutput, 'gcs_output');
   await using asyncResources = new AsyncDisposableStack();
-  const snapshot = asyncResources.use(await ports.store.snapshot());
+  const snapshot = asyncResources.use(await openSnapshot(ports, request, signal));
   const instance = await instanceName(snapshot);
   const startExport = () => exportOrganisations(snapshot, request, instance, signal);
   let written: WrittenObject | undefined;

@@ -3,6 +3,7 @@ import { deadlineExceeded } from '../../shared/errors/errors.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { phases, type Section } from '../../shared/organisation/section.ts';
 import { claimsLoginNames, organisationSection, sections } from '../../shared/organisation/sections.ts';
+import { isOutdated, readInstanceFormat } from '../../shared/store/format.ts';
 import { openOverlay } from '../../shared/store/overlay.ts';
 import { type Collection, type DocumentStore, documentPath, type Store } from '../../shared/store/store.ts';
 import type { ImportResponse, OnConflict } from './contract.ts';
@@ -78,8 +79,9 @@ async function importInto(
   const { onConflict = 'report', dryRun = false, callerId } = options;
   const reservedNames = new ReservedNames(store);
   const own = callerId === undefined ? {} : { callerPath: documentPath(userKey(callerId)) };
+  const olderClaims = isOutdated(await readInstanceFormat(store));
   const commitsInFlight = () => (dryRun ? undefined : base.commitsInFlight?.());
-  const shared = { store, base, stamp, onConflict, reservedNames, commitsInFlight, ...own };
+  const shared = { store, base, stamp, onConflict, reservedNames, olderClaims, commitsInFlight, ...own };
   const start: BatchContext = { ...shared, batches: 0, expectExisting: false };
   const report = new ImportReport(options.whole);
   let inspection: Inspection | undefined;

@@ -32,7 +32,12 @@ export function createServiceUser(store: Store, name: string, orgId: string | un
     await holdOrganisation(transaction, owner);
     const byDomain = await claimLoginNames(transaction, owner);
     const writes = serviceUserWrites(userId, owner, name, now, byDomain);
-    if (await hasTakenName(transaction, writes)) throw userNameTaken(name);
+    const older = claimKeys(serviceUserWrites(userId, owner, name, now, !byDomain));
+    const isTaken = (await readHolders(transaction, claimKeys(writes))).length > 0;
+    // Until an upgrade has finished, the organisation's users may hold their names in the other scope.
+    if (isTaken || (await readHolders(transaction, older)).some(({ orgId }) => orgId === owner))
+      throw userNameTaken(name);
+    transaction.hold(older);
     transaction.write(writes);
     return userId;
   });
@@ -46,10 +51,12 @@ async function claimLoginNames(transaction: Transaction, orgId: string): Promise
   return scope === 'organisation';
 }
 
-async function hasTakenName(transaction: Transaction, writes: readonly Write[]): Promise<boolean> {
-  const claims = writes.map(({ key }) => key).filter(({ collection }) => collection === 'claims');
-  const holders = await transaction.getMany(claims, ['ownerId']);
-  return holders.some((holder) => holder !== undefined);
+function claimKeys(writes: readonly Write[]): DocumentKey[] {
+  return writes.map(({ key }) => key).filter(({ collection }) => collection === 'claims');
+}
+
+async function readHolders(transaction: Transaction, claims: readonly DocumentKey[]): Promise<StoredDocument[]> {
+  return (await transaction.getMany(claims, ['orgId', 'ownerId'])).flatMap((holder) => holder ?? []);
 }
 
 /** The size of a batch of deletions. A batch reads the bodies of what it deletes. */

@@ -137,6 +137,13 @@ export interface Store extends DocumentStore {
   readonly snapshotLifetimeMs?: number;
   /** Opens a snapshot of the present state; later writes do not change it. */
   snapshot(): Promise<Snapshot>;
+  /**
+   * Opens a snapshot that can be read for longer than `snapshotLifetimeMs`. It has everything that was committed before
+   * the call. May take a minute.
+   * @returns undefined if the database does not support it
+   * @throws the signal's reason
+   */
+  lastingSnapshot?(signal: AbortSignal): Promise<Snapshot | undefined>;
   /** Returns the same database for one call, if the database can be throttled or unreachable; see `storeForCall`. */
   forCall?(call: StoreCall): Store;
   /** The number of bulk commits that the database takes at once at present; undefined for one that takes them in turn. */

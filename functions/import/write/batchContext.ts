@@ -34,6 +34,8 @@ export interface BatchContext {
   readonly reservedNames: ReservedNames;
   /** The number of commits that the database takes at once at present, if it tells. */
   readonly commitsInFlight?: () => number | undefined;
+  /** Whether claims of an older form count too, because the database is not upgraded yet. */
+  readonly olderClaims?: boolean;
   /** The path of the calling user's record. */
   readonly callerPath?: string;
   /** The number of batches so far. */

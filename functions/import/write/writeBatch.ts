@@ -5,6 +5,7 @@ import { type BatchContext, isOfThisImport, nextStamp, type Outcome } from './ba
 import { BatchComparison, comparedFields } from './comparison.ts';
 import { decideBatch } from './decision.ts';
 import { GuardedStore, ReferenceDeletedError } from './guardedStore.ts';
+import { mayHaveOlderClaim } from './olderClaims.ts';
 import { checkReferences, type Rejection } from './references.ts';
 import { findWithdrawals, warnOfWithdrawals, withdraw } from './withdrawals.ts';
 
@@ -42,7 +43,9 @@ async function attemptBatch(
   const stamp = nextStamp(context);
   const records = await withHashedPasswords(undecided());
   const reserved = new Map(reserving);
-  const mustDecide = conflicting || undecided().some((plan) => reserved.has(plan));
+  const mustRead = (plan: RecordPlan) =>
+    reserved.has(plan) || (context.olderClaims === true && mayHaveOlderClaim(plan));
+  const mustDecide = conflicting || undecided().some(mustRead);
   if (mustDecide || !(await tryCreate(store, [...records.values()], stamp))) {
     if (!readsFirst) await comparePasswords(context.store, undecided(), comparison);
     for (const [plan, outcome] of await decideBatch({ ...context, store }, { records, reserved, comparison }, stamp))

@@ -1,20 +1,15 @@
-import { documentId, type Snapshot, type Store } from '../store.ts';
+import type { Store } from '../store.ts';
 import { createTransact } from '../transaction.ts';
 import { createDeadline } from './call.ts';
 import { commit } from './commit.ts';
 import { CommitLimiter } from './commitLimiter.ts';
-import {
-  type BulkPace,
-  connect,
-  type DatabaseAddress,
-  type FirestoreConnection,
-  type Timestamp,
-} from './connection.ts';
+import { type BulkPace, connect, type DatabaseAddress, type FirestoreConnection } from './connection.ts';
+import { openLastingSnapshot } from './lastingSnapshot.ts';
 import { Ramp } from './ramp.ts';
 import { readMany } from './readMany.ts';
-import { scan } from './scan.ts';
+import { openSnapshot } from './snapshot.ts';
 
-// Without point-in-time recovery, Cloud Firestore reads any moment of the last hour.
+// Cloud Firestore reads any moment of the last hour.
 const SNAPSHOT_LIFETIME_MS = 3_600_000;
 
 /**
@@ -43,6 +38,7 @@ function createStore(connection: FirestoreConnection, bulkPace: BulkPace): Store
     getMany: async (keys, fields) => (await readMany(connection, keys, fields)).documents,
     snapshotLifetimeMs: SNAPSHOT_LIFETIME_MS,
     snapshot: () => openSnapshot(connection),
+    lastingSnapshot: (signal) => openLastingSnapshot(connection, signal),
     forCall: ({ signal, isBulk }) => {
       const called = { ...connection, deadline: createDeadline(signal), ...(isBulk ? { pace: bulkPace } : {}) };
       return createStore(called, bulkPace);
@@ -50,22 +46,4 @@ function createStore(connection: FirestoreConnection, bulkPace: BulkPace): Store
     commitsInFlight: () => bulkPace.limiter.allowed,
     close: () => connection.client.close(),
   };
-}
-
-// Every response carries its read time; reading a document that never exists is the cheapest way to get one.
-const probe = { collection: 'instance', id: documentId('read time') } as const;
-
-async function openSnapshot(connection: FirestoreConnection): Promise<Snapshot> {
-  const { readTime } = await readMany(connection, [probe], []);
-  if (readTime === undefined) throw new Error('the database did not tell the time of a read');
-  return {
-    readTime: toDate(readTime),
-    getMany: async (keys, fields) => (await readMany(connection, keys, fields, { readTime })).documents,
-    scan: (range) => scan(connection, range, readTime),
-    [Symbol.asyncDispose]: async () => {},
-  };
-}
-
-function toDate({ seconds, nanos }: Timestamp): Date {
-  return new Date(Number(seconds) * 1_000 + Math.floor((nanos ?? 0) / 1_000_000));
 }
