@@ -4,22 +4,25 @@ import type { Route } from '../../shared/http/app.ts';
 import { rpcRoutes } from '../../shared/rpc/rpcRoute.ts';
 import { type Store, storeForCall } from '../../shared/store/store.ts';
 import type { Ports } from '../ports.ts';
-import { generations, removeOtpEmailRequest } from './contract.ts';
+import { lists, readMethodsRequest } from './authenticationMethods/contract.ts';
+import { readDomainQuery } from './authenticationMethods/domainQuery.ts';
+import { listAuthenticationMethodTypes } from './authenticationMethods/operation.ts';
+import { removals, removeOtpEmailRequest } from './contract.ts';
 import { removeOtpEmail } from './operation.ts';
 
 const serviceV2 = () => import('@zitadel/proto/zitadel/user/v2/user_service_pb.js');
 const serviceV2Beta = () => import('@zitadel/proto/zitadel/user/v2beta/user_service_pb.js');
 
-const descriptors = {
-  v2: async () => (await serviceV2()).UserService.method.removeOTPEmail,
-  v2beta: async () => (await serviceV2Beta()).UserService.method.removeOTPEmail,
+const methods = {
+  v2: async () => (await serviceV2()).UserService.method,
+  v2beta: async () => (await serviceV2Beta()).UserService.method,
 };
 
-/** Five seconds later, the last attempt is over; the platform ends a removal after 30 seconds. */
+/** Five seconds later, the last attempt is over; the platform ends a call of this function after 30 seconds. */
 const RETRY_MS = 20_000;
 
-/** One removal: its caller, and the store with the removal's deadline. */
-interface Removal {
+/** One call: its caller, and the store with the call's deadline. */
+interface Call {
   readonly store: Store;
   readonly caller: Caller;
 }
@@ -31,28 +34,47 @@ function deadline(): AbortSignal {
 }
 
 /**
- * Returns the routes of the removal: `DELETE /v2/users/{userId}/otp_email` (specification 4.1) and
- * `UserService/RemoveOTPEmail` over gRPC, gRPC-Web and Connect.
+ * Returns the routes of the removal, `DELETE /v2/users/{userId}/otp_email` (specification 4.1), and of the list that shows
+ * its effect, `GET /v2/users/{userId}/authentication_methods` (specification 4.5). Both are served over gRPC, gRPC-Web and
+ * Connect too.
  */
 export function routes({ store, now }: Pick<Ports, 'store' | 'now'>): readonly Route[] {
-  return (['v2', 'v2beta'] as const).flatMap((generation) =>
-    rpcRoutes(
+  const authenticateCaller = async (authorization: string | undefined): Promise<Call> => {
+    // Thousands of timers would wait in vain for an embedded database, which is never unreachable.
+    const called = store.forCall === undefined ? store : storeForCall(store, { signal: deadline() });
+    return { store: called, caller: await authenticate(called, authorization, 'otp-email', now()) };
+  };
+  return (['v2', 'v2beta'] as const).flatMap((generation) => [
+    ...rpcRoutes(
       {
-        path: generations[generation].rpcPath,
-        method: descriptors[generation],
-        authenticate: async (authorization): Promise<Removal> => {
-          const called = storeForCall(store, { signal: deadline() });
-          return { store: called, caller: await authenticate(called, authorization, 'otp-email', now()) };
-        },
-        call: async (removal, request) => {
+        path: removals[generation].rpcPath,
+        method: async () => (await methods[generation]()).removeOTPEmail,
+        authenticate: authenticateCaller,
+        call: async (call, request) => {
           const { userId } = removeOtpEmailRequest.parse(request);
-          return { details: { ...(await removeOtpEmail(removal.store, removal.caller, userId, now())) } };
+          return { details: { ...(await removeOtpEmail(call.store, call.caller, userId, now())) } };
         },
       },
       {
-        endpoint: generations[generation].endpoint,
+        endpoint: removals[generation].endpoint,
         toRequest: (context) => ({ userId: context.req.param('userId') ?? '' }),
       },
     ),
-  );
+    ...rpcRoutes(
+      {
+        path: lists[generation].rpcPath,
+        method: async () => (await methods[generation]()).listAuthenticationMethodTypes,
+        authenticate: authenticateCaller,
+        call: (call, request) =>
+          listAuthenticationMethodTypes(call.store, call.caller, readMethodsRequest(request), now()),
+      },
+      {
+        endpoint: lists[generation].endpoint,
+        toRequest: (context) => {
+          const domainQuery = generation === 'v2' ? readDomainQuery(context.req.queries()) : undefined;
+          return { userId: context.req.param('userId') ?? '', ...(domainQuery === undefined ? {} : { domainQuery }) };
+        },
+      },
+    ),
+  ]);
 }

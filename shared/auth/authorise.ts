@@ -70,6 +70,7 @@ export async function authenticate(
 /** The error for a missing permission. */
 const deniedErrors: Readonly<Record<Permission, () => IdentityError>> = {
   'iam.write': operationDenied,
+  'user.read': userDenied,
   'user.write': userDenied,
 };
 
@@ -114,16 +115,20 @@ export async function requireOwner(
  * A permission. Export and import both require `iam.write`, because the interface requires an IAM_OWNER for both
  * (specification 5.2). ZITADEL's export requires only `iam.read`, although it returns credentials.
  */
-export type Permission = 'iam.write' | 'user.write';
+export type Permission = 'iam.write' | 'user.read' | 'user.write';
 
 /** The permissions of each role, as in ZITADEL's defaults (zitadel 7.2). Other roles are stored but grant none. */
 const roles: ReadonlyMap<string, readonly Permission[]> = new Map([
-  ['IAM_OWNER', ['iam.write', 'user.write']],
-  ['IAM_ORG_MANAGER', ['user.write']],
-  ['IAM_USER_MANAGER', ['user.write']],
-  ['IAM_LOGIN_CLIENT', ['user.write']],
-  ['ORG_OWNER', ['user.write']],
-  ['ORG_USER_MANAGER', ['user.write']],
+  ['IAM_OWNER', ['iam.write', 'user.read', 'user.write']],
+  ['IAM_OWNER_VIEWER', ['user.read']],
+  ['IAM_ORG_MANAGER', ['user.read', 'user.write']],
+  ['IAM_USER_MANAGER', ['user.read', 'user.write']],
+  ['IAM_LOGIN_CLIENT', ['user.read', 'user.write']],
+  ['ORG_OWNER', ['user.read', 'user.write']],
+  ['ORG_USER_MANAGER', ['user.read', 'user.write']],
+  ['ORG_OWNER_VIEWER', ['user.read']],
+  ['ORG_USER_PERMISSION_EDITOR', ['user.read']],
+  ['ORG_PROJECT_PERMISSION_EDITOR', ['user.read']],
 ]);
 
 /** Whether a role applies to the instance; all other roles apply to an organisation. */

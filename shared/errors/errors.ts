@@ -81,8 +81,9 @@ export const userDenied = defineError({
   code: 'PERMISSION_DENIED',
   id: 'AUTH-AWfge',
   text: 'No matching permissions found',
-  when: 'The caller may not change this user, or there is no such user and the caller may not change any.',
-  remedy: "Use the user's own token, or one with `user.write` on the user's organisation, such as an ORG_OWNER's.",
+  when: 'The caller may not read or change this user, or there is no such user and the caller may not read or change any.',
+  remedy:
+    "Use the user's own token, or one with `user.read` or `user.write` on the user's organisation, such as an ORG_OWNER's.",
 });
 
 export const userNotFound = defineError({
@@ -101,11 +102,21 @@ export const otpEmailNotSet = defineError({
   remedy: 'None needed. A repeated removal gets this error.',
 });
 
+const LENGTH = 'value length must be between 1 and 200 runes, inclusive';
+
 export const userIdLength = defineError({
   code: 'INVALID_ARGUMENT',
-  text: 'invalid RemoveOTPEmailRequest.UserId: value length must be between 1 and 200 runes, inclusive',
+  text: (message: string) => `invalid ${message}.UserId: ${LENGTH}`,
+  example: ['RemoveOTPEmailRequest'],
   when: 'The user id is empty, or longer than 200 characters.',
   remedy: 'Check the id in the path.',
+});
+
+export const domainLength = defineError({
+  code: 'INVALID_ARGUMENT',
+  text: `invalid ListAuthenticationMethodTypesRequest.DomainQuery: embedded message failed validation | caused by: invalid DomainQuery.Domain: ${LENGTH}`,
+  when: 'The list of authentication methods has `domainQuery` without a domain, or with one of more than 200 characters.',
+  remedy: 'Set `domainQuery.domain`, or omit `domainQuery`.',
 });
 
 /** An invalid part of a request: its path and the problem. */

@@ -75,6 +75,6 @@ function guard(store: Store, state: { checkedAt: number; hasWarned: boolean }): 
     },
     close: () => store.close(),
     ...(lastingSnapshot && { lastingSnapshot: (signal) => beside(lastingSnapshot(signal)) }),
-    forCall: (call) => guard(storeForCall(store, call), state),
+    ...(store.forCall && { forCall: (call) => guard(storeForCall(store, call), state) }),
   };
 }
