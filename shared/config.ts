@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { parseGoDuration } from './duration.ts';
 import { type LogLevel, logLevels } from './log.ts';
+import { bcryptCosts, type PasswordHashing, passwordAlgorithms } from './passwordHashing.ts';
 import type { StoreLocation } from './store/openStore.ts';
 
 /** The validated configuration. Sizes are bytes, times milliseconds; an undefined limit means unlimited. */
@@ -13,6 +14,7 @@ export interface Config {
   readonly maxTimeoutMs: number;
   readonly shutdownMs: number;
   readonly logLevel: LogLevel;
+  readonly passwordHashing: PasswordHashing;
   /** Whether `/openapi.json` of one function describes all functions of the instance. */
   readonly describesInstance: boolean;
 }
@@ -38,6 +40,15 @@ const duration = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
+const { min, max } = bcryptCosts;
+const bcryptCost = z
+  .string()
+  .refine(
+    (text) => /^\d\d$/.test(text) && Number(text) >= min && Number(text) <= max,
+    `must be a number from ${min} to ${max}`,
+  )
+  .transform(Number);
+
 const origins = z.string().transform((text, context) => {
   const list = text.split(',').map((origin) => origin.trim());
   if (list.every((origin) => /^https?:/.test(origin) && URL.parse(origin)?.origin === origin)) return list;
@@ -46,6 +57,7 @@ const origins = z.string().transform((text, context) => {
 });
 
 const environment = z.object({
+  BCRYPT_COST: bcryptCost.default(bcryptCosts.default),
   CORS_ORIGINS: origins.default([]),
   DATA_DIR: z.string().optional(),
   FIRESTORE_DATABASE: z.string().default('(default)'),
@@ -57,6 +69,7 @@ const environment = z.object({
   MAX_RESPONSE_BYTES: bytes.optional(),
   MAX_TIMEOUT: duration.default(3_600_000),
   OPENAPI_SCOPE: z.enum(['function', 'instance'], 'must be function or instance').default('function'),
+  PASSWORD_HASH: z.enum(passwordAlgorithms, `must be ${passwordAlgorithms.join(' or ')}`).default('bcrypt'),
   SHUTDOWN_SECONDS: seconds.default(10_000),
 });
 
@@ -92,6 +105,14 @@ const descriptions: Record<keyof Environment, [meaning: string, fallback: string
     'scope of /openapi.json of the export function: its own operation (function), or all of them (instance)',
     'function',
   ],
+  PASSWORD_HASH: [
+    'hash of clear passwords in imports: bcrypt, which every ZITADEL verifies, or argon2id, which a ZITADEL verifies only if its configuration enables it',
+    'bcrypt',
+  ],
+  BCRYPT_COST: [
+    `cost of bcrypt, from ${min} to ${max}; each step doubles the time, which is a quarter of a second of a core at 12`,
+    String(bcryptCosts.default),
+  ],
   SHUTDOWN_SECONDS: ['seconds that running requests get to finish after SIGTERM', '10'],
 };
 
@@ -123,6 +144,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     maxTimeoutMs: data.MAX_TIMEOUT,
     shutdownMs: data.SHUTDOWN_SECONDS,
     logLevel: data.LOG_LEVEL,
+    passwordHashing:
+      data.PASSWORD_HASH === 'bcrypt' ? { algorithm: 'bcrypt', cost: data.BCRYPT_COST } : { algorithm: 'argon2id' },
     describesInstance: data.OPENAPI_SCOPE === 'instance',
   };
 }

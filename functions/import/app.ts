@@ -42,7 +42,7 @@ async function runImport(ports: ImportPorts, request: Request, callerId: string)
     if (timeout !== undefined) call.limit(parseDuration(timeout, ports.maxTimeoutMs));
     const report = reportGcs && objectLocation(reportGcs, 'report_gcs');
     const source = await findSource(envelope, body, ports.objectStorage, call.signal);
-    const options = { withKeys, onConflict, dryRun, callerId };
+    const options = { withKeys, onConflict, dryRun, callerId, passwordHashing: ports.passwordHashing };
     const run = (whole?: WholeReport) =>
       importOrganisations(
         ports.store,

@@ -3,6 +3,7 @@ import { deadlineExceeded } from '../../shared/errors/errors.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { phases, type Section } from '../../shared/organisation/section.ts';
 import { claimsLoginNames, organisationSection, sections } from '../../shared/organisation/sections.ts';
+import { defaultPasswordHashing, type PasswordHashing } from '../../shared/passwordHashing.ts';
 import { openOverlay } from '../../shared/store/overlay.ts';
 import { type Collection, type DocumentStore, documentPath, type Store } from '../../shared/store/store.ts';
 import type { ImportResponse, OnConflict } from './contract.ts';
@@ -27,6 +28,8 @@ export interface ImportOptions {
   readonly dryRun?: boolean;
   /** The id of the calling user, whom the import must not lock out. */
   readonly callerId?: string;
+  /** How clear passwords are hashed; by default as every ZITADEL can verify. */
+  readonly passwordHashing?: PasswordHashing | undefined;
   /** Takes all errors, warnings and ids, without the limits of the response. */
   readonly whole?: WholeReport;
 }
@@ -68,10 +71,11 @@ async function importInto(
   signal: AbortSignal,
   deleteExpired?: () => Promise<void>,
 ): Promise<ImportResponse> {
-  const { onConflict = 'report', dryRun = false, callerId } = options;
+  const { onConflict = 'report', dryRun = false, callerId, passwordHashing = defaultPasswordHashing } = options;
   const reservedNames = new ReservedNames(store);
   const own = callerId === undefined ? {} : { callerPath: documentPath(userKey(callerId)) };
-  const start: BatchContext = { store, stamp, onConflict, reservedNames, ...own, batches: 0, expectExisting: false };
+  const settings = { store, stamp, onConflict, reservedNames, passwordHashing, signal, ...own };
+  const start: BatchContext = { ...settings, batches: 0, expectExisting: false };
   const report = new ImportReport(options.whole);
   let inspection: Inspection | undefined;
   try {

@@ -9,7 +9,7 @@ const setByThePlatform = ['K_SERVICE'];
 /** What is for self-hosted instances, or has a better name in the cloud. */
 const notInTheCloud = ['DATA_DIR', 'GOOGLE_CLOUD_PROJECT'];
 /** What has the right default in the cloud. */
-const leftToDefaults = ['MAX_REQUEST_BYTES', 'MAX_RESPONSE_BYTES'];
+const leftToDefaults = ['BCRYPT_COST', 'MAX_REQUEST_BYTES', 'MAX_RESPONSE_BYTES', 'PASSWORD_HASH'];
 
 const applied: Readonly<Record<string, string>> = {
   '${var.project_id}': 'acme-identity',
@@ -38,6 +38,7 @@ describe('the environment that Terraform gives the functions', () => {
       maxTimeoutMs: 3_540_000,
       shutdownMs: 9_000,
       describesInstance: true,
+      passwordHashing: { algorithm: 'bcrypt', cost: 12 },
     });
   });
 

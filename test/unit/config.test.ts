@@ -12,6 +12,7 @@ describe('readConfig', () => {
       shutdownMs: 10_000,
       describesInstance: false,
       logLevel: 'info',
+      passwordHashing: { algorithm: 'bcrypt', cost: 12 },
     });
   });
 
@@ -32,6 +33,7 @@ describe('readConfig', () => {
       LOG_LEVEL: 'silent',
       CORS_ORIGINS: 'https://a.example, http://localhost:3000',
       OPENAPI_SCOPE: 'instance',
+      BCRYPT_COST: '14',
     });
     expect(config).toEqual({
       storeLocation: { kind: 'firestore', projectId: 'acme', databaseId: 'eu' },
@@ -42,6 +44,7 @@ describe('readConfig', () => {
       shutdownMs: 0,
       describesInstance: true,
       logLevel: 'silent',
+      passwordHashing: { algorithm: 'bcrypt', cost: 14 },
     });
   });
 
@@ -75,6 +78,8 @@ describe('readConfig', () => {
       SHUTDOWN_SECONDS: '-1',
       LOG_LEVEL: 'loud',
       CORS_ORIGINS: '*',
+      PASSWORD_HASH: 'md5',
+      BCRYPT_COST: '9',
     };
     expect(() => readConfig(env)).toThrow(ConfigError);
     for (const name of [...Object.keys(env), 'DATA_DIR']) expect(() => readConfig(env)).toThrow(`${name} `);
@@ -95,7 +100,17 @@ describe('readConfig', () => {
     expect(() => readConfig({ DATA_DIR: '/data', LOG_LEVEL: 'hunter2' })).not.toThrow('hunter2');
   });
 
-  it.each(['FIRESTORE_DATABASE', 'LOG_LEVEL', 'MAX_TIMEOUT', 'SHUTDOWN_SECONDS'])(
+  it.each(['9', '17', '1e1', '012', ' 12', 'twelve'])('takes no %j for the cost of bcrypt', (cost) => {
+    const message = 'BCRYPT_COST must be a number from 10 to 16';
+    expect(() => readConfig({ DATA_DIR: '/data', BCRYPT_COST: cost })).toThrow(message);
+  });
+
+  it('takes argon2id, which has no cost', () => {
+    const { passwordHashing } = readConfig({ DATA_DIR: '/data', PASSWORD_HASH: 'argon2id', BCRYPT_COST: '14' });
+    expect(passwordHashing).toEqual({ algorithm: 'argon2id' });
+  });
+
+  it.each(['BCRYPT_COST', 'FIRESTORE_DATABASE', 'LOG_LEVEL', 'MAX_TIMEOUT', 'PASSWORD_HASH', 'SHUTDOWN_SECONDS'])(
     'has the default for %s that the table of variables says',
     (name) => {
       const variable = configVariables.find((one) => one.name === name);

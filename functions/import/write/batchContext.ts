@@ -1,5 +1,6 @@
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/section.ts';
+import type { PasswordHashing } from '../../../shared/passwordHashing.ts';
 import type { DocumentStore, StoredDocument } from '../../../shared/store/store.ts';
 import type { OnConflict } from '../contract.ts';
 import type { ReservedNames } from './references.ts';
@@ -29,6 +30,9 @@ export interface BatchContext {
   readonly stamp: string;
   readonly onConflict: OnConflict;
   readonly reservedNames: ReservedNames;
+  readonly passwordHashing: PasswordHashing;
+  /** Stops the import; derivations of passwords end at once. */
+  readonly signal: AbortSignal;
   /** The path of the calling user's record. */
   readonly callerPath?: string;
   /** The number of batches so far. */
