@@ -58,7 +58,9 @@ async function runImport(
     if (timeout !== undefined) call.limit(parseDuration(timeout, ports.maxTimeoutMs));
     const report = reportGcs && objectLocation(reportGcs, 'report_gcs');
     const source = await findSource(envelope, body, ports.objectStorage, call.signal);
-    const options = { orgIds, excludedOrgIds, newOrgsOnly, withKeys, onConflict, dryRun, callerId };
+    const { passwordHashing } = ports;
+    const selection = { orgIds, excludedOrgIds, newOrgsOnly };
+    const options = { ...selection, withKeys, onConflict, dryRun, callerId, passwordHashing };
     const store = storeForCall(ports.store, { signal: call.signal, isBulk: true });
     const run = (whole?: WholeReport) =>
       importOrganisations(

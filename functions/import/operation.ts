@@ -3,6 +3,7 @@ import { deadlineExceeded } from '../../shared/errors/errors.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { phases, type Section } from '../../shared/organisation/section.ts';
 import { claimsLoginNames, organisationSection, sections } from '../../shared/organisation/sections.ts';
+import { defaultPasswordHashing, type PasswordHashing } from '../../shared/passwordHashing.ts';
 import { isOutdated, readInstanceFormat } from '../../shared/store/format.ts';
 import { openOverlay } from '../../shared/store/overlay.ts';
 import { type Collection, type DocumentStore, documentPath, type Store } from '../../shared/store/store.ts';
@@ -35,6 +36,8 @@ export interface ImportOptions {
   readonly dryRun?: boolean;
   /** The id of the calling user, whom the import must not lock out. */
   readonly callerId?: string;
+  /** How clear passwords are hashed; by default as every ZITADEL can verify. */
+  readonly passwordHashing?: PasswordHashing | undefined;
   /** Takes all errors, warnings and ids, without the limits of the response. */
   readonly whole?: WholeReport;
 }
@@ -76,13 +79,14 @@ async function importInto(
   signal: AbortSignal,
   deleteExpired?: () => Promise<void>,
 ): Promise<ImportResponse> {
-  const { onConflict = 'report', dryRun = false, callerId } = options;
+  const { onConflict = 'report', dryRun = false, callerId, passwordHashing = defaultPasswordHashing } = options;
   const reservedNames = new ReservedNames(store);
   const own = callerId === undefined ? {} : { callerPath: documentPath(userKey(callerId)) };
   const olderClaims = isOutdated(await readInstanceFormat(store));
   const commitsInFlight = () => (dryRun ? undefined : base.commitsInFlight?.());
-  const shared = { store, base, stamp, onConflict, reservedNames, olderClaims, commitsInFlight, ...own };
-  const start: BatchContext = { ...shared, batches: 0, expectExisting: false };
+  const database = { store, base, olderClaims, commitsInFlight };
+  const settings = { stamp, onConflict, reservedNames, passwordHashing, signal, ...own };
+  const start: BatchContext = { ...database, ...settings, batches: 0, expectExisting: false };
   const report = new ImportReport(options.whole);
   let inspection: Inspection | undefined;
   try {

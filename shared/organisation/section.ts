@@ -22,6 +22,7 @@ export const phases = [1, 2, 3, 4] as const;
  * (zitadel 5.7).
  */
 export interface RecordIssue {
+  /** Empty if ZITADEL's message has no id; then `key` is the whole message. */
   readonly id: string;
   readonly key: string;
 }

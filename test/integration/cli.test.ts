@@ -3,8 +3,9 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type Running, startProgram } from '../../tools/program.ts';
+import { type ProgramOptions, type Running, startProgram } from '../../tools/program.ts';
 import { describeWithFirestore } from '../support/emulators/withFirestore.ts';
+import { organisation, person } from '../support/fixtures/organisations.ts';
 import { peopleOf, sampleOrganisation } from '../support/fixtures/sampleOrganisation.ts';
 import { expectError, exportFrom, importInto, parseOk, post, removeOtpEmail } from '../support/http/wire.ts';
 import type { Instance } from '../support/instances/deployments.ts';
@@ -43,10 +44,14 @@ function daysFromNow(date: string): number {
   return (Date.parse(date) - Date.now()) / 86_400_000;
 }
 
-async function serve(database: readonly string[], more: readonly string[] = []): Promise<Running> {
+async function serve(
+  database: readonly string[],
+  more: readonly string[] = [],
+  env: ProgramOptions['env'] = {},
+): Promise<Running> {
   const [command, script] = identityProgram;
   const args = [script, 'serve', '--port', '0', ...database, ...more];
-  return startProgram(command, args, /^listening on (http:\/\/127\.0\.0\.1:\d+)\n/);
+  return startProgram(command, args, /^listening on (http:\/\/127\.0\.0\.1:\d+)\n/, { env });
 }
 
 function describeCommand(newDatabase: () => Promise<readonly string[]>): void {
@@ -380,6 +385,23 @@ describe('identity serve', () => {
     const running = await serve(['--data', path]);
     const { code, stderr } = await running.stop(signal);
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringContaining('Error') });
+    await remove();
+  });
+
+  it.each([
+    [{ BCRYPT_COST: '10' }, /^\$2b\$10\$/],
+    [{ PASSWORD_HASH: 'argon2id' }, /^\$argon2id\$/],
+  ])('hashes clear passwords with %j, and ends while workers are idle', async (env, format) => {
+    const { path, remove } = await temporaryDirectory();
+    const { token } = await init(['--data', path]);
+    const running = await serve(['--data', path], [], env);
+    const instance = { url: running.ready[1] ?? '', token, database: undefined };
+    const people = organisation('O', { humanUsers: [person('A', { password: 'Password1!' })] });
+    await importInto(instance, { timeout: '1m', data_orgs: { orgs: [people] } });
+    const { orgs } = await exportFrom(instance, { org_ids: ['O'], with_passwords: true });
+    const user = { hashedPassword: { value: expect.stringMatching(format) } };
+    expect(orgs).toMatchObject([{ humanUsers: [{ user }] }]);
+    expect(await running.stop('SIGTERM')).toMatchObject({ code: 0 });
     await remove();
   });
 

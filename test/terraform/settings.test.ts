@@ -11,7 +11,7 @@ const notInTheCloud = ['DATA_DIR', 'GOOGLE_CLOUD_PROJECT'];
 /** What is for the command, which runs elsewhere. */
 const forTheCommand = ['MAX_TOKEN_DAYS'];
 /** What has the right default in the cloud. */
-const leftToDefaults = ['MAX_REQUEST_BYTES', 'MAX_RESPONSE_BYTES'];
+const leftToDefaults = ['BCRYPT_COST', 'MAX_REQUEST_BYTES', 'MAX_RESPONSE_BYTES', 'PASSWORD_HASH'];
 
 const applied: Readonly<Record<string, string>> = {
   '${var.project_id}': 'acme-identity',
@@ -41,6 +41,7 @@ describe('the environment that Terraform gives the functions', () => {
       maxTokenLifetimeMs: 90 * 86_400_000,
       shutdownMs: 9_000,
       describesInstance: true,
+      passwordHashing: { algorithm: 'bcrypt', cost: 12 },
     });
   });
 

@@ -149,7 +149,7 @@ function toImportError(record: OrganisationRecord, issue: RecordIssue): ImportEr
 
 /** Formats an issue like ZITADEL's error messages. */
 export function formatIssue({ id, key }: RecordIssue): string {
-  return `ID=${id} Message=${key}`;
+  return id === '' ? key : `ID=${id} Message=${key}`;
 }
 
 function collectWarnings(record: OrganisationRecord, outcome: Outcome): ImportWarning[] {

@@ -1,5 +1,6 @@
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/section.ts';
+import type { PasswordHashing } from '../../../shared/passwordHashing.ts';
 import type { DocumentStore, Store, StoredDocument } from '../../../shared/store/store.ts';
 import type { OnConflict } from '../contract.ts';
 import type { ReservedNames } from './references.ts';
@@ -32,6 +33,9 @@ export interface BatchContext {
   readonly stamp: string;
   readonly onConflict: OnConflict;
   readonly reservedNames: ReservedNames;
+  readonly passwordHashing: PasswordHashing;
+  /** Stops the import; derivations of passwords end at once. */
+  readonly signal: AbortSignal;
   /** The number of commits that the database takes at once at present, if it tells. */
   readonly commitsInFlight?: () => number | undefined;
   /** Whether claims of an older form count too, because the database is not upgraded yet. */

@@ -24,10 +24,13 @@ export const comparedFields: readonly FieldName[] = [
 /** The comparison of a batch's records with stored ones. Each password is derived once for as long as the hash stays. */
 export class BatchComparison {
   private readonly onConflict: OnConflict;
+  private readonly signal: AbortSignal;
   private readonly passwords = new Map<RecordPlan, { readonly hash: string; readonly isEqual: boolean }>();
 
-  constructor(onConflict: OnConflict) {
+  /** @param signal ends the comparison of passwords */
+  constructor(onConflict: OnConflict, signal: AbortSignal) {
     this.onConflict = onConflict;
+    this.signal = signal;
   }
 
   /** Compares clear passwords with stored hashes, in parallel, where `isEqual` depends on them. */
@@ -62,7 +65,7 @@ export class BatchComparison {
 
   private async comparePassword(plan: RecordPlan, stored: StoredDocument): Promise<void> {
     const hash = storedHash(stored);
-    const isEqual = await verifyPassword(plan.record.clearPassword ?? '', hash);
+    const isEqual = await verifyPassword(plan.record.clearPassword ?? '', hash, this.signal);
     this.passwords.set(plan, { hash, isEqual });
   }
 }

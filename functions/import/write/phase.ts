@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import { putAt, textAt } from '../../../shared/json/jsonObject.ts';
 import { parseJson } from '../../../shared/json/jsonScanner.ts';
-import { complexityIssue, type PasswordComplexity } from '../../../shared/organisation/passwords.ts';
+import { type PasswordComplexity, passwordIssue } from '../../../shared/organisation/passwords.ts';
 import { type OrganisationRecord, readRecord, serialise } from '../../../shared/organisation/record.ts';
 import { planRecord } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue, Section } from '../../../shared/organisation/section.ts';
@@ -108,7 +108,7 @@ function planItem(work: ImportWork, counter: PhaseCounter, item: ExportFileItem)
   const { record, issue: phoneIssue } = withPhoneNumber(readRecord(section, merged, header.orgId));
   const issue = work.repeated.has(item.path)
     ? section.error.exists
-    : (phoneIssue ?? validateRecord(record, passwordComplexity, work.context.stamp));
+    : (phoneIssue ?? validateRecord(record, passwordComplexity, work.context));
   if (issue !== undefined) {
     progress.mark(ordinal, report.add(organisation, record, { kind: 'failed', issue }));
     return [];
@@ -118,12 +118,12 @@ function planItem(work: ImportWork, counter: PhaseCounter, item: ExportFileItem)
 
 /** Validates a record in isolation: by its section's check, and by the policy for its clear-text password. */
 function validateRecord(
-  { section, json, clearPassword }: OrganisationRecord,
+  { section, json, givenPassword }: OrganisationRecord,
   policy: PasswordComplexity,
-  now: string,
+  { stamp, passwordHashing }: BatchContext,
 ): RecordIssue | undefined {
-  const issue = section.check?.(json, now);
-  return issue ?? (clearPassword === undefined ? undefined : complexityIssue(policy, clearPassword));
+  const issue = section.check?.(json, stamp);
+  return issue ?? (givenPassword === undefined ? undefined : passwordIssue(policy, passwordHashing, givenPassword));
 }
 
 const INVALID_PHONE: RecordIssue = { id: 'PHONE-so0wa', key: 'Errors.User.Phone.Invalid' };

@@ -1,10 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
+import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { MAX_COMMIT_BYTES } from '../../../shared/store/store.ts';
 import type { BatchContext, Outcome, PlacedPlan } from './batchContext.ts';
 import { isNameTaken, orderByHolders, type Waiting } from './renames.ts';
 import { writeBatch } from './writeBatch.ts';
 
 const BATCH_RECORDS = 250;
+/** A password takes a quarter of a second of a core: small batches are stored soon, and an interruption loses little. */
+const BATCH_PASSWORDS = 24;
 /** The size allowance for fields other than the body and the credentials. */
 const RECORD_OVERHEAD_BYTES = 1_500;
 /** Commits take turns where the database does not say how many it takes at once. */
@@ -39,6 +42,7 @@ export class RecordWriter implements AsyncDisposable {
   private bytesInFlight = 0;
   private batch: PlacedPlan[] = [];
   private batchBytes = 0;
+  private batchPasswords = 0;
   private waiting: Waiting[] = [];
   private waitingBytes = 0;
 
@@ -53,9 +57,10 @@ export class RecordWriter implements AsyncDisposable {
   async add(placed: readonly PlacedPlan[]): Promise<void> {
     for (const placedPlan of placed) {
       const bytes = maxStoredBytes(placedPlan);
-      if (this.batch.length === BATCH_RECORDS || this.batchBytes + bytes > MAX_COMMIT_BYTES) await this.send();
+      if (this.isBatchFull || this.batchBytes + bytes > MAX_COMMIT_BYTES) await this.send();
       this.batch.push(placedPlan);
       this.batchBytes += bytes;
+      if (placedPlan.plan.record.clearPassword !== undefined) this.batchPasswords++;
     }
   }
 
@@ -72,11 +77,16 @@ export class RecordWriter implements AsyncDisposable {
     await Promise.allSettled(this.inFlight.map(({ writing }) => writing));
   }
 
+  private get isBatchFull(): boolean {
+    return this.batch.length === BATCH_RECORDS || this.batchPasswords === BATCH_PASSWORDS;
+  }
+
   private async send(): Promise<void> {
     const { batch, batchBytes: bytes } = this;
     if (batch.length === 0) return;
     this.batch = [];
     this.batchBytes = 0;
+    this.batchPasswords = 0;
     const writing = this.write(batch);
     // A failed batch is reported in its turn; until then this handler prevents an unhandled rejection.
     writing.catch(() => undefined);
@@ -92,10 +102,20 @@ export class RecordWriter implements AsyncDisposable {
 
   private async write(batch: readonly PlacedPlan[]) {
     const plans = batch.map(({ plan }) => plan);
-    const outcomes = await writeBatch(this.context, plans);
+    const outcomes = await this.decide(plans);
     // The embedded database is synchronous: without this yield no timer fires, not even the timeout.
     await setImmediate();
     return { batch, outcomes };
+  }
+
+  /** Writes a batch, and returns no outcomes if the signal stopped it: the resumed import decides its records. */
+  private async decide(plans: readonly RecordPlan[]): Promise<readonly Outcome[]> {
+    try {
+      return await writeBatch(this.context, plans);
+    } catch (error) {
+      if (this.signal.aborted && error === this.signal.reason) return [];
+      throw error;
+    }
   }
 
   private async settleFirst(): Promise<void> {

@@ -35,13 +35,13 @@ async function attemptBatch(
   const [rejected, reserving] = await Promise.all([checkReferences(store, plans), context.reservedNames.check(plans)]);
   const outcomes = new Map(rejected.map(([plan, rejection]) => [plan, toOutcome(rejection)]));
   const undecided = () => plans.filter((plan) => !outcomes.has(plan));
-  const comparison = new BatchComparison(context.onConflict);
+  const comparison = new BatchComparison(context.onConflict, context.signal);
   const readsFirst = context.expectExisting;
   const conflicting = readsFirst && (await findUnchanged(context, undecided(), comparison, outcomes));
   const withdrawals = await findWithdrawals(context, undecided());
   await withdraw(context, withdrawals);
   const stamp = nextStamp(context);
-  const records = await withHashedPasswords(undecided());
+  const records = await withHashedPasswords(context, undecided());
   const reserved = new Map(reserving);
   const mustRead = (plan: RecordPlan) =>
     reserved.has(plan) || (context.olderClaims === true && mayHaveOlderClaim(plan));
@@ -106,10 +106,13 @@ async function comparePasswords(
   await comparison.comparePasswords(withPassword.map((plan, index) => [plan, stored[index]]));
 }
 
-async function withHashedPasswords(plans: readonly RecordPlan[]): Promise<Map<RecordPlan, RecordPlan>> {
+async function withHashedPasswords(
+  context: BatchContext,
+  plans: readonly RecordPlan[],
+): Promise<Map<RecordPlan, RecordPlan>> {
   const hashed = new Map(plans.map((plan) => [plan, plan]));
   await Promise.all(
-    plans.filter(hasClearPassword).map(async (plan) => hashed.set(plan, await withHashedPassword(plan))),
+    plans.filter(hasClearPassword).map(async (plan) => hashed.set(plan, await withHashedPassword(context, plan))),
   );
   return hashed;
 }
@@ -118,9 +121,9 @@ function hasClearPassword({ record }: RecordPlan): boolean {
   return record.clearPassword !== undefined;
 }
 
-async function withHashedPassword(plan: RecordPlan): Promise<RecordPlan> {
+async function withHashedPassword({ passwordHashing, signal }: BatchContext, plan: RecordPlan): Promise<RecordPlan> {
   const { record } = plan;
   if (record.clearPassword === undefined) return plan;
-  const credentials = { ...record.credentials, passwordHash: await hashPassword(record.clearPassword) };
-  return { ...plan, record: { ...record, credentials } };
+  const passwordHash = await hashPassword(record.clearPassword, passwordHashing, signal);
+  return { ...plan, record: { ...record, credentials: { ...record.credentials, passwordHash } } };
 }
