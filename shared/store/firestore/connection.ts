@@ -19,14 +19,21 @@ export interface FirestoreConnection {
 const noRetries: CallOptions = { retry: null, retryRequestOptions: { retries: 0, noResponseRetries: 0 } };
 
 /**
+ * The bytes that the server may send before the client has acknowledged them. With gRPC's 64 KiB a stream waits for a
+ * round trip every 100 records. Each stream that its consumer does not read buffers at most as much.
+ */
+export const FLOW_CONTROL_WINDOW_BYTES = 2 ** 20;
+
+/**
  * Creates a client of Cloud Firestore or of the emulator. Connects at the first call.
  * @param emulatorHost the emulator's `host:port`
  */
 export function connect(address: DatabaseAddress, emulatorHost: string | undefined): FirestoreConnection {
   const { projectId } = address;
   const endpoint = emulatorHost === undefined ? {} : emulatorOptions(emulatorHost);
+  const channel = { 'grpc-node.flow_control_window': FLOW_CONTROL_WINDOW_BYTES };
   return {
-    client: new firestore.v1.FirestoreClient({ projectId, ...endpoint }),
+    client: new firestore.v1.FirestoreClient({ projectId, ...endpoint, ...channel }),
     address,
     database: databasePath(address),
     parent: documentsPath(address),
