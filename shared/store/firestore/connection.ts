@@ -29,11 +29,20 @@ export interface BulkPace {
   readonly ramp: Ramp | undefined;
 }
 
-// By default, the pauses between two attempts to connect grow to two minutes.
-const channelOptions = { 'grpc.max_reconnect_backoff_ms': 5_000 };
-
 // Our own code retries: the client's retries last ten minutes and do not resume a stream.
 const noRetries: CallOptions = { retry: null, retryRequestOptions: { retries: 0, noResponseRetries: 0 } };
+
+/**
+ * The bytes that the server may send before the client has acknowledged them. With gRPC's 64 KiB a stream waits for a
+ * round trip every 100 records. Each stream that its consumer does not read buffers at most as much.
+ */
+export const FLOW_CONTROL_WINDOW_BYTES = 2 ** 20;
+
+const channelOptions = {
+  'grpc-node.flow_control_window': FLOW_CONTROL_WINDOW_BYTES,
+  // By default, the pauses between two attempts to connect grow to two minutes.
+  'grpc.max_reconnect_backoff_ms': 5_000,
+};
 
 /**
  * Creates a client of Cloud Firestore or of the emulator. Connects at the first call.

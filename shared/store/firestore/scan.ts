@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { untilAborted } from '../../async.ts';
 import { Backoff } from '../../retry.ts';
 import type { FieldName } from '../documentFields.ts';
@@ -79,6 +80,8 @@ async function* read(
 ): AsyncGenerator<readonly DocumentMessage[]> {
   const stream = client.runQuery({ parent, structuredQuery, readTime }, options);
   for await (const responses of batches<QueryResponse>(stream, size)) {
+    // The connection's window holds several batches, which would otherwise follow each other in one turn of the event loop.
+    await setImmediate();
     // A response without a document carries only the read time.
     const messages = responses.flatMap(({ document }) => document ?? []);
     if (messages.length > 0) yield messages;
