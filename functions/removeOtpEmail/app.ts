@@ -16,43 +16,51 @@ const methods = {
   v2beta: async () => (await serviceV2Beta()).UserService.method,
 };
 
+type RoutePorts = Pick<Ports, 'store' | 'now'>;
+
 /**
  * Returns the routes of the removal, `DELETE /v2/users/{userId}/otp_email` (specification 4.1), and of the list that shows
  * its effect, `GET /v2/users/{userId}/authentication_methods` (specification 4.5). Both are served over gRPC, gRPC-Web and
  * Connect too.
  */
-export function routes({ store, now }: Pick<Ports, 'store' | 'now'>): readonly Route[] {
-  const authenticateCaller = (authorization: string | undefined) => authenticate(store, authorization, now());
+export function routes(ports: RoutePorts): readonly Route[] {
   return (['v2', 'v2beta'] as const).flatMap((generation) => [
-    ...rpcRoutes(
-      {
-        path: removals[generation].rpcPath,
-        method: async () => (await methods[generation]()).removeOTPEmail,
-        authenticate: authenticateCaller,
-        call: async (caller, request) => {
-          const { userId } = removeOtpEmailRequest.parse(request);
-          return { details: { ...(await removeOtpEmail(store, caller, userId, now())) } };
-        },
-      },
-      {
-        endpoint: removals[generation].endpoint,
-        toRequest: (context) => ({ userId: context.req.param('userId') ?? '' }),
-      },
-    ),
-    ...rpcRoutes(
-      {
-        path: lists[generation].rpcPath,
-        method: async () => (await methods[generation]()).listAuthenticationMethodTypes,
-        authenticate: authenticateCaller,
-        call: (caller, request) => listAuthenticationMethodTypes(store, caller, readMethodsRequest(request), now()),
-      },
-      {
-        endpoint: lists[generation].endpoint,
-        toRequest: (context) => {
-          const domainQuery = generation === 'v2' ? readDomainQuery(context.req.queries()) : undefined;
-          return { userId: context.req.param('userId') ?? '', ...(domainQuery === undefined ? {} : { domainQuery }) };
-        },
-      },
-    ),
+    ...removalRoutes(generation, ports),
+    ...listRoutes(generation, ports),
   ]);
+}
+
+function removalRoutes(generation: keyof typeof removals, { store, now }: RoutePorts): readonly Route[] {
+  const { endpoint, rpcPath } = removals[generation];
+  return rpcRoutes(
+    {
+      path: rpcPath,
+      method: async () => (await methods[generation]()).removeOTPEmail,
+      authenticate: (authorization) => authenticate(store, authorization, now()),
+      call: async (caller, request) => {
+        const { userId } = removeOtpEmailRequest.parse(request);
+        return { details: { ...(await removeOtpEmail(store, caller, userId, now())) } };
+      },
+    },
+    { endpoint, toRequest: (context) => ({ userId: context.req.param('userId') ?? '' }) },
+  );
+}
+
+function listRoutes(generation: keyof typeof lists, { store, now }: RoutePorts): readonly Route[] {
+  const { endpoint, rpcPath } = lists[generation];
+  return rpcRoutes(
+    {
+      path: rpcPath,
+      method: async () => (await methods[generation]()).listAuthenticationMethodTypes,
+      authenticate: (authorization) => authenticate(store, authorization, now()),
+      call: (caller, request) => listAuthenticationMethodTypes(store, caller, readMethodsRequest(request), now()),
+    },
+    {
+      endpoint,
+      toRequest: (context) => {
+        const domainQuery = generation === 'v2' ? readDomainQuery(context.req.queries()) : undefined;
+        return { userId: context.req.param('userId') ?? '', ...(domainQuery === undefined ? {} : { domainQuery }) };
+      },
+    },
+  );
 }
