@@ -18,6 +18,8 @@ const methods = {
   v2beta: async () => (await serviceV2Beta()).UserService.method,
 };
 
+type RoutePorts = Pick<Ports, 'store' | 'now'>;
+
 /** Five seconds later, the last attempt is over; the platform ends a call of this function after 30 seconds. */
 const RETRY_MS = 20_000;
 
@@ -25,6 +27,13 @@ const RETRY_MS = 20_000;
 interface Call {
   readonly store: Store;
   readonly caller: Caller;
+}
+
+/** Authenticates a call by its Authorization header. */
+async function beginCall({ store, now }: RoutePorts, authorization: string | undefined): Promise<Call> {
+  // Thousands of timers would wait in vain for an embedded database, which is never unreachable.
+  const called = store.forCall === undefined ? store : storeForCall(store, { signal: deadline() });
+  return { store: called, caller: await authenticate(called, authorization, 'otp-email', now()) };
 }
 
 function deadline(): AbortSignal {
@@ -38,43 +47,45 @@ function deadline(): AbortSignal {
  * its effect, `GET /v2/users/{userId}/authentication_methods` (specification 4.5). Both are served over gRPC, gRPC-Web and
  * Connect too.
  */
-export function routes({ store, now }: Pick<Ports, 'store' | 'now'>): readonly Route[] {
-  const authenticateCaller = async (authorization: string | undefined): Promise<Call> => {
-    // Thousands of timers would wait in vain for an embedded database, which is never unreachable.
-    const called = store.forCall === undefined ? store : storeForCall(store, { signal: deadline() });
-    return { store: called, caller: await authenticate(called, authorization, 'otp-email', now()) };
-  };
+export function routes(ports: RoutePorts): readonly Route[] {
   return (['v2', 'v2beta'] as const).flatMap((generation) => [
-    ...rpcRoutes(
-      {
-        path: removals[generation].rpcPath,
-        method: async () => (await methods[generation]()).removeOTPEmail,
-        authenticate: authenticateCaller,
-        call: async (call, request) => {
-          const { userId } = removeOtpEmailRequest.parse(request);
-          return { details: { ...(await removeOtpEmail(call.store, call.caller, userId, now())) } };
-        },
-      },
-      {
-        endpoint: removals[generation].endpoint,
-        toRequest: (context) => ({ userId: context.req.param('userId') ?? '' }),
-      },
-    ),
-    ...rpcRoutes(
-      {
-        path: lists[generation].rpcPath,
-        method: async () => (await methods[generation]()).listAuthenticationMethodTypes,
-        authenticate: authenticateCaller,
-        call: (call, request) =>
-          listAuthenticationMethodTypes(call.store, call.caller, readMethodsRequest(request), now()),
-      },
-      {
-        endpoint: lists[generation].endpoint,
-        toRequest: (context) => {
-          const domainQuery = generation === 'v2' ? readDomainQuery(context.req.queries()) : undefined;
-          return { userId: context.req.param('userId') ?? '', ...(domainQuery === undefined ? {} : { domainQuery }) };
-        },
-      },
-    ),
+    ...removalRoutes(generation, ports),
+    ...listRoutes(generation, ports),
   ]);
+}
+
+function removalRoutes(generation: keyof typeof removals, ports: RoutePorts): readonly Route[] {
+  const { endpoint, rpcPath } = removals[generation];
+  return rpcRoutes(
+    {
+      path: rpcPath,
+      method: async () => (await methods[generation]()).removeOTPEmail,
+      authenticate: (authorization) => beginCall(ports, authorization),
+      call: async ({ store, caller }, request) => {
+        const { userId } = removeOtpEmailRequest.parse(request);
+        return { details: { ...(await removeOtpEmail(store, caller, userId, ports.now())) } };
+      },
+    },
+    { endpoint, toRequest: (context) => ({ userId: context.req.param('userId') ?? '' }) },
+  );
+}
+
+function listRoutes(generation: keyof typeof lists, ports: RoutePorts): readonly Route[] {
+  const { endpoint, rpcPath } = lists[generation];
+  return rpcRoutes(
+    {
+      path: rpcPath,
+      method: async () => (await methods[generation]()).listAuthenticationMethodTypes,
+      authenticate: (authorization) => beginCall(ports, authorization),
+      call: ({ store, caller }, request) =>
+        listAuthenticationMethodTypes(store, caller, readMethodsRequest(request), ports.now()),
+    },
+    {
+      endpoint,
+      toRequest: (context) => {
+        const domainQuery = generation === 'v2' ? readDomainQuery(context.req.queries()) : undefined;
+        return { userId: context.req.param('userId') ?? '', ...(domainQuery === undefined ? {} : { domainQuery }) };
+      },
+    },
+  );
 }

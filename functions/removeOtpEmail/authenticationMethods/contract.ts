@@ -12,7 +12,8 @@ export const domainParameter = z
   .meta({
     minLength: 1,
     maxLength: MAX_DOMAIN_CHARACTERS,
-    description: 'The domain whose passkeys are listed. Instances have none, so the response is the same for each.',
+    description:
+      'The domain whose passkeys are listed. Instances keep no passkeys, so the response does not depend on it.',
   });
 
 const request = z.object({
