@@ -1,9 +1,9 @@
 import { ID_MISSING, NAME_MISSING } from '../../functions/import/write/organisations.ts';
-import { withPhoneNumber } from '../../functions/import/write/phase.ts';
 import type { JsonObject } from '../../shared/json/jsonObject.ts';
 import { complexityIssue, defaultComplexity } from '../../shared/organisation/passwords.ts';
 import { toRecord } from '../../shared/organisation/record.ts';
 import type { RecordIssue, Section } from '../../shared/organisation/section.ts';
+import { settleRecord } from '../../shared/organisation/settleRecord.ts';
 
 /** An error, and the condition under which it is reported. */
 export type Condition = RecordIssue & { readonly when: string };
@@ -85,7 +85,7 @@ function importErrors(section: Section): Condition[] {
   if (section.name !== 'humanUsers') return [];
   const invalidPhone = toRecord(section, { user: { phone: { phone: '?' } } }, ORGANISATION, false);
   return [
-    condition('`user.phone.phone` is not a phone number.', withPhoneNumber(invalidPhone).issue),
+    condition('`user.phone.phone` is not a phone number.', settleRecord(invalidPhone).issue),
     ...weakPasswords.map(([when, password]) => condition(when, complexityIssue(defaultComplexity, password))),
   ];
 }

@@ -5,6 +5,7 @@ import {
   invalidRequest,
   sourceUnsupported,
 } from '../../../shared/errors/errors.ts';
+import { refuseByteOrderMark } from '../../../shared/json/byteOrderMark.ts';
 import {
   formatPath,
   JsonError,
@@ -57,7 +58,10 @@ export async function readEnvelope(bytes: AsyncIterable<Uint8Array>): Promise<Im
     return 'enter';
   }, MAX_FIELD_BYTES);
   try {
+    let isStart = true;
     for await (const chunk of bytes) {
+      if (isStart) refuseByteOrderMark(chunk);
+      isStart &&= chunk.length === 0;
       for (const value of scanner.push(chunk)) addField(value, fields, inline);
     }
     scanner.end();

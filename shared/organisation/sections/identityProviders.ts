@@ -1,4 +1,5 @@
 import { identityProvider, own, type Section, taken, user } from '../section.ts';
+import { asGiven } from '../valueRules.ts';
 
 /** The sections of an organisation's identity providers and of the users' links to them. */
 export const identityProviderSections: readonly Section[] = [
@@ -36,6 +37,15 @@ export const identityProviderSections: readonly Section[] = [
     collection: 'userLinks',
     phase: 3,
     key: ['idpId', 'providedUserId'],
+    // ZITADEL's exports have the numbers of its own types here.
+    values: { idpType: asGiven },
+    unique: [
+      {
+        type: 'userLink',
+        parts: ['idpId', 'providedUserId'],
+        taken: taken('Errors.User.ExternalIDP.AlreadyExists'),
+      },
+    ],
     references: [own(user('userId', 'COMMAND-vzktar7b7f')), own(identityProvider('idpId', 'COMMAND-39nf2'))],
     error: { type: 'user_link', id: ['userId', 'idpId'], exists: taken('Errors.User.ExternalIDP.AlreadyExists') },
     success: {
