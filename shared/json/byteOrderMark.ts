@@ -1,9 +1,4 @@
-import { JsonError } from './jsonScanner.ts';
-
-/**
- * Refuses JSON that begins with a byte order mark, which RFC 8259 forbids, in ZITADEL's words.
- * @throws JsonError
- */
-export function refuseByteOrderMark(start: Uint8Array): void {
-  if (start[0] === 0xef) throw new JsonError([], "invalid character 'ï' looking for beginning of value");
+/** Whether the bytes at the start of a JSON text begin with a byte order mark, which RFC 8259 forbids. */
+export function hasByteOrderMark(start: Uint8Array): boolean {
+  return start[0] === 0xef;
 }

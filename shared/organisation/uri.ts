@@ -10,7 +10,7 @@ export const loginUri: ValueRule = (value) => {
 };
 
 /** Finds the reason why Go's `url.Parse` rejects a text, in its words. */
-export function uriReason(text: string): string | undefined {
+function uriReason(text: string): string | undefined {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
   if (/[\x00-\x1f\x7f]/.test(text)) return 'net/url: invalid control character in URL';
   if (text.startsWith(':')) return 'missing protocol scheme';

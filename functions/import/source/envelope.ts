@@ -1,11 +1,12 @@
 import {
   bodyInvalid,
   bodyNoObject,
+  byteOrderMark,
   type FieldViolation,
   invalidRequest,
   sourceUnsupported,
 } from '../../../shared/errors/errors.ts';
-import { refuseByteOrderMark } from '../../../shared/json/byteOrderMark.ts';
+import { hasByteOrderMark } from '../../../shared/json/byteOrderMark.ts';
 import {
   formatPath,
   JsonError,
@@ -60,7 +61,7 @@ export async function readEnvelope(bytes: AsyncIterable<Uint8Array>): Promise<Im
   try {
     let isStart = true;
     for await (const chunk of bytes) {
-      if (isStart) refuseByteOrderMark(chunk);
+      if (isStart && hasByteOrderMark(chunk)) throw byteOrderMark();
       isStart &&= chunk.length === 0;
       for (const value of scanner.push(chunk)) addField(value, fields, inline);
     }

@@ -36,14 +36,14 @@ function rolesCheck(prefixes: readonly string[], { none, invalid }: RoleIssues):
   return ({ roles: held }) => {
     if (!Array.isArray(held) || held.length === 0) return none;
     const given: readonly unknown[] = held;
-    const areOf = (prefix: string) =>
+    const allBegin = (prefix: string) =>
       given.every((role) => typeof role === 'string' && roles.has(role) && role.startsWith(prefix));
-    return prefixes.some(areOf) ? undefined : invalid;
+    return prefixes.some(allBegin) ? undefined : invalid;
   };
 }
 
 /** Checks that an organisation's member holds roles of organisations, or the role of every user. */
-export const checkOrganisationMember = rolesCheck(['ORG', 'SELF_MANAGEMENT_GLOBAL'], {
+const checkOrganisationMember = rolesCheck(['ORG', 'SELF_MANAGEMENT_GLOBAL'], {
   none: { id: 'ORG-4Mlfs', key: 'Errors.Invalid.Argument' },
   invalid: { id: 'Org-4N8es', key: 'Errors.Org.MemberInvalid' },
 });
