@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../shared/json/jsonObject.ts';
+import { parseObject } from '../../shared/json/jsonObject.ts';
 import { type Manifest, ManifestTally } from '../../shared/organisation/exportFile.ts';
 import { type Credential, type Credentials, isList, type Section } from '../../shared/organisation/section.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
@@ -76,7 +76,7 @@ export class ExportWriter {
 
   private async *organisation(document: StoredDocument, reader: RecordReader): AsyncGenerator<string> {
     const { body = '{}', orgId = '' } = document;
-    const { orgState, ...leading } = parseBody(body);
+    const { orgState, ...leading } = parseObject(body);
     this.tally.addOrganisation();
     this.count(organisationSection, document);
     yield JSON.stringify(leading).slice(0, -1);
@@ -113,11 +113,6 @@ export class ExportWriter {
     const credentials: Credentials = document;
     this.tally.add({ section: name, orgId, digest, credentials, otpEmail });
   }
-}
-
-function parseBody(body: string): Record<string, unknown> {
-  const json: unknown = JSON.parse(body);
-  return isJsonObject(json) ? json : {};
 }
 
 /** A function that inserts a text into a record's JSON. */

@@ -8,6 +8,7 @@ import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { openSqliteStore } from '../../shared/store/sqlite/openSqliteStore.ts';
+import { survived } from '../faults/support/survived.ts';
 import { createUser, createUsers, readUser, scanAll, userKey } from '../support/stores/documents.ts';
 import { openTestStore, sqlite } from '../support/stores/stores.ts';
 
@@ -53,7 +54,7 @@ describe('the SQLite store', () => {
     expect(await readUser(store, 'own')).toMatchObject({ sequence: 20 });
   });
 
-  it('loses no decision of several processes about one document', async () => {
+  it('loses no decision of several processes about one document', async (context) => {
     const directory = await newDirectory();
     const store = await openTestStore(sqlite, { kind: 'sqlite', directory });
     await store.commit([createUser('counter', { sequence: 0 })]);
@@ -61,6 +62,7 @@ describe('the SQLite store', () => {
     const exits = await Promise.all(processes.map((running) => once(running, 'exit')));
     expect(exits.map(([code]) => code)).toEqual([0, 0, 0]);
     expect(await readUser(store, 'counter')).toMatchObject({ sequence: 300 });
+    survived(context, 'several processes', 'SQLite', 300);
   });
 
   it('has whole commits only, and each acknowledged one, after its process was killed', async () => {
@@ -147,31 +149,29 @@ describe('the SQLite store', () => {
     expect(documents).toEqual([{ id: userKey('a').id, body: 'old', partition: 'org/users', sequence: 2 }]);
   });
 
-  it('finds the documents of a partition by the index, in order', async () => {
+  it.each([
+    {
+      documents: 'of a partition',
+      query: '"partition" = ? AND id >= ? AND id < ? ORDER BY id',
+      parameters: ['org/users', '00', '10'],
+      search: 'partition=? AND id>? AND id<?',
+    },
+    {
+      documents: 'of a range of partitions',
+      query: '"partition" >= ? AND "partition" < ? ORDER BY "partition", id',
+      parameters: ['users/', 'users0'],
+      search: 'partition>? AND partition<?',
+    },
+  ])('finds the documents $documents by the index, in order', async ({ query, parameters, search }) => {
     const directory = await newDirectory();
     await openTestStore(sqlite, { kind: 'sqlite', directory });
     const database = new DatabaseSync(join(directory, 'identity.sqlite'));
     const plan = database
-      .prepare(`EXPLAIN QUERY PLAN SELECT id, body FROM documents
-        WHERE collection = ? AND "partition" = ? AND id >= ? AND id < ? ORDER BY id`)
-      .all('users', 'org/users', '00', '10');
+      .prepare(`EXPLAIN QUERY PLAN SELECT id, body FROM documents WHERE collection = ? AND ${query}`)
+      .all('users', ...parameters);
     database.close();
     expect(plan.map(({ detail }) => detail)).toEqual([
-      'SEARCH documents USING INDEX documents_by_partition (collection=? AND partition=? AND id>? AND id<?)',
-    ]);
-  });
-
-  it('finds the documents of a range of partitions by the index, in order', async () => {
-    const directory = await newDirectory();
-    await openTestStore(sqlite, { kind: 'sqlite', directory });
-    const database = new DatabaseSync(join(directory, 'identity.sqlite'));
-    const plan = database
-      .prepare(`EXPLAIN QUERY PLAN SELECT id, body FROM documents
-        WHERE collection = ? AND "partition" >= ? AND "partition" < ? ORDER BY "partition", id`)
-      .all('users', 'users/', 'users0');
-    database.close();
-    expect(plan.map(({ detail }) => detail)).toEqual([
-      'SEARCH documents USING INDEX documents_by_partition (collection=? AND partition>? AND partition<?)',
+      `SEARCH documents USING INDEX documents_by_partition (collection=? AND ${search})`,
     ]);
   });
 

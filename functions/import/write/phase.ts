@@ -1,14 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
 import { valueAt } from '../../../shared/json/jsonObject.ts';
 import { parseJson } from '../../../shared/json/jsonScanner.ts';
-import { complexityIssue, type PasswordComplexity } from '../../../shared/organisation/passwords.ts';
+import { type PasswordComplexity, passwordIssue } from '../../../shared/organisation/passwords.ts';
 import { type OrganisationRecord, readRecord } from '../../../shared/organisation/record.ts';
 import { planRecord, recordKey } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue, Section } from '../../../shared/organisation/section.ts';
 import { findSection } from '../../../shared/organisation/sections.ts';
 import { settleRecord } from '../../../shared/organisation/settleRecord.ts';
 import { documentPath } from '../../../shared/store/store.ts';
-import type { ExportFileSource } from '../inspect/inspection.ts';
+import type { ExportFileSource, Inspection } from '../inspect/inspection.ts';
 import { type OrganisationHeader, withAdditions } from '../inspect/organisationDraft.ts';
 import type { RepeatedRecords } from '../inspect/repeatedRecords.ts';
 import type { ImportProgress } from '../progress/importProgress.ts';
@@ -23,6 +23,8 @@ export interface ImportWork {
   readonly context: BatchContext;
   readonly source: ExportFileSource;
   readonly targets: Targets;
+  /** The positions of the file's entries among the imported organisations; undefined for those left out. */
+  readonly entries: Inspection['entries'];
   readonly repeated: Pick<RepeatedRecords, 'has'>;
   readonly report: ImportReport;
   readonly progress: ImportProgress;
@@ -39,6 +41,17 @@ export async function writePhase(
   phase: Section['phase'],
   carried: ReadonlySet<Section>,
 ): Promise<void> {
+  const { progress, signal } = work;
+  try {
+    await writeRecords(work, phase, carried);
+  } finally {
+    // Also when a batch in flight has failed, because the database was unavailable at the deadline.
+    if (signal.aborted) await progress.save();
+  }
+  signal.throwIfAborted();
+}
+
+async function writeRecords(work: ImportWork, phase: Section['phase'], carried: ReadonlySet<Section>): Promise<void> {
   const { source, progress, signal } = work;
   const reader = new ExportFileReader((name) => {
     const section = findSection(name);
@@ -54,8 +67,6 @@ export async function writePhase(
     if (signal.aborted) break;
   }
   await writer.finish();
-  if (signal.aborted) await progress.save();
-  signal.throwIfAborted();
 }
 
 function createWriter({ context, report, progress, signal }: ImportWork, phase: Section['phase']): RecordWriter {
@@ -79,6 +90,7 @@ function planItem(work: ImportWork, counter: PhaseCounter, item: ExportFileItem)
   const { targets, report } = work;
   const section = findSection(item.name);
   if (section === undefined || item.organisation === undefined) return [];
+  if (work.entries[item.organisation] === undefined) return [];
   const ordinal = counter.next++;
   const progress = work.progress.forPhase(counter.phase);
   if (progress.isDone(ordinal)) {
@@ -98,7 +110,7 @@ function planItem(work: ImportWork, counter: PhaseCounter, item: ExportFileItem)
   const { record, issue: valueIssue } = settleRecord(given, supersededFields(given, header));
   const issue = work.repeated.has(item.path)
     ? section.error.exists
-    : (valueIssue ?? validateRecord(record, passwordComplexity, work.context.stamp));
+    : (valueIssue ?? validateRecord(record, passwordComplexity, work.context));
   if (issue === undefined && section.isEmpty?.(record.json)) {
     progress.mark(ordinal, report.add(organisation, record, { kind: 'notCarried' }));
     return [];
@@ -119,10 +131,10 @@ function supersededFields(record: OrganisationRecord, { lastRecords }: Organisat
 
 /** Validates a record in isolation: by its section's check, and by the policy for its clear-text password. */
 function validateRecord(
-  { section, json, clearPassword }: OrganisationRecord,
+  { section, json, givenPassword }: OrganisationRecord,
   policy: PasswordComplexity,
-  now: string,
+  { stamp, passwordHashing }: BatchContext,
 ): RecordIssue | undefined {
-  const issue = section.check?.(json, now);
-  return issue ?? (clearPassword === undefined ? undefined : complexityIssue(policy, clearPassword));
+  const issue = section.check?.(json, stamp);
+  return issue ?? (givenPassword === undefined ? undefined : passwordIssue(policy, passwordHashing, givenPassword));
 }

@@ -1,5 +1,14 @@
-import { identityProvider, own, type Section, taken, user } from '../section.ts';
+import { identityProvider, own, type RecordIssue, type Section, taken, type UniqueName, user } from '../section.ts';
 import { asGiven } from '../valueRules.ts';
+
+/** The name of an organisation's identity provider, of whatever kind. */
+const providerName: UniqueName = {
+  type: 'identityProvider',
+  parts: ['$orgId', 'idp.name'],
+  taken: taken('Errors.IDPConfig.AlreadyExists'),
+};
+
+const providerExists: RecordIssue = { id: 'Org-1J8fs', key: 'Errors.Org.IDPConfig.AlreadyExisting' };
 
 /** The sections of an organisation's identity providers and of the users' links to them. */
 export const identityProviderSections: readonly Section[] = [
@@ -9,14 +18,12 @@ export const identityProviderSections: readonly Section[] = [
     collection: 'identityProviders',
     phase: 1,
     key: ['idpId'],
-    unique: [
-      { type: 'identityProvider', parts: ['$orgId', 'idp.name'], taken: taken('Errors.IDPConfig.AlreadyExists') },
-    ],
+    unique: [providerName],
     credentials: [{ path: 'idp.clientSecret', field: 'clientSecret', flag: 'withPasswords' }],
     error: {
       type: 'oidc_idp',
       id: ['idpId'],
-      exists: { id: 'Org-1J8fs', key: 'Errors.Org.IDPConfig.AlreadyExisting' },
+      exists: providerExists,
     },
     success: { field: 'oidcIpds', entry: ['idpId'] },
   },
@@ -26,10 +33,8 @@ export const identityProviderSections: readonly Section[] = [
     collection: 'identityProviders',
     phase: 1,
     key: ['idpId'],
-    unique: [
-      { type: 'identityProvider', parts: ['$orgId', 'idp.name'], taken: taken('Errors.IDPConfig.AlreadyExists') },
-    ],
-    error: { type: 'jwt_idp', id: ['idpId'], exists: { id: 'Org-1J8fs', key: 'Errors.Org.IDPConfig.AlreadyExisting' } },
+    unique: [providerName],
+    error: { type: 'jwt_idp', id: ['idpId'], exists: providerExists },
     success: { field: 'jwtIdps', entry: ['idpId'] },
   },
   {

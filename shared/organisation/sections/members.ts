@@ -126,7 +126,7 @@ export const memberSections: readonly Section[] = [
   },
 ];
 
-/** Checks that a member's project grant is of the member's project. */
+/** Checks that the project grant of a member is one of the member's project. */
 function checkMembersProjectGrant(
   grant: JsonObject,
   { projectId }: JsonObject,

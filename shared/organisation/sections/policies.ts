@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, textAt, textsAt } from '../../json/jsonObject.ts';
 import { emailInvalid, isPlainEmailAddress } from '../emailAddress.ts';
+import { checkComplexityPolicy } from '../passwords.ts';
 import {
   type ImportedRecord,
   identityProvider,
@@ -19,7 +20,7 @@ export const policySections: readonly Section[] = [
   policy('domainPolicy', 'domain_policy', domainPolicyExists, {
     aliases: ['iamPolicy'],
     governs: 'loginNames',
-    fixed: 'userLoginMustBeDomain',
+    fixed: ['userLoginMustBeDomain'],
     unique: [
       {
         type: LOGIN_NAME_SCOPE,
@@ -54,7 +55,7 @@ export const policySections: readonly Section[] = [
     'passwordComplexityPolicy',
     'password_complexity_policy',
     { id: 'Org-LdhbS', key: 'Errors.Org.PasswordComplexityPolicy.AlreadyExists' },
-    { governs: 'passwords' },
+    { governs: 'passwords', check: checkComplexityPolicy },
   ),
   policy(
     'privacyPolicy',
