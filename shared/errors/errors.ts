@@ -154,6 +154,16 @@ export const bodyInvalid = defineError({
   remedy: 'Correct the JSON. A file put into the request by a shell must be complete and quoted.',
 });
 
+const BYTE_ORDER_MARK = "invalid character 'ï' looking for beginning of value";
+
+export const byteOrderMark = defineError({
+  code: 'INVALID_ARGUMENT',
+  text: BYTE_ORDER_MARK,
+  carries: () => badRequest([{ field: '', description: BYTE_ORDER_MARK }]),
+  when: 'The body begins with a byte order mark, which JSON forbids.',
+  remedy: 'Save the file as UTF-8 without a byte order mark.',
+});
+
 const NO_OBJECT = 'the request body must be a JSON object';
 
 export const bodyNoObject = defineError({

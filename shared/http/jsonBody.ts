@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { tmpdir } from 'node:os';
-import { bodyInvalid, bodyNoObject } from '../errors/errors.ts';
+import { bodyInvalid, bodyNoObject, byteOrderMark } from '../errors/errors.ts';
+import { hasByteOrderMark } from '../json/byteOrderMark.ts';
 import { duplicateKey } from '../json/duplicateKeys.ts';
 import { JsonError, parseJson } from '../json/jsonScanner.ts';
 import { receiveBody } from './requestBody.ts';
@@ -36,6 +37,7 @@ async function readText(bytes: AsyncIterable<Uint8Array>): Promise<string> {
   const parts: Uint8Array[] = [];
   for await (const part of bytes) parts.push(part);
   const content = Buffer.concat(parts);
+  if (hasByteOrderMark(content)) throw byteOrderMark();
   if (!isUtf8(content)) throw new JsonError([], 'invalid UTF-8');
   return new TextDecoder().decode(content);
 }

@@ -8,6 +8,7 @@ import { inexactIntegers } from './exactIntegers.ts';
 import { checkRules } from './rules.ts';
 import { type Credential, type Credentials, type Section, sectionPartition } from './section.ts';
 import { findUnknown, NOTHING_UNKNOWN, type UnknownContent } from './unknownContent.ts';
+import { unifyWireForms } from './wireForms.ts';
 
 /** An issue of one field of an export file. */
 export interface FieldIssue {
@@ -74,15 +75,18 @@ export function readMessage(schema: DescMessage, value: unknown, checked: Checke
   const issues =
     checked === undefined
       ? []
-      : checkRules(schema, message).filter(({ path }) => !isOmittedCredential(checked, json, path));
+      : checkRules(schema, message).filter(({ path }) => !isOmittedCredential(checked, value, path));
   if (issues.length > 0) throw new InvalidRecordError(issues);
   return json;
 }
 
 type Checked = Pick<Section, 'credentials'>;
 
-function isOmittedCredential({ credentials = [] }: Checked, json: JsonObject, path: string): boolean {
-  return credentials.some((credential) => credential.path === path) && valueAt(json, path) === undefined;
+/** Whether the credential at `path` is absent from the file. An empty one is not: no export writes it. */
+function isOmittedCredential({ credentials = [] }: Checked, value: unknown, path: string): boolean {
+  if (!isJsonObject(value) || !credentials.some((credential) => credential.path === path)) return false;
+  const protoPath = path.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return (valueAt(value, path) ?? valueAt(value, protoPath) ?? undefined) === undefined;
 }
 
 function decode(schema: DescMessage, value: unknown): Message {
@@ -91,6 +95,8 @@ function decode(schema: DescMessage, value: unknown): Message {
     const reason = 'the number is above 2^53 and would be rounded: write it as a string';
     throw new InvalidRecordError(inexact.map((path) => ({ path, reason })));
   }
+  const malformed = unifyWireForms(schema, value);
+  if (malformed.length > 0) throw new InvalidRecordError(malformed);
   try {
     return fromJson(schema, asJson(value), { ignoreUnknownFields: true });
   } catch (error) {
@@ -123,10 +129,19 @@ export interface OrganisationRecord {
   readonly otpEmail: boolean;
   /** The content of the file's record that its definition does not have. */
   readonly unknown: UnknownContent;
+  /** The JSON before its values were converted, which reports name the record by; undefined if it is `json`. */
+  readonly given?: JsonObject;
 }
 
 const schemas = new Map<string, DescMessage>();
 for (const field of organisationFields.values()) if (field.schema !== undefined) schemas.set(field.name, field.schema);
+
+/** Returns the definition of a section's records. */
+export function recordSchema({ name }: Section): DescMessage {
+  const schema = name === 'org' ? DataOrgSchema : schemas.get(name);
+  if (schema === undefined) throw new Error(`${name} is no section of the organisation document`);
+  return schema;
+}
 
 /**
  * Parses one record by the wire's JSON mapping (zitadel 1.1).
@@ -135,8 +150,7 @@ for (const field of organisationFields.values()) if (field.schema !== undefined)
  * @throws InvalidRecordError
  */
 export function readRecord(section: Section, value: unknown, orgId: string, checked = false): OrganisationRecord {
-  const schema = schemas.get(section.name);
-  if (schema === undefined) throw new Error(`${section.name} is no section of the organisation document`);
+  const schema = recordSchema(section);
   const json = readMessage(
     schema,
     section.fromV1 === undefined ? value : section.fromV1(value),

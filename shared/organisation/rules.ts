@@ -7,6 +7,7 @@ import {
   rules,
   type StringRules,
 } from '@zitadel/proto/validate/validate_pb.js';
+import { emailRuleReason } from './emailAddress.ts';
 
 /** A broken rule. */
 interface RuleIssue {
@@ -157,10 +158,9 @@ function lengthReason(min: number, max: number, length: number, unit: string): s
 }
 
 function emailReason(value: string): string | undefined {
-  const invalid = 'value must be a valid email address';
-  if (value === '') return `${invalid} | caused by: mail: no address`;
-  if (!value.includes('@')) return `${invalid} | caused by: mail: missing '@' or angle-addr`;
-  return /^[^\s@<>()[\]\\,;:"]{1,64}@[^\s@<>()[\]\\,;:"]{1,255}$/u.test(value) ? undefined : invalid;
+  const cause = emailRuleReason(value);
+  if (cause === undefined) return undefined;
+  return ['value must be a valid email address', ...(cause === '' ? [] : [cause])].join(' | caused by: ');
 }
 
 function enumReason(rules: EnumRules, field: DescField, value: number): string | undefined {

@@ -27,6 +27,12 @@ export interface RecordIssue {
   readonly key: string;
 }
 
+/**
+ * Converts a field's value to the one that ZITADEL stores; undefined unsets the field, or drops the element of a list.
+ * Returns an issue for a value that ZITADEL rejects.
+ */
+export type ValueRule = (value: unknown) => { readonly value?: unknown; readonly issue?: RecordIssue };
+
 /** A unique name. Its scope is the instance, or the organisation where `parts` starts with `$orgId`. */
 export interface UniqueName {
   readonly type: string;
@@ -107,8 +113,8 @@ export interface Section {
   readonly credentials?: readonly Credential[];
   /** The field of a clear password, which is hashed before it is stored. */
   readonly clearPassword?: FieldPath;
-  /** The field of a phone number, which is stored in E.164. */
-  readonly phone?: FieldPath;
+  /** The rules of fields whose values ZITADEL converts or rejects; a path that ends in `[]` names a list's elements. */
+  readonly values?: Readonly<Record<ListPath, ValueRule>>;
   /** Whether a record may have our additional field `otpEmail`, exported with `withOtp`. */
   readonly otpEmail?: true;
   /** Paths of fields that a record may have beside those of its definition, and whose absence loses nothing. */
@@ -125,6 +131,10 @@ export interface Section {
   readonly normalise?: (json: JsonObject, orgId: string) => void;
   /** Returns warnings for a record that can be imported but will not work. */
   readonly warnings?: (record: ImportedRecord) => readonly string[];
+  /** A boolean field that is true in one record of an organisation only: in the last of a file that sets it. */
+  readonly lastOnly?: FieldPath;
+  /** Whether a record has no content, so that nothing is imported of it. */
+  readonly isEmpty?: (json: JsonObject) => boolean;
   /**
    * Validates a record in isolation, beyond the rules of its fields (zitadel 5.7).
    * @param now the start of the import, ISO 8601
@@ -227,22 +237,4 @@ export function nameOrganisation(json: JsonObject, orgId: string): void {
   const rest = { ...json };
   delete rest.orgId;
   reorder(json, { orgId, ...rest });
-}
-
-/**
- * Creates a section of texts, with one record for each language. The error id is ours: ZITADEL replaces texts at each
- * import and has no error for them.
- */
-export function texts(name: string, type: string): Section {
-  return {
-    name,
-    collection: 'texts',
-    phase: 1,
-    key: ['$orgId', `=${name}`, 'language'],
-    error: {
-      type,
-      id: ['$orgId', 'language'],
-      exists: { id: 'IMPORT-textExists', key: 'Errors.CustomText.AlreadyExists' },
-    },
-  };
 }

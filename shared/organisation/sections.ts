@@ -1,5 +1,5 @@
 import { type DocumentKey, documentId } from '../store/store.ts';
-import { type Governed, nameOrganisation, type Section, taken, texts } from './section.ts';
+import { type Governed, nameOrganisation, type Section, taken } from './section.ts';
 import { actionSections } from './sections/actions.ts';
 import { grantSections } from './sections/grants.ts';
 import { identityProviderSections } from './sections/identityProviders.ts';
@@ -7,7 +7,9 @@ import { keySections } from './sections/keys.ts';
 import { memberSections } from './sections/members.ts';
 import { policySections } from './sections/policies.ts';
 import { projectSections } from './sections/projects.ts';
+import { laterTextSections, textSections } from './sections/texts.ts';
 import { humanUserSection, machineUserSection, userMetadataSection } from './sections/users.ts';
+import { trimmedText } from './valueRules.ts';
 
 /** The organisation itself, from the fields `org` and `orgState`. It is written before all other sections. */
 export const organisationSection: Section = {
@@ -18,6 +20,7 @@ export const organisationSection: Section = {
   normalise: (json) => {
     json.orgState ??= 'ORG_STATE_ACTIVE';
   },
+  values: { 'org.name': trimmedText({ id: 'COMM-deLSk', key: 'Errors.Org.Invalid' }) },
   unique: [{ type: 'organisation', parts: ['org.name'], taken: taken('Errors.Org.AlreadyExists') }],
   error: { type: 'org', id: ['$orgId'], exists: { id: 'ORG-lapo2n', key: 'Errors.Org.AlreadyExisting' } },
 };
@@ -29,6 +32,8 @@ const domainSection: Section = {
   phase: 1,
   key: ['$orgId', 'domainName'],
   normalise: nameOrganisation,
+  lastOnly: 'isPrimary',
+  values: { domainName: trimmedText({ id: 'ORG-r3h4J', key: 'Errors.Invalid.Argument' }) },
   unique: [
     {
       type: 'domain',
@@ -54,19 +59,11 @@ export const sections: readonly Section[] = [
   ...grantSections,
   ...memberSections,
   userMetadataSection,
-  texts('loginTexts', 'login_texts'),
-  texts('initMessages', 'init_message'),
-  texts('passwordResetMessages', 'password_reset_message'),
-  texts('verifyEmailMessages', 'verify_email_message'),
-  texts('verifyPhoneMessages', 'verify_phone_message'),
-  texts('domainClaimedMessages', 'domain_claimed_message'),
-  texts('passwordlessRegistrationMessages', 'passwordless_registration_message'),
+  ...textSections,
   ...identityProviderSections,
   domainSection,
   ...keySections,
-  texts('verifySmsOtpMessages', 'verify_sms_otp_message'),
-  texts('verifyEmailOtpMessages', 'verify_email_otp_message'),
-  texts('inviteUserMessages', 'invite_user_messages'),
+  ...laterTextSections,
 ];
 
 const byName: ReadonlyMap<string, Section> = new Map(

@@ -25,6 +25,7 @@ const user = z.looseObject({
   hashedPassword: z.unknown().optional(),
   userId: z.string().optional(),
   phone: z.looseObject({ phone: z.string() }).optional(),
+  profile: z.looseObject({ preferredLanguage: z.string().optional() }).optional(),
 });
 const stateful = z
   .array(z.looseObject({ userId: z.string().optional(), user, state: z.string().optional() }))
@@ -52,6 +53,7 @@ function normalised(org: Organisation): Organisation {
       ...person,
       user: {
         ...rest,
+        ...(rest.profile?.preferredLanguage === 'xx' && { profile: { ...rest.profile, preferredLanguage: 'und' } }),
         ...(rest.phone && { phone: { ...rest.phone, phone: rest.phone.phone.replaceAll(/[ ()-]/g, '') } }),
         ...(password === undefined ? {} : { hashedPassword: 'made of the password' }),
       },
@@ -151,7 +153,13 @@ describeStores('an import and an export of what was imported', (kind) => {
         orgId: 'v1-org-1',
         humanUserIds: ['v1|1', 'v1|2'],
         actionIds: ['v1-act'],
-        triggerActions: [{ flowType: '1', triggerType: '1', actionIds: ['v1-act'] }],
+        triggerActions: [
+          {
+            flowType: 'FLOW_TYPE_EXTERNAL_AUTHENTICATION',
+            triggerType: 'TRIGGER_TYPE_POST_AUTHENTICATION',
+            actionIds: ['v1-act'],
+          },
+        ],
         domains: ['v1.example'],
       },
     ]);

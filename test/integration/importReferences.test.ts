@@ -12,7 +12,10 @@ const grant = (grantId: string, projectId: string, grantedOrgId: string, ...role
   grantId,
   projectGrant: { projectId, grantedOrgId, roleKeys },
 });
-const action = (actionId: string) => ({ actionId, action: { name: actionId, script: 'function f() {}' } });
+const action = (actionId: string) => ({
+  actionId,
+  action: { name: actionId, script: 'function f() {}', timeout: '1s' },
+});
 const trigger = (...actionIds: string[]) => ({ flowType: '1', triggerType: '1', actionIds });
 const provider = (idpId: string) => ({
   idpId,
@@ -107,7 +110,7 @@ const rows: Row[] = [
     {
       type: 'project_grant',
       id: 'O_theirs_other',
-      message: 'ID=PROJECT-ckUpbvboAH Message=Errors.Project.Grant.Invalid',
+      message: 'ID=COMMAND-m9gsd Message=Errors.Project.NotFound',
     },
   ],
   [

@@ -1,9 +1,9 @@
 import { ID_MISSING, NAME_MISSING } from '../../functions/import/write/organisations.ts';
-import { withPhoneNumber } from '../../functions/import/write/phase.ts';
 import type { JsonObject } from '../../shared/json/jsonObject.ts';
 import { complexityIssue, defaultComplexity, passwordIssue } from '../../shared/organisation/passwords.ts';
 import { toRecord } from '../../shared/organisation/record.ts';
 import type { RecordIssue, Section } from '../../shared/organisation/section.ts';
+import { settleRecord } from '../../shared/organisation/settleRecord.ts';
 import { defaultPasswordHashing } from '../../shared/passwordHashing.ts';
 
 /** An error, and the condition under which it is reported. */
@@ -25,6 +25,13 @@ const invalidColours = [...colours, ...colours.map((name) => `${name}Dark`)].map
   (name): Example => [`\`${name}\` is neither \`#rgb\` nor \`#rrggbb\`.`, { [name]: 'blue' }],
 );
 
+function memberExamples(kind: string, otherRole: string): readonly Example[] {
+  return [
+    ['`roles` is empty.', { roles: [] }],
+    [`A role is unknown, or not one of ${kind}.`, { roles: [otherRole] }],
+  ];
+}
+
 const examples: Readonly<Record<string, readonly Example[]>> = {
   labelPolicy: invalidColours,
   loginPolicy: [
@@ -33,19 +40,40 @@ const examples: Readonly<Record<string, readonly Example[]>> = {
     ['An entry of `multiFactors` is unknown or unspecified.', { multiFactors: ['MULTI_FACTOR_TYPE_UNSPECIFIED'] }],
   ],
   passwordComplexityPolicy: [['`minLength` is absent, 0 or above 72.', {}]],
-  humanUsers: [['`user.email.email` is not an address of ASCII characters.', { user: { email: { email: '@' } } }]],
+  humanUsers: [['`user.email.email` is not a plain address of ASCII characters.', { user: { email: { email: '@' } } }]],
+  privacyPolicy: [['`supportEmail` is not a plain address of ASCII characters.', { supportEmail: '@' }]],
   triggerActions: [
     ['`flowType` or `triggerType` is unknown.', { flowType: '9', triggerType: '1' }],
     ['`triggerType` does not belong to the flow.', { flowType: '2', triggerType: '1' }],
     ['`actionIds` is empty.', { flowType: '1', triggerType: '1' }],
   ],
-  orgMembers: [['A role does not start with `ORG_`.', { roles: ['IAM_OWNER'] }]],
+  orgMembers: memberExamples('organisations', 'IAM_OWNER'),
+  projectMembers: memberExamples('projects', 'ORG_OWNER'),
+  projectGrantMembers: memberExamples('project grants', 'PROJECT_OWNER'),
   appKeys: [expired],
   machineKeys: [
     ['`publicKey` is not the base64 of a public key in PEM (SubjectPublicKeyInfo or PKCS #1).', { publicKey: 'AAAA' }],
     expired,
   ],
 };
+
+const textExamples: readonly Example[] = [
+  ['`language` is no known language.', { language: 'xx' }],
+  ['`language` is one in which ZITADEL has no texts.', { language: 'tlh' }],
+];
+
+/** Records with a value that its rule rejects. */
+function valueExamples({ name, isEmpty }: Section): readonly Example[] {
+  if (name === 'org') return [['`org.name` is blank.', { org: { name: ' ' } }]];
+  if (name === 'domains') return [['`domainName` is blank.', { domainName: ' ' }]];
+  if (name === 'oidcApps')
+    return [
+      ['`app.loginVersion.loginV2.baseUri` is no URI.', { app: { loginVersion: { loginV2: { baseUri: '::a' } } } }],
+    ];
+  if (name === 'humanUsers')
+    return [['`user.phone.phone` is not a phone number.', { user: { phone: { phone: '?' } } }]];
+  return isEmpty === undefined ? [] : textExamples;
+}
 
 /** A record and its reference's target, which the reference's check rejects. */
 type ReferenceExample = readonly [when: string, record: JsonObject, target: JsonObject];
@@ -78,7 +106,10 @@ export function checkErrors(section: Section): Condition[] {
     const check = section.references?.find((reference) => reference.check !== undefined)?.check;
     return condition(when, check?.(target, record, ORGANISATION));
   });
-  return [...ownErrors, ...referenceErrors, ...importErrors(section)];
+  const valueErrors = valueExamples(section).map(([when, record]) =>
+    condition(when, settleRecord(toRecord(section, structuredClone(record), ORGANISATION, false)).issue),
+  );
+  return [...ownErrors, ...valueErrors, ...referenceErrors, ...importErrors(section)];
 }
 
 function importErrors(section: Section): Condition[] {
@@ -89,9 +120,7 @@ function importErrors(section: Section): Condition[] {
     ];
   }
   if (section.name !== 'humanUsers') return [];
-  const invalidPhone = toRecord(section, { user: { phone: { phone: '?' } } }, ORGANISATION, false);
   return [
-    condition('`user.phone.phone` is not a phone number.', withPhoneNumber(invalidPhone).issue),
     ...weakPasswords.map(([when, password]) => condition(when, complexityIssue(defaultComplexity, password))),
     condition(
       '`user.password` has more than 72 bytes, and is to be hashed with bcrypt.',

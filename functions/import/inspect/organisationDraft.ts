@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
-import { isJsonObject, type JsonObject } from '../../../shared/json/jsonObject.ts';
+import { isJsonObject, type JsonObject, valueAt } from '../../../shared/json/jsonObject.ts';
 import { formatPath, type JsonPath } from '../../../shared/json/jsonScanner.ts';
 import {
   checkComplexityPolicy,
@@ -14,9 +14,11 @@ import {
   readMessage,
   toRecord,
 } from '../../../shared/organisation/record.ts';
+import { recordKey } from '../../../shared/organisation/recordPlan.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
 import { claimsLoginNames, organisationSection, sections } from '../../../shared/organisation/sections.ts';
 import { findUnknown } from '../../../shared/organisation/unknownContent.ts';
+import { documentPath } from '../../../shared/store/store.ts';
 
 /** Lists that v1 files hold beside a record and v2 files hold inside it, by section (zitadel 5.9). */
 export type V1Additions = ReadonlyMap<Section, Readonly<Record<string, readonly unknown[]>>>;
@@ -33,6 +35,8 @@ export interface OrganisationHeader {
   readonly hasLoginNames: boolean;
   /** The policy for clear-text passwords; undefined if the file has none. */
   readonly passwordComplexity: PasswordComplexity | undefined;
+  /** The path of the last record that sets its section's field `lastOnly`, by section. */
+  readonly lastRecords: ReadonlyMap<string, string>;
   /** Numbers of orphaned values, which belong to no record of the file and are not imported, by field. */
   readonly orphaned: Readonly<Record<string, number>>;
 }
@@ -68,6 +72,7 @@ export class OrganisationDraft {
   private loginNamesByDomain = false;
   private hasLoginNames = false;
   private passwordComplexity: PasswordComplexity | undefined;
+  private readonly lastRecords = new Map<string, string>();
 
   /** @param entry the organisation's position in the file */
   constructor(entry: number) {
@@ -89,6 +94,7 @@ export class OrganisationDraft {
     if (owner !== undefined) {
       this.set(name, [...this.listAt(owner, name), owner.v1Lists?.[name]?.(value)], this.entry);
       const schema = organisationFields.get(name)?.schema;
+      if (schema !== undefined) readMessage(schema, value, {});
       return schema === undefined ? [] : findUnknown(schema, value).fields.map((path) => `${name}.${path}`);
     }
     const field = { [name]: value };
@@ -99,7 +105,10 @@ export class OrganisationDraft {
   }
 
   /** Remembers policies that govern other records, and records that take additions. */
-  observe({ section, json }: OrganisationRecord): void {
+  observe(record: OrganisationRecord): void {
+    const { section, json } = record;
+    if (section.lastOnly !== undefined && valueAt(json, section.lastOnly) === true)
+      this.lastRecords.set(section.name, documentPath(recordKey(record)));
     if (section.v1Lists !== undefined) this.completed.add(section);
     this.hasLoginNames ||= claimsLoginNames(section);
     if (section.governs === 'loginNames') this.loginNamesByDomain = json.userLoginMustBeDomain === true;
@@ -124,6 +133,7 @@ export class OrganisationDraft {
     this.loginNamesByDomain ||= later.loginNamesByDomain;
     this.hasLoginNames ||= later.hasLoginNames;
     this.passwordComplexity ??= later.passwordComplexity;
+    for (const [section, path] of later.lastRecords) this.lastRecords.set(section, path);
     return contradictions;
   }
 
@@ -138,6 +148,7 @@ export class OrganisationDraft {
       loginNamesByDomain: this.loginNamesByDomain,
       hasLoginNames: this.hasLoginNames,
       passwordComplexity: this.passwordComplexity,
+      lastRecords: this.lastRecords,
       orphaned: this.countOrphaned(),
     };
   }

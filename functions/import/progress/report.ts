@@ -136,11 +136,11 @@ function hasAny(counts: Counts): boolean {
 }
 
 function successEntry(
-  { json, orgId }: OrganisationRecord,
+  { given, json, orgId }: OrganisationRecord,
   entry: readonly string[] | Readonly<Record<string, string>>,
 ) {
-  if (Array.isArray(entry)) return entry.map((path: string) => textAt(json, path, orgId)).join('_');
-  return Object.fromEntries(Object.entries(entry).map(([name, path]) => [name, valueAt(json, path)]));
+  if (Array.isArray(entry)) return entry.map((path: string) => textAt(given ?? json, path, orgId)).join('_');
+  return Object.fromEntries(Object.entries(entry).map(([name, path]) => [name, valueAt(given ?? json, path)]));
 }
 
 function toImportError(record: OrganisationRecord, issue: RecordIssue): ImportError {
@@ -153,11 +153,14 @@ export function formatIssue({ id, key }: RecordIssue): string {
 }
 
 function collectWarnings(record: OrganisationRecord, outcome: Outcome): ImportWarning[] {
-  const { section, unknown } = record;
-  const names = unknown.values.filter(({ value }) => typeof value === 'string');
-  const messages = names.map(
+  const { section, unknown, given, json } = record;
+  const lost = unknown.values.filter(({ path, value }) => valueAt(json, path) !== value);
+  const messages = lost.map(
     ({ path, value }) => `unknown value ${JSON.stringify(value)} of ${path}: imported without it`,
   );
+  const { lastOnly = '' } = section;
+  if (given !== undefined && valueAt(given, lastOnly) === true && valueAt(json, lastOnly) === undefined)
+    messages.push(`${lastOnly} is true in a later record of the file: imported without it`);
   if (outcome.kind === 'overwritten' && outcome.warning !== undefined) messages.push(outcome.warning);
   return [...messages, ...(section.warnings?.(record) ?? [])].map((message) => ({
     type: section.error.type,
@@ -166,6 +169,6 @@ function collectWarnings(record: OrganisationRecord, outcome: Outcome): ImportWa
   }));
 }
 
-function errorId({ section, json, orgId }: OrganisationRecord): string {
-  return section.error.id.map((path) => textAt(json, path, orgId)).join('_');
+function errorId({ section, given, json, orgId }: OrganisationRecord): string {
+  return section.error.id.map((path) => textAt(given ?? json, path, orgId)).join('_');
 }

@@ -1,10 +1,12 @@
 import {
   bodyInvalid,
   bodyNoObject,
+  byteOrderMark,
   type FieldViolation,
   invalidRequest,
   sourceUnsupported,
 } from '../../../shared/errors/errors.ts';
+import { hasByteOrderMark } from '../../../shared/json/byteOrderMark.ts';
 import {
   formatPath,
   JsonError,
@@ -57,7 +59,10 @@ export async function readEnvelope(bytes: AsyncIterable<Uint8Array>): Promise<Im
     return 'enter';
   }, MAX_FIELD_BYTES);
   try {
+    let isStart = true;
     for await (const chunk of bytes) {
+      if (isStart && hasByteOrderMark(chunk)) throw byteOrderMark();
+      isStart &&= chunk.length === 0;
       for (const value of scanner.push(chunk)) addField(value, fields, inline);
     }
     scanner.end();

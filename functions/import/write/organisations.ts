@@ -1,8 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { isJsonObject } from '../../../shared/json/jsonObject.ts';
 import { defaultComplexity, type PasswordComplexity, parseComplexity } from '../../../shared/organisation/passwords.ts';
+import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { planRecord } from '../../../shared/organisation/recordPlan.ts';
+import type { RecordIssue } from '../../../shared/organisation/section.ts';
 import { organisationSection, policyKey } from '../../../shared/organisation/sections.ts';
+import { settleRecord } from '../../../shared/organisation/settleRecord.ts';
 import { type DocumentKey, type DocumentStore, documentId, type Store } from '../../../shared/store/store.ts';
 import type { Inspection } from '../inspect/inspection.ts';
 import type { OrganisationHeader } from '../inspect/organisationDraft.ts';
@@ -84,17 +87,27 @@ function* inBatches(
   }
 }
 
-function toPlacedPlan([organisation, { orgId, record }]: readonly [number, OrganisationHeader]): PlacedPlan[] {
-  return orgId === '' || record === undefined
-    ? []
-    : [{ organisation, ordinal: organisation, plan: planRecord(record, false) }];
+function toPlacedPlan([organisation, header]: readonly [number, OrganisationHeader]): PlacedPlan[] {
+  const { record } = settleOrganisation(header);
+  return record === undefined ? [] : [{ organisation, ordinal: organisation, plan: planRecord(record, false) }];
+}
+
+/** Returns the record of an organisation that can be created, or the issue of one that cannot. */
+function settleOrganisation({
+  orgId,
+  record,
+}: OrganisationHeader): { record: OrganisationRecord; issue?: never } | { record?: never; issue: RecordIssue } {
+  if (record === undefined) return { issue: NAME_MISSING };
+  if (orgId === '') return { issue: ID_MISSING };
+  const settled = settleRecord(record);
+  return settled.issue === undefined ? { record: settled.record } : { issue: settled.issue };
 }
 
 function existsAfter(outcome: Outcome): boolean {
   return outcome.kind !== 'failed' || outcome.issue === organisationSection.error.exists;
 }
 
-/** Finds the organisations that exist among those without an id or a record, and reports the others. */
+/** Finds the organisations that exist among those that cannot be created, and reports the others. */
 async function findExisting(
   store: DocumentStore,
   organisations: readonly OrganisationHeader[],
@@ -102,15 +115,17 @@ async function findExisting(
   signal: AbortSignal,
 ): Promise<number[]> {
   const found: number[] = [];
-  const uncreatable = [...organisations.entries()].flatMap(([index, { orgId, record }]) =>
-    orgId === '' || record === undefined ? [index] : [],
+  const uncreatable = [...organisations.entries()].flatMap(([index, header]) =>
+    settleOrganisation(header).issue === undefined ? [] : [index],
   );
   for await (const [index, isStored, header] of lookUp(store, organisations, uncreatable, signal)) {
-    if (!isStored) reportMissing(header, report);
-    else {
-      found.push(index);
-      report.count('unchanged', organisationSection.name);
+    if (!isStored) {
+      reportFailed(header, settleOrganisation(header).issue ?? NAME_MISSING, report);
+      continue;
     }
+    found.push(index);
+    if (header.record === undefined) report.count('unchanged', organisationSection.name);
+    else reportFailed(header, organisationSection.error.exists, report);
   }
   return found;
 }
@@ -149,9 +164,9 @@ async function* pickBatches(
   }
 }
 
-/** Reports an organisation that does not exist and cannot be created, because it has no name or no id. */
-function reportMissing({ orgId, record }: OrganisationHeader, report: ImportReport): void {
-  const message = formatIssue(record === undefined ? NAME_MISSING : ID_MISSING);
+/** Reports an organisation that cannot be created, or changed. */
+function reportFailed({ orgId }: OrganisationHeader, issue: RecordIssue, report: ImportReport): void {
+  const message = formatIssue(issue);
   report.addError({ type: 'org', ...(orgId === '' ? {} : { id: orgId }), message });
   report.count('failed', organisationSection.name);
 }

@@ -1,14 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
-import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
-import { putAt, textAt } from '../../../shared/json/jsonObject.ts';
+import { valueAt } from '../../../shared/json/jsonObject.ts';
 import { parseJson } from '../../../shared/json/jsonScanner.ts';
 import { type PasswordComplexity, passwordIssue } from '../../../shared/organisation/passwords.ts';
-import { type OrganisationRecord, readRecord, serialise } from '../../../shared/organisation/record.ts';
-import { planRecord } from '../../../shared/organisation/recordPlan.ts';
+import { type OrganisationRecord, readRecord } from '../../../shared/organisation/record.ts';
+import { planRecord, recordKey } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue, Section } from '../../../shared/organisation/section.ts';
 import { findSection } from '../../../shared/organisation/sections.ts';
+import { settleRecord } from '../../../shared/organisation/settleRecord.ts';
+import { documentPath } from '../../../shared/store/store.ts';
 import type { ExportFileSource, Inspection } from '../inspect/inspection.ts';
-import { withAdditions } from '../inspect/organisationDraft.ts';
+import { type OrganisationHeader, withAdditions } from '../inspect/organisationDraft.ts';
 import type { RepeatedRecords } from '../inspect/repeatedRecords.ts';
 import type { ImportProgress } from '../progress/importProgress.ts';
 import type { ImportReport } from '../progress/report.ts';
@@ -105,15 +106,27 @@ function planItem(work: ImportWork, counter: PhaseCounter, item: ExportFileItem)
   const { organisation, header, loginNamesByDomain, passwordComplexity } = target;
   const value = parseJson(item.text, item.path);
   const merged = withAdditions(section, value, header.additions);
-  const { record, issue: phoneIssue } = withPhoneNumber(readRecord(section, merged, header.orgId));
+  const given = readRecord(section, merged, header.orgId);
+  const { record, issue: valueIssue } = settleRecord(given, supersededFields(given, header));
   const issue = work.repeated.has(item.path)
     ? section.error.exists
-    : (phoneIssue ?? validateRecord(record, passwordComplexity, work.context));
+    : (valueIssue ?? validateRecord(record, passwordComplexity, work.context));
+  if (issue === undefined && section.isEmpty?.(record.json)) {
+    progress.mark(ordinal, report.add(organisation, record, { kind: 'notCarried' }));
+    return [];
+  }
   if (issue !== undefined) {
     progress.mark(ordinal, report.add(organisation, record, { kind: 'failed', issue }));
     return [];
   }
   return [{ organisation, ordinal, plan: planRecord(record, loginNamesByDomain) }];
+}
+
+/** Lists the fields that a later record of the file sets, and that only one may set. */
+function supersededFields(record: OrganisationRecord, { lastRecords }: OrganisationHeader): string[] {
+  const { section, json } = record;
+  if (section.lastOnly === undefined || valueAt(json, section.lastOnly) !== true) return [];
+  return lastRecords.get(section.name) === documentPath(recordKey(record)) ? [] : [section.lastOnly];
 }
 
 /** Validates a record in isolation: by its section's check, and by the policy for its clear-text password. */
@@ -124,22 +137,4 @@ function validateRecord(
 ): RecordIssue | undefined {
   const issue = section.check?.(json, stamp);
   return issue ?? (givenPassword === undefined ? undefined : passwordIssue(policy, passwordHashing, givenPassword));
-}
-
-const INVALID_PHONE: RecordIssue = { id: 'PHONE-so0wa', key: 'Errors.User.Phone.Invalid' };
-
-/**
- * Converts a person's phone number to E.164, as ZITADEL stores it (zitadel 3.4), or returns the issue of an invalid
- * number. Whether the number is assigned is not checked. The conversion is not part of a record's canonical form, since
- * the library's parsing may change while manifests must still match.
- */
-export function withPhoneNumber(record: OrganisationRecord): { record: OrganisationRecord; issue?: RecordIssue } {
-  const { section, json, orgId } = record;
-  const input = section.phone === undefined ? '' : textAt(json, section.phone, orgId);
-  if (section.phone === undefined || input === '') return { record };
-  const phoneNumber = parsePhoneNumberFromString(input, { extract: false });
-  if (phoneNumber === undefined) return { record, issue: INVALID_PHONE };
-  if (phoneNumber.number === input) return { record };
-  putAt(json, section.phone, phoneNumber.number);
-  return { record: { ...record, ...serialise(json) } };
 }

@@ -1,5 +1,14 @@
-import { isJsonObject, type JsonObject, textAt } from '../../json/jsonObject.ts';
+import { isJsonObject, type JsonObject } from '../../json/jsonObject.ts';
 import { own, type RecordIssue, type Section, taken } from '../section.ts';
+import { durationOr, numberNamed } from '../valueRules.ts';
+
+/** The numbers of flows and triggers, by their names (zitadel 2.3). */
+const flowIds = new Map([['FLOW_TYPE_EXTERNAL_AUTHENTICATION', '1']]);
+const triggerIds = new Map([
+  ['TRIGGER_TYPE_POST_AUTHENTICATION', '1'],
+  ['TRIGGER_TYPE_PRE_CREATION', '2'],
+  ['TRIGGER_TYPE_POST_CREATION', '3'],
+]);
 
 /** The sections of actions and their triggers. */
 export const actionSections: readonly Section[] = [
@@ -9,7 +18,7 @@ export const actionSections: readonly Section[] = [
     phase: 2,
     key: ['$orgId', 'flowType', 'triggerType'],
     fromV1: stringifyNumbers,
-    normalise: replaceNames,
+    values: { flowType: numberNamed(flowIds), triggerType: numberNamed(triggerIds) },
     check: checkTriggerAction,
     references: [
       own({
@@ -34,6 +43,7 @@ export const actionSections: readonly Section[] = [
     collection: 'actions',
     phase: 1,
     key: ['actionId'],
+    values: { 'action.timeout': durationOr('20s') },
     unique: [{ type: 'action', parts: ['$orgId', 'action.name'], taken: taken('Errors.Action.AlreadyExists') }],
     error: { type: 'action', id: ['actionId'], exists: { id: 'COMMAND-nau2k', key: 'Errors.Action.AlreadyExisting' } },
     success: { field: 'actionIds', entry: ['actionId'] },
@@ -68,19 +78,4 @@ function stringifyNumbers(value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([name, part]) => [name, typeof part === 'number' ? String(part) : part]),
   );
-}
-
-/** The numbers of flows and triggers, by their names (zitadel 2.3). */
-const flowIds = new Map([['FLOW_TYPE_EXTERNAL_AUTHENTICATION', '1']]);
-const triggerIds = new Map([
-  ['TRIGGER_TYPE_POST_AUTHENTICATION', '1'],
-  ['TRIGGER_TYPE_PRE_CREATION', '2'],
-  ['TRIGGER_TYPE_POST_CREATION', '3'],
-]);
-
-function replaceNames(json: JsonObject, orgId: string): void {
-  const flow = textAt(json, 'flowType', orgId);
-  const trigger = textAt(json, 'triggerType', orgId);
-  if (flow !== '') json.flowType = flowIds.get(flow) ?? flow;
-  if (trigger !== '') json.triggerType = triggerIds.get(trigger) ?? trigger;
 }

@@ -1,8 +1,11 @@
 import { type JsonObject, textAt, textsAt } from '../../json/jsonObject.ts';
-import { project, projectRoles, type RecordIssue, type Section, taken, user } from '../section.ts';
+import { own, project, projectRoles, type RecordIssue, type Section, taken, user } from '../section.ts';
 
-/** The issue of a grant of a foreign project, or to the granting organisation itself. */
+/** The issue of a grant to the granting organisation itself. */
 const projectGrantInvalid: RecordIssue = { id: 'PROJECT-ckUpbvboAH', key: 'Errors.Project.Grant.Invalid' };
+
+/** The issue of a user grant without a project grant of its project to its organisation. */
+const grantMissing: RecordIssue = { id: 'COMMAND-4m9ff', key: 'Errors.Project.Grant.NotFound' };
 
 /** The sections of project grants to organisations and user grants. */
 export const grantSections: readonly Section[] = [
@@ -20,7 +23,7 @@ export const grantSections: readonly Section[] = [
       },
     ],
     references: [
-      { ...project('projectGrant.projectId', 'COMMAND-m9gsd'), ifForeign: projectGrantInvalid },
+      own(project('projectGrant.projectId', 'COMMAND-m9gsd')),
       {
         collection: 'organisations',
         key: ['projectGrant.grantedOrgId'],
@@ -54,11 +57,12 @@ export const grantSections: readonly Section[] = [
     key: ['$orgId', 'userId', 'projectId', 'projectGrantId'],
     references: [
       user('userId', 'COMMAND-4f8sg'),
-      project('projectId', 'COMMAND-3n77S'),
+      // ZITADEL takes an unknown project for a foreign one, which needs a grant.
+      { collection: 'projects', key: ['projectId'], missing: grantMissing },
       {
         collection: 'projectGrants',
         key: ['projectGrantId'],
-        missing: { id: 'COMMAND-4m9ff', key: 'Errors.Project.Grant.NotFound' },
+        missing: grantMissing,
         optional: true,
         check: checkUsedProjectGrant,
       },
@@ -77,7 +81,7 @@ export const grantSections: readonly Section[] = [
 export function checkUsedProjectGrant(grant: JsonObject, record: JsonObject, orgId: string): RecordIssue | undefined {
   const isOfProject = textAt(grant, 'projectGrant.projectId', orgId) === record.projectId;
   if (!isOfProject || textAt(grant, 'projectGrant.grantedOrgId', orgId) !== orgId) {
-    return { id: 'COMMAND-4m9ff', key: 'Errors.Project.Grant.NotFound' };
+    return grantMissing;
   }
   const granted = new Set(textsAt(grant, 'projectGrant.roleKeys[]', orgId));
   const areGranted = textsAt(record, 'roleKeys[]', orgId).every((role) => granted.has(role));

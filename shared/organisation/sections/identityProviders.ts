@@ -1,4 +1,5 @@
 import { identityProvider, own, type RecordIssue, type Section, taken, type UniqueName, user } from '../section.ts';
+import { asGiven } from '../valueRules.ts';
 
 /** The name of an organisation's identity provider, of whatever kind. */
 const providerName: UniqueName = {
@@ -41,6 +42,15 @@ export const identityProviderSections: readonly Section[] = [
     collection: 'userLinks',
     phase: 3,
     key: ['idpId', 'providedUserId'],
+    // ZITADEL's exports have the numbers of its own types here.
+    values: { idpType: asGiven },
+    unique: [
+      {
+        type: 'userLink',
+        parts: ['idpId', 'providedUserId'],
+        taken: taken('Errors.User.ExternalIDP.AlreadyExists'),
+      },
+    ],
     references: [own(user('userId', 'COMMAND-vzktar7b7f')), own(identityProvider('idpId', 'COMMAND-39nf2'))],
     error: { type: 'user_link', id: ['userId', 'idpId'], exists: taken('Errors.User.ExternalIDP.AlreadyExists') },
     success: {

@@ -1,6 +1,67 @@
 import { type JsonObject, textAt } from '../../json/jsonObject.ts';
 import { project, type RecordIssue, type Section, user } from '../section.ts';
 
+/** The roles that ZITADEL defines by default, apart from those of its instances and systems. */
+const roles: ReadonlySet<string> = new Set([
+  'ORG_OWNER',
+  'ORG_USER_MANAGER',
+  'ORG_OWNER_VIEWER',
+  'ORG_SETTINGS_MANAGER',
+  'ORG_USER_PERMISSION_EDITOR',
+  'ORG_PROJECT_PERMISSION_EDITOR',
+  'ORG_PROJECT_CREATOR',
+  'ORG_ADMIN_IMPERSONATOR',
+  'ORG_END_USER_IMPERSONATOR',
+  'ORG_USER_SELF_MANAGER',
+  'SELF_MANAGEMENT_GLOBAL',
+  'PROJECT_OWNER',
+  'PROJECT_OWNER_VIEWER',
+  'PROJECT_OWNER_GLOBAL',
+  'PROJECT_OWNER_VIEWER_GLOBAL',
+  'PROJECT_GRANT_OWNER',
+  'PROJECT_GRANT_OWNER_VIEWER',
+]);
+
+/** The issues of a member without a role, and of one with a role that is unknown or of another kind. */
+interface RoleIssues {
+  readonly none: RecordIssue;
+  readonly invalid: RecordIssue;
+}
+
+/**
+ * Creates the check of members' roles.
+ * @param prefixes each member's roles all begin with one of them
+ */
+function rolesCheck(prefixes: readonly string[], { none, invalid }: RoleIssues): NonNullable<Section['check']> {
+  return ({ roles: held }) => {
+    if (!Array.isArray(held) || held.length === 0) return none;
+    const given: readonly unknown[] = held;
+    const allBegin = (prefix: string) =>
+      given.every((role) => typeof role === 'string' && roles.has(role) && role.startsWith(prefix));
+    return prefixes.some(allBegin) ? undefined : invalid;
+  };
+}
+
+/** Checks that an organisation's member holds roles of organisations, or the role of every user. */
+const checkOrganisationMember = rolesCheck(['ORG', 'SELF_MANAGEMENT_GLOBAL'], {
+  none: { id: 'ORG-4Mlfs', key: 'Errors.Invalid.Argument' },
+  invalid: { id: 'Org-4N8es', key: 'Errors.Org.MemberInvalid' },
+});
+
+/** Checks that a project's member holds roles of projects. */
+const checkProjectMember = rolesCheck(['PROJECT'], {
+  none: { id: 'PROJECT-W8m4l', key: 'Errors.Project.Member.Invalid' },
+  invalid: { id: 'PROJECT-3m9ds', key: 'Errors.Project.Member.Invalid' },
+});
+
+/** Checks that a project grant's member holds roles of project grants. */
+const checkProjectGrantMember = rolesCheck(['PROJECT_GRANT'], {
+  none: { id: 'PROJECT-8fi7G', key: 'Errors.Project.Grant.Member.Invalid' },
+  invalid: { id: 'PROJECT-m9gKK', key: 'Errors.Project.Grant.Member.Invalid' },
+});
+
+const projectGrantMissing: RecordIssue = { id: 'PROJECT-D8JxR', key: 'Errors.Project.Grant.NotFound' };
+
 /** The section of an organisation's members. */
 export const orgMemberSection: Section = {
   name: 'orgMembers',
@@ -17,8 +78,6 @@ export const orgMemberSection: Section = {
   success: { field: 'orgMembers', entry: ['userId'] },
 };
 
-const projectGrantMissing: RecordIssue = { id: 'PROJECT-D8JxR', key: 'Errors.Project.Grant.NotFound' };
-
 /** The sections of members of organisations, projects and project grants. */
 export const memberSections: readonly Section[] = [
   orgMemberSection,
@@ -27,10 +86,11 @@ export const memberSections: readonly Section[] = [
     collection: 'members',
     phase: 3,
     key: ['=project', 'projectId', 'userId'],
+    check: checkProjectMember,
     // ZITADEL exports each project's members under every organisation; an import keeps those under the project's own.
     references: [
+      user('userId', 'COMMAND-uXHNj'),
       { ...project('projectId', 'COMMAND-EbFMN'), ifForeign: 'notCarried' },
-      user('userId', 'IMPORT-userMissing'),
     ],
     error: {
       type: 'project_member',
@@ -44,14 +104,15 @@ export const memberSections: readonly Section[] = [
     collection: 'members',
     phase: 4,
     key: ['=projectGrant', 'projectId', 'grantId', 'userId'],
+    check: checkProjectGrantMember,
     references: [
+      user('userId', 'COMMAND-uXHNj'),
       {
         collection: 'projectGrants',
         key: ['grantId'],
         missing: projectGrantMissing,
         check: checkMembersProjectGrant,
       },
-      user('userId', 'IMPORT-userMissing'),
     ],
     error: {
       type: 'project_grant_member',
@@ -64,13 +125,6 @@ export const memberSections: readonly Section[] = [
     },
   },
 ];
-
-/** Checks that an organisation's member holds only organisation roles. */
-export function checkOrganisationMember({ roles }: JsonObject): RecordIssue | undefined {
-  const held: readonly unknown[] = Array.isArray(roles) ? roles : [];
-  const areOrganisationRoles = held.every((role) => typeof role === 'string' && role.startsWith('ORG_'));
-  return areOrganisationRoles ? undefined : { id: 'Org-4N8es', key: 'Errors.Org.MemberInvalid' };
-}
 
 /** Checks that the project grant of a member is one of the member's project. */
 function checkMembersProjectGrant(

@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject, textsAt } from '../../json/jsonObject.ts';
+import { isJsonObject, type JsonObject, textAt, textsAt } from '../../json/jsonObject.ts';
+import { emailInvalid, isPlainEmailAddress } from '../emailAddress.ts';
 import { checkComplexityPolicy } from '../passwords.ts';
 import {
   type ImportedRecord,
@@ -56,7 +57,12 @@ export const policySections: readonly Section[] = [
     { id: 'Org-LdhbS', key: 'Errors.Org.PasswordComplexityPolicy.AlreadyExists' },
     { governs: 'passwords', check: checkComplexityPolicy },
   ),
-  policy('privacyPolicy', 'privacy_policy', { id: 'Org-0oLpd', key: 'Errors.Org.PrivacyPolicy.AlreadyExists' }),
+  policy(
+    'privacyPolicy',
+    'privacy_policy',
+    { id: 'Org-0oLpd', key: 'Errors.Org.PrivacyPolicy.AlreadyExists' },
+    { check: checkPrivacyPolicy },
+  ),
 ];
 
 /** Creates the section of a policy: a single object, identified by its organisation. */
@@ -69,6 +75,12 @@ function policy(name: string, type: string, exists: RecordIssue, options: Partia
     ...options,
     error: { type, id: ['$orgId'], exists },
   };
+}
+
+/** Checks that the support's e-mail address, if there is one, is plain. */
+function checkPrivacyPolicy(policy: JsonObject): RecordIssue | undefined {
+  const address = textAt(policy, 'supportEmail', '');
+  return address === '' || isPlainEmailAddress(address) ? undefined : emailInvalid;
 }
 
 function toFactor(element: unknown): unknown {

@@ -1,4 +1,6 @@
 import { own, project, type Section, taken } from '../section.ts';
+import { loginUri } from '../uri.ts';
+import { enumerationOr, trimmed } from '../valueRules.ts';
 
 /** The sections of projects, their roles and applications. */
 export const projectSections: readonly Section[] = [
@@ -21,6 +23,9 @@ export const projectSections: readonly Section[] = [
     collection: 'projectRoles',
     phase: 2,
     key: ['projectId', 'roleKey'],
+    unique: [
+      { type: 'projectRole', parts: ['projectId', 'roleKey'], taken: taken('Errors.Project.Role.AlreadyExists') },
+    ],
     references: [
       {
         ...project('projectId', 'COMMAND-EbFMN'),
@@ -31,7 +36,18 @@ export const projectSections: readonly Section[] = [
     success: { field: 'projectRoles', entry: ['projectId', 'roleKey'] },
   },
   application('apiApps', 'api_app', 'PROJECT-mabu12', 'apiAppIds'),
-  application('oidcApps', 'oidc_app', 'PROJECT-lxowmp', 'oidcAppIds'),
+  {
+    ...application('oidcApps', 'oidc_app', 'PROJECT-lxowmp', 'oidcAppIds'),
+    values: {
+      'app.redirectUris[]': trimmed,
+      'app.responseTypes[]': enumerationOr('OIDC_RESPONSE_TYPE_CODE'),
+      'app.grantTypes[]': enumerationOr('OIDC_GRANT_TYPE_AUTHORIZATION_CODE'),
+      'app.postLogoutRedirectUris[]': trimmed,
+      'app.additionalOrigins[]': trimmed,
+      'app.backChannelLogoutUri': trimmed,
+      'app.loginVersion.loginV2.baseUri': loginUri,
+    },
+  },
 ];
 
 /** Creates the section of one kind of application. All kinds share one id space. */
@@ -42,6 +58,9 @@ function application(name: string, type: string, existsId: string, successField:
     collection: 'applications',
     phase: 2,
     key: ['appId'],
+    unique: [
+      { type: 'application', parts: ['app.projectId', 'app.name'], taken: taken('Errors.Project.App.AlreadyExists') },
+    ],
     references: [own(project('app.projectId', 'COMMAND-EbFMN'))],
     error: { type, id: ['appId'], exists: { id: existsId, key: 'Errors.Project.App.AlreadyExisting' } },
     success: { field: successField, entry: ['appId'] },

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { isJsonObject, type JsonObject, textAt, valueAt } from '../../json/jsonObject.ts';
 import type { StoredDocument } from '../../store/store.ts';
+import { emailInvalid, isPlainEmailAddress } from '../emailAddress.ts';
 import { isTotpSeed, passwordHashWarning } from '../passwords.ts';
 import {
   type ImportedRecord,
@@ -12,6 +13,7 @@ import {
   taken,
   user,
 } from '../section.ts';
+import { languageTag, phoneNumber, trimmed } from '../valueRules.ts';
 
 const userName: NonNullable<Section['unique']> = [
   {
@@ -47,7 +49,11 @@ export const humanUserSection: Section = {
     { path: 'user.otpCode', field: 'totpSeed', flag: 'withOtp' },
   ],
   clearPassword: 'user.password',
-  phone: 'user.phone.phone',
+  values: {
+    'user.userName': trimmed,
+    'user.profile.preferredLanguage': languageTag,
+    'user.phone.phone': phoneNumber,
+  },
   otpEmail: true,
   // Older files name a hash's algorithm, which the hash itself names too.
   exempt: ['otpEmail', 'otp_email', 'user.hashedPassword.algorithm'],
@@ -134,14 +140,9 @@ function deriveUserId(json: JsonObject, orgId: string): string {
     .slice(0, 18);
 }
 
-/** ZITADEL's pattern of an e-mail address, narrower than the field's rule (zitadel 3.4). */
-const label = '[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?';
-const emailAddress = new RegExp(`^[\\w.!#$%&'*+/=?^\`{|}~-]+@${label}(?:\\.${label})*$`);
-
 /** Checks that a person has an e-mail address of ASCII characters. */
 export function checkPerson(record: JsonObject): RecordIssue | undefined {
-  const isValid = emailAddress.test(textAt(record, 'user.email.email', ''));
-  return isValid ? undefined : { id: 'EMAIL-599BI', key: 'Errors.User.Email.Invalid' };
+  return isPlainEmailAddress(textAt(record, 'user.email.email', '')) ? undefined : emailInvalid;
 }
 
 const INVALID_SEED = 'the TOTP seed is not base32: no authenticator app can generate its codes';

@@ -101,5 +101,7 @@ function arbitraryString(field: DescField): fc.Arbitrary<string> {
   const maxLength = Math.min(30, Number(type.value.maxLen) || 30);
   const minLength = Math.max(1, Number(type.value.minLen ?? 0));
   // A grapheme may be several characters, so lengths count in those that are one each.
-  return fc.string({ unit: 'binary', minLength, maxLength }).filter((text) => text.isWellFormed());
+  return fc
+    .string({ unit: 'binary', minLength, maxLength })
+    .filter((text) => text.isWellFormed() && !text.includes('\0'));
 }

@@ -17,19 +17,33 @@ const publicKey = Buffer.from(pem).toString('base64');
 /** Which fields of a record are not free: ids, names that must differ, and what refers to other records. */
 type Fixture = (index: number, org: string, other: string) => Json;
 
+const languages = ['de', 'en', 'fr'];
+
 const fixtures: Readonly<Record<string, Fixture>> = {
   projects: (i, org) => ({ projectId: `${org}-p${i}`, 'project.name': `project ${i}` }),
   projectRoles: (i, org) => ({ projectId: `${org}-p0`, roleKey: `role ${i}` }),
   apiApps: (i, org) => ({
     appId: `${org}-api${i}`,
     'app.projectId': `${org}-p0`,
+    'app.name': `api ${i}`,
     'app.authMethodType': 'API_AUTH_METHOD_TYPE_PRIVATE_KEY_JWT',
   }),
-  oidcApps: (i, org) => ({ appId: `${org}-oidc${i}`, 'app.projectId': `${org}-p0` }),
+  oidcApps: (i, org) => ({
+    appId: `${org}-oidc${i}`,
+    'app.projectId': `${org}-p0`,
+    'app.name': `oidc ${i}`,
+    'app.redirectUris': ['https://app.example/callback', 'app://callback'],
+    'app.postLogoutRedirectUris': i === 0 ? ['https://app.example/'] : undefined,
+    'app.additionalOrigins': i === 1 ? ['https://app.example'] : undefined,
+    'app.responseTypes': ['OIDC_RESPONSE_TYPE_CODE', 'OIDC_RESPONSE_TYPE_ID_TOKEN'],
+    'app.backChannelLogoutUri': 'https://app.example/logout',
+    'app.loginVersion': i === 0 ? { loginV2: { baseUri: 'https://login.example' } } : undefined,
+  }),
   humanUsers: (i, org) => ({
     userId: `${org}-h${i}`,
     'user.userName': `${org} person ${i}`,
     'user.password': undefined,
+    'user.profile.preferredLanguage': languages[i],
     'user.idps': i === 0 ? [{ configId: `${org}-oidc-idp0`, externalUserId: 'x', displayName: 'y' }] : undefined,
     'user.hashedPassword': i % 2 === 0 ? { value: `hash ${i}` } : undefined,
     state: userStates[i % userStates.length],
@@ -41,7 +55,7 @@ const fixtures: Readonly<Record<string, Fixture>> = {
     state: userStates[i % 3],
   }),
   triggerActions: (i, org) => ({ flowType: '3', triggerType: `${i + 1}`, actionIds: [`${org}-a0`] }),
-  actions: (i, org) => ({ actionId: `${org}-a${i}`, 'action.name': `action ${i}` }),
+  actions: (i, org) => ({ actionId: `${org}-a${i}`, 'action.name': `action ${i}`, 'action.timeout': `${i + 1}s` }),
   projectGrants: (i, org, other) => ({
     grantId: `${org}-g${i}`,
     'projectGrant.projectId': `${org}-p${i}`,
@@ -55,13 +69,18 @@ const fixtures: Readonly<Record<string, Fixture>> = {
     roleKeys: ['role 1'],
   }),
   orgMembers: (i, org) => ({ userId: `${org}-h${i}`, roles: ['ORG_OWNER', 'ORG_USER_MANAGER'] }),
-  projectMembers: (i, org) => ({ projectId: `${org}-p0`, userId: `${org}-h${i}` }),
-  projectGrantMembers: (i, org) => ({ projectId: `${org}-p0`, grantId: `${org}-g0`, userId: `${org}-m${i}` }),
+  projectMembers: (i, org) => ({ projectId: `${org}-p0`, userId: `${org}-h${i}`, roles: ['PROJECT_OWNER'] }),
+  projectGrantMembers: (i, org) => ({
+    projectId: `${org}-p0`,
+    grantId: `${org}-g0`,
+    userId: `${org}-m${i}`,
+    roles: ['PROJECT_GRANT_OWNER'],
+  }),
   userMetadata: (i, org) => ({ id: `${org}-h0`, key: `key ${i}` }),
   oidcIdps: (i, org) => ({ idpId: `${org}-oidc-idp${i}`, 'idp.name': `oidc ${i}` }),
   jwtIdps: (i, org) => ({ idpId: `${org}-jwt-idp${i}`, 'idp.name': `jwt ${i}` }),
   userLinks: (i, org) => ({ userId: `${org}-h0`, idpId: `${org}-oidc-idp0`, providedUserId: `external ${i}` }),
-  domains: (i, org) => ({ orgId: org, domainName: `d${i}.${org}.example` }),
+  domains: (i, org) => ({ orgId: org, domainName: `d${i}.${org}.example`, isPrimary: i === 0 }),
   appKeys: (i, org) => ({
     id: `${org}-ak${i}`,
     appId: `${org}-api0`,
@@ -105,9 +124,15 @@ function arbitrarySection({ name, inner }: Section, org: string, other: string):
   if (field?.schema === undefined) throw new Error(`${name} is no section`);
   const record = arbitraryMessage(field.schema, inner);
   const fixed = (json: Json, index: number) =>
-    withFixtures(json, fixtures[name]?.(index, org, other) ?? { language: `l${index}` });
+    withFixtures(json, fixtures[name]?.(index, org, other) ?? textFixture(name, index));
   if (!field.list) return record.map((json) => (fixtures[name] === undefined ? json : fixed(json, 0)));
   return fc.array(record, { minLength: 3, maxLength: 3 }).map((records) => records.map(fixed));
+}
+
+/** Every text has content, since empty ones are not imported. */
+function textFixture(name: string, index: number): Json {
+  const content = name === 'loginTexts' ? 'loginText.title' : 'text';
+  return { language: languages[index], [content]: `text ${index}` };
 }
 
 function withFixtures(record: Json, values: Json): Json {

@@ -1,0 +1,49 @@
+import { isJsonObject, type JsonObject } from '../../json/jsonObject.ts';
+import type { Section } from '../section.ts';
+import { textLanguage } from '../valueRules.ts';
+
+/**
+ * Creates a section of texts, with one record for each language. The error id is ours: ZITADEL replaces texts at each
+ * import and has no error for them.
+ */
+function texts(name: string, type: string): Section {
+  return {
+    name,
+    collection: 'texts',
+    phase: 1,
+    key: ['$orgId', `=${name}`, 'language'],
+    values: { language: textLanguage },
+    isEmpty: hasNoText,
+    error: {
+      type,
+      id: ['$orgId', 'language'],
+      exists: { id: 'IMPORT-textExists', key: 'Errors.CustomText.AlreadyExists' },
+    },
+  };
+}
+
+/** The sections of texts. */
+export const textSections: readonly Section[] = [
+  texts('loginTexts', 'login_texts'),
+  texts('initMessages', 'init_message'),
+  texts('passwordResetMessages', 'password_reset_message'),
+  texts('verifyEmailMessages', 'verify_email_message'),
+  texts('verifyPhoneMessages', 'verify_phone_message'),
+  texts('domainClaimedMessages', 'domain_claimed_message'),
+  texts('passwordlessRegistrationMessages', 'passwordless_registration_message'),
+];
+
+/** The sections of texts that ZITADEL added later, at the end of the document. */
+export const laterTextSections: readonly Section[] = [
+  texts('verifySmsOtpMessages', 'verify_sms_otp_message'),
+  texts('verifyEmailOtpMessages', 'verify_email_otp_message'),
+  texts('inviteUserMessages', 'invite_user_messages'),
+];
+
+function hasNoText({ language: _, ...content }: JsonObject): boolean {
+  return isBlank(content);
+}
+
+function isBlank(value: unknown): boolean {
+  return isJsonObject(value) ? Object.values(value).every(isBlank) : value === undefined || value === '';
+}

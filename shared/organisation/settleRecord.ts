@@ -1,0 +1,108 @@
+import type { DescMessage } from '@bufbuild/protobuf';
+import { isJsonObject, type JsonObject, putAt, valueAt } from '../json/jsonObject.ts';
+import { type OrganisationRecord, recordSchema, serialise } from './record.ts';
+import type { RecordIssue, ValueRule } from './section.ts';
+
+/** A record with the values that ZITADEL would store, or the issue of a value that it rejects. */
+export interface SettledRecord {
+  readonly record: OrganisationRecord;
+  readonly issue?: RecordIssue;
+}
+
+/** PostgreSQL cannot store it. */
+const NUL: RecordIssue = { id: '', key: 'ERROR: unsupported Unicode escape sequence (SQLSTATE 22P05)' };
+
+/**
+ * Converts a record's values by the rules of its section. The conversion is not part of a record's canonical form, since
+ * a manifest describes the file's values.
+ * @param unset the paths of fields to unset
+ */
+export function settleRecord(record: OrganisationRecord, unset: readonly string[] = []): SettledRecord {
+  if (hasNul(record)) return { record, issue: NUL };
+  const changes = new Map<string, unknown>();
+  for (const [path, rule] of Object.entries(record.section.values ?? {})) {
+    const { issue, change } = convertAt(record.json, path, rule);
+    if (issue !== undefined) return { record, issue };
+    if (change !== undefined) changes.set(change.field, change.value);
+  }
+  for (const path of [...unset, ...unknownNumbers(record)]) changes.set(path, undefined);
+  return { record: changes.size === 0 ? record : withChanges(record, changes) };
+}
+
+/** Lists the enumerations with an unknown number, which counts as their default, as an unknown name does. */
+function unknownNumbers({ section: { values = {} }, json, unknown }: OrganisationRecord): string[] {
+  return unknown.values
+    .filter(({ path, value }) => typeof value === 'number' && !(path in values) && valueAt(json, path) === value)
+    .map(({ path }) => path);
+}
+
+function withChanges(record: OrganisationRecord, changes: ReadonlyMap<string, unknown>): OrganisationRecord {
+  const json = parseObject(record.body);
+  for (const [path, value] of changes) putAt(json, path, value);
+  sortFields(recordSchema(record.section), json);
+  return { ...record, json, ...serialise(json), given: record.json };
+}
+
+interface Conversion {
+  readonly issue?: RecordIssue;
+  readonly change?: { readonly field: string; readonly value: unknown };
+}
+
+/** Converts the value at `path`, or the elements of the list there. */
+function convertAt(json: JsonObject, path: string, rule: ValueRule): Conversion {
+  const isList = path.endsWith('[]');
+  const field = isList ? path.slice(0, -2) : path;
+  const value = valueAt(json, field);
+  if (isList) return Array.isArray(value) ? convertList(field, value, rule) : {};
+  const lastDot = field.lastIndexOf('.');
+  const isInMessage = lastDot < 0 || isJsonObject(valueAt(json, field.slice(0, lastDot)));
+  return isInMessage ? convert(field, value, rule) : {};
+}
+
+function convert(field: string, value: unknown, rule: ValueRule): Conversion {
+  const { issue, value: converted } = rule(value);
+  if (issue !== undefined) return { issue };
+  return converted === value ? {} : { change: { field, value: converted } };
+}
+
+function convertList(field: string, list: readonly unknown[], rule: ValueRule): Conversion {
+  const results = list.map((element) => rule(element));
+  const issue = results.find((result) => result.issue !== undefined)?.issue;
+  if (issue !== undefined) return { issue };
+  const converted = results.map((result) => result.value).filter((element) => element !== undefined);
+  const isEqual = converted.length === list.length && converted.every((element, index) => element === list[index]);
+  return isEqual ? {} : { change: { field, value: converted.length === 0 ? undefined : converted } };
+}
+
+function hasNul({ json, body, credentials }: OrganisationRecord): boolean {
+  const { passwordHash = '' } = credentials;
+  if (passwordHash.includes('\0')) return true;
+  // The escape may itself be text, so only a parsed value proves it.
+  return body.includes('\\u0000') && containsNul(json);
+}
+
+function containsNul(value: unknown): boolean {
+  if (typeof value === 'string') return value.includes('\0');
+  return typeof value === 'object' && value !== null && Object.values(value).some(containsNul);
+}
+
+/** Sorts a message's fields as the canonical form has them, since a converted value may be a new field. */
+function sortFields(schema: DescMessage, json: JsonObject): void {
+  const fields = [...schema.fields].sort((a, b) => a.number - b.number);
+  const known = new Set(fields.map(({ jsonName }) => jsonName));
+  const entries = [
+    ...fields.map(({ jsonName }) => [jsonName, json[jsonName]] as const),
+    ...Object.entries(json).filter(([name]) => !known.has(name)),
+  ];
+  for (const name of Object.keys(json)) delete json[name];
+  for (const [name, value] of entries) if (value !== undefined) json[name] = value;
+  for (const { fieldKind, message, jsonName } of fields) {
+    const value = json[jsonName];
+    if (fieldKind === 'message' && message !== undefined && isJsonObject(value)) sortFields(message, value);
+  }
+}
+
+function parseObject(body: string): JsonObject {
+  const value: unknown = JSON.parse(body);
+  return isJsonObject(value) ? value : {};
+}

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { emailRuleReason, isPlainEmailAddress } from '../../../shared/organisation/emailAddress.ts';
+
+const LONG = 'x'.repeat(64);
+
+describe('the rule of e-mail addresses', () => {
+  it.each([
+    'a@b',
+    'a+b/c=d@x.example',
+    `${LONG}@x.example`,
+    '<a@x.example>',
+    ' a@x.example ',
+    'Anna Muster <a@x.example>',
+    '"a b"@x.example',
+    'a@x.example (work (at home))',
+    'people: a@x.example;',
+    '\u00e9@x.example',
+  ])('accepts %j', (text) => {
+    expect(emailRuleReason(text)).toBeUndefined();
+  });
+
+  it.each([
+    ['', 'mail: no address'],
+    ['a', "mail: missing '@' or angle-addr"],
+    ['a b', 'mail: no angle-addr'],
+    ['a.@x.example', "mail: missing '@' or angle-addr"],
+    ['.a@x.example', "mail: missing '@' or angle-addr"],
+    ['a..b@x.example', "mail: missing '@' or angle-addr"],
+    ['a@x-.example', ''],
+    ['a@x_y.example', ''],
+    ['a@\u00e9.example', ''],
+    ['a@[1.2.3.4]', "mail: missing '@' or angle-addr"],
+    [`x${LONG}@x.example`, ''],
+    [`a@${LONG}x.example`, ''],
+    ['a@x.example, b@x.example', 'mail: expected single address'],
+  ])('rejects %j', (text, reason) => {
+    expect(emailRuleReason(text)).toBe(reason);
+  });
+});
+
+describe('a plain e-mail address', () => {
+  it.each(['a@b', 'a+b@x.example'])('is %j', (text) => expect(isPlainEmailAddress(text)).toBe(true));
+  it.each(['<a@x.example>', ' a@x.example', '\u00e9@x.example', '"a"@x.example'])('is not %j', (text) =>
+    expect(isPlainEmailAddress(text)).toBe(false),
+  );
+});

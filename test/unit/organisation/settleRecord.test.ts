@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest';
+import { readRecord, toRecord } from '../../../shared/organisation/record.ts';
+import { organisationSection } from '../../../shared/organisation/sections.ts';
+import { settleRecord } from '../../../shared/organisation/settleRecord.ts';
+import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
+
+function person(phone: object | null) {
+  const user = { userName: 'a', otpCode: 'SEED', hashedPassword: { value: 'hash' }, phone };
+  return readRecord(sectionNamed('humanUsers'), { userId: 'u', user }, 'org');
+}
+
+describe('the phone number of a person', () => {
+  it.each([
+    ['+1 (415) 555-2671', '+14155552671'],
+    ['+41 (0)79 123 45 67', '+41791234567'],
+    ['+44 20 7946 0018 ext. 12', '+442079460018'],
+    ['+４１７９１２３４５６７', '+41791234567'],
+    ['+39 06 1234 5678', '+390612345678'],
+    ['+4112', '+4112'],
+    ['++41 79 123 45 67', '+41791234567'],
+    ['+0041 79 123 45 67', '+41791234567'],
+    ['+1800FLOWERS', '+18003569377'],
+    ['+4122 abc', '+4122222'],
+    ['call +41791234567', '+41791234567'],
+  ])('%s is kept as %s', (given, kept) => {
+    const { record, issue } = settleRecord(person({ phone: given, isPhoneVerified: true }));
+    expect(issue).toBeUndefined();
+    const { given: _, ...settled } = record;
+    expect(settled).toEqual(person({ phone: kept, isPhoneVerified: true }));
+  });
+
+  it.each(['+', '+abc', '+999123456', '+411', `+41${'1'.repeat(18)}`, '++', '+0'])('is refused as %j', (given) => {
+    const { issue } = settleRecord(person({ phone: given }));
+    expect(issue).toEqual({ id: 'PHONE-so0wa', key: 'Errors.User.Phone.Invalid' });
+  });
+
+  it.each([[null], [{}], [{ phone: '' }]])('may be missing: %j', (phone) => {
+    const record = person(phone);
+    expect(settleRecord(record)).toEqual({ record });
+  });
+
+  it('costs the person no credential', () => {
+    const { record } = settleRecord(person({ phone: '+41 79 123 45 67' }));
+    expect(record.credentials).toEqual({ passwordHash: 'hash', totpSeed: 'SEED' });
+  });
+});
+
+/** Settles a record and returns its JSON, or the id and key of its issue. */
+function settled(section: string, value: object) {
+  const { record, issue } = settleRecord(readRecord(sectionNamed(section), value, 'org'));
+  return issue === undefined ? record.json : `${issue.id} ${issue.key}`;
+}
+
+const oidcApp = (app: object) => settled('oidcApps', { appId: 'a', app: { projectId: 'p', name: 'n', ...app } });
+
+describe('the values of a record', () => {
+  it.each([
+    ['  anna\u00a0', 'anna'],
+    ['\ufeffanna', '\ufeffanna'],
+    ['an na', 'an na'],
+  ])('lose the spaces around a user name: %j', (userName, kept) => {
+    expect(settled('humanUsers', { userId: 'u', user: { userName } })).toMatchObject({ user: { userName: kept } });
+  });
+
+  it.each([
+    ['DE', 'de'],
+    ['de-at', 'LANG-lg4DP Errors.Language.NotSupported'],
+    ['xx', 'LANG-3M9f2 Errors.Language.Undefined'],
+    ['', 'LANG-3M9f2 Errors.Language.Undefined'],
+  ])('have a language of ZITADEL\u2019s texts: %j', (language, expected) => {
+    const value = settled('initMessages', { language, title: 't' });
+    expect(typeof value === 'string' ? value : value.language).toBe(expected);
+  });
+
+  it.each([{}, { timeout: '0s' }, { timeout: '0.000s' }])('give an action with %j 20 seconds', (timeout) => {
+    const action = { name: 'a', script: 's', ...timeout, allowedToFail: true };
+    const json = settled('actions', { actionId: 'a', action });
+    expect(JSON.stringify(json)).toBe(
+      '{"actionId":"a","action":{"name":"a","script":"s","timeout":"20s","allowedToFail":true}}',
+    );
+  });
+
+  it('replace unknown values of lists, and drop empty texts', () => {
+    const app = { grantTypes: [17], responseTypes: [0], redirectUris: [' https://a ', ' '], additionalOrigins: [''] };
+    expect(oidcApp(app)).toEqual({
+      appId: 'a',
+      app: {
+        projectId: 'p',
+        name: 'n',
+        redirectUris: ['https://a'],
+        responseTypes: ['OIDC_RESPONSE_TYPE_CODE'],
+        grantTypes: ['OIDC_GRANT_TYPE_AUTHORIZATION_CODE'],
+      },
+    });
+  });
+
+  it.each([
+    ['::bad', ' parse "::bad": missing protocol scheme'],
+    ['a:b@c:d:e/f', undefined],
+    ['https://a:b/', ' parse "https://a:b/": invalid port ":b" after host'],
+    ['https://a/%zz', ' parse "https://a/%zz": invalid URL escape "%zz"'],
+    ['a b:c', ' parse "a b:c": first path segment in URL cannot contain colon'],
+  ])('have a login URI that Go parses: %j', (baseUri, issue) => {
+    const value = oidcApp({ loginVersion: { loginV2: { baseUri } } });
+    expect(typeof value === 'string' ? value : undefined).toBe(issue);
+  });
+
+  it.each([9, -1])('lose the unknown number %j of an enumeration', (gender) => {
+    const user = { userName: 'a', profile: { firstName: 'A', lastName: 'B', gender } };
+    expect(settled('humanUsers', { userId: 'u', user })).toMatchObject({
+      user: { profile: { firstName: 'A', lastName: 'B' } },
+    });
+    expect(JSON.stringify(settled('humanUsers', { userId: 'u', user }))).not.toContain('gender');
+  });
+
+  it('keep the number of a provider\u2019s type, which ZITADEL exports', () => {
+    const link = { userId: 'u', idpId: 'i', providedUserId: 'x', idpType: 2 };
+    expect(settled('userLinks', link)).toMatchObject({ idpType: 2 });
+  });
+
+  it('name an organisation without the spaces around its name', () => {
+    const organisation = (name: string) => toRecord(organisationSection, { org: { name } }, 'org', false);
+    expect(settleRecord(organisation(' Acme ')).record.json).toMatchObject({ org: { name: 'Acme' } });
+    expect(settleRecord(organisation('  ')).issue?.id).toBe('COMM-deLSk');
+    expect(settled('domains', { domainName: ' ' })).toBe('ORG-r3h4J Errors.Invalid.Argument');
+  });
+
+  it('have no character that PostgreSQL rejects', () => {
+    const nul = ' ERROR: unsupported Unicode escape sequence (SQLSTATE 22P05)';
+    expect(settled('humanUsers', { userId: 'u', user: { userName: 'a\0b' } })).toBe(nul);
+    expect(settled('humanUsers', { userId: 'u', user: { hashedPassword: { value: 'a\0b' } } })).toBe(nul);
+    expect(settled('humanUsers', { userId: 'u', user: { userName: 'a\\u0000b' } })).toMatchObject({ userId: 'u' });
+  });
+
+  it('are reported as the file has them', () => {
+    const value = { flowType: 'FLOW_TYPE_EXTERNAL_AUTHENTICATION', triggerType: '1', actionIds: ['a'] };
+    const { record } = settleRecord(readRecord(sectionNamed('triggerActions'), value, 'org'));
+    expect(record.json.flowType).toBe('1');
+    expect(record.given).toMatchObject(value);
+  });
+});
