@@ -113,9 +113,9 @@ export const kinds: Readonly<Record<string, Kind>> = {
     id: ['$', 'projectId', 'userId'],
     user: 'userId',
     rejects: (record, model) => {
+      if (!model.has('user', textAt(record, 'userId'))) return 'failed';
       const owner = model.owner('project', textAt(record, 'projectId'));
-      if (owner !== undefined && owner !== record.orgId) return 'notCarried';
-      return failedUnless(owner !== undefined && model.has('user', textAt(record, 'userId')));
+      return owner !== undefined && owner !== record.orgId ? 'notCarried' : failedUnless(owner !== undefined);
     },
   },
   userMetadata: {
@@ -165,7 +165,8 @@ export const kinds: Readonly<Record<string, Kind>> = {
       const grant = model.find('projectGrant', textAt(record, 'grantId'));
       const isOfProject =
         grant !== undefined && textAt(grant, 'projectGrant.projectId') === textAt(record, 'projectId');
-      return failedUnless(isOfProject && model.has('user', textAt(record, 'userId')));
+      const areOfGrants = textsAt(record, 'roles').every((role) => role.startsWith('PROJECT_GRANT_'));
+      return failedUnless(areOfGrants && isOfProject && model.has('user', textAt(record, 'userId')));
     },
   },
 };
