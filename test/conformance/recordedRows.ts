@@ -30,7 +30,8 @@ function judged(recording: Recording, judgement: Judgement, subjects: Subjects):
   if (judgement.as === 'setup') return { ...row, feature: 'ours', steps: [], setup: judgement.why };
   const request = recordedRequest(recording, subjects, 'ours');
   if (judgement.as === 'same') {
-    return { ...row, feature: 'documented', steps: [{ request, expected: recordedAnswer(recording, subjects) }] };
+    const expected = againstZitadel[row.name]?.expected ?? recordedAnswer(recording, subjects);
+    return { ...row, feature: 'documented', steps: [{ request, expected }] };
   }
   return { ...row, feature: 'ours', steps: [{ request, expected: judgement.expected }], decision: judgement.why };
 }

@@ -58,7 +58,9 @@ function summary(results: readonly Result[]): string {
 export function ending(results: readonly Result[], halted: string | undefined, cleaned: CleanUp): string {
   const failures = results.filter(isFailure);
   return [
-    ...(halted === undefined ? [] : [`The other rows were not run: ${halted}.`]),
+    ...(halted === undefined
+      ? []
+      : [`${results.length === 0 ? 'Nothing was run' : 'The other rows were not run'}: ${halted}.`]),
     ...(failures.length === 0 ? [] : ['Failed:', ...failures.map((failure) => `  ${head(failure)}`)]),
     ...leftovers(cleaned),
     summary(results),

@@ -32,9 +32,10 @@ export async function runSession(
 ): Promise<Session> {
   const { baseUrl, tokens, reference, settleMs, restartMs } = options;
   const subjects = reference === 'zitadel' ? newZitadelSubjects() : newSubjects();
+  const table = chosen(rows(subjects, reference), options);
+  if (table.length === 0) return { results: [], halted: NO_ROWS, cleaned: { removed: [], left: [] } };
   const made = madeOrganisations(subjects.isOwn);
   const target = { baseUrl, tokens, spent: [], settleMs, signal: stop, onExchange: made.onExchange };
-  const table = chosen(rows(subjects, reference), options);
   const outcome = await prepared(target, subjects, options).then(
     (ready) => runTable(table, ready, { restartMs, onResult }),
     (error: unknown) => unprepared(table, stop, error),
@@ -49,6 +50,8 @@ export async function runSession(
   }));
   return { ...outcome, cleaned: { ...cleaned, membership } };
 }
+
+const NO_ROWS = 'no row has a name that --only and --skip leave';
 
 function chosen(table: readonly Row[], { only, skip }: Options): Row[] {
   return table.filter(({ name }) => (only?.test(name) ?? true) && skip?.test(name) !== true);

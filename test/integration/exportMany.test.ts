@@ -147,7 +147,8 @@ describeStores('the timeout of an export', (kind) => {
 
   async function exportFor(timeout: string, lastingSnapshot: NonNullable<Store['lastingSnapshot']>) {
     const store = await openTestStore(kind);
-    const instance = await testInstance({ ...store, lastingSnapshot }, 'test', { maxTimeoutMs: 24 * HOUR_MS });
+    const lasting: Store = { ...store, lastingSnapshot, forCall: () => lasting };
+    const instance = await testInstance(lasting, 'test', { maxTimeoutMs: 24 * HOUR_MS });
     return await instance.attempt('export', { response_output: true, timeout });
   }
 

@@ -5,7 +5,10 @@ type Repetition =
   | { readonly expected: Expected; readonly setup?: undefined }
   | { readonly setup: string; readonly expected?: undefined };
 
-/** What a real ZITADEL answers where its answer depends on more than the request. */
+/**
+ * What a real ZITADEL answers where its answer depends on more than the request. The person whose factors are listed has a
+ * password here, and had none when the list was recorded.
+ */
 export const againstZitadel: Readonly<Record<string, Repetition>> = {
   'export: empty body (restricted by nothing)': {
     setup: 'An export without a body holds the whole instance, which is another one on each server.',
