@@ -92,7 +92,6 @@ function anyRecord(orgId: OrgId): fc.Arbitrary<FileRecord> {
       arbitrary: record('domains', {
         domainName: one('d1.example', 'd2.example'),
         isVerified: truth,
-        isPrimary: truth,
       }),
       weight: 2,
     },
