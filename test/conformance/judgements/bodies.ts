@@ -52,9 +52,9 @@ export const bodies: Judgements = {
     /^orgs\[0\]\.orgState: unknown orgState "ORG_STATE_BOGUS"$/,
   ),
   'import: invalid UTF-8': worded(/UTF-8/),
-  'import: bytes not base64': worded(/^orgs\[0\].userMetadata\[0\]: .*base64/),
+  'import: bytes not base64': worded(/^orgs\[0\].userMetadata\[0\]\.value: .*base64/),
   'import: bad timestamp': worded(/^orgs\[0\].machineKeys\[0\]: .*Timestamp/),
-  'import: bad protobuf duration': worded(/^orgs\[0\].loginPolicy: .*Duration/),
+  'import: bad protobuf duration': worded(/^orgs\[0\].loginPolicy\.\w+: .*duration/),
   'import: uint64 as text': worded(/^orgs\[0\].passwordComplexityPolicy: .*min_length/),
   'import: uint32 negative': worded(/^orgs\[0\].lockoutPolicy: .*max_password_attempts/),
 };
