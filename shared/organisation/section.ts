@@ -93,6 +93,11 @@ export interface Section {
   readonly phone?: FieldPath;
   /** Whether a record may have our additional field `otpEmail`, exported with `withOtp`. */
   readonly otpEmail?: true;
+  /**
+   * The states that a record may have in our additional field `state`, the usual one first, which is not written. ZITADEL
+   * knows these states, but its definition of the record has no field for them.
+   */
+  readonly states?: readonly [usual: string, ...others: string[]];
   /** Paths of fields that a record may have beside those of its definition, and whose absence loses nothing. */
   readonly exempt?: readonly FieldPath[];
   /** The subject of this policy. */
@@ -192,6 +197,12 @@ export const projectRoles = (projectId: string, roleKeys: string, id: string): R
 });
 /** Restricts a reference to its own organisation: a foreign target counts as missing. */
 export const own = (reference: Reference): Reference => ({ ...reference, ifForeign: reference.missing });
+
+/** Creates the properties of a section whose records may be deactivated, by the prefix of their states. */
+export const deactivatable = (prefix: string): Pick<Section, 'states' | 'exempt'> => ({
+  states: [`${prefix}_ACTIVE`, `${prefix}_INACTIVE`],
+  exempt: ['state'],
+});
 
 /** Replaces the fields of `json` by those of `ordered`, in that order. */
 export function reorder(json: JsonObject, ordered: JsonObject): void {

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, textAt } from '../../json/jsonObject.ts';
-import { own, type RecordIssue, type Section, taken } from '../section.ts';
+import { deactivatable, own, type RecordIssue, type Section, taken } from '../section.ts';
 
 /** The sections of actions and their triggers. */
 export const actionSections: readonly Section[] = [
@@ -34,6 +34,7 @@ export const actionSections: readonly Section[] = [
     collection: 'actions',
     phase: 1,
     key: ['actionId'],
+    ...deactivatable('ACTION_STATE'),
     unique: [{ type: 'action', parts: ['$orgId', 'action.name'], taken: taken('Errors.Action.AlreadyExists') }],
     error: { type: 'action', id: ['actionId'], exists: { id: 'COMMAND-nau2k', key: 'Errors.Action.AlreadyExisting' } },
     success: { field: 'actionIds', entry: ['actionId'] },

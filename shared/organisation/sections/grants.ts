@@ -1,5 +1,5 @@
 import { type JsonObject, textAt, textsAt } from '../../json/jsonObject.ts';
-import { project, projectRoles, type RecordIssue, type Section, taken, user } from '../section.ts';
+import { deactivatable, project, projectRoles, type RecordIssue, type Section, taken, user } from '../section.ts';
 
 /** The issue of a grant of a foreign project, or to the granting organisation itself. */
 const projectGrantInvalid: RecordIssue = { id: 'PROJECT-ckUpbvboAH', key: 'Errors.Project.Grant.Invalid' };
@@ -12,6 +12,7 @@ export const grantSections: readonly Section[] = [
     collection: 'projectGrants',
     phase: 3,
     key: ['grantId'],
+    ...deactivatable('PROJECT_GRANT_STATE'),
     unique: [
       {
         type: 'projectGrant',
@@ -44,6 +45,7 @@ export const grantSections: readonly Section[] = [
     collection: 'userGrants',
     phase: 4,
     key: ['$orgId', 'userId', 'projectId', 'projectGrantId'],
+    ...deactivatable('USER_GRANT_STATE'),
     references: [
       user('userId', 'COMMAND-4f8sg'),
       project('projectId', 'COMMAND-3n77S'),

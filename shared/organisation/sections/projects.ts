@@ -1,4 +1,4 @@
-import { own, project, type Section, taken } from '../section.ts';
+import { deactivatable, own, project, type Section, taken } from '../section.ts';
 
 /** The sections of projects, their roles and applications. */
 export const projectSections: readonly Section[] = [
@@ -8,6 +8,7 @@ export const projectSections: readonly Section[] = [
     collection: 'projects',
     phase: 1,
     key: ['projectId'],
+    ...deactivatable('PROJECT_STATE'),
     unique: [{ type: 'project', parts: ['$orgId', 'project.name'], taken: taken('Errors.Project.AlreadyExists') }],
     error: {
       type: 'project',
@@ -42,6 +43,7 @@ function application(name: string, type: string, existsId: string, successField:
     collection: 'applications',
     phase: 2,
     key: ['appId'],
+    ...deactivatable('APP_STATE'),
     references: [own(project('app.projectId', 'COMMAND-EbFMN'))],
     error: { type, id: ['appId'], exists: { id: existsId, key: 'Errors.Project.App.AlreadyExisting' } },
     success: { field: successField, entry: ['appId'] },
