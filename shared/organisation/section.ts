@@ -54,6 +54,11 @@ export interface Reference {
   /** The key's parts. At most one of them expands a list; then each element refers to a record. */
   readonly key: readonly ListPath[];
   readonly missing: RecordIssue;
+  /**
+   * The warning with which a record is kept although its target is missing, because the target instance may get it later.
+   * An empty last part of `key` is missing all the same.
+   */
+  readonly keptIfMissing?: string;
   /** Whether the reference is optional: an empty last part of `key` refers to nothing. */
   readonly optional?: true;
   /** The outcome for a foreign target, one of another organisation; by default it is accepted. */

@@ -56,7 +56,7 @@ export class ImportReport {
    */
   add(organisation: number, record: OrganisationRecord, outcome: Outcome): boolean {
     this.count(outcome.kind, record.section.name);
-    const warnings = outcome.kind === 'failed' ? [] : collectWarnings(record);
+    const warnings = outcome.kind === 'failed' ? [] : collectWarnings(record, outcome.warnings);
     if (outcome.kind === 'failed') this.addError(toImportError(record, outcome.issue));
     for (const warning of warnings) this.addWarning(warning);
     if (isWritten(outcome)) this.listId(organisation, record);
@@ -152,13 +152,13 @@ export function formatIssue({ id, key }: RecordIssue): string {
   return `ID=${id} Message=${key}`;
 }
 
-function collectWarnings(record: OrganisationRecord): ImportWarning[] {
+function collectWarnings(record: OrganisationRecord, missing: readonly string[] = []): ImportWarning[] {
   const { section, unknown } = record;
   const names = unknown.values.filter(({ value }) => typeof value === 'string');
   const messages = names.map(
     ({ path, value }) => `unknown value ${JSON.stringify(value)} of ${path}: imported without it`,
   );
-  return [...messages, ...(section.warnings?.(record) ?? [])].map((message) => ({
+  return [...messages, ...(section.warnings?.(record) ?? []), ...missing].map((message) => ({
     type: section.error.type,
     id: errorId(record),
     message,

@@ -6,7 +6,11 @@ import type { ReservedNames } from './references.ts';
 
 /** A record's outcome. Records `skipped` or `overwritten` existed with other content. */
 export type Outcome =
-  | { readonly kind: 'created' | 'unchanged' | 'overwritten' | 'skipped' | 'notCarried' }
+  | {
+      readonly kind: 'created' | 'unchanged' | 'overwritten' | 'skipped' | 'notCarried';
+      /** What the record refers to and the store does not have. */
+      readonly warnings?: readonly string[];
+    }
   | { readonly kind: 'failed'; readonly issue: RecordIssue };
 
 /** Whether this import wrote the record. */

@@ -30,7 +30,12 @@ async function attemptBatch(
   store: DocumentStore,
   plans: readonly RecordPlan[],
 ): Promise<Outcome[]> {
-  const [rejected, reserving] = await Promise.all([checkReferences(store, plans), context.reservedNames.check(plans)]);
+  const warnings = new Map<RecordPlan, readonly string[]>();
+  const keep = (plan: RecordPlan, warning: string) => warnings.set(plan, [...(warnings.get(plan) ?? []), warning]);
+  const [rejected, reserving] = await Promise.all([
+    checkReferences(store, plans, keep),
+    context.reservedNames.check(plans),
+  ]);
   const outcomes = new Map(rejected.map(([plan, rejection]) => [plan, toOutcome(rejection)]));
   const undecided = () => plans.filter((plan) => !outcomes.has(plan));
   const comparison = new BatchComparison(context.onConflict);
@@ -45,9 +50,13 @@ async function attemptBatch(
     for (const [plan, outcome] of await decideBatch({ ...context, store }, { records, reserved, comparison }, stamp))
       outcomes.set(plan, outcome);
   }
-  const results = plans.map((plan) => outcomes.get(plan) ?? CREATED);
+  const results = plans.map((plan) => withWarnings(outcomes.get(plan) ?? CREATED, warnings.get(plan)));
   context.expectExisting = results.some(({ kind }) => kind !== 'created');
   return results;
+}
+
+function withWarnings(outcome: Outcome, warnings: readonly string[] | undefined): Outcome {
+  return warnings === undefined || outcome.kind === 'failed' ? outcome : { ...outcome, warnings };
 }
 
 function toOutcome(rejection: Rejection): Outcome {

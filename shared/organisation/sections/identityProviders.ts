@@ -36,7 +36,14 @@ export const identityProviderSections: readonly Section[] = [
     collection: 'userLinks',
     phase: 3,
     key: ['idpId', 'providedUserId'],
-    references: [own(user('userId', 'COMMAND-vzktar7b7f')), own(identityProvider('idpId', 'COMMAND-39nf2'))],
+    // ZITADEL exports the links to all providers, but has no field for providers other than OIDC and JWT.
+    references: [
+      own(user('userId', 'COMMAND-vzktar7b7f')),
+      {
+        ...own(identityProvider('idpId', 'COMMAND-39nf2')),
+        keptIfMissing: 'the link works once the target has its identity provider',
+      },
+    ],
     error: { type: 'user_link', id: ['userId', 'idpId'], exists: taken('Errors.User.ExternalIDP.AlreadyExists') },
     success: {
       field: 'userLinks',

@@ -46,7 +46,12 @@ export const policySections: readonly Section[] = [
       v1Lists: { secondFactors: toFactor, multiFactors: toFactor, idps: (provider) => provider },
       warnings: warnOfInstanceProviders,
       // Exports do not contain the instance's own providers: the policy keeps its references to them unchecked.
-      references: [own(identityProvider('idps[ownerType=IDP_OWNER_TYPE_ORG].idpId', 'Org-FEd32'))],
+      references: [
+        {
+          ...own(identityProvider('idps[ownerType=IDP_OWNER_TYPE_ORG].idpId', 'Org-FEd32')),
+          keptIfMissing: 'users cannot log in with an identity provider until the target has it',
+        },
+      ],
     },
   ),
   policy(

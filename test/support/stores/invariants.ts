@@ -80,8 +80,12 @@ function referenceFaults({ name, plan }: Planned, documents: Documents): string[
   });
 }
 
-function targetFaults({ ifForeign }: Reference, target: StoredDocument | undefined, orgId: string): string[] {
-  if (target === undefined) return ['which is not there'];
+function targetFaults(
+  { ifForeign, keptIfMissing }: Reference,
+  target: StoredDocument | undefined,
+  orgId: string,
+): string[] {
+  if (target === undefined) return keptIfMissing === undefined ? ['which is not there'] : [];
   return ifForeign !== undefined && target.orgId !== orgId ? ['which is of another organisation'] : [];
 }
 
