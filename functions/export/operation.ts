@@ -3,6 +3,7 @@ import { sectionPartitions } from '../../shared/organisation/section.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
 import type { FieldName } from '../../shared/store/documentFields.ts';
 import { documentId, type Snapshot, type StoredDocument } from '../../shared/store/store.ts';
+import { ExportedForm } from './exportedForm.ts';
 import { type ExportContent, openMergedReader, openSeparateReader } from './recordReader.ts';
 import { compareBytes } from './sectionCursor.ts';
 import { ExportWriter } from './writer.ts';
@@ -41,6 +42,7 @@ export function exportOrganisations(
     instance,
     readTime: snapshot.readTime,
     organisations: exclude(separate ? readByIds(snapshot, [...ids]) : scanSelected(snapshot, ids), selection),
+    form: new ExportedForm(snapshot),
     openReader: () => (separate ? openSeparateReader : openMergedReader)(snapshot, selection),
   });
   return {

@@ -3,6 +3,7 @@ import { type Manifest, ManifestTally } from '../../shared/organisation/exportFi
 import { type Credential, type Credentials, isList, type Section } from '../../shared/organisation/section.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
 import type { StoredDocument } from '../../shared/store/store.ts';
+import type { ExportedForm } from './exportedForm.ts';
 import type { RecordReader, SectionRecords } from './recordReader.ts';
 
 /** A stored credential and its inserter into a record's JSON. */
@@ -22,6 +23,7 @@ export interface ExportSource {
   readonly organisations: AsyncIterable<readonly StoredDocument[]>;
   /** Opens the reader of the organisations' records. */
   readonly openReader: () => RecordReader;
+  readonly form: Pick<ExportedForm, 'convert'>;
 }
 
 /** A writer of an export file (zitadel 2): organisations, read from one snapshot on demand, then the manifest. */
@@ -88,8 +90,9 @@ export class ExportWriter {
     const list = isList(section);
     const insertions = (section.credentials ?? []).map(({ path, field }) => ({ field, insert: textInserter(path) }));
     let opened = false;
-    for await (const documents of batches) {
-      if (documents.length === 0) continue;
+    for await (const stored of batches) {
+      if (stored.length === 0) continue;
+      const documents = await this.source.form.convert(section, stored);
       const text = documents.map((document) => this.record(section, document, insertions)).join(',');
       yield opened ? `,${text}` : `,"${section.name}":${list ? '[' : ''}${text}`;
       opened = true;

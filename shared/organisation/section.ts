@@ -103,6 +103,14 @@ export interface Section {
    * knows these states, but its definition of the record has no field for them.
    */
   readonly states?: readonly [usual: string, ...others: string[]];
+  /** Values of absent fields that ZITADEL's exports have, and ours too (zitadel 4.3). */
+  readonly defaults?: Readonly<Record<FieldPath, unknown>>;
+  /** The fields that exports fill with the name and type of the identity provider with the record's `id`. */
+  readonly fromProvider?: { readonly id: string; readonly name: string; readonly type: string };
+  /** The type of the section's identity providers, as ZITADEL's exports have it. */
+  readonly providerType?: string | number;
+  /** The record's id, and the object in which exports repeat it, because ZITADEL reads it only there. */
+  readonly innerId?: { readonly from: string; readonly inner: string };
   /** Paths of fields that a record may have beside those of its definition, and whose absence loses nothing. */
   readonly exempt?: readonly FieldPath[];
   /** The subject of this policy. */

@@ -2,7 +2,7 @@ import { hashPassword } from '../../../shared/auth/password.ts';
 import { createWrites, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { type DocumentStore, documentPath, WriteConflictError } from '../../../shared/store/store.ts';
 import { type BatchContext, isOfThisImport, nextStamp, type Outcome } from './batchContext.ts';
-import { BatchComparison, comparedFields } from './comparison.ts';
+import { BatchComparison, fieldsToCompare } from './comparison.ts';
 import { decideBatch } from './decision.ts';
 import { GuardedStore, ReferenceDeletedError } from './guardedStore.ts';
 import { checkReferences, type Rejection } from './references.ts';
@@ -84,7 +84,7 @@ async function findUnchanged(
   outcomes: Map<RecordPlan, Outcome>,
 ): Promise<boolean> {
   const keys = plans.map(({ key }) => key);
-  const stored = await context.store.getMany(keys, comparedFields);
+  const stored = await context.store.getMany(keys, fieldsToCompare(plans));
   await comparison.comparePasswords(plans.map((plan, index) => [plan, stored[index]]));
   for (const [index, plan] of plans.entries()) {
     const document = stored[index];
@@ -103,7 +103,7 @@ async function comparePasswords(
   const withPassword = plans.filter(hasClearPassword);
   if (withPassword.length === 0) return;
   const keys = withPassword.map(({ key }) => key);
-  const stored = await store.getMany(keys, comparedFields);
+  const stored = await store.getMany(keys, fieldsToCompare(withPassword));
   await comparison.comparePasswords(withPassword.map((plan, index) => [plan, stored[index]]));
 }
 

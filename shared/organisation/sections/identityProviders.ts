@@ -11,6 +11,7 @@ export const identityProviderSections: readonly Section[] = [
     unique: [
       { type: 'identityProvider', parts: ['$orgId', 'idp.name'], taken: taken('Errors.IDPConfig.AlreadyExists') },
     ],
+    providerType: 'IDP_TYPE_OIDC',
     credentials: [{ path: 'idp.clientSecret', field: 'clientSecret', flag: 'withPasswords' }],
     error: {
       type: 'oidc_idp',
@@ -28,6 +29,8 @@ export const identityProviderSections: readonly Section[] = [
     unique: [
       { type: 'identityProvider', parts: ['$orgId', 'idp.name'], taken: taken('Errors.IDPConfig.AlreadyExists') },
     ],
+    // ZITADEL writes its own number of this type, which its definition does not have.
+    providerType: 2,
     error: { type: 'jwt_idp', id: ['idpId'], exists: { id: 'Org-1J8fs', key: 'Errors.Org.IDPConfig.AlreadyExisting' } },
     success: { field: 'jwtIdps', entry: ['idpId'] },
   },
@@ -36,6 +39,7 @@ export const identityProviderSections: readonly Section[] = [
     collection: 'userLinks',
     phase: 3,
     key: ['idpId', 'providedUserId'],
+    fromProvider: { id: 'idpId', name: 'idpName', type: 'idpType' },
     // ZITADEL exports the links to all providers, but has no field for providers other than OIDC and JWT.
     references: [
       own(user('userId', 'COMMAND-vzktar7b7f')),

@@ -44,6 +44,13 @@ export const policySections: readonly Section[] = [
     {
       check: checkLoginPolicy,
       v1Lists: { secondFactors: toFactor, multiFactors: toFactor, idps: (provider) => provider },
+      defaults: {
+        passwordCheckLifetime: '0s',
+        externalLoginCheckLifetime: '0s',
+        mfaInitSkipLifetime: '0s',
+        secondFactorCheckLifetime: '0s',
+        multiFactorCheckLifetime: '0s',
+      },
       warnings: warnOfInstanceProviders,
       // Exports do not contain the instance's own providers: the policy keeps its references to them unchecked.
       references: [

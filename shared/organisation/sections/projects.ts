@@ -32,7 +32,14 @@ export const projectSections: readonly Section[] = [
     success: { field: 'projectRoles', entry: ['projectId', 'roleKey'] },
   },
   application('apiApps', 'api_app', 'PROJECT-mabu12', 'apiAppIds'),
-  application('oidcApps', 'oidc_app', 'PROJECT-lxowmp', 'oidcAppIds'),
+  {
+    ...application('oidcApps', 'oidc_app', 'PROJECT-lxowmp', 'oidcAppIds'),
+    defaults: {
+      'app.responseTypes': ['OIDC_RESPONSE_TYPE_CODE'],
+      'app.grantTypes': ['OIDC_GRANT_TYPE_AUTHORIZATION_CODE'],
+      'app.clockSkew': '0s',
+    },
+  },
 ];
 
 /** Creates the section of one kind of application. All kinds share one id space. */
