@@ -1,25 +1,49 @@
-import { isJsonObject, type JsonObject, putAt, textAt, valueAt } from '../../shared/json/jsonObject.ts';
+import { isJsonObject, type JsonObject, putAt, textAt, textsAt, valueAt } from '../../shared/json/jsonObject.ts';
 import { fillDefaults } from '../../shared/organisation/filledFields.ts';
+import type { LeftToDo } from '../../shared/organisation/leftToDo.ts';
 import { readRecord } from '../../shared/organisation/record.ts';
 import { isInSection, type Section } from '../../shared/organisation/section.ts';
 import { sections } from '../../shared/organisation/sections.ts';
 import type { Snapshot, StoredDocument } from '../../shared/store/store.ts';
 import { CachedDocuments } from './cachedDocuments.ts';
 
-/** The form that records take in an export file, as ZITADEL's exports have them (zitadel 4.3). */
+/** The form that records take in an export file (zitadel 4.3, 4.6). */
 export class ExportedForm {
   private readonly providers: CachedDocuments;
+  private readonly leftToDo: LeftToDo;
+  private readonly forZitadel: boolean;
 
-  constructor(snapshot: Snapshot) {
-    this.providers = new CachedDocuments(snapshot, 'identityProviders', ['partition', 'body']);
+  constructor(snapshot: Snapshot, leftToDo: LeftToDo, forZitadel: boolean) {
+    this.providers = new CachedDocuments(snapshot, 'identityProviders', ['orgId', 'partition', 'body']);
+    this.leftToDo = leftToDo;
+    this.forZitadel = forZitadel;
   }
 
   /** Converts a section's stored records to the form in which the file has them. */
   async convert(section: Section, documents: readonly StoredDocument[]): Promise<readonly StoredDocument[]> {
-    const { innerId, defaults, fromProvider } = section;
-    if (innerId !== undefined) return documents.map((document) => repeatId(innerId, document));
-    if (defaults !== undefined) return documents.map((document) => rewrite(section, document, fillDefaults));
-    return fromProvider === undefined ? documents : this.describeProviders(section, fromProvider, documents);
+    const { innerId, defaults, fromProvider, usesProviders } = section;
+    let converted = documents;
+    if (innerId !== undefined) converted = converted.map((document) => repeatId(innerId, document));
+    if (defaults !== undefined)
+      converted = converted.map((document) => rewrite(section, document, (json) => fillDefaults(section, json)));
+    if (usesProviders !== undefined) converted = await this.checkProviders(section, usesProviders, converted);
+    return fromProvider === undefined ? converted : this.describeProviders(section, fromProvider, converted);
+  }
+
+  /** Finds the records' identity providers that the file does not hold. A file for ZITADEL does not name them. */
+  private async checkProviders(
+    section: Section,
+    list: string,
+    documents: readonly StoredDocument[],
+  ): Promise<readonly StoredDocument[]> {
+    const namedProviders = (document: StoredDocument) => textsAt(parseBody(document), `${list}[].idpId`, '');
+    const providers = await this.providers.find(documents.flatMap(namedProviders));
+    return documents.map((document) => {
+      const missing = namedProviders(document).filter((id) => providers.get(id)?.orgId !== document.orgId);
+      this.leftToDo.addMissingProviders(section, document, missing);
+      if (!this.forZitadel) return document;
+      return rewrite(section, document, (json) => leaveOut(json, list, missing));
+    });
   }
 
   /** Fills the fields that describe the records' identity providers. Records whose provider is missing keep theirs. */
@@ -28,15 +52,24 @@ export class ExportedForm {
     { id, name, type }: NonNullable<Section['fromProvider']>,
     documents: readonly StoredDocument[],
   ): Promise<readonly StoredDocument[]> {
-    const records = documents.map(parseBody);
-    const providers = await this.providers.find(records.map((json) => textAt(json, id, '')));
+    const ids = documents.map((document) => textAt(parseBody(document), id, ''));
+    const providers = await this.providers.find(ids);
     return documents.map((document, index) => {
-      const provider = providers.get(textAt(records[index] ?? {}, id, ''));
+      const providerId = ids[index] ?? '';
+      const provider = providers.get(providerId);
+      if (provider?.orgId !== document.orgId) this.leftToDo.addMissingProviders(section, document, [providerId]);
       if (provider === undefined) return document;
       const description = { [name]: providerName(provider), [type]: providerType(provider) };
-      return rewrite(section, document, (_section, json) => fill(json, description));
+      return rewrite(section, document, (json) => fill(json, description));
     });
   }
+}
+
+/** Removes providers from a list; returns whether it had any of them. */
+function leaveOut(json: JsonObject, list: string, providers: readonly string[]): boolean {
+  const elements: readonly unknown[] = Array.isArray(json[list]) ? json[list] : [];
+  json[list] = elements.filter((element) => !isJsonObject(element) || !providers.includes(String(element.idpId)));
+  return providers.length > 0;
 }
 
 /** Sets fields; returns whether that changed any. */
@@ -47,13 +80,9 @@ function fill(json: JsonObject, fields: Readonly<Record<string, unknown>>): bool
 }
 
 /** Changes a record's JSON; its digest becomes that of the record in the file. */
-function rewrite(
-  section: Section,
-  document: StoredDocument,
-  change: (section: Section, json: JsonObject) => boolean,
-): StoredDocument {
+function rewrite(section: Section, document: StoredDocument, change: (json: JsonObject) => boolean): StoredDocument {
   const json = parseBody(document);
-  if (!change(section, json)) return document;
+  if (!change(json)) return document;
   const { body, digest } = readRecord(section, json, document.orgId ?? '');
   return { ...document, body, digest };
 }

@@ -107,6 +107,10 @@ export interface Section {
   readonly defaults?: Readonly<Record<FieldPath, unknown>>;
   /** The fields that exports fill with the name and type of the identity provider with the record's `id`. */
   readonly fromProvider?: { readonly id: string; readonly name: string; readonly type: string };
+  /** The list of the identity providers that the record uses; exports for ZITADEL leave out those that are missing. */
+  readonly usesProviders?: string;
+  /** The record's project. Exports for ZITADEL have the records of other organisations' projects at their end. */
+  readonly ofProject?: FieldPath;
   /** The type of the section's identity providers, as ZITADEL's exports have it. */
   readonly providerType?: string | number;
   /** The record's id, and the object in which exports repeat it, because ZITADEL reads it only there. */

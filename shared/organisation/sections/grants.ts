@@ -45,6 +45,7 @@ export const grantSections: readonly Section[] = [
     collection: 'userGrants',
     phase: 4,
     key: ['$orgId', 'userId', 'projectId', 'projectGrantId'],
+    ofProject: 'projectId',
     ...deactivatable('USER_GRANT_STATE'),
     references: [
       user('userId', 'COMMAND-4f8sg'),

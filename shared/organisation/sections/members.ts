@@ -25,6 +25,7 @@ export const memberSections: readonly Section[] = [
     collection: 'members',
     phase: 3,
     key: ['=project', 'projectId', 'userId'],
+    ofProject: 'projectId',
     // ZITADEL exports each project's members under every organisation; an import keeps those under the project's own.
     references: [
       { ...project('projectId', 'COMMAND-EbFMN'), ifForeign: 'notCarried' },
@@ -42,6 +43,7 @@ export const memberSections: readonly Section[] = [
     collection: 'members',
     phase: 4,
     key: ['=projectGrant', 'projectId', 'grantId', 'userId'],
+    ofProject: 'projectId',
     references: [
       {
         collection: 'projectGrants',

@@ -51,6 +51,7 @@ export const policySections: readonly Section[] = [
         secondFactorCheckLifetime: '0s',
         multiFactorCheckLifetime: '0s',
       },
+      usesProviders: 'idps',
       warnings: warnOfInstanceProviders,
       // Exports do not contain the instance's own providers: the policy keeps its references to them unchecked.
       references: [
