@@ -147,31 +147,29 @@ describe('the SQLite store', () => {
     expect(documents).toEqual([{ id: userKey('a').id, body: 'old', partition: 'org/users', sequence: 2 }]);
   });
 
-  it('finds the documents of a partition by the index, in order', async () => {
+  it.each([
+    {
+      documents: 'of a partition',
+      query: '"partition" = ? AND id >= ? AND id < ? ORDER BY id',
+      parameters: ['org/users', '00', '10'],
+      search: 'partition=? AND id>? AND id<?',
+    },
+    {
+      documents: 'of a range of partitions',
+      query: '"partition" >= ? AND "partition" < ? ORDER BY "partition", id',
+      parameters: ['users/', 'users0'],
+      search: 'partition>? AND partition<?',
+    },
+  ])('finds the documents $documents by the index, in order', async ({ query, parameters, search }) => {
     const directory = await newDirectory();
     await openTestStore(sqlite, { kind: 'sqlite', directory });
     const database = new DatabaseSync(join(directory, 'identity.sqlite'));
     const plan = database
-      .prepare(`EXPLAIN QUERY PLAN SELECT id, body FROM documents
-        WHERE collection = ? AND "partition" = ? AND id >= ? AND id < ? ORDER BY id`)
-      .all('users', 'org/users', '00', '10');
+      .prepare(`EXPLAIN QUERY PLAN SELECT id, body FROM documents WHERE collection = ? AND ${query}`)
+      .all('users', ...parameters);
     database.close();
     expect(plan.map(({ detail }) => detail)).toEqual([
-      'SEARCH documents USING INDEX documents_by_partition (collection=? AND partition=? AND id>? AND id<?)',
-    ]);
-  });
-
-  it('finds the documents of a range of partitions by the index, in order', async () => {
-    const directory = await newDirectory();
-    await openTestStore(sqlite, { kind: 'sqlite', directory });
-    const database = new DatabaseSync(join(directory, 'identity.sqlite'));
-    const plan = database
-      .prepare(`EXPLAIN QUERY PLAN SELECT id, body FROM documents
-        WHERE collection = ? AND "partition" >= ? AND "partition" < ? ORDER BY "partition", id`)
-      .all('users', 'users/', 'users0');
-    database.close();
-    expect(plan.map(({ detail }) => detail)).toEqual([
-      'SEARCH documents USING INDEX documents_by_partition (collection=? AND partition>? AND partition<?)',
+      `SEARCH documents USING INDEX documents_by_partition (collection=? AND ${search})`,
     ]);
   });
 

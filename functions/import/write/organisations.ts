@@ -1,8 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import { isJsonObject, type JsonObject } from '../../../shared/json/jsonObject.ts';
+import { isJsonObject } from '../../../shared/json/jsonObject.ts';
 import { defaultComplexity, type PasswordComplexity, parseComplexity } from '../../../shared/organisation/passwords.ts';
 import { planRecord } from '../../../shared/organisation/recordPlan.ts';
-import type { Governed } from '../../../shared/organisation/section.ts';
 import { organisationSection, policyKey } from '../../../shared/organisation/sections.ts';
 import { type DocumentKey, type DocumentStore, documentId, type Store } from '../../../shared/store/store.ts';
 import type { Inspection } from '../inspect/inspection.ts';
@@ -33,8 +32,8 @@ const READ_BATCH = 500;
 
 /**
  * Writes the organisations before any of their records, and returns those that exist afterwards. An organisation that
- * exists with another name, or cannot take its new one, is an error, but its records are imported. An organisation that cannot be created is an
- * error, and its records are skipped (zitadel 5.5).
+ * exists with another name, or cannot take its new one, is an error, but its records are imported. An organisation that
+ * cannot be created is an error, and its records are skipped (zitadel 5.5).
  * @param base the store without this import's writes
  */
 export async function writeOrganisations(
@@ -123,28 +122,31 @@ async function* lookUp(
   indexes: readonly number[],
   signal: AbortSignal,
 ): AsyncGenerator<readonly [index: number, isStored: boolean, header: OrganisationHeader]> {
-  for (let start = 0; start < indexes.length; start += READ_BATCH) {
-    await yieldUnlessAborted(signal);
-    const batch = indexes.slice(start, start + READ_BATCH).flatMap((index) => {
-      const header = organisations[index];
-      return header === undefined ? [] : [{ index, header }];
-    });
-    const documents = await store.getMany(
-      batch.map(({ header }) => organisationKey(header.orgId)),
-      ['orgId'],
-    );
-    for (const [position, { index, header }] of batch.entries())
-      yield [index, documents[position] !== undefined, header];
+  for await (const batch of pickBatches(organisations, indexes, signal)) {
+    const keys = batch.map(([, { orgId }]) => organisationKey(orgId));
+    const documents = await store.getMany(keys, ['orgId']);
+    for (const [position, [index, header]] of batch.entries()) yield [index, documents[position] !== undefined, header];
   }
 }
 
 /**
- * Yields to the event loop, which the embedded database blocks otherwise.
+ * Yields some organisations of the file in batches, each after a turn of the event loop, which the embedded database
+ * blocks otherwise.
  * @throws the signal's reason
  */
-async function yieldUnlessAborted(signal: AbortSignal): Promise<void> {
-  await setImmediate();
-  signal.throwIfAborted();
+async function* pickBatches(
+  organisations: readonly OrganisationHeader[],
+  indexes: readonly number[],
+  signal: AbortSignal,
+): AsyncGenerator<(readonly [number, OrganisationHeader])[]> {
+  for (let start = 0; start < indexes.length; start += READ_BATCH) {
+    await setImmediate();
+    signal.throwIfAborted();
+    yield indexes.slice(start, start + READ_BATCH).flatMap((index) => {
+      const header = organisations[index];
+      return header === undefined ? [] : [[index, header] as const];
+    });
+  }
 }
 
 /** Reports an organisation that does not exist and cannot be created, because it has no name or no id. */
@@ -167,17 +169,13 @@ async function loadTargets(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<number, TargetOrganisation>> {
   const targets = new Map<number, TargetOrganisation>();
-  for (let start = 0; start < indexes.length; start += READ_BATCH) {
-    await yieldUnlessAborted(signal);
-    const batch = indexes.slice(start, start + READ_BATCH).flatMap((index) => {
-      const header = organisations[index];
-      return header === undefined ? [] : [{ index, header }];
-    });
-    const orgIds = batch.map(({ header }) => header.orgId);
-    const complexity = await storedPolicies(store, orgIds, 'passwords');
-    for (const [position, { index, header }] of batch.entries()) {
-      const stored = complexity[position];
-      const passwordComplexity = header.passwordComplexity ?? (stored ? parseComplexity(stored) : defaultComplexity);
+  for await (const batch of pickBatches(organisations, indexes, signal)) {
+    const policies = await readComplexities(
+      store,
+      batch.map(([, { orgId }]) => orgId),
+    );
+    for (const [position, [index, header]] of batch.entries()) {
+      const passwordComplexity = header.passwordComplexity ?? policies[position] ?? defaultComplexity;
       targets.set(index, { organisation: index, header, loginNamesByDomain: false, passwordComplexity });
       report.addOrganisation(index, header);
     }
@@ -185,15 +183,15 @@ async function loadTargets(
   return targets;
 }
 
-async function storedPolicies(
+/** Reads the password complexity policies that the organisations have stored. */
+async function readComplexities(
   store: DocumentStore,
   orgIds: readonly string[],
-  governed: Governed,
-): Promise<(JsonObject | undefined)[]> {
-  const keys = orgIds.map((orgId) => policyKey(orgId, governed));
+): Promise<(PasswordComplexity | undefined)[]> {
+  const keys = orgIds.map((orgId) => policyKey(orgId, 'passwords'));
   const documents = await store.getMany(keys, ['body']);
   return documents.map((document) => {
     const policy: unknown = JSON.parse(document?.body ?? 'null');
-    return isJsonObject(policy) ? policy : undefined;
+    return isJsonObject(policy) ? parseComplexity(policy) : undefined;
   });
 }

@@ -1,4 +1,13 @@
-import { identityProvider, own, type Section, taken, user } from '../section.ts';
+import { identityProvider, own, type RecordIssue, type Section, taken, type UniqueName, user } from '../section.ts';
+
+/** The name of an organisation's identity provider, of whatever kind. */
+const providerName: UniqueName = {
+  type: 'identityProvider',
+  parts: ['$orgId', 'idp.name'],
+  taken: taken('Errors.IDPConfig.AlreadyExists'),
+};
+
+const providerExists: RecordIssue = { id: 'Org-1J8fs', key: 'Errors.Org.IDPConfig.AlreadyExisting' };
 
 /** The sections of an organisation's identity providers and of the users' links to them. */
 export const identityProviderSections: readonly Section[] = [
@@ -8,15 +17,13 @@ export const identityProviderSections: readonly Section[] = [
     collection: 'identityProviders',
     phase: 1,
     key: ['idpId'],
-    unique: [
-      { type: 'identityProvider', parts: ['$orgId', 'idp.name'], taken: taken('Errors.IDPConfig.AlreadyExists') },
-    ],
+    unique: [providerName],
     providerType: 'IDP_TYPE_OIDC',
     credentials: [{ path: 'idp.clientSecret', field: 'clientSecret', flag: 'withPasswords' }],
     error: {
       type: 'oidc_idp',
       id: ['idpId'],
-      exists: { id: 'Org-1J8fs', key: 'Errors.Org.IDPConfig.AlreadyExisting' },
+      exists: providerExists,
     },
     success: { field: 'oidcIpds', entry: ['idpId'] },
   },
@@ -26,12 +33,10 @@ export const identityProviderSections: readonly Section[] = [
     collection: 'identityProviders',
     phase: 1,
     key: ['idpId'],
-    unique: [
-      { type: 'identityProvider', parts: ['$orgId', 'idp.name'], taken: taken('Errors.IDPConfig.AlreadyExists') },
-    ],
+    unique: [providerName],
     // ZITADEL writes its own number of this type, which its definition does not have.
     providerType: 2,
-    error: { type: 'jwt_idp', id: ['idpId'], exists: { id: 'Org-1J8fs', key: 'Errors.Org.IDPConfig.AlreadyExisting' } },
+    error: { type: 'jwt_idp', id: ['idpId'], exists: providerExists },
     success: { field: 'jwtIdps', entry: ['idpId'] },
   },
   {
