@@ -39,7 +39,10 @@ const examples: Readonly<Record<string, readonly Example[]>> = {
   ],
   orgMembers: [['A role does not start with `ORG_`.', { roles: ['IAM_OWNER'] }]],
   appKeys: [expired],
-  machineKeys: [['`publicKey` is not the base64 of a public key in PEM.', { publicKey: 'AAAA' }], expired],
+  machineKeys: [
+    ['`publicKey` is not the base64 of a public key in PEM (SubjectPublicKeyInfo or PKCS #1).', { publicKey: 'AAAA' }],
+    expired,
+  ],
 };
 
 /** A record and its reference's target, which the reference's check rejects. */

@@ -1,5 +1,5 @@
-import { createPublicKey } from 'node:crypto';
 import { type JsonObject, textAt } from '../../json/jsonObject.ts';
+import { isPublicKey } from '../publicKey.ts';
 import { own, type RecordIssue, type Section, user } from '../section.ts';
 
 /** The sections of application keys and machine keys. */
@@ -54,16 +54,8 @@ export function checkExpiry({ expirationDate }: JsonObject, now: string): Record
 /** Checks that a machine key is a public key in PEM and has not expired. */
 export function checkMachineKey(record: JsonObject, now: string): RecordIssue | undefined {
   const { publicKey } = record;
-  if (typeof publicKey !== 'string' || isPublicKey(Buffer.from(publicKey, 'base64'))) return checkExpiry(record, now);
-  return { id: 'COMMAND-5F3h1', key: 'Errors.User.Machine.Key.Invalid' };
-}
-
-function isPublicKey(pem: Buffer): boolean {
-  try {
-    return createPublicKey({ key: pem, format: 'pem', type: 'spki' }).type === 'public';
-  } catch {
-    return false;
-  }
+  const isValid = typeof publicKey !== 'string' || isPublicKey(Buffer.from(publicKey, 'base64').toString('latin1'));
+  return isValid ? checkExpiry(record, now) : { id: 'COMMAND-5F3h1', key: 'Errors.User.Machine.Key.Invalid' };
 }
 
 /** Checks that an application with keys authenticates by private key JWT. */
