@@ -7,14 +7,21 @@ import { sections } from '../../shared/organisation/sections.ts';
 import type { Snapshot, StoredDocument } from '../../shared/store/store.ts';
 import { CachedDocuments } from './cachedDocuments.ts';
 
+/** An identity provider, as far as other records describe it. */
+interface Provider {
+  readonly orgId: string;
+  readonly name: string;
+  readonly type: Section['providerType'];
+}
+
 /** The form that records take in an export file (zitadel 4.3, 4.6). */
 export class ExportedForm {
-  private readonly providers: CachedDocuments;
+  private readonly providers: CachedDocuments<Provider>;
   private readonly leftToDo: LeftToDo;
   private readonly forZitadel: boolean;
 
   constructor(snapshot: Snapshot, leftToDo: LeftToDo, forZitadel: boolean) {
-    this.providers = new CachedDocuments(snapshot, 'identityProviders', ['orgId', 'partition', 'body']);
+    this.providers = new CachedDocuments(snapshot, 'identityProviders', ['orgId', 'partition', 'body'], toProvider);
     this.leftToDo = leftToDo;
     this.forZitadel = forZitadel;
   }
@@ -30,19 +37,20 @@ export class ExportedForm {
     return fromProvider === undefined ? converted : this.describeProviders(section, fromProvider, converted);
   }
 
-  /** Finds the records' identity providers that the file does not hold. A file for ZITADEL does not name them. */
+  /** Finds the records' identity providers that are not their organisation's. A file for ZITADEL does not name them. */
   private async checkProviders(
     section: Section,
-    list: string,
+    uses: NonNullable<Section['usesProviders']>,
     documents: readonly StoredDocument[],
   ): Promise<readonly StoredDocument[]> {
-    const namedProviders = (document: StoredDocument) => textsAt(parseBody(document), `${list}[].idpId`, '');
+    const namedProviders = (document: StoredDocument) => textsAt(parseBody(document), `${uses.list}[].idpId`, '');
     const providers = await this.providers.find(documents.flatMap(namedProviders));
     return documents.map((document) => {
-      const missing = namedProviders(document).filter((id) => providers.get(id)?.orgId !== document.orgId);
+      const isOwn = (id: string) => providers.get(id)?.orgId === document.orgId;
+      const missing = namedProviders(document).filter((id) => !isOwn(id));
       this.leftToDo.addMissingProviders(section, document, missing);
-      if (!this.forZitadel) return document;
-      return rewrite(section, document, (json) => leaveOut(json, list, missing));
+      const left = this.forZitadel ? missing : [];
+      return rewrite(section, document, (json) => convertProviders(json, uses, isOwn, left));
     });
   }
 
@@ -59,17 +67,29 @@ export class ExportedForm {
       const provider = providers.get(providerId);
       if (provider?.orgId !== document.orgId) this.leftToDo.addMissingProviders(section, document, [providerId]);
       if (provider === undefined) return document;
-      const description = { [name]: providerName(provider), [type]: providerType(provider) };
+      const description = { [name]: provider.name, [type]: provider.type };
       return rewrite(section, document, (json) => fill(json, description));
     });
   }
 }
 
-/** Removes providers from a list; returns whether it had any of them. */
-function leaveOut(json: JsonObject, list: string, providers: readonly string[]): boolean {
-  const elements: readonly unknown[] = Array.isArray(json[list]) ? json[list] : [];
-  json[list] = elements.filter((element) => !isJsonObject(element) || !providers.includes(String(element.idpId)));
-  return providers.length > 0;
+/**
+ * Sets the type of the organisation's own providers in a list, and leaves out others.
+ * @returns whether that changed the list
+ */
+function convertProviders(
+  json: JsonObject,
+  { list, ownerType, ofOrganisation }: NonNullable<Section['usesProviders']>,
+  isOwn: (id: string) => boolean,
+  left: readonly string[],
+): boolean {
+  const elements = Array.isArray(json[list]) ? json[list].filter(isJsonObject) : [];
+  const mistyped = elements.filter(
+    (element) => isOwn(textAt(element, 'idpId', '')) && element[ownerType] !== ofOrganisation,
+  );
+  for (const element of mistyped) element[ownerType] = ofOrganisation;
+  json[list] = elements.filter((element) => !left.includes(textAt(element, 'idpId', '')));
+  return mistyped.length > 0 || left.length > 0;
 }
 
 /** Sets fields; returns whether that changed any. */
@@ -105,12 +125,10 @@ function repeatId({ from, inner }: NonNullable<Section['innerId']>, document: St
   };
 }
 
-function providerName(provider: StoredDocument): string {
-  return textAt(parseBody(provider), 'idp.name', '');
-}
-
-function providerType({ partition }: StoredDocument): Section['providerType'] {
-  return sections.find((section) => isInSection(partition, section))?.providerType;
+function toProvider(document: StoredDocument): Provider {
+  const { orgId = '', partition } = document;
+  const type = sections.find((section) => isInSection(partition, section))?.providerType;
+  return { orgId, name: textAt(parseBody(document), 'idp.name', ''), type };
 }
 
 function parseBody({ body = '{}' }: StoredDocument): JsonObject {

@@ -15,11 +15,12 @@ interface SplitBatch {
  * ones of all. The file is written in two passes over the snapshot: its number of late records does not cost memory.
  */
 export class LateRecords {
-  private readonly projects: CachedDocuments;
+  /** The organisations of projects. */
+  private readonly owners: CachedDocuments<string>;
   private readonly found = new Set<Section>();
 
   constructor(snapshot: Snapshot) {
-    this.projects = new CachedDocuments(snapshot, 'projects', ['orgId']);
+    this.owners = new CachedDocuments(snapshot, 'projects', ['orgId'], ({ orgId = '' }) => orgId);
   }
 
   /** The sections in which the first pass met late records. */
@@ -32,9 +33,8 @@ export class LateRecords {
     const { ofProject } = section;
     if (ofProject === undefined) return { first: documents, late: [] };
     const projectIds = documents.map((document) => textAt(parseBody(document), ofProject, ''));
-    const projects = await this.projects.find(projectIds);
-    const isLate = (document: StoredDocument, index: number) =>
-      projects.get(projectIds[index] ?? '')?.orgId !== document.orgId;
+    const owners = await this.owners.find(projectIds);
+    const isLate = (document: StoredDocument, index: number) => owners.get(projectIds[index] ?? '') !== document.orgId;
     const late = documents.filter(isLate);
     if (late.length > 0) this.found.add(section);
     return { first: documents.filter((document, index) => !isLate(document, index)), late };

@@ -19,8 +19,8 @@ export function fillDefaults({ defaults = {} }: Section, json: JsonObject): bool
 }
 
 /** Whether an export fills fields of the section's records. */
-export function hasFilledFields({ defaults, fromProvider }: Section): boolean {
-  return defaults !== undefined || fromProvider !== undefined;
+export function hasFilledFields({ defaults, fromProvider, usesProviders }: Section): boolean {
+  return defaults !== undefined || fromProvider !== undefined || usesProviders !== undefined;
 }
 
 /**
@@ -36,6 +36,9 @@ function filled(section: Section, body: string): unknown {
   const json: unknown = JSON.parse(body);
   if (!isJsonObject(json)) return json;
   fillDefaults(section, json);
+  const { list = '', ownerType = '' } = section.usesProviders ?? {};
+  const elements: readonly unknown[] = Array.isArray(json[list]) ? json[list] : [];
+  for (const element of elements) if (isJsonObject(element)) delete element[ownerType];
   const { name, type } = section.fromProvider ?? {};
   return Object.fromEntries(Object.entries(json).filter(([field]) => field !== name && field !== type));
 }

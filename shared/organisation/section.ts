@@ -107,8 +107,11 @@ export interface Section {
   readonly defaults?: Readonly<Record<FieldPath, unknown>>;
   /** The fields that exports fill with the name and type of the identity provider with the record's `id`. */
   readonly fromProvider?: { readonly id: string; readonly name: string; readonly type: string };
-  /** The list of the identity providers that the record uses; exports for ZITADEL leave out those that are missing. */
-  readonly usesProviders?: string;
+  /**
+   * The list of the identity providers that the record uses, and the field of their owner's type. Exports write the
+   * given type for the organisation's own providers; those for ZITADEL leave out the others.
+   */
+  readonly usesProviders?: { readonly list: string; readonly ownerType: string; readonly ofOrganisation: string };
   /** The record's project. Exports for ZITADEL have the records of other organisations' projects at their end. */
   readonly ofProject?: FieldPath;
   /** The type of the section's identity providers, as ZITADEL's exports have it. */

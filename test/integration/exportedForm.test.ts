@@ -86,6 +86,20 @@ describeStores('an export', (kind) => {
     expect(orgs[0]?.userLinks).toContainEqual({ ...link('oidc'), idpName: 'Renamed', idpType: 'IDP_TYPE_OIDC' });
   });
 
+  it("calls the organisation's own providers its own in a login policy, whatever the file calls them", async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    const named = (ownerType: string) => ['oidc', 'none'].map((idpId) => ({ idpId, ownerType }));
+    const org = { ...sparse, loginPolicy: { idps: named('IDP_OWNER_TYPE_SYSTEM') } };
+    await instance.import({ data_orgs: { orgs: [org] } });
+    const { orgs, bytes } = await instance.export();
+    const [own] = named('IDP_OWNER_TYPE_ORG');
+    const [, missing] = named('IDP_OWNER_TYPE_SYSTEM');
+    expect(orgs).toMatchObject([{ loginPolicy: { idps: [own, missing] } }]);
+    expect((await instance.export({ for_zitadel: true })).orgs).toMatchObject([{ loginPolicy: { idps: [own] } }]);
+    for (const data_orgs of [{ orgs: [org] }, JSON.parse(bytes)])
+      expect((await instance.import({ data_orgs })).summary).toMatchObject({ created: {}, failed: {} });
+  });
+
   it('still finds other content in records whose values it fills in', async () => {
     const instance = await testInstance(await openTestStore(kind));
     await instance.import({ data_orgs: { orgs: [sparse] } });

@@ -51,7 +51,7 @@ export const policySections: readonly Section[] = [
         secondFactorCheckLifetime: '0s',
         multiFactorCheckLifetime: '0s',
       },
-      usesProviders: 'idps',
+      usesProviders: { list: 'idps', ownerType: 'ownerType', ofOrganisation: 'IDP_OWNER_TYPE_ORG' },
       warnings: warnOfInstanceProviders,
       // Exports do not contain the instance's own providers: the policy keeps its references to them unchecked.
       references: [
