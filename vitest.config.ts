@@ -12,6 +12,9 @@ const MINUTE_MS = 60_000;
 /** Many repetitions of the faults take hours. */
 const faultsTimeouts = { testTimeout: areMany ? 240 * MINUTE_MS : 10 * MINUTE_MS, hookTimeout: 5 * MINUTE_MS };
 
+/** The random state machine does 500 steps, or 10,000. */
+const machineTimeouts = { testTimeout: areMany ? 90 * MINUTE_MS : 5 * MINUTE_MS };
+
 export default defineConfig({
   test: {
     maxWorkers: Math.ceil(WORKERS_PER_CORE * availableParallelism()),
@@ -25,6 +28,10 @@ export default defineConfig({
       {
         extends: true,
         test: { name: 'faults', include: ['test/faults/**/*.test.ts'], globalSetup, ...faultsTimeouts },
+      },
+      {
+        extends: true,
+        test: { name: 'machine', include: ['test/machine/**/*.test.ts'], globalSetup, ...machineTimeouts },
       },
       { extends: true, test: { name: 'schema', include: ['test/schema/**/*.test.ts'] } },
       { extends: true, test: { name: 'acceptance', include: ['test/acceptance/**/*.test.ts'], globalSetup } },

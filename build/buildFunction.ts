@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { join, relative } from 'node:path';
-import { build, type Metafile } from 'esbuild';
+import { type BuildOptions, build, type Metafile } from 'esbuild';
 import { zipSync } from 'fflate';
 import { functions } from '../functions/endpoints.ts';
 import { root } from '../tools/program.ts';
@@ -47,15 +47,40 @@ interface Bundle {
 /** Packages that dependencies load only if they are installed. */
 const optionalPackages: readonly string[] = ['supports-color'];
 
+/** The program of a worker thread, and the module that starts it. A function is one file, so its bundle has the program as text. */
+const worker = { program: 'shared/auth/bcryptWorker.ts', starter: 'shared/auth/bcrypt.ts' } as const;
+
 /**
- * Bundles one function for a major version of Node, as CommonJS because google-gax needs `__dirname`. Names and line
- * breaks stay: minified code loads no faster, and its stack traces are unreadable.
+ * Bundles one function for a major version of Node.
  * @throws Error if the bundle loads a package that is not deployed
  */
 async function bundle(name: string, nodeMajor: number): Promise<Bundle> {
+  const program = await runEsbuild(worker.program, nodeMajor);
+  const { contents, output } = await runEsbuild(`functions/${name}/index.ts`, nodeMajor, {
+    external: [...unbundled, ...otherApps(name)],
+    define: { BCRYPT_WORKER: JSON.stringify(Buffer.from(program.contents).toString()) },
+  });
+  rejectMissing(name, output);
+  rejectMissing(name, program.output);
+  const inputs = bundledFiles(output);
+  return {
+    code: contents,
+    inputs: inputs.includes(worker.starter) ? [...inputs, ...bundledFiles(program.output)] : inputs,
+  };
+}
+
+/**
+ * Bundles a program as CommonJS, because google-gax needs `__dirname`. Names and line breaks stay: minified code loads
+ * no faster, and its stack traces are unreadable.
+ */
+async function runEsbuild(
+  entryPoint: string,
+  nodeMajor: number,
+  options: Pick<BuildOptions, 'define' | 'external'> = {},
+) {
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
-    entryPoints: [`functions/${name}/index.ts`],
+    entryPoints: [entryPoint],
     outfile: 'index.js',
     write: false,
     metafile: true,
@@ -64,15 +89,16 @@ async function bundle(name: string, nodeMajor: number): Promise<Bundle> {
     format: 'cjs',
     minifySyntax: true,
     target: `node${nodeMajor}`,
-    external: [...unbundled, ...otherApps(name)],
     legalComments: 'eof',
     logLevel: 'warning',
+    // `import.meta` has no URL in CommonJS. Its only use is in a branch that `define` removes.
+    logOverride: { 'empty-import-meta': 'silent' },
+    ...options,
   });
   const [file] = outputFiles;
   const output = metafile.outputs['index.js'];
-  if (file === undefined || output === undefined) throw new Error(`esbuild created no index.js for ${name}`);
-  rejectMissing(name, output);
-  return { code: file.contents, inputs: bundledFiles(output) };
+  if (file === undefined || output === undefined) throw new Error(`esbuild created no index.js for ${entryPoint}`);
+  return { contents: file.contents, output };
 }
 
 /** Lists the applications of the other functions. A deployed function can describe their endpoints, but serves none. */

@@ -1,5 +1,6 @@
 import { basename, resolve } from 'node:path';
 import type { ParseArgsConfig } from 'node:util';
+import { type Config, ConfigError, readConfig } from '../shared/config.ts';
 import type { StoreLocation } from '../shared/store/openStore.ts';
 import type { Store } from '../shared/store/store.ts';
 
@@ -14,6 +15,8 @@ export interface Invocation {
   readonly defaultName: string;
   /** The values of the command's own options; `undefined` if the call omits one. */
   readonly options: Readonly<Record<string, string | undefined>>;
+  /** The values of the command's own options that can be repeated. */
+  readonly lists: Readonly<Record<string, readonly string[] | undefined>>;
   /** The command's own options that take no value and are set. */
   readonly flags: ReadonlySet<string>;
   readonly positionals: readonly string[];
@@ -29,8 +32,17 @@ export interface Output {
   readonly text: string;
 }
 
+/** A list as a command's output, printed while it is read: with `--json` as the field `name` of an object. */
+export interface ListOutput {
+  readonly name: string;
+  readonly rows: AsyncIterable<Output>;
+}
+
 /** The implementation of a command. */
 export type Run = (invocation: Invocation) => Promise<Output | undefined>;
+
+/** The implementation of a command that prints a list. */
+export type RunList = (invocation: Invocation) => ListOutput;
 
 /** A step before the database is opened. */
 export type Prepare = (location: StoreLocation, positionals: readonly string[]) => Promise<void>;
@@ -45,12 +57,14 @@ export interface Command {
   readonly options: Options;
   /** The number of arguments that are not options. */
   readonly positionals: number;
+  /** Whether these arguments may be omitted, because options replace them. */
+  readonly positionalsOptional?: true;
   /** Whether the command creates a missing database; other commands require one. */
   readonly createsDatabase?: true;
   /** Loads the step that creates the database by other means than opening it. */
   readonly loadPreparation?: () => Promise<Prepare>;
   /** Loads the implementation, so that no command waits for another command's modules. */
-  readonly load: () => Promise<Run>;
+  readonly load: () => Promise<Run | RunList>;
 }
 
 /** A mistake in the call of a command: printed without a stack, exit code 1. */
@@ -106,16 +120,34 @@ function embedded(data: string): InstanceLocation {
 }
 
 const DAY_MS = 86_400_000;
-const MAX_DAYS = 3_660;
+/**
+ * Reads the configuration.
+ * @throws UsageError that lists every problem
+ */
+export function loadConfig({ environment }: Invocation): Config {
+  try {
+    return readConfig(environment);
+  } catch (error) {
+    throw error instanceof ConfigError ? new UsageError(error.message) : error;
+  }
+}
+
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: DAY_MS };
 
 /**
- * Parses a token's lifetime, such as `30d`, `12h` or `45m`. Returns milliseconds; the default is 30 days.
+ * Parses a token's lifetime, such as `30d`, `12h` or `45m`. Returns milliseconds; the default is 30 days, or the longest
+ * lifetime that the configuration allows.
  * @throws UsageError
  */
-export function lifetime(text: string | undefined): number {
-  const [, amount = '', unit = ''] = /^(\d{1,6})([mhd])$/.exec(text ?? '30d') ?? [];
+export function lifetime(invocation: Invocation): number {
+  const { options } = invocation;
+  const { maxTokenLifetimeMs } = loadConfig(invocation);
+  if (options.expires === undefined) return Math.min(30 * DAY_MS, maxTokenLifetimeMs);
+  const [, amount = '', unit = ''] = /^(\d{1,6})([mhd])$/.exec(options.expires) ?? [];
   const milliseconds = Number(amount) * (UNITS[unit] ?? 0);
-  if (milliseconds > 0 && milliseconds <= MAX_DAYS * DAY_MS) return milliseconds;
-  throw new UsageError(`invalid --expires ${text}: specify a lifetime such as 30d, 12h or 45m, at most ${MAX_DAYS}d`);
+  if (milliseconds > 0 && milliseconds <= maxTokenLifetimeMs) return milliseconds;
+  const longest = maxTokenLifetimeMs / DAY_MS;
+  throw new UsageError(
+    `invalid --expires ${options.expires}: specify a lifetime such as 30d, 12h or 45m, at most ${longest}d (MAX_TOKEN_DAYS)`,
+  );
 }

@@ -2,6 +2,7 @@ import type { Command } from './command.ts';
 
 const user = { type: 'string' } as const;
 const org = { type: 'string' } as const;
+const force = { type: 'boolean' } as const;
 const membership = { user, role: { type: 'string' }, org } as const;
 
 /** All commands of `identity`. */
@@ -34,9 +35,10 @@ export const commands: readonly Command[] = [
   },
   {
     name: 'pat create',
-    usage: '--user ID [--expires 30d]',
-    summary: 'create a personal access token for a person or service user, which is shown only once',
-    options: { user, expires: { type: 'string' } },
+    usage: '--user ID [--expires 30d] [--only export|import|otp-email] [--org ID]...',
+    summary:
+      'create a personal access token for a person or service user, which is shown only once; --only restricts it to one operation, --org to organisations',
+    options: { user, expires: { type: 'string' }, only: { type: 'string' }, org: { type: 'string', multiple: true } },
     positionals: 0,
     load: async () => (await import('./commands/accounts.ts')).patCreate,
   },
@@ -50,10 +52,11 @@ export const commands: readonly Command[] = [
   },
   {
     name: 'pat revoke',
-    usage: 'TOKEN_ID',
-    summary: 'revoke a token immediately',
-    options: {},
+    usage: 'TOKEN_ID | --all --user ID',
+    summary: "revoke a token, or all of a user's tokens, immediately",
+    options: { all: { type: 'boolean' }, user },
     positionals: 1,
+    positionalsOptional: true,
     load: async () => (await import('./commands/accounts.ts')).patRevoke,
   },
   {
@@ -66,11 +69,52 @@ export const commands: readonly Command[] = [
   },
   {
     name: 'member remove',
-    usage: '--user ID --role ROLE [--org ID]',
-    summary: "revoke a user's role on the instance, or with --org on an organisation",
-    options: membership,
+    usage: '--user ID --role ROLE [--org ID] [--force]',
+    summary:
+      "revoke a user's role on the instance, or with --org on an organisation; the last IAM_OWNER's needs --force",
+    options: { ...membership, force },
     positionals: 0,
     load: async () => (await import('./commands/accounts.ts')).memberRemove,
+  },
+  {
+    name: 'member list',
+    usage: '[--org ID]',
+    summary: 'list who holds which roles: on the instance and in all organisations, or with --org in one',
+    options: { org },
+    positionals: 0,
+    load: async () => (await import('./commands/accounts.ts')).memberList,
+  },
+  {
+    name: 'org list',
+    usage: '',
+    summary: 'list the organisations: id, state and name',
+    options: {},
+    positionals: 0,
+    load: async () => (await import('./commands/accounts.ts')).orgList,
+  },
+  {
+    name: 'user list',
+    usage: '[--org ID]',
+    summary: 'list people and service users: id, organisation, kind, state and user name',
+    options: { org },
+    positionals: 0,
+    load: async () => (await import('./commands/accounts.ts')).userList,
+  },
+  {
+    name: 'user lock',
+    usage: 'USER_ID [--force]',
+    summary: "lock a person or service user, which suspends the user's tokens; the last IAM_OWNER needs --force",
+    options: { force },
+    positionals: 1,
+    load: async () => (await import('./commands/accounts.ts')).userLock,
+  },
+  {
+    name: 'user unlock',
+    usage: 'USER_ID',
+    summary: 'unlock a person or service user',
+    options: {},
+    positionals: 1,
+    load: async () => (await import('./commands/accounts.ts')).userUnlock,
   },
   {
     name: 'service-user create',
@@ -82,11 +126,21 @@ export const commands: readonly Command[] = [
   },
   {
     name: 'service-user delete',
-    usage: 'USER_ID',
-    summary: 'delete a service user with its tokens, memberships and grants; repeat the command if it was interrupted',
-    options: {},
+    usage: 'USER_ID [--force]',
+    summary:
+      'delete a service user with its tokens, memberships and grants; repeat the command if it was interrupted; the last IAM_OWNER needs --force',
+    options: { force },
     positionals: 1,
     load: async () => (await import('./commands/accounts.ts')).serviceUserDelete,
+  },
+  {
+    name: 'upgrade',
+    usage: '',
+    summary:
+      'migrate the database of an older version, while functions of this one serve it; repeat the command if it was interrupted',
+    options: {},
+    positionals: 0,
+    load: async () => (await import('./commands/upgrade.ts')).upgradeDatabase,
   },
   {
     name: 'backup',

@@ -1,8 +1,16 @@
+import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
 import { IdentityError } from '../shared/errors/identityError.ts';
 import { configureLog } from '../shared/log.ts';
 import { hasDatabase, openStore } from '../shared/store/openStore.ts';
-import { type Command, type InstanceLocation, instanceLocation, type Output, UsageError } from './command.ts';
+import {
+  type Command,
+  type InstanceLocation,
+  instanceLocation,
+  type ListOutput,
+  type Output,
+  UsageError,
+} from './command.ts';
 import { commands } from './commands.ts';
 import { commandHelp, commonOptions, help } from './help.ts';
 
@@ -27,7 +35,8 @@ async function runCommand(words: readonly string[]): Promise<void> {
   }
   const { values, positionals } = parseArguments(command, words);
   if (values.help === true) return print(commandHelp(command));
-  if (positionals.length !== command.positionals)
+  const isComplete = positionals.length === command.positionals;
+  if (!isComplete && !(command.positionalsOptional === true && positionals.length === 0))
     throw new UsageError(`usage: identity ${command.name} ${command.usage}`);
   const location = locationFor(command, asText(values.data), asText(values.firestore));
   const run = await command.load();
@@ -36,6 +45,7 @@ async function runCommand(words: readonly string[]): Promise<void> {
   try {
     const optionNames = Object.keys(command.options);
     const options = Object.fromEntries(optionNames.map((name) => [name, asText(values[name])]));
+    const lists = Object.fromEntries(optionNames.map((name) => [name, asTexts(values[name])]));
     const flags = new Set(optionNames.filter((name) => values[name] === true));
     const { defaultName } = location;
     const environment = { ...process.env, ...location.environment };
@@ -44,13 +54,14 @@ async function runCommand(words: readonly string[]): Promise<void> {
       location: location.store,
       defaultName,
       options,
+      lists,
       flags,
       positionals,
       environment,
       now: new Date(),
       signal: stopSignal(),
     });
-    if (output !== undefined) printOutput(output, values.json === true);
+    if (output !== undefined) await printOutput(output, values.json === true);
   } finally {
     await store.close();
   }
@@ -82,6 +93,10 @@ function asText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
+function asTexts(value: unknown): readonly string[] | undefined {
+  return Array.isArray(value) ? value.map(String) : undefined;
+}
+
 /** Returns a signal that aborts at the first SIGINT or SIGTERM. A second one ends the process as usual. */
 function stopSignal(): AbortSignal {
   const controller = new AbortController();
@@ -89,8 +104,21 @@ function stopSignal(): AbortSignal {
   return controller.signal;
 }
 
-function printOutput({ json, text }: Output, asJson: boolean): void {
-  print(asJson ? JSON.stringify(json) : text);
+async function printOutput(output: Output | ListOutput, asJson: boolean): Promise<void> {
+  if ('rows' in output) await pipeline(lines(output, asJson), process.stdout, { end: false });
+  else print(asJson ? JSON.stringify(output.json) : output.text);
+}
+
+/** Yields the text of a list, which may be longer than the memory. */
+async function* lines({ name, rows }: ListOutput, asJson: boolean): AsyncGenerator<string> {
+  let count = 0;
+  if (asJson) yield `{${JSON.stringify(name)}:[`;
+  for await (const { json, text } of rows) {
+    yield asJson ? `${count === 0 ? '' : ','}${JSON.stringify(json)}` : `${text}\n`;
+    count++;
+  }
+  if (asJson) yield ']}\n';
+  else if (count === 0) yield `no ${name}\n`;
 }
 
 function print(text: string): void {

@@ -1,4 +1,5 @@
 import type { ObjectStorage } from '../shared/objectStorage/objectStorage.ts';
+import type { PasswordHashing } from '../shared/passwordHashing.ts';
 import type { Store } from '../shared/store/store.ts';
 
 /** The dependencies of all functions. Each function takes those it needs; the serving process provides them. */
@@ -11,4 +12,6 @@ export interface Ports {
   readonly maxRequestBytes: number;
   /** Bytes; undefined where responses are streamed without limit. */
   readonly maxResponseBytes: number | undefined;
+  /** How imports hash clear passwords; by default as every ZITADEL can verify. */
+  readonly passwordHashing?: PasswordHashing | undefined;
 }

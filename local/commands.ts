@@ -20,10 +20,12 @@ export interface LocalCommand {
 
 const JSON_HEADER = `-H 'Content-Type: application/json'`;
 
-/** Returns the three operations as commands against the local instances, in an order that works. */
+/** Returns the operations as commands against the local instances, in an order that works. */
 export function localCommands({ source, target, bucket, exporter, importer }: Addresses): readonly LocalCommand[] {
   const post = (to: Addresses['source'], path: string) =>
     `curl -sS -X POST ${to.url}/admin/v1/${path} -H "Authorization: Bearer $(cat ${quote(to.tokenFile)})" ${JSON_HEADER}`;
+  const user = (path: string, method = '') =>
+    `curl -sS ${method}${target.url}/v2/users/${samplePerson}/${path} -H "Authorization: Bearer $(cat ${quote(target.tokenFile)})" -H 'Accept: application/json'`;
   const key = (file: string) => `'"$(base64 < ${quote(file)} | tr -d '\\n')"'`;
   const inBucket = (file: string) => `{"bucket":"${bucket}","path":"export.json","serviceaccount_json":"${key(file)}"}`;
   return [
@@ -48,9 +50,14 @@ export function localCommands({ source, target, bucket, exporter, importer }: Ad
       line: `${post(target, 'import')} -d '{"timeout":"10m","data_orgsv1_gcs":${inBucket(importer)}}'`,
     },
     {
+      name: 'listAuthenticationMethods',
+      title: 'List the authentication methods of a person of target, before and after the next command',
+      line: user('authentication_methods'),
+    },
+    {
       name: 'removeOtpEmail',
       title: 'Remove the OTP e-mail factor of a person of target (a second time: 404)',
-      line: `curl -sS -X DELETE ${target.url}/v2/users/${samplePerson}/otp_email -H "Authorization: Bearer $(cat ${quote(target.tokenFile)})" -H 'Accept: application/json'`,
+      line: user('otp_email', '-X DELETE '),
     },
   ];
 }

@@ -2,9 +2,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { allRoutes } from '../functions/endpoints.ts';
 import { initialise } from '../shared/accounts/initialise.ts';
-import { instanceMembers } from '../shared/accounts/members.ts';
+import { instanceOwners } from '../shared/accounts/members.ts';
 import { issueToken, type NewToken } from '../shared/accounts/personalAccessTokens.ts';
-import { requirePermission } from '../shared/auth/authorise.ts';
+import { requireOwner } from '../shared/auth/authorise.ts';
 import { readConfig } from '../shared/config.ts';
 import { IdentityError } from '../shared/errors/identityError.ts';
 import { createApp } from '../shared/http/app.ts';
@@ -93,7 +93,7 @@ export async function prepareInstance(
 
 async function isValid(store: Store, token: string, now: Date): Promise<boolean> {
   try {
-    await requirePermission(store, `Bearer ${token.trim()}`, 'iam.write', now);
+    await requireOwner(store, `Bearer ${token.trim()}`, 'export', now);
     return true;
   } catch (error) {
     if (error instanceof IdentityError && (error.code === 'UNAUTHENTICATED' || error.code === 'PERMISSION_DENIED'))
@@ -104,7 +104,7 @@ async function isValid(store: Store, token: string, now: Date): Promise<boolean>
 
 /** Creates a token for the instance's owner, to replace an expired or lost one. */
 async function createOwnerToken(store: Store, name: string, now: Date): Promise<NewToken> {
-  const [owner] = await instanceMembers(store, 'IAM_OWNER');
+  const [owner] = await instanceOwners(store);
   if (owner === undefined) throw new RangeError(`no IAM_OWNER on ${name}: delete LOCAL_DIR to start over`);
   return issueToken(store, owner, now, TOKEN_LIFETIME_MS);
 }

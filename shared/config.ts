@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { parseGoDuration } from './duration.ts';
 import { type LogLevel, logLevels } from './log.ts';
+import { bcryptCosts, type PasswordHashing, passwordAlgorithms } from './passwordHashing.ts';
 import type { StoreLocation } from './store/openStore.ts';
 
 /** The validated configuration. Sizes are bytes, times milliseconds; an undefined limit means unlimited. */
@@ -11,8 +12,11 @@ export interface Config {
   readonly maxRequestBytes: number;
   readonly maxResponseBytes: number | undefined;
   readonly maxTimeoutMs: number;
+  /** The longest lifetime of a new token. */
+  readonly maxTokenLifetimeMs: number;
   readonly shutdownMs: number;
   readonly logLevel: LogLevel;
+  readonly passwordHashing: PasswordHashing;
   /** Whether `/openapi.json` of one function describes all functions of the instance. */
   readonly describesInstance: boolean;
 }
@@ -38,6 +42,20 @@ const duration = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
+const days = z
+  .string()
+  .regex(/^[1-9]\d{0,3}$/, 'must be a number of days from 1 to 9999')
+  .transform((text) => Number(text) * day);
+
+const { min, max } = bcryptCosts;
+const bcryptCost = z
+  .string()
+  .refine(
+    (text) => /^\d\d$/.test(text) && Number(text) >= min && Number(text) <= max,
+    `must be a number from ${min} to ${max}`,
+  )
+  .transform(Number);
+
 const origins = z.string().transform((text, context) => {
   const list = text.split(',').map((origin) => origin.trim());
   if (list.every((origin) => /^https?:/.test(origin) && URL.parse(origin)?.origin === origin)) return list;
@@ -46,6 +64,7 @@ const origins = z.string().transform((text, context) => {
 });
 
 const environment = z.object({
+  BCRYPT_COST: bcryptCost.default(bcryptCosts.default),
   CORS_ORIGINS: origins.default([]),
   DATA_DIR: z.string().optional(),
   FIRESTORE_DATABASE: z.string().default('(default)'),
@@ -56,7 +75,9 @@ const environment = z.object({
   MAX_REQUEST_BYTES: bytes.optional(),
   MAX_RESPONSE_BYTES: bytes.optional(),
   MAX_TIMEOUT: duration.default(3_600_000),
+  MAX_TOKEN_DAYS: days.default(90 * day),
   OPENAPI_SCOPE: z.enum(['function', 'instance'], 'must be function or instance').default('function'),
+  PASSWORD_HASH: z.enum(passwordAlgorithms, `must be ${passwordAlgorithms.join(' or ')}`).default('bcrypt'),
   SHUTDOWN_SECONDS: seconds.default(10_000),
 });
 
@@ -88,9 +109,18 @@ const descriptions: Record<keyof Environment, [meaning: string, fallback: string
   MAX_REQUEST_BYTES: ['maximum size of a request body in bytes', '1000000000 (in the cloud: 32000000)'],
   MAX_RESPONSE_BYTES: ['maximum size of a response in bytes', 'unlimited (in the cloud: 32000000)'],
   MAX_TIMEOUT: ['default and maximum timeout of a request, as a Go duration of at most 24h', '60m'],
+  MAX_TOKEN_DAYS: ['longest lifetime, in days, of the tokens that the command creates', '90'],
   OPENAPI_SCOPE: [
     'scope of /openapi.json of the export function: its own operation (function), or all of them (instance)',
     'function',
+  ],
+  PASSWORD_HASH: [
+    'hash of clear passwords in imports: bcrypt, which every ZITADEL verifies, or argon2id, which a ZITADEL verifies only if its configuration enables it',
+    'bcrypt',
+  ],
+  BCRYPT_COST: [
+    `cost of bcrypt, from ${min} to ${max}; each step doubles the time, which is a quarter of a second of a core at 12`,
+    String(bcryptCosts.default),
   ],
   SHUTDOWN_SECONDS: ['seconds that running requests get to finish after SIGTERM', '10'],
 };
@@ -121,8 +151,11 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     maxRequestBytes: data.MAX_REQUEST_BYTES ?? cloudLimit ?? 1_000_000_000,
     maxResponseBytes: data.MAX_RESPONSE_BYTES ?? cloudLimit,
     maxTimeoutMs: data.MAX_TIMEOUT,
+    maxTokenLifetimeMs: data.MAX_TOKEN_DAYS,
     shutdownMs: data.SHUTDOWN_SECONDS,
     logLevel: data.LOG_LEVEL,
+    passwordHashing:
+      data.PASSWORD_HASH === 'bcrypt' ? { algorithm: 'bcrypt', cost: data.BCRYPT_COST } : { algorithm: 'argon2id' },
     describesInstance: data.OPENAPI_SCOPE === 'instance',
   };
 }

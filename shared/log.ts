@@ -65,6 +65,10 @@ export const log = {
     logger.error({ stack_trace: describeError(error), ...labelled(requestId) }, 'answer broken off');
   },
 
+  databaseOutdated(): void {
+    logger.warn('the database has an older format: run identity upgrade');
+  },
+
   listening(url: string): void {
     logger.info({ url }, 'listening');
   },

@@ -1,26 +1,32 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { type Clock, systemClock } from './clock.ts';
 
 /** The conditions and delays of retries. */
 export interface RetryPolicy {
-  /** The maximum number of attempts without progress, including the first. */
-  readonly attempts: number;
+  /**
+   * The maximum number of attempts without progress, including the first, whose last error is this one: 1 for a permanent
+   * error, infinite for one that retries should outlast.
+   */
+  readonly attempts: (reason: unknown) => number;
   /** The maximum delay after the first failure; it doubles with each further one. */
   readonly initialDelayMs: number;
   readonly maxDelayMs: number;
-  /** Whether an error is transient, so that a retry may succeed. */
-  readonly isTransient: (reason: unknown) => boolean;
+  /** The maximum duration without progress, where no signal ends the retries; unlimited by default. */
+  readonly budgetMs?: number;
 }
 
 /** A counter of consecutive failures, which delays each retry longer than the last. */
 export class Backoff {
   private readonly policy: RetryPolicy;
   private readonly signal: AbortSignal | undefined;
+  private readonly clock: Clock;
   private failures = 0;
+  private endsAt = Number.POSITIVE_INFINITY;
 
-  /** @param signal aborts a delay */
-  constructor(policy: RetryPolicy, signal?: AbortSignal) {
+  /** @param signal the call's deadline: ends the retries and aborts a delay */
+  constructor(policy: RetryPolicy, signal?: AbortSignal, clock: Clock = systemClock) {
     this.policy = policy;
     this.signal = signal;
+    this.clock = clock;
   }
 
   /**
@@ -31,11 +37,13 @@ export class Backoff {
    */
   async failed(reason: unknown): Promise<boolean> {
     this.signal?.throwIfAborted();
+    const { attempts, initialDelayMs, maxDelayMs, budgetMs = Number.POSITIVE_INFINITY } = this.policy;
+    if (this.failures === 0 && this.signal === undefined) this.endsAt = this.clock.now() + budgetMs;
     this.failures++;
-    const { attempts, initialDelayMs, maxDelayMs, isTransient } = this.policy;
-    if (this.failures >= attempts || !isTransient(reason)) return false;
+    const remaining = this.endsAt - this.clock.now();
+    if (this.failures >= attempts(reason) || remaining <= 0) return false;
     const delay = Math.random() * Math.min(maxDelayMs, initialDelayMs * 2 ** (this.failures - 1));
-    await sleep(delay, undefined, { signal: this.signal }).catch(() => this.signal?.throwIfAborted());
+    await this.clock.sleep(Math.min(delay, remaining), this.signal);
     return true;
   }
 
@@ -45,14 +53,23 @@ export class Backoff {
   }
 }
 
-/** Retries until an attempt succeeds; throws the last attempt's error. */
-export async function retry<Result>(policy: RetryPolicy, attempt: () => Promise<Result>): Promise<Result> {
-  const backoff = new Backoff(policy);
+/**
+ * Retries until an attempt succeeds; throws the last attempt's error.
+ * @param signal the call's deadline, whose reason is thrown instead of a transient error
+ */
+export async function retry<Result>(
+  policy: RetryPolicy,
+  attempt: () => Promise<Result>,
+  signal?: AbortSignal,
+): Promise<Result> {
+  const backoff = new Backoff(policy, signal);
   for (;;) {
     try {
       return await attempt();
     } catch (reason) {
-      if (!(await backoff.failed(reason))) throw reason;
+      // After the deadline too: the error of a precondition tells what the database has.
+      const isPermanent = policy.attempts(reason) <= 1;
+      if (isPermanent || !(await backoff.failed(reason))) throw reason;
     }
   }
 }

@@ -3,11 +3,13 @@ import { initialise } from '../../shared/accounts/initialise.ts';
 import { lifetime, type Run } from '../command.ts';
 
 /** Runs `identity init`. */
-export const init: Run = async ({ store, options, defaultName, now }) => {
+export const init: Run = async (invocation) => {
+  const { store, options, defaultName, now } = invocation;
+  const lifetimeMs = lifetime(invocation);
   const file = options['token-file'];
   // The file is opened first: a token that cannot be written is lost, and init does not run twice.
   await using handle = file === undefined ? undefined : await open(file, 'a', 0o600);
-  const created = await initialise(store, options.name ?? defaultName, lifetime(options.expires), now);
+  const created = await initialise(store, options.name ?? defaultName, lifetimeMs, now);
   if (handle !== undefined) await writeSecret(handle, created.token);
   const shownToken = file === undefined ? `token ${created.token}` : `token in ${file}`;
   return {

@@ -1,15 +1,15 @@
 import { allRoutes } from '../../functions/endpoints.ts';
-import { type Config, ConfigError, readConfig } from '../../shared/config.ts';
 import { createApp } from '../../shared/http/app.ts';
 import { docsRoutes } from '../../shared/http/docs.ts';
 import { serve as serveApp } from '../../shared/http/serve.ts';
 import { configureLog } from '../../shared/log.ts';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
-import { type Invocation, type Run, UsageError } from '../command.ts';
+import { loadConfig, type Run, UsageError } from '../command.ts';
 
 /** Runs `identity serve`: the three functions on one port, until a signal stops the process. */
-export const serve: Run = async ({ store, options, flags, environment, signal }) => {
-  const config = loadConfig(environment);
+export const serve: Run = async (invocation) => {
+  const { store, options, flags, signal } = invocation;
+  const config = loadConfig(invocation);
   configureLog(config.logLevel, process.stderr);
   const routes = await allRoutes({
     ...config,
@@ -29,14 +29,6 @@ export const serve: Run = async ({ store, options, flags, environment, signal })
   await server.close();
   return undefined;
 };
-
-function loadConfig(environment: Invocation['environment']): Config {
-  try {
-    return readConfig(environment);
-  } catch (error) {
-    throw error instanceof ConfigError ? new UsageError(error.message) : error;
-  }
-}
 
 function parsePort(text: string): number {
   const port = Number(text);

@@ -1,4 +1,6 @@
-import { requirePermission } from '../../shared/auth/authorise.ts';
+import { type Caller, requireOwner } from '../../shared/auth/authorise.ts';
+import { checkOrganisations } from '../../shared/auth/tokenRestriction.ts';
+import { watchAuthorisation } from '../../shared/auth/watchAuthorisation.ts';
 import { formatDuration, parseDuration } from '../../shared/duration.ts';
 import { invalidRequest, onlyObjectWritten, outputUnsupported, responseTooLarge } from '../../shared/errors/errors.ts';
 import type { IdentityError } from '../../shared/errors/identityError.ts';
@@ -7,6 +9,7 @@ import { callSignal } from '../../shared/http/deadline.ts';
 import { readJsonBody } from '../../shared/http/jsonBody.ts';
 import { instanceName } from '../../shared/instance.ts';
 import type { WrittenObject } from '../../shared/objectStorage/objectStorage.ts';
+import { storeForCall } from '../../shared/store/store.ts';
 import { objectLocation, readRequest } from '../../shared/wire/requestMessage.ts';
 import type { Ports } from '../ports.ts';
 import { type ExportRequest, exportEndpoint, exportRequest } from './contract.ts';
@@ -23,24 +26,38 @@ export function routes(ports: ExportPorts): readonly Route[] {
     {
       ...exportEndpoint,
       handler: async (context) => {
-        await requirePermission(store, context.req.header('authorization'), 'iam.write', now());
-        return runExport(ports, context.req.raw);
+        const authorise = () => requireOwner(store, context.req.header('authorization'), 'export', now());
+        await authorise();
+        return runExport(ports, context.req.raw, authorise);
       },
     },
   ];
 }
 
-async function runExport(ports: ExportPorts, request: Request): Promise<Response> {
+/** @param authorise returns the caller, and throws when it is no longer authorised */
+async function runExport(ports: ExportPorts, request: Request, authorise: () => Promise<Caller>): Promise<Response> {
   using resources = new DisposableStack();
   const { snapshotLifetimeMs = Number.POSITIVE_INFINITY } = ports.store;
   const call = resources.use(callSignal(request.signal, Math.min(ports.maxTimeoutMs, snapshotLifetimeMs)));
+  resources.use(watchAuthorisation(authorise, call.end));
   const options = readExportRequest(await readJsonBody(request, MAX_REQUEST_BYTES, call.signal));
   if (options.timeout !== undefined) {
-    const timeoutMs = parseDuration(options.timeout, ports.maxTimeoutMs);
-    if (timeoutMs > snapshotLifetimeMs) throw snapshotExpires(snapshotLifetimeMs);
-    call.limit(timeoutMs);
+    call.limit(parseDuration(options.timeout, ports.maxTimeoutMs));
   }
-  return await respond(ports, options, call.signal, resources);
+  // The body may have taken its time, and the first bytes after it may be secrets.
+  const { restriction } = await authorise();
+  checkOrganisations(restriction, options.orgIds);
+  const store = storeForCall(ports.store, { signal: call.signal });
+  return await respond({ ...ports, store }, options, call.signal, resources);
+}
+
+/** Opens a snapshot that can be read until the export's timeout. */
+async function openSnapshot({ store, maxTimeoutMs }: ExportPorts, { timeout }: ExportRequest, signal: AbortSignal) {
+  const { snapshotLifetimeMs = Number.POSITIVE_INFINITY } = store;
+  if (timeout === undefined || parseDuration(timeout, maxTimeoutMs) <= snapshotLifetimeMs) return store.snapshot();
+  const snapshot = await store.lastingSnapshot?.(signal);
+  if (snapshot === undefined) throw snapshotExpires(snapshotLifetimeMs);
+  return snapshot;
 }
 
 function snapshotExpires(lifetimeMs: number): IdentityError {
@@ -69,7 +86,7 @@ async function respond(
 ): Promise<Response> {
   const location = request.gcsOutput && objectLocation(request.gcsOutput, 'gcs_output');
   await using asyncResources = new AsyncDisposableStack();
-  const snapshot = asyncResources.use(await ports.store.snapshot());
+  const snapshot = asyncResources.use(await openSnapshot(ports, request, signal));
   const instance = await instanceName(snapshot);
   const startExport = () => exportOrganisations(snapshot, request, instance, signal);
   let written: WrittenObject | undefined;
@@ -79,11 +96,16 @@ async function respond(
     if (!request.responseOutput) return Response.json({ manifest: upload.manifest, object: written });
   }
   const held = [resources.move(), asyncResources.move()] as const;
-  return exportResponse(startExport().bytes, ports.maxResponseBytes, held, written);
+  return exportResponse(startExport().bytes, ports.maxResponseBytes, { held, signal }, written);
 }
 
-/** The call's signal and the snapshot, disposed of with the response's last byte. */
-type ResponseResources = readonly [Disposable, AsyncDisposable];
+/** What a response needs until its last byte. */
+interface ResponseResources {
+  /** What is disposed of with the last byte: the call's signal and the snapshot. */
+  readonly held: readonly [Disposable, AsyncDisposable];
+  /** Ends the response, even one whose client does not read. */
+  readonly signal: AbortSignal;
+}
 
 const HEADERS = { 'content-type': 'application/json' };
 
@@ -96,26 +118,57 @@ const HEADERS = { 'content-type': 'application/json' };
 export async function exportResponse(
   bytes: AsyncIterable<Uint8Array>,
   maxBytes: number | undefined,
-  resources: ResponseResources,
+  { held, signal }: ResponseResources,
   written?: WrittenObject,
 ): Promise<Response> {
-  const content = withResources(bytes, resources);
+  const content = withResources(bytes, held);
   if (maxBytes !== undefined) {
     const file = await collect(content, maxBytes, written);
+    signal.throwIfAborted();
     // The platform's limit is higher for responses with a content length than for streamed ones.
     return new Response(file, { headers: { ...HEADERS, 'content-length': String(file.size) } });
   }
   const first = await content.next();
-  return new Response(ReadableStream.from(prepend(first, content)), { headers: HEADERS });
+  return new Response(streamUntil(signal, prepend(first, content)), { headers: HEADERS });
 }
 
 async function* withResources(
   bytes: AsyncIterable<Uint8Array>,
-  [call, snapshot]: ResponseResources,
+  [call, snapshot]: ResponseResources['held'],
 ): AsyncGenerator<Uint8Array> {
   using _call = call;
   await using _snapshot = snapshot;
   yield* bytes;
+}
+
+/**
+ * Streams the bytes until the signal aborts. The stream fails at once then, also while its reader waits for a client that
+ * has stopped reading, so that the connection is closed and what is buffered does not leave.
+ */
+function streamUntil(signal: AbortSignal, bytes: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        signal.addEventListener(
+          'abort',
+          () => {
+            controller.error(signal.reason);
+            void bytes.return(undefined);
+          },
+          { once: true },
+        );
+      },
+      async pull(controller) {
+        const { done, value } = await bytes.next();
+        if (done === true) controller.close();
+        else controller.enqueue(value);
+      },
+      async cancel() {
+        await bytes.return(undefined);
+      },
+    },
+    { highWaterMark: 0 },
+  );
 }
 
 async function* prepend(

@@ -1,4 +1,12 @@
-import { isJsonObject, type JsonObject, putAt, textAt, textsAt, valueAt } from '../../shared/json/jsonObject.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  parseObject,
+  putAt,
+  textAt,
+  textsAt,
+  valueAt,
+} from '../../shared/json/jsonObject.ts';
 import { fillDefaults } from '../../shared/organisation/filledFields.ts';
 import type { LeftToDo } from '../../shared/organisation/leftToDo.ts';
 import { readRecord } from '../../shared/organisation/record.ts';
@@ -43,7 +51,8 @@ export class ExportedForm {
     uses: NonNullable<Section['usesProviders']>,
     documents: readonly StoredDocument[],
   ): Promise<readonly StoredDocument[]> {
-    const namedProviders = (document: StoredDocument) => textsAt(parseBody(document), `${uses.list}[].idpId`, '');
+    const namedProviders = (document: StoredDocument) =>
+      textsAt(parseObject(document.body), `${uses.list}[].idpId`, '');
     const providers = await this.providers.find(documents.flatMap(namedProviders));
     return documents.map((document) => {
       const isOwn = (id: string) => providers.get(id)?.orgId === document.orgId;
@@ -60,7 +69,7 @@ export class ExportedForm {
     { id, name, type }: NonNullable<Section['fromProvider']>,
     documents: readonly StoredDocument[],
   ): Promise<readonly StoredDocument[]> {
-    const ids = documents.map((document) => textAt(parseBody(document), id, ''));
+    const ids = documents.map((document) => textAt(parseObject(document.body), id, ''));
     const providers = await this.providers.find(ids);
     return documents.map((document, index) => {
       const providerId = ids[index] ?? '';
@@ -101,7 +110,7 @@ function fill(json: JsonObject, fields: Readonly<Record<string, unknown>>): bool
 
 /** Changes a record's JSON; its digest becomes that of the record in the file. */
 function rewrite(section: Section, document: StoredDocument, change: (json: JsonObject) => boolean): StoredDocument {
-  const json = parseBody(document);
+  const json = parseObject(document.body);
   if (!change(json)) return document;
   const { body, digest } = readRecord(section, json, document.orgId ?? '');
   return { ...document, body, digest };
@@ -128,10 +137,5 @@ function repeatId({ from, inner }: NonNullable<Section['innerId']>, document: St
 function toProvider(document: StoredDocument): Provider {
   const { orgId = '', partition } = document;
   const type = sections.find((section) => isInSection(partition, section))?.providerType;
-  return { orgId, name: textAt(parseBody(document), 'idp.name', ''), type };
-}
-
-function parseBody({ body = '{}' }: StoredDocument): JsonObject {
-  const json: unknown = JSON.parse(body);
-  return isJsonObject(json) ? json : {};
+  return { orgId, name: textAt(parseObject(document.body), 'idp.name', ''), type };
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, textAt } from '../../shared/json/jsonObject.ts';
+import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
 import type { Section } from '../../shared/organisation/section.ts';
 import type { Snapshot, StoredDocument } from '../../shared/store/store.ts';
 import { CachedDocuments } from './cachedDocuments.ts';
@@ -32,16 +32,11 @@ export class LateRecords {
   async split(section: Section, documents: readonly StoredDocument[]): Promise<SplitBatch> {
     const { ofProject } = section;
     if (ofProject === undefined) return { first: documents, late: [] };
-    const projectIds = documents.map((document) => textAt(parseBody(document), ofProject, ''));
+    const projectIds = documents.map((document) => textAt(parseObject(document.body), ofProject, ''));
     const owners = await this.owners.find(projectIds);
     const isLate = (document: StoredDocument, index: number) => owners.get(projectIds[index] ?? '') !== document.orgId;
     const late = documents.filter(isLate);
     if (late.length > 0) this.found.add(section);
     return { first: documents.filter((document, index) => !isLate(document, index)), late };
   }
-}
-
-function parseBody({ body = '{}' }: StoredDocument): JsonObject {
-  const json: unknown = JSON.parse(body);
-  return isJsonObject(json) ? json : {};
 }

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../shared/json/jsonObject.ts';
+import { parseObject } from '../../shared/json/jsonObject.ts';
 import { type ExportedManifest, ManifestTally } from '../../shared/organisation/exportFile.ts';
 import type { LeftToDo } from '../../shared/organisation/leftToDo.ts';
 import { type Credential, type Credentials, isList, type Section } from '../../shared/organisation/section.ts';
@@ -115,7 +115,7 @@ export class ExportWriter {
 
   private async *organisation(document: StoredDocument, reader: RecordReader): AsyncGenerator<string> {
     const { body = '{}', orgId = '' } = document;
-    const { orgState, ...leading } = parseBody(body);
+    const { orgState, ...leading } = parseObject(body);
     this.tally.addOrganisation();
     this.count(organisationSection, document);
     yield JSON.stringify(leading).slice(0, -1);
@@ -164,11 +164,6 @@ export class ExportWriter {
     this.tally.add({ section: section.name, orgId, digest, credentials, otpEmail });
     this.source.leftToDo.addRecord(section, document);
   }
-}
-
-function parseBody(body: string): Record<string, unknown> {
-  const json: unknown = JSON.parse(body);
-  return isJsonObject(json) ? json : {};
 }
 
 /** A function that inserts a text into a record's JSON. */

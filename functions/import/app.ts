@@ -1,15 +1,19 @@
 import { randomInt } from 'node:crypto';
 import { tmpdir } from 'node:os';
-import { requirePermission } from '../../shared/auth/authorise.ts';
+import { type Caller, requireOwner } from '../../shared/auth/authorise.ts';
+import { checkOrganisations } from '../../shared/auth/tokenRestriction.ts';
+import { watchAuthorisation } from '../../shared/auth/watchAuthorisation.ts';
 import { parseDuration } from '../../shared/duration.ts';
 import type { Route } from '../../shared/http/app.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
 import { receiveBody } from '../../shared/http/requestBody.ts';
+import { storeForCall } from '../../shared/store/store.ts';
 import { objectLocation } from '../../shared/wire/requestMessage.ts';
 import type { Ports } from '../ports.ts';
 import { type ImportResponse, importEndpoint } from './contract.ts';
 import { importOrganisations } from './operation.ts';
-import { importWithReport, type WholeReport } from './progress/wholeReport.ts';
+import { importWithReport, importWithReportBeside, reportBeside } from './progress/reportObject.ts';
+import type { WholeReport } from './progress/wholeReport.ts';
 import { findSource, readEnvelope } from './source/envelope.ts';
 
 type ImportPorts = Omit<Ports, 'maxResponseBytes'>;
@@ -25,34 +29,51 @@ export function routes(ports: ImportPorts): readonly Route[] {
     {
       ...importEndpoint,
       handler: async (context) => {
-        const caller = await requirePermission(store, context.req.header('authorization'), 'iam.write', now());
-        return Response.json(await runImport(ports, context.req.raw, caller.userId));
+        const authorise = () => requireOwner(store, context.req.header('authorization'), 'import', now());
+        await authorise();
+        return Response.json(await runImport(ports, context.req.raw, authorise, context.get('requestId')));
       },
     },
   ];
 }
 
-async function runImport(ports: ImportPorts, request: Request, callerId: string): Promise<ImportResponse> {
+/** @param authorise returns the caller, and throws when it is no longer authorised */
+async function runImport(
+  ports: ImportPorts,
+  request: Request,
+  authorise: () => Promise<Caller>,
+  requestId: string,
+): Promise<ImportResponse> {
   using call = callSignal(request.signal, ports.maxTimeoutMs);
+  using _watch = watchAuthorisation(authorise, call.end);
   const limits = { maxBytes: ports.maxRequestBytes, memoryBytes: MEMORY_BYTES, directory: tmpdir() };
   const body = await receiveBody(request, { ...limits, adviceIfLarger: ADVICE_IF_LARGER, signal: call.signal });
   try {
+    // The body may have taken its time.
+    const { userId: callerId, restriction } = await authorise();
     const envelope = await readEnvelope(body.open());
     const { timeout, withKeys, onConflict, dryRun, reportGcs } = envelope.request;
+    const { orgIds, excludedOrgIds, newOrgsOnly } = envelope.request;
+    checkOrganisations(restriction, orgIds);
     if (timeout !== undefined) call.limit(parseDuration(timeout, ports.maxTimeoutMs));
     const report = reportGcs && objectLocation(reportGcs, 'report_gcs');
     const source = await findSource(envelope, body, ports.objectStorage, call.signal);
-    const options = { withKeys, onConflict, dryRun, callerId };
+    const { passwordHashing } = ports;
+    const selection = { orgIds, excludedOrgIds, newOrgsOnly };
+    const options = { ...selection, withKeys, onConflict, dryRun, callerId, passwordHashing };
+    const store = storeForCall(ports.store, { signal: call.signal, isBulk: true });
     const run = (whole?: WholeReport) =>
       importOrganisations(
-        ports.store,
+        store,
         source,
         whole === undefined ? options : { ...options, whole },
         uniqueStamp(ports.now()),
         call.signal,
       );
-    if (report === undefined) return await run();
-    return await importWithReport(ports.objectStorage, report, run, call.signal);
+    const { objectStorage } = ports;
+    if (report !== undefined) return await importWithReport(objectStorage, report, run, call.signal);
+    if (source.location === undefined || dryRun) return await run();
+    return await importWithReportBeside(objectStorage, reportBeside(source.location, requestId), run, call.signal);
   } finally {
     await body.close();
   }

@@ -19,6 +19,12 @@ const bucketSource = bucketRequest.optional().describe('The object that holds th
 
 const shape = {
   timeout: timeout.optional(),
+  orgIds: z.array(z.string()).default([]).describe('Organisations to import; an empty list imports all of the file.'),
+  excludedOrgIds: z.array(z.string()).default([]).describe('Organisations of the file to leave out.'),
+  newOrgsOnly: z
+    .boolean()
+    .default(false)
+    .describe('Whether an organisation that exists is an error (409), unless this very import created it.'),
   withKeys: z.boolean().default(false).describe('Whether to import machine and application keys.'),
   dryRun: z.boolean().default(false).describe('Whether to report the import’s outcome without writing.'),
   onConflict: z
@@ -38,7 +44,7 @@ const shape = {
 
 /**
  * The import request (specification 2.5) without inline export files. ZITADEL's unsupported sources are rejected;
- * `with_keys`, `dry_run`, `on_conflict` and `report_gcs` are additions.
+ * `org_ids`, `excluded_org_ids`, `new_orgs_only`, `with_keys`, `dry_run`, `on_conflict` and `report_gcs` are additions.
  */
 export const importRequest = requestMessage(shape);
 
@@ -107,8 +113,12 @@ export const importResponse = z
       idsOmitted: z.literal(true).optional().describe('Present where there were too many ids to list.'),
       errorsOmitted: omitted.describe('The number of further errors, which `errors` does not list.'),
       warningsOmitted: omitted.describe('The number of further warnings, which `warnings` does not list.'),
-      report: writtenObject.optional().describe('The object of `report_gcs`, which lists everything.'),
-      reportError: z.string().optional().describe('The reason why the object of `report_gcs` was not written.'),
+      report: writtenObject
+        .optional()
+        .describe(
+          'The object of `report_gcs`, which lists everything; or the object beside the source, which lists all errors and warnings.',
+        ),
+      reportError: z.string().optional().describe('The reason why the object for the report was not written.'),
     }),
   })
   .meta({ id: 'ImportReport' });

@@ -3,6 +3,8 @@ import { deadlineExceeded } from '../../shared/errors/errors.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { phases, type Section } from '../../shared/organisation/section.ts';
 import { claimsLoginNames, organisationSection, sections } from '../../shared/organisation/sections.ts';
+import { defaultPasswordHashing, type PasswordHashing } from '../../shared/passwordHashing.ts';
+import { isOutdated, readInstanceFormat } from '../../shared/store/format.ts';
 import { openOverlay } from '../../shared/store/overlay.ts';
 import { type Collection, type DocumentStore, documentPath, type Store } from '../../shared/store/store.ts';
 import type { ImportResponse, OnConflict } from './contract.ts';
@@ -13,12 +15,19 @@ import { ImportReport } from './progress/report.ts';
 import type { WholeReport } from './progress/wholeReport.ts';
 import type { BatchContext } from './write/batchContext.ts';
 import { settleLoginNames } from './write/loginNames.ts';
+import { NewOrganisations } from './write/newOrganisations.ts';
 import { writeOrganisations } from './write/organisations.ts';
 import { type ImportWork, writePhase } from './write/phase.ts';
 import { ReservedNames } from './write/references.ts';
 
 /** The options of an import. */
 export interface ImportOptions {
+  /** The organisations to import; all if it is absent or empty. */
+  readonly orgIds?: readonly string[];
+  /** The organisations to leave out. */
+  readonly excludedOrgIds?: readonly string[];
+  /** Whether an organisation that exists is an error, unless this import created it. */
+  readonly newOrgsOnly?: boolean;
   /** Whether machine and application keys are imported. */
   readonly withKeys: boolean;
   /** The handling of records that exist with other content; by default `report`. */
@@ -27,6 +36,8 @@ export interface ImportOptions {
   readonly dryRun?: boolean;
   /** The id of the calling user, whom the import must not lock out. */
   readonly callerId?: string;
+  /** How clear passwords are hashed; by default as every ZITADEL can verify. */
+  readonly passwordHashing?: PasswordHashing | undefined;
   /** Takes all errors, warnings and ids, without the limits of the response. */
   readonly whole?: WholeReport;
 }
@@ -68,20 +79,30 @@ async function importInto(
   signal: AbortSignal,
   deleteExpired?: () => Promise<void>,
 ): Promise<ImportResponse> {
-  const { onConflict = 'report', dryRun = false, callerId } = options;
+  const { onConflict = 'report', dryRun = false, callerId, passwordHashing = defaultPasswordHashing } = options;
   const reservedNames = new ReservedNames(store);
   const own = callerId === undefined ? {} : { callerPath: documentPath(userKey(callerId)) };
-  const start: BatchContext = { store, stamp, onConflict, reservedNames, ...own, batches: 0, expectExisting: false };
+  const olderClaims = isOutdated(await readInstanceFormat(store));
+  const commitsInFlight = () => (dryRun ? undefined : base.commitsInFlight?.());
+  const database = { store, base, olderClaims, commitsInFlight };
+  const settings = { stamp, onConflict, reservedNames, passwordHashing, signal, ...own };
+  const start: BatchContext = { ...database, ...settings, batches: 0, expectExisting: false };
   const report = new ImportReport(options.whole);
   let inspection: Inspection | undefined;
   try {
-    inspection = await inspect(source, signal);
-    const progress = await ImportProgress.load(start, importIdentity(inspection, options), deleteExpired);
+    inspection = await inspect(source, signal, selector(options));
+    const identity = importIdentity(inspection, options);
+    const progress = await ImportProgress.load(start, identity, deleteExpired);
     const context: BatchContext = { ...start, store: progress.store };
+    const { organisations, repeated, entries } = inspection;
+    const isNew = options.newOrgsOnly === true;
+    const created = isNew ? await NewOrganisations.begin(context, identity, organisations, signal) : undefined;
     const targets = await writeOrganisations(context, inspection, report, base, signal);
-    const { repeated } = inspection;
-    await writePhases({ context, source, targets, repeated, report, progress, signal }, inspection, options);
+    await created?.confirm(signal);
+    await writePhases({ context, source, targets, entries, repeated, report, progress, signal }, inspection, options);
     await progress.finish();
+    await created?.finish();
+    warnOfMissing(inspection, options, report);
     countNotCarried(inspection, options, report);
     return report.toJson({ proved: inspection.proved, resumed: progress.resumed, dryRun });
   } catch (error) {
@@ -91,8 +112,37 @@ async function importInto(
   }
 }
 
-function importIdentity({ digest }: Inspection, { withKeys, onConflict = 'report' }: ImportOptions): string {
-  return [digest, onConflict, ...(withKeys ? ['keys'] : [])].join(' ');
+type Selection = Pick<ImportOptions, 'orgIds' | 'excludedOrgIds'>;
+
+/** Returns whether a request selects an organisation, by its id. */
+function selector({ orgIds = [], excludedOrgIds = [] }: Selection): (orgId: string) => boolean {
+  const [selected, excluded] = [new Set(orgIds), new Set(excludedOrgIds)];
+  return (orgId) => (selected.size === 0 || selected.has(orgId)) && !excluded.has(orgId);
+}
+
+/** Warns of selected organisations that the file does not have, since their ids may be mistyped. */
+function warnOfMissing({ organisations }: Inspection, { orgIds = [] }: Selection, report: ImportReport): void {
+  const found = new Set(organisations.map(({ orgId }) => orgId));
+  const { type } = organisationSection.error;
+  for (const id of new Set(orgIds))
+    if (!found.has(id))
+      report.addWarning({
+        type,
+        id,
+        message: 'selected by org_ids, but not imported: the file does not have it, or excluded_org_ids leaves it out',
+      });
+}
+
+function importIdentity({ digest }: Inspection, options: ImportOptions): string {
+  const { withKeys, onConflict = 'report', orgIds = [], excludedOrgIds = [], newOrgsOnly = false } = options;
+  const selection = [...orgIds.toSorted(), '-', ...excludedOrgIds.toSorted()];
+  return [
+    digest,
+    onConflict,
+    ...(withKeys ? ['keys'] : []),
+    ...(selection.length === 1 ? [] : [JSON.stringify(selection)]),
+    ...(newOrgsOnly ? ['new'] : []),
+  ].join(' ');
 }
 
 async function writePhases(work: ImportWork, inspection: Inspection, options: ImportOptions): Promise<void> {
@@ -124,7 +174,7 @@ function isCarried(section: Section, withKeys: boolean): boolean {
 }
 
 function countNotCarried(
-  { counts, organisations, unknown }: Inspection,
+  { counts, organisations, unknown, leftOut }: Inspection,
   { withKeys }: ImportOptions,
   report: ImportReport,
 ): void {
@@ -132,7 +182,7 @@ function countNotCarried(
     if (isCarried(section, withKeys)) continue;
     report.count('notCarried', section.name, counts[section.name] ?? 0);
   }
-  for (const fields of [unknown, ...organisations.map(({ orphaned }) => orphaned)]) {
+  for (const fields of [unknown, leftOut, ...organisations.map(({ orphaned }) => orphaned)]) {
     for (const [name, count] of Object.entries(fields)) report.count('notCarried', name, count);
   }
 }

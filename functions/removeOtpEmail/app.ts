@@ -1,38 +1,91 @@
-import { authenticate } from '../../shared/auth/authorise.ts';
+import { authenticate, type Caller } from '../../shared/auth/authorise.ts';
+import { storeUnavailable } from '../../shared/errors/errors.ts';
 import type { Route } from '../../shared/http/app.ts';
 import { rpcRoutes } from '../../shared/rpc/rpcRoute.ts';
+import { type Store, storeForCall } from '../../shared/store/store.ts';
 import type { Ports } from '../ports.ts';
-import { generations, removeOtpEmailRequest } from './contract.ts';
+import { lists, readMethodsRequest } from './authenticationMethods/contract.ts';
+import { readDomainQuery } from './authenticationMethods/domainQuery.ts';
+import { listAuthenticationMethodTypes } from './authenticationMethods/operation.ts';
+import { removals, removeOtpEmailRequest } from './contract.ts';
 import { removeOtpEmail } from './operation.ts';
 
 const serviceV2 = () => import('@zitadel/proto/zitadel/user/v2/user_service_pb.js');
 const serviceV2Beta = () => import('@zitadel/proto/zitadel/user/v2beta/user_service_pb.js');
 
-const descriptors = {
-  v2: async () => (await serviceV2()).UserService.method.removeOTPEmail,
-  v2beta: async () => (await serviceV2Beta()).UserService.method.removeOTPEmail,
+const methods = {
+  v2: async () => (await serviceV2()).UserService.method,
+  v2beta: async () => (await serviceV2Beta()).UserService.method,
 };
 
+type RoutePorts = Pick<Ports, 'store' | 'now'>;
+
+/** Five seconds later, the last attempt is over; the platform ends a call of this function after 30 seconds. */
+const RETRY_MS = 20_000;
+
+/** One call: its caller, and the store with the call's deadline. */
+interface Call {
+  readonly store: Store;
+  readonly caller: Caller;
+}
+
+/** Authenticates a call by its Authorization header. */
+async function beginCall({ store, now }: RoutePorts, authorization: string | undefined): Promise<Call> {
+  // Thousands of timers would wait in vain for an embedded database, which is never unreachable.
+  const called = store.forCall === undefined ? store : storeForCall(store, { signal: deadline() });
+  return { store: called, caller: await authenticate(called, authorization, 'otp-email', now()) };
+}
+
+function deadline(): AbortSignal {
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(storeUnavailable(undefined)), RETRY_MS).unref();
+  return controller.signal;
+}
+
 /**
- * Returns the routes of the removal: `DELETE /v2/users/{userId}/otp_email` (specification 4.1) and
- * `UserService/RemoveOTPEmail` over gRPC, gRPC-Web and Connect.
+ * Returns the routes of the removal, `DELETE /v2/users/{userId}/otp_email` (specification 4.1), and of the list that shows
+ * its effect, `GET /v2/users/{userId}/authentication_methods` (specification 4.5). Both are served over gRPC, gRPC-Web and
+ * Connect too.
  */
-export function routes({ store, now }: Pick<Ports, 'store' | 'now'>): readonly Route[] {
-  return (['v2', 'v2beta'] as const).flatMap((generation) =>
-    rpcRoutes(
-      {
-        path: generations[generation].rpcPath,
-        method: descriptors[generation],
-        authenticate: (authorization) => authenticate(store, authorization, now()),
-        call: async (caller, request) => {
-          const { userId } = removeOtpEmailRequest.parse(request);
-          return { details: { ...(await removeOtpEmail(store, caller, userId, now())) } };
-        },
+export function routes(ports: RoutePorts): readonly Route[] {
+  return (['v2', 'v2beta'] as const).flatMap((generation) => [
+    ...removalRoutes(generation, ports),
+    ...listRoutes(generation, ports),
+  ]);
+}
+
+function removalRoutes(generation: keyof typeof removals, ports: RoutePorts): readonly Route[] {
+  const { endpoint, rpcPath } = removals[generation];
+  return rpcRoutes(
+    {
+      path: rpcPath,
+      method: async () => (await methods[generation]()).removeOTPEmail,
+      authenticate: (authorization) => beginCall(ports, authorization),
+      call: async ({ store, caller }, request) => {
+        const { userId } = removeOtpEmailRequest.parse(request);
+        return { details: { ...(await removeOtpEmail(store, caller, userId, ports.now())) } };
       },
-      {
-        endpoint: generations[generation].endpoint,
-        toRequest: (context) => ({ userId: context.req.param('userId') ?? '' }),
+    },
+    { endpoint, toRequest: (context) => ({ userId: context.req.param('userId') ?? '' }) },
+  );
+}
+
+function listRoutes(generation: keyof typeof lists, ports: RoutePorts): readonly Route[] {
+  const { endpoint, rpcPath } = lists[generation];
+  return rpcRoutes(
+    {
+      path: rpcPath,
+      method: async () => (await methods[generation]()).listAuthenticationMethodTypes,
+      authenticate: (authorization) => beginCall(ports, authorization),
+      call: ({ store, caller }, request) =>
+        listAuthenticationMethodTypes(store, caller, readMethodsRequest(request), ports.now()),
+    },
+    {
+      endpoint,
+      toRequest: (context) => {
+        const domainQuery = generation === 'v2' ? readDomainQuery(context.req.queries()) : undefined;
+        return { userId: context.req.param('userId') ?? '', ...(domainQuery === undefined ? {} : { domainQuery }) };
       },
-    ),
+    },
   );
 }

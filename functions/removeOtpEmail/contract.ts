@@ -1,17 +1,7 @@
 import { z } from 'zod';
 import { commonErrors, type Endpoint, type Operation } from '../../shared/openapi/endpoint.ts';
-
-const MAX_USER_ID_CHARACTERS = 200;
-
-/** A user id in the path (zitadel 6.1). Its length is counted in code points, as in JSON Schema. */
-export const userIdParameter = z
-  .string()
-  .refine((id) => id !== '' && [...id].length <= MAX_USER_ID_CHARACTERS)
-  .meta({
-    minLength: 1,
-    maxLength: MAX_USER_ID_CHARACTERS,
-    description: 'The user whose factor is removed, percent-encoded including `/`.',
-  });
+import { userIdParameter } from '../../shared/wire/userId.ts';
+import { lists } from './authenticationMethods/contract.ts';
 
 /** The RPC's request message. The REST route reads its field from the path. */
 export const removeOtpEmailRequest = z.object({ userId: z.string().default('') });
@@ -52,10 +42,10 @@ const operation = (): Operation => ({
 const betaOperation = (): Operation => ({ ...operation(), operationId: 'removeOtpEmailBeta', deprecated: true });
 
 /**
- * The REST endpoint (specification 4.1) and the RPC path of each API generation. Released ZITADEL clients still call
- * the beta.
+ * The removal's REST endpoint (specification 4.1) and RPC path of each API generation. Released ZITADEL clients still
+ * call the beta.
  */
-export const generations = {
+export const removals = {
   v2: {
     endpoint: { method: 'DELETE', path: '/v2/users/:userId/otp_email', operation },
     rpcPath: '/zitadel.user.v2.UserService/RemoveOTPEmail',
@@ -67,4 +57,6 @@ export const generations = {
 } as const;
 
 /** The function's endpoints. */
-export const endpoints: readonly Endpoint[] = Object.values(generations).map(({ endpoint }) => endpoint);
+export const endpoints: readonly Endpoint[] = [removals.v2, lists.v2, removals.v2beta, lists.v2beta].map(
+  ({ endpoint }) => endpoint,
+);

@@ -1,7 +1,9 @@
 import { authorise, type Caller, userKey } from '../../shared/auth/authorise.ts';
-import { otpEmailNotSet, userIdLength, userNotFound } from '../../shared/errors/errors.ts';
+import { isValidFor } from '../../shared/auth/tokenRestriction.ts';
+import { otpEmailNotSet, userDenied, userIdLength, userNotFound } from '../../shared/errors/errors.ts';
 import type { Store } from '../../shared/store/store.ts';
-import { type OperationDetails, userIdParameter } from './contract.ts';
+import { userIdParameter } from '../../shared/wire/userId.ts';
+import type { OperationDetails } from './contract.ts';
 
 /**
  * Removes a user's OTP e-mail factor in one transaction (specification 4.1). Callers other than the user need
@@ -10,10 +12,11 @@ import { type OperationDetails, userIdParameter } from './contract.ts';
  * @throws IdentityError PERMISSION_DENIED, or NOT_FOUND for an unknown user or a user without the factor (zitadel 6.3)
  */
 export function removeOtpEmail(store: Store, caller: Caller, userId: string, now: Date): Promise<OperationDetails> {
-  if (!userIdParameter.safeParse(userId).success) throw userIdLength();
+  if (!userIdParameter.safeParse(userId).success) throw userIdLength('RemoveOTPEmailRequest');
   const key = userKey(userId);
   return store.transaction(async (transaction) => {
     const [user] = await transaction.getMany([key], ['orgId', 'otpEmail', 'sequence', 'createdAt']);
+    if (!isValidFor(caller.restriction, user?.orgId)) throw userDenied();
     if (caller.userId !== userId) await authorise(transaction, caller, 'user.write', user?.orgId);
     if (user === undefined) throw userNotFound();
     if (user.otpEmail !== true) throw otpEmailNotSet();

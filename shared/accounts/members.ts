@@ -1,11 +1,19 @@
 import { z } from 'zod';
-import { instanceMemberKey, isInstanceRole, knownRoles, organisationMemberKey, parseRoles } from '../auth/authorise.ts';
+import {
+  instanceMemberKey,
+  isBlocked,
+  isInstanceRole,
+  knownRoles,
+  organisationMemberKey,
+  parseRoles,
+  userKey,
+} from '../auth/authorise.ts';
 import { endCheckpointEpoch } from '../checkpointEpoch.ts';
-import { roleNotHeld, roleUnknown } from '../errors/accountErrors.ts';
+import { lastOwner, roleNotHeld, roleUnknown } from '../errors/accountErrors.ts';
 import { readRecord, storedFields } from '../organisation/record.ts';
 import { orgMemberSection } from '../organisation/sections/members.ts';
 import type { DocumentFields } from '../store/documentFields.ts';
-import type { DocumentKey, Store, StoredDocument, Write } from '../store/store.ts';
+import type { DocumentKey, Store, StoredDocument, Transaction, Write } from '../store/store.ts';
 import { holdOrganisation, holdUser, requireUser } from './users.ts';
 
 /** A user's membership on the instance or in an organisation. */
@@ -15,8 +23,13 @@ export interface Membership {
   readonly orgId: string | undefined;
 }
 
-const INSTANCE_MEMBERS = 'instanceMembers';
+/** The store's partition of the members of the instance. */
+export const INSTANCE_MEMBERS = 'instanceMembers';
 const memberSchema = z.object({ userId: z.string() });
+
+function parseMember({ body = '{}' }: StoredDocument): { readonly userId: string } {
+  return memberSchema.parse(JSON.parse(body));
+}
 
 /** Builds the write that creates a membership. */
 export function createMember(membership: Membership, roles: readonly string[], now: Date): Write {
@@ -25,21 +38,41 @@ export function createMember(membership: Membership, roles: readonly string[], n
   return { type: 'create', key: memberKey(membership), fields };
 }
 
-/** Lists the ids of the users who hold a role on the instance. */
-export async function instanceMembers(store: Store, role: string): Promise<string[]> {
+const OWNER = 'IAM_OWNER';
+
+/** Lists the ids of the users who are IAM_OWNER. */
+export async function instanceOwners(store: Store): Promise<string[]> {
   await using snapshot = await store.snapshot();
   const ids: string[] = [];
   for await (const documents of snapshot.scan({ collection: 'members', partition: INSTANCE_MEMBERS })) {
-    const members = documents.filter((document) => parseRoles(document).includes(role));
-    ids.push(...members.map(({ body = '{}' }) => memberSchema.parse(JSON.parse(body)).userId));
+    const owners = documents.filter((document) => parseRoles(document).includes(OWNER));
+    ids.push(...owners.map((document) => parseMember(document).userId));
   }
   return ids;
 }
 
 /**
+ * Requires that an IAM_OWNER remains whose tokens are valid, if the user is one and loses the role or its tokens.
+ * @throws IdentityError FAILED_PRECONDITION
+ */
+export async function holdOtherOwner(store: Store, transaction: Transaction, userId: string): Promise<void> {
+  const owners = await instanceOwners(store);
+  if (!owners.includes(userId)) return;
+  for (const owner of owners.filter((id) => id !== userId)) {
+    const keys = [instanceMemberKey(owner), userKey(owner)];
+    const [member, user] = await transaction.getMany(keys, ['body', 'state']);
+    if (user === undefined || isBlocked(user.state) || !parseRoles(member).includes(OWNER)) continue;
+    transaction.hold(keys);
+    return;
+  }
+  throw lastOwner(userId);
+}
+
+/**
  * Adds a role to a membership or removes it, and deletes a membership without roles.
+ * @param force whether to remove the role of the last IAM_OWNER, too
  * @throws IdentityError NOT_FOUND for an unknown user or organisation, or a role to remove that is not held;
- * INVALID_ARGUMENT for a role that is unknown there
+ * INVALID_ARGUMENT for a role that is unknown there; FAILED_PRECONDITION for the last IAM_OWNER
  */
 export function changeRole(
   store: Store,
@@ -47,6 +80,7 @@ export function changeRole(
   role: string,
   change: 'add' | 'remove',
   now: Date,
+  force = false,
 ): Promise<void> {
   return store.transaction(async (transaction) => {
     if (change === 'add') await holdUser(transaction, membership.userId);
@@ -58,6 +92,8 @@ export function changeRole(
     const isHeld = held.includes(role);
     if (change === 'add' && isHeld) return;
     if (change === 'remove' && !isHeld) throw roleNotHeld(membership.userId, role);
+    const isOwner = role === OWNER && membership.orgId === undefined;
+    if (change === 'remove' && isOwner && !force) await holdOtherOwner(store, transaction, membership.userId);
     const roles = change === 'add' ? [...held, role] : held.filter((other) => other !== role);
     transaction.write([memberWrite(membership, stored, roles, now)]);
     if (change === 'remove') await endCheckpointEpoch(transaction);

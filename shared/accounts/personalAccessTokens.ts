@@ -1,4 +1,5 @@
 import { generateToken, tokenDigest, tokenId, tokenKey } from '../auth/token.ts';
+import { parseRestriction, type TokenRestriction } from '../auth/tokenRestriction.ts';
 import type { Store, StoredDocument, Write } from '../store/store.ts';
 import { holdUser } from './users.ts';
 
@@ -10,8 +11,8 @@ export interface NewToken {
   readonly expiresAt: string;
 }
 
-/** A stored token, without its secret. */
-export interface StoredToken {
+/** A stored token with its restriction, without its secret. */
+export interface StoredToken extends TokenRestriction {
   readonly tokenId: string;
   readonly createdAt: string;
   readonly expiresAt: string;
@@ -22,6 +23,7 @@ export function createPersonalAccessToken(
   userId: string,
   now: Date,
   lifetimeMs: number,
+  restriction: TokenRestriction = {},
 ): { created: NewToken; write: Write } {
   const token = generateToken();
   const id = tokenId(token);
@@ -32,6 +34,7 @@ export function createPersonalAccessToken(
     digest: tokenDigest(token),
     createdAt: now.toISOString(),
     expiresAt,
+    ...(Object.keys(restriction).length === 0 ? {} : { body: JSON.stringify(restriction) }),
   };
   return { created: { tokenId: id, token, expiresAt }, write: { type: 'create', key: tokenKey(id), fields } };
 }
@@ -40,8 +43,14 @@ export function createPersonalAccessToken(
  * Creates and stores a personal access token for a user.
  * @throws IdentityError NOT_FOUND for an unknown or deleted user
  */
-export function issueToken(store: Store, userId: string, now: Date, lifetimeMs: number): Promise<NewToken> {
-  const { created, write } = createPersonalAccessToken(userId, now, lifetimeMs);
+export function issueToken(
+  store: Store,
+  userId: string,
+  now: Date,
+  lifetimeMs: number,
+  restriction?: TokenRestriction,
+): Promise<NewToken> {
+  const { created, write } = createPersonalAccessToken(userId, now, lifetimeMs, restriction);
   return store.transaction(async (transaction) => {
     await holdUser(transaction, userId);
     transaction.write([write]);
@@ -51,16 +60,32 @@ export function issueToken(store: Store, userId: string, now: Date, lifetimeMs: 
 
 /** Lists a user's tokens, expired ones included, oldest first. */
 export async function listTokens(store: Store, userId: string): Promise<StoredToken[]> {
-  await using snapshot = await store.snapshot();
   const tokens: StoredToken[] = [];
-  for await (const documents of snapshot.scan({ collection: 'tokens', partition: tokenPartition(userId) })) {
-    tokens.push(...documents.map(toStoredToken));
-  }
+  for await (const batch of readTokens(store, userId)) tokens.push(...batch);
   return tokens.sort((a, b) => a.createdAt.localeCompare(b.createdAt));
 }
 
-function toStoredToken({ id, createdAt = '', expiresAt = '' }: StoredDocument): StoredToken {
-  return { tokenId: id, createdAt, expiresAt };
+/**
+ * Revokes all tokens that a user has at this moment.
+ * @returns their number
+ */
+export async function revokeTokens(store: Store, userId: string): Promise<number> {
+  let revoked = 0;
+  for await (const tokens of readTokens(store, userId)) {
+    await store.commit(tokens.map(({ tokenId }) => ({ type: 'delete', key: tokenKey(tokenId) })));
+    revoked += tokens.length;
+  }
+  return revoked;
+}
+
+async function* readTokens(store: Store, userId: string): AsyncGenerator<StoredToken[]> {
+  await using snapshot = await store.snapshot();
+  for await (const documents of snapshot.scan({ collection: 'tokens', partition: tokenPartition(userId) }))
+    yield documents.map(toStoredToken);
+}
+
+function toStoredToken({ id, createdAt = '', expiresAt = '', body }: StoredDocument): StoredToken {
+  return { tokenId: id, createdAt, expiresAt, ...parseRestriction(body) };
 }
 
 /** Returns the store's partition of a user's tokens. */

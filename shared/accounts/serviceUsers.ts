@@ -15,6 +15,7 @@ import {
   type Transaction,
   type Write,
 } from '../store/store.ts';
+import { holdOtherOwner } from './members.ts';
 import { findReferring, referringFields, refersTo } from './userReferences.ts';
 import { generateId, holdOrganisation, requireUser, serviceUserWrites } from './users.ts';
 
@@ -31,7 +32,12 @@ export function createServiceUser(store: Store, name: string, orgId: string | un
     await holdOrganisation(transaction, owner);
     const byDomain = await claimLoginNames(transaction, owner);
     const writes = serviceUserWrites(userId, owner, name, now, byDomain);
-    if (await hasTakenName(transaction, writes)) throw userNameTaken(name);
+    const older = claimKeys(serviceUserWrites(userId, owner, name, now, !byDomain));
+    const isTaken = (await readHolders(transaction, claimKeys(writes))).length > 0;
+    // Until an upgrade has finished, the organisation's users may hold their names in the other scope.
+    if (isTaken || (await readHolders(transaction, older)).some(({ orgId }) => orgId === owner))
+      throw userNameTaken(name);
+    transaction.hold(older);
     transaction.write(writes);
     return userId;
   });
@@ -45,10 +51,12 @@ async function claimLoginNames(transaction: Transaction, orgId: string): Promise
   return scope === 'organisation';
 }
 
-async function hasTakenName(transaction: Transaction, writes: readonly Write[]): Promise<boolean> {
-  const claims = writes.map(({ key }) => key).filter(({ collection }) => collection === 'claims');
-  const holders = await transaction.getMany(claims, ['ownerId']);
-  return holders.some((holder) => holder !== undefined);
+function claimKeys(writes: readonly Write[]): DocumentKey[] {
+  return writes.map(({ key }) => key).filter(({ collection }) => collection === 'claims');
+}
+
+async function readHolders(transaction: Transaction, claims: readonly DocumentKey[]): Promise<StoredDocument[]> {
+  return (await transaction.getMany(claims, ['orgId', 'ownerId'])).flatMap((holder) => holder ?? []);
 }
 
 /** The size of a batch of deletions. A batch reads the bodies of what it deletes. */
@@ -58,10 +66,11 @@ const BATCH = 100;
  * Deletes a service user, and everything in the instance that refers to it: tokens, memberships, grants, metadata,
  * links and keys. The first step blocks the user, the last one deletes it; a deletion that was interrupted continues
  * when it is repeated. No step deletes anything of a later user with the same id.
- * @throws IdentityError NOT_FOUND for an unknown user, FAILED_PRECONDITION for a person
+ * @param force whether to delete the last IAM_OWNER, too
+ * @throws IdentityError NOT_FOUND for an unknown user, FAILED_PRECONDITION for a person and for the last IAM_OWNER
  */
-export async function deleteServiceUser(store: Store, userId: string): Promise<void> {
-  const orgId = await beginDeletion(store, userId);
+export async function deleteServiceUser(store: Store, userId: string, force = false): Promise<void> {
+  const orgId = await beginDeletion(store, userId, force);
   await using snapshot = await store.snapshot();
   for await (const keys of findReferring(snapshot, userId, orgId)) {
     for (let start = 0; start < keys.length; start += BATCH)
@@ -76,12 +85,13 @@ export async function deleteServiceUser(store: Store, userId: string): Promise<v
  * import resumes from a checkpoint that says that the user or its rights are there.
  * @returns the user's organisation
  */
-function beginDeletion(store: Store, userId: string): Promise<string> {
+function beginDeletion(store: Store, userId: string, force: boolean): Promise<string> {
   return store.transaction(async (transaction) => {
     const user = await requireUser(transaction, userId, ['orgId', 'partition']);
     const { orgId = '' } = user;
     if (isInDeletion(user)) return orgId;
     if (!isInSection(user.partition, machineUserSection)) throw notServiceUser(userId);
+    if (!force) await holdOtherOwner(store, transaction, userId);
     // Without its digest the user equals no imported record, so that no import reports it as unchanged.
     const fields = { state: 'USER_STATE_DELETED', partition: deletionPartition(orgId), digest: null };
     transaction.write([{ type: 'update', key: userKey(userId), fields }]);

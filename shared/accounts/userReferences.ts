@@ -1,5 +1,5 @@
 import { instanceMemberKey } from '../auth/authorise.ts';
-import { isJsonObject, textsAt } from '../json/jsonObject.ts';
+import { parseObject, textsAt } from '../json/jsonObject.ts';
 import { isInSection, type Reference, type Section, sectionPartition } from '../organisation/section.ts';
 import { sections } from '../organisation/sections.ts';
 import type { FieldName } from '../store/documentFields.ts';
@@ -57,10 +57,9 @@ function referringRanges(userId: string, orgId: string): readonly ScanRange[] {
 export function refersTo({ collection, id }: DocumentKey, stored: StoredDocument | undefined, userId: string): boolean {
   if (stored === undefined) return false;
   if (collection === 'tokens') return stored.ownerId === userId;
-  const { partition, orgId = '', body = '{}' } = stored;
+  const { partition, orgId = '', body } = stored;
   const inSection = userReferences.filter(({ section }) => isInSection(partition, section));
   if (inSection.length === 0) return collection === 'members' && id === instanceMemberKey(userId).id;
-  const json: unknown = JSON.parse(body);
-  if (!isJsonObject(json)) return false;
+  const json = parseObject(body);
   return inSection.some(({ reference }) => reference.key.some((path) => textsAt(json, path, orgId).includes(userId)));
 }

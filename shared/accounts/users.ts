@@ -1,7 +1,8 @@
 import { randomInt } from 'node:crypto';
+import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import { organisationKey, userKey } from '../auth/authorise.ts';
-import { organisationUnknown, otpEmailSet, userUnknown } from '../errors/accountErrors.ts';
-import { readRecord, toRecord } from '../organisation/record.ts';
+import { nameInvalid, organisationUnknown, otpEmailSet, userUnknown } from '../errors/accountErrors.ts';
+import { InvalidRecordError, readMessage, readRecord, toRecord } from '../organisation/record.ts';
 import { createWrites, planRecord } from '../organisation/recordPlan.ts';
 import { isInSection } from '../organisation/section.ts';
 import { humanUserSection, machineUserSection } from '../organisation/sections/users.ts';
@@ -14,20 +15,33 @@ export function generateId(): string {
   return `${randomInt(100_000_000, 999_999_999)}${randomInt(100_000_000, 999_999_999)}`;
 }
 
-/** Builds the writes that create an organisation. */
+/**
+ * Builds the writes that create an organisation.
+ * @throws IdentityError INVALID_ARGUMENT for a name that an import would refuse
+ */
 export function organisationWrites(orgId: string, name: string, now: Date): Write[] {
-  const json = { orgId, org: { name }, orgState: 'ORG_STATE_ACTIVE' };
+  const { org } = checkName(() => readMessage(DataOrgSchema, { org: { name } }, {}));
+  const json = { orgId, org, orgState: 'ORG_STATE_ACTIVE' };
   return createWrites(planRecord(toRecord(organisationSection, json, orgId, false), false), now.toISOString());
 }
 
 /**
  * Builds the writes that create a service user with access token type Bearer (specification 5.3).
  * @param byDomain whether the organisation's login names carry its domain
+ * @throws IdentityError INVALID_ARGUMENT for a name that an import would refuse
  */
 export function serviceUserWrites(userId: string, orgId: string, name: string, now: Date, byDomain: boolean): Write[] {
   const user = { userName: name, name, accessTokenType: 'ACCESS_TOKEN_TYPE_BEARER' };
-  const record = readRecord(machineUserSection, { userId, user }, orgId);
+  const record = checkName(() => readRecord(machineUserSection, { userId, user }, orgId, true));
   return createWrites(planRecord(record, byDomain), now.toISOString());
+}
+
+function checkName<Result>(read: () => Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof InvalidRecordError ? nameInvalid(error.message) : error;
+  }
 }
 
 /**
@@ -44,7 +58,8 @@ export async function requireUser(
   return user;
 }
 
-const DELETED = 'USER_STATE_DELETED';
+/** The state of a user in deletion. */
+export const DELETED = 'USER_STATE_DELETED';
 
 /**
  * Requires that a user exists, is not deleted, and does not change before the commit. Whatever is written for a user

@@ -4,16 +4,22 @@ import {
   authHeaderMissing,
   operationDenied,
   organisationInactive,
+  personDenied,
   tokenInvalid,
   userDenied,
 } from '../errors/errors.ts';
 import type { IdentityError } from '../errors/identityError.ts';
+import { isInSection } from '../organisation/section.ts';
+import { machineUserSection } from '../organisation/sections/users.ts';
 import { type DocumentKey, documentId, type Reader, type Store, type StoredDocument } from '../store/store.ts';
 import { isWellFormed, matchesDigest, tokenId, tokenKey } from './token.ts';
+import { checkOperation, type Operation, parseRestriction, type TokenRestriction } from './tokenRestriction.ts';
 
 /** An authenticated caller: a person or a service user with a valid token. */
 export interface Caller {
   readonly userId: string;
+  readonly kind: 'person' | 'service user';
+  readonly restriction: TokenRestriction;
 }
 
 /** The user states that suspend a user's tokens (zitadel 6.5); the tokens become valid again when the state ends. */
@@ -34,9 +40,15 @@ export function isBlocked(state: string | undefined): boolean {
 
 /**
  * Authenticates the caller by the Authorization header (specification 5.1, zitadel 6.5).
- * @throws IdentityError UNAUTHENTICATED; PERMISSION_DENIED for a user of an inactive or removed organisation
+ * @throws IdentityError UNAUTHENTICATED; PERMISSION_DENIED for a user of an inactive or removed organisation, and for a
+ * token that is restricted to another operation
  */
-export async function authenticate(store: Store, authorization: string | undefined, now: Date): Promise<Caller> {
+export async function authenticate(
+  store: Store,
+  authorization: string | undefined,
+  operation: Operation,
+  now: Date,
+): Promise<Caller> {
   if (authorization === undefined || authorization === '') throw authHeaderMissing();
   if (!authorization.startsWith('Bearer ')) throw authHeaderInvalid();
   const token = authorization.slice('Bearer '.length);
@@ -45,16 +57,20 @@ export async function authenticate(store: Store, authorization: string | undefin
   if (stored?.digest === undefined || stored.ownerId === undefined) throw tokenInvalid();
   if (!matchesDigest(token, stored.digest)) throw tokenInvalid();
   if (stored.expiresAt !== undefined && Date.parse(stored.expiresAt) <= now.getTime()) throw tokenInvalid();
-  const [user] = await store.getMany([userKey(stored.ownerId)], ['state', 'orgId']);
+  const [user] = await store.getMany([userKey(stored.ownerId)], ['state', 'orgId', 'partition']);
   if (user === undefined || isBlocked(user.state)) throw tokenInvalid();
   const [organisation] = await store.getMany([organisationKey(user.orgId ?? '')], ['state']);
   if (blockedOrganisationStates.has(organisation?.state ?? '')) throw organisationInactive();
-  return { userId: stored.ownerId };
+  const restriction = parseRestriction(stored.body);
+  checkOperation(restriction, operation);
+  const kind = isInSection(user.partition, machineUserSection) ? 'service user' : 'person';
+  return { userId: stored.ownerId, kind, restriction };
 }
 
 /** The error for a missing permission. */
 const deniedErrors: Readonly<Record<Permission, () => IdentityError>> = {
   'iam.write': operationDenied,
+  'user.read': userDenied,
   'user.write': userDenied,
 };
 
@@ -77,19 +93,21 @@ export function parseRoles(membership: StoredDocument | undefined): readonly str
 }
 
 /**
- * Checks by the Authorization header that the caller holds a permission on the instance (specification 5, zitadel 6.5).
- * Must run before any other check of the request, so that unauthorised callers learn nothing from its errors.
+ * Checks by the Authorization header that the caller is a service user with the role IAM_OWNER, as exports and imports
+ * require (specification 5.2, zitadel 6.5). Must run before any other check of the request, so that unauthorised callers
+ * learn nothing from its errors.
  * @returns the caller
  * @throws IdentityError UNAUTHENTICATED, PERMISSION_DENIED
  */
-export async function requirePermission(
+export async function requireOwner(
   store: Store,
   authorization: string | undefined,
-  permission: Permission,
+  operation: 'export' | 'import',
   now: Date,
 ): Promise<Caller> {
-  const caller = await authenticate(store, authorization, now);
-  await authorise(store, caller, permission);
+  const caller = await authenticate(store, authorization, operation, now);
+  await authorise(store, caller, 'iam.write');
+  if (caller.kind === 'person') throw personDenied();
   return caller;
 }
 
@@ -97,16 +115,20 @@ export async function requirePermission(
  * A permission. Export and import both require `iam.write`, because the interface requires an IAM_OWNER for both
  * (specification 5.2). ZITADEL's export requires only `iam.read`, although it returns credentials.
  */
-export type Permission = 'iam.write' | 'user.write';
+export type Permission = 'iam.write' | 'user.read' | 'user.write';
 
 /** The permissions of each role, as in ZITADEL's defaults (zitadel 7.2). Other roles are stored but grant none. */
 const roles: ReadonlyMap<string, readonly Permission[]> = new Map([
-  ['IAM_OWNER', ['iam.write', 'user.write']],
-  ['IAM_ORG_MANAGER', ['user.write']],
-  ['IAM_USER_MANAGER', ['user.write']],
-  ['IAM_LOGIN_CLIENT', ['user.write']],
-  ['ORG_OWNER', ['user.write']],
-  ['ORG_USER_MANAGER', ['user.write']],
+  ['IAM_OWNER', ['iam.write', 'user.read', 'user.write']],
+  ['IAM_OWNER_VIEWER', ['user.read']],
+  ['IAM_ORG_MANAGER', ['user.read', 'user.write']],
+  ['IAM_USER_MANAGER', ['user.read', 'user.write']],
+  ['IAM_LOGIN_CLIENT', ['user.read', 'user.write']],
+  ['ORG_OWNER', ['user.read', 'user.write']],
+  ['ORG_USER_MANAGER', ['user.read', 'user.write']],
+  ['ORG_OWNER_VIEWER', ['user.read']],
+  ['ORG_USER_PERMISSION_EDITOR', ['user.read']],
+  ['ORG_PROJECT_PERMISSION_EDITOR', ['user.read']],
 ]);
 
 /** Whether a role applies to the instance; all other roles apply to an organisation. */

@@ -1,44 +1,27 @@
-import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
-import { promisify } from 'node:util';
+import { defaultPasswordHashing, type PasswordHashing } from '../passwordHashing.ts';
+import { hashArgon2id, verifyArgon2id } from './argon2id.ts';
+import { hashBcrypt, verifyBcrypt } from './bcrypt.ts';
 
-const derive = promisify(argon2);
-
-// OWASP's parameters for argon2id: 19 MiB, two passes, one lane.
-const PARAMETERS = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 };
-/** One of libuv's four threads stays free: passwords must delay neither files nor compression nor look-ups of names. */
-const MAX_DERIVATIONS = 3;
-const ENCODED = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
-
-/** Hashes a clear password with argon2id and a random salt, in PHC's string format. */
-export async function hashPassword(password: string): Promise<string> {
-  const salt = randomBytes(16);
-  return `$argon2id$v=19$m=19456,t=2,p=1$${encode(salt)}$${encode(await deriveTag(password, salt))}`;
+/**
+ * Hashes a clear password, off the main thread.
+ * @param signal drops the derivation if it has not begun
+ * @throws the signal's reason
+ */
+export function hashPassword(
+  password: string,
+  hashing: PasswordHashing = defaultPasswordHashing,
+  signal?: AbortSignal,
+): Promise<string> {
+  return hashing.algorithm === 'bcrypt' ? hashBcrypt(password, hashing.cost, signal) : hashArgon2id(password, signal);
 }
 
-/** Whether `encoded` is a hash of `password` by `hashPassword`; false for hashes of any other format. */
-export async function verifyPassword(password: string, encoded: string): Promise<boolean> {
-  const [, salt, tag] = ENCODED.exec(encoded) ?? [];
-  if (salt === undefined || tag === undefined) return false;
-  const expected = Buffer.from(tag, 'base64');
-  const actual = await deriveTag(password, Buffer.from(salt, 'base64'));
-  return expected.length === actual.length && timingSafeEqual(expected, actual);
-}
-
-let derivations = 0;
-const waiting: (() => void)[] = [];
-
-async function deriveTag(password: string, nonce: Buffer): Promise<Buffer> {
-  if (derivations < MAX_DERIVATIONS) derivations++;
-  else await new Promise<void>((resolve) => waiting.push(resolve));
-  try {
-    return Buffer.from(await derive('argon2id', { message: password, nonce, ...PARAMETERS }));
-  } finally {
-    const next = waiting.shift();
-    if (next === undefined) derivations--;
-    else next();
-  }
-}
-
-function encode(bytes: Buffer): string {
-  return bytes.toString('base64').replace(/=+$/, '');
+/**
+ * Whether `encoded` is a hash of `password`: bcrypt, or argon2id as `hashPassword` derives it; false for any other format.
+ * @param signal drops the derivation if it has not begun
+ * @throws the signal's reason
+ */
+export function verifyPassword(password: string, encoded: string, signal?: AbortSignal): Promise<boolean> {
+  return encoded.startsWith('$argon2id$')
+    ? verifyArgon2id(password, encoded, signal)
+    : verifyBcrypt(password, encoded, signal);
 }

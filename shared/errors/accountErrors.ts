@@ -41,6 +41,14 @@ export const userNameTaken = defineError({
   remedy: 'Choose another name.',
 });
 
+export const nameInvalid = defineError({
+  code: 'INVALID_ARGUMENT',
+  text: (problem: string) => `invalid name: ${problem}`,
+  example: ['user.userName: value length must be at least 1 characters'],
+  when: 'The name of an instance or service user breaks a rule of export files, so that no instance could import it.',
+  remedy: 'Choose another name.',
+});
+
 export const roleUnknown = defineError({
   code: 'INVALID_ARGUMENT',
   text: (role: string, place: string, fitting: readonly string[]) =>
@@ -56,6 +64,23 @@ export const roleNotHeld = defineError({
   example: ['310716089541329', 'IAM_OWNER'],
   when: 'The role to remove is not held there.',
   remedy: 'Check the role, and whether `--org` is needed.',
+});
+
+export const lastOwner = defineError({
+  code: 'FAILED_PRECONDITION',
+  text: (userId: string) =>
+    `user ${userId} is the last IAM_OWNER with valid tokens: make another one with \`identity member add\`, or add --force`,
+  example: ['310716089541329'],
+  when: 'Without this user, nobody could export or import any more.',
+  remedy: 'Make another user IAM_OWNER first, or repeat the command with `--force`.',
+});
+
+export const stateUnsuitable = defineError({
+  code: 'FAILED_PRECONDITION',
+  text: (userId: string, state: string, change: string) => `cannot ${change} user ${userId}, whose state is ${state}`,
+  example: ['310716089541329', 'USER_STATE_INACTIVE', 'lock'],
+  when: 'Only active and initial users can be locked, and only locked users can be unlocked.',
+  remedy: 'None needed to suspend tokens: those of inactive and suspended users are suspended, too.',
 });
 
 export const otpEmailSet = defineError({

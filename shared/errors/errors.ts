@@ -34,6 +34,40 @@ export const organisationInactive = defineError({
     "Use a token of another organisation's user. The token is valid again when the organisation is active, for example after an import with `on_conflict` `overwrite`.",
 });
 
+export const personDenied = defineError({
+  code: 'PERMISSION_DENIED',
+  text: "the token is a person's: exports and imports need the token of a service user that holds IAM_OWNER",
+  when: 'A person who holds IAM_OWNER calls an export or import.',
+  remedy: 'Create a service user with `identity service-user create`, make it IAM_OWNER, and use a token of it.',
+});
+
+export const tokenForOtherOperation = defineError({
+  code: 'PERMISSION_DENIED',
+  text: (only: string, requested: string) =>
+    `the token is valid for ${only} only: use one that is valid for ${requested}`,
+  example: ['import', 'export'],
+  when: 'The token was created with `--only`, and the request needs another operation.',
+  remedy: 'Use another token, or create one with `identity pat create`.',
+});
+
+export const tokenForOtherOrganisations = defineError({
+  code: 'PERMISSION_DENIED',
+  text: (orgIds: readonly string[]) =>
+    `the token is valid for the organisations ${orgIds.join(', ')} only: set org_ids to some of them`,
+  example: [['310716089541007']],
+  when: 'The token was created with `--org`, and the request does not select its organisations by `org_ids`, or selects others.',
+  remedy: 'Set `org_ids`, or use a token that is valid for all organisations.',
+});
+
+export const organisationsExist = defineError({
+  code: 'ALREADY_EXISTS',
+  text: (orgIds: readonly string[]) =>
+    `new_orgs_only: ${orgIds.length} organisations of the file exist already: ${orgIds.slice(0, 10).join(', ')}${orgIds.length > 10 ? ', …' : ''}`,
+  example: [['310716089541007']],
+  when: 'An import with `new_orgs_only` has an organisation that exists, and that this very import has not created. Nothing was written, unless another request created the organisation at the same time.',
+  remedy: 'Leave the organisations out with `excluded_org_ids`, or import without `new_orgs_only`.',
+});
+
 export const operationDenied = defineError({
   code: 'PERMISSION_DENIED',
   id: 'AUTH-5mWD2',
@@ -47,8 +81,9 @@ export const userDenied = defineError({
   code: 'PERMISSION_DENIED',
   id: 'AUTH-AWfge',
   text: 'No matching permissions found',
-  when: 'The caller may not change this user, or there is no such user and the caller may not change any.',
-  remedy: "Use the user's own token, or one with `user.write` on the user's organisation, such as an ORG_OWNER's.",
+  when: 'The caller may not read or change this user, or there is no such user and the caller may not read or change any.',
+  remedy:
+    "Use the user's own token, or one with `user.read` or `user.write` on the user's organisation, such as an ORG_OWNER's.",
 });
 
 export const userNotFound = defineError({
@@ -67,11 +102,21 @@ export const otpEmailNotSet = defineError({
   remedy: 'None needed. A repeated removal gets this error.',
 });
 
+const LENGTH = 'value length must be between 1 and 200 runes, inclusive';
+
 export const userIdLength = defineError({
   code: 'INVALID_ARGUMENT',
-  text: 'invalid RemoveOTPEmailRequest.UserId: value length must be between 1 and 200 runes, inclusive',
+  text: (message: string) => `invalid ${message}.UserId: ${LENGTH}`,
+  example: ['RemoveOTPEmailRequest'],
   when: 'The user id is empty, or longer than 200 characters.',
   remedy: 'Check the id in the path.',
+});
+
+export const domainLength = defineError({
+  code: 'INVALID_ARGUMENT',
+  text: `invalid ListAuthenticationMethodTypesRequest.DomainQuery: embedded message failed validation | caused by: invalid DomainQuery.Domain: ${LENGTH}`,
+  when: 'The list of authentication methods has `domainQuery` without a domain, or with one of more than 200 characters.',
+  remedy: 'Set `domainQuery.domain`, or omit `domainQuery`.',
 });
 
 /** An invalid part of a request: its path and the problem. */

@@ -22,7 +22,8 @@ export const rpcNotFound = defineError({
   code: 'UNIMPLEMENTED',
   text: 'unknown service or method',
   when: 'A gRPC client called an RPC that does not exist here.',
-  remedy: 'Use `UserService/RemoveOTPEmail`, v2 or v2beta; exports and imports are JSON only.',
+  remedy:
+    'Use `UserService/RemoveOTPEmail` or `UserService/ListAuthenticationMethodTypes`, v2 or v2beta; exports and imports are JSON only.',
 });
 
 export const pathMalformed = defineError({
@@ -37,7 +38,7 @@ export const mediaTypeUnsupported = defineError({
   httpStatus: 415,
   text: (readable: readonly string[]) => `unsupported Content-Type: send one of ${readable.join(', ')}`,
   example: [['application/json', 'application/proto', 'application/grpc']],
-  when: 'A call of `UserService/RemoveOTPEmail` has a content type that the RPC cannot read.',
+  when: 'A call of `UserService` has a content type that the RPC cannot read.',
   remedy: 'Send the body in one of the listed types, with a matching `Content-Type`.',
 });
 

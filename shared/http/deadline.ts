@@ -9,11 +9,13 @@ export interface CallSignal extends Disposable {
   readonly signal: AbortSignal;
   /** Replaces the call's timeout: milliseconds since the call started. */
   limit(timeoutMs: number): void;
+  /** Ends the call with an error. */
+  end(error: unknown): void;
 }
 
 /**
- * Combines a client's disconnection and a call's timeout in one signal. Its reason is the error to respond with:
- * CANCELLED when the client disconnected, DEADLINE_EXCEEDED when the timeout expired.
+ * Combines all that can end a call in one signal. Its reason is the error to respond with: CANCELLED when the client
+ * disconnected, DEADLINE_EXCEEDED when the timeout expired, the error given to `end`.
  *
  * @param clientSignal the request's own signal, aborted when the client disconnects
  * @param timeoutMs milliseconds from now; undefined for no limit
@@ -32,6 +34,9 @@ export function callSignal(clientSignal: AbortSignal, timeoutMs: number | undefi
     limit(newTimeoutMs) {
       clearTimeout(timer);
       timer = startTimer(Math.max(1, newTimeoutMs - (performance.now() - started)));
+    },
+    end(error) {
+      controller.abort(error);
     },
     [Symbol.dispose]() {
       clearTimeout(timer);

@@ -62,7 +62,7 @@ export async function writeResponse(response: Response, outgoing: Outgoing, ling
     const rest = discardBody(outgoing.req, lingerMs);
     setHead(response, outgoing, start);
     if (rest !== undefined) closeAfter(outgoing);
-    if (start !== undefined) await writeChunks(outgoing, start.chunks);
+    if (start !== undefined) await writeChunks(outgoing, start.chunks, reader?.closed);
     await rest;
     outgoing.end();
     stopUpload(outgoing.req);
@@ -88,10 +88,17 @@ function setHead(response: Response, outgoing: Outgoing, start: BodyStart | unde
   outgoing.statusCode = response.status;
 }
 
-async function writeChunks(outgoing: Writable & Outgoing, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+/** @param closed rejects when the body fails, also while the client does not read */
+async function writeChunks(
+  outgoing: Writable & Outgoing,
+  chunks: AsyncIterable<Uint8Array>,
+  closed: Promise<unknown> | undefined,
+): Promise<void> {
   for await (const chunk of chunks) {
     if (isClosed(outgoing)) return;
-    if (!outgoing.write(chunk)) await untilWritable(outgoing);
+    if (outgoing.write(chunk)) continue;
+    const writable = untilWritable(outgoing);
+    await Promise.race([writable, closed?.then(() => writable) ?? writable]);
   }
 }
 

@@ -6,6 +6,12 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Parses the text of a JSON object, such as a stored record; another value counts as an empty object. */
+export function parseObject(text = '{}'): JsonObject {
+  const json: unknown = JSON.parse(text);
+  return isJsonObject(json) ? json : {};
+}
+
 /** Returns the value at a record's `path` (`project.name`), or undefined. */
 export function valueAt(record: JsonObject, path: string): unknown {
   let value: unknown = record;

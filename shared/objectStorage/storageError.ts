@@ -86,4 +86,8 @@ function describe(reason: unknown): Description {
 }
 
 /** The policy for transient errors; gives up after about ten seconds without progress. */
-export const storagePolicy: RetryPolicy = { attempts: 7, initialDelayMs: 300, maxDelayMs: 10_000, isTransient };
+export const storagePolicy: RetryPolicy = {
+  attempts: (reason) => (isTransient(reason) ? 7 : 1),
+  initialDelayMs: 300,
+  maxDelayMs: 10_000,
+};

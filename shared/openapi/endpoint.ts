@@ -4,6 +4,9 @@ import type { JsonSchema } from './jsonSchema.ts';
 /** The HTTP methods of routes. */
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
+/** Parameters by name; `example` is a working value. */
+export type Parameters = Readonly<Record<string, { readonly contract: z.ZodType; readonly example: string | boolean }>>;
+
 /** The description of an operation, based on the contracts that its route validates with. */
 export interface Operation {
   readonly operationId: string;
@@ -11,8 +14,10 @@ export interface Operation {
   readonly description: string;
   /** Whether another path replaces this operation. */
   readonly deprecated?: boolean;
-  /** The path's parameters, by name; `example` is a working value. */
-  readonly parameters?: Readonly<Record<string, { readonly contract: z.ZodType; readonly example: string }>>;
+  /** The path's parameters, by name. */
+  readonly parameters?: Parameters;
+  /** The query's parameters, by name. All are optional. */
+  readonly query?: Parameters;
   readonly request?: {
     /** Schemas in its `$defs` become components of the OpenAPI document. */
     readonly schema: JsonSchema;

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import packageJson from '../../package.json' with { type: 'json' };
 import { errorBody } from '../errors/identityError.ts';
-import type { Endpoint, Operation } from './endpoint.ts';
+import type { Endpoint, Operation, Parameters } from './endpoint.ts';
 import { type JsonSchema, mapSchemas, requestSchema, responseSchema } from './jsonSchema.ts';
 
 // The types cover the parts of OpenAPI 3.1 that this service uses.
@@ -27,13 +27,13 @@ interface OperationObject {
   readonly responses: Readonly<Record<string, ResponseObject>>;
 }
 
-/** A path parameter. */
+/** A parameter of the path or the query. */
 interface ParameterObject {
   readonly name: string;
-  readonly in: 'path';
-  readonly required: true;
+  readonly in: 'path' | 'query';
+  readonly required: boolean;
   readonly schema: JsonSchema;
-  readonly example: string;
+  readonly example: string | boolean;
 }
 
 /** A body of one media type. */
@@ -78,14 +78,15 @@ export function openApiDocument(endpoints: readonly Endpoint[]): OpenApiDocument
 }
 
 function describe(operation: Operation, schemas: Schemas): OperationObject {
-  const { operationId, summary, description, deprecated, parameters, request, response, errors } = operation;
+  const { operationId, summary, description, deprecated, parameters, query, request, response, errors } = operation;
+  const parameterObjects = [...describeParameters('path', parameters), ...describeParameters('query', query)];
   const errorEntries = Object.entries({ ...errors, default: 'Any other error.' });
   return {
     operationId,
     summary,
     description,
     ...(deprecated === undefined ? {} : { deprecated }),
-    ...(parameters === undefined ? {} : { parameters: Object.entries(parameters).map(describeParameter) }),
+    ...(parameterObjects.length === 0 ? {} : { parameters: parameterObjects }),
     ...(request === undefined ? {} : { requestBody: { required: true, content: describeRequest(request, schemas) } }),
     responses: {
       200: describeResponse(response.description, response.contract, schemas),
@@ -94,9 +95,10 @@ function describe(operation: Operation, schemas: Schemas): OperationObject {
   };
 }
 
-function describeParameter([name, parameter]: [string, { contract: z.ZodType; example: string }]): ParameterObject {
-  const { contract, example } = parameter;
-  return { name, in: 'path', required: true, schema: requestSchema(contract), example };
+function describeParameters(place: ParameterObject['in'], parameters: Parameters = {}): readonly ParameterObject[] {
+  return Object.entries(parameters).map(([name, { contract, example }]) => {
+    return { name, in: place, required: place === 'path', schema: requestSchema(contract), example };
+  });
 }
 
 function describeRequest({ schema, examples }: NonNullable<Operation['request']>, schemas: Schemas) {

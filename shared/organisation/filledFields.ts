@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isJsonObject, type JsonObject, putAt, valueAt } from '../json/jsonObject.ts';
+import { isJsonObject, type JsonObject, parseObject, putAt, valueAt } from '../json/jsonObject.ts';
 import type { Section } from './section.ts';
 
 /*
@@ -33,8 +33,7 @@ export function isEqualWhenFilled(section: Section, body: string, other: string)
 }
 
 function filled(section: Section, body: string): unknown {
-  const json: unknown = JSON.parse(body);
-  if (!isJsonObject(json)) return json;
+  const json = parseObject(body);
   fillDefaults(section, json);
   const { list = '', ownerType = '' } = section.usesProviders ?? {};
   const elements: readonly unknown[] = Array.isArray(json[list]) ? json[list] : [];

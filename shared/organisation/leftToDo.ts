@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isJsonObject, type JsonObject, textAt } from '../json/jsonObject.ts';
+import { parseObject, textAt } from '../json/jsonObject.ts';
 import type { StoredDocument } from '../store/store.ts';
 import { type FileContent, type LeftToDoRule, leftToDoRules, missingProviders } from './leftToDoRules.ts';
 import type { Section } from './section.ts';
@@ -70,9 +70,8 @@ export class LeftToDo {
 }
 
 function entryId({ scope }: LeftToDoRule, section: Section, document: StoredDocument): string | undefined {
-  const { orgId = '', body = '{}' } = document;
+  const { orgId = '', body } = document;
   if (scope !== 'record') return scope === 'organisation' ? orgId : undefined;
-  const json: unknown = JSON.parse(body);
-  const record: JsonObject = isJsonObject(json) ? json : {};
+  const record = parseObject(body);
   return section.error.id.map((path) => textAt(record, path, orgId)).join('_');
 }

@@ -1,6 +1,6 @@
-import { isJsonObject, valueAt } from '../json/jsonObject.ts';
+import { parseObject, valueAt } from '../json/jsonObject.ts';
 import type { StoredDocument } from '../store/store.ts';
-import { passwordHashFormat } from './passwords.ts';
+import { passwordHashWarning } from './passwords.ts';
 import type { Section } from './section.ts';
 
 /** The content and the reader of a file. */
@@ -147,7 +147,7 @@ const forTargetZitadel: readonly LeftToDoRule[] = [
     sections: ['humanUsers'],
     scope: 'record',
     message: 'ZITADEL verifies this password hash only where its configuration enables the format: else login fails',
-    applies: ({ passwordHash }) => passwordHash !== undefined && passwordHashFormat(passwordHash) !== 'bcrypt',
+    applies: ({ passwordHash }) => passwordHash !== undefined && passwordHashWarning(passwordHash) !== undefined,
   },
   {
     sections: ['humanUsers'],
@@ -204,12 +204,10 @@ export function missingProviders({ usesProviders }: Section, content: FileConten
   return usesProviders === undefined ? linksRefused : providersLeftOut;
 }
 
-function isEmailVerified({ body = '{}' }: StoredDocument): boolean {
-  const json: unknown = JSON.parse(body);
-  return isJsonObject(json) && valueAt(json, 'user.email.isEmailVerified') === true;
+function isEmailVerified({ body }: StoredDocument): boolean {
+  return valueAt(parseObject(body), 'user.email.isEmailVerified') === true;
 }
 
-function isVerified({ body = '{}' }: StoredDocument): boolean {
-  const json: unknown = JSON.parse(body);
-  return isJsonObject(json) && json.isVerified === true;
+function isVerified({ body }: StoredDocument): boolean {
+  return parseObject(body).isVerified === true;
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../json/jsonObject.ts';
+import { MAX_BCRYPT_BYTES, type PasswordHashing } from '../passwordHashing.ts';
 import type { RecordIssue } from './section.ts';
 
 /** A password complexity policy, in the fields of ZITADEL's organisation document (zitadel 2.2). */
@@ -32,14 +33,43 @@ export function parseComplexity(policy: JsonObject): PasswordComplexity {
 
 const key = (name: string) => `Errors.User.PasswordComplexityPolicy.${name}`;
 
-/** Checks a clear password against a policy (zitadel 3.4). */
+/** Checks a policy's length as ZITADEL does: bcrypt cannot hash longer passwords. */
+export function checkComplexityPolicy(policy: JsonObject): RecordIssue | undefined {
+  const { minLength } = parseComplexity(policy);
+  if (minLength > 0 && minLength <= MAX_BCRYPT_BYTES) return undefined;
+  return { id: 'MODEL-Lsp0e', key: key('MinLengthNotAllowed') };
+}
+
+/** The issue of a password that bcrypt cannot hash. ZITADEL's message has no id. */
+const TOO_LONG: RecordIssue = { id: '', key: `bcrypt: password length exceeds ${MAX_BCRYPT_BYTES} bytes` };
+
+/** Checks a clear password against its organisation's policy, and against the limit of its hash. */
+export function passwordIssue(
+  policy: PasswordComplexity,
+  { algorithm }: PasswordHashing,
+  password: string,
+): RecordIssue | undefined {
+  const isTooLong = algorithm === 'bcrypt' && Buffer.byteLength(password) > MAX_BCRYPT_BYTES;
+  return complexityIssue(policy, password) ?? (isTooLong ? TOO_LONG : undefined);
+}
+
+/** Checks a clear password against a policy as ZITADEL does: by bytes, and by letters and digits of ASCII (zitadel 3.4). */
 export function complexityIssue(policy: PasswordComplexity, password: string): RecordIssue | undefined {
-  if ([...password].length < policy.minLength) return { id: 'DOMAIN-HuJf6', key: key('MinLength') };
-  if (policy.hasLowercase && !/\p{Ll}/u.test(password)) return { id: 'DOMAIN-co3Xw', key: key('HasLower') };
-  if (policy.hasUppercase && !/\p{Lu}/u.test(password)) return { id: 'DOMAIN-VoaRj', key: key('HasUpper') };
+  if (Buffer.byteLength(password) < policy.minLength) return { id: 'DOMAIN-HuJf6', key: key('MinLength') };
+  if (policy.hasLowercase && !/[a-z]/.test(password)) return { id: 'DOMAIN-co3Xw', key: key('HasLower') };
+  if (policy.hasUppercase && !/[A-Z]/.test(password)) return { id: 'DOMAIN-VoaRj', key: key('HasUpper') };
   if (policy.hasNumber && !/[0-9]/.test(password)) return { id: 'DOMAIN-ZBv4H', key: key('HasNumber') };
   if (policy.hasSymbol && !/[^A-Za-z0-9]/.test(password)) return { id: 'DOMAIN-ZDLwA', key: key('HasSymbol') };
   return undefined;
+}
+
+/** The versions and costs that ZITADEL verifies, with their cost; it ignores what follows the 60 characters. */
+const bcryptHash = /^\$2[aby]\$(0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{53}/;
+
+/** Finds the cost of a bcrypt hash that ZITADEL can verify; undefined for any other hash. */
+export function bcryptCost(hash: string): number | undefined {
+  const cost = bcryptHash.exec(hash)?.[1];
+  return cost === undefined ? undefined : Number(cost);
 }
 
 /**
@@ -47,7 +77,7 @@ export function complexityIssue(policy: PasswordComplexity, password: string): R
  * nobody can log in with them.
  */
 const formats: ReadonlyMap<string, RegExp> = new Map([
-  ['bcrypt', /^\$2[abxy]?\$\d\d\$[./A-Za-z0-9]{53}$/],
+  ['bcrypt', bcryptHash],
   ['argon2', /^\$argon2(?:i|id)\$(?:v=\d+\$)?m=\d+,t=\d+,p=\d+\$[A-Za-z0-9+/]+\$[A-Za-z0-9+/]+$/],
   ['scrypt', /^\$scrypt\$ln=\d+,r=\d+,p=\d+\$[A-Za-z0-9+/]+\$[A-Za-z0-9+/]+$/],
   ['pbkdf2', /^\$pbkdf2(?:-sha(?:1|224|256|384|512))?\$\d+\$[A-Za-z0-9+/.]+={0,2}\$[A-Za-z0-9+/.]+={0,2}$/],
@@ -60,10 +90,24 @@ const formats: ReadonlyMap<string, RegExp> = new Map([
   ['sha512crypt', /^\$6\$(?:rounds=\d+\$)?[^$]{0,16}\$[./0-9A-Za-z]{86}$/],
 ]);
 
-/** The names of the verifiable formats. */
-export const passwordHashFormats: readonly string[] = [...formats.keys()];
+/** Finds the warning of a hash that a ZITADEL with default settings cannot verify: a login would fail with an error. */
+export function passwordHashWarning(hash: string): string | undefined {
+  const format = passwordHashFormat(hash);
+  if (format === 'bcrypt') return undefined;
+  if (format !== undefined)
+    return `a ZITADEL verifies ${format} hashes only if its configuration enables them, and otherwise the user cannot log in with this password: set a new one, or enable the verifier`;
+  return `unsupported password hash format, the user cannot log in with this password: supported formats are ${[...formats.keys()].join(', ')}`;
+}
 
 /** Finds the name of a hash's format; undefined for a hash without a known verifier. */
-export function passwordHashFormat(hash: string): string | undefined {
-  return passwordHashFormats.find((name) => formats.get(name)?.test(hash));
+function passwordHashFormat(hash: string): string | undefined {
+  for (const [name, pattern] of formats) if (pattern.test(hash)) return name;
+  return undefined;
+}
+
+/** Whether ZITADEL can generate codes from a TOTP seed: base32 in any case, with or without its padding. */
+export function isTotpSeed(seed: string): boolean {
+  const base32 = seed.replace(/^\p{White_Space}+|\p{White_Space}+$/gu, '');
+  const padded = base32.padEnd(Math.ceil(base32.length / 8) * 8, '=');
+  return /^(?=.)(?:[A-Z2-7]{8})*(?:[A-Z2-7]{2}={6}|[A-Z2-7]{4}={4}|[A-Z2-7]{5}={3}|[A-Z2-7]{7}=)?$/i.test(padded);
 }

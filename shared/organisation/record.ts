@@ -113,8 +113,10 @@ export interface OrganisationRecord {
   /** SHA-256 of `body`, base64url. */
   readonly digest: string;
   readonly credentials: Credentials;
-  /** A clear password from the export file, to be hashed before it is stored. */
+  /** A clear password from the export file, to be hashed before it is stored; undefined beside a hash. */
   readonly clearPassword: string | undefined;
+  /** The clear password from the export file, which must keep the policy even beside a hash. */
+  readonly givenPassword: string | undefined;
   readonly state: string | undefined;
   /** Whether the export file has the state; otherwise it is derived. */
   readonly hasState: boolean;
@@ -171,7 +173,7 @@ export function toRecord(section: Section, json: JsonObject, orgId: string, otpE
     const credential = takeAt(json, path);
     if (credential !== undefined) credentials[field] = credential;
   }
-  const clearPassword = section.clearPassword === undefined ? undefined : takeAt(json, section.clearPassword);
+  const givenPassword = section.clearPassword === undefined ? undefined : takeAt(json, section.clearPassword);
   const state = json.state ?? json.orgState;
   return {
     section,
@@ -179,7 +181,8 @@ export function toRecord(section: Section, json: JsonObject, orgId: string, otpE
     json,
     ...serialise(json),
     credentials,
-    clearPassword: credentials.passwordHash === undefined ? clearPassword : undefined,
+    clearPassword: credentials.passwordHash === undefined ? givenPassword : undefined,
+    givenPassword,
     state: typeof state === 'string' ? state : section.states?.[0],
     hasState,
     otpEmail,

@@ -22,6 +22,7 @@ export const phases = [1, 2, 3, 4] as const;
  * (zitadel 5.7).
  */
 export interface RecordIssue {
+  /** Empty if ZITADEL's message has no id; then `key` is the whole message. */
   readonly id: string;
   readonly key: string;
 }
@@ -67,6 +68,23 @@ export interface Reference {
   readonly ifOwn?: RecordIssue;
   /** Validates the existing target. */
   readonly check?: (target: JsonObject, record: JsonObject, orgId: string) => RecordIssue | undefined;
+}
+
+/**
+ * Records of another section that may use no other texts than those in a list of this record. Overwriting the record
+ * withdraws the others from them.
+ */
+export interface Dependents {
+  /** Their section's name. */
+  readonly section: string;
+  /** This record's field with their organisation. */
+  readonly orgId: FieldPath;
+  /** Their field with this record's key. */
+  readonly key: FieldPath;
+  /** This record's list. */
+  readonly offered: ListPath;
+  /** Their field with the list of used texts. */
+  readonly used: string;
 }
 
 /** A credential inside a record: stored in its own field, exported only when `flag` is set (specification 2.4). */
@@ -137,8 +155,10 @@ export interface Section {
    * @param now the start of the import, ISO 8601
    */
   readonly check?: (record: JsonObject, now: string) => RecordIssue | undefined;
-  /** A field that an overwrite must not change, because other records depend on it. */
-  readonly fixed?: FieldPath;
+  /** Fields that an overwrite must not change, because other records depend on them. */
+  readonly fixed?: readonly FieldPath[];
+  /** Records whose content an overwrite narrows. */
+  readonly dependents?: Dependents;
   /** The issue of a user's record that would suspend the calling user's tokens during the import. */
   readonly suspendsCaller?: RecordIssue;
   /** The `type` and `id` of an entry in `errors`, and the issue of a record that exists with other content. */

@@ -1,4 +1,4 @@
-import { fromJson, type JsonObject, toBinary } from '@bufbuild/protobuf';
+import type { JsonObject } from '@bufbuild/protobuf';
 import { createContextValues } from '@connectrpc/connect';
 import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse } from '@connectrpc/connect/protocol';
 import type { Context } from 'hono';
@@ -36,8 +36,7 @@ export async function createRpcResponses<Caller>(rpc: UnaryRpc<Caller>): Promise
     async rest(context, type, request) {
       const authorization = context.req.header('authorization');
       const headers = new Headers({ 'content-type': type, ...(authorization === undefined ? {} : { authorization }) });
-      const message = toBinary(method.input, fromJson(method.input, request));
-      const { response, failure } = await run(handler, context, headers, frame(message));
+      const { response, failure } = await run(handler, context, headers, emptyFrame(), request);
       return new Response(response.body, { status: failure?.httpStatus ?? response.status, headers: response.headers });
     },
   };
@@ -64,8 +63,12 @@ async function run(
   context: Context<HttpEnv>,
   header: Headers,
   body: UniversalServerRequest['body'],
+  restRequest?: JsonObject,
 ): Promise<RpcResult> {
-  const call: RpcCall = { requestId: context.get('requestId') };
+  const call: RpcCall = {
+    requestId: context.get('requestId'),
+    ...(restRequest === undefined ? {} : { restRequest }),
+  };
   const { url, signal } = context.req.raw;
   const contextValues = createContextValues().set(rpcCall, call);
   const response = await handler({ httpVersion: '2', method: 'POST', url, header, body, signal, contextValues });
@@ -74,11 +77,9 @@ async function run(
   return { response: await rpcResponse(response, getOutgoing(context)), ...call };
 }
 
-/** Frames a message as gRPC does, uncompressed: a flag, four bytes of length, the message. */
-async function* frame(message: Uint8Array): AsyncGenerator<Uint8Array> {
-  const head = Buffer.alloc(5);
-  head.writeUInt32BE(message.length, 1);
-  yield Buffer.concat([head, message]);
+/** Yields gRPC's frame of an empty message: a flag and four bytes of length. */
+async function* emptyFrame(): AsyncGenerator<Uint8Array> {
+  yield Buffer.alloc(5);
 }
 
 /**

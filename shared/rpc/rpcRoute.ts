@@ -16,7 +16,7 @@ const acceptable = [
   'application/grpc+proto',
 ];
 
-/** A method's REST route, and the conversion of its path to the request message. */
+/** A method's REST route, and the conversion of its path and query to the request message, which the contract validates. */
 export interface RestBinding {
   readonly endpoint: Endpoint;
   readonly toRequest: (context: Context<HttpEnv>) => JsonObject;

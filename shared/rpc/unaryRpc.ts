@@ -27,6 +27,8 @@ export interface UnaryRpc<Caller> {
 /** The context of one call. */
 export interface RpcCall {
   readonly requestId: string;
+  /** The request of a REST route, which the contract validates; undefined for an RPC, whose request is its message. */
+  readonly restRequest?: JsonObject;
   /** The call's error; undefined if the call succeeded, or if the protocol itself rejected it. */
   failure?: IdentityError;
 }
@@ -49,7 +51,8 @@ export function rpcHandler<Caller>(
     const caller = values.get(callerKey);
     if (caller === undefined) throw new Error('a call got past the gate without a caller');
     signal.throwIfAborted();
-    return fromJson(method.output, await call(caller, toJson(method.input, message)));
+    const request = values.get(rpcCall).restRequest ?? toJson(method.input, message);
+    return fromJson(method.output, await call(caller, request));
   };
   const { handlers } = createConnectRouter({
     acceptCompression: [compressionGzip, compressionBrotli],

@@ -1,36 +1,68 @@
 import { z } from 'zod';
 import { databaseTooNew } from '../errors/errors.ts';
-import type { DocumentKey, Store } from './store.ts';
+import { log } from '../log.ts';
+import { type DocumentKey, documentId, type Reader, type Store, storeForCall } from './store.ts';
 
 /**
- * The format of databases that this version writes. An embedded database has it in its file, one of Firestore in the
- * instance's document.
+ * The format of databases that this version writes. The instance's document has it, and an embedded database also in its
+ * file. `migrations.ts` leads from each older format to the next.
  */
-export const FORMAT = 2;
+export const FORMAT = 3;
 
 /** The key of the document that describes the instance; `identity init` writes it once. */
 export const instanceKey: DocumentKey = { collection: 'instance', id: 'instance' };
 
-const formatSchema = z.object({ format: z.number().default(1) });
+/** The key of the document with the progress of an unfinished upgrade, or the result of the last one. */
+export const upgradeKey: DocumentKey = { collection: 'instance', id: documentId('upgrade') };
 
-const CHECK_INTERVAL_MILLISECONDS = 60_000;
+/** The body of the instance's document, as far as it concerns the format. Version 0.1.0 stored none. */
+export const instanceBody = z.looseObject({
+  format: z.number().default(1),
+  /** The format with which an unfinished upgrade began; documents of that form may still exist. */
+  migratedFrom: z.number().optional(),
+});
+
+/** The format of a database; undefined before `identity init`. */
+export type InstanceFormat = z.infer<typeof instanceBody> | undefined;
+
+/** Reads the database's format from the instance's document. */
+export async function readInstanceFormat(reader: Reader): Promise<InstanceFormat> {
+  const [instance] = await reader.getMany([instanceKey], ['body']);
+  return instance === undefined ? undefined : instanceBody.parse(JSON.parse(instance.body ?? '{}'));
+}
+
+/** Whether documents of an older form may exist, because no upgrade has finished since an older version wrote them. */
+export function isOutdated(format: InstanceFormat): boolean {
+  return format !== undefined && (format.format < FORMAT || format.migratedFrom !== undefined);
+}
+
+/** The milliseconds for which a process relies on the format that it has read. */
+export const CHECK_INTERVAL_MILLISECONDS = 60_000;
 
 /**
  * Rejects every operation on a database of a newer format. Reads the instance's document at the first operation, and
  * again each minute, because a newer version may migrate the database while this one runs.
  */
 export function guardFormat(store: Store): Store {
-  let checkedAt = Number.NEGATIVE_INFINITY;
+  return guard(store, { checkedAt: Number.NEGATIVE_INFINITY, hasWarned: false });
+}
+
+/** @param state shared by the store and the stores of its calls */
+function guard(store: Store, state: { checkedAt: number; hasWarned: boolean }): Store {
   const check = async () => {
-    if (performance.now() - checkedAt < CHECK_INTERVAL_MILLISECONDS) return;
-    const [instance] = await store.getMany([instanceKey], ['body']);
-    const { format } = formatSchema.parse(JSON.parse(instance?.body ?? '{}'));
-    if (format > FORMAT) throw databaseTooNew(format, FORMAT);
-    checkedAt = performance.now();
+    if (performance.now() - state.checkedAt < CHECK_INTERVAL_MILLISECONDS) return;
+    const startedAt = performance.now();
+    const found = await readInstanceFormat(store);
+    if (found !== undefined && found.format > FORMAT) throw databaseTooNew(found.format, FORMAT);
+    if (isOutdated(found) && !state.hasWarned) log.databaseOutdated();
+    state.hasWarned ||= isOutdated(found);
+    state.checkedAt = startedAt;
   };
   // Reads run beside the check: their results are dropped if it fails.
   const beside = async <Result>(read: Promise<Result>): Promise<Result> => (await Promise.all([read, check()]))[0];
+  const { lastingSnapshot } = store;
   return {
+    ...store,
     getMany: (keys, fields) => beside(store.getMany(keys, fields)),
     snapshot: () => beside(store.snapshot()),
     commit: async (writes) => {
@@ -42,6 +74,7 @@ export function guardFormat(store: Store): Store {
       return store.transaction(work);
     },
     close: () => store.close(),
-    ...(store.snapshotLifetimeMs === undefined ? {} : { snapshotLifetimeMs: store.snapshotLifetimeMs }),
+    ...(lastingSnapshot && { lastingSnapshot: (signal) => beside(lastingSnapshot(signal)) }),
+    ...(store.forCall && { forCall: (call) => guard(storeForCall(store, call), state) }),
   };
 }

@@ -123,13 +123,40 @@ export interface DocumentStore extends Reader {
   transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
 }
 
+/** The call of a function that a store serves. */
+export interface StoreCall {
+  /** The call's deadline; its reason is the error of an operation that has not succeeded by then. */
+  readonly signal: AbortSignal;
+  /** Whether the call writes many documents: its commits adapt to the load that the database takes. */
+  readonly isBulk?: boolean;
+}
+
 /** The database of one instance. All implementations pass `test/integration/store*.test.ts`. */
 export interface Store extends DocumentStore {
   /** Milliseconds for which a snapshot can be read; undefined for a database that keeps it until it is disposed of. */
   readonly snapshotLifetimeMs?: number;
   /** Opens a snapshot of the present state; later writes do not change it. */
   snapshot(): Promise<Snapshot>;
+  /**
+   * Opens a snapshot that can be read for longer than `snapshotLifetimeMs`. It has everything that was committed before
+   * the call. May take a minute.
+   * @returns undefined if the database does not support it
+   * @throws the signal's reason
+   */
+  lastingSnapshot?(signal: AbortSignal): Promise<Snapshot | undefined>;
+  /** Returns the same database for one call, if the database can be throttled or unreachable; see `storeForCall`. */
+  forCall?(call: StoreCall): Store;
+  /** The number of bulk commits that the database takes at once at present; undefined for one that takes them in turn. */
+  commitsInFlight?(): number;
   close(): Promise<void>;
+}
+
+/**
+ * Returns the store for one call: it retries transient errors until the call's deadline. After the deadline it attempts
+ * each operation once, so that a call can save its progress.
+ */
+export function storeForCall(store: Store, call: StoreCall): Store {
+  return store.forCall?.(call) ?? store;
 }
 
 /** An error for a commit whose preconditions failed. None of its writes was applied. */

@@ -34,10 +34,9 @@ export interface VersionedDatabase {
 }
 
 const contentionPolicy = {
-  attempts: 12,
+  attempts: (reason: unknown) => (reason instanceof WriteConflictError ? 12 : 1),
   initialDelayMs: 20,
   maxDelayMs: 1_000,
-  isTransient: (reason: unknown) => reason instanceof WriteConflictError,
 };
 
 /**

@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { type IncomingHttpHeaders, request as requestHttp1 } from 'node:http';
-import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import {
@@ -9,6 +6,7 @@ import {
 } from '@zitadel/proto/zitadel/user/v2/user_service_pb.js';
 import { beforeEach, expect, it } from 'vitest';
 import { peopleOf, sampleOrganisation } from '../support/fixtures/sampleOrganisation.ts';
+import { type Frame, frame, framesOf, requestWithTrailers } from '../support/http/grpcFrames.ts';
 import { requestHttp2 } from '../support/http/http2.ts';
 import { expectError, importInto, parseOk, removeOtpEmail, send } from '../support/http/wire.ts';
 import { describeDeployments } from '../support/instances/deployments.ts';
@@ -16,37 +14,11 @@ import { describeDeployments } from '../support/instances/deployments.ts';
 const rpcPath = '/zitadel.user.v2.UserService/RemoveOTPEmail';
 const noFactor = "Multifactor OTP (OneTimePassword) doesn't exist (COMMAND-b312D)";
 
-/** One frame of gRPC or gRPC-Web: its flags, and what is in it. */
-interface Frame {
-  readonly flags: number;
-  readonly data: Buffer;
-}
-
-function framesOf(bytes: Buffer): Frame[] {
-  if (bytes.length === 0) return [];
-  const end = 5 + bytes.readUInt32BE(1);
-  return [{ flags: bytes.readUInt8(0), data: bytes.subarray(5, end) }, ...framesOf(bytes.subarray(end))];
-}
-
-function frame(flags: number, data: Uint8Array): Buffer<ArrayBuffer> {
-  const head = Buffer.alloc(5);
-  head.writeUInt8(flags);
-  head.writeUInt32BE(data.length, 1);
-  return Buffer.concat([head, data]);
-}
-
 const requestFor = (userId: string) =>
   toBinary(RemoveOTPEmailRequestSchema, create(RemoveOTPEmailRequestSchema, { userId }));
 
 const ownerIn = ({ data }: Frame = { flags: 0, data: Buffer.alloc(0) }) =>
   fromBinary(RemoveOTPEmailResponseSchema, data).details?.resourceOwner;
-
-interface Http1Answer {
-  readonly status: number | undefined;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: Buffer;
-  readonly trailers: NodeJS.Dict<string>;
-}
 
 describeDeployments('a removal', (get) => {
   let organisation = sampleOrganisation();
@@ -59,16 +31,8 @@ describeDeployments('a removal', (get) => {
 
   const authorised = () => ({ authorization: `Bearer ${get().target.token}` });
 
-  /** `DELETE` over HTTP/1.1 by Node's own client, which shows trailers. */
-  async function remove(accept: string, headers = authorised()): Promise<Http1Answer> {
-    const url = `${get().target.url}/v2/users/${ada}/otp_email`;
-    const request = requestHttp1(url, { method: 'DELETE', headers: { accept, ...headers } });
-    const responded = once(request, 'response');
-    request.end();
-    const [response] = await responded;
-    const body = await buffer(response);
-    return { status: response.statusCode, headers: response.headers, body, trailers: response.trailers };
-  }
+  const remove = (accept: string, headers = authorised()) =>
+    requestWithTrailers('DELETE', `${get().target.url}/v2/users/${ada}/otp_email`, { accept, ...headers });
 
   const callText = async (contentType: string, body: string | Uint8Array<ArrayBuffer>, headers = {}) =>
     send(get().target, {

@@ -5,7 +5,7 @@ import { describeDeployments } from '../support/instances/deployments.ts';
 // What stands in front of a deployment may forward HTTP/1.1 only.
 const onlyHttp1 = process.env.ACCEPTANCE_HTTP1 === 'true';
 
-describeDeployments('RemoveOTPEmail', (get) => {
+describeDeployments('the user service', (get) => {
   const clients = onlyHttp1 ? rpcClients.filter(({ http2 }) => !http2) : rpcClients;
   describeRpcClients(() => ({ url: get().target.url, instance: get().target }), clients);
 });

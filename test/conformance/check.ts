@@ -54,9 +54,10 @@ function errorFaults({ status, headers, text }: Answer): string[] {
   ];
 }
 
+// Go's protobuf writes a no-break space in some builds and a space in others, so that nobody compares its messages.
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text.replaceAll('\u00a0', ' '));
   } catch {
     return undefined;
   }

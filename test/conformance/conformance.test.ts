@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { root, run } from '../../tools/program.ts';
 import { describeDeployments, type Instance } from '../support/instances/deployments.ts';
 import { expiredToken, newToken } from '../support/instances/tokens.ts';
@@ -46,23 +46,29 @@ describeDeployments('conformance', (get) => {
       if (target === undefined) throw new Error('the table is prepared before its rows run');
       const outcome = await runRow(row, target);
       if (outcome.kind === 'not run') skip(outcome.why);
-      expect(outcome.kind === 'failed' ? outcome.differences : []).toEqual([]);
+      expect('differences' in outcome ? outcome.differences : []).toEqual([]);
     });
   }
+
+  it('lists the organisations that it leaves', async () => {
+    const { url, token } = get().target;
+    const { code, stdout } = await conformance(url, token, '--only', 'an enum is taken by its name');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /^Left 3 organisations that the run created, since the server has no request .*:\n {2}conformance-home\n {2}other-\S+\n {2}an-enum-\S+\n1 rows: 1 passed/m,
+    );
+  });
 });
 
 describe('npm run conformance', () => {
   it('ends with 1 and names the rows that failed, where a server answers otherwise', async () => {
     await using resources = new AsyncDisposableStack();
-    const directory = resources.adopt(await temporaryDirectory(), (made) => made.remove());
     const server = createServer((request, response) => request.resume().on('end', () => response.end('{}')));
     resources.defer(() => void server.close());
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const address = server.address();
     if (address === null || typeof address === 'string') throw new Error('the system gave no port');
-    const tokenFile = join(directory.path, 'token');
-    await writeFile(tokenFile, 'any');
-    const { code, stdout } = await conformance(`http://127.0.0.1:${address.port}`, tokenFile);
+    const { code, stdout } = await conformance(`http://127.0.0.1:${address.port}`, 'any');
     expect(code).toBe(1);
     expect(stdout).toMatch(/^FAILED {3}errors.json +export: no Authorization\n +POST \/admin\/v1\/export: status 200/m);
     expect(stdout).toMatch(/^not run {2}errors.json +export: no membership\n +there is no token of the role nobody$/m);
@@ -74,12 +80,36 @@ describe('npm run conformance', () => {
     expect(code).toBe(1);
     expect(stderr).toContain('--base-url URL --token-file FILE');
   });
+
+  it('names the option that is wrong', async () => {
+    const stderrOf = async (...options: readonly string[]) =>
+      (await conformance('http://127.0.0.1:1', 'any', ...options)).stderr;
+    expect(await stderrOf('--reference', 'keycloak')).toBe(
+      '--reference: unknown reference "keycloak": use ours or zitadel\n',
+    );
+    expect(await stderrOf('--settle', 'soon')).toBe('--settle: must be a number of seconds\n');
+    expect(await stderrOf('--only', '(')).toMatch(/^--only: must be a regular expression: /);
+    expect(await stderrOf('--colour')).toContain("Unknown option '--colour'");
+  });
+
+  it('prints its options and exit codes', async () => {
+    const { code, stdout } = await run(process.execPath, [script, '--help']);
+    expect(code).toBe(0);
+    for (const option of ['--reference', '--junit', '--only', '--skip', '--settle', '--restart']) {
+      expect(stdout).toContain(option);
+    }
+    expect(stdout).toMatch(/Exit codes:\n {2}0 .*\n {2}1 .*\n {2}130 /);
+  });
 });
 
 const script = join(root, 'test', 'conformance', 'run.ts');
 
-function conformance(url: string, tokenFile: string) {
-  return run(process.execPath, [script, '--base-url', url, '--token-file', tokenFile]);
+async function conformance(url: string, token: string, ...options: readonly string[]) {
+  const directory = await temporaryDirectory();
+  onTestFinished(() => directory.remove());
+  const tokenFile = join(directory.path, 'token');
+  await writeFile(tokenFile, token);
+  return run(process.execPath, [script, '--base-url', url, '--token-file', tokenFile, ...options]);
 }
 
 function title({ name, origin, decision }: Row): string {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { type Answer, send } from './answer.ts';
-import type { Role } from './row.ts';
-import { callers, type Subjects } from './subjects.ts';
+import { type SendOptions, send } from './answer.ts';
+import type { Role, RowRequest } from './row.ts';
+import type { Subjects } from './subjects.ts';
 
 const report = z.looseObject({
   errors: z.array(z.looseObject({ type: z.string(), id: z.string().optional() })).default([]),
@@ -13,16 +13,20 @@ const report = z.looseObject({
  * @param token of a service user with the role IAM_OWNER
  * @throws Error when the import is not answered with 200
  */
-export async function prepare(baseUrl: string, token: string, subjects: Subjects): Promise<readonly Role[]> {
-  const asOwner = (method: string, path: string, body: string): Promise<Answer> =>
-    send(baseUrl, { method, path, body }, `Bearer ${token}`);
+export async function prepare(
+  baseUrl: string,
+  token: string,
+  subjects: Subjects,
+  options: SendOptions = {},
+): Promise<readonly Role[]> {
+  const asOwner = (request: RowRequest) => send(baseUrl, request, `Bearer ${token}`, options);
   const body = JSON.stringify({ timeout: '1m', dataOrgs: { orgs: subjects.organisations } });
-  const answer = await asOwner('POST', '/admin/v1/import', body);
+  const answer = await asOwner({ method: 'POST', path: '/admin/v1/import', body });
   if (answer.status !== 200) throw new Error(`the import that prepares the table: ${answer.status} ${answer.text}`);
   // For implementations that drop `otpEmail` of the import and have ZITADEL's request for it; others answer 4xx.
   for (const userId of subjects.withFactors) {
-    await asOwner('POST', `/v2/users/${encodeURIComponent(userId)}/otp_email`, '{}');
+    await asOwner({ method: 'POST', path: `/v2/users/${encodeURIComponent(userId)}/otp_email`, body: '{}' });
   }
   const { errors } = report.parse(JSON.parse(answer.text));
-  return errors.some(({ type, id }) => type === 'human_user' && id === callers.person) ? ['person'] : [];
+  return errors.some(({ type, id }) => type === 'human_user' && id === subjects.callers.person) ? ['person'] : [];
 }

@@ -1,7 +1,7 @@
 import { completed } from './leftOut.ts';
 import type { Recording } from './recordings.ts';
-import type { Role, RowRequest } from './row.ts';
-import { callers, type Subjects } from './subjects.ts';
+import type { Reference, Role, RowRequest } from './row.ts';
+import type { Subjects } from './subjects.ts';
 
 const roles: ReadonlyMap<string, Role> = new Map([
   ['IAM_OWNER PAT', 'owner'],
@@ -18,14 +18,29 @@ const otherTokens: Readonly<Record<string, (token: string) => string>> = {
   'delete otp: Bearer notreal': () => 'notreal',
 };
 
+type Changes = Readonly<Record<string, (subjects: Subjects) => Partial<RowRequest>>>;
+
 /** What the recording does not say, or what only a server with its history could do. */
-const changes: Readonly<Record<string, (subjects: Subjects) => Partial<RowRequest>>> = {
+const changes: Changes = {
   'unknown host': () => ({ headers: { host: 'unknown.example' } }),
   'otp-email: delete, German': () => ({ headers: { 'accept-language': 'de' } }),
-  // Nothing of the interface adds the factor again, so each removal is of another person's.
-  'otp-email: delete by ORG_OWNER': ({ withFactorToo }) => ({ role: 'orgOwner', path: otpEmail(withFactorToo) }),
   'otp-email: delete for imported free-text id': ({ freeTextWithout }) => ({ path: otpEmail(freeTextWithout) }),
-  'otp-email: delete for imported free-text id (2)': ({ freeText }) => ({ path: otpEmail(freeText) }),
+  // ZITADEL creates the organisation, although it answers 500.
+  'import: timeout "-1s"': ({ id }) => ({ body: importOf(id('neg-org'), '-1s') }),
+  'import: timeout "0s"': ({ id }) => ({ body: importOf(id('zero-org'), '0s') }),
+};
+
+const changesFor: Readonly<Record<Reference, Changes>> = {
+  // Nothing of the interface adds the factor again, so each removal is of another person's.
+  ours: {
+    'otp-email: delete by ORG_OWNER': ({ withFactorToo }) => ({ role: 'orgOwner', path: otpEmail(withFactorToo) }),
+    'otp-email: delete for imported free-text id (2)': ({ freeText }) => ({ path: otpEmail(freeText) }),
+  },
+  zitadel: {
+    'otp-email: delete by ORG_OWNER': () => ({ role: 'orgOwner' }),
+    'otp-email: add for imported free-text id': ({ freeTextWithout }) => ({ path: otpEmail(freeTextWithout) }),
+    'otp-email: delete for imported free-text id (2)': ({ freeTextWithout }) => ({ path: otpEmail(freeTextWithout) }),
+  },
 };
 
 // These are about the media type or the query, and the interface wants an output to be named:
@@ -55,12 +70,13 @@ export function recordedIds(subjects: Subjects): ReadonlyMap<string, string> {
     [WITHOUT_FACTOR, subjects.withoutFactor],
     ['400522410375253030', subjects.foreign],
     ['400522413093162022', subjects.unverified],
-    ['400522410173926438', callers.nobody],
+    ['400522410173926438', subjects.callers.nobody],
+    ['400522413244156966', subjects.removable],
   ]);
 }
 
 /** The recorded request, with the ids and tokens of the instance that is looked at. */
-export function recordedRequest({ name, request }: Recording, subjects: Subjects): RowRequest {
+export function recordedRequest({ name, request }: Recording, subjects: Subjects, reference: Reference): RowRequest {
   const here = (text: string) =>
     [...recordedIds(subjects)].reduce((part, [from, to]) => part.replaceAll(from, to), text);
   const complete = (text: string) => completed(name, text, WITHOUT_FACTOR, subjects.withoutFactor);
@@ -72,6 +88,7 @@ export function recordedRequest({ name, request }: Recording, subjects: Subjects
     ...headersOf(request.path.startsWith('/zitadel.') ? { ...asRecorded, ...request.headers } : request.headers),
     ...(body === undefined ? {} : { body: typeof body === 'string' ? outputNamed(name, here(body)) : body }),
     ...changes[name]?.(subjects),
+    ...changesFor[reference][name]?.(subjects),
   };
 }
 
@@ -98,4 +115,8 @@ function headersOf(recorded: Readonly<Record<string, string>> = {}): Partial<Row
 
 function otpEmail(userId: string): string {
   return `/v2/users/${encodeURIComponent(userId)}/otp_email`;
+}
+
+function importOf(orgId: string, timeout: string): string {
+  return JSON.stringify({ timeout, dataOrgs: { orgs: [{ orgId, org: { name: orgId } }] } });
 }

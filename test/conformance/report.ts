@@ -1,3 +1,4 @@
+import type { CleanUp } from './cleanUp.ts';
 import type { Row } from './row.ts';
 import type { Outcome } from './runRow.ts';
 
@@ -7,23 +8,71 @@ export interface Result {
   readonly outcome: Outcome;
 }
 
-const labels = { passed: 'passed', decided: 'differs', failed: 'FAILED', 'not run': 'not run' } as const;
+const labels = {
+  passed: 'passed',
+  decided: 'differs',
+  failed: 'FAILED',
+  lost: 'FAILED',
+  'not run': 'not run',
+} as const;
 const ORIGIN_WIDTH = 24;
+const INDENT = '         ';
 
 /** The line of a row, and under it why it differs or what is wrong. */
-export function line({ row, outcome }: Result): string {
-  const head = `${labels[outcome.kind].padEnd(8)} ${row.origin.padEnd(ORIGIN_WIDTH)} ${row.name}`;
-  return [head, ...notes(outcome).map((note) => `         ${note}`)].join('\n');
+export function line(result: Result): string {
+  return [head(result), ...notes(result).map((note) => `${INDENT}${note}`)].join('\n');
 }
 
-function notes(outcome: Outcome): readonly string[] {
-  if (outcome.kind === 'passed') return [];
-  return outcome.kind === 'failed' ? outcome.differences : [outcome.why];
+function head({ row, outcome }: Result): string {
+  return `${labels[outcome.kind].padEnd(8)} ${row.origin.padEnd(ORIGIN_WIDTH)} ${row.name}`;
+}
+
+/** Why a row differs or was not run, or what is wrong. */
+export function notes({ row: { danger }, outcome }: Result): readonly string[] {
+  switch (outcome.kind) {
+    case 'passed':
+      return [];
+    case 'failed':
+      return outcome.differences;
+    case 'lost':
+      return [...outcome.differences, ...(danger === undefined ? [] : [danger])];
+    default:
+      return [outcome.why];
+  }
+}
+
+/** Whether a row shows a fault of the server. */
+export function isFailure({ outcome: { kind } }: Result): boolean {
+  return kind === 'failed' || kind === 'lost';
 }
 
 /** How many rows there are of each kind. */
-export function summary(results: readonly Result[]): string {
+function summary(results: readonly Result[]): string {
   const count = (kind: Outcome['kind']) => results.filter(({ outcome }) => outcome.kind === kind).length;
-  const [passed, decided, failed, notRun] = [count('passed'), count('decided'), count('failed'), count('not run')];
+  const [passed, decided, notRun] = [count('passed'), count('decided'), count('not run')];
+  const failed = results.filter(isFailure).length;
   return `${results.length} rows: ${passed} passed, ${decided} differ by decision, ${failed} failed, ${notRun} not run`;
+}
+
+/** What a run ends with: why it halted, the rows that failed, what it left on the server, and the summary. */
+export function ending(results: readonly Result[], halted: string | undefined, cleaned: CleanUp): string {
+  const failures = results.filter(isFailure);
+  return [
+    ...(halted === undefined
+      ? []
+      : [`${results.length === 0 ? 'Nothing was run' : 'The other rows were not run'}: ${halted}.`]),
+    ...(failures.length === 0 ? [] : ['Failed:', ...failures.map((failure) => `  ${head(failure)}`)]),
+    ...leftovers(cleaned),
+    summary(results),
+  ].join('\n');
+}
+
+function leftovers({ removed, left, why, membership }: CleanUp): string[] {
+  const done = [
+    ...(removed.length === 0 ? [] : [`Removed ${removed.length} organisations that the run created.`]),
+    ...(membership === undefined ? [] : [`Left ${membership}.`]),
+  ];
+  if (left.length === 0) return done;
+  const heading = `Left ${left.length} organisations that the run created, since ${why}:`;
+  return [...done, heading, ...left.map((orgId) => `  ${orgId}`)];
 }

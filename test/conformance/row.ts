@@ -1,8 +1,16 @@
 /**
  * Who sends a request: the service user with IAM_OWNER that runs the suite, or one of the users that the suite imports.
- * `viewer` has a membership that allows nothing here, `nobody` has none at all.
+ * `viewer` has a membership that allows nothing here, `nobody` has none at all. Only `person` is no service user.
  */
 export type Role = 'owner' | 'orgOwner' | 'viewer' | 'nobody' | 'person' | 'inactive' | 'expired';
+
+/** What a server is measured against: a real ZITADEL, or this service. */
+export type Reference = 'zitadel' | 'ours';
+
+/**
+ * What a row states: `documented` holds for ZITADEL and for this service, `zitadel` and `ours` for one of them alone.
+ */
+type Feature = 'documented' | Reference;
 
 /** A request as it is put on the wire; without `role` and `authorization` it has no Authorization header. */
 export interface RowRequest {
@@ -37,6 +45,8 @@ export interface Expected {
 export interface Step {
   readonly request: RowRequest;
   readonly expected: Expected;
+  /** Whether the response shows earlier writes: ZITADEL's projections may follow them later. */
+  readonly follows?: boolean;
 }
 
 /** One row of the table; most have one step, those about an effect have a second one that looks at it. */
@@ -44,9 +54,12 @@ export interface Row {
   readonly name: string;
   /** Where the statement stands: a section of docs/specification.md or docs/zitadel.md, or the recording. */
   readonly origin: string;
+  readonly feature: Feature;
   readonly steps: readonly Step[];
   /** Why the answer is meant to be another than ZITADEL's. */
   readonly decision?: string;
   /** Why the row cannot be run from outside. */
   readonly setup?: string;
+  /** What the request is known to do to a server; such rows run after all others. */
+  readonly danger?: string;
 }

@@ -1,70 +1,40 @@
-import { readFile } from 'node:fs/promises';
-import { parseArgs } from 'node:util';
-import { z } from 'zod';
-import { prepare } from './prepare.ts';
-import { line, type Result, summary } from './report.ts';
-import { rows } from './rows.ts';
-import { runRow, type Tokens } from './runRow.ts';
-import { callers, newSubjects } from './subjects.ts';
-
-const usage = `npm run conformance -- --base-url URL --token-file FILE [--tokens-file FILE]
-
-  --base-url     where the instance is; it gets organisations to try things on, so take one that is not in use
-  --token-file   a file with a token of a service user with the role IAM_OWNER
-  --tokens-file  a JSON file with tokens of other users, by their role in the table: {"nobody": "...", ...}.
-                 The users are there after a first run:
-${Object.entries(callers)
-  .map(
-    ([role, userId]) =>
-      `                   ${role.padEnd(9)} ${userId}${role === 'expired' ? ', a token that has expired' : ''}`,
-  )
-  .join('\n')}
-`;
-
-const optional = z.string().min(1).optional();
-const otherTokens = z.strictObject({
-  orgOwner: optional,
-  viewer: optional,
-  nobody: optional,
-  person: optional,
-  inactive: optional,
-  expired: optional,
-});
+import { writeFile } from 'node:fs/promises';
+import { constants } from 'node:os';
+import { junit } from './junit.ts';
+import { help, type Options, readOptions } from './options.ts';
+import { ending, isFailure, line } from './report.ts';
+import { reason } from './runRow.ts';
+import { runSession } from './session.ts';
 
 try {
-  process.exitCode = await main();
+  const options = await readOptions(process.argv.slice(2));
+  if (options === undefined) process.stdout.write(help);
+  else process.exitCode = await main(options);
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`${reason(error)}\n`);
   process.exitCode = 1;
 }
 
-async function main(): Promise<number> {
-  const { values } = parseArgs({
-    options: { 'base-url': { type: 'string' }, 'token-file': { type: 'string' }, 'tokens-file': { type: 'string' } },
-  });
-  const { 'base-url': baseUrl, 'token-file': tokenFile, 'tokens-file': tokensFile } = values;
-  if (baseUrl === undefined || tokenFile === undefined) throw new Error(usage);
-  const results = await runTable(baseUrl, await readTokens(tokenFile, tokensFile));
-  process.stdout.write(`\n${summary(results)}\n`);
-  return results.some(({ outcome }) => outcome.kind === 'failed') ? 1 : 0;
-}
-
-async function readTokens(tokenFile: string, tokensFile: string | undefined): Promise<Tokens> {
-  const owner = (await readFile(tokenFile, 'utf8')).trim();
-  if (tokensFile === undefined) return { owner };
-  const given = otherTokens.parse(JSON.parse(await readFile(tokensFile, 'utf8')));
-  const tokens = Object.entries(given).filter(([, token]) => token !== undefined);
-  return { ...Object.fromEntries(tokens), owner };
-}
-
-async function runTable(baseUrl: string, tokens: Tokens): Promise<Result[]> {
-  const subjects = newSubjects();
-  const spent = await prepare(baseUrl, tokens.owner, subjects);
-  const results: Result[] = [];
-  for (const row of rows(subjects)) {
-    const result = { row, outcome: await runRow(row, { baseUrl, tokens, spent }) };
-    process.stdout.write(`${line(result)}\n`);
-    results.push(result);
+async function main(options: Options): Promise<number> {
+  const [stop, abandon] = [new AbortController(), new AbortController()];
+  let code: number | undefined;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      code = 128 + constants.signals[signal];
+      if (stop.signal.aborted) abandon.abort();
+      stop.abort();
+    });
   }
-  return results;
+  // A fault that no promise carries must not cost the report of what ran before.
+  process.on('uncaughtException', (error) => {
+    code = 1;
+    process.stderr.write(`${error.stack}\n`);
+    stop.abort(error);
+  });
+  const interrupts = { stop: stop.signal, abandon: abandon.signal };
+  const print = (text: string) => process.stdout.write(`${text}\n`);
+  const { results, halted, cleaned } = await runSession(options, interrupts, (result) => print(line(result)));
+  print(`\n${ending(results, halted, cleaned)}`);
+  if (options.junitFile !== undefined) await writeFile(options.junitFile, junit(results, options.reference));
+  return code ?? (halted !== undefined || results.some(isFailure) ? 1 : 0);
 }

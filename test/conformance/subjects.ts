@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Role } from './row.ts';
 
 /** The people, service users and organisations that the rows are about. */
 export type Subjects = Ids & {
@@ -10,32 +11,59 @@ export type Subjects = Ids & {
 
 type Ids = ReturnType<typeof newIds>;
 
-// Those whose tokens are needed have the same ids in every run, so that tokens can be made once; all others are new each time.
+/** The users that send requests, by their role in the table. */
+type Callers = Readonly<Record<Exclude<Role, 'owner'>, string>>;
+
+// They have the same ids in every run, so that tokens can be made once; all other ids are new each time.
 /** The users of whom `--tokens-file` can hold tokens, by their role in the table. */
-export const callers = {
+export const callers: Callers = {
   orgOwner: 'conformance-org-owner',
   viewer: 'conformance-viewer',
   nobody: 'conformance-nobody',
   person: 'conformance-person',
   inactive: 'conformance-inactive',
   expired: 'conformance-org-owner',
-} as const;
+};
 
 const HOME = 'conformance-home';
 
-/** Makes the subjects of one run of the table. */
+/** The subjects of one run of the table, sent to this service. */
 export function newSubjects(): Subjects {
-  const ids = newIds();
+  const ids = newIds(randomUUID(), { home: HOME, callers });
   return { ...ids, organisations: organisations(ids), withFactors: withFactors(ids) };
 }
 
-function newIds() {
+/**
+ * The subjects of one run against a ZITADEL. All ids are new: it does not take those of a deleted organisation again.
+ */
+export function newZitadelSubjects(): Subjects {
   const run = randomUUID();
+  const fresh = (userId: string) => `${userId}-${run}`;
+  const { orgOwner, viewer, nobody, person, inactive } = callers;
+  const ids = newIds(run, {
+    home: fresh(HOME),
+    callers: {
+      orgOwner: fresh(orgOwner),
+      viewer: fresh(viewer),
+      nobody: fresh(nobody),
+      person: fresh(person),
+      inactive: fresh(inactive),
+      expired: fresh(orgOwner),
+    },
+  });
+  // The recorded answers are about the person's whole life: the first of them adds the factor.
+  const prepared = withFactors(ids).filter((userId) => userId !== ids.withFactor);
+  return { ...ids, organisations: organisations(ids), withFactors: prepared };
+}
+
+function newIds(run: string, own: { readonly home: string; readonly callers: Callers }) {
   const id = (name: string) => `${name.replaceAll(/\W/g, '-')}-${run}`;
   return {
+    ...own,
     /** Makes an id that no other run has. */
     id,
-    home: HOME,
+    /** Whether an organisation is one of this suite's. */
+    isOwn: (orgId: string) => orgId === own.home || orgId.includes(run),
     other: id('other'),
     /** People of the home organisation: `with…` have the factor. */
     withFactor: id('with-factor'),
@@ -43,6 +71,8 @@ function newIds() {
     kept: id('kept'),
     withoutFactor: id('without-factor'),
     unverified: id('unverified'),
+    /** Deleted on the way, where the server can. */
+    removable: id('removable'),
     /** People of the other organisation. */
     foreign: id('foreign'),
     freeText: `auth0|${id('with')}`,
@@ -51,26 +81,29 @@ function newIds() {
   };
 }
 
-function withFactors({ withFactor, withFactorToo, kept, foreign, freeText, unicode }: Ids) {
-  return [callers.person, withFactor, withFactorToo, kept, foreign, freeText, unicode];
+function withFactors({ callers: { person }, withFactor, withFactorToo, kept, foreign, freeText, unicode }: Ids) {
+  return [person, withFactor, withFactorToo, kept, foreign, freeText, unicode];
 }
 
 function organisations(subjects: Ids) {
-  const { home, other, withoutFactor, unverified, freeTextWithout, foreign, freeText, unicode } = subjects;
+  const { home, other, withoutFactor, unverified, removable, freeTextWithout, foreign, freeText, unicode } = subjects;
+  const { orgOwner, viewer, nobody, person, inactive } = subjects.callers;
   const factor = new Set(withFactors(subjects));
-  const homePeople = [callers.orgOwner, callers.viewer, callers.person, callers.inactive, withoutFactor, unverified];
-  const peopleOf = (ids: readonly string[]) => ids.map((userId) => person(userId, factor.has(userId), unverified));
+  const { withFactor, withFactorToo, kept } = subjects;
+  const homePeople = [person, withoutFactor, unverified, removable, withFactor, withFactorToo, kept];
+  const peopleOf = (ids: readonly string[]) => ids.map((userId) => personOf(userId, factor.has(userId), unverified));
   return [
     {
       orgId: home,
-      org: { name: 'Conformance' },
-      humanUsers: peopleOf([...homePeople, subjects.withFactor, subjects.withFactorToo, subjects.kept]),
+      org: { name: home === HOME ? 'Conformance' : `Conformance ${home}` },
+      humanUsers: peopleOf(homePeople),
       machineUsers: [
-        { userId: callers.nobody, user: { userName: callers.nobody, name: 'Nobody', userId: callers.nobody } },
+        ...[orgOwner, viewer, nobody].map((userId) => serviceUser(userId)),
+        { ...serviceUser(inactive), state: 'USER_STATE_INACTIVE' },
       ],
       orgMembers: [
-        { userId: callers.orgOwner, roles: ['ORG_OWNER'] },
-        { userId: callers.viewer, roles: ['ORG_OWNER_VIEWER'] },
+        { userId: orgOwner, roles: ['ORG_OWNER'] },
+        { userId: viewer, roles: ['ORG_OWNER_VIEWER'] },
       ],
     },
     {
@@ -81,11 +114,16 @@ function organisations(subjects: Ids) {
   ];
 }
 
-function person(userId: string, otpEmail: boolean, unverified: string) {
+// ZITADEL keeps an id only where it stands inside too.
+function serviceUser(userId: string) {
+  return { userId, user: { userName: userId, name: 'Conformance', userId } };
+}
+
+function personOf(userId: string, otpEmail: boolean, unverified: string) {
   return {
     userId,
     ...(otpEmail ? { otpEmail } : {}),
-    state: userId === callers.inactive ? 'USER_STATE_INACTIVE' : 'USER_STATE_ACTIVE',
+    state: 'USER_STATE_ACTIVE',
     user: {
       userName: userId,
       profile: { firstName: 'Con', lastName: 'Formance', displayName: 'Con Formance', preferredLanguage: 'en' },

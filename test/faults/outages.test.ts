@@ -1,21 +1,26 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
-import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { openStore } from '../../shared/store/openStore.ts';
-import type { Store } from '../../shared/store/store.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type Emulator, startEmulator } from '../../tools/firestoreEmulator.ts';
 import { describeWithFirestore } from '../support/emulators/withFirestore.ts';
 import { startTcpProxy, type TcpProxy } from '../support/http/tcpProxy.ts';
-import { type TestInstance, testInstance } from '../support/instances/testInstance.ts';
+import { testInstance } from '../support/instances/testInstance.ts';
 import { areMany, repetitions } from '../support/repetitions.ts';
 import { openTestStore, sqlite } from '../support/stores/stores.ts';
-import { anyMissing, arrival } from './support/arrival.ts';
+import {
+  type DisturbedImport,
+  expectAnswered,
+  expectResumable,
+  importDuring,
+  storeAt,
+  withTimeout,
+} from './support/disturbedImport.ts';
 import { faultTable } from './support/faultTable.ts';
-import { halfOf, migration } from './support/migration.ts';
+import { migration } from './support/migration.ts';
 import { randomOf } from './support/random.ts';
 import { survived } from './support/survived.ts';
-import { expectAllIn, expectComplete, expectSound, type Undisturbed, undisturbed } from './support/undisturbed.ts';
+import { expectSound, type Undisturbed, undisturbed } from './support/undisturbed.ts';
 
 const TIMES = repetitions({ few: 1, many: 6 });
 const SHORT_MILLISECONDS = 500;
@@ -25,43 +30,6 @@ let expected: Undisturbed;
 beforeAll(async () => {
   expected = await undisturbed(file);
 });
-
-/** An import in whose middle something happens to the database; `direct` reaches it all the same. */
-async function importDuring(
-  instance: TestInstance,
-  direct: Store,
-  random: () => number,
-  happens: (answer: Promise<unknown>) => Promise<void>,
-): Promise<{ status: number; text: string }> {
-  // Some of it is there already, so that records are decided in transactions too.
-  await instance.import({ data_orgs: { orgs: halfOf(file).orgs }, with_keys: true });
-  // Of the phase in the middle, so that there is something left to write when it has arrived.
-  const metadata = new Map([...expected.contents].filter(([name]) => name.startsWith('userMetadata/')));
-  const record = anyMissing(metadata, await expectSound(direct, expected), random);
-  const over = new AbortController();
-  const answer = instance.attempt('import', expected.body).finally(() => over.abort());
-  if (record !== undefined) await arrival(direct, record, over.signal);
-  await happens(answer);
-  return answer;
-}
-
-async function expectAnswered(answer: { status: number; text: string }, store: Store): Promise<void> {
-  expect(answer.status, answer.text).toBe(200);
-  expectAllIn(answer.text, expected);
-  await expectComplete(store, expected);
-}
-
-/** A store whose emulator is at `address`; closed when the test has finished. */
-async function storeAt(address: string, projectId: string): Promise<Store> {
-  vi.stubEnv('FIRESTORE_EMULATOR_HOST', address);
-  try {
-    const store = await openStore({ kind: 'firestore', projectId, databaseId: '(default)' });
-    onTestFinished(() => store.close());
-    return store;
-  } finally {
-    vi.unstubAllEnvs();
-  }
-}
 
 describeWithFirestore('Firestore', () => {
   let emulator: Emulator;
@@ -77,22 +45,23 @@ describeWithFirestore('Firestore', () => {
     };
   });
 
-  const throughNetwork = async (projectId: string) => {
+  const throughNetwork = async (projectId: string): Promise<DisturbedImport> => {
     const direct = await storeAt(emulator.address, projectId);
     const store = await storeAt(new URL(network.url).host, projectId);
-    return { direct, instance: await testInstance(direct, 'test', { store }) };
+    return { direct, expected, instance: await testInstance(direct, 'test', { store }) };
   };
 
   it(`${faultTable.stopped.fault}: ${faultTable.stopped.outcome}`, async (context) => {
     const random = randomOf('stops of the database');
     for (let time = 0; time < TIMES; time++) {
       const direct = await storeAt(emulator.address, `stopped-${time}`);
-      const answer = await importDuring(await testInstance(direct), direct, random, async () => {
+      const instance = await testInstance(direct);
+      const answer = await importDuring({ instance, direct, expected }, random, async () => {
         emulator.signal('SIGSTOP');
         await setTimeout(STOPPED_MILLISECONDS);
         emulator.signal('SIGCONT');
       });
-      await expectAnswered(answer, direct);
+      await expectAnswered(answer, direct, expected);
     }
     survived(context, 'stopped', 'Firestore', TIMES);
   });
@@ -101,13 +70,13 @@ describeWithFirestore('Firestore', () => {
   it(`${moment.fault}: ${moment.outcome}`, async (context) => {
     const random = randomOf('moments without a network');
     for (let time = 0; time < TIMES; time++) {
-      const { direct, instance } = await throughNetwork(`moment-${time}`);
-      const answer = await importDuring(instance, direct, random, async () => {
+      const disturbed = await throughNetwork(`moment-${time}`);
+      const answer = await importDuring(disturbed, random, async () => {
         await network.refuse();
         await setTimeout(SHORT_MILLISECONDS);
         await network.accept();
       });
-      await expectAnswered(answer, direct);
+      await expectAnswered(answer, disturbed.direct, expected);
     }
     survived(context, 'unreachable for a moment', 'Firestore', TIMES);
   });
@@ -116,15 +85,14 @@ describeWithFirestore('Firestore', () => {
     const random = randomOf('times without a network');
     const times = Math.ceil(TIMES / 2);
     for (let time = 0; time < times; time++) {
-      const { direct, instance } = await throughNetwork(`unreachable-${time}`);
-      const { status, text } = await importDuring(instance, direct, random, async (answer) => {
+      const disturbed = await throughNetwork(`unreachable-${time}`);
+      const body = withTimeout(expected, '10s');
+      const answer = await importDuring({ ...disturbed, body }, random, async (ended) => {
         await network.refuse();
-        await answer;
+        await ended;
         await network.accept();
       });
-      expect(status, text).toBe(503);
-      await expectSound(direct, expected);
-      await expectAnswered(await instance.attempt('import', expected.body), direct);
+      await expectResumable(answer, disturbed);
     }
     survived(context, 'unreachable', 'Firestore', times);
   });
@@ -137,17 +105,17 @@ describe('SQLite', () => {
     for (let time = 0; time < times; time++) {
       const location = await sqlite.newLocation();
       if (location.kind !== 'sqlite') throw new Error('the embedded store is in a directory');
-      const store = await openTestStore(sqlite, location);
-      const instance = await testInstance(store);
+      const direct = await openTestStore(sqlite, location);
+      const instance = await testInstance(direct);
       using other = new DatabaseSync(join(location.directory, 'identity.sqlite'));
-      const { status, text } = await importDuring(instance, store, random, async (answer) => {
+      const { status, text } = await importDuring({ instance, direct, expected }, random, async (ended) => {
         other.exec('PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE');
-        await answer;
+        await ended;
         other.exec('ROLLBACK');
       });
       expect(status, text).toBe(503);
-      await expectSound(store, expected);
-      await expectAnswered(await instance.attempt('import', expected.body), store);
+      await expectSound(direct, expected);
+      await expectAnswered(await instance.attempt('import', expected.body), direct, expected);
     }
     survived(context, 'locked', 'SQLite', times);
   });

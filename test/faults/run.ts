@@ -11,6 +11,20 @@ import type { Survived } from './support/survived.ts';
 // filter names; with --write, docs/reliability.md is made of what was survived, if that is all.
 
 const REPORT = fileURLToPath(new URL('../../docs/reliability.md', import.meta.url));
+/** Where faults are injected: in their folder, and in tests of what they strike. */
+const everywhere = [
+  'test/faults/',
+  'test/machine/',
+  ...[
+    'databaseFile',
+    'importCheckpoints',
+    'importRenames',
+    'importRepeatedRecords',
+    'lostResponses',
+    'serviceUserDeletion',
+    'sqliteStore',
+  ].map((name) => `test/integration/${name}.test.ts`),
+];
 /** Most of the tests wait for a process, a database or a network. */
 const WORKERS_PER_CORE = 2;
 
@@ -22,7 +36,9 @@ process.env.TEST_REPETITIONS = 'many';
 process.env.FAULTS_SEED = String(seed);
 const begin = performance.now();
 const maxWorkers = WORKERS_PER_CORE * availableParallelism();
-const vitest = await startVitest('test', positionals, { project: ['faults'], watch: false, maxWorkers });
+const files = positionals.length === 0 ? everywhere : positionals;
+const project = ['faults', 'machine', 'integration'];
+const vitest = await startVitest('test', files, { project, watch: false, maxWorkers });
 const tests = vitest.state.getTestModules().flatMap((module) => [...module.children.allTests()]);
 const survived = tests.flatMap((test) => (test.ok() ? (test.meta().survived ?? []) : []));
 const untried = reportRows.filter((row) => timesOf(row, survived) === 0);

@@ -12,7 +12,7 @@ const program = await findBrowser();
 if (program === undefined) process.stdout.write(`skipped: ${noBrowser}\n`);
 
 const refused = z.object({ code: z.int(), message: z.string(), id: z.string().optional() });
-const outcome = z.object({ removed: z.unknown().optional(), refused: refused.optional() });
+const outcome = z.object({ answered: z.unknown().optional(), refused: refused.optional() });
 
 describe.skipIf(program === undefined)('@zitadel/client for web in a browser', () => {
   const resources = new AsyncDisposableStack();
@@ -46,14 +46,14 @@ describe.skipIf(program === undefined)('@zitadel/client for web in a browser', (
 
   const client: RpcClient = {
     name: 'gRPC-Web from a page of another origin',
-    remove: async (removal) => {
+    call: async (call) => {
       const answer: unknown = await opened?.page.evaluate(
-        (given) => Reflect.get(globalThis, 'removeOtpEmail')(given),
-        removal,
+        (given) => Reflect.get(globalThis, 'callUserService')(given),
+        call,
       );
-      const { removed, refused: refusal } = outcome.parse(answer);
+      const { answered, refused: refusal } = outcome.parse(answer);
       if (refusal !== undefined) throw refusal;
-      return removed;
+      return answered;
     },
     refusal: (thrown) => ({ id: undefined, ...refused.parse(thrown) }),
   };
@@ -67,7 +67,8 @@ describe.skipIf(program === undefined)('@zitadel/client for web in a browser', (
   });
 
   it('of an origin that is not configured gets no answer', async () => {
-    const removal = client.remove({ url: closed.url, token: closed.token, userId: '1' });
+    const { url, token } = closed;
+    const removal = client.call({ method: 'removeOTPEmail', url, token, userId: '1' });
     await expect(removal).rejects.toMatchObject({ message: expect.stringContaining('Failed to fetch') });
   });
 });

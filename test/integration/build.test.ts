@@ -116,6 +116,14 @@ describe('a bundle', () => {
     expect(startingWith(inputsOf('import'), ['functions/export/', 'functions/removeOtpEmail/'])).toEqual([]);
   });
 
+  it('of import alone carries the program of the worker threads, as text: a bundle has no URL to load it from', async () => {
+    const program = ['shared/auth/bcryptWorker.ts', 'node_modules/bcryptjs/'];
+    expect(startingWith(inputsOf('import'), program)).toHaveLength(2);
+    expect(startingWith([...inputsOf('export'), ...inputsOf('removeOtpEmail')], program)).toEqual([]);
+    for (const { directory } of built)
+      expect(await readFile(join(directory, 'index.js'), 'utf8')).not.toContain('import_meta');
+  });
+
   it('of import is where they are, so that their names are right here', () => {
     for (const prefix of [...descriptors, ...cloudStorage]) {
       expect(startingWith(inputsOf('import'), [prefix]), prefix).not.toEqual([]);

@@ -9,6 +9,7 @@ import { type Running, run } from '../../tools/program.ts';
 import { type LocalBucket, startLocalBucket } from '../support/emulators/localBucket.ts';
 import { describeWithFirestore, firestoreEmulator } from '../support/emulators/withFirestore.ts';
 import { comparable } from '../support/fixtures/comparable.ts';
+import { organisation as organisationOf, person } from '../support/fixtures/organisations.ts';
 import { peopleOf, sampleOrganisation } from '../support/fixtures/sampleOrganisation.ts';
 import { exportFrom, importInto, parseOk, post, removeOtpEmail } from '../support/http/wire.ts';
 import { buildAll, unpack } from '../support/processes/builtFunctions.ts';
@@ -68,6 +69,16 @@ describeWithFirestore('functions that were built and installed for production, o
     parseOk(await removeOtpEmail(instance('removeOtpEmail'), ada));
     const file = await exportFrom(instance('export'), { org_ids: [organisation.orgId] });
     expect(comparable(file.orgs)).toEqual(comparable([withoutFactor]));
+  });
+
+  it('import a clear password, which a worker thread hashes', async () => {
+    const people = organisationOf('clear', { humanUsers: [person('clear', { password: 'Password1!' })] });
+    for (const counted of ['created', 'unchanged'] as const) {
+      const { summary } = await importInto(instance('import'), { timeout: '1m', data_orgsv1: { orgs: [people] } });
+      expect(summary[counted]).toMatchObject({ humanUsers: 1 });
+    }
+    const file = await exportFrom(instance('export'), { org_ids: ['clear'], with_passwords: true });
+    expect(JSON.stringify(file.orgs)).toMatch(/"hashedPassword":\{"value":"\$2b\$12\$.{53}"\}/);
   });
 
   it('export to a bucket, and import from it', async () => {

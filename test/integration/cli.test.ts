@@ -3,8 +3,9 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type Running, startProgram } from '../../tools/program.ts';
+import { type ProgramOptions, type Running, startProgram } from '../../tools/program.ts';
 import { describeWithFirestore } from '../support/emulators/withFirestore.ts';
+import { organisation, person } from '../support/fixtures/organisations.ts';
 import { peopleOf, sampleOrganisation } from '../support/fixtures/sampleOrganisation.ts';
 import { expectError, exportFrom, importInto, parseOk, post, removeOtpEmail } from '../support/http/wire.ts';
 import type { Instance } from '../support/instances/deployments.ts';
@@ -21,6 +22,20 @@ const initialised = z.strictObject({
   expiresAt: z.iso.datetime(),
 });
 
+const restricted = z.strictObject({ tokenId: z.string(), token: z.string(), expiresAt: z.string() });
+const text = z.string();
+const listed = {
+  organisations: z.strictObject({
+    organisations: z.array(z.strictObject({ orgId: text, name: text, state: text })),
+  }),
+  users: z.strictObject({
+    users: z.array(z.strictObject({ userId: text, orgId: text, userName: text, kind: text, state: text })),
+  }),
+  members: z.strictObject({
+    members: z.array(z.strictObject({ userId: text, orgId: text.optional(), roles: z.array(text) })),
+  }),
+};
+
 async function init(database: readonly string[], ...more: string[]) {
   return initialised.parse(await identityJson(['init', ...more, ...database]));
 }
@@ -29,10 +44,14 @@ function daysFromNow(date: string): number {
   return (Date.parse(date) - Date.now()) / 86_400_000;
 }
 
-async function serve(database: readonly string[], more: readonly string[] = []): Promise<Running> {
+async function serve(
+  database: readonly string[],
+  more: readonly string[] = [],
+  env: ProgramOptions['env'] = {},
+): Promise<Running> {
   const [command, script] = identityProgram;
   const args = [script, 'serve', '--port', '0', ...database, ...more];
-  return startProgram(command, args, /^listening on (http:\/\/127\.0\.0\.1:\d+)\n/);
+  return startProgram(command, args, /^listening on (http:\/\/127\.0\.0\.1:\d+)\n/, { env });
 }
 
 function describeCommand(newDatabase: () => Promise<readonly string[]>): void {
@@ -80,6 +99,12 @@ function describeCommand(newDatabase: () => Promise<readonly string[]>): void {
       await directory.remove();
     });
 
+    it.each(['', 'x'.repeat(201)])('refuses the name %j, which no import would take', async (name) => {
+      const { code, stderr } = await identity(['init', '--name', name, ...database]);
+      expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^identity: invalid name: .*\n$/) });
+      await init(database);
+    });
+
     it('makes nothing where the token cannot be written', async () => {
       const { code, stderr } = await identity(['init', '--token-file', '/nonexistent/owner.pat', ...database]);
       expect(code).toBe(1);
@@ -116,11 +141,117 @@ function describeCommand(newDatabase: () => Promise<readonly string[]>): void {
       expect(await listOf(owner)).not.toContain(made.tokenId);
     });
 
+    it('pat create --only and --org make a token that can do no more than that', async () => {
+      const { orgId } = organisation;
+      const create = ['pat', 'create', '--user', owner, ...database];
+      const newRestricted = async (...args: string[]) =>
+        restricted.parse(await identityJson([...create, ...args])).token;
+      const otpEmail = await newRestricted('--only', 'otp-email', '--org', orgId);
+      const exporting = await newRestricted('--only', 'export', '--org', orgId, '--org', 'other');
+      const body = { response_output: true, org_ids: [orgId] };
+      expectError(await post({ ...instance, token: otpEmail }, 'export', body), 403, 7);
+      expectError(await post({ ...instance, token: otpEmail }, 'import', { data_orgs: { orgs: [] } }), 403, 7);
+      expectError(await removeOtpEmail(instance, people.ada, exporting), 403, 7);
+      expectError(await post({ ...instance, token: exporting }, 'import', { data_orgs: { orgs: [] } }), 403, 7);
+      expectError(await post({ ...instance, token: exporting }, 'export', { response_output: true }), 403, 7);
+      const beyond = { response_output: true, org_ids: [orgId, 'third'] };
+      expectError(await post({ ...instance, token: exporting }, 'export', beyond), 403, 7);
+      const { orgs } = await exportFrom({ ...instance, token: exporting }, { org_ids: [orgId] });
+      expect(orgs).toMatchObject([{ orgId }]);
+      const elsewhere = await newRestricted('--org', 'other');
+      expectError(await removeOtpEmail(instance, people.owner, elsewhere), 403, 7);
+      expectError(await removeOtpEmail(instance, 'nobody', elsewhere), 403, 7);
+      const { stdout } = await identity(['pat', 'list', '--user', owner, ...database]);
+      expect(stdout).toMatch(new RegExp(`\\texport\\t${orgId},other\\n`));
+    });
+
+    it('MAX_TOKEN_DAYS sets the longest lifetime of a token, and shortens the default', async () => {
+      const create = ['pat', 'create', '--user', owner, ...database];
+      const env = { MAX_TOKEN_DAYS: '7' };
+      const { expiresAt } = restricted.parse(await identityJson(create, { env }));
+      expect(daysFromNow(expiresAt)).toBeCloseTo(7, 1);
+      const { code, stderr } = await identity([...create, '--expires', '8d'], { env });
+      expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('at most 7d (MAX_TOKEN_DAYS)') });
+    });
+
+    it("a person's token cannot export or import, even if the person is IAM_OWNER", async () => {
+      await identityJson(['member', 'add', '--user', people.ben, '--role', 'IAM_OWNER', ...database]);
+      const { token } = await newToken(database, people.ben);
+      for (const [operation, body] of [
+        ['export', { response_output: true }],
+        ['import', { data_orgs: { orgs: [] } }],
+      ] as const) {
+        const answer = await post({ ...instance, token }, operation, body);
+        expect(expectError(answer, 403, 7).message).toContain("the token is a person's");
+      }
+      await identityJson(['member', 'remove', '--user', people.ben, '--role', 'IAM_OWNER', ...database]);
+    });
+
     it('pat list never shows a token', async () => {
       await newToken(database, owner);
       const { stdout } = await identity(['pat', 'list', '--user', owner, '--json', ...database]);
       expect(stdout).toContain('tokenId');
       expect(stdout).not.toContain('idpat_');
+    });
+
+    it('pat revoke --all revokes all tokens of a user at once, and only those', async () => {
+      const { userId, token } = await newServiceUser(database, 'compromised');
+      const second = await newToken(database, userId);
+      const revoked = await identityJson(['pat', 'revoke', '--all', '--user', userId, ...database]);
+      expect(revoked).toEqual({ userId, revoked: 2 });
+      for (const lost of [token, second.token])
+        expectError(await post({ ...instance, token: lost }, 'export', { response_output: true }), 401, 16);
+      expect(await listOf(userId)).toEqual([]);
+      await exportFrom(instance);
+    });
+
+    it('user lock suspends the tokens of a user, and user unlock ends that', async () => {
+      const { userId, token } = await newServiceUser(database, 'suspicious');
+      const request = () => post({ ...instance, token }, 'export', { response_output: true });
+      for (const change of ['lock', 'lock'])
+        expect(await identityJson(['user', change, userId, ...database])).toEqual({ userId });
+      expectError(await request(), 401, 16);
+      expect(await statesOf(userId)).toEqual(['USER_STATE_LOCKED']);
+      await identityJson(['user', 'unlock', userId, ...database]);
+      expectError(await request(), 403, 7);
+      expect(await statesOf(userId)).toEqual(['USER_STATE_ACTIVE']);
+    });
+
+    it('the last IAM_OWNER whose tokens are valid stays, unless --force is given', async () => {
+      const { userId, token } = await newServiceUser(database, 'second-owner');
+      const member = ['--user', userId, '--role', 'IAM_OWNER', ...database];
+      await identityJson(['member', 'add', ...member]);
+      await identityJson(['user', 'lock', owner, ...database]);
+      const refused = {
+        code: 1,
+        stderr: `identity: user ${userId} is the last IAM_OWNER with valid tokens: make another one with \`identity member add\`, or add --force\n`,
+      };
+      expect(await identity(['member', 'remove', ...member])).toMatchObject(refused);
+      expect(await identity(['user', 'lock', userId, ...database])).toMatchObject(refused);
+      expect(await identity(['service-user', 'delete', userId, ...database])).toMatchObject(refused);
+      await exportFrom({ ...instance, token });
+      await identityJson(['member', 'remove', ...member, '--force']);
+      expectError(await post({ ...instance, token }, 'export', { response_output: true }), 403, 7);
+      await identityJson(['user', 'unlock', owner, ...database]);
+      await identityJson(['service-user', 'delete', userId, ...database]);
+    });
+
+    it('org, user and member list show what there is, of the instance or of one organisation', async () => {
+      const { orgId } = organisation;
+      const { organisations } = listed.organisations.parse(await identityJson(['org', 'list', ...database]));
+      expect(organisations).toContainEqual({ orgId, name: organisation.org.name, state: 'ORG_STATE_ACTIVE' });
+      const ofOne = listed.users.parse(await identityJson(['user', 'list', '--org', orgId, ...database])).users;
+      expect(ofOne.filter(({ kind }) => kind === 'person')).toHaveLength(organisation.humanUsers.length);
+      expect(new Set(ofOne.map((user) => user.orgId))).toEqual(new Set([orgId]));
+      const { users } = listed.users.parse(await identityJson(['user', 'list', ...database]));
+      expect(users).toEqual(expect.arrayContaining(ofOne));
+      expect(users.map(({ userId }) => userId)).toContain(owner);
+      const { members } = listed.members.parse(await identityJson(['member', 'list', ...database]));
+      expect(members).toContainEqual({ userId: owner, roles: ['IAM_OWNER'] });
+      const { stdout } = await identity(['member', 'list', '--org', 'nowhere', ...database]);
+      expect(stdout).toBe('no members\n');
+      const text = await identity(['org', 'list', ...database]);
+      expect(text.stdout).toContain(`${orgId}\tORG_STATE_ACTIVE\t${organisation.org.name}\n`);
     });
 
     it('otp-email enable gives a person the factor, once', async () => {
@@ -180,10 +311,25 @@ function describeCommand(newDatabase: () => Promise<readonly string[]>): void {
       for (const { summary } of reports) expect(summary.created).toMatchObject({ org: 1, humanUsers: 4 });
     });
 
+    it.each(['', 'x'.repeat(201)])(
+      'service-user create refuses the name %j, which no import would take',
+      async (name) => {
+        const { code, stderr } = await identity(['service-user', 'create', name, ...database]);
+        expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^identity: invalid name: .*\n$/) });
+      },
+    );
+
     it.each([
       [['pat', 'create', '--user', 'nobody'], 'user nobody not found'],
       [['pat', 'list', '--user', 'nobody'], 'user nobody not found'],
       [['pat', 'revoke', 'nothing'], 'token nothing not found'],
+      [['pat', 'revoke', '--all', '--user', 'nobody'], 'user nobody not found'],
+      [['user', 'lock', 'nobody'], 'user nobody not found'],
+      [['user', 'lock', people.inactive], `cannot lock user ${people.inactive}, whose state is USER_STATE_INACTIVE`],
+      [
+        ['user', 'unlock', people.inactive],
+        `cannot unlock user ${people.inactive}, whose state is USER_STATE_INACTIVE`,
+      ],
       [['otp-email', 'enable', 'nobody'], 'user nobody not found'],
       [['service-user', 'create', '--org', 'nowhere', 'x'], 'organisation nowhere not found'],
       [['service-user', 'delete', 'nobody'], 'user nobody not found'],
@@ -199,10 +345,15 @@ function describeCommand(newDatabase: () => Promise<readonly string[]>): void {
       expect(stderr).toMatch(/^identity: invalid role IAM_QUEEN for the instance: choose one of IAM_OWNER, .*\n$/);
     });
 
+    async function statesOf(userId: string): Promise<string[]> {
+      const { users } = listed.users.parse(await identityJson(['user', 'list', ...database]));
+      return users.filter((user) => user.userId === userId).map(({ state }) => state);
+    }
+
     async function listOf(userId: string): Promise<string[]> {
       const list = z.strictObject({
         tokens: z.array(
-          z.strictObject({ tokenId: z.string(), createdAt: z.iso.datetime(), expiresAt: z.iso.datetime() }),
+          z.looseObject({ tokenId: z.string(), createdAt: z.iso.datetime(), expiresAt: z.iso.datetime() }),
         ),
       });
       const { tokens } = list.parse(await identityJson(['pat', 'list', '--user', userId, ...database]));
@@ -234,6 +385,23 @@ describe('identity serve', () => {
     const running = await serve(['--data', path]);
     const { code, stderr } = await running.stop(signal);
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringContaining('Error') });
+    await remove();
+  });
+
+  it.each([
+    [{ BCRYPT_COST: '10' }, /^\$2b\$10\$/],
+    [{ PASSWORD_HASH: 'argon2id' }, /^\$argon2id\$/],
+  ])('hashes clear passwords with %j, and ends while workers are idle', async (env, format) => {
+    const { path, remove } = await temporaryDirectory();
+    const { token } = await init(['--data', path]);
+    const running = await serve(['--data', path], [], env);
+    const instance = { url: running.ready[1] ?? '', token, database: undefined };
+    const people = organisation('O', { humanUsers: [person('A', { password: 'Password1!' })] });
+    await importInto(instance, { timeout: '1m', data_orgs: { orgs: [people] } });
+    const { orgs } = await exportFrom(instance, { org_ids: ['O'], with_passwords: true });
+    const user = { hashedPassword: { value: expect.stringMatching(format) } };
+    expect(orgs).toMatchObject([{ humanUsers: [{ user }] }]);
+    expect(await running.stop('SIGTERM')).toMatchObject({ code: 0 });
     await remove();
   });
 
@@ -278,12 +446,23 @@ describe('a wrong command line', () => {
   it.each([
     [['pat', 'create'], 'missing option --user'],
     [['member', 'add', '--user', '1'], 'missing option --role'],
-    [['init', '--expires', '30'], 'invalid --expires 30: specify a lifetime such as 30d, 12h or 45m, at most 3660d'],
-    [['init', '--expires', '0d'], 'invalid --expires 0d: specify a lifetime such as 30d, 12h or 45m, at most 3660d'],
+    [['pat', 'revoke'], 'specify either TOKEN_ID or --all --user ID'],
+    [['pat', 'revoke', '--all'], 'specify either TOKEN_ID or --all --user ID'],
+    [['pat', 'revoke', '--user', '1'], 'specify either TOKEN_ID or --all --user ID'],
+    [['pat', 'revoke', '--all', '--user', '1', 'abc'], 'specify either TOKEN_ID or --all --user ID'],
     [
-      ['init', '--expires', '4000d'],
-      'invalid --expires 4000d: specify a lifetime such as 30d, 12h or 45m, at most 3660d',
+      ['init', '--expires', '30'],
+      'invalid --expires 30: specify a lifetime such as 30d, 12h or 45m, at most 90d (MAX_TOKEN_DAYS)',
     ],
+    [
+      ['init', '--expires', '0d'],
+      'invalid --expires 0d: specify a lifetime such as 30d, 12h or 45m, at most 90d (MAX_TOKEN_DAYS)',
+    ],
+    [
+      ['init', '--expires', '91d'],
+      'invalid --expires 91d: specify a lifetime such as 30d, 12h or 45m, at most 90d (MAX_TOKEN_DAYS)',
+    ],
+    [['pat', 'create', '--user', '1', '--only', 'all'], 'invalid --only all: choose one of export, import, otp-email'],
     [['serve', '--port', '65536'], 'invalid --port 65536: specify a number from 0 to 65535 (0 picks a free port)'],
     [['serve', '--port', 'http'], 'invalid --port http: specify a number from 0 to 65535 (0 picks a free port)'],
   ])('%j is answered with: %s', async (args, message) => {
@@ -320,6 +499,6 @@ describe('a wrong command line', () => {
   it('--help after a command prints that command alone', async () => {
     const { code, stdout } = await identity(['pat', 'create', '--help']);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^identity pat create --user ID \[--expires 30d\]\n {2}create .*\n$/);
+    expect(stdout).toMatch(/^identity pat create --user ID \[--expires 30d\] .*\n {2}create .*\n$/);
   });
 });

@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { documentFieldTypes, fieldNames } from '../../shared/store/documentFields.ts';
 import { FORMAT } from '../../shared/store/format.ts';
 import { openSqliteStore } from '../../shared/store/sqlite/openSqliteStore.ts';
+import { survived } from '../faults/support/survived.ts';
 import { createUser, createUsers, readUser, scanAll, userKey } from '../support/stores/documents.ts';
 import { sqlite } from '../support/stores/stores.ts';
 
@@ -159,7 +160,7 @@ async function sizeOf(file: string): Promise<number> {
 }
 
 describe('the write-ahead log', () => {
-  it('stays within its limit while an export reads: the snapshot ends, and writes continue', async () => {
+  it('stays within its limit while an export reads: the snapshot ends, and writes continue', async (context) => {
     const file = await newFile();
     const store = open(file, { logMarginBytes });
     await createUsers(store, 1_000, { body: 'x'.repeat(500) });
@@ -176,6 +177,7 @@ describe('the write-ahead log', () => {
     await expect(snapshot.getMany([userKey('user 1')])).rejects.toMatchObject({ code: 'ABORTED' });
     await using next = await store.snapshot();
     expect((await scanAll(next, { collection: 'users', fields: [] })).documents).toHaveLength(1_200);
+    survived(context, 'snapshot ends', 'SQLite', 1);
   });
 
   it('leaves a snapshot alone below the limit', async () => {

@@ -173,6 +173,13 @@ describe.skipIf(program === undefined)('the page of npm start, 390 pixels wide',
     expect(body.details).toMatchObject({ sequence: '2' });
   });
 
+  it('lists the authentication methods that the person of the example keeps', async () => {
+    const { status, body } = await tryOut('listAuthenticationMethodTypes');
+    expect(status).toBe('200');
+    const kept = ['AUTHENTICATION_METHOD_TYPE_TOTP', 'AUTHENTICATION_METHOD_TYPE_PASSWORD'];
+    expect(body).toMatchObject({ details: { totalResult: '2' }, authMethodTypes: kept });
+  });
+
   it('is no wider than the screen with all that open, asks no other origin and writes nothing to the console', async () => {
     const { page, origins, messages, url } = shown();
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);

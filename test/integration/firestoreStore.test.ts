@@ -97,6 +97,12 @@ describeWithFirestore('the Firestore store', () => {
     vi.stubEnv('FIRESTORE_EMULATOR_HOST', `127.0.0.1:${await freePort()}`);
     const store = await openTestStore(firestore, { kind: 'firestore', projectId: 'nobody', databaseId: '(default)' });
     const failure = { code: 'UNAVAILABLE', message: 'the database is unavailable: retry the request' };
+    // The time of retries passes ten times faster.
+    const now = performance.now.bind(performance);
+    const start = now();
+    vi.spyOn(performance, 'now').mockImplementation(() => start + (now() - start) * 10);
+    vi.spyOn(Math, 'random').mockReturnValue(0.05);
+    onTestFinished(() => void vi.restoreAllMocks());
     await Promise.all([
       expect(readUser(store, 'a')).rejects.toMatchObject(failure),
       expect(store.commit([createUser('a')])).rejects.toMatchObject(failure),

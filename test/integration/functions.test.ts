@@ -21,7 +21,12 @@ const requests: Readonly<Record<FunctionName, { readonly method: string; readonl
 
 const described = z.looseObject({ paths: z.record(z.string(), z.unknown()) });
 const describedPaths: Readonly<Record<FunctionName, readonly string[]>> = {
-  removeOtpEmail: ['/v2/users/{userId}/otp_email', '/v2beta/users/{userId}/otp_email'],
+  removeOtpEmail: [
+    '/v2/users/{userId}/authentication_methods',
+    '/v2/users/{userId}/otp_email',
+    '/v2beta/users/{userId}/authentication_methods',
+    '/v2beta/users/{userId}/otp_email',
+  ],
   export: ['/admin/v1/export'],
   import: ['/admin/v1/import'],
 };

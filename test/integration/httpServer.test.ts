@@ -1,7 +1,9 @@
 import { once } from 'node:events';
+import { request } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { authHeaderMissing } from '../../shared/errors/errors.ts';
 import { createApp, type Route } from '../../shared/http/app.ts';
+import { getOutgoing } from '../../shared/http/exchange.ts';
 import { type RunningServer, serve, serverUrl } from '../../shared/http/serve.ts';
 import { createHttpServer } from '../../shared/http/server.ts';
 import { configureLog } from '../../shared/log.ts';
@@ -44,8 +46,24 @@ const routes: Route[] = [
         }),
       ),
   },
+  {
+    method: 'GET',
+    path: '/breaks/unread',
+    handler: (context) => {
+      getOutgoing(context)?.once('close', () => entered.resolve());
+      return new Response(untilFault(new Error('hunter2')));
+    },
+  },
   { method: 'GET', path: '/breaks/late', handler: () => new Response(twoHalves(new Error('hunter2'))) },
 ];
+
+/** A body without end, which fails at the gate whether it is read or not. */
+function untilFault(fault: Error): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start: (controller) => void gate.promise.then(() => controller.error(fault)),
+    pull: (controller) => controller.enqueue(new Uint8Array(1_000_000)),
+  });
+}
 
 function twoHalves(fault?: Error): ReadableStream<Uint8Array> {
   let pulls = 0;
@@ -193,6 +211,17 @@ describe('an answer', () => {
     const response = await fetch(`${serving.url}/breaks/late`);
     gate.resolve();
     await expect(response.text()).rejects.toThrow('terminated');
+  });
+
+  it('whose body fails while the client does not read is cut at once', async () => {
+    const call = request(`${serving.url}/breaks/unread`, { agent: false }).end();
+    const [response] = await once(call, 'response');
+    response.pause();
+    gate.resolve();
+    await entered.promise;
+    response.on('error', () => undefined).resume();
+    await new Promise((resolve) => response.on('close', resolve));
+    expect(response.complete).toBe(false);
   });
 
   it('whose reader leaves stops being made', async () => {

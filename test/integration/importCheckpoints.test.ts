@@ -5,6 +5,7 @@ import { changeRole } from '../../shared/accounts/members.ts';
 import { deleteServiceUser } from '../../shared/accounts/serviceUsers.ts';
 import { deadlineExceeded } from '../../shared/errors/errors.ts';
 import { type Collection, type DocumentKey, documentId, type Store } from '../../shared/store/store.ts';
+import { survived } from '../faults/support/survived.ts';
 import { inPieces } from '../support/fixtures/bytes.ts';
 import { type Organisation, organisation, person } from '../support/fixtures/organisations.ts';
 import { readDatabase } from '../support/stores/database.ts';
@@ -149,7 +150,7 @@ describeStores('checkpoints', (kind) => {
     });
   });
 
-  it('written by the first version are neither read nor kept', async () => {
+  it('written by the first version are neither read nor kept', async (context) => {
     const store = await openTestStore(kind);
     const keys = Array.from(
       { length: 16 },
@@ -167,6 +168,7 @@ describeStores('checkpoints', (kind) => {
     await stop(store, people('O'));
     expect(await checkpoints(store)).toHaveLength(1);
     expect((await run(store, people('O'))).summary).toMatchObject({ resumed: true, created: {} });
+    survived(context, 'older checkpoint', kind.name, 1);
   });
 });
 

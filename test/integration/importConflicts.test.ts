@@ -25,6 +25,23 @@ describeStores('on_conflict "skip"', (kind) => {
     expect((await instance.export()).manifest.digest).toBe(before.manifest.digest);
   });
 
+  it('leaves them alone too where the file has a taken name, another scope of login names or a foreign domain', async () => {
+    const { instance } = await countedInstance(kind);
+    const people = [person('A'), person('B')];
+    const policy = (userLoginMustBeDomain: boolean) => ({ domainPolicy: { orgId: 'O', userLoginMustBeDomain } });
+    const holder = organisation('P', { domains: [{ domainName: 'p.example', isVerified: true }] });
+    await instance.import(reporting(holder, organisation('O', { ...policy(false), humanUsers: people })));
+    const before = await instance.export();
+    const humanUsers = [person('A', { userName: 'B' }), person('B', { userName: 'me@p.example' })];
+    const named = { ...organisation('O', { ...policy(true), humanUsers }), org: { name: 'P' } };
+    const { errors, summary } = await instance.import(skipping(named));
+    expect({ errors, skipped: summary.skipped }).toEqual({
+      errors: undefined,
+      skipped: { org: 1, domainPolicy: 1, humanUsers: 2 },
+    });
+    expect((await instance.export()).manifest.digest).toBe(before.manifest.digest);
+  });
+
   it('creates what is not there', async () => {
     const { instance } = await countedInstance(kind);
     await instance.import(reporting(organisation('O', { humanUsers: [person('A')] })));

@@ -127,6 +127,29 @@ const rows: Row[] = [
     { type: 'machine_user_key', id: 'K', message: 'ID=COMMAND-bnipwm1 Message=Errors.User.NotFound' },
   ],
   [
+    'a grant of another project for a member of a project grant',
+    { projectGrantMembers: [{ projectId: 'P', grantId: 'granted', userId: 'U', roles: ['PROJECT_GRANT_OWNER'] }] },
+    {
+      type: 'project_grant_member',
+      id: 'O_P_granted_U',
+      message: 'ID=PROJECT-D8JxR Message=Errors.Project.Grant.NotFound',
+    },
+  ],
+  [
+    'an unknown grant for a member of a project grant',
+    { projectGrantMembers: [{ projectId: 'P', grantId: 'none', userId: 'U', roles: ['PROJECT_GRANT_OWNER'] }] },
+    {
+      type: 'project_grant_member',
+      id: 'O_P_none_U',
+      message: 'ID=PROJECT-D8JxR Message=Errors.Project.Grant.NotFound',
+    },
+  ],
+  [
+    "a grant of another project for a user's grant",
+    { userGrants: [{ userId: 'U', projectId: 'P', projectGrantId: 'granted', roleKeys: ['reader'] }] },
+    { type: 'user_grant', id: 'O_P_U', message: 'ID=COMMAND-4m9ff Message=Errors.Project.Grant.NotFound' },
+  ],
+  [
     'an application that does not log in with keys for a key',
     { apiApps: [api('A', 'API_AUTH_METHOD_TYPE_BASIC')], appKeys: [key('A')] },
     { type: 'app_key', id: 'K', message: 'ID=COMMAND-Dff54 Message=Errors.Project.App.AuthMethodNoPrivateKeyJWT' },

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { organisation, person } from '../support/fixtures/organisations.ts';
+import { survived } from '../faults/support/survived.ts';
+import { type Organisation, organisation, person } from '../support/fixtures/organisations.ts';
 import { testInstance } from '../support/instances/testInstance.ts';
 import { readDatabase } from '../support/stores/database.ts';
 import { violationsOf } from '../support/stores/invariants.ts';
@@ -21,8 +22,15 @@ const turned = (count: number, by: number) => names(count).map((_, index) => `na
 /** The names of which the first and the last, the second and the last but one have changed places, and so on. */
 const reversed = (count: number) => names(count).reverse();
 
+type Exchange = [
+  which: string,
+  file: (names: readonly string[]) => Organisation[],
+  count: number,
+  wanted: readonly string[],
+];
+
 describeStores('records that take the names of each other by "overwrite"', (kind) => {
-  it.each([
+  it.for<Exchange>([
     ['two people who swap', people, 2, turned(2, 1)],
     ['two projects that swap', projects, 2, turned(2, 1)],
     ['two organisations that swap', organisations, 2, turned(2, 1)],
@@ -38,7 +46,7 @@ describeStores('records that take the names of each other by "overwrite"', (kind
     ['300 organisations, each with the name of the next', organisations, 300, shifted(300, 1)],
     ['600 people in a circle through several batches', people, 600, turned(600, 1)],
     ['1,000 people who swap with those in other batches', people, 1_000, reversed(1_000)],
-  ])('have them after one import: %s', async (_which, file, count, wanted) => {
+  ])('have them after one import: %s', async ([_which, file, count, wanted], context) => {
     const store = await openTestStore(kind);
     const instance = await testInstance(store);
     await instance.import({ data_orgs: { orgs: file(names(count)) } });
@@ -50,6 +58,7 @@ describeStores('records that take the names of each other by "overwrite"', (kind
     const alone = await testInstance(await openTestStore(kind));
     await alone.import({ data_orgs: { orgs: file(wanted) } });
     expect((await instance.export()).manifest.digest).toBe((await alone.export()).manifest.digest);
+    survived(context, 'exchanged names', kind.name, 1);
   });
 
   it('are reported where somebody outside the file keeps the name, and so is everybody who waits for them', async () => {

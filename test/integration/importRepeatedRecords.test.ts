@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { survived } from '../faults/support/survived.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
 import { countedInstance } from '../support/instances/testInstance.ts';
 import { describeStores } from '../support/stores/stores.ts';
@@ -8,9 +9,9 @@ const B = person('U', { userName: 'b' });
 const existing = { type: 'human_user', id: 'U', message: 'ID=COMMAND-ziuna Message=Errors.User.AlreadyExisting' };
 
 describeStores('two records of a file with one key', (kind) => {
-  it.each(['report', 'skip', 'overwrite'])(
+  it.for(['report', 'skip', 'overwrite'])(
     'settle on the first, with the same report each time (on_conflict %s)',
-    async (on_conflict) => {
+    async (on_conflict, context) => {
       const { instance, writesOf } = await countedInstance(kind);
       const body = { data_orgs: { orgs: [organisation('O', { humanUsers: [A, B] })] }, on_conflict };
       expect((await instance.import(body)).errors).toEqual([existing]);
@@ -23,6 +24,7 @@ describeStores('two records of a file with one key', (kind) => {
       const [org] = (await instance.export()).orgs;
       expect(org?.humanUsers).toMatchObject([{ user: { userName: 'a' } }]);
       expect((await instance.export()).manifest.digest).toBe(before);
+      survived(context, 'repeated records', kind.name, 4);
     },
   );
 
@@ -34,7 +36,7 @@ describeStores('two records of a file with one key', (kind) => {
     expect((await instance.export()).orgs[0]?.humanUsers).toMatchObject([{ user: { userName: 'a' } }]);
   });
 
-  it('settle on the first across batches, sections and organisations', async () => {
+  it('settle on the first across batches, sections and organisations', async (context) => {
     const { instance, writesOf } = await countedInstance(kind);
     const people = Array.from({ length: 600 }, (_, index) => person(`P${index}`));
     const robot = { userId: 'U', user: { userName: 'robot', name: 'Robot' } };
@@ -50,6 +52,7 @@ describeStores('two records of a file with one key', (kind) => {
     expect(summary.created).toEqual({ org: 2, humanUsers: 601 });
     const again = await writesOf(() => instance.import(body));
     expect({ errors: again.result.errors, writes: again.writes }).toEqual({ errors: expected, writes: 0 });
+    survived(context, 'repeated records', kind.name, 2);
   });
 
   it('differ by a credential too', async () => {
@@ -58,6 +61,17 @@ describeStores('two records of a file with one key', (kind) => {
     const humanUsers = [hashed('$2a$10$one'), hashed('$2a$10$two')];
     const body = { data_orgs: { orgs: [organisation('O', { humanUsers })] }, on_conflict: 'overwrite' };
     for (const _repetition of [1, 2]) expect((await instance.import(body)).errors).toEqual([existing]);
+  });
+
+  it('differ by a state that one of them lacks too, so that the second locks nobody out and lets nobody in', async () => {
+    const { instance } = await countedInstance(kind);
+    const robot = (state: object) => ({ userId: 'U', user: { userName: 'robot', name: 'Robot' }, ...state });
+    const importing = (...machineUsers: object[]) =>
+      instance.import({ data_orgs: { orgs: [organisation('O', { machineUsers })] }, on_conflict: 'overwrite' });
+    await importing(robot({ state: 'USER_STATE_LOCKED' }));
+    const { errors } = await importing(robot({}), robot({ state: 'USER_STATE_ACTIVE' }));
+    expect(errors).toMatchObject([{ type: 'machine_user', id: 'U' }]);
+    expect((await instance.export()).orgs[0]?.machineUsers).toMatchObject([{ state: 'USER_STATE_LOCKED' }]);
   });
 
   it('are no error after the first import where they are equal', async () => {

@@ -1,9 +1,11 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { routes } from '../../functions/removeOtpEmail/app.ts';
 import { enableOtpEmail } from '../../shared/accounts/users.ts';
+import { deadlineExceeded } from '../../shared/errors/errors.ts';
 import { createApp } from '../../shared/http/app.ts';
 import { serve } from '../../shared/http/serve.ts';
-import { type Store, WriteConflictError } from '../../shared/store/store.ts';
+import { type Store, storeForCall, WriteConflictError } from '../../shared/store/store.ts';
+import { survived } from '../faults/support/survived.ts';
 import { describeWithFirestore, firestoreEmulator } from '../support/emulators/withFirestore.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
 import { type CallFault, type GrpcProxy, startGrpcProxy } from '../support/http/grpcProxy.ts';
@@ -38,7 +40,7 @@ async function increment(store: Store): Promise<void> {
 }
 
 describeWithFirestore('a decision whose responses get lost', () => {
-  it('leaves no lock behind when the response to its first read is lost', async () => {
+  it('leaves no lock behind when the response to its first read is lost', async (context) => {
     const { direct, store, network } = await openBoth();
     await direct.commit([createUser('counter', { sequence: 1 })]);
     network.strike(lostRead);
@@ -49,9 +51,10 @@ describeWithFirestore('a decision whose responses get lost', () => {
     });
     expect(network.isSpent()).toBe(true);
     expect(await readUser(direct, 'counter')).toMatchObject({ sequence: 2, state: 'changed by another' });
+    survived(context, 'response to a read is lost', 'Firestore', 1);
   });
 
-  it('leaves no lock behind when it never ends', async () => {
+  it('leaves no lock behind when it never ends', async (context) => {
     const { direct, store } = await openBoth();
     await direct.commit([createUser('a')]);
     const hasRead = Promise.withResolvers<void>();
@@ -63,6 +66,7 @@ describeWithFirestore('a decision whose responses get lost', () => {
     await hasRead.promise;
     await direct.commit([setState('a', 'free')]);
     expect(await readUser(direct, 'a')).toMatchObject({ state: 'free' });
+    survived(context, 'response to a read is lost', 'Firestore', 1);
   });
 
   const answers: readonly (readonly [answer: string, fault: CallFault])[] = [
@@ -72,13 +76,14 @@ describeWithFirestore('a decision whose responses get lost', () => {
     ['INTERNAL', { ...lostCommit, status: 13 }],
     ['UNAVAILABLE', { ...lostCommit, status: 14 }],
   ];
-  it.each(answers)('commits once when the database commits and answers %s', async (_answer, fault) => {
+  it.for(answers)('commits once when the database commits and answers %s', async ([_answer, fault], context) => {
     const { direct, store, network } = await openBoth();
     await direct.commit([createUser('counter', { sequence: 1 })]);
     network.strike(fault);
     await increment(store);
     expect(network.isSpent()).toBe(true);
     expect(await readUser(direct, 'counter')).toMatchObject({ sequence: 2 });
+    survived(context, 'response to a commit is lost', 'Firestore', 1);
   });
 
   it.each([4, 8, 13, 14])('commits when the database answers status %i without having committed', async (status) => {
@@ -90,13 +95,28 @@ describeWithFirestore('a decision whose responses get lost', () => {
     expect(await readUser(direct, 'counter')).toMatchObject({ sequence: 2 });
   });
 
-  it('recognises its commit when the repeated one is aborted to the end', async () => {
+  it('recognises its commit when the repeated one is aborted again and again', async () => {
     const { direct, store, network } = await openBoth();
     await direct.commit([createUser('counter', { sequence: 1 })]);
+    vi.spyOn(Math, 'random').mockReturnValue(0.02);
+    onTestFinished(() => void vi.restoreAllMocks());
     const aborted = { method: 'Commit', isForwarded: false, status: 10 } as const;
     network.strike(lostCommit, ...Array.from({ length: 9 }, () => aborted));
     await increment(store);
     expect(network.isSpent()).toBe(true);
+    expect(await readUser(direct, 'counter')).toMatchObject({ sequence: 2 });
+  });
+
+  it('recognises its commit at the deadline, when the repeated one is still aborted', async () => {
+    const { direct, store, network } = await openBoth();
+    await direct.commit([createUser('counter', { sequence: 1 })]);
+    const aborted = { method: 'Commit', isForwarded: false, status: 10 } as const;
+    network.strike(lostCommit, ...Array.from({ length: 1_000 }, () => aborted));
+    const controller = new AbortController();
+    const incremented = increment(storeForCall(store, { signal: controller.signal }));
+    await vi.waitUntil(() => network.calls('Commit') > 3, { timeout: 30_000 });
+    controller.abort(deadlineExceeded());
+    await incremented;
     expect(await readUser(direct, 'counter')).toMatchObject({ sequence: 2 });
   });
 
@@ -120,7 +140,7 @@ describeWithFirestore('a decision whose responses get lost', () => {
     expect(await readUser(direct, 'free')).toBeUndefined();
   });
 
-  it('removes a factor with 200 when the response to its commit is lost, and answers the next removal with 404', async () => {
+  it('removes a factor with 200 when the response to its commit is lost, and answers the next removal with 404', async (context) => {
     const { direct, store, network } = await openBoth();
     const instance = await testInstance(direct);
     await instance.import({ data_orgs: { orgs: [organisation('north', { humanUsers: [person('ada')] })] } });
@@ -138,9 +158,11 @@ describeWithFirestore('a decision whose responses get lost', () => {
     expect(network.isSpent()).toBe(true);
     expect((await readUser(direct, 'ada'))?.otpEmail).toBeUndefined();
     expect(await remove()).toBe(404);
+    survived(context, 'response to a read is lost', 'Firestore', 1);
+    survived(context, 'response to a commit is lost', 'Firestore', 1);
   });
 
-  it('imports a batch of new and changed records with the outcome of an undisturbed import', async () => {
+  it('imports a batch of new and changed records with the outcome of an undisturbed import', async (context) => {
     const { direct, store, network } = await openBoth();
     const instance = await testInstance(direct, 'test', { store });
     const people = (names: readonly string[]) => [
@@ -152,5 +174,6 @@ describeWithFirestore('a decision whose responses get lost', () => {
     expect(network.isSpent()).toBe(true);
     expect(errors).toBeUndefined();
     expect(summary).toMatchObject({ created: { humanUsers: 2 }, unchanged: { humanUsers: 1 } });
+    survived(context, 'response to a commit is lost', 'Firestore', 4);
   });
 });

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ORGANISATION, sampleUser } from '../../bench/sampleUsers.ts';
+import { listAuthenticationMethodTypes } from '../../functions/removeOtpEmail/authenticationMethods/operation.ts';
 import { removeOtpEmail } from '../../functions/removeOtpEmail/operation.ts';
 import { initialise } from '../../shared/accounts/initialise.ts';
 import { authenticate } from '../../shared/auth/authorise.ts';
@@ -66,15 +67,18 @@ describe('the costs that the operations manual names', () => {
     expect(added('grants again')).toEqual(described('import of the same file again', 'a user grant'));
   });
 
-  it('are those of a removal by someone else, the token included', async () => {
+  it('are those of a removal and of a list by someone else, the token included', async () => {
     const counted = countedStore(await openTestStore(sqlite));
     const now = new Date();
     const { token } = await initialise(counted.store, 'test', 86_400_000, now);
     await counted.store.commit([createUser('ada', { orgId: '1', otpEmail: true, sequence: 1 })]);
     counted.take();
-    const caller = await authenticate(counted.store, `Bearer ${token}`, now);
+    const caller = await authenticate(counted.store, `Bearer ${token}`, 'otp-email', now);
     await removeOtpEmail(counted.store, caller, 'ada', now);
     expect(counted.take()).toEqual(described('removal of an OTP e-mail factor', 'a person'));
+    const again = await authenticate(counted.store, `Bearer ${token}`, 'otp-email', now);
+    await listAuthenticationMethodTypes(counted.store, again, { userId: 'ada' }, now);
+    expect(counted.take()).toEqual(described('list of authentication methods', 'a person'));
   });
 });
 

@@ -5,7 +5,7 @@ import { exportOrganisations } from '../../functions/export/operation.ts';
 import { prepareInstance } from '../../local/instance.ts';
 import { fillWithSample, samplePerson } from '../../local/sampleData.ts';
 import { initialise } from '../../shared/accounts/initialise.ts';
-import { requirePermission } from '../../shared/auth/authorise.ts';
+import { requireOwner } from '../../shared/auth/authorise.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { collect } from '../support/fixtures/bytes.ts';
 import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
@@ -29,7 +29,7 @@ async function place(kind: StoreKind) {
   const prepare = async (now: Date, fillWith = fill) => {
     await prepareInstance(store, { name: 'local', fill: fillWith }, tokenFile, now);
     const token = await readFile(tokenFile, 'utf8');
-    await requirePermission(store, `Bearer ${token}`, 'iam.write', now);
+    await requireOwner(store, `Bearer ${token}`, 'export', now);
     return token;
   };
   return { store, tokenFile, filled, prepare };

@@ -8,6 +8,7 @@ import { authenticate } from '../../shared/auth/authorise.ts';
 import { createApp } from '../../shared/http/app.ts';
 import { serve } from '../../shared/http/serve.ts';
 import type { Store } from '../../shared/store/store.ts';
+import { survived } from '../faults/support/survived.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
 import { type TestInstance, testInstance } from '../support/instances/testInstance.ts';
 import { readDatabase } from '../support/stores/database.ts';
@@ -16,6 +17,7 @@ import { interruptedStore, type Moment } from '../support/stores/interruptedStor
 import { violationsOf } from '../support/stores/invariants.ts';
 import { describeStores, openTestStore, type StoreKind } from '../support/stores/stores.ts';
 
+const ROUNDS = 10;
 const ROBOT = 'the-robot';
 const NOT_FOUND = { code: 'NOT_FOUND' };
 const robot = {
@@ -59,8 +61,9 @@ function newRequest() {
 
 function run(command: Run, store: Store, positionals: readonly string[], options: Record<string, string> = {}) {
   const location = { kind: 'sqlite', directory: 'unused' } as const;
-  const environment = { location, defaultName: 'test', flags: new Set<string>(), environment: {}, now: new Date() };
-  return command({ store, options, positionals, signal: new AbortController().signal, ...environment });
+  const own = { flags: new Set<string>(), lists: {}, environment: { DATA_DIR: location.directory } };
+  const call = { location, defaultName: 'test', now: new Date(), signal: new AbortController().signal };
+  return command({ store, options, positionals, ...own, ...call });
 }
 
 const createToken = (store: Store) => run(patCreate, store, [], { user: ROBOT });
@@ -169,9 +172,9 @@ describeStores('a service user that is deleted', (kind) => {
     expect(count).toBeGreaterThan(5);
   });
 
-  it('leaves nothing when its deletion and gifts happen at once', { timeout: 120_000 }, async () => {
+  it('leaves nothing when its deletion and gifts happen at once', { timeout: 120_000 }, async (context) => {
     const { store, restore } = await filledInstance(kind);
-    for (let round = 0; round < 10; round++) {
+    for (let round = 0; round < ROUNDS; round++) {
       await restore();
       const giving = gifts.map(([, give]) => give(store).catch(ignored));
       await Promise.all([
@@ -181,6 +184,7 @@ describeStores('a service user that is deleted', (kind) => {
       ]);
       expect(await remainsOf(store)).toEqual([]);
     }
+    survived(context, 'user is deleted', kind.name, ROUNDS);
   });
 
   it('is blocked after the first step, and deleted by a repetition after an end at any', {
@@ -198,7 +202,7 @@ describeStores('a service user that is deleted', (kind) => {
       if (outcome === 'deleted') break;
       expect(outcome).toBe('Error: the process ends');
       ends++;
-      await expect(authenticate(store, authorization, new Date())).rejects.toThrow('Errors.Token.Invalid');
+      await expect(authenticate(store, authorization, 'export', new Date())).rejects.toThrow('Errors.Token.Invalid');
       await deleteServiceUser(store, ROBOT).catch(exceptMissing);
       expect(await remainsOf(store)).toEqual([]);
       await restore();

@@ -8,6 +8,7 @@ import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { openSqliteStore } from '../../shared/store/sqlite/openSqliteStore.ts';
+import { survived } from '../faults/support/survived.ts';
 import { createUser, createUsers, readUser, scanAll, userKey } from '../support/stores/documents.ts';
 import { openTestStore, sqlite } from '../support/stores/stores.ts';
 
@@ -53,7 +54,7 @@ describe('the SQLite store', () => {
     expect(await readUser(store, 'own')).toMatchObject({ sequence: 20 });
   });
 
-  it('loses no decision of several processes about one document', async () => {
+  it('loses no decision of several processes about one document', async (context) => {
     const directory = await newDirectory();
     const store = await openTestStore(sqlite, { kind: 'sqlite', directory });
     await store.commit([createUser('counter', { sequence: 0 })]);
@@ -61,6 +62,7 @@ describe('the SQLite store', () => {
     const exits = await Promise.all(processes.map((running) => once(running, 'exit')));
     expect(exits.map(([code]) => code)).toEqual([0, 0, 0]);
     expect(await readUser(store, 'counter')).toMatchObject({ sequence: 300 });
+    survived(context, 'several processes', 'SQLite', 300);
   });
 
   it('has whole commits only, and each acknowledged one, after its process was killed', async () => {

@@ -95,9 +95,11 @@ describe('npm start', () => {
     expect(summary).toMatchObject({ created: {}, unchanged: { org: 3, humanUsers: 10 }, failed: {}, proved: true });
   });
 
-  it('prints a command that removes the OTP e-mail factor of a person of target', async () => {
+  it('prints commands that remove the OTP e-mail factor of a person of target, and show so', async () => {
+    expect(json(await paste('List the authentication methods')).details).toMatchObject({ totalResult: '3' });
     expect(json(await paste('Remove the OTP e-mail factor')).details).toMatchObject({ sequence: '2' });
     expect(json(await paste('Remove the OTP e-mail factor'))).toMatchObject({ code: 5 });
+    expect(json(await paste('List the authentication methods')).details).toMatchObject({ totalResult: '2' });
   });
 
   it('ends with exit code 0 at SIGINT, and frees its ports', async () => {

@@ -48,7 +48,7 @@ export function contentsOf({ records, instanceRoles, tokens }: Model): Record<st
 }
 
 /** A record's content as a text; only users count their changes. */
-function contentOf({ sequence, ...record }: ModelRecord): string {
+export function contentOf({ sequence, ...record }: ModelRecord): string {
   const isUser = kindOf(record.section).ids === 'user';
   return JSON.stringify(isUser ? { ...record, sequence } : record, (_, value: unknown) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)

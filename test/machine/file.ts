@@ -2,8 +2,6 @@ import { generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 import { z } from 'zod';
 import type { Organisation } from '../support/fixtures/organisations.ts';
-import { placeOf } from './kinds.ts';
-import { known } from './known.ts';
 
 /** A record of a file: its section, and its JSON. */
 interface FileRecord {
@@ -40,7 +38,7 @@ export const userName = one('n1', 'N1', 'a1', 'n1@d1.example', 'n2@d2.example', 
 const roleKeys = one([], [], ['r1'], ['r1', 'r2']);
 const state = one(
   ...['USER_STATE_ACTIVE', 'USER_STATE_ACTIVE', 'USER_STATE_LOCKED', 'USER_STATE_INACTIVE', 'USER_STATE_INITIAL'],
-  ...(known.missingState ? [] : [undefined]),
+  undefined,
 );
 const truth = maybe(true);
 const record = (section: string, fields: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<FileRecord> =>
@@ -114,7 +112,7 @@ const anyEntry: fc.Arbitrary<FileEntry> = fc.oneof(
     fc.record({
       orgId: constant(orgId),
       name: one('A', 'B', 'C', undefined, ...Array.from({ length: 8 }, () => orgId)),
-      orgState: one('ORG_STATE_ACTIVE', 'ORG_STATE_INACTIVE', ...(known.missingState ? [] : [undefined])),
+      orgState: maybe('ORG_STATE_ACTIVE', 'ORG_STATE_INACTIVE'),
       records: fc.array(anyRecord(orgId), { maxLength: 12 }),
     }),
   ),
@@ -123,22 +121,16 @@ const anyEntry: fc.Arbitrary<FileEntry> = fc.oneof(
 /** The organisations of an export file, of few names so that much of it meets what is stored. */
 export const anyFile: fc.Arbitrary<readonly Organisation[]> = fc
   .array(anyEntry, { minLength: 1, maxLength: 3 })
-  .map((entries) => withoutDuplicates(entries).map(toOrganisation));
+  .map((entries) => withoutPolicies(entries).map(toOrganisation));
 
-function withoutDuplicates(entries: readonly FileEntry[]): readonly FileEntry[] {
-  const places = new Set<string>();
-  const isNew = (place: string) => {
-    const { size } = places;
-    return places.add(place).size > size;
-  };
-  return entries
-    .filter(({ orgId }) => !known.organisationInTwoEntries || isNew(`entry ${orgId}`))
-    .map((entry) => ({ ...entry, records: entry.records.filter((part) => isAllowed(entry, part)) }));
-
-  function isAllowed({ orgId }: FileEntry, { section, json }: FileRecord): boolean {
-    const isFresh = isNew(placeOf({ section, orgId, json: { ...json } }));
-    return isFresh || (!known.duplicateKeys && section !== 'domainPolicy');
-  }
+/** Leaves one domain policy in each organisation: others would contradict it. */
+function withoutPolicies(entries: readonly FileEntry[]): readonly FileEntry[] {
+  const organisations = new Set<string>();
+  const isFirst = (orgId: string) => organisations.size < organisations.add(orgId).size;
+  return entries.map((entry) => ({
+    ...entry,
+    records: entry.records.filter(({ section }) => section !== 'domainPolicy' || isFirst(entry.orgId)),
+  }));
 }
 
 const sparse = z.looseObject({ orgId: z.string() });

@@ -2,12 +2,13 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { Organisation } from '../support/fixtures/organisations.ts';
 import { importReport } from '../support/instances/testInstance.ts';
-import { readDatabase } from '../support/stores/database.ts';
-import { contentsOf, modelOf } from './contents.ts';
+import { adopt } from './adoption.ts';
 import { anyFile, asV1 } from './file.ts';
-import { avoids, known } from './known.ts';
-import type { Model, Options, Outcome } from './model.ts';
+import type { ModelRecord } from './kinds.ts';
+import type { Model } from './model.ts';
 import { isContradictory } from './modelFile.ts';
+import { importFile, type Options, type Outcome } from './modelImport.ts';
+import { hasOpenOutcome } from './openOutcomes.ts';
 import { brief, type Interrupted, type State, type Step, step } from './step.ts';
 import type { End, System } from './system.ts';
 
@@ -65,7 +66,7 @@ export const importSteps: readonly fc.Arbitrary<Step>[] = [
 
 function importStep(name: string, sent: Sent): Step {
   const run = (state: State, system: System) => send(state, system, sent);
-  return step(name, run, (state) => isSafe(state, sent));
+  return step(name, run, ({ model }) => !hasOpenOutcome(model, sent.orgs, sent.options));
 }
 
 /** An import in a line: what is usual in it is left out. */
@@ -87,14 +88,9 @@ function resumeStep({ nth, until }: { nth: number; until: Sent['until'] }): Step
     (state, system) => send(state, system, { ...required(chosen(state)), ...(until === undefined ? {} : { until }) }),
     (state) => {
       const one = chosen(state);
-      return one !== undefined && isSafe(state, one);
+      return one !== undefined && !hasOpenOutcome(state.model, one.orgs, one.options);
     },
   );
-}
-
-function isSafe(state: State, sent: Sent): boolean {
-  const mayMissDeletion = known.deletionBetweenTwoCalls && matching(state, sent)?.hasDeletion === true;
-  return !mayMissDeletion && avoids(state.model, sent.orgs, sent.options);
 }
 
 function reimportStep({ options, dryRun }: { options: Options; dryRun: boolean }): Step {
@@ -125,12 +121,11 @@ async function send(state: State, system: System, sent: Sent): Promise<Interrupt
   }
   expect(status, text).toBe(until.end === 'client leaves after' ? 499 : 503);
   const { model, interrupted } = state;
-  const after = model.clone();
-  after.import(orgs, options);
-  await adopt(model, after, system, false);
+  const { after, ...imported } = importIntoCopy(model, { orgs, options });
+  await adopt(model, { after, ...imported }, system.store, false);
   for (const orgId of after.scopes.keys()) if (!model.scopes.has(orgId)) model.scopes.set(orgId, 'unsure');
   for (const { orgId } of model.users()) model.scopes.set(orgId, 'settled');
-  const own = matching(state, sent) ?? { orgs, options, disturbed: false, hasDeletion: false };
+  const own = matching(state, sent) ?? { orgs, options, disturbed: false };
   if (!interrupted.includes(own)) interrupted.push(own);
   return own;
 }
@@ -150,12 +145,18 @@ function matching({ interrupted }: State, { orgs, options }: Sent): Interrupted 
   return interrupted.find((one) => JSON.stringify([one.orgs, one.options]) === key);
 }
 
+function importIntoCopy(model: Model, { orgs, options }: Sent) {
+  const after = model.clone();
+  const between: [place: string, record: ModelRecord][] = [];
+  const outcomes = importFile(after, orgs, options, (place, record) => between.push([place, record]));
+  return { outcomes, after, between };
+}
+
 /** Imports into the model, and compares what it says with the report. */
 async function checkReport(state: State, system: System, sent: Sent, text: string) {
   const { model, interrupted } = state;
   const { errors = [], success, summary } = importReport.parse(JSON.parse(text));
-  const after = model.clone();
-  const outcomes = after.import(sent.orgs, sent.options);
+  const { outcomes, after, between } = importIntoCopy(model, sent);
   const own = matching(state, sent);
   expect(summary.resumed === true && own === undefined, 'resumes what was not interrupted').toBe(false);
   expect(summary.dryRun === true).toBe(sent.dryRun === true);
@@ -171,7 +172,7 @@ async function checkReport(state: State, system: System, sent: Sent, text: strin
     expect(success.orgs?.map(({ orgId }) => orgId) ?? []).toEqual([...new Set(existing)]);
   }
   if (sent.dryRun === true) return summary;
-  if (mayKeep) await adopt(model, after, system, true);
+  if (mayKeep) await adopt(model, { after, between }, system.store, true);
   else replace(model, after);
   for (const [orgId, scope] of after.scopes) model.scopes.set(orgId, scope);
   if (own !== undefined) interrupted.splice(interrupted.indexOf(own), 1);
@@ -195,26 +196,6 @@ function sums(counts: Counts): Record<string, number> {
     for (const [section, count] of Object.entries(part ?? {})) all[section] = (all[section] ?? 0) + Number(count);
   }
   return all;
-}
-
-/**
- * Takes over what the database holds after an import of which a part may be done: every record is as it was or as the
- * whole import leaves it. A whole import may keep records that an earlier call wrote, but leaves none out.
- */
-async function adopt(model: Model, after: Model, { store }: System, isWhole: boolean): Promise<void> {
-  const actual = contentsOf(modelOf(await readDatabase(store)));
-  const [was, becomes] = [contentsOf(model), contentsOf(after)];
-  const places = Object.keys({ ...actual, ...was, ...becomes });
-  const mayStay = (place: string) => !isWhole || was[place] !== undefined;
-  const isKnown = (place: string) =>
-    actual[place] === becomes[place] || (actual[place] === was[place] && mayStay(place));
-  const neither = places.filter((place) => !isKnown(place));
-  expect(neither.map((place) => ({ place, is: actual[place], was: was[place], becomes: becomes[place] }))).toEqual([]);
-  for (const place of places.filter((one) => actual[one] !== was[one])) {
-    const record = after.records.get(place);
-    if (record === undefined) model.records.delete(place);
-    else model.records.set(place, record);
-  }
 }
 
 function replace(model: Model, after: Model): void {

@@ -28,6 +28,10 @@ interface Kind {
   /** The name that only one record may have. */
   readonly name?: (record: ModelRecord, model: Model) => string | undefined;
   readonly rejects?: (record: ModelRecord, model: Model) => Rejection;
+  /** Whether each organisation of a file may have the same record (zitadel 5.9). */
+  readonly perOrganisation?: true;
+  /** Paths whose values an overwrite must not change. */
+  readonly fixed?: readonly string[];
   /** The path of the user who the record belongs to. */
   readonly user?: string;
 }
@@ -75,6 +79,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
     key: ['grantId'],
     type: 'project_grant',
     id: ['$', 'projectGrant.projectId', 'projectGrant.grantedOrgId'],
+    fixed: ['projectGrant.projectId', 'projectGrant.grantedOrgId'],
     name: (record) =>
       `grant ${textAt(record, 'projectGrant.projectId')} ${textAt(record, 'projectGrant.grantedOrgId')}`,
     rejects: (record, model) => {
@@ -104,6 +109,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
     ids: 'projectMember',
     key: ['projectId', 'userId'],
     type: 'project_member',
+    perOrganisation: true,
     id: ['$', 'projectId', 'userId'],
     user: 'userId',
     rejects: (record, model) => {

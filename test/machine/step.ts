@@ -1,7 +1,8 @@
 import type { AsyncCommand } from 'fast-check';
 import type { Organisation } from '../support/fixtures/organisations.ts';
 import { contentsOf, expectSame } from './contents.ts';
-import type { Model, Options } from './model.ts';
+import type { Model } from './model.ts';
+import type { Options } from './modelImport.ts';
 import type { System } from './system.ts';
 
 /** An import that did not come to its end. */
@@ -10,8 +11,6 @@ export interface Interrupted {
   readonly options: Options;
   /** Whether something else has changed the database since. */
   disturbed: boolean;
-  /** Whether a service user has been deleted since. */
-  hasDeletion: boolean;
 }
 
 /** What the machine knows: the model, and the imports that wait to be sent again. */
@@ -38,10 +37,14 @@ export function step(
     async run(state, system) {
       system.onStep();
       const before = contentsOf(state.model);
-      const own = await run(state, system);
-      const hasChanged = JSON.stringify(before) !== JSON.stringify(contentsOf(state.model));
-      for (const one of state.interrupted) one.disturbed ||= hasChanged && one !== own;
-      await expectSame(system.store, state.model, state.interrupted.length);
+      try {
+        const own = await run(state, system);
+        const hasChanged = JSON.stringify(before) !== JSON.stringify(contentsOf(state.model));
+        for (const one of state.interrupted) one.disturbed ||= hasChanged && one !== own;
+        await expectSame(system.store, state.model, state.interrupted.length);
+      } catch (cause) {
+        throw new Error(`${name}\nfailed where the database was\n${Object.values(before).join('\n')}`, { cause });
+      }
     },
     toString: () => name,
   };

@@ -5,7 +5,6 @@ import { comparable } from '../support/fixtures/comparable.ts';
 import { anyOrg, anyUser, organisationRoles, orgIds, userIds, userName } from './file.ts';
 import { importSteps } from './importSteps.ts';
 import { textAt, textsAt } from './kinds.ts';
-import { known } from './known.ts';
 import { nameOf } from './model.ts';
 import { exportedOrganisations } from './modelFile.ts';
 import { brief, type State, type Step, step } from './step.ts';
@@ -61,14 +60,9 @@ const removal = fc.record({ caller: fc.constantFrom('owner', ...userIds), user: 
       const said = { sequence: String(stored.sequence + 1), resourceOwner: stored.orgId };
       expect(details.parse(JSON.parse(text)).details).toEqual(said);
     },
-    (state) => caller === 'owner' || (tokenOf(state) !== undefined && !isInInactiveOrganisation(state, caller)),
+    (state) => caller === 'owner' || tokenOf(state) !== undefined,
   );
 });
-
-function isInInactiveOrganisation({ model }: State, user: string): boolean {
-  const organisation = model.find('organisation', model.owner('user', user) ?? '');
-  return known.organisationStateIsIgnored && organisation?.json.orgState === 'ORG_STATE_INACTIVE';
-}
 
 const createToken = anyone.map((user) =>
   step(`pat create ${user}`, async (state, system) => {
@@ -111,10 +105,7 @@ const addMember = fc.record({ user: anyone, where: anyRole }).map(({ user, where
       await run(system, can, 'member add', [], { user: id, role, org });
       if (can) setRoles(state, id, org, [...rolesOf(state, id, org), role]);
     },
-    (state) => {
-      const avoids = known.memberOfMissingOrganisation && org !== undefined && !state.model.has('organisation', org);
-      return !avoids && !rolesOf(state, idOf(state, user), org).includes(role);
-    },
+    (state) => !rolesOf(state, idOf(state, user), org).includes(role),
   ),
 );
 
@@ -149,22 +140,12 @@ const createServiceUser = fc.record({ name: userName, org: anyOrg }).map(({ name
 );
 
 const deleteServiceUser = anyone.map((user) =>
-  step(
-    `service-user delete ${user}`,
-    async (state, system) => {
-      const id = idOf(state, user);
-      const can = state.model.find('user', id)?.section === 'machineUsers';
-      await run(system, can, 'service-user delete', [id]);
-      if (!can) return;
-      state.model.deleteServiceUser(id);
-      for (const one of state.interrupted) one.hasDeletion = true;
-    },
-    (state) => {
-      const id = idOf(state, user);
-      const isForeign = (orgId: string) => orgId !== state.model.owner('user', id);
-      return !known.rightsSurviveDeletion || !state.model.referring(id).some(([, { orgId }]) => isForeign(orgId));
-    },
-  ),
+  step(`service-user delete ${user}`, async (state, system) => {
+    const id = idOf(state, user);
+    const can = state.model.find('user', id)?.section === 'machineUsers';
+    await run(system, can, 'service-user delete', [id]);
+    if (can) state.model.deleteServiceUser(id);
+  }),
 );
 
 const anySelection = fc.record({

@@ -70,10 +70,15 @@ async function runCommand(
   const run = await commands.find((command) => command.name === name)?.load();
   if (run === undefined) throw new Error(`there is no command ${name}`);
   const { signal } = new AbortController();
-  const surroundings = { defaultName: 'machine', environment: {}, flags: new Set<string>() };
+  const surroundings = {
+    defaultName: 'machine',
+    environment: { DATA_DIR: 'unused' },
+    flags: new Set<string>(),
+    lists: {},
+  };
   try {
     const output = await run({ ...database, ...surroundings, options, positionals, now: new Date(), signal });
-    return { json: output?.json };
+    return { json: output !== undefined && 'json' in output ? output.json : undefined };
   } catch (error) {
     return { error };
   }

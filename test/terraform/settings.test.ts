@@ -8,8 +8,10 @@ import { functionEnvironment, indexedCollections, readTerraform } from './terraf
 const setByThePlatform = ['K_SERVICE'];
 /** What is for self-hosted instances, or has a better name in the cloud. */
 const notInTheCloud = ['DATA_DIR', 'GOOGLE_CLOUD_PROJECT'];
+/** What is for the command, which runs elsewhere. */
+const forTheCommand = ['MAX_TOKEN_DAYS'];
 /** What has the right default in the cloud. */
-const leftToDefaults = ['MAX_REQUEST_BYTES', 'MAX_RESPONSE_BYTES'];
+const leftToDefaults = ['BCRYPT_COST', 'MAX_REQUEST_BYTES', 'MAX_RESPONSE_BYTES', 'PASSWORD_HASH'];
 
 const applied: Readonly<Record<string, string>> = {
   '${var.project_id}': 'acme-identity',
@@ -20,7 +22,7 @@ const applied: Readonly<Record<string, string>> = {
 
 describe('the environment that Terraform gives the functions', () => {
   it('has the variables of the configuration, all but those that are not for it to set', async () => {
-    const left = [...setByThePlatform, ...notInTheCloud, ...leftToDefaults];
+    const left = [...setByThePlatform, ...notInTheCloud, ...forTheCommand, ...leftToDefaults];
     const names = configVariables.map(({ name }) => name).filter((name) => !left.includes(name));
     expect(Object.keys(await functionEnvironment()).toSorted()).toEqual(names.toSorted());
   });
@@ -36,8 +38,10 @@ describe('the environment that Terraform gives the functions', () => {
       maxRequestBytes: 32_000_000,
       maxResponseBytes: 32_000_000,
       maxTimeoutMs: 3_540_000,
+      maxTokenLifetimeMs: 90 * 86_400_000,
       shutdownMs: 9_000,
       describesInstance: true,
+      passwordHashing: { algorithm: 'bcrypt', cost: 12 },
     });
   });
 

@@ -9,9 +9,11 @@ describe('readConfig', () => {
       maxRequestBytes: 1_000_000_000,
       maxResponseBytes: undefined,
       maxTimeoutMs: 3_600_000,
+      maxTokenLifetimeMs: 90 * 86_400_000,
       shutdownMs: 10_000,
       describesInstance: false,
       logLevel: 'info',
+      passwordHashing: { algorithm: 'bcrypt', cost: 12 },
     });
   });
 
@@ -28,10 +30,12 @@ describe('readConfig', () => {
       MAX_REQUEST_BYTES: '1000',
       MAX_RESPONSE_BYTES: '2000',
       MAX_TIMEOUT: '5m30s',
+      MAX_TOKEN_DAYS: '7',
       SHUTDOWN_SECONDS: '0',
       LOG_LEVEL: 'silent',
       CORS_ORIGINS: 'https://a.example, http://localhost:3000',
       OPENAPI_SCOPE: 'instance',
+      BCRYPT_COST: '14',
     });
     expect(config).toEqual({
       storeLocation: { kind: 'firestore', projectId: 'acme', databaseId: 'eu' },
@@ -39,9 +43,11 @@ describe('readConfig', () => {
       maxRequestBytes: 1000,
       maxResponseBytes: 2000,
       maxTimeoutMs: 330_000,
+      maxTokenLifetimeMs: 7 * 86_400_000,
       shutdownMs: 0,
       describesInstance: true,
       logLevel: 'silent',
+      passwordHashing: { algorithm: 'bcrypt', cost: 14 },
     });
   });
 
@@ -72,9 +78,12 @@ describe('readConfig', () => {
       MAX_REQUEST_BYTES: '32MB',
       MAX_RESPONSE_BYTES: '0',
       MAX_TIMEOUT: '25h',
+      MAX_TOKEN_DAYS: '0',
       SHUTDOWN_SECONDS: '-1',
       LOG_LEVEL: 'loud',
       CORS_ORIGINS: '*',
+      PASSWORD_HASH: 'md5',
+      BCRYPT_COST: '9',
     };
     expect(() => readConfig(env)).toThrow(ConfigError);
     for (const name of [...Object.keys(env), 'DATA_DIR']) expect(() => readConfig(env)).toThrow(`${name} `);
@@ -95,13 +104,28 @@ describe('readConfig', () => {
     expect(() => readConfig({ DATA_DIR: '/data', LOG_LEVEL: 'hunter2' })).not.toThrow('hunter2');
   });
 
-  it.each(['FIRESTORE_DATABASE', 'LOG_LEVEL', 'MAX_TIMEOUT', 'SHUTDOWN_SECONDS'])(
-    'has the default for %s that the table of variables says',
-    (name) => {
-      const variable = configVariables.find((one) => one.name === name);
-      const implied = readConfig({ FIRESTORE_PROJECT: 'acme' });
-      expect(readConfig({ FIRESTORE_PROJECT: 'acme', [name]: variable?.default })).toEqual(implied);
-      expect(variable?.default).toBeTruthy();
-    },
-  );
+  it.each(['9', '17', '1e1', '012', ' 12', 'twelve'])('takes no %j for the cost of bcrypt', (cost) => {
+    const message = 'BCRYPT_COST must be a number from 10 to 16';
+    expect(() => readConfig({ DATA_DIR: '/data', BCRYPT_COST: cost })).toThrow(message);
+  });
+
+  it('takes argon2id, which has no cost', () => {
+    const { passwordHashing } = readConfig({ DATA_DIR: '/data', PASSWORD_HASH: 'argon2id', BCRYPT_COST: '14' });
+    expect(passwordHashing).toEqual({ algorithm: 'argon2id' });
+  });
+
+  it.each([
+    'BCRYPT_COST',
+    'FIRESTORE_DATABASE',
+    'LOG_LEVEL',
+    'MAX_TIMEOUT',
+    'MAX_TOKEN_DAYS',
+    'PASSWORD_HASH',
+    'SHUTDOWN_SECONDS',
+  ])('has the default for %s that the table of variables says', (name) => {
+    const variable = configVariables.find((one) => one.name === name);
+    const implied = readConfig({ FIRESTORE_PROJECT: 'acme' });
+    expect(readConfig({ FIRESTORE_PROJECT: 'acme', [name]: variable?.default })).toEqual(implied);
+    expect(variable?.default).toBeTruthy();
+  });
 });

@@ -1,9 +1,10 @@
 import { ID_MISSING, NAME_MISSING } from '../../functions/import/write/organisations.ts';
 import { withPhoneNumber } from '../../functions/import/write/phase.ts';
 import type { JsonObject } from '../../shared/json/jsonObject.ts';
-import { complexityIssue, defaultComplexity } from '../../shared/organisation/passwords.ts';
+import { complexityIssue, defaultComplexity, passwordIssue } from '../../shared/organisation/passwords.ts';
 import { toRecord } from '../../shared/organisation/record.ts';
 import type { RecordIssue, Section } from '../../shared/organisation/section.ts';
+import { defaultPasswordHashing } from '../../shared/passwordHashing.ts';
 
 /** An error, and the condition under which it is reported. */
 export type Condition = RecordIssue & { readonly when: string };
@@ -31,6 +32,7 @@ const examples: Readonly<Record<string, readonly Example[]>> = {
     ['An entry of `secondFactors` is unknown or unspecified.', { secondFactors: ['SECOND_FACTOR_TYPE_UNSPECIFIED'] }],
     ['An entry of `multiFactors` is unknown or unspecified.', { multiFactors: ['MULTI_FACTOR_TYPE_UNSPECIFIED'] }],
   ],
+  passwordComplexityPolicy: [['`minLength` is absent, 0 or above 72.', {}]],
   humanUsers: [['`user.email.email` is not an address of ASCII characters.', { user: { email: { email: '@' } } }]],
   triggerActions: [
     ['`flowType` or `triggerType` is unknown.', { flowType: '9', triggerType: '1' }],
@@ -55,15 +57,16 @@ const referenceExamples: Readonly<Record<string, readonly ReferenceExample[]>> =
     ['The project grant is of another project, or to another organisation.', { projectId: '3' }, usedGrant],
     ['The project grant does not include a role in `roleKeys`.', { projectId: '2', roleKeys: ['admin'] }, usedGrant],
   ],
+  projectGrantMembers: [['The project grant is of another project.', { projectId: '3' }, usedGrant]],
   appKeys: [['The application does not authenticate with keys (`PRIVATE_KEY_JWT`).', {}, { app: {} }]],
 };
 
 const weakPasswords: readonly (readonly [when: string, password: string])[] = [
-  ['`user.password` is shorter than the policy requires.', 'a'],
-  ['`user.password` has no lower-case letter.', 'PASSWORD'],
-  ['`user.password` has no upper-case letter.', 'password'],
-  ['`user.password` has no digit.', 'Password'],
-  ['`user.password` has no symbol.', 'Passw0rd'],
+  ['`user.password` is shorter than the policy requires, in bytes.', 'a'],
+  ['`user.password` has no letter from a to z.', 'PASSWORD'],
+  ['`user.password` has no letter from A to Z.', 'password'],
+  ['`user.password` has no digit from 0 to 9.', 'Password'],
+  ['`user.password` has only letters and digits of ASCII.', 'Passw0rd'],
 ];
 
 /** Collects the errors of a section's checks, and of the import's checks outside the table of sections. */
@@ -90,6 +93,10 @@ function importErrors(section: Section): Condition[] {
   return [
     condition('`user.phone.phone` is not a phone number.', withPhoneNumber(invalidPhone).issue),
     ...weakPasswords.map(([when, password]) => condition(when, complexityIssue(defaultComplexity, password))),
+    condition(
+      '`user.password` has more than 72 bytes, and is to be hashed with bcrypt.',
+      passwordIssue(defaultComplexity, defaultPasswordHashing, 'Aa1!'.repeat(19)),
+    ),
   ];
 }
 

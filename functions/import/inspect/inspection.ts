@@ -3,6 +3,7 @@ import { JsonError, type JsonPath } from '../../../shared/json/jsonScanner.ts';
 import type { Manifest, ManifestTally } from '../../../shared/organisation/exportFile.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { isList } from '../../../shared/organisation/section.ts';
+import { organisationSection } from '../../../shared/organisation/sections.ts';
 import { type ExportFileSource, type FilePass, readFile } from './filePass.ts';
 import type { OrganisationDraft, OrganisationHeader } from './organisationDraft.ts';
 import { RepeatedRecords } from './repeatedRecords.ts';
@@ -12,13 +13,19 @@ export type { ExportFileSource } from './filePass.ts';
 
 /** The result of validating an export file. The caller disposes of `repeated`. */
 export interface Inspection {
+  /** The organisations that the request selects. */
   readonly organisations: readonly OrganisationHeader[];
-  /** The position in `organisations` of each entry of the file: several entries may hold one organisation. */
-  readonly entries: readonly number[];
+  /**
+   * The position in `organisations` of each entry of the file, undefined for an organisation that is left out. Several
+   * entries may hold one organisation.
+   */
+  readonly entries: readonly (number | undefined)[];
   /** The records that repeat an earlier record's key with other content. */
   readonly repeated: RepeatedRecords;
-  /** Numbers of records by section, without the organisations' own. */
+  /** Numbers of the selected organisations' records by section, without their own. */
   readonly counts: Readonly<Record<string, number>>;
+  /** Numbers of organisations and records that the request leaves out, by section. */
+  readonly leftOut: Readonly<Record<string, number>>;
   /** Numbers of values that the service does not know, by field. */
   readonly unknown: Readonly<Record<string, number>>;
   /** Whether the file had a manifest, which proved it complete and unchanged. */
@@ -29,22 +36,30 @@ export interface Inspection {
 
 /**
  * Validates a whole export file before anything is written, and compares it with its manifest if it has one.
+ * @param isSelected whether an organisation is imported, by its id
  * @throws IdentityError INVALID_ARGUMENT naming the first 100 issues, each with its path
  */
-export async function inspect(source: ExportFileSource, signal: AbortSignal): Promise<Inspection> {
+export async function inspect(
+  source: ExportFileSource,
+  signal: AbortSignal,
+  isSelected: (orgId: string) => boolean = () => true,
+): Promise<Inspection> {
   const repeated = new RepeatedRecords();
   try {
-    const { drafts, tally, manifest, unknown, digest } = await readRecords(source, signal, repeated);
+    const { pass, leftOut } = await readRecords(source, signal, repeated, isSelected);
+    const { drafts, tally, manifest, unknown, digest } = pass;
     const violations = new Violations(source.field);
-    const { organisations, entries } = mergeEntries(drafts, violations);
+    const merged = mergeEntries(drafts, violations);
     violations.throwIfAny();
-    const { counts } = tally;
-    if (manifest !== undefined) checkManifest(manifest, organisations, tally);
+    const counts = subtract(tally.counts, leftOut);
+    if (manifest !== undefined) checkManifest(manifest, merged.organisations, tally);
+    const { organisations, entries } = select(merged, isSelected);
     return {
       organisations,
       entries,
       repeated,
       counts,
+      leftOut: { ...leftOut, [organisationSection.name]: merged.organisations.length - organisations.length },
       unknown: unknown.counts,
       proved: manifest !== undefined,
       digest,
@@ -55,23 +70,50 @@ export async function inspect(source: ExportFileSource, signal: AbortSignal): Pr
   }
 }
 
+/** Removes the organisations that are left out. */
+function select(
+  { organisations, entries }: MergedEntries,
+  isSelected: (orgId: string) => boolean,
+): Pick<Inspection, 'organisations' | 'entries'> {
+  const positions = [...organisations.keys()].filter((position) => isSelected(organisations[position]?.orgId ?? ''));
+  const selected = new Map(positions.map((position, index) => [position, index]));
+  return {
+    organisations: organisations.filter((_, position) => selected.has(position)),
+    entries: entries.map((position) => selected.get(position)),
+  };
+}
+
+type Counts = Record<string, number>;
+
+function subtract(counts: Readonly<Counts>, others: Readonly<Counts>): Counts {
+  return Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, count - (others[name] ?? 0)]));
+}
+
 /** Reads a file's records, once more if an organisation's id follows its records, and once more if keys repeat. */
 async function readRecords(
   source: ExportFileSource,
   signal: AbortSignal,
   repeated: RepeatedRecords,
-): Promise<FilePass> {
-  const note = (record: OrganisationRecord) => repeated.note(record);
+  isSelected: (orgId: string) => boolean,
+): Promise<{ readonly pass: FilePass; readonly leftOut: Counts }> {
+  let leftOut: Counts = {};
+  const note = (record: OrganisationRecord) => {
+    if (isSelected(record.orgId)) repeated.note(record);
+    else leftOut[record.section.name] = (leftOut[record.section.name] ?? 0) + 1;
+  };
   let pass = await readFile(source, signal, note);
   if (pass.drafts.some(({ hasEarlyRecords, orgId }) => hasEarlyRecords && orgId !== undefined)) {
     repeated.reset();
+    leftOut = {};
     pass = await readFile(source, signal, note, pass.drafts);
   }
   if (repeated.needsComparison) {
-    const compare = (record: OrganisationRecord, path: JsonPath) => checkRepetition(record, path, repeated);
+    const compare = (record: OrganisationRecord, path: JsonPath) => {
+      if (isSelected(record.orgId)) checkRepetition(record, path, repeated);
+    };
     await readFile(source, signal, compare, pass.drafts);
   }
-  return pass;
+  return { pass, leftOut };
 }
 
 /** The organisations of a file, and the position in `organisations` of each entry. */

@@ -2,7 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import { isJsonObject, type JsonObject } from '../../../shared/json/jsonObject.ts';
 import { formatPath, type JsonPath } from '../../../shared/json/jsonScanner.ts';
-import { type PasswordComplexity, parseComplexity } from '../../../shared/organisation/passwords.ts';
+import {
+  checkComplexityPolicy,
+  type PasswordComplexity,
+  parseComplexity,
+} from '../../../shared/organisation/passwords.ts';
 import {
   checkState,
   type OrganisationRecord,
@@ -99,7 +103,9 @@ export class OrganisationDraft {
     if (section.v1Lists !== undefined) this.completed.add(section);
     this.hasLoginNames ||= claimsLoginNames(section);
     if (section.governs === 'loginNames') this.loginNamesByDomain = json.userLoginMustBeDomain === true;
-    if (section.governs === 'passwords') this.passwordComplexity = parseComplexity(json);
+    // A policy that fails its check is not imported, so it does not apply either.
+    if (section.governs === 'passwords' && checkComplexityPolicy(json) === undefined)
+      this.passwordComplexity = parseComplexity(json);
   }
 
   /**

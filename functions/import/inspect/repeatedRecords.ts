@@ -64,9 +64,21 @@ function keyDigest(record: OrganisationRecord): Buffer {
   return hash('sha256', isPerOrganisation ? `${key}/${record.orgId}` : key, 'buffer');
 }
 
-function contentDigest({ section, orgId, digest, credentials, clearPassword, otpEmail }: OrganisationRecord): string {
+/** Returns the digest of a record's content. A state and its absence differ: overwriting keeps the stored one only then. */
+function contentDigest(record: OrganisationRecord): string {
+  const { section, orgId, digest, credentials, clearPassword, otpEmail, hasState } = record;
   const { passwordHash, totpSeed, clientSecret } = credentials;
-  const content = [section.name, orgId, digest, passwordHash, totpSeed, clientSecret, clearPassword, otpEmail];
+  const content = [
+    section.name,
+    orgId,
+    digest,
+    passwordHash,
+    totpSeed,
+    clientSecret,
+    clearPassword,
+    otpEmail,
+    hasState,
+  ];
   return hash('sha256', JSON.stringify(content), 'base64url');
 }
 

@@ -60,9 +60,29 @@ export async function loadCheckpoint(
   key: DocumentKey,
   now: string,
 ): Promise<Checkpoint | undefined> {
+  return storedCheckpoint.safeParse(await readMark(store, key, now)).data;
+}
+
+/**
+ * Returns the key of the mark that an import sets before its first write, beside its checkpoint.
+ * @param identity the import's identity
+ */
+export function importMarkKey(identity: string): DocumentKey {
+  return { collection: 'instance', id: documentId('checkpoint', hash('sha256', identity, 'base64url'), 'mark') };
+}
+
+/**
+ * Reads the body of a mark or checkpoint, if it was saved within a day.
+ * @param now ISO 8601, UTC
+ */
+export async function readMark(store: DocumentStore, key: DocumentKey, now: string): Promise<string | undefined> {
   const [document] = await store.getMany([key], ['body', 'expiresAt']);
-  if (document === undefined || isExpired(document.expiresAt, now)) return undefined;
-  return storedCheckpoint.safeParse(document.body).data;
+  return document === undefined || isExpired(document.expiresAt, now) ? undefined : document.body;
+}
+
+/** Deletes a mark or checkpoint. */
+export function removeMark(store: DocumentStore, key: DocumentKey): Promise<void> {
+  return store.commit([{ type: 'delete', key }]);
 }
 
 /**
@@ -76,8 +96,13 @@ export async function saveCheckpoint(
   checkpoint: Checkpoint,
   now: string,
 ): Promise<void> {
+  await saveMark(store, key, JSON.stringify(checkpoint), now);
+}
+
+/** Saves the body of a mark or checkpoint, for a day. */
+export async function saveMark(store: DocumentStore, key: DocumentKey, body: string, now: string): Promise<void> {
   const expiresAt = new Date(Date.parse(now) + MAX_AGE_MS).toISOString();
-  const fields = { body: JSON.stringify(checkpoint), expiresAt };
+  const fields = { body, expiresAt };
   if (await isApplied(store.commit([{ type: 'update', key, fields }]))) return;
   await isApplied(store.commit([{ type: 'create', key, fields }]));
 }

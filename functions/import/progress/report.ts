@@ -56,7 +56,7 @@ export class ImportReport {
    */
   add(organisation: number, record: OrganisationRecord, outcome: Outcome): boolean {
     this.count(outcome.kind, record.section.name);
-    const warnings = outcome.kind === 'failed' ? [] : collectWarnings(record, outcome.warnings);
+    const warnings = outcome.kind === 'failed' ? [] : collectWarnings(record, outcome);
     if (outcome.kind === 'failed') this.addError(toImportError(record, outcome.issue));
     for (const warning of warnings) this.addWarning(warning);
     if (isWritten(outcome)) this.listId(organisation, record);
@@ -110,7 +110,7 @@ export class ImportReport {
     };
   }
 
-  private addWarning(warning: ImportWarning): void {
+  addWarning(warning: ImportWarning): void {
     this.whole?.addWarning(warning);
     if (this.warnings.length < MAX_LISTED_ISSUES) this.warnings.push(warning);
     else this.warningsOmitted++;
@@ -121,7 +121,7 @@ export class ImportReport {
     const org = this.success.get(organisation);
     if (success === undefined || org === undefined) return;
     this.listed++;
-    if (this.listed > MAX_LISTED_IDS && this.whole === undefined) return;
+    if (this.listed > MAX_LISTED_IDS && this.whole?.withIds !== true) return;
     const entry = successEntry(record, success.entry);
     this.whole?.addId(organisation, success.field, entry);
     if (this.listed > MAX_LISTED_IDS) return;
@@ -149,15 +149,17 @@ function toImportError(record: OrganisationRecord, issue: RecordIssue): ImportEr
 
 /** Formats an issue like ZITADEL's error messages. */
 export function formatIssue({ id, key }: RecordIssue): string {
-  return `ID=${id} Message=${key}`;
+  return id === '' ? key : `ID=${id} Message=${key}`;
 }
 
-function collectWarnings(record: OrganisationRecord, missing: readonly string[] = []): ImportWarning[] {
+function collectWarnings(record: OrganisationRecord, outcome: Outcome): ImportWarning[] {
   const { section, unknown } = record;
   const names = unknown.values.filter(({ value }) => typeof value === 'string');
   const messages = names.map(
     ({ path, value }) => `unknown value ${JSON.stringify(value)} of ${path}: imported without it`,
   );
+  if (outcome.kind === 'overwritten' && outcome.warning !== undefined) messages.push(outcome.warning);
+  const missing = outcome.kind === 'failed' ? [] : (outcome.warnings ?? []);
   return [...messages, ...(section.warnings?.(record) ?? []), ...missing].map((message) => ({
     type: section.error.type,
     id: errorId(record),

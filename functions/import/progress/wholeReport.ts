@@ -1,6 +1,4 @@
 import { DatabaseSync } from 'node:sqlite';
-import { IdentityError } from '../../../shared/errors/identityError.ts';
-import type { ObjectLocation, ObjectStorage } from '../../../shared/objectStorage/objectStorage.ts';
 import type { ImportError, ImportResponse, ImportWarning } from '../contract.ts';
 
 const CHUNK_CHARACTERS = 64 * 1024;
@@ -8,17 +6,31 @@ const CHUNK_CHARACTERS = 64 * 1024;
 /** The kinds of entries, each a list of the response; ids stand in lists of their organisation. */
 type Kind = 'error' | 'warning' | 'id';
 
+/** The entries that a whole report keeps. */
+export interface WholeReportOptions {
+  /** Whether it lists all ids; by default only as many as the response. */
+  readonly withIds?: boolean;
+  /** The maximum size of all entries, above which further ones are counted only; unlimited by default. */
+  readonly maxBytes?: number;
+}
+
 /**
  * The entries of an import response without a limit. They are kept in an unnamed temporary file of SQLite, so that memory
  * does not grow with their number. The owner disposes of it.
  */
 export class WholeReport implements Disposable {
+  readonly withIds: boolean;
   private readonly database = new DatabaseSync('');
   private readonly insert;
   private readonly organisations: { readonly index: number; readonly orgId: string }[] = [];
+  private readonly maxBytes: number;
+  private readonly omitted: Record<Kind, number> = { error: 0, warning: 0, id: 0 };
   private added = 0;
+  private bytes = 0;
 
-  constructor() {
+  constructor({ withIds = false, maxBytes = Number.POSITIVE_INFINITY }: WholeReportOptions = {}) {
+    this.withIds = withIds;
+    this.maxBytes = maxBytes;
     this.database.exec(`PRAGMA journal_mode = OFF;
       CREATE TABLE entries (kind TEXT, organisation INTEGER, list TEXT, position INTEGER, json TEXT,
         PRIMARY KEY (kind, organisation, list, position)) STRICT, WITHOUT ROWID;
@@ -27,7 +39,7 @@ export class WholeReport implements Disposable {
   }
 
   addOrganisation(index: number, orgId: string): void {
-    this.organisations.push({ index, orgId });
+    if (this.withIds) this.organisations.push({ index, orgId });
   }
 
   addError(error: ImportError): void {
@@ -38,12 +50,13 @@ export class WholeReport implements Disposable {
     this.add('warning', 0, '', warning);
   }
 
-  /** Adds an id of a written record to a list of its organisation. */
+  /** Adds an id of a written record to a list of its organisation, if ids are kept. */
   addId(organisation: number, list: string, entry: unknown): void {
+    if (!this.withIds) return;
     this.add('id', organisation, list, entry);
   }
 
-  /** Yields the whole response: `response` with all errors, warnings and ids. */
+  /** Yields the whole response: `response` with all errors and warnings, and all ids if they are kept. */
   *chunks(response: ImportResponse): Generator<Uint8Array> {
     let pending = '';
     for (const text of this.texts(response)) {
@@ -60,28 +73,38 @@ export class WholeReport implements Disposable {
   }
 
   private add(kind: Kind, organisation: number, list: string, entry: unknown): void {
-    this.insert.run(kind, organisation, list, this.added++, JSON.stringify(entry));
+    const json = JSON.stringify(entry);
+    this.bytes += Buffer.byteLength(json);
+    if (this.bytes > this.maxBytes) this.omitted[kind]++;
+    else this.insert.run(kind, organisation, list, this.added++, json);
   }
 
-  private *texts({ summary }: ImportResponse): Generator<string> {
-    const {
-      warnings: _listed,
-      errorsOmitted: _errors,
-      warningsOmitted: _warnings,
-      idsOmitted: _ids,
-      ...rest
-    } = summary;
+  private *texts({ success, summary }: ImportResponse): Generator<string> {
+    const { warnings: _listed, errorsOmitted: _errors, warningsOmitted: _warnings, idsOmitted, ...rest } = summary;
+    const facts = {
+      ...rest,
+      ...(this.withIds || idsOmitted === undefined ? {} : { idsOmitted }),
+      ...(this.omitted.error > 0 ? { errorsOmitted: this.omitted.error } : {}),
+      ...(this.omitted.warning > 0 ? { warningsOmitted: this.omitted.warning } : {}),
+    };
     yield '{"errors":[';
     yield* this.list('error', 0);
-    yield '],"success":{"orgs":[';
+    yield '],"success":';
+    if (this.withIds) yield* this.success();
+    else yield JSON.stringify(success);
+    yield `,"summary":${JSON.stringify(facts).slice(0, -1)},"warnings":[`;
+    yield* this.list('warning', 0);
+    yield ']}}\n';
+  }
+
+  private *success(): Generator<string> {
+    yield '{"orgs":[';
     for (const [position, { index, orgId }] of this.organisations.entries()) {
       yield `${position === 0 ? '' : ','}{"orgId":${JSON.stringify(orgId)}`;
       yield* this.idLists(index);
       yield '}';
     }
-    yield `]},"summary":${JSON.stringify(rest).slice(0, -1)},"warnings":[`;
-    yield* this.list('warning', 0);
-    yield ']}}\n';
+    yield ']}';
   }
 
   private *list(kind: Kind, organisation: number): Generator<string> {
@@ -108,37 +131,4 @@ export class WholeReport implements Disposable {
     );
     for (const { list, json } of select.iterate(kind, organisation)) yield [String(list), String(json)];
   }
-}
-
-/**
- * Runs an import and writes its whole response to an object, without the limits of the lists. The upload starts before the
- * import, so that a location that cannot be written is an error before anything is imported. An object that cannot be
- * completed afterwards does not lose the response: `summary` says why.
- * @throws IdentityError naming the object, or the error of the import
- */
-export async function importWithReport(
-  objectStorage: ObjectStorage,
-  location: ObjectLocation,
-  run: (whole: WholeReport) => Promise<ImportResponse>,
-  signal: AbortSignal,
-): Promise<ImportResponse> {
-  using whole = new WholeReport();
-  const started: { import?: Promise<ImportResponse> } = {};
-  async function* content(): AsyncGenerator<Uint8Array> {
-    started.import = run(whole);
-    yield* whole.chunks(await started.import);
-  }
-  try {
-    const report = await objectStorage.write(location, content(), signal);
-    return withSummary(await started.import, { report });
-  } catch (error) {
-    if (started.import === undefined) throw error;
-    // An aborted upload does not wait for its content. The import's own error, if any, is the more exact one.
-    return withSummary(await started.import, { reportError: IdentityError.from(error).message });
-  }
-}
-
-function withSummary(response: ImportResponse | undefined, more: Partial<ImportResponse['summary']>): ImportResponse {
-  if (response === undefined) throw new Error('the upload ended without reading its content');
-  return { ...response, summary: { ...response.summary, ...more } };
 }

@@ -15,7 +15,7 @@ import {
 } from '../../../shared/json/jsonScanner.ts';
 import { stringContent } from '../../../shared/json/stringContent.ts';
 import type { ValueKind } from '../../../shared/json/valueScanner.ts';
-import type { ObjectStorage } from '../../../shared/objectStorage/objectStorage.ts';
+import type { ObjectLocation, ObjectStorage } from '../../../shared/objectStorage/objectStorage.ts';
 import { objectLocation, readRequest, snakeCase } from '../../../shared/wire/requestMessage.ts';
 import {
   bucketFields,
@@ -89,6 +89,12 @@ function treatField(name: string, kind: ValueKind): Treatment {
   return importFields.has(name) || inlineFields.has(name) ? 'keep' : 'glance';
 }
 
+/** The export file of a request. */
+interface FoundSource extends ExportFileSource {
+  /** The object that holds the file; undefined for a file inside the request. */
+  readonly location?: ObjectLocation;
+}
+
 /** A request body that can be read repeatedly, as a whole or in part. */
 export interface RequestBytes {
   open(start?: number, end?: number): AsyncIterable<Uint8Array>;
@@ -105,7 +111,7 @@ export async function findSource(
   body: RequestBytes,
   objectStorage: ObjectStorage,
   signal: AbortSignal,
-): Promise<ExportFileSource> {
+): Promise<FoundSource> {
   const unsupported = unsupportedSources.find((name) => request[name] !== undefined);
   if (unsupported !== undefined) throw sourceUnsupported(snakeCase(unsupported));
   const inBucket = bucketFields.filter((name) => request[name] !== undefined);
@@ -117,7 +123,7 @@ export async function findSource(
   const location = request[name] && objectLocation(request[name], snakeCase(name));
   if (location === undefined) throw invalidRequest([sourceCountViolation([])]);
   const object = await objectStorage.pin(location, signal);
-  return { open: (readSignal) => object.read(readSignal) };
+  return { location, open: (readSignal) => object.read(readSignal) };
 }
 
 function inlineSource({ field, kind, start, end }: InlineFile, body: RequestBytes): ExportFileSource {

@@ -1,16 +1,17 @@
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/section.ts';
-import type { DocumentStore, StoredDocument } from '../../../shared/store/store.ts';
+import type { PasswordHashing } from '../../../shared/passwordHashing.ts';
+import type { DocumentStore, Store, StoredDocument } from '../../../shared/store/store.ts';
 import type { OnConflict } from '../contract.ts';
 import type { ReservedNames } from './references.ts';
 
+/** The warnings about what a record refers to and the store does not have. */
+type MissingTargets = readonly string[];
+
 /** A record's outcome. Records `skipped` or `overwritten` existed with other content. */
 export type Outcome =
-  | {
-      readonly kind: 'created' | 'unchanged' | 'overwritten' | 'skipped' | 'notCarried';
-      /** What the record refers to and the store does not have. */
-      readonly warnings?: readonly string[];
-    }
+  | { readonly kind: 'created' | 'unchanged' | 'skipped' | 'notCarried'; readonly warnings?: MissingTargets }
+  | { readonly kind: 'overwritten'; readonly warning?: string; readonly warnings?: MissingTargets }
   | { readonly kind: 'failed'; readonly issue: RecordIssue };
 
 /** Whether this import wrote the record. */
@@ -29,10 +30,19 @@ export interface PlacedPlan {
 /** The state that the batches of one import share. */
 export interface BatchContext {
   readonly store: DocumentStore;
+  /** The store without this import's unfinished writes, for reading ranges. */
+  readonly base: Pick<Store, 'snapshot'>;
   /** The creation and change date of this import's records, unique to it; each batch appends its number. */
   readonly stamp: string;
   readonly onConflict: OnConflict;
   readonly reservedNames: ReservedNames;
+  readonly passwordHashing: PasswordHashing;
+  /** Stops the import; derivations of passwords end at once. */
+  readonly signal: AbortSignal;
+  /** The number of commits that the database takes at once at present, if it tells. */
+  readonly commitsInFlight?: () => number | undefined;
+  /** Whether claims of an older form count too, because the database is not upgraded yet. */
+  readonly olderClaims?: boolean;
   /** The path of the calling user's record. */
   readonly callerPath?: string;
   /** The number of batches so far. */
@@ -53,6 +63,7 @@ export function isOfThisImport(context: BatchContext, { createdAt = '', changedA
   return createdAt.startsWith(prefix) || changedAt.startsWith(prefix);
 }
 
-function stampPrefix({ stamp }: BatchContext): string {
+/** Returns what the creation and change dates of this import's records start with. */
+export function stampPrefix({ stamp }: BatchContext): string {
   return stamp.replace(/Z$/, '');
 }

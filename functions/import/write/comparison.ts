@@ -1,5 +1,5 @@
 import { verifyPassword } from '../../../shared/auth/password.ts';
-import { isJsonObject, type JsonObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
+import { type JsonObject, parseObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { hasFilledFields, isEqualWhenFilled } from '../../../shared/organisation/filledFields.ts';
 import { type OrganisationRecord, serialise, storedFields, toRecord } from '../../../shared/organisation/record.ts';
 import { planRecord, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
@@ -9,7 +9,7 @@ import { type DocumentKey, documentPath, type StoredDocument, type Write } from 
 import type { OnConflict } from '../contract.ts';
 
 /** The fields by which a stored record is compared with an imported one. */
-const comparedFields: readonly FieldName[] = [
+export const comparedFields: readonly FieldName[] = [
   'partition',
   'orgId',
   'digest',
@@ -30,10 +30,13 @@ export function fieldsToCompare(plans: readonly RecordPlan[]): readonly FieldNam
 /** The comparison of a batch's records with stored ones. Each password is derived once for as long as the hash stays. */
 export class BatchComparison {
   private readonly onConflict: OnConflict;
+  private readonly signal: AbortSignal;
   private readonly passwords = new Map<RecordPlan, { readonly hash: string; readonly isEqual: boolean }>();
 
-  constructor(onConflict: OnConflict) {
+  /** @param signal ends the comparison of passwords */
+  constructor(onConflict: OnConflict, signal: AbortSignal) {
     this.onConflict = onConflict;
+    this.signal = signal;
   }
 
   /** Compares clear passwords with stored hashes, in parallel, where `isEqual` depends on them. */
@@ -68,7 +71,7 @@ export class BatchComparison {
 
   private async comparePassword(plan: RecordPlan, stored: StoredDocument): Promise<void> {
     const hash = storedHash(stored);
-    const isEqual = await verifyPassword(plan.record.clearPassword ?? '', hash);
+    const isEqual = await verifyPassword(plan.record.clearPassword ?? '', hash, this.signal);
     this.passwords.set(plan, { hash, isEqual });
   }
 }
@@ -112,13 +115,15 @@ export const overwrittenFields: readonly FieldName[] = ['body', 'sequence'];
 
 /** Whether a record may be overwritten: not if that changes a field on which other stored records depend. */
 export function canOverwrite({ record }: RecordPlan, stored: StoredDocument): boolean {
-  const { fixed } = record.section;
-  return fixed === undefined || (valueAt(record.json, fixed) ?? false) === (valueAt(parseBody(stored), fixed) ?? false);
+  const { fixed = [] } = record.section;
+  if (fixed.length === 0) return true;
+  const previous = parseObject(stored.body);
+  return fixed.every((path) => (valueAt(record.json, path) ?? false) === (valueAt(previous, path) ?? false));
 }
 
 /** Whether the imported record keeps the stored one's names that an organisation can reserve. */
 export function keepsReservedNames({ record }: RecordPlan, stored: StoredDocument): boolean {
-  const previous = parseBody(stored);
+  const previous = parseObject(stored.body);
   const nameIn = (json: JsonObject, path: string) => textAt(json, path, record.orgId).toLowerCase();
   return (record.section.reserved ?? []).every(
     ({ suffixOf }) => nameIn(previous, suffixOf) === nameIn(record.json, suffixOf),
@@ -128,7 +133,7 @@ export function keepsReservedNames({ record }: RecordPlan, stored: StoredDocumen
 /** Returns the claims that a stored record may hold, whatever its organisation's domain policy was at the time. */
 export function heldClaims({ record }: RecordPlan, stored: StoredDocument | undefined): DocumentKey[] {
   if (stored?.body === undefined) return [];
-  const previous = toRecord(record.section, parseBody(stored), record.orgId, false);
+  const previous = toRecord(record.section, parseObject(stored.body), record.orgId, false);
   return [false, true].flatMap((byDomain) => planRecord(previous, byDomain).claims.map(({ key }) => key));
 }
 
@@ -138,9 +143,4 @@ export function overwriteRecord(plan: RecordPlan, stored: StoredDocument, change
   const sequence = (stored.sequence ?? 0) + 1;
   const fields = { ...storedFields(record), sequence, changedAt };
   return { type: 'update', key, fields } satisfies Write;
-}
-
-function parseBody({ body = '{}' }: StoredDocument) {
-  const json: unknown = JSON.parse(body);
-  return isJsonObject(json) ? json : {};
 }

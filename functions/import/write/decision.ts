@@ -22,6 +22,7 @@ import {
   overwrittenFields,
   withStoredState,
 } from './comparison.ts';
+import { readOlderClaims } from './olderClaims.ts';
 
 /** The records of a batch that are not decided yet. */
 export interface UndecidedBatch {
@@ -61,7 +62,8 @@ export function decideBatch(
     const documents = await readStored(transaction, plans, context.onConflict);
     const findStored = (plan: RecordPlan) => documents.get(documentPath(plan.key));
     await batch.comparison.comparePasswords(plans.map((plan) => [plan, findStored(plan)]));
-    const ledger = new ClaimLedger(documents);
+    const older = context.olderClaims === true ? await readOlderClaims(transaction, plans) : undefined;
+    const ledger = new ClaimLedger(new Map([...(older?.found ?? []), ...documents]), older?.holders);
     const outcomes = new Map<RecordPlan, Outcome>();
     const written = new Set<string>();
     for (const round of withoutDuplicates(plans)) {

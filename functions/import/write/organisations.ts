@@ -69,7 +69,7 @@ export async function writeOrganisations(
   const targets = await loadTargets(context.store, organisations, inOrder, report, signal);
   return new Map(
     entries.flatMap((organisation, entry) => {
-      const target = targets.get(organisation);
+      const target = organisation === undefined ? undefined : targets.get(organisation);
       return target === undefined ? [] : [[entry, target]];
     }),
   );

@@ -2,12 +2,12 @@ import { setImmediate } from 'node:timers/promises';
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import { putAt, textAt } from '../../../shared/json/jsonObject.ts';
 import { parseJson } from '../../../shared/json/jsonScanner.ts';
-import { complexityIssue, type PasswordComplexity } from '../../../shared/organisation/passwords.ts';
+import { type PasswordComplexity, passwordIssue } from '../../../shared/organisation/passwords.ts';
 import { type OrganisationRecord, readRecord, serialise } from '../../../shared/organisation/record.ts';
 import { planRecord } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue, Section } from '../../../shared/organisation/section.ts';
 import { findSection } from '../../../shared/organisation/sections.ts';
-import type { ExportFileSource } from '../inspect/inspection.ts';
+import type { ExportFileSource, Inspection } from '../inspect/inspection.ts';
 import { withAdditions } from '../inspect/organisationDraft.ts';
 import type { RepeatedRecords } from '../inspect/repeatedRecords.ts';
 import type { ImportProgress } from '../progress/importProgress.ts';
@@ -22,6 +22,8 @@ export interface ImportWork {
   readonly context: BatchContext;
   readonly source: ExportFileSource;
   readonly targets: Targets;
+  /** The positions of the file's entries among the imported organisations; undefined for those left out. */
+  readonly entries: Inspection['entries'];
   readonly repeated: Pick<RepeatedRecords, 'has'>;
   readonly report: ImportReport;
   readonly progress: ImportProgress;
@@ -38,6 +40,17 @@ export async function writePhase(
   phase: Section['phase'],
   carried: ReadonlySet<Section>,
 ): Promise<void> {
+  const { progress, signal } = work;
+  try {
+    await writeRecords(work, phase, carried);
+  } finally {
+    // Also when a batch in flight has failed, because the database was unavailable at the deadline.
+    if (signal.aborted) await progress.save();
+  }
+  signal.throwIfAborted();
+}
+
+async function writeRecords(work: ImportWork, phase: Section['phase'], carried: ReadonlySet<Section>): Promise<void> {
   const { source, progress, signal } = work;
   const reader = new ExportFileReader((name) => {
     const section = findSection(name);
@@ -53,8 +66,6 @@ export async function writePhase(
     if (signal.aborted) break;
   }
   await writer.finish();
-  if (signal.aborted) await progress.save();
-  signal.throwIfAborted();
 }
 
 function createWriter({ context, report, progress, signal }: ImportWork, phase: Section['phase']): RecordWriter {
@@ -78,6 +89,7 @@ function planItem(work: ImportWork, counter: PhaseCounter, item: ExportFileItem)
   const { targets, report } = work;
   const section = findSection(item.name);
   if (section === undefined || item.organisation === undefined) return [];
+  if (work.entries[item.organisation] === undefined) return [];
   const ordinal = counter.next++;
   const progress = work.progress.forPhase(counter.phase);
   if (progress.isDone(ordinal)) {
@@ -96,7 +108,7 @@ function planItem(work: ImportWork, counter: PhaseCounter, item: ExportFileItem)
   const { record, issue: phoneIssue } = withPhoneNumber(readRecord(section, merged, header.orgId));
   const issue = work.repeated.has(item.path)
     ? section.error.exists
-    : (phoneIssue ?? validateRecord(record, passwordComplexity, work.context.stamp));
+    : (phoneIssue ?? validateRecord(record, passwordComplexity, work.context));
   if (issue !== undefined) {
     progress.mark(ordinal, report.add(organisation, record, { kind: 'failed', issue }));
     return [];
@@ -106,12 +118,12 @@ function planItem(work: ImportWork, counter: PhaseCounter, item: ExportFileItem)
 
 /** Validates a record in isolation: by its section's check, and by the policy for its clear-text password. */
 function validateRecord(
-  { section, json, clearPassword }: OrganisationRecord,
+  { section, json, givenPassword }: OrganisationRecord,
   policy: PasswordComplexity,
-  now: string,
+  { stamp, passwordHashing }: BatchContext,
 ): RecordIssue | undefined {
-  const issue = section.check?.(json, now);
-  return issue ?? (clearPassword === undefined ? undefined : complexityIssue(policy, clearPassword));
+  const issue = section.check?.(json, stamp);
+  return issue ?? (givenPassword === undefined ? undefined : passwordIssue(policy, passwordHashing, givenPassword));
 }
 
 const INVALID_PHONE: RecordIssue = { id: 'PHONE-so0wa', key: 'Errors.User.Phone.Invalid' };

@@ -1,13 +1,19 @@
 import { setImmediate } from 'node:timers/promises';
+import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { MAX_COMMIT_BYTES } from '../../../shared/store/store.ts';
 import type { BatchContext, Outcome, PlacedPlan } from './batchContext.ts';
 import { isNameTaken, orderByHolders, type Waiting } from './renames.ts';
 import { writeBatch } from './writeBatch.ts';
 
 const BATCH_RECORDS = 250;
+/** A password takes a quarter of a second of a core: small batches are stored soon, and an interruption loses little. */
+const BATCH_PASSWORDS = 24;
 /** The size allowance for fields other than the body and the credentials. */
 const RECORD_OVERHEAD_BYTES = 1_500;
-const BATCHES_IN_FLIGHT = 4;
+/** Commits take turns where the database does not say how many it takes at once. */
+const MIN_BATCHES_IN_FLIGHT = 4;
+/** Bounds the memory of the batches in flight. */
+const MAX_BYTES_IN_FLIGHT = 4 * MAX_COMMIT_BYTES;
 /** Bounds the memory of records that wait for a name: some 10,000 users. Further ones fail without another attempt. */
 const MAX_WAITING_BYTES = 32_000_000;
 
@@ -16,6 +22,11 @@ export interface OutcomeListener {
   settled(placed: PlacedPlan, outcome: Outcome): void;
   /** Takes note of a record whose outcome follows at the end. */
   deferred?(placed: PlacedPlan): void;
+}
+
+interface BatchInFlight {
+  readonly writing: Promise<{ batch: readonly PlacedPlan[]; outcomes: readonly Outcome[] }>;
+  readonly bytes: number;
 }
 
 /**
@@ -27,9 +38,11 @@ export class RecordWriter implements AsyncDisposable {
   private readonly context: BatchContext;
   private readonly listener: OutcomeListener;
   private readonly signal: AbortSignal;
-  private readonly inFlight: Promise<{ batch: readonly PlacedPlan[]; outcomes: readonly Outcome[] }>[] = [];
+  private readonly inFlight: BatchInFlight[] = [];
+  private bytesInFlight = 0;
   private batch: PlacedPlan[] = [];
   private batchBytes = 0;
+  private batchPasswords = 0;
   private waiting: Waiting[] = [];
   private waitingBytes = 0;
 
@@ -44,9 +57,10 @@ export class RecordWriter implements AsyncDisposable {
   async add(placed: readonly PlacedPlan[]): Promise<void> {
     for (const placedPlan of placed) {
       const bytes = maxStoredBytes(placedPlan);
-      if (this.batch.length === BATCH_RECORDS || this.batchBytes + bytes > MAX_COMMIT_BYTES) await this.send();
+      if (this.isBatchFull || this.batchBytes + bytes > MAX_COMMIT_BYTES) await this.send();
       this.batch.push(placedPlan);
       this.batchBytes += bytes;
+      if (placedPlan.plan.record.clearPassword !== undefined) this.batchPasswords++;
     }
   }
 
@@ -60,34 +74,58 @@ export class RecordWriter implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.allSettled(this.inFlight);
+    await Promise.allSettled(this.inFlight.map(({ writing }) => writing));
+  }
+
+  private get isBatchFull(): boolean {
+    return this.batch.length === BATCH_RECORDS || this.batchPasswords === BATCH_PASSWORDS;
   }
 
   private async send(): Promise<void> {
-    const batch = this.batch;
+    const { batch, batchBytes: bytes } = this;
     if (batch.length === 0) return;
     this.batch = [];
     this.batchBytes = 0;
+    this.batchPasswords = 0;
     const writing = this.write(batch);
     // A failed batch is reported in its turn; until then this handler prevents an unhandled rejection.
     writing.catch(() => undefined);
-    this.inFlight.push(writing);
-    if (this.inFlight.length >= BATCHES_IN_FLIGHT) await this.settleFirst();
+    this.inFlight.push({ writing, bytes });
+    this.bytesInFlight += bytes;
+    while (this.isFull) await this.settleFirst();
+  }
+
+  private get isFull(): boolean {
+    const most = Math.max(MIN_BATCHES_IN_FLIGHT, this.context.commitsInFlight?.() ?? 0);
+    return this.inFlight.length >= most || this.bytesInFlight + MAX_COMMIT_BYTES > MAX_BYTES_IN_FLIGHT;
   }
 
   private async write(batch: readonly PlacedPlan[]) {
     const plans = batch.map(({ plan }) => plan);
-    const outcomes = await writeBatch(this.context, plans);
+    const outcomes = await this.decide(plans);
     // The embedded database is synchronous: without this yield no timer fires, not even the timeout.
     await setImmediate();
     return { batch, outcomes };
   }
 
+  /** Writes a batch, and returns no outcomes if the signal stopped it: the resumed import decides its records. */
+  private async decide(plans: readonly RecordPlan[]): Promise<readonly Outcome[]> {
+    try {
+      return await writeBatch(this.context, plans);
+    } catch (error) {
+      if (this.signal.aborted && error === this.signal.reason) return [];
+      throw error;
+    }
+  }
+
   private async settleFirst(): Promise<void> {
-    const first = await this.inFlight[0];
+    const first = this.inFlight[0];
+    if (first === undefined) return;
+    const { batch, outcomes } = await first.writing;
     this.inFlight.shift();
-    first?.batch.forEach((placed, index) => {
-      const outcome = first.outcomes[index];
+    this.bytesInFlight -= first.bytes;
+    batch.forEach((placed, index) => {
+      const outcome = outcomes[index];
       if (outcome === undefined) return;
       if (this.mayWait(placed, outcome)) this.defer(placed, outcome);
       else this.listener.settled(placed, outcome);

@@ -5,7 +5,9 @@ import { type BatchContext, isOfThisImport, nextStamp, type Outcome } from './ba
 import { BatchComparison, fieldsToCompare } from './comparison.ts';
 import { decideBatch } from './decision.ts';
 import { GuardedStore, ReferenceDeletedError } from './guardedStore.ts';
+import { mayHaveOlderClaim } from './olderClaims.ts';
 import { checkReferences, type Rejection } from './references.ts';
+import { findWithdrawals, warnOfWithdrawals, withdraw } from './withdrawals.ts';
 
 const CREATED: Outcome = { kind: 'created' };
 const UNCHANGED: Outcome = { kind: 'unchanged' };
@@ -38,18 +40,24 @@ async function attemptBatch(
   ]);
   const outcomes = new Map(rejected.map(([plan, rejection]) => [plan, toOutcome(rejection)]));
   const undecided = () => plans.filter((plan) => !outcomes.has(plan));
-  const comparison = new BatchComparison(context.onConflict);
+  const comparison = new BatchComparison(context.onConflict, context.signal);
   const readsFirst = context.expectExisting;
   const conflicting = readsFirst && (await findUnchanged(context, undecided(), comparison, outcomes));
+  const withdrawals = await findWithdrawals(context, undecided());
+  await withdraw(context, withdrawals);
   const stamp = nextStamp(context);
-  const records = await withHashedPasswords(undecided());
+  const records = await withHashedPasswords(context, undecided());
   const reserved = new Map(reserving);
-  const mustDecide = conflicting || undecided().some((plan) => reserved.has(plan));
+  const mustRead = (plan: RecordPlan) =>
+    reserved.has(plan) || (context.olderClaims === true && mayHaveOlderClaim(plan));
+  const mustDecide = conflicting || undecided().some(mustRead);
   if (mustDecide || !(await tryCreate(store, [...records.values()], stamp))) {
     if (!readsFirst) await comparePasswords(context.store, undecided(), comparison);
     for (const [plan, outcome] of await decideBatch({ ...context, store }, { records, reserved, comparison }, stamp))
       outcomes.set(plan, outcome);
   }
+  await withdraw(context, withdrawals);
+  warnOfWithdrawals(withdrawals, outcomes);
   const results = plans.map((plan) => withWarnings(outcomes.get(plan) ?? CREATED, warnings.get(plan)));
   context.expectExisting = results.some(({ kind }) => kind !== 'created');
   return results;
@@ -107,10 +115,13 @@ async function comparePasswords(
   await comparison.comparePasswords(withPassword.map((plan, index) => [plan, stored[index]]));
 }
 
-async function withHashedPasswords(plans: readonly RecordPlan[]): Promise<Map<RecordPlan, RecordPlan>> {
+async function withHashedPasswords(
+  context: BatchContext,
+  plans: readonly RecordPlan[],
+): Promise<Map<RecordPlan, RecordPlan>> {
   const hashed = new Map(plans.map((plan) => [plan, plan]));
   await Promise.all(
-    plans.filter(hasClearPassword).map(async (plan) => hashed.set(plan, await withHashedPassword(plan))),
+    plans.filter(hasClearPassword).map(async (plan) => hashed.set(plan, await withHashedPassword(context, plan))),
   );
   return hashed;
 }
@@ -119,9 +130,9 @@ function hasClearPassword({ record }: RecordPlan): boolean {
   return record.clearPassword !== undefined;
 }
 
-async function withHashedPassword(plan: RecordPlan): Promise<RecordPlan> {
+async function withHashedPassword({ passwordHashing, signal }: BatchContext, plan: RecordPlan): Promise<RecordPlan> {
   const { record } = plan;
   if (record.clearPassword === undefined) return plan;
-  const credentials = { ...record.credentials, passwordHash: await hashPassword(record.clearPassword) };
-  return { ...plan, record: { ...record, credentials } };
+  const passwordHash = await hashPassword(record.clearPassword, passwordHashing, signal);
+  return { ...plan, record: { ...record, credentials: { ...record.credentials, passwordHash } } };
 }

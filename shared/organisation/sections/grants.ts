@@ -30,6 +30,14 @@ export const grantSections: readonly Section[] = [
       },
       projectRoles('projectGrant.projectId', 'projectGrant.roleKeys[]', 'COMMAND-6m9gd'),
     ],
+    fixed: ['projectGrant.projectId', 'projectGrant.grantedOrgId'],
+    dependents: {
+      section: 'userGrants',
+      orgId: 'projectGrant.grantedOrgId',
+      key: 'projectGrantId',
+      offered: 'projectGrant.roleKeys[]',
+      used: 'roleKeys',
+    },
     error: {
       type: 'project_grant',
       id: ['$orgId', 'projectGrant.projectId', 'projectGrant.grantedOrgId'],

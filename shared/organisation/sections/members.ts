@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../json/jsonObject.ts';
+import { type JsonObject, textAt } from '../../json/jsonObject.ts';
 import { project, type RecordIssue, type Section, user } from '../section.ts';
 
 /** The section of an organisation's members. */
@@ -16,6 +16,8 @@ export const orgMemberSection: Section = {
   },
   success: { field: 'orgMembers', entry: ['userId'] },
 };
+
+const projectGrantMissing: RecordIssue = { id: 'PROJECT-D8JxR', key: 'Errors.Project.Grant.NotFound' };
 
 /** The sections of members of organisations, projects and project grants. */
 export const memberSections: readonly Section[] = [
@@ -48,7 +50,8 @@ export const memberSections: readonly Section[] = [
       {
         collection: 'projectGrants',
         key: ['grantId'],
-        missing: { id: 'IMPORT-projectGrantMissing', key: 'Errors.Project.Grant.NotFound' },
+        missing: projectGrantMissing,
+        check: checkMembersProjectGrant,
       },
       user('userId', 'IMPORT-userMissing'),
     ],
@@ -69,4 +72,13 @@ export function checkOrganisationMember({ roles }: JsonObject): RecordIssue | un
   const held: readonly unknown[] = Array.isArray(roles) ? roles : [];
   const areOrganisationRoles = held.every((role) => typeof role === 'string' && role.startsWith('ORG_'));
   return areOrganisationRoles ? undefined : { id: 'Org-4N8es', key: 'Errors.Org.MemberInvalid' };
+}
+
+/** Checks that the project grant of a member is one of the member's project. */
+function checkMembersProjectGrant(
+  grant: JsonObject,
+  { projectId }: JsonObject,
+  orgId: string,
+): RecordIssue | undefined {
+  return textAt(grant, 'projectGrant.projectId', orgId) === projectId ? undefined : projectGrantMissing;
 }

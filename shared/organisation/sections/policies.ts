@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, textsAt } from '../../json/jsonObject.ts';
+import { checkComplexityPolicy } from '../passwords.ts';
 import {
   type ImportedRecord,
   identityProvider,
@@ -18,7 +19,7 @@ export const policySections: readonly Section[] = [
   policy('domainPolicy', 'domain_policy', domainPolicyExists, {
     aliases: ['iamPolicy'],
     governs: 'loginNames',
-    fixed: 'userLoginMustBeDomain',
+    fixed: ['userLoginMustBeDomain'],
     unique: [
       {
         type: LOGIN_NAME_SCOPE,
@@ -66,7 +67,7 @@ export const policySections: readonly Section[] = [
     'passwordComplexityPolicy',
     'password_complexity_policy',
     { id: 'Org-LdhbS', key: 'Errors.Org.PasswordComplexityPolicy.AlreadyExists' },
-    { governs: 'passwords' },
+    { governs: 'passwords', check: checkComplexityPolicy },
   ),
   policy('privacyPolicy', 'privacy_policy', { id: 'Org-0oLpd', key: 'Errors.Org.PrivacyPolicy.AlreadyExists' }),
 ];

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { isJsonObject, type JsonObject, textAt, valueAt } from '../../json/jsonObject.ts';
 import type { StoredDocument } from '../../store/store.ts';
-import { passwordHashFormat, passwordHashFormats } from '../passwords.ts';
+import { isTotpSeed, passwordHashWarning } from '../passwords.ts';
 import {
   type ImportedRecord,
   identityProvider,
@@ -145,12 +145,12 @@ export function checkPerson(record: JsonObject): RecordIssue | undefined {
   return isValid ? undefined : { id: 'EMAIL-599BI', key: 'Errors.User.Email.Invalid' };
 }
 
-const UNKNOWN_HASH = `unsupported password hash format, the user cannot log in with this password: supported formats are ${passwordHashFormats.join(', ')}`;
 const INVALID_SEED = 'the TOTP seed is not base32: no authenticator app can generate its codes';
 
 function warnOfCredentials({ credentials: { passwordHash, totpSeed } }: ImportedRecord): readonly string[] {
+  const warning = passwordHash === undefined ? undefined : passwordHashWarning(passwordHash);
   return [
-    ...(passwordHash === undefined || passwordHashFormat(passwordHash) !== undefined ? [] : [UNKNOWN_HASH]),
-    ...(totpSeed === undefined || /^[A-Z2-7]+=*$/.test(totpSeed) ? [] : [INVALID_SEED]),
+    ...(warning === undefined ? [] : [warning]),
+    ...(totpSeed === undefined || isTotpSeed(totpSeed) ? [] : [INVALID_SEED]),
   ];
 }

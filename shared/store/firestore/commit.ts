@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { retry } from '../../retry.ts';
 import { checkCommitSize, type DocumentChanges, documentPath, type Write, WriteConflictError } from '../store.ts';
 import type { ExpectedVersions, Version } from '../transaction.ts';
+import { attemptUntil } from './call.ts';
 import { documentName, type FirestoreConnection, type WriteMessage } from './connection.ts';
+import { countDocuments } from './count.ts';
 import { readMany } from './readMany.ts';
-import { grpcStatus, isTransient, toStoreError, transientPolicy } from './status.ts';
+import { commitPolicy, grpcStatus, toStoreError, transientPolicy } from './status.ts';
 import { decodeVersion, encodeFields } from './values.ts';
 
 /** A field beside `documentFieldTypes`: the id of the commit that wrote the document. */
@@ -22,29 +23,26 @@ export async function commit(
 ): Promise<void> {
   if (writes.length === 0) return;
   checkCommitSize(writes);
-  const { client, database, options } = connection;
+  const { client, database, options, deadline, pace } = connection;
   const id = randomUUID();
   const messages = encodeCommit(connection, writes, expected, id);
   let attempts = 0;
+  const send = () => {
+    attempts++;
+    return client.commit({ database, writes: messages }, options);
+  };
+  const sendInTurn = () => pace?.limiter.run(messages.length, send, deadline?.signal) ?? send();
+  await pace?.ramp?.admit(writes, (...range) => countDocuments(connection, ...range), deadline?.signal);
   try {
-    await retry(commitPolicy, () => {
-      attempts++;
-      return client.commit({ database, writes: messages }, options);
-    });
+    await attemptUntil(deadline, commitPolicy, sendInTurn);
   } catch (reason) {
     const conflicts = isConflict(reason, messages);
-    if (!conflicts && grpcStatus(reason) !== 'ABORTED') throw toStoreError(reason);
-    if (attempts > 1 && (await isCommitted(connection, writes, messages, id))) return;
+    const mayBeCommitted = conflicts || grpcStatus(reason) === 'ABORTED' || deadline?.signal.aborted === true;
+    if (mayBeCommitted && attempts > 1 && (await isCommitted(connection, writes, messages, id))) return;
     if (!conflicts) throw toStoreError(reason);
     throw new WriteConflictError('a document exists, is missing or has changed', { cause: reason });
   }
 }
-
-// The server aborts a commit that contends with another one; nothing of it was applied.
-const commitPolicy = {
-  ...transientPolicy,
-  isTransient: (reason: unknown) => isTransient(reason) || grpcStatus(reason) === 'ABORTED',
-};
 
 function encodeCommit(
   { address }: FirestoreConnection,
@@ -119,10 +117,13 @@ async function isCommitted(
   return (await readMany(connection, keys, [])).documents.every((document) => document === undefined);
 }
 
-async function readCommitId({ client, options }: FirestoreConnection, name: string): Promise<string | undefined> {
+async function readCommitId(
+  { client, options, deadline }: FirestoreConnection,
+  name: string,
+): Promise<string | undefined> {
   try {
     const request = { name, mask: { fieldPaths: [COMMIT_FIELD] } };
-    const [document] = await retry(transientPolicy, () => client.getDocument(request, options));
+    const [document] = await attemptUntil(deadline, transientPolicy, () => client.getDocument(request, options));
     return document.fields?.[COMMIT_FIELD]?.stringValue ?? undefined;
   } catch (reason) {
     if (grpcStatus(reason) === 'NOT_FOUND') return undefined;

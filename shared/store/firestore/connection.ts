@@ -2,6 +2,9 @@ import firestore from '@google-cloud/firestore';
 import { GoogleAuth, PassThroughClient } from 'google-auth-library';
 import { type CallOptions, type ClientOptions, grpc } from 'google-gax';
 import type { DocumentKey } from '../store.ts';
+import type { CallDeadline } from './call.ts';
+import type { CommitLimiter } from './commitLimiter.ts';
+import type { Ramp } from './ramp.ts';
 
 /** A connection to one database. */
 export interface FirestoreConnection {
@@ -13,10 +16,33 @@ export interface FirestoreConnection {
   readonly parent: string;
   /** The options of every call. */
   readonly options: CallOptions;
+  /** The deadline of the call that this connection serves. */
+  readonly deadline?: CallDeadline;
+  /** Limits the commits of bulk work. */
+  readonly pace?: BulkPace;
+}
+
+/** The limits of bulk work, which all bulk work on one database shares. */
+export interface BulkPace {
+  readonly limiter: CommitLimiter;
+  /** Undefined where a new collection takes any load, as in the emulator. */
+  readonly ramp: Ramp | undefined;
 }
 
 // Our own code retries: the client's retries last ten minutes and do not resume a stream.
 const noRetries: CallOptions = { retry: null, retryRequestOptions: { retries: 0, noResponseRetries: 0 } };
+
+/**
+ * The bytes that the server may send before the client has acknowledged them. With gRPC's 64 KiB a stream waits for a
+ * round trip every 100 records. Each stream that its consumer does not read buffers at most as much.
+ */
+export const FLOW_CONTROL_WINDOW_BYTES = 2 ** 20;
+
+const channelOptions = {
+  'grpc-node.flow_control_window': FLOW_CONTROL_WINDOW_BYTES,
+  // By default, the pauses between two attempts to connect grow to two minutes.
+  'grpc.max_reconnect_backoff_ms': 5_000,
+};
 
 /**
  * Creates a client of Cloud Firestore or of the emulator. Connects at the first call.
@@ -26,7 +52,7 @@ export function connect(address: DatabaseAddress, emulatorHost: string | undefin
   const { projectId } = address;
   const endpoint = emulatorHost === undefined ? {} : emulatorOptions(emulatorHost);
   return {
-    client: new firestore.v1.FirestoreClient({ projectId, ...endpoint }),
+    client: new firestore.v1.FirestoreClient({ projectId, ...channelOptions, ...endpoint }),
     address,
     database: databasePath(address),
     parent: documentsPath(address),

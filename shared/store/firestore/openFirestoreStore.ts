@@ -1,20 +1,34 @@
-import { documentId, type Snapshot, type Store } from '../store.ts';
+import type { Store } from '../store.ts';
 import { createTransact } from '../transaction.ts';
+import { createDeadline } from './call.ts';
 import { commit } from './commit.ts';
-import { connect, type DatabaseAddress, type FirestoreConnection, type Timestamp } from './connection.ts';
+import { CommitLimiter } from './commitLimiter.ts';
+import { type BulkPace, connect, type DatabaseAddress, type FirestoreConnection } from './connection.ts';
+import { openLastingSnapshot } from './lastingSnapshot.ts';
+import { Ramp } from './ramp.ts';
 import { readMany } from './readMany.ts';
-import { scan } from './scan.ts';
+import { openSnapshot } from './snapshot.ts';
 
-// Without point-in-time recovery, Cloud Firestore reads any moment of the last hour.
+// Cloud Firestore reads any moment of the last hour.
 const SNAPSHOT_LIFETIME_MS = 3_600_000;
 
 /**
  * Opens a database of Cloud Firestore with the environment's credentials, or of the emulator at
- * `FIRESTORE_EMULATOR_HOST`. Connects at the first call. Retries transient errors for some seconds, then throws
- * UNAVAILABLE.
+ * `FIRESTORE_EMULATOR_HOST`. Connects at the first call. Retries transient errors until the call's deadline; without a
+ * call for 25 seconds, then throws UNAVAILABLE.
+ * @param ramp limits the load on new collections, which the emulator does not need
  */
-export function openFirestoreStore(address: DatabaseAddress): Store {
+export function openFirestoreStore(address: DatabaseAddress, ramp = defaultRamp()): Store {
   const connection = connect(address, process.env.FIRESTORE_EMULATOR_HOST);
+  return createStore(connection, { limiter: new CommitLimiter(), ramp });
+}
+
+function defaultRamp(): Ramp | undefined {
+  return process.env.FIRESTORE_EMULATOR_HOST === undefined ? new Ramp() : undefined;
+}
+
+/** @param bulkPace the limits of bulk work, which the connections of all calls share */
+function createStore(connection: FirestoreConnection, bulkPace: BulkPace): Store {
   return {
     commit: (writes) => commit(connection, writes),
     transaction: createTransact({
@@ -24,24 +38,12 @@ export function openFirestoreStore(address: DatabaseAddress): Store {
     getMany: async (keys, fields) => (await readMany(connection, keys, fields)).documents,
     snapshotLifetimeMs: SNAPSHOT_LIFETIME_MS,
     snapshot: () => openSnapshot(connection),
+    lastingSnapshot: (signal) => openLastingSnapshot(connection, signal),
+    forCall: ({ signal, isBulk }) => {
+      const called = { ...connection, deadline: createDeadline(signal), ...(isBulk ? { pace: bulkPace } : {}) };
+      return createStore(called, bulkPace);
+    },
+    commitsInFlight: () => bulkPace.limiter.allowed,
     close: () => connection.client.close(),
   };
-}
-
-// Every response carries its read time; reading a document that never exists is the cheapest way to get one.
-const probe = { collection: 'instance', id: documentId('read time') } as const;
-
-async function openSnapshot(connection: FirestoreConnection): Promise<Snapshot> {
-  const { readTime } = await readMany(connection, [probe], []);
-  if (readTime === undefined) throw new Error('the database did not tell the time of a read');
-  return {
-    readTime: toDate(readTime),
-    getMany: async (keys, fields) => (await readMany(connection, keys, fields, { readTime })).documents,
-    scan: (range) => scan(connection, range, readTime),
-    [Symbol.asyncDispose]: async () => {},
-  };
-}
-
-function toDate({ seconds, nanos }: Timestamp): Date {
-  return new Date(Number(seconds) * 1_000 + Math.floor((nanos ?? 0) / 1_000_000));
 }

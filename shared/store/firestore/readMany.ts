@@ -1,8 +1,8 @@
 import type { CancellableStream } from 'google-gax';
-import { retry } from '../../retry.ts';
 import type { FieldName } from '../documentFields.ts';
 import type { DocumentKey } from '../store.ts';
 import type { VersionedDocuments } from '../transaction.ts';
+import { attemptUntil } from './call.ts';
 import {
   type BatchGetRequest,
   type DocumentMessage,
@@ -62,11 +62,13 @@ function fieldMask(fields: readonly FieldName[] | undefined): Pick<BatchGetReque
 }
 
 async function batchGet(
-  { client, database, options }: FirestoreConnection,
+  { client, database, options, deadline }: FirestoreConnection,
   request: BatchGetRequest,
 ): Promise<BatchGetResponse[]> {
   try {
-    return await retry(transientPolicy, () => collect(client.batchGetDocuments({ database, ...request }, options)));
+    return await attemptUntil(deadline, transientPolicy, () =>
+      collect(client.batchGetDocuments({ database, ...request }, options)),
+    );
   } catch (reason) {
     throw toStoreError(reason);
   }

@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises';
+import { untilAborted } from '../../async.ts';
 import { Backoff } from '../../retry.ts';
 import type { FieldName } from '../documentFields.ts';
 import type { IdRange, PartitionRange, ScanRange, StoredDocument } from '../store.ts';
@@ -39,12 +41,13 @@ export async function* scan(
   readTime: Timestamp,
 ): AsyncGenerator<readonly StoredDocument[]> {
   let resumeAt: Cursor | undefined;
-  const backoff = new Backoff(transientPolicy);
+  const { deadline } = connection;
+  const backoff = new Backoff(transientPolicy, deadline?.signal);
   for (;;) {
     let isIdle = false;
     try {
       const stream = read(connection, buildQuery(connection, range, resumeAt), readTime, batchSize(range));
-      for await (const messages of stream) {
+      for await (const messages of deadline === undefined ? stream : untilAborted(stream, deadline.cut)) {
         using _idle = timer(MAX_IDLE_MS, () => {
           isIdle = true;
           void stream.return(undefined);
@@ -77,6 +80,8 @@ async function* read(
 ): AsyncGenerator<readonly DocumentMessage[]> {
   const stream = client.runQuery({ parent, structuredQuery, readTime }, options);
   for await (const responses of batches<QueryResponse>(stream, size)) {
+    // The connection's window holds several batches, which would otherwise follow each other in one turn of the event loop.
+    await setImmediate();
     // A response without a document carries only the read time.
     const messages = responses.flatMap(({ document }) => document ?? []);
     if (messages.length > 0) yield messages;

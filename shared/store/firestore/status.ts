@@ -33,6 +33,8 @@ const transient: readonly (Status | undefined)[] = [
   'INTERNAL',
 ];
 
+const overload: readonly (Status | undefined)[] = ['RESOURCE_EXHAUSTED', 'ABORTED', 'DEADLINE_EXCEEDED'];
+
 /** Returns the gRPC status of a failed call; `undefined` for an error of another kind. */
 export function grpcStatus(reason: unknown): Status | undefined {
   const { success, data } = grpcError.safeParse(reason);
@@ -40,7 +42,7 @@ export function grpcStatus(reason: unknown): Status | undefined {
 }
 
 /** Whether a failed call may succeed on retry. */
-export function isTransient(reason: unknown): boolean {
+function isTransient(reason: unknown): boolean {
   return transient.includes(grpcStatus(reason));
 }
 
@@ -52,5 +54,28 @@ export function toStoreError(reason: unknown): unknown {
   return isTransient(reason) ? storeUnavailable(reason) : storeFailed(status, reason);
 }
 
-/** The policy for transient errors; gives up after about six seconds. */
-export const transientPolicy: RetryPolicy = { attempts: 10, initialDelayMs: 100, maxDelayMs: 2_000, isTransient };
+/** Whether the database asks for less load, by rejecting a commit or by not finishing it in time. */
+export function isOverload(reason: unknown): boolean {
+  return overload.includes(grpcStatus(reason));
+}
+
+/**
+ * The policy for transient errors: retries until the call's deadline, or for 25 seconds where there is none. INTERNAL can
+ * be permanent, so it is retried for some seconds only.
+ */
+export const transientPolicy: RetryPolicy = {
+  attempts: (reason) => {
+    if (!isTransient(reason)) return 1;
+    return grpcStatus(reason) === 'INTERNAL' ? 10 : Number.POSITIVE_INFINITY;
+  },
+  initialDelayMs: 100,
+  maxDelayMs: 5_000,
+  budgetMs: 25_000,
+};
+
+/** The policy for commits. The server aborts one that contends with another; nothing of it was applied. */
+export const commitPolicy: RetryPolicy = {
+  ...transientPolicy,
+  attempts: (reason) =>
+    grpcStatus(reason) === 'ABORTED' ? Number.POSITIVE_INFINITY : transientPolicy.attempts(reason),
+};

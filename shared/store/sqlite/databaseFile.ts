@@ -6,6 +6,7 @@ import { documentFieldTypes, type FieldName, fieldNames } from '../documentField
 import { FORMAT } from '../format.ts';
 import { type Connection, connect, isBusy } from './connection.ts';
 import { column } from './documents.ts';
+import { migrateDocuments } from './migrateDocuments.ts';
 
 const OPEN_TIMEOUT_MILLISECONDS = 5_000;
 const PAUSE_MILLISECONDS = 10;
@@ -41,6 +42,9 @@ function protect(file: string): void {
   const status = statSync(file, { throwIfNoEntry: false });
   if (status !== undefined && (status.mode & 0o777) !== OWNER_ONLY) chmodSync(file, OWNER_ONLY);
 }
+
+/** The format of files without one. */
+const FIRST_FORMAT = 1;
 
 /**
  * Reads the file's format: SQLite's `user_version`. It is 0 in a new file, and in those of the first version.
@@ -84,8 +88,17 @@ const VERSION_COLUMN = 'version INTEGER NOT NULL DEFAULT 0';
 
 const columnRows = z.array(z.tuple([z.string()]));
 
-/** Creates the tables, or adds what an older format lacks. Requires an open transaction. */
+/** Creates the tables, or gives those of an older format, and their documents, the present form. Requires an open transaction. */
 function migrate(connection: Connection): void {
+  const isNew = !hasDocuments(connection);
+  const from = Math.max(readFormat(connection), FIRST_FORMAT);
+  prepareTables(connection);
+  if (!isNew) migrateDocuments(connection, from);
+  connection.execute(`PRAGMA user_version = ${FORMAT}`);
+}
+
+/** Creates the tables, or adds what an older format lacks. */
+function prepareTables(connection: Connection): void {
   const columns = fieldNames.map((name) => `, ${columnDefinition(name)}`).join('');
   connection.execute(
     `CREATE TABLE IF NOT EXISTS documents (
@@ -105,7 +118,6 @@ function migrate(connection: Connection): void {
     'CREATE TABLE IF NOT EXISTS clock (id INTEGER PRIMARY KEY CHECK (id = 0), value INTEGER NOT NULL) STRICT',
   );
   connection.execute('INSERT INTO clock (id, value) VALUES (0, 0) ON CONFLICT DO NOTHING');
-  connection.execute(`PRAGMA user_version = ${FORMAT}`);
 }
 
 function columnDefinition(name: FieldName): string {

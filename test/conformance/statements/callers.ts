@@ -1,6 +1,6 @@
 import type { Role, Row, RowRequest } from '../row.ts';
 import type { Subjects } from '../subjects.ts';
-import { error, exporting, importing, removing, row } from './statement.ts';
+import { error, exporting, importing, removing, row, unlike } from './statement.ts';
 
 const tokenInvalid = /^Errors.Token.Invalid \(AUTH-7fs1e\)$/;
 const headerInvalid = /^invalid auth header \(AUTH-toLo1\)$/;
@@ -21,9 +21,8 @@ function refusals(operation: string, request: (role: Role) => RowRequest, denied
   const { role: _role, ...anonymous } = request('owner');
   const withHeader = (name: string, authorization: (token: string) => string, message: RegExp) =>
     row('zitadel 6.5', `${operation}: ${name}`, { ...anonymous, authorization }, error(401, 16, message));
-  const withRole = (name: string, role: Role, expected = error(401, 16, tokenInvalid)) =>
-    row('zitadel 6.5', `${operation}: ${name}`, request(role), expected);
-  const badBody = { ...anonymous, body: '{' };
+  const withRole = (name: string, role: Role) =>
+    row('zitadel 6.5', `${operation}: ${name}`, request(role), error(401, 16, tokenInvalid));
   return [
     withHeader('lower-case scheme', (token) => `bearer ${token}`, headerInvalid),
     withHeader('Basic', () => 'Basic dXNlcjpwYXNz', headerInvalid),
@@ -33,7 +32,24 @@ function refusals(operation: string, request: (role: Role) => RowRequest, denied
     withHeader('token in capitals', (token) => `Bearer ${token.toUpperCase()}`, tokenInvalid),
     withRole('token of a deactivated user', 'inactive'),
     withRole('expired token', 'expired'),
-    withRole('no role', 'nobody', error(403, 7, denied)),
-    row('specification 7.1', `${operation}: no token, bad body`, badBody, error(401, 16, /^auth header missing$/)),
+    ...unlike('zitadel 6.5', `${operation}: no role`, HIDDEN, request('nobody'), {
+      ours: error(403, 7, denied),
+      zitadel: error(404, 5, /^membership not found \(AUTHZ-cdgFk\)$/),
+    }),
+    ...withoutToken(`${operation}: no token, bad body`, { ...anonymous, body: '{' }),
   ];
+}
+
+const HIDDEN =
+  'Specification 4.1 wants 403 for a caller without permission; ZITADEL answers 404 to one without a membership.';
+
+/** A removal reads no body. */
+function withoutToken(name: string, request: RowRequest): Row[] {
+  const missing = error(401, 16, /^auth header missing$/);
+  if (request.method === 'DELETE') return [row('specification 7.1', name, request, missing)];
+  const first = 'The token is looked at before the body, so that a caller without one learns nothing from it.';
+  return unlike('specification 7.1', name, first, request, {
+    ours: missing,
+    zitadel: error(400, 3, /^unexpected EOF$/),
+  });
 }

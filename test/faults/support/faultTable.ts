@@ -76,14 +76,35 @@ export const faultTable = {
     outcome: noError,
   },
   unreachable: {
-    fault: 'all connections to the database are cut in the middle of an import, and new ones rejected until it fails',
+    fault:
+      'all connections to the database are cut in the middle of an import, and new ones rejected until its timeout',
     places: ['Firestore'],
-    outcome: converges,
+    outcome: `504 with the progress; ${converges}`,
   },
   'unreachable for a moment': {
     fault: 'all connections to the database are cut in the middle of an import, and new ones rejected for a moment',
     places: ['Firestore'],
     outcome: noError,
+  },
+  'throttled during an import': {
+    fault: 'the database rejects calls in the middle of an import with RESOURCE_EXHAUSTED, each some 20 times',
+    places: ['Firestore'],
+    outcome: noError,
+  },
+  'throttled during an export': {
+    fault: 'the database rejects all queries of an export with RESOURCE_EXHAUSTED, each some 20 times',
+    places: ['Firestore'],
+    outcome: 'the export is complete',
+  },
+  'throttled during a removal': {
+    fault: "the database rejects a removal's first call with RESOURCE_EXHAUSTED 20 times",
+    places: ['Firestore'],
+    outcome: '200; the factor is removed',
+  },
+  'throttled to the end': {
+    fault: 'the database rejects all calls with RESOURCE_EXHAUSTED from the middle of an import to its timeout',
+    places: ['Firestore'],
+    outcome: `504 with the progress; ${converges}`,
   },
   'upload is cut': {
     fault: 'the connection breaks at a random byte of an upload',
@@ -125,6 +146,56 @@ export const faultTable = {
     fault: 'an export file is edited, loses or gains records, is mixed up or joined with another',
     places: stores,
     outcome: `${refused}; the response names the count or digest that differs`,
+  },
+  'random steps': {
+    fault: 'random imports, removals, commands and exports; imports die, or their client disconnects, at any commit',
+    places: stores,
+    outcome: 'after each step the whole database is that of a model of the specification',
+  },
+  'response to a read is lost': {
+    fault: "the response to a decision's first read is lost, or the decision never ends",
+    places: ['Firestore'],
+    outcome: 'no lock is left, and others write at once',
+  },
+  'response to a commit is lost': {
+    fault: 'the response to a commit is lost, or is an error although the commit succeeded',
+    places: ['Firestore'],
+    outcome: 'the decision is made once, and reported as made',
+  },
+  'user is deleted': {
+    fault: 'a service user is deleted while it gets tokens, memberships, grants and keys',
+    places: stores,
+    outcome: 'nothing is left that refers to the user',
+  },
+  'older checkpoint': {
+    fault: 'an import meets the checkpoints of an older version',
+    places: stores,
+    outcome: 'they are neither used nor kept; every record is imported',
+  },
+  'repeated records': {
+    fault: 'a file has several records with one id, in one batch or in several',
+    places: stores,
+    outcome: 'the first stands, and the others are reported, however often the file is sent',
+  },
+  'exchanged names': {
+    fault: 'up to 1,000 records take the names of each other',
+    places: stores,
+    outcome: 'one import ends with all wanted names',
+  },
+  'disk is full': {
+    fault: 'the database file cannot grow any further',
+    places: ['SQLite'],
+    outcome: `500; ${converges}`,
+  },
+  'several processes': {
+    fault: 'three processes change one document of a database file at once, 100 times each',
+    places: ['SQLite'],
+    outcome: 'no change is lost',
+  },
+  'snapshot ends': {
+    fault: 'others write more while an export reads than the write-ahead log may hold',
+    places: ['SQLite'],
+    outcome: 'the export fails, never truncated unnoticed; the writes continue',
   },
 } as const satisfies Record<string, FaultRow>;
 

@@ -84,6 +84,7 @@ const fixtures: Readonly<Record<string, Fixture>> = {
     ],
   }),
   domainPolicy: (_, org) => ({ orgId: org }),
+  passwordComplexityPolicy: () => ({ minLength: '72' }),
 };
 
 /** Two organisations that grant each other projects, with one to three records of every section. */

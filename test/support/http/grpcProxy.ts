@@ -9,7 +9,7 @@ import {
 } from 'node:http2';
 
 /** A method of Firestore that the store calls. */
-type Method = 'BatchGetDocuments' | 'Commit' | 'RunQuery' | 'GetDocument';
+type Method = 'BatchGetDocuments' | 'Commit' | 'RunQuery' | 'GetDocument' | 'RunAggregationQuery';
 
 /** A fault that strikes one call. */
 export interface CallFault {
@@ -30,6 +30,10 @@ export interface GrpcProxy {
   strike(...faults: readonly CallFault[]): void;
   /** Whether every fault has struck. */
   isSpent(): boolean;
+  /** Throttles: answers the next calls, of one method or of all, with RESOURCE_EXHAUSTED. Ends an earlier throttling. */
+  throttle(calls: number, method?: Method): void;
+  /** How many calls were throttled so far. */
+  throttled(): number;
   close(): Promise<void>;
 }
 
@@ -37,6 +41,8 @@ export interface GrpcProxy {
 export async function startGrpcProxy(target: string): Promise<GrpcProxy> {
   const faults: CallFault[] = [];
   const calls = new Map<string, number>();
+  let throttling: { calls: number; readonly method: Method | undefined } = { calls: 0, method: undefined };
+  let throttled = 0;
   const upstream = connect(`http://${target}`);
   const server = createServer();
   const sessions = new Set<{ destroy(): void }>([upstream]);
@@ -45,6 +51,12 @@ export async function startGrpcProxy(target: string): Promise<GrpcProxy> {
     stream.on('error', () => {});
     const method = headers[':path']?.split('/').at(-1) ?? '';
     calls.set(method, (calls.get(method) ?? 0) + 1);
+    if (throttling.calls > 0 && [undefined, method].includes(throttling.method)) {
+      throttling.calls--;
+      throttled++;
+      answer(stream, RESOURCE_EXHAUSTED);
+      return;
+    }
     const index = faults.findIndex((fault) => fault.method === method);
     const [fault] = index < 0 ? [] : faults.splice(index, 1);
     if (fault === undefined) forward(upstream, stream, headers);
@@ -59,6 +71,10 @@ export async function startGrpcProxy(target: string): Promise<GrpcProxy> {
     calls: (method) => calls.get(method) ?? 0,
     strike: (...added) => void faults.push(...added),
     isSpent: () => faults.length === 0,
+    throttle: (number, only) => {
+      throttling = { calls: number, method: only };
+    },
+    throttled: () => throttled,
     close: async () => {
       for (const session of sessions) session.destroy();
       server.close();
@@ -99,8 +115,12 @@ async function strikeCall(
     await once(call, 'end');
   }
   if (status === undefined) stream.session?.destroy();
-  else {
-    const answer = { ':status': 200, 'content-type': 'application/grpc', 'grpc-status': String(status) };
-    stream.respond(answer, { endStream: true });
-  }
+  else answer(stream, status);
+}
+
+const RESOURCE_EXHAUSTED = 8;
+
+function answer(stream: ServerHttp2Stream, status: number): void {
+  const headers = { ':status': 200, 'content-type': 'application/grpc', 'grpc-status': String(status) };
+  stream.respond(headers, { endStream: true });
 }

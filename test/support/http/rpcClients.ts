@@ -1,4 +1,4 @@
-import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { create, type DescMessage, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { ConnectError, createClient, type Interceptor, type Transport } from '@connectrpc/connect';
 import {
   compressionBrotli,
@@ -14,16 +14,16 @@ import { createUserServiceClient } from '@zitadel/client/v2';
 import { createClientTransport } from '@zitadel/client/web';
 import { createAccessTokenInterceptor, createUserClient } from '@zitadel/node/dist/api/index.js';
 import { ErrorDetailSchema } from '@zitadel/proto/zitadel/message_pb.js';
-import {
-  RemoveOTPEmailRequestSchema,
-  RemoveOTPEmailResponseSchema,
-  UserService,
-} from '@zitadel/proto/zitadel/user/v2/user_service_pb.js';
+import { UserService } from '@zitadel/proto/zitadel/user/v2/user_service_pb.js';
 import { UserService as UserServiceBeta } from '@zitadel/proto/zitadel/user/v2beta/user_service_pb.js';
 import { z } from 'zod';
 
-/** What a removal needs. */
-interface RpcRemoval {
+/** The methods of the user service that are served. */
+export type RpcMethod = 'removeOTPEmail' | 'listAuthenticationMethodTypes';
+
+/** What a call needs. */
+interface RpcCall {
+  readonly method: RpcMethod;
   readonly url: string;
   readonly token: string;
   readonly userId: string;
@@ -34,8 +34,8 @@ export interface RpcClient {
   readonly name: string;
   /** It speaks HTTP/2 only, which not every platform forwards. */
   readonly http2?: true;
-  /** Removes the factor and returns the response message, or throws in the client's own way. */
-  remove(removal: RpcRemoval): Promise<unknown>;
+  /** Returns the response message, or throws in the client's own way. */
+  call(call: RpcCall): Promise<unknown>;
   /** What it threw, in terms that all have. */
   refusal(thrown: unknown): RpcRefusal;
 }
@@ -52,21 +52,18 @@ const authorised =
 
 function overTransport(createTransport: CreateTransport, service = UserService) {
   return {
-    remove: ({ url, token, userId }: RpcRemoval) =>
-      createClient(service, createTransport({ baseUrl: url, interceptors: [authorised(token)] })).removeOTPEmail({
-        userId,
-      }),
+    call: ({ method, url, token, userId }: RpcCall) =>
+      createClient(service, createTransport({ baseUrl: url, interceptors: [authorised(token)] }))[method]({ userId }),
     refusal: connectRefusal,
   };
 }
 
 function betaOverTransport(createTransport: CreateTransport) {
   return {
-    remove: ({ url, token, userId }: RpcRemoval) =>
-      createClient(
-        UserServiceBeta,
-        createTransport({ baseUrl: url, interceptors: [authorised(token)] }),
-      ).removeOTPEmail({ userId }),
+    call: ({ method, url, token, userId }: RpcCall) =>
+      createClient(UserServiceBeta, createTransport({ baseUrl: url, interceptors: [authorised(token)] }))[method]({
+        userId,
+      }),
     refusal: connectRefusal,
   };
 }
@@ -78,25 +75,25 @@ const brotlied = { sendCompression: compressionBrotli, compressMinBytes: 0 };
 export const rpcClients: readonly RpcClient[] = [
   {
     name: '@zitadel/client for web: gRPC-Web',
-    remove: ({ url, token, userId }) =>
-      createUserServiceClient(createClientTransport(token, { baseUrl: url })).removeOTPEmail({ userId }),
+    call: ({ method, url, token, userId }) =>
+      createUserServiceClient(createClientTransport(token, { baseUrl: url }))[method]({ userId }),
     refusal: connectRefusal,
   },
   {
     name: '@zitadel/client for Node: gRPC',
     http2: true,
-    remove: ({ url, token, userId }) =>
-      createUserServiceClient(createServerTransport(token, { baseUrl: url })).removeOTPEmail({ userId }),
+    call: ({ method, url, token, userId }) =>
+      createUserServiceClient(createServerTransport(token, { baseUrl: url }))[method]({ userId }),
     refusal: connectRefusal,
   },
   {
     name: '@zitadel/node: gRPC, v2beta',
     http2: true,
-    remove: ({ url, token, userId }) =>
-      createUserClient(url, createAccessTokenInterceptor(token)).removeOTPEmail({ userId }),
+    call: ({ method, url, token, userId }) =>
+      createUserClient(url, createAccessTokenInterceptor(token))[method]({ userId }),
     refusal: niceGrpcRefusal,
   },
-  { name: '@grpc/grpc-js: gRPC', http2: true, remove: removeByGrpcJs, refusal: grpcJsRefusal },
+  { name: '@grpc/grpc-js: gRPC', http2: true, call: callByGrpcJs, refusal: grpcJsRefusal },
   {
     name: '@connectrpc/connect-node: gRPC, gzip',
     http2: true,
@@ -135,16 +132,16 @@ export const rpcClients: readonly RpcClient[] = [
   },
 ];
 
-function removeByGrpcJs({ url, token, userId }: RpcRemoval): Promise<unknown> {
+function callByGrpcJs({ method, url, token, userId }: RpcCall): Promise<unknown> {
+  const { parent, name, input, output } = UserService.method[method];
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
   const client = new GrpcClient(new URL(url).host, credentials.createInsecure());
   const metadata = new Metadata();
   metadata.set('authorization', `Bearer ${token}`);
   client.makeUnaryRequest(
-    '/zitadel.user.v2.UserService/RemoveOTPEmail',
-    (id: string) =>
-      Buffer.from(toBinary(RemoveOTPEmailRequestSchema, create(RemoveOTPEmailRequestSchema, { userId: id }))),
-    (bytes) => fromBinary(RemoveOTPEmailResponseSchema, bytes),
+    `/${parent.typeName}/${name}`,
+    (id: string) => Buffer.from(toBinary<DescMessage>(input, create<DescMessage>(input, { userId: id }))),
+    (bytes) => fromBinary<DescMessage>(output, bytes),
     userId,
     metadata,
     (error, response) => {

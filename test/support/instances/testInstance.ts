@@ -78,9 +78,17 @@ export type ReplacedPorts = {
 
 /** Initialises a store, and serves its import and export. Bodies that are text are sent as they are. */
 export async function testInstance(store: Store, name = 'test', replaced: ReplacedPorts = {}): Promise<TestInstance> {
+  return servedInstance(store, await initialise(store, name, DAY_MS, new Date()), replaced);
+}
+
+/** Serves the import and export of a store that has been initialised, for the owner of a token. */
+export function servedInstance(
+  store: Store,
+  { orgId, token }: Pick<TestInstance, 'orgId' | 'token'>,
+  replaced: ReplacedPorts = {},
+): TestInstance {
   configureLog('silent');
   const now = () => new Date();
-  const { orgId, token } = await initialise(store, name, DAY_MS, now());
   const limits = { maxTimeoutMs: 600_000, maxRequestBytes: 100_000_000, maxResponseBytes: undefined };
   const ports = { store, objectStorage: noStorage, now, ...limits, ...replaced };
   const app = createApp({ routes: [...importRoutes(ports), ...exportRoutes(ports)] });

@@ -75,18 +75,20 @@ function organisationName(orgId: string): string {
 function referenceFaults({ name, plan }: Planned, documents: Documents): string[] {
   return planReferences(plan.record).flatMap(({ reference, key }) => {
     const target = documentPath(key);
-    const faults = targetFaults(reference, documents.get(target), plan.record.orgId);
+    const faults = targetFaults(reference, documents.get(target), plan);
     return faults.map((text) => `${name} refers to ${target}, ${text}`);
   });
 }
 
 function targetFaults(
-  { ifForeign, keptIfMissing }: Reference,
+  { ifForeign, keptIfMissing, check }: Reference,
   target: StoredDocument | undefined,
-  orgId: string,
+  { record: { json, orgId } }: RecordPlan,
 ): string[] {
   if (target === undefined) return keptIfMissing === undefined ? ['which is not there'] : [];
-  return ifForeign !== undefined && target.orgId !== orgId ? ['which is of another organisation'] : [];
+  if (ifForeign !== undefined && target.orgId !== orgId) return ['which is of another organisation'];
+  const issue = check?.(parsed(target.body) ?? {}, json, orgId);
+  return issue === undefined ? [] : [`which a check rejects: ${issue.id}`];
 }
 
 function claimFaults(planned: readonly Planned[], claims: readonly StoredDocument[], documents: Documents): string[] {

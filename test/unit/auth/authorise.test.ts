@@ -34,6 +34,30 @@ describe('the permission to change users', () => {
   );
 });
 
+describe('the permission to read users', () => {
+  it("is held by the roles that ZITADEL's defaults give it to", () => {
+    expect(knownRoles.filter((role) => grants([role], 'user.read'))).toEqual([
+      'IAM_OWNER',
+      'IAM_OWNER_VIEWER',
+      'IAM_ORG_MANAGER',
+      'IAM_USER_MANAGER',
+      'IAM_LOGIN_CLIENT',
+      'ORG_OWNER',
+      'ORG_USER_MANAGER',
+      'ORG_OWNER_VIEWER',
+      'ORG_USER_PERMISSION_EDITOR',
+      'ORG_PROJECT_PERMISSION_EDITOR',
+    ]);
+  });
+
+  it.each(['ORG_SETTINGS_MANAGER', 'ORG_PROJECT_CREATOR', 'IAM_END_USER_IMPERSONATOR', 'PROJECT_OWNER'])(
+    'is not held by %s',
+    (role) => {
+      expect(grants([role], 'user.read')).toBe(false);
+    },
+  );
+});
+
 describe('roles', () => {
   it('grant what any of them grants, and nothing when there is none', () => {
     expect(grants(['ORG_OWNER_VIEWER', 'ORG_OWNER'], 'user.write')).toBe(true);

@@ -1,47 +1,116 @@
 import { stat } from 'node:fs/promises';
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { hashPassword, verifyPassword } from '../../../shared/auth/password.ts';
 
-const encoded = await hashPassword('Pässwörd 1!');
+const PASSWORD = 'Pässwörd 1!';
+/** The lowest cost of bcrypt, which keeps tests fast. */
+const fast = { algorithm: 'bcrypt', cost: 4 } as const;
+const argon2id = { algorithm: 'argon2id' } as const;
+const otherPasswords = ['', 'pässwörd 1!', 'Pässwörd 1! ', 'Pa\u0308sswo\u0308rd 1!', 'Pässwörd 1!\0'];
 
 describe('a hashed password', () => {
-  it("is argon2id with OWASP's parameters, in PHC's format", () => {
+  it('is bcrypt of cost 12 by default', async () => {
+    const encoded = await hashPassword(PASSWORD);
+    expect(encoded).toMatch(/^\$2b\$12\$[./A-Za-z0-9]{53}$/);
+    expect(await verifyPassword(PASSWORD, encoded)).toBe(true);
+  });
+
+  it("is argon2id with OWASP's parameters on request, in PHC's format", async () => {
+    const encoded = await hashPassword(PASSWORD, argon2id);
     expect(encoded).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
   });
 
-  it('does not tell the password, and is another one each time', async () => {
-    expect(encoded).not.toContain('rd 1!');
-    expect(await hashPassword('Pässwörd 1!')).not.toBe(encoded);
+  it.each([fast, argon2id])(
+    'by $algorithm does not tell the password, and is another one each time',
+    async (hashing) => {
+      const encoded = await hashPassword(PASSWORD, hashing);
+      expect(encoded).not.toContain('rd 1!');
+      expect(await hashPassword(PASSWORD, hashing)).not.toBe(encoded);
+    },
+  );
+
+  it.each([fast, argon2id])('by $algorithm is verified by that password alone', async (hashing) => {
+    const encoded = await hashPassword(PASSWORD, hashing);
+    expect(await verifyPassword(PASSWORD, encoded)).toBe(true);
+    for (const other of otherPasswords) expect(await verifyPassword(other, encoded)).toBe(false);
+  });
+});
+
+describe('bcrypt', () => {
+  // Derived by golang.org/x/crypto/bcrypt, which ZITADEL uses.
+  it.each([
+    ['Secret1!', '$2a$04$0FeH2n/HkL3VlfhIrdqmFOMe8Bma2Z9NuTeYreLayEE88ld.VDGIC'],
+    ['Pässwörd 😀', '$2a$04$TH1QSf5zFAP9UvQR26Ycmui9Qd0hQAChGkbxd5dqkAqlm5riLfUym'],
+    ['x'.repeat(72), '$2a$04$xSOKfbjTToEbnyI3WRomwODe5RxBJDTqtKdAD6OsnkzFoFbkQO4h.'],
+  ])('verifies %j as ZITADEL does', async (password, encoded) => {
+    expect(await verifyPassword(password, encoded)).toBe(true);
   });
 
-  it('is verified by that password alone', async () => {
-    expect(await verifyPassword('Pässwörd 1!', encoded)).toBe(true);
-    for (const other of ['', 'pässwörd 1!', 'Pässwörd 1! ', 'Pa\u0308sswo\u0308rd 1!', 'Pässwörd 1!\0']) {
-      expect(await verifyPassword(other, encoded)).toBe(false);
-    }
+  it('takes 72 bytes of a password, and no more', async () => {
+    const longest = `${'x'.repeat(70)}é`;
+    const encoded = await hashPassword(longest, fast);
+    expect(await verifyPassword(longest, encoded)).toBe(true);
+    expect(await verifyPassword(`${longest}x`, encoded)).toBe(false);
+    await expect(hashPassword(`${longest}x`, fast)).rejects.toThrow(RangeError);
+  });
+
+  it('ignores what follows a hash, and does not derive hashes of a cost that would take hours', async () => {
+    const encoded = await hashPassword(PASSWORD, fast);
+    expect(await verifyPassword(PASSWORD, `${encoded}\n`)).toBe(true);
+    expect(await verifyPassword(PASSWORD, encoded.replace('$04$', '$31$'))).toBe(false);
+  });
+});
+
+describe('a password', () => {
+  it.each([
+    ['nothing', ''],
+    ['bcrypt of another password', '$2a$10$blOExq/eBO9Va//hs4FAL.ZPvj9NtlQC1GrH97if7Y8vQgJfSYqUq'],
+    ['bcrypt cut off', '$2a$10$blOExq/eBO9Va//hs4FAL.ZPvj9NtlQC1GrH97if7Y8vQgJfSYqU'],
+  ])('is not verified by %s', async (_what, other) => {
+    expect(await verifyPassword(PASSWORD, other)).toBe(false);
   });
 
   it.each([
-    ['nothing', ''],
-    ['bcrypt', '$2a$10$blOExq/eBO9Va//hs4FAL.ZPvj9NtlQC1GrH97if7Y8vQgJfSYqUq'],
-    ['argon2id with other parameters', encoded.replace('t=2', 't=1')],
-    ['a salt of another', encoded.replace(/\$[^$]+\$([^$]+)$/, '$AAAAAAAAAAAAAAAAAAAAAA$$$1')],
-    ['a hash cut off', encoded.slice(0, -1)],
-    ['a hash with more after it', `${encoded}A`],
-    ['a hash and a line break', `${encoded}\n`],
-  ])('is not verified by %s', async (_what, other) => {
-    expect(await verifyPassword('Pässwörd 1!', other)).toBe(false);
+    ['other parameters', (encoded: string) => encoded.replace('t=2', 't=1')],
+    ['a salt of another', (encoded: string) => encoded.replace(/\$[^$]+\$([^$]+)$/, '$AAAAAAAAAAAAAAAAAAAAAA$$$1')],
+    ['a part missing', (encoded: string) => encoded.slice(0, -1)],
+    ['more after it', (encoded: string) => `${encoded}A`],
+    ['a line break', (encoded: string) => `${encoded}\n`],
+  ])('is not verified by argon2id with %s', async (_what, change) => {
+    expect(await verifyPassword(PASSWORD, change(await hashPassword(PASSWORD, argon2id)))).toBe(false);
   });
 });
 
 describe('many passwords at once', () => {
-  it('leave room for other work of the thread pool', async () => {
-    let hashed = 0;
-    const hashing = Promise.all(Array.from({ length: 40 }, () => hashPassword('Secret1!').then(() => hashed++)));
-    await stat('.');
-    expect(hashed).toBeLessThan(20);
-    await hashing;
-    expect(hashed).toBe(40);
-    expect(await verifyPassword('Pässwörd 1!', encoded)).toBe(true);
-  });
+  it.each([{ algorithm: 'bcrypt', cost: 8 } as const, argon2id])(
+    'by $algorithm leave room for other work',
+    async (hashing) => {
+      let hashed = 0;
+      const hashing40 = Promise.all(
+        Array.from({ length: 40 }, () => hashPassword('Secret1!', hashing).then(() => hashed++)),
+      );
+      await stat('.');
+      await setImmediate();
+      expect(hashed).toBeLessThan(20);
+      await hashing40;
+      expect(hashed).toBe(40);
+    },
+  );
+
+  it.each([{ algorithm: 'bcrypt', cost: 8 } as const, argon2id])(
+    'by $algorithm end when their signal aborts',
+    async (hashing) => {
+      const controller = new AbortController();
+      const reason = new Error('the time is over');
+      const all = Array.from({ length: 100 }, () => hashPassword('Secret1!', hashing, controller.signal));
+      await all[0];
+      controller.abort(reason);
+      const results = await Promise.allSettled(all);
+      const dropped = results.filter((result) => result.status === 'rejected');
+      expect(dropped.length).toBeGreaterThan(50);
+      expect(new Set(dropped.map((result) => result.reason))).toEqual(new Set([reason]));
+      expect(await verifyPassword('Secret1!', await hashPassword('Secret1!', hashing))).toBe(true);
+    },
+  );
 });

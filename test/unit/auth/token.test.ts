@@ -15,7 +15,9 @@ const untouchable: Store = {
 
 /** How a caller with this header is refused, without a look into the store. */
 async function refusal(authorization: string | undefined): Promise<string> {
-  const error: unknown = await authenticate(untouchable, authorization, new Date()).catch((reason: unknown) => reason);
+  const error: unknown = await authenticate(untouchable, authorization, 'export', new Date()).catch(
+    (reason: unknown) => reason,
+  );
   return String(error);
 }
 

@@ -17,13 +17,14 @@ function held() {
       open.snapshot = false;
     },
   };
-  return { open, pair: [call, snapshot] as const };
+  const controller = new AbortController();
+  return { open, controller, resources: { held: [call, snapshot] as const, signal: controller.signal } };
 }
 
 describe('the response of an export', () => {
   it('is streamed where there is no limit, and lets go of the database with its last byte', async () => {
-    const { open, pair } = held();
-    const response = await exportResponse(inPieces(document), undefined, pair);
+    const { open, resources } = held();
+    const response = await exportResponse(inPieces(document), undefined, resources);
     expect(response.headers.get('content-length')).toBeNull();
     expect(open).toEqual({ call: true, snapshot: true });
     expect(Buffer.from(await response.arrayBuffer())).toEqual(document);
@@ -31,25 +32,45 @@ describe('the response of an export', () => {
   });
 
   it('lets go of the database when its reader leaves in the middle', async () => {
-    const { open, pair } = held();
-    const response = await exportResponse(inPieces(document), undefined, pair);
+    const { open, resources } = held();
+    const response = await exportResponse(inPieces(document), undefined, resources);
     const reader = response.body?.getReader();
     expect((await reader?.read())?.value).toHaveLength(64 * 1024);
     await reader?.cancel();
     expect(open).toEqual({ call: false, snapshot: false });
   });
 
+  it('ends with the call while nobody reads, and lets go of the database', async () => {
+    const { open, controller, resources } = held();
+    const response = await exportResponse(inPieces(document), undefined, resources);
+    const reader = response.body?.getReader();
+    await reader?.read();
+    controller.abort(new Error('revoked'));
+    await expect(reader?.closed).rejects.toThrow('revoked');
+    expect(open).toEqual({ call: false, snapshot: false });
+  });
+
   it('is held back where there is a limit, until it is whole and its length is known', async () => {
-    const { open, pair } = held();
-    const response = await exportResponse(inPieces(document), document.length, pair);
+    const { open, resources } = held();
+    const response = await exportResponse(inPieces(document), document.length, resources);
     expect(open).toEqual({ call: false, snapshot: false });
     expect(response.headers.get('content-length')).toBe(String(document.length));
     expect(Buffer.from(await response.arrayBuffer())).toEqual(document);
   });
 
+  it('that is complete when the call ends is not sent', async () => {
+    const { open, controller, resources } = held();
+    async function* endingMeanwhile() {
+      yield document;
+      controller.abort(new Error('revoked'));
+    }
+    await expect(exportResponse(endingMeanwhile(), document.length, resources)).rejects.toThrow('revoked');
+    expect(open).toEqual({ call: false, snapshot: false });
+  });
+
   it('above the limit is an error that says what to do instead, and lets go of the database', async () => {
-    const { open, pair } = held();
-    const response = exportResponse(inPieces(document), document.length - 1, pair);
+    const { open, resources } = held();
+    const response = exportResponse(inPieces(document), document.length - 1, resources);
     await expect(response).rejects.toMatchObject({ code: 'FAILED_PRECONDITION', message: /gcs_output/ });
     expect(open).toEqual({ call: false, snapshot: false });
   });
@@ -60,6 +81,6 @@ describe('the response of an export', () => {
         throw new Error('the database is gone');
       },
     });
-    await expect(exportResponse(failing, undefined, held().pair)).rejects.toThrow('the database is gone');
+    await expect(exportResponse(failing, undefined, held().resources)).rejects.toThrow('the database is gone');
   });
 });

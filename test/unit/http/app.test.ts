@@ -239,7 +239,9 @@ describe('GET /openapi.json', () => {
       .parse(await (await scoped.request('/openapi.json')).json());
     expect(Object.keys(paths)).toEqual([
       '/v2/users/{userId}/otp_email',
+      '/v2/users/{userId}/authentication_methods',
       '/v2beta/users/{userId}/otp_email',
+      '/v2beta/users/{userId}/authentication_methods',
       '/admin/v1/export',
       '/admin/v1/import',
     ]);

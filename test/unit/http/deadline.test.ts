@@ -44,6 +44,13 @@ describe('callSignal', () => {
     expect(call.signal.reason).toMatchObject({ code: 'DEADLINE_EXCEEDED' });
   });
 
+  it('aborts with the error that it is ended with', () => {
+    using call = callSignal(new AbortController().signal, 10);
+    const error = new Error('revoked');
+    call.end(error);
+    expect(call.signal.reason).toBe(error);
+  });
+
   it('keeps the first reason', () => {
     const client = new AbortController();
     using call = callSignal(client.signal, 10);

@@ -11,6 +11,7 @@ const operation = {
   summary: 'Make a thing',
   description: 'Makes it.',
   parameters: { id: { contract: z.string().meta({ minLength: 1 }), example: '7' } },
+  query: { 'size.inches': { contract: z.boolean(), example: true } },
   response: { description: 'It is made.', contract: z.strictObject({ thing }) },
   errors: { 409: 'It is there.' },
 };
@@ -19,10 +20,13 @@ const endpoint: Endpoint = { method: 'POST', path: '/things/:id', operation: () 
 describe('the description of an endpoint', async () => {
   const document = await openApiDocument([endpoint, { method: 'POST', path: '/rpc' }]);
 
-  it('stands under its path and method, with its parameters', () => {
+  it('stands under its path and method, with the parameters of its path and its query', () => {
     expect(document.paths['/things/{id}']?.post).toMatchObject({
       operationId: 'makeThing',
-      parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string', minLength: 1 }, example: '7' }],
+      parameters: [
+        { name: 'id', in: 'path', required: true, schema: { type: 'string', minLength: 1 }, example: '7' },
+        { name: 'size.inches', in: 'query', required: false, schema: { type: 'boolean' }, example: true },
+      ],
     });
   });
 

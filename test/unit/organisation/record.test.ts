@@ -135,6 +135,7 @@ describe('credentials', () => {
     const user = { userName: 'a', password: 'Secret1!', hashedPassword: { value: '$2a$10$hash' } };
     const record = read('humanUsers', { userId: 'u', user });
     expect(record.clearPassword).toBeUndefined();
+    expect(record.givenPassword).toBe('Secret1!');
     expect(record.credentials.passwordHash).toBe('$2a$10$hash');
     expect(record.body).not.toContain('Secret1!');
   });

@@ -1,11 +1,15 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { FORMAT, guardFormat, instanceKey } from '../../../shared/store/format.ts';
 import type { Store } from '../../../shared/store/store.ts';
+import { capturedLog } from '../../support/http/capturedLog.ts';
 import { createUser, userKey } from '../../support/stores/documents.ts';
 import { MemoryStore } from '../../support/stores/memoryStore.ts';
 
+const logged = capturedLog();
+
 class OpenMemoryStore extends MemoryStore implements Store {
   snapshot = (): Promise<never> => Promise.reject(new Error('no snapshot'));
+  lastingSnapshot = (): Promise<never> => new Promise(() => {});
   close = async () => {};
 }
 
@@ -24,6 +28,7 @@ const everyOperation: readonly (readonly [name: string, run: (store: Store) => P
   ['commit', (store) => store.commit([createUser('a')])],
   ['transaction', (store) => store.transaction(async ({ write }) => write([createUser('a')]))],
   ['snapshot', (store) => store.snapshot()],
+  ['lastingSnapshot', async (store) => await store.lastingSnapshot?.(new AbortController().signal)],
 ];
 
 describe('a guarded store', () => {
@@ -45,6 +50,24 @@ describe('a guarded store', () => {
     const store = guardFormat(memory);
     for (const name of ['a', 'b', 'c']) await store.commit([createUser(name)]);
     expect(memory.reads).toEqual([{ keys: [instanceKey], fields: ['body'] }]);
+  });
+
+  it.each([
+    [{ format: FORMAT }, 0],
+    [{ format: FORMAT - 1 }, 1],
+    [{}, 1],
+    [{ format: FORMAT, migratedFrom: 1 }, 1],
+  ])('warns once of a database that must be upgraded: %j', async (stored, warnings) => {
+    const now = vi.spyOn(performance, 'now').mockReturnValue(0);
+    const memory = new OpenMemoryStore();
+    const body = JSON.stringify({ name: 'north', ...stored });
+    await memory.commit([{ type: 'create', key: instanceKey, fields: { body } }]);
+    const store = guardFormat(memory);
+    for (const time of [0, 60_000, 120_000]) {
+      now.mockReturnValue(time);
+      await store.getMany([userKey('a')]);
+    }
+    expect(logged().match(/the database has an older format: run identity upgrade/g) ?? []).toHaveLength(warnings);
   });
 
   it('accepts a database without an instance', async () => {

@@ -50,8 +50,12 @@ run "sends_each_route_to_its_function_of_the_same_instance" {
         ] == [
         ["/v2/users/*/otp_email", google_compute_backend_service.this["${matcher.name}/removeOtpEmail"].id],
         ["/zitadel.user.v2.UserService/RemoveOTPEmail", google_compute_backend_service.this["${matcher.name}/removeOtpEmail"].id],
+        ["/v2/users/*/authentication_methods", google_compute_backend_service.this["${matcher.name}/removeOtpEmail"].id],
+        ["/zitadel.user.v2.UserService/ListAuthenticationMethodTypes", google_compute_backend_service.this["${matcher.name}/removeOtpEmail"].id],
         ["/v2beta/users/*/otp_email", google_compute_backend_service.this["${matcher.name}/removeOtpEmail"].id],
         ["/zitadel.user.v2beta.UserService/RemoveOTPEmail", google_compute_backend_service.this["${matcher.name}/removeOtpEmail"].id],
+        ["/v2beta/users/*/authentication_methods", google_compute_backend_service.this["${matcher.name}/removeOtpEmail"].id],
+        ["/zitadel.user.v2beta.UserService/ListAuthenticationMethodTypes", google_compute_backend_service.this["${matcher.name}/removeOtpEmail"].id],
         ["/admin/v1/export", google_compute_backend_service.this["${matcher.name}/export"].id],
         ["/admin/v1/import", google_compute_backend_service.this["${matcher.name}/import"].id],
         ["/openapi.json", google_compute_backend_service.this["${matcher.name}/export"].id],
@@ -87,7 +91,7 @@ run "sends_unmatched_requests_to_the_least_privileged_function" {
 
 run "lets_google_check_every_route" {
   assert {
-    condition     = length(google_compute_url_map.this.test) == 14
+    condition     = length(google_compute_url_map.this.test) == 22
     error_message = "Each route of each instance must have a test in the map."
   }
   assert {

@@ -4,6 +4,7 @@ import { ImportProgress } from '../../../../functions/import/progress/importProg
 import type { BatchContext } from '../../../../functions/import/write/batchContext.ts';
 import { ReservedNames } from '../../../../functions/import/write/references.ts';
 import { endCheckpointEpoch } from '../../../../shared/checkpointEpoch.ts';
+import { defaultPasswordHashing } from '../../../../shared/passwordHashing.ts';
 import {
   type DocumentKey,
   type DocumentStore,
@@ -11,13 +12,16 @@ import {
   WriteConflictError,
 } from '../../../../shared/store/store.ts';
 import { MemoryStore } from '../../../support/stores/memoryStore.ts';
+import { unread } from '../write/decide.ts';
 
 const NOW = '2026-11-21T10:00:00.000Z';
 const written = { written: true, revisit: false };
 const unchanged = { written: false, revisit: false };
 
 function contextOf(store: DocumentStore, stamp = NOW, onConflict: OnConflict = 'report'): BatchContext {
-  return { store, stamp, onConflict, reservedNames: new ReservedNames(store), batches: 0, expectExisting: false };
+  const settings = { store, base: unread, stamp, onConflict, reservedNames: new ReservedNames(store) };
+  const { signal } = new AbortController();
+  return { ...settings, passwordHashing: defaultPasswordHashing, signal, batches: 0, expectExisting: false };
 }
 
 const load = (store: DocumentStore, key = 'key', stamp = NOW, onConflict?: OnConflict) =>

@@ -5,6 +5,7 @@ import { decideBatch, type UndecidedBatch } from '../../../../functions/import/w
 import { ReservedNames } from '../../../../functions/import/write/references.ts';
 import { readRecord } from '../../../../shared/organisation/record.ts';
 import { createWrites, planRecord, type RecordPlan } from '../../../../shared/organisation/recordPlan.ts';
+import { defaultPasswordHashing } from '../../../../shared/passwordHashing.ts';
 import type { DocumentKey } from '../../../../shared/store/store.ts';
 import { documentPath } from '../../../../shared/store/store.ts';
 import { sectionNamed } from '../../../support/fixtures/sectionNamed.ts';
@@ -14,6 +15,8 @@ import { MemoryStore } from '../../../support/stores/memoryStore.ts';
 export const EARLIER = '2026-11-20T08:00:00.000000Z';
 /** The stamp of the batch that is decided. */
 export const STAMP = '2026-11-21T10:00:00.000000Z';
+
+const { signal } = new AbortController();
 
 /** Every value of `on_conflict`. */
 export const everyOnConflict: readonly OnConflict[] = ['report', 'skip', 'overwrite'];
@@ -43,11 +46,17 @@ export function storeWith(...plans: readonly RecordPlan[]): Promise<MemoryStore>
   return MemoryStore.with(plans.flatMap((one) => createWrites(one, EARLIER)));
 }
 
+/** A base of which decisions open no snapshot. */
+export const unread: BatchContext['base'] = {
+  snapshot: () => Promise.reject(new Error('decisions read no ranges')),
+};
+
 /** The context of the import to which the batch with a stamp belongs: the batch's number is left out. */
 export function contextOf(store: MemoryStore, onConflict: OnConflict, stamp = STAMP): BatchContext {
   const ofImport = stamp.replace(/\d{3}Z$/, 'Z');
   const reservedNames = new ReservedNames(store);
-  return { store, stamp: ofImport, onConflict, reservedNames, batches: 0, expectExisting: false };
+  const settings = { onConflict, reservedNames, passwordHashing: defaultPasswordHashing, signal };
+  return { store, base: unread, stamp: ofImport, ...settings, batches: 0, expectExisting: false };
 }
 
 interface Options {
@@ -60,7 +69,7 @@ export function undecided(
   records: ReadonlyMap<RecordPlan, RecordPlan>,
   { reserved = new Map(), onConflict = 'overwrite' }: Options = {},
 ): UndecidedBatch {
-  return { records, reserved, comparison: new BatchComparison(onConflict) };
+  return { records, reserved, comparison: new BatchComparison(onConflict, signal) };
 }
 
 /** Decides one batch; the store's reads and writes are then the batch's own. */

@@ -1,0 +1,30 @@
+import { FORMAT } from '../../shared/store/format.ts';
+import type { UpgradeRecord } from '../../shared/store/migrations/upgradeRecord.ts';
+import { upgrade } from '../../shared/store/upgrade.ts';
+import { type Output, type Run, UsageError } from '../command.ts';
+
+/** Runs `identity upgrade`. An embedded database has been migrated when it was opened: the result is shown again. */
+export const upgradeDatabase: Run = async ({ store, signal }) => {
+  const onStep = (name: string) => void process.stderr.write(`${name}\n`);
+  try {
+    return describe(await upgrade(store, { signal, onStep }));
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    throw new UsageError('interrupted: repeat the command, which continues where it stopped');
+  }
+};
+
+function describe(record: UpgradeRecord | undefined): Output {
+  const { from = FORMAT, sharedNames = [], sharedNameCount = 0 } = record ?? {};
+  const lines = sharedNames.map(
+    ({ orgId, userId, holderId }) => `organisation ${orgId}: ${userId} has the login name of ${holderId}`,
+  );
+  const origin = record === undefined ? '' : `, migrated from format ${from}`;
+  const advice = `${sharedNameCount} users have login names that other users hold: rename them by imports with on_conflict overwrite`;
+  return {
+    json: { format: FORMAT, from, sharedNameCount, sharedNames },
+    text: [`the database has format ${FORMAT}${origin}`, ...(sharedNameCount === 0 ? [] : [advice]), ...lines].join(
+      '\n',
+    ),
+  };
+}

@@ -1,0 +1,103 @@
+import { setImmediate } from 'node:timers/promises';
+import { type JsonObject, parseObject, textAt, textsAt } from '../../../shared/json/jsonObject.ts';
+import { serialise } from '../../../shared/organisation/record.ts';
+import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
+import { type Dependents, sectionPartition } from '../../../shared/organisation/section.ts';
+import { findSection } from '../../../shared/organisation/sections.ts';
+import type { DocumentKey, StoredDocument, Write } from '../../../shared/store/store.ts';
+import { type BatchContext, isOfThisImport, type Outcome } from './batchContext.ts';
+import { canOverwrite, comparedFields, isSameRecord } from './comparison.ts';
+
+/** A record whose overwriting withdraws texts from its dependents, such as a project grant with fewer roles. */
+export interface Withdrawal {
+  readonly plan: RecordPlan;
+  readonly dependents: Dependents;
+  readonly withdrawn: readonly string[];
+  /** The number of dependents from which they were withdrawn. */
+  count: number;
+}
+
+/** Finds the records of a batch whose overwriting withdraws texts from their dependents. */
+export async function findWithdrawals(context: BatchContext, plans: readonly RecordPlan[]): Promise<Withdrawal[]> {
+  if (context.onConflict !== 'overwrite') return [];
+  const candidates = plans.filter(({ record }) => record.section.dependents !== undefined);
+  if (candidates.length === 0) return [];
+  const keys = candidates.map(({ key }) => key);
+  const stored = await context.store.getMany(keys, [...comparedFields, 'body']);
+  return candidates.flatMap((plan, index) => {
+    const document = stored[index];
+    return document === undefined || isOfThisImport(context, document) ? [] : planWithdrawal(plan, document);
+  });
+}
+
+function planWithdrawal(plan: RecordPlan, stored: StoredDocument): Withdrawal[] {
+  const { section, json, orgId } = plan.record;
+  const { dependents } = section;
+  if (dependents === undefined || !isSameRecord(plan, stored) || !canOverwrite(plan, stored)) return [];
+  const kept = new Set(textsAt(json, dependents.offered, orgId));
+  const withdrawn = textsAt(parseObject(stored.body), dependents.offered, orgId).filter((text) => !kept.has(text));
+  return withdrawn.length === 0 ? [] : [{ plan, dependents, withdrawn, count: 0 }];
+}
+
+/** Adds a warning to each overwritten record that withdrew texts. */
+export function warnOfWithdrawals(withdrawals: readonly Withdrawal[], outcomes: Map<RecordPlan, Outcome>): void {
+  for (const { plan, dependents, withdrawn, count } of withdrawals) {
+    if (count === 0 || outcomes.get(plan)?.kind !== 'overwritten') continue;
+    const warning = `withdrew ${withdrawn.join(', ')} from ${count} records of ${dependents.section}`;
+    outcomes.set(plan, { kind: 'overwritten', warning });
+  }
+}
+
+/**
+ * Withdraws texts from the dependents that use them. It runs before the records are overwritten, so that an interrupted
+ * import finds them as they were and repeats it, and once more afterwards, for dependents that were created meanwhile.
+ */
+export async function withdraw(context: BatchContext, withdrawals: readonly Withdrawal[]): Promise<void> {
+  if (withdrawals.length === 0) return;
+  await using snapshot = await context.base.snapshot();
+  for (const withdrawal of withdrawals) {
+    const { plan, dependents } = withdrawal;
+    const section = findSection(dependents.section);
+    if (section === undefined) throw new Error(`there is no section ${dependents.section}`);
+    const { collection } = section;
+    const partition = sectionPartition(textAt(plan.record.json, dependents.orgId, plan.record.orgId), section);
+    for await (const documents of snapshot.scan({ collection, partition, fields: ['body'] })) {
+      const affected = documents.filter((document) => narrowedBody(withdrawal, document) !== undefined);
+      const keys = affected.map(({ id }) => ({ collection, id }));
+      if (keys.length > 0) withdrawal.count += await narrow(context, withdrawal, keys);
+      await setImmediate();
+    }
+  }
+}
+
+/** Narrows some dependents in one commit, and returns their number: others may have changed them meanwhile. */
+function narrow({ store }: BatchContext, withdrawal: Withdrawal, keys: readonly DocumentKey[]): Promise<number> {
+  return store.transaction(async (transaction) => {
+    const current = await transaction.getMany(keys, ['body']);
+    const writes = keys.flatMap((key, index): Write[] => {
+      const fields = narrowedBody(withdrawal, current[index]);
+      return fields === undefined ? [] : [{ type: 'update', key, fields }];
+    });
+    transaction.write(writes);
+    return writes.length;
+  });
+}
+
+/** Returns a dependent's new body and digest; undefined if it uses nothing that is withdrawn. */
+function narrowedBody({ plan, dependents, withdrawn }: Withdrawal, stored: StoredDocument | undefined) {
+  if (stored === undefined) return undefined;
+  const { record } = plan;
+  const json = parseObject(stored.body);
+  const isDependent = record.section.key.some(
+    (path) => textAt(record.json, path, record.orgId) === textAt(json, dependents.key, record.orgId),
+  );
+  const used = textsAt(json, `${dependents.used}[]`, record.orgId);
+  const rest = used.filter((text) => !withdrawn.includes(text));
+  return isDependent && rest.length < used.length ? serialise(withList(json, dependents.used, rest)) : undefined;
+}
+
+/** Replaces a list in a record's canonical JSON, which does not contain empty ones. */
+function withList(json: JsonObject, name: string, list: readonly string[]): JsonObject {
+  const fields = Object.entries(json).map(([field, value]) => [field, field === name ? list : value] as const);
+  return Object.fromEntries(fields.filter(([field]) => field !== name || list.length > 0));
+}

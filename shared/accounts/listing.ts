@@ -1,0 +1,92 @@
+import { parseRoles } from '../auth/authorise.ts';
+import { parseObject, textAt } from '../json/jsonObject.ts';
+import { type Section, sectionPartition, sectionPartitions } from '../organisation/section.ts';
+import { orgMemberSection } from '../organisation/sections/members.ts';
+import { humanUserSection, machineUserSection } from '../organisation/sections/users.ts';
+import { organisationSection } from '../organisation/sections.ts';
+import type { FieldName } from '../store/documentFields.ts';
+import type { ScanRange, Snapshot, Store, StoredDocument } from '../store/store.ts';
+import { INSTANCE_MEMBERS } from './members.ts';
+
+/** An organisation in a list. */
+export interface ListedOrganisation {
+  readonly orgId: string;
+  readonly name: string;
+  /** By its name in ZITADEL's enum. */
+  readonly state: string;
+}
+
+/** A person or service user in a list. */
+export interface ListedUser {
+  readonly userId: string;
+  readonly orgId: string;
+  readonly userName: string;
+  readonly kind: 'person' | 'service user';
+  /** By its name in ZITADEL's enum. */
+  readonly state: string;
+}
+
+/** The roles of a user on the instance or in an organisation. */
+export interface ListedMember {
+  readonly userId: string;
+  /** The organisation; absent for the instance. */
+  readonly orgId?: string;
+  readonly roles: readonly string[];
+}
+
+/** Lists the organisations of an instance by id. */
+export async function* listOrganisations(store: Store): AsyncGenerator<ListedOrganisation> {
+  for await (const { json, state } of readSection(store, organisationSection, undefined))
+    yield { orgId: textAt(json, 'orgId', ''), name: textAt(json, 'org.name', ''), state };
+}
+
+const userKinds = [
+  { section: humanUserSection, kind: 'person' },
+  { section: machineUserSection, kind: 'service user' },
+] as const;
+
+/**
+ * Lists the users of an organisation, or of the instance: first people, then service users.
+ * @param orgId the organisation; undefined for all
+ */
+export async function* listUsers(store: Store, orgId: string | undefined): AsyncGenerator<ListedUser> {
+  for (const { section, kind } of userKinds) {
+    for await (const { json, state, orgId: owner } of readSection(store, section, orgId)) {
+      const userName = textAt(json, 'user.userName', owner);
+      yield { userId: textAt(json, 'userId', owner), orgId: owner, userName, kind, state };
+    }
+  }
+}
+
+/**
+ * Lists the members of an organisation, or of the instance and all its organisations.
+ * @param orgId the organisation; undefined for all
+ */
+export async function* listMembers(store: Store, orgId: string | undefined): AsyncGenerator<ListedMember> {
+  if (orgId === undefined) {
+    for await (const document of read(store, { collection: 'members', partition: INSTANCE_MEMBERS }))
+      yield { userId: textAt(parseObject(document.body), 'userId', ''), roles: parseRoles(document) };
+  }
+  for await (const { document, json, orgId: owner } of readSection(store, orgMemberSection, orgId))
+    yield { userId: textAt(json, 'userId', owner), orgId: owner, roles: parseRoles(document) };
+}
+
+/** Reads the records of a section, of one organisation or of all. */
+async function* readSection(store: Store, section: Section, only: string | undefined) {
+  const { collection } = section;
+  const range =
+    only === undefined
+      ? { collection, partitions: sectionPartitions(section) }
+      : { collection, partition: sectionPartition(only, section) };
+  for await (const document of read(store, range)) {
+    const { orgId = '', state = '' } = document;
+    yield { document, json: parseObject(document.body), orgId, state };
+  }
+}
+
+const listedFields: readonly FieldName[] = ['orgId', 'body', 'state'];
+
+async function* read(store: Store, range: ScanRange): AsyncGenerator<StoredDocument> {
+  await using snapshot: Snapshot = await store.snapshot();
+  for await (const documents of snapshot.scan({ ...range, fields: listedFields })) yield* documents;
+}

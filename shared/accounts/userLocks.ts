@@ -1,0 +1,40 @@
+import { userKey } from '../auth/authorise.ts';
+import { stateUnsuitable, userUnknown } from '../errors/accountErrors.ts';
+import { parseObject } from '../json/jsonObject.ts';
+import { serialise } from '../organisation/record.ts';
+import type { DocumentFields } from '../store/documentFields.ts';
+import type { Store, StoredDocument } from '../store/store.ts';
+import { holdOtherOwner } from './members.ts';
+import { DELETED, requireUser } from './users.ts';
+
+/** The changes between being locked and not: the states they start from, and the one they end in. */
+const lockChanges = {
+  lock: { from: ['USER_STATE_ACTIVE', 'USER_STATE_INITIAL'], to: 'USER_STATE_LOCKED' },
+  unlock: { from: ['USER_STATE_LOCKED'], to: 'USER_STATE_ACTIVE' },
+} as const satisfies Readonly<Record<string, { readonly from: readonly string[]; readonly to: string }>>;
+
+/** A change between being locked and not. */
+export type LockChange = keyof typeof lockChanges;
+
+/**
+ * Locks a user, which suspends the user's tokens, or unlocks it (zitadel 6.5). Does nothing if it is done already.
+ * @param force whether to lock the last IAM_OWNER, too
+ * @throws IdentityError NOT_FOUND for an unknown user, FAILED_PRECONDITION in other states and for the last IAM_OWNER
+ */
+export function changeLock(store: Store, userId: string, change: LockChange, now: Date, force: boolean): Promise<void> {
+  const { from, to } = lockChanges[change];
+  return store.transaction(async (transaction) => {
+    const user = await requireUser(transaction, userId, ['state', 'body', 'sequence']);
+    const { state = '', sequence = 0 } = user;
+    if (state === DELETED) throw userUnknown(userId);
+    if (state === to) return;
+    if (!from.some((suitable) => suitable === state)) throw stateUnsuitable(userId, state, change);
+    if (change === 'lock' && !force) await holdOtherOwner(store, transaction, userId);
+    const fields = { ...withState(user, to), sequence: sequence + 1, changedAt: now.toISOString() };
+    transaction.write([{ type: 'update', key: userKey(userId), fields }]);
+  });
+}
+
+function withState({ body }: StoredDocument, state: string): DocumentFields {
+  return { ...serialise({ ...parseObject(body), state }), state };
+}

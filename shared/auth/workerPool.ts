@@ -1,0 +1,79 @@
+import type { Worker } from 'node:worker_threads';
+
+interface Job<Task, Result> {
+  readonly task: Task;
+  readonly signal: AbortSignal | undefined;
+  readonly resolve: (result: Result) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/**
+ * A pool of worker threads for computations that would block the main thread. A worker receives a task as its message,
+ * and answers with one message. Workers start when they are needed, and do not keep the process alive while they are
+ * idle.
+ */
+export class WorkerPool<Task, Result> {
+  private readonly start: () => Worker;
+  private readonly size: number;
+  private readonly waiting: Job<Task, Result>[] = [];
+  private readonly idle: Worker[] = [];
+  private readonly busy = new Map<Worker, Job<Task, Result>>();
+
+  /** @param start starts a worker */
+  constructor(start: () => Worker, size: number) {
+    this.start = start;
+    this.size = size;
+  }
+
+  /**
+   * Runs a task in the first worker that is free.
+   * @param signal drops the task if no worker has begun it
+   * @throws the signal's reason, or the error that ended the worker
+   */
+  run(task: Task, signal?: AbortSignal): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ task, signal, resolve, reject });
+      this.assign();
+    });
+  }
+
+  /** Gives waiting jobs to free workers. */
+  private assign(): void {
+    while (this.waiting.length > 0 && (this.idle.length > 0 || this.busy.size < this.size)) {
+      const job = this.waiting.shift();
+      // A listener for each waiting job would be too many for one signal.
+      if (job?.signal?.aborted) job.reject(job.signal.reason);
+      else if (job !== undefined) this.give(this.idle.pop() ?? this.startWorker(), job);
+    }
+  }
+
+  private give(worker: Worker, job: Job<Task, Result>): void {
+    this.busy.set(worker, job);
+    worker.ref();
+    worker.postMessage(job.task);
+  }
+
+  private startWorker(): Worker {
+    const worker = this.start();
+    let failure: unknown;
+    worker.on('message', (result: Result) => {
+      const job = this.busy.get(worker);
+      this.busy.delete(worker);
+      this.idle.push(worker);
+      worker.unref();
+      job?.resolve(result);
+      this.assign();
+    });
+    worker.on('error', (error) => {
+      failure = error;
+    });
+    worker.on('exit', (code) => {
+      this.busy.get(worker)?.reject(failure ?? new Error(`the worker ended with exit code ${code}`));
+      this.busy.delete(worker);
+      const index = this.idle.indexOf(worker);
+      if (index >= 0) this.idle.splice(index, 1);
+      this.assign();
+    });
+    return worker;
+  }
+}

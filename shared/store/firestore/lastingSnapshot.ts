@@ -1,0 +1,56 @@
+import { setTimeout } from 'node:timers/promises';
+import { IdentityError } from '../../errors/identityError.ts';
+import type { Snapshot } from '../store.ts';
+import type { FirestoreConnection, Timestamp } from './connection.ts';
+import { openSnapshotAt, probeTime, readPresentTime, toMilliseconds } from './snapshot.ts';
+import { grpcStatus } from './status.ts';
+
+const MINUTE_MILLISECONDS = 60_000;
+/** A database without point-in-time recovery rejects reads of a state that is older than an hour. */
+const PROBED_AGE_MILLISECONDS = 2 * 3_600_000;
+
+/**
+ * Opens a snapshot that can be read for a week, which point-in-time recovery allows for whole minutes only. Waits until
+ * the present minute is over, so that the snapshot has everything that was committed before the call.
+ * @param intervalMs the interval of the moments that can be read for a week
+ * @returns undefined without point-in-time recovery, and within two hours after it was enabled
+ * @throws the signal's reason
+ */
+export async function openLastingSnapshot(
+  connection: FirestoreConnection,
+  signal: AbortSignal,
+  intervalMs = MINUTE_MILLISECONDS,
+): Promise<Snapshot | undefined> {
+  const roundUp = (time: number) => Math.ceil(time / intervalMs) * intervalMs;
+  if (!(await canRead(connection, roundUp(Date.now() - PROBED_AGE_MILLISECONDS)))) return undefined;
+  let present = toMilliseconds(await readPresentTime(connection));
+  const time = roundUp(present + 1);
+  while (present <= time) {
+    await waitFor(time + 1 - present, signal);
+    present = toMilliseconds(await readPresentTime(connection));
+  }
+  return openSnapshotAt(connection, toTimestamp(time));
+}
+
+async function canRead(connection: FirestoreConnection, time: number): Promise<boolean> {
+  try {
+    await probeTime(connection, toTimestamp(time));
+    return true;
+  } catch (reason) {
+    if (isRejected(reason)) return false;
+    throw reason;
+  }
+}
+
+function isRejected(reason: unknown): boolean {
+  const status = reason instanceof IdentityError ? grpcStatus(reason.cause) : undefined;
+  return status === 'INVALID_ARGUMENT' || status === 'FAILED_PRECONDITION';
+}
+
+async function waitFor(milliseconds: number, signal: AbortSignal): Promise<void> {
+  await setTimeout(milliseconds, undefined, { signal }).catch(() => signal.throwIfAborted());
+}
+
+function toTimestamp(time: number): Timestamp {
+  return { seconds: Math.floor(time / 1_000), nanos: (time % 1_000) * 1_000_000 };
+}

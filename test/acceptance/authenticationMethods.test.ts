@@ -1,0 +1,133 @@
+import { randomInt } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { peopleOf, sampleOrganisation } from '../support/fixtures/sampleOrganisation.ts';
+import { type Answer, expectError, importInto, parseOk, removeOtpEmail, send } from '../support/http/wire.ts';
+import { describeDeployments, type Instance } from '../support/instances/deployments.ts';
+import { databaseOf, newServiceUser, newToken } from '../support/instances/tokens.ts';
+import { identityJson } from '../support/processes/programs.ts';
+
+const listed = z.strictObject({
+  details: z.strictObject({ totalResult: z.string().optional(), timestamp: z.iso.datetime() }),
+  authMethodTypes: z.array(z.string()).optional(),
+});
+
+const pathOf = (userId: string, generation = 'v2') =>
+  `/${generation}/users/${encodeURIComponent(userId)}/authentication_methods`;
+
+function list(instance: Instance, userId: string, query = '', token = instance.token): Promise<Answer> {
+  return send(instance, { method: 'GET', path: `${pathOf(userId)}${query}`, token });
+}
+
+async function typesOf(answer: Promise<Answer>): Promise<readonly string[]> {
+  const { details, authMethodTypes = [] } = listed.parse(parseOk(await answer));
+  expect(details.totalResult ?? '0').toBe(String(authMethodTypes.length));
+  return authMethodTypes.map((type) => type.replace('AUTHENTICATION_METHOD_TYPE_', ''));
+}
+
+describeDeployments('the list of authentication methods', (get) => {
+  const organisation = sampleOrganisation();
+  const people = peopleOf(organisation);
+  beforeAll(async () => {
+    await importInto(get().target, { data_orgs: { orgs: [organisation] } });
+  });
+
+  it('has the factor before its removal, and not after it', async () => {
+    const { target } = get();
+    const own = sampleOrganisation();
+    const { ada } = peopleOf(own);
+    await importInto(target, { data_orgs: { orgs: [own] } });
+    expect(await typesOf(list(target, ada))).toEqual(['TOTP', 'OTP_EMAIL', 'PASSWORD']);
+    parseOk(await removeOtpEmail(target, ada));
+    expect(await typesOf(list(target, ada))).toEqual(['TOTP', 'PASSWORD']);
+  });
+
+  it('is as old as its request', async () => {
+    const before = Date.now();
+    const { details } = listed.parse(parseOk(await list(get().target, people.ada)));
+    expect(Date.parse(details.timestamp)).toBeGreaterThanOrEqual(before);
+    expect(Date.parse(details.timestamp)).toBeLessThanOrEqual(Date.now());
+  });
+
+  it('carries neither a hash nor a seed', async () => {
+    const [{ user } = {}] = organisation.humanUsers;
+    const { text } = await list(get().target, people.ada);
+    expect(text).not.toContain(user?.hashedPassword.value);
+    expect(text).not.toContain(user?.otpCode);
+  });
+
+  it('is of the person, without any role', async (test) => {
+    const { target } = get();
+    const { token } = await newToken(databaseOf(target, test), people.ada);
+    expect(await typesOf(list(target, people.ada, '', token))).toEqual(['TOTP', 'OTP_EMAIL', 'PASSWORD']);
+  });
+
+  it('is refused alike for existing and unknown users to a caller without permission', async (test) => {
+    const { target } = get();
+    const { token } = await newToken(databaseOf(target, test), people.ada);
+    const userIds = [people.ben, people.owner, `${randomInt(100_000_000, 999_999_999)}`];
+    const answers = await Promise.all(userIds.map((userId) => list(target, userId, '', token)));
+    const [first, ...others] = answers.map((answer) => expectError(answer, 403, 7));
+    expect(first?.message).toBe('No matching permissions found (AUTH-AWfge)');
+    for (const other of others) expect(other).toEqual(first);
+  });
+
+  it('is of the people of an organisation for its owner, and not for the owner of another', async (test) => {
+    const { target } = get();
+    const other = sampleOrganisation();
+    await importInto(target, { data_orgs: { orgs: [other] } });
+    const { token } = await newToken(databaseOf(target, test), peopleOf(other).owner);
+    expectError(await list(target, people.ben, '', token), 403, 7);
+    expect(await typesOf(list(target, peopleOf(other).ben, '', token))).toContain('OTP_EMAIL');
+  });
+
+  it('is for those who may read all users, who may remove no factor', async (test) => {
+    const { target } = get();
+    const database = databaseOf(target, test);
+    const { token, userId } = await newServiceUser(database, `viewer-${organisation.orgId}`);
+    expectError(await list(target, people.ben, '', token), 403, 7);
+    await identityJson(['member', 'add', '--user', userId, '--role', 'IAM_OWNER_VIEWER', ...database]);
+    expect(await typesOf(list(target, people.ben, '', token))).toContain('OTP_EMAIL');
+    expectError(await removeOtpEmail(target, people.ben, token), 403, 7);
+  });
+
+  describe('with a query', () => {
+    it.each([
+      '?domainQuery.domain=example.com',
+      '?domain_query.domain=example.com&domain_query.include_without_domain=true',
+      '?domainQuery.domain=example.com&domainQuery.includeWithoutDomain=0',
+      `?domainQuery.domain=${encodeURIComponent('😀'.repeat(200))}`,
+      '?userId=1&domain=&other=x',
+    ])('%.60s is the same', async (query) => {
+      expect(await typesOf(list(get().target, people.ben, query))).toEqual(['TOTP', 'OTP_EMAIL', 'PASSWORD']);
+    });
+
+    const wrongDomain =
+      /^invalid ListAuthenticationMethodTypesRequest\.DomainQuery: .* invalid DomainQuery\.Domain: value length/;
+    it.each([
+      ['?domainQuery.domain=', wrongDomain],
+      ['?domainQuery.includeWithoutDomain=false', wrongDomain],
+      [`?domain_query.domain=${'x'.repeat(201)}`, wrongDomain],
+      ['?domainQuery.domain=a.example&domain_query.domain=b.example', /^domainQuery\.domain: must be given once$/],
+      [
+        '?domainQuery.domain=a&domainQuery.includeWithoutDomain=yes',
+        /^domainQuery\.includeWithoutDomain: must be true/,
+      ],
+    ])('%.60s is a 400, and only once the token is known', async (query, message) => {
+      const { target } = get();
+      expect(expectError(await list(target, people.ben, query), 400, 3).message).toMatch(message);
+      expectError(await list(target, people.ben, query, 'notreal'), 401, 16);
+    });
+
+    it('ignores it under the path of the beta', async () => {
+      const path = `${pathOf(people.ben, 'v2beta')}?domainQuery.domain=`;
+      const { target } = get();
+      expect(await typesOf(send(target, { method: 'GET', path, token: target.token }))).toContain('OTP_EMAIL');
+    });
+  });
+
+  it('is refused for a user id of 201 characters', async () => {
+    const { message } = expectError(await list(get().target, 'x'.repeat(201)), 400, 3);
+    expect(message).toMatch(/^invalid ListAuthenticationMethodTypesRequest\.UserId: value length/);
+  });
+});

@@ -1,0 +1,73 @@
+import { expect, onTestFinished, vi } from 'vitest';
+import { openStore } from '../../../shared/store/openStore.ts';
+import type { Store } from '../../../shared/store/store.ts';
+import type { TestInstance } from '../../support/instances/testInstance.ts';
+import { anyMissing, arrival } from './arrival.ts';
+import { halfOf } from './migration.ts';
+import { expectAllIn, expectComplete, expectSound, type Undisturbed } from './undisturbed.ts';
+
+/** An import to disturb: its instance, the same database without the fault, and what it comes to undisturbed. */
+export interface DisturbedImport {
+  readonly instance: TestInstance;
+  readonly direct: Store;
+  readonly expected: Undisturbed;
+  /** The request; by default one without `timeout`. */
+  readonly body?: string;
+}
+
+/** What an import answers. */
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** Imports, and lets something happen to the database in the middle. */
+export async function importDuring(
+  { instance, direct, expected, body = expected.body }: DisturbedImport,
+  random: () => number,
+  happens: (answer: Promise<unknown>) => Promise<void>,
+): Promise<Answer> {
+  // Some of it is there already, so that records are decided in transactions too.
+  await instance.import({ data_orgs: { orgs: halfOf(expected).orgs }, with_keys: true });
+  // Of the phase in the middle, so that there is something left to write when it has arrived.
+  const metadata = new Map([...expected.contents].filter(([name]) => name.startsWith('userMetadata/')));
+  const record = anyMissing(metadata, await expectSound(direct, expected), random);
+  const over = new AbortController();
+  const answer = instance.attempt('import', body).finally(() => over.abort());
+  if (record !== undefined) await arrival(direct, record, over.signal);
+  await happens(answer);
+  return answer;
+}
+
+/** The file's import with a `timeout`, as a request. */
+export function withTimeout({ body }: Undisturbed, timeout: string): string {
+  return body.replace(/^\{/, `{"timeout":"${timeout}",`);
+}
+
+/** Expects an import without errors after which everything is there. */
+export async function expectAnswered(answer: Answer, store: Store, expected: Undisturbed): Promise<void> {
+  expect(answer.status, answer.text).toBe(200);
+  expectAllIn(answer.text, expected);
+  await expectComplete(store, expected);
+}
+
+/** Expects an import whose time was over, and which the same request completes. */
+export async function expectResumable(answer: Answer, disturbed: DisturbedImport): Promise<void> {
+  const { instance, direct, expected } = disturbed;
+  expect(answer.status, answer.text).toBe(504);
+  expect(answer.text).toContain('"resumable":true');
+  await expectSound(direct, expected);
+  await expectAnswered(await instance.attempt('import', expected.body), direct, expected);
+}
+
+/** Opens a store whose emulator is at `address`; it is closed when the test has finished. */
+export async function storeAt(address: string, projectId: string): Promise<Store> {
+  vi.stubEnv('FIRESTORE_EMULATOR_HOST', address);
+  try {
+    const store = await openStore({ kind: 'firestore', projectId, databaseId: '(default)' });
+    onTestFinished(() => store.close());
+    return store;
+  } finally {
+    vi.unstubAllEnvs();
+  }
+}

@@ -1,0 +1,176 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Organisation } from '../support/fixtures/organisations.ts';
+import { kindOf, type ModelRecord, placeOf, textAt, textsAt } from './kinds.ts';
+import { type Model, nameOf } from './model.ts';
+import { type Entry, readFile, withState } from './modelFile.ts';
+
+/** The options of an import that decide about records (specification 2.5). */
+export interface Options {
+  readonly onConflict: 'report' | 'skip' | 'overwrite';
+  readonly withKeys: boolean;
+}
+
+/** What an import does with a record (specification 2.9); a record of an organisation that cannot be written has no error. */
+export interface Outcome {
+  readonly section: string;
+  readonly kind: 'created' | 'unchanged' | 'overwritten' | 'skipped' | 'failed' | 'notCarried';
+  readonly error?: { readonly type: string; readonly id: string };
+}
+
+interface Decided {
+  readonly record: ModelRecord;
+  readonly kind: Outcome['kind'];
+}
+
+const phases = [0, 1, 2, 3, 4] as const;
+
+/**
+ * Imports a file into a model, and returns the outcome of each of its records (specification 6).
+ * @param onNarrowed takes the content of a record whose roles are withdrawn, which the import may change further
+ */
+export function importFile(
+  model: Model,
+  orgs: readonly Organisation[],
+  options: Options,
+  onNarrowed: (place: string, record: ModelRecord) => void = () => {},
+): readonly Outcome[] {
+  const entries = readFile(orgs);
+  const seen = new Map<string, ModelRecord>();
+  return phases.flatMap((phase) => {
+    const organisations = new Map(entries.map((entry) => [entry.orgId, entry])).values();
+    const nameless = phase === 0 ? [...organisations].flatMap((entry) => missingOrganisation(model, entry)) : [];
+    const records = entries.flatMap((entry) => entry.records.filter(({ section }) => kindOf(section).phase === phase));
+    if (phase === 2) settleScopes(model, records);
+    const decided = records.map((record) => ({ record, kind: decide(model, record, options, seen) }));
+    const nameTaken = withTakenNames(model, decided);
+    const written = decided.map((one) => (nameTaken.has(one.record) ? { ...one, kind: 'failed' as const } : one));
+    return [...nameless, ...written.map((one) => apply(model, one, onNarrowed))];
+  });
+}
+
+/** Decides a record as if names were free; the first of several with one key stands (specification 6.3). */
+function decide(
+  model: Model,
+  record: ModelRecord,
+  { onConflict, withKeys }: Options,
+  seen: Map<string, ModelRecord>,
+): Outcome['kind'] {
+  if (record.section === 'machineKeys' && !withKeys) return 'notCarried';
+  const stored = model.records.get(placeOf(record));
+  const sentAs = kindOf(record.section).perOrganisation ? `${placeOf(record)} of ${record.orgId}` : placeOf(record);
+  const first = seen.get(sentAs);
+  if (first === undefined) seen.set(sentAs, record);
+  if (record.section !== 'org' && !model.has('organisation', record.orgId)) return 'failed';
+  if (first !== undefined && !isDeepStrictEqual(first, record)) return 'failed';
+  const rejection = kindOf(record.section).rejects?.(record, model);
+  if (rejection !== undefined) return rejection;
+  if (first !== undefined && stored === undefined) {
+    const isSingle = record.section === 'domainPolicy' && !model.changesScope(record);
+    return isSingle ? 'unchanged' : 'failed';
+  }
+  if (stored === undefined) return model.changesScope(record) || model.isInForeignDomain(record) ? 'failed' : 'created';
+  if (stored.orgId !== record.orgId || stored.section !== record.section) return 'failed';
+  // Only what is overwritten keeps a state that the file does not have.
+  if (isEqual(onConflict === 'overwrite' ? record : withState(record), stored)) return 'unchanged';
+  if (onConflict === 'report') return 'failed';
+  if (onConflict === 'skip') return 'skipped';
+  if (!canOverwrite(model, record, stored)) return 'failed';
+  if (first === undefined) return 'overwritten';
+  return record.section === 'domainPolicy' ? 'unchanged' : 'failed';
+}
+
+function canOverwrite(model: Model, record: ModelRecord, stored: ModelRecord): boolean {
+  const keeps = (path: string) => textAt(record, path) === textAt(stored, path);
+  const movesIntoForeignDomain = !keeps('user.userName') && model.isInForeignDomain(record);
+  const { fixed = [] } = kindOf(record.section);
+  return fixed.every(keeps) && !model.changesScope(record) && !movesIntoForeignDomain;
+}
+
+/** Settles the scope of login names of organisations whose users an import begins to write. */
+function settleScopes(model: Model, records: readonly ModelRecord[]): void {
+  const users = records.filter(
+    ({ section, orgId }) => kindOf(section).ids === 'user' && model.has('organisation', orgId),
+  );
+  for (const { orgId } of users) model.scopes.set(orgId, 'settled');
+}
+
+/** The records whose name another record has, once all that can be written are: names may be exchanged. */
+function withTakenNames(model: Model, decided: readonly Decided[]): ReadonlySet<ModelRecord> {
+  const named = decided.filter(({ kind }) => kind === 'created' || kind === 'overwritten');
+  const refused = new Set<ModelRecord>();
+  for (let before = -1; before < refused.size; ) {
+    before = refused.size;
+    const accepted = named.filter(({ record }) => !refused.has(record));
+    const names = new Map(accepted.map(({ record }) => [placeOf(record), nameOf(record, model)]));
+    const holders = new Map<string | undefined, string>();
+    for (const [place, record] of model.records) {
+      const name = nameOf(record, model);
+      if (!names.has(place) || names.get(place) === name) holders.set(name, place);
+    }
+    for (const { record } of accepted) {
+      const name = nameOf(record, model);
+      if (name === undefined) continue;
+      if ((holders.get(name) ?? placeOf(record)) !== placeOf(record)) refused.add(record);
+      else holders.set(name, placeOf(record));
+    }
+  }
+  return refused;
+}
+
+function apply(
+  model: Model,
+  { record, kind }: Decided,
+  onNarrowed: (place: string, record: ModelRecord) => void,
+): Outcome {
+  const { section, orgId } = record;
+  const place = placeOf(record);
+  const stored = model.records.get(place);
+  if (kind === 'created') model.records.set(place, withState(record));
+  if (kind === 'overwritten' && stored !== undefined) model.change(place, stored, merged(record, stored));
+  if (kind === 'overwritten' && section === 'projectGrants') {
+    for (const [user, narrowed] of withoutOtherRoles(model, record)) {
+      model.records.set(user, narrowed);
+      onNarrowed(user, narrowed);
+    }
+  }
+  const isLost = section !== 'org' && !model.has('organisation', orgId);
+  if (kind !== 'failed' || isLost) return { section, kind };
+  const { type, id, key } = kindOf(section);
+  return { section, kind, error: { type, id: (id ?? key).map((path) => textAt(record, path)).join('_') } };
+}
+
+/** The user grants through a project grant that have more roles than it, without these. */
+function withoutOtherRoles(model: Model, grant: ModelRecord): [place: string, record: ModelRecord][] {
+  const granted = textsAt(grant, 'projectGrant.roleKeys');
+  return [...model.records].flatMap(([place, record]): [string, ModelRecord][] => {
+    const { roleKeys: _all, ...json } = record.json;
+    const roles = textsAt(record, 'roleKeys');
+    const kept = roles.filter((role) => granted.includes(role));
+    const isThrough = record.section === 'userGrants' && textAt(record, 'projectGrantId') === textAt(grant, 'grantId');
+    if (!isThrough || kept.length === roles.length) return [];
+    return [[place, { ...record, json: kept.length === 0 ? json : { ...json, roleKeys: kept } }]];
+  });
+}
+
+function missingOrganisation(model: Model, { orgId, hasName }: Entry): Outcome[] {
+  if (hasName) return [];
+  if (model.has('organisation', orgId)) return [{ section: 'org', kind: 'unchanged' }];
+  return [{ section: 'org', kind: 'failed', error: { type: 'org', id: orgId } }];
+}
+
+/** Whether a record equals the stored one: what the file does not carry is not compared (specification 6.3). */
+function isEqual(record: ModelRecord, stored: ModelRecord): boolean {
+  const { json, hash, seed, factor } = merged(record, stored);
+  const same = isDeepStrictEqual(json, stored.json);
+  return same && hash === stored.hash && seed === stored.seed && factor === stored.factor;
+}
+
+/** A record with what it leaves to the stored one: its credentials, factor and state. */
+function merged(record: ModelRecord, stored: ModelRecord): Omit<ModelRecord, 'sequence'> {
+  const { hash = stored.hash, seed = stored.seed } = record;
+  const { section, orgId, factor } = record;
+  const { state, orgState } = stored.json;
+  const kept = Object.entries({ state, orgState }).filter(([, value]) => value !== undefined);
+  const json = { ...Object.fromEntries(kept), ...record.json };
+  return { section, orgId, json, hash, seed, factor: factor || stored.factor };
+}

@@ -1,0 +1,25 @@
+import type { Organisation } from '../support/fixtures/organisations.ts';
+import { type ModelRecord, placeOf } from './kinds.ts';
+import { type Model, nameOf } from './model.ts';
+import { readFile } from './modelFile.ts';
+import { importFile, type Options } from './modelImport.ts';
+
+/**
+ * Whether the specification leaves open what becomes of a file's records (6.3): who gets a name that several want while
+ * its holder gives it up, or whether an interrupted import has settled the scope of login names.
+ */
+export function hasOpenOutcome(model: Model, orgs: readonly Organisation[], options: Options): boolean {
+  const records = readFile(orgs).flatMap((entry) => entry.records);
+  const after = model.clone();
+  importFile(after, orgs, options);
+  const wanted = records.map((one) => nameOf(one, after)).filter((name) => name !== undefined);
+  const contended = new Set(wanted.filter((name, index) => wanted.indexOf(name) !== index));
+  const isReleased = (one: ModelRecord) => {
+    const stored = model.records.get(placeOf(one));
+    const name = stored === undefined ? undefined : nameOf(stored, model);
+    return name !== undefined && name !== nameOf(one, after) && contended.has(name);
+  };
+  const isUnsure = ({ section, orgId }: ModelRecord) =>
+    section === 'domainPolicy' && model.scopes.get(orgId) === 'unsure';
+  return records.some((one) => isReleased(one) || isUnsure(one));
+}

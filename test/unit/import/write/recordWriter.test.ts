@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { RecordWriter } from '../../../../functions/import/write/recordWriter.ts';
+import type { DocumentStore } from '../../../../shared/store/store.ts';
+import { MemoryStore } from '../../../support/stores/memoryStore.ts';
+import { contextOf, project } from './decide.ts';
+
+const BATCHES = 12;
+const RECORDS = 250 * BATCHES;
+
+/** Writes projects with names of a length, and returns the largest number of commits in flight at once. */
+async function largestInFlight(nameLength: number, commitsInFlight: (() => number | undefined) | undefined) {
+  const memory = new MemoryStore();
+  let [inFlight, largest, commits] = [0, 0, 0];
+  const counted: DocumentStore = {
+    getMany: (keys, fields) => memory.getMany(keys, fields),
+    transaction: (work) => memory.transaction(work),
+    commit: async (writes) => {
+      inFlight++;
+      commits++;
+      largest = Math.max(largest, inFlight);
+      for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
+      inFlight--;
+      await memory.commit(writes);
+    },
+  };
+  const limit = commitsInFlight === undefined ? {} : { commitsInFlight };
+  const settled: number[] = [];
+  const listener = { settled: ({ ordinal }: { ordinal: number }) => void settled.push(ordinal) };
+  const context = { ...contextOf(memory, 'report'), ...limit, store: counted };
+  await using writer = new RecordWriter(context, listener, new AbortController().signal);
+  const numbers = Array.from({ length: RECORDS }, (_, index) => index);
+  const name = 'n'.repeat(nameLength);
+  await writer.add(
+    numbers.map((ordinal) => ({ organisation: 0, ordinal, plan: project(`${ordinal}`, `${name}${ordinal}`) })),
+  );
+  await writer.finish();
+  expect(settled).toEqual(numbers);
+  return { largest, commits };
+}
+
+describe('a writer of records', () => {
+  it.each([
+    ['does not tell how many it takes', undefined, 4],
+    ['takes fewer, which its limiter lets wait', () => 1, 4],
+    ['takes as many', () => 9, 9],
+  ])('has several batches in flight where the database %s', async (_when, commitsInFlight, expected) => {
+    expect(await largestInFlight(10, commitsInFlight)).toEqual({ largest: expected, commits: BATCHES });
+  });
+
+  it('has no more than 12 MB in flight, whatever the database takes', async () => {
+    const { largest, commits } = await largestInFlight(5_000, () => 16);
+    expect(commits).toBeGreaterThan(BATCHES);
+    expect(largest).toBe(4);
+  });
+});
