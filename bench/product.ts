@@ -63,7 +63,7 @@ export async function exportAll(location: StoreLocation): Promise<Measured> {
   return await measure(async () => {
     await using snapshots = new AsyncDisposableStack();
     const snapshot = snapshots.use(await store.snapshot());
-    const content = { withPasswords: true, withOtp: true, withKeys: false };
+    const content = { withPasswords: true, withOtp: true, withKeys: false, forZitadel: false };
     const written = exportOrganisations(snapshot, { ...content, orgIds: [], excludedOrgIds: [] }, 'bench', never);
     let bytes = 0;
     for await (const chunk of written.bytes) bytes += chunk.length;

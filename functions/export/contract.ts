@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { commonAdminErrors, type Endpoint, type Operation } from '../../shared/openapi/endpoint.ts';
 import type { JsonSchema } from '../../shared/openapi/jsonSchema.ts';
-import { exportFile, manifestSchema } from '../../shared/organisation/exportFile.ts';
+import { exportedManifest, exportFile } from '../../shared/organisation/exportFile.ts';
 import {
   bucketRequest,
   describeRequest,
@@ -11,13 +11,20 @@ import {
   writtenObject,
 } from '../../shared/wire/requestMessage.ts';
 
-/** The export request (specification 2.4), with `with_keys` added and ZITADEL's unsupported outputs rejected. */
+/**
+ * The export request (specification 2.4), with `with_keys` and `for_zitadel` added and ZITADEL's unsupported outputs
+ * rejected.
+ */
 export const exportRequest = requestMessage({
   orgIds: z.array(z.string()).default([]).describe('Organisations to export; an empty list exports all.'),
   excludedOrgIds: z.array(z.string()).default([]).describe('Organisations to skip.'),
   withPasswords: z.boolean().default(false).describe('Whether to export password hashes and client secrets.'),
   withOtp: z.boolean().default(false).describe('Whether to export TOTP seeds and OTP e-mail factors.'),
   withKeys: z.boolean().default(false).describe('Whether to export machine and application keys.'),
+  forZitadel: z
+    .boolean()
+    .default(false)
+    .describe('Whether to write the file in the form that a ZITADEL imports without loss.'),
   timeout: timeout.optional(),
   responseOutput: z.boolean().default(false).describe('Whether to return the export file as the response.'),
   gcsOutput: bucketRequest
@@ -33,7 +40,7 @@ export type ExportRequest = z.output<typeof exportRequest>;
 /** The export response (specification 4.2): the export file or, for an export to a bucket only, the written object. */
 export const exportResponse = z.union([
   exportFile,
-  z.strictObject({ manifest: manifestSchema, object: writtenObject }).meta({ id: 'ExportedObject' }),
+  z.strictObject({ manifest: exportedManifest, object: writtenObject }).meta({ id: 'ExportedObject' }),
 ]);
 
 const requiredOutput: JsonSchema = {

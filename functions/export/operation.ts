@@ -1,8 +1,11 @@
-import type { Manifest } from '../../shared/organisation/exportFile.ts';
+import type { ExportedManifest } from '../../shared/organisation/exportFile.ts';
+import { LeftToDo } from '../../shared/organisation/leftToDo.ts';
 import { sectionPartitions } from '../../shared/organisation/section.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
 import type { FieldName } from '../../shared/store/documentFields.ts';
 import { documentId, type Snapshot, type StoredDocument } from '../../shared/store/store.ts';
+import { ExportedForm } from './exportedForm.ts';
+import { LateRecords } from './lateRecords.ts';
 import { type ExportContent, openMergedReader, openSeparateReader } from './recordReader.ts';
 import { compareBytes } from './sectionCursor.ts';
 import { ExportWriter } from './writer.ts';
@@ -11,11 +14,13 @@ import { ExportWriter } from './writer.ts';
 export interface ExportSelection extends ExportContent {
   readonly orgIds: readonly string[];
   readonly excludedOrgIds: readonly string[];
+  /** Whether the file has the form that a ZITADEL imports without loss (zitadel 4.6). */
+  readonly forZitadel: boolean;
 }
 
 /** An export in progress. Its manifest is complete once all bytes are read. */
 export interface OrganisationExport {
-  readonly manifest: Manifest;
+  readonly manifest: ExportedManifest;
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
@@ -37,11 +42,15 @@ export function exportOrganisations(
 ): OrganisationExport {
   const ids = new Set(selection.orgIds);
   const separate = ids.size > 0 && ids.size <= MAX_SEPARATE;
+  const leftToDo = new LeftToDo(selection);
   const writer = new ExportWriter({
     instance,
     readTime: snapshot.readTime,
-    organisations: exclude(separate ? readByIds(snapshot, [...ids]) : scanSelected(snapshot, ids), selection),
-    openReader: () => (separate ? openSeparateReader : openMergedReader)(snapshot, selection),
+    organisations: () => exclude(separate ? readByIds(snapshot, [...ids]) : scanSelected(snapshot, ids), selection),
+    form: new ExportedForm(snapshot, leftToDo, selection.forZitadel),
+    openReader: (isRead) => (separate ? openSeparateReader : openMergedReader)(snapshot, selection, isRead),
+    late: selection.forZitadel ? new LateRecords(snapshot) : undefined,
+    leftToDo,
   });
   return {
     bytes: writer.chunks(signal),

@@ -27,9 +27,14 @@ export interface RecordReader extends AsyncDisposable {
 /**
  * Opens a reader with one query for each section. The organisations must be requested by ascending id, in the order of
  * `compareBytes`.
+ * @param isRead selects sections; by default all that the content includes
  */
-export function openMergedReader(snapshot: Snapshot, content: ExportContent): RecordReader {
-  const cursors = exportedSections(content).map(
+export function openMergedReader(
+  snapshot: Snapshot,
+  content: ExportContent,
+  isRead: (section: Section) => boolean = () => true,
+): RecordReader {
+  const cursors = exportedSections(content, isRead).map(
     (section) => new SectionCursor(snapshot, section, selectFields(section, content)),
   );
   return {
@@ -45,9 +50,19 @@ export function openMergedReader(snapshot: Snapshot, content: ExportContent): Re
 /** Most of an organisation's sections are small, and each costs a round trip: this many are requested in advance. */
 const SECTIONS_AHEAD = 8;
 
-/** Opens a reader with one query for each section of each organisation. The organisations may come in any order. */
-export function openSeparateReader(snapshot: Snapshot, content: ExportContent): RecordReader {
-  const exported = exportedSections(content).map((section) => ({ section, fields: selectFields(section, content) }));
+/**
+ * Opens a reader with one query for each section of each organisation. The organisations may come in any order.
+ * @param isRead selects sections; by default all that the content includes
+ */
+export function openSeparateReader(
+  snapshot: Snapshot,
+  content: ExportContent,
+  isRead: (section: Section) => boolean = () => true,
+): RecordReader {
+  const exported = exportedSections(content, isRead).map((section) => ({
+    section,
+    fields: selectFields(section, content),
+  }));
   return {
     async *sections(orgId) {
       const scans = exported.map(({ section, fields }) => () => {
@@ -64,13 +79,13 @@ export function openSeparateReader(snapshot: Snapshot, content: ExportContent): 
   };
 }
 
-function exportedSections({ withKeys }: ExportContent): readonly Section[] {
-  return sections.filter(({ keys }) => keys !== true || withKeys);
+function exportedSections({ withKeys }: ExportContent, isRead: (section: Section) => boolean): readonly Section[] {
+  return sections.filter((section) => (section.keys !== true || withKeys) && isRead(section));
 }
 
 /** Selects credentials only if the request includes them. */
 function selectFields(section: Section, content: ExportContent): readonly FieldName[] {
   const credentials = (section.credentials ?? []).filter(({ flag }) => content[flag]);
   const factor: FieldName[] = section.otpEmail === true && content.withOtp ? ['otpEmail'] : [];
-  return ['orgId', 'body', 'digest', ...credentials.map(({ field }) => field), ...factor];
+  return ['orgId', 'body', 'digest', 'state', ...credentials.map(({ field }) => field), ...factor];
 }

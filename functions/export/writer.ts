@@ -1,8 +1,11 @@
 import { parseObject } from '../../shared/json/jsonObject.ts';
-import { type Manifest, ManifestTally } from '../../shared/organisation/exportFile.ts';
+import { type ExportedManifest, ManifestTally } from '../../shared/organisation/exportFile.ts';
+import type { LeftToDo } from '../../shared/organisation/leftToDo.ts';
 import { type Credential, type Credentials, isList, type Section } from '../../shared/organisation/section.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
 import type { StoredDocument } from '../../shared/store/store.ts';
+import type { ExportedForm } from './exportedForm.ts';
+import type { LateRecords } from './lateRecords.ts';
 import type { RecordReader, SectionRecords } from './recordReader.ts';
 
 /** A stored credential and its inserter into a record's JSON. */
@@ -19,10 +22,18 @@ export interface ExportSource {
   readonly instance: string;
   /** The moment of the snapshot. */
   readonly readTime: Date;
-  readonly organisations: AsyncIterable<readonly StoredDocument[]>;
-  /** Opens the reader of the organisations' records. */
-  readonly openReader: () => RecordReader;
+  /** Reads the organisations; the late records of a file need another pass. */
+  readonly organisations: () => AsyncIterable<readonly StoredDocument[]>;
+  /** Opens the reader of the organisations' records, in the selected sections. */
+  readonly openReader: (isRead?: (section: Section) => boolean) => RecordReader;
+  readonly form: ExportedForm;
+  /** The separator of the records that stand in a second entry of their organisation; undefined if none do. */
+  readonly late: LateRecords | undefined;
+  readonly leftToDo: LeftToDo;
 }
+
+/** The entry of an organisation: the first one, or that with its late records. */
+type Entry = 'first' | 'late';
 
 /** A writer of an export file (zitadel 2): organisations, read from one snapshot on demand, then the manifest. */
 export class ExportWriter {
@@ -34,13 +45,16 @@ export class ExportWriter {
   }
 
   /** The file's manifest, complete once `chunks` has ended. */
-  get manifest(): Manifest {
+  get manifest(): ExportedManifest {
+    const { entries, omitted } = this.source.leftToDo;
     return {
       version: 1,
       instance: this.source.instance,
       readTime: this.source.readTime.toISOString(),
       counts: this.tally.counts,
       digest: this.tally.digest,
+      leftToDo: entries,
+      ...(omitted === 0 ? {} : { leftToDoOmitted: omitted }),
     };
   }
 
@@ -61,17 +75,42 @@ export class ExportWriter {
   }
 
   private async *texts(): AsyncGenerator<string> {
-    await using reader = this.source.openReader();
     yield '{"orgs":[';
+    yield* this.organisations();
+    const late = new Set(this.source.late?.sections);
+    if (late.size > 0) yield* this.lateEntries(late);
+    yield `],"manifest":${JSON.stringify(this.manifest)}}\n`;
+  }
+
+  private async *organisations(): AsyncGenerator<string> {
+    await using reader = this.source.openReader();
     let separator = '';
-    for await (const documents of this.source.organisations) {
+    for await (const documents of this.source.organisations()) {
       for (const document of documents) {
         yield separator;
         yield* this.organisation(document, reader);
         separator = ',';
       }
     }
-    yield `],"manifest":${JSON.stringify(this.manifest)}}\n`;
+  }
+
+  /** Yields the second entries of organisations, which hold their late records in some sections. */
+  private async *lateEntries(sections: ReadonlySet<Section>): AsyncGenerator<string> {
+    await using reader = this.source.openReader((section) => sections.has(section));
+    for await (const documents of this.source.organisations())
+      for (const { orgId = '' } of documents) yield* this.lateEntry(orgId, reader);
+  }
+
+  private async *lateEntry(orgId: string, reader: RecordReader): AsyncGenerator<string> {
+    let opened = false;
+    for await (const records of reader.sections(orgId)) {
+      for await (const text of this.section(records, 'late')) {
+        if (!opened && text !== '') yield `,{"orgId":${JSON.stringify(orgId)}`;
+        opened ||= text !== '';
+        yield text;
+      }
+    }
+    if (opened) yield '}';
   }
 
   private async *organisation(document: StoredDocument, reader: RecordReader): AsyncGenerator<string> {
@@ -80,21 +119,32 @@ export class ExportWriter {
     this.tally.addOrganisation();
     this.count(organisationSection, document);
     yield JSON.stringify(leading).slice(0, -1);
-    for await (const records of reader.sections(orgId)) yield* this.section(records);
+    for await (const records of reader.sections(orgId)) yield* this.section(records, 'first');
     yield orgState === undefined ? '}' : `,"orgState":${JSON.stringify(orgState)}}`;
   }
 
-  private async *section({ section, batches }: SectionRecords): AsyncGenerator<string> {
+  /** Yields a section's records of one entry, and an empty text for a batch without any, so that an abort is noticed. */
+  private async *section({ section, batches }: SectionRecords, entry: Entry): AsyncGenerator<string> {
     const list = isList(section);
     const insertions = (section.credentials ?? []).map(({ path, field }) => ({ field, insert: textInserter(path) }));
     let opened = false;
-    for await (const documents of batches) {
-      if (documents.length === 0) continue;
+    for await (const stored of batches) {
+      const documents = await this.convert(section, stored, entry);
+      if (documents.length === 0) {
+        yield '';
+        continue;
+      }
       const text = documents.map((document) => this.record(section, document, insertions)).join(',');
       yield opened ? `,${text}` : `,"${section.name}":${list ? '[' : ''}${text}`;
       opened = true;
     }
     if (opened && list) yield ']';
+  }
+
+  private async convert(section: Section, stored: readonly StoredDocument[], entry: Entry) {
+    const { form, late } = this.source;
+    const documents = late === undefined ? stored : (await late.split(section, stored))[entry];
+    return documents.length === 0 ? documents : form.convert(section, documents);
   }
 
   private record(section: Section, document: StoredDocument, insertions: readonly CredentialInsertion[]): string {
@@ -108,10 +158,11 @@ export class ExportWriter {
     return json;
   }
 
-  private count({ name }: Section, document: StoredDocument): void {
+  private count(section: Section, document: StoredDocument): void {
     const { orgId = '', digest = '', otpEmail = false } = document;
     const credentials: Credentials = document;
-    this.tally.add({ section: name, orgId, digest, credentials, otpEmail });
+    this.tally.add({ section: section.name, orgId, digest, credentials, otpEmail });
+    this.source.leftToDo.addRecord(section, document);
   }
 }
 

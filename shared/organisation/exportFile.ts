@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
+import { leftToDoEntry } from './leftToDo.ts';
 import { type Credentials, isList, type Section } from './section.ts';
 import { sections } from './sections.ts';
 
@@ -14,6 +15,15 @@ export const manifestSchema = z.object({
 
 /** The manifest of an export. */
 export type Manifest = z.infer<typeof manifestSchema>;
+
+/** The schema of the manifest that an export writes. An import does not need what it leaves to do. */
+export const exportedManifest = manifestSchema.extend({
+  leftToDo: z.array(leftToDoEntry).describe('What to do by hand after an import of the file.'),
+  leftToDoOmitted: z.int().positive().optional().describe('The number of further entries of `leftToDo`.'),
+});
+
+/** The manifest that an export writes. */
+export type ExportedManifest = z.infer<typeof exportedManifest>;
 
 /** A record's contribution to a manifest. */
 export interface ManifestEntry {
@@ -76,7 +86,7 @@ export const exportFile = z
         .strictObject({ ...optional({ ...plainFields, ...recordFields }), orgId: z.string() })
         .meta({ id: 'Organisation', description: `An organisation with its records, ${recordForm}.` }),
     ),
-    manifest: manifestSchema,
+    manifest: exportedManifest,
   })
   .meta({ id: 'ExportFile' });
 

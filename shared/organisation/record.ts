@@ -160,7 +160,10 @@ export function readRecord(section: Section, value: unknown, orgId: string, chec
     throw new InvalidRecordError([{ path: section.inner, reason: 'value is required' }]);
   const unknown = findUnknown(schema, value, section.exempt);
   if (checked) checkState(unknown, 'state');
-  return { ...toRecord(section, json, orgId, section.otpEmail === true && hasOtpEmail(value)), unknown };
+  const state = additionalState(section, value);
+  if (state !== undefined && state !== section.states?.[0]) json.state = state;
+  const record = toRecord(section, json, orgId, section.otpEmail === true && hasOtpEmail(value));
+  return { ...record, hasState: record.hasState || state !== undefined, unknown };
 }
 
 /**
@@ -194,7 +197,7 @@ export function toRecord(section: Section, json: JsonObject, orgId: string, otpE
     credentials,
     clearPassword: credentials.passwordHash === undefined ? givenPassword : undefined,
     givenPassword,
-    state: typeof state === 'string' ? state : undefined,
+    state: typeof state === 'string' ? state : section.states?.[0],
     hasState,
     otpEmail,
     unknown: NOTHING_UNKNOWN,
@@ -215,9 +218,23 @@ export function storedFields(record: OrganisationRecord): DocumentFields {
     body: record.body,
     digest: record.digest,
     ...record.credentials,
-    ...(record.state === undefined ? {} : { state: record.state }),
+    ...storedState(record),
     ...(record.otpEmail ? { otpEmail: true } : {}),
   };
+}
+
+/** Returns the state to store: none where the file lacks it and it is the usual one, as that of most records. */
+function storedState({ section, state, hasState }: OrganisationRecord): Pick<DocumentFields, 'state'> {
+  return state === undefined || (!hasState && state === section.states?.[0]) ? {} : { state };
+}
+
+/** Reads our additional field `state` of a record whose definition has none; undefined if the file lacks it. */
+function additionalState({ states }: Section, value: unknown): string | undefined {
+  if (states === undefined || !isJsonObject(value)) return undefined;
+  const given = value.state ?? undefined;
+  const state = states.find((known) => known === given);
+  if (state !== undefined || given === undefined) return state;
+  throw new InvalidRecordError([{ path: 'state', reason: `unknown state ${JSON.stringify(given)}` }]);
 }
 
 /** Whether a person's JSON sets our additional field `otpEmail`, in either spelling. */

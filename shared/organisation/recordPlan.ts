@@ -86,6 +86,8 @@ export function createWrites(plan: RecordPlan, createdAt: string): Write[] {
 export interface PlannedReference {
   readonly reference: Reference;
   readonly key: DocumentKey;
+  /** The last part of the key, which names the target. */
+  readonly targetId: string;
 }
 
 /** Lists a record's references, one for each element of a list. */
@@ -93,7 +95,11 @@ export function planReferences({ section, json, orgId }: OrganisationRecord): Pl
   return (section.references ?? []).flatMap((reference) =>
     expandKeys(reference, (path) => textsAt(json, path, orgId))
       .filter((parts) => reference.optional !== true || parts.at(-1) !== '')
-      .map((parts) => ({ reference, key: { collection: reference.collection, id: documentId(...parts) } })),
+      .map((parts) => ({
+        reference,
+        key: { collection: reference.collection, id: documentId(...parts) },
+        targetId: parts.at(-1) ?? '',
+      })),
   );
 }
 

@@ -61,6 +61,11 @@ export interface Reference {
   /** The key's parts. At most one of them expands a list; then each element refers to a record. */
   readonly key: readonly ListPath[];
   readonly missing: RecordIssue;
+  /**
+   * The warning with which a record is kept although its target is missing, because the target instance may get it later.
+   * An empty last part of `key` is missing all the same.
+   */
+  readonly keptIfMissing?: string;
   /** Whether the reference is optional: an empty last part of `key` refers to nothing. */
   readonly optional?: true;
   /** The outcome for a foreign target, one of another organisation; by default it is accepted. */
@@ -117,6 +122,26 @@ export interface Section {
   readonly values?: Readonly<Record<ListPath, ValueRule>>;
   /** Whether a record may have our additional field `otpEmail`, exported with `withOtp`. */
   readonly otpEmail?: true;
+  /**
+   * The states that a record may have in our additional field `state`, the usual one first, which is not written. ZITADEL
+   * knows these states, but its definition of the record has no field for them.
+   */
+  readonly states?: readonly [usual: string, ...others: string[]];
+  /** Values of absent fields that ZITADEL's exports have, and ours too (zitadel 4.3). */
+  readonly defaults?: Readonly<Record<FieldPath, unknown>>;
+  /** The fields that exports fill with the name and type of the identity provider with the record's `id`. */
+  readonly fromProvider?: { readonly id: string; readonly name: string; readonly type: string };
+  /**
+   * The list of the identity providers that the record uses, and the field of their owner's type. Exports write the
+   * given type for the organisation's own providers; those for ZITADEL leave out the others.
+   */
+  readonly usesProviders?: { readonly list: string; readonly ownerType: string; readonly ofOrganisation: string };
+  /** The record's project. Exports for ZITADEL have the records of other organisations' projects at their end. */
+  readonly ofProject?: FieldPath;
+  /** The type of the section's identity providers, as ZITADEL's exports have it. */
+  readonly providerType?: string | number;
+  /** The record's id, and the object in which exports repeat it, because ZITADEL reads it only there. */
+  readonly innerId?: { readonly from: string; readonly inner: string };
   /** Paths of fields that a record may have beside those of its definition, and whose absence loses nothing. */
   readonly exempt?: readonly FieldPath[];
   /** The subject of this policy. */
@@ -222,6 +247,12 @@ export const projectRoles = (projectId: string, roleKeys: string, id: string): R
 });
 /** Restricts a reference to its own organisation: a foreign target counts as missing. */
 export const own = (reference: Reference): Reference => ({ ...reference, ifForeign: reference.missing });
+
+/** Creates the properties of a section whose records may be deactivated, by the prefix of their states. */
+export const deactivatable = (prefix: string): Pick<Section, 'states' | 'exempt'> => ({
+  states: [`${prefix}_ACTIVE`, `${prefix}_INACTIVE`],
+  exempt: ['state'],
+});
 
 /** Replaces the fields of `json` by those of `ordered`, in that order. */
 export function reorder(json: JsonObject, ordered: JsonObject): void {

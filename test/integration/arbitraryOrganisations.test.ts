@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { comparable } from '../support/fixtures/comparable.ts';
+import { filled } from '../support/fixtures/filledOrganisation.ts';
 import type { Organisation } from '../support/fixtures/organisations.ts';
 import { testInstance } from '../support/instances/testInstance.ts';
 import { repetitions } from '../support/repetitions.ts';
@@ -54,7 +55,7 @@ describeStores('any organisations that the descriptors allow', (kind) => {
   it.each(['data_orgs', 'data_orgsv1'])('come out of %s as they went in', async (field) => {
     await fc.assert(
       fc.asyncProperty(arbitraryOrganisations, async (orgs) => {
-        const written = orgs.map(asZitadelWrites);
+        const written = orgs.map(asZitadelWrites).map(filled);
         expect(comparable(await roundTrip(field, orgs))).toEqual(comparable(written));
       }),
       runs,

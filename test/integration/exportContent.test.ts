@@ -96,7 +96,7 @@ describeStores('an export', (kind) => {
 });
 
 describeStores('an export, while others write', (kind) => {
-  const content = { withPasswords: true, withOtp: true, withKeys: true };
+  const content = { withPasswords: true, withOtp: true, withKeys: true, forZitadel: false };
 
   it('shows the state of its beginning, and its manifest proves that', async () => {
     const store = await openTestStore(kind);

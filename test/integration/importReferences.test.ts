@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { comparable } from '../support/fixtures/comparable.ts';
+import { filled } from '../support/fixtures/filledOrganisation.ts';
 import { type Organisation, organisation, person } from '../support/fixtures/organisations.ts';
 import { testInstance } from '../support/instances/testInstance.ts';
 import { describeStores, openTestStore } from '../support/stores/stores.ts';
@@ -63,11 +64,6 @@ const rows: Row[] = [
     'an action of another organisation',
     { triggerActions: [trigger('their action')] },
     { type: 'trigger_action', id: '1_1', message: 'ID=COMMAND-dg422 Message=Errors.Flow.ActionIDsNotExist' },
-  ],
-  [
-    'an identity provider of a login policy',
-    { loginPolicy: { idps: [ofOrganisation('idp'), ofOrganisation('none')] } },
-    { type: 'login_policy', id: 'O', message: 'ID=Org-FEd32 Message=Errors.IDPConfig.NotExisting' },
   ],
   [
     "an identity provider of another organisation's in a login policy",
@@ -191,9 +187,46 @@ describeStores('references through lists', (kind) => {
     };
     expect((await instance.import(request(org, other))).errors).toBeUndefined();
     const { orgs } = await instance.export();
-    expect(comparable(orgs.filter(({ orgId }) => orgId === 'O'))).toEqual(comparable([org]));
+    expect(comparable(orgs.filter(({ orgId }) => orgId === 'O'))).toEqual(comparable([filled(org)]));
     const again = await instance.import(request(org, other));
     expect({ errors: again.errors, created: again.summary.created }).toEqual({ errors: undefined, created: {} });
+  });
+
+  it('to identity providers that nobody has are kept, with a warning until the target has them', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    const link = { userId: 'U', idpId: 'GitHub', providedUserId: 'u', providedUserName: 'u@github' };
+    const loginPolicy = { idps: [ofOrganisation('idp'), ofOrganisation('LDAP')] };
+    const org = organisation('O', { ...base, loginPolicy, userLinks: [{ ...link, idpName: 'GitHub', idpType: 7 }] });
+    const { errors, summary } = await instance.import(request(org));
+    expect({ errors, failed: summary.failed }).toEqual({ errors: undefined, failed: {} });
+    const kept = { errors: undefined, created: {}, failed: {} };
+    expect(summary.warnings).toEqual([
+      {
+        type: 'login_policy',
+        id: 'O',
+        message: 'users cannot log in with an identity provider until the target has it: LDAP',
+      },
+      {
+        type: 'user_link',
+        id: 'U_GitHub',
+        message: 'the link works once the target has its identity provider: GitHub',
+      },
+    ]);
+    expect((await instance.export()).orgs[0]).toMatchObject({ loginPolicy, userLinks: org.userLinks });
+
+    const again = await instance.import(request(org));
+    expect({ ...again.summary, errors: again.errors }).toMatchObject({ ...kept, warnings: summary.warnings });
+    await instance.import(request({ orgId: 'O', jwtIdps: [provider('GitHub'), provider('LDAP')] }));
+    expect((await instance.import(request(org))).summary).toMatchObject({ warnings: [] });
+  });
+
+  it('to identity providers of another organisation fail all the same', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    const userLinks = [{ userId: 'U', idpId: 'their idp', providedUserId: 'u' }];
+    const { errors } = await instance.import(request(organisation('O', { ...base, userLinks }), other));
+    expect(errors).toEqual([
+      { type: 'user_link', id: 'U_their idp', message: 'ID=COMMAND-39nf2 Message=Errors.IDPConfig.NotExisting' },
+    ]);
   });
 
   it('to identity providers of the instance are kept in the login policy, and warned of: they are not carried', async () => {

@@ -238,11 +238,6 @@ describeStores('a reference to what is not there', (kind) => {
       { type: 'user_metadata', id: 'none_k', message: 'ID=COMMAND-uXHNj Message=Errors.User.NotFound' },
     ],
     [
-      'the identity provider of a link',
-      { humanUsers: [person('U')], userLinks: [{ userId: 'U', idpId: 'none', providedUserId: 'x' }] },
-      { type: 'user_link', id: 'U_none', message: 'ID=COMMAND-39nf2 Message=Errors.IDPConfig.NotExisting' },
-    ],
-    [
       'the application of a key',
       { appKeys: [{ id: 'K', appId: 'none', projectId: 'none' }] },
       { type: 'app_key', id: 'K', message: 'ID=COMMAND-sak24 Message=Errors.Project.App.NotFound' },

@@ -37,7 +37,14 @@ async function place(kind: StoreKind) {
 
 async function organisationsOf(store: Store): Promise<string> {
   const snapshot = await store.snapshot();
-  const selection = { orgIds: [], excludedOrgIds: [], withPasswords: true, withOtp: true, withKeys: true };
+  const selection = {
+    orgIds: [],
+    excludedOrgIds: [],
+    withPasswords: true,
+    withOtp: true,
+    withKeys: true,
+    forZitadel: false,
+  };
   const bytes = await collect(exportOrganisations(snapshot, selection, 'local', new AbortController().signal).bytes);
   await snapshot[Symbol.asyncDispose]();
   return bytes.toString().replace(/"readTime":"[^"]*"/, '');

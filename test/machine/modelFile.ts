@@ -53,9 +53,9 @@ export function isContradictory(orgs: readonly Organisation[]): boolean {
   );
 }
 
-/** Takes the credentials out of a record's JSON. */
+/** Takes the credentials out of a record's JSON, and the id that exports repeat in a service user's inner object. */
 function toRecord(section: string, orgId: string, { otpEmail, ...json }: JsonObject): ModelRecord {
-  const { hashedPassword, otpCode, ...user } = isJsonObject(json.user) ? json.user : {};
+  const { hashedPassword, otpCode, userId: _repeated, ...user } = isJsonObject(json.user) ? json.user : {};
   const hash =
     isJsonObject(hashedPassword) && typeof hashedPassword.value === 'string' ? hashedPassword.value : undefined;
   return {
@@ -98,8 +98,12 @@ export function exportedOrganisations(model: Model, orgIds: readonly string[], c
   });
 }
 
-function withCredentials({ json, hash, seed, factor }: ModelRecord, { withPasswords, withOtp }: Contents): JsonObject {
+function withCredentials(
+  { section, json, hash, seed, factor }: ModelRecord,
+  { withPasswords, withOtp }: Contents,
+): JsonObject {
   if (!isJsonObject(json.user)) return json;
+  if (section === 'machineUsers') return { ...json, user: { ...json.user, userId: json.userId } };
   const password = withPasswords && hash !== undefined ? { hashedPassword: { value: hash } } : {};
   const user = { ...json.user, ...password, ...(withOtp && seed !== undefined ? { otpCode: seed } : {}) };
   return { ...json, user, ...(withOtp && factor ? { otpEmail: true } : {}) };

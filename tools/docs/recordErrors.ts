@@ -55,14 +55,18 @@ function takenName({ parts, taken, onlyIf, perOrganisationByDomainPolicy }: Uniq
   return { ...taken, when: `Another record${within} has the same ${fields.join(' and ')}${restriction}${policy}.` };
 }
 
-function brokenReferences({ collection, key, missing, ifForeign, ifOwn }: Reference): Condition[] {
+function brokenReferences({ collection, key, missing, ifForeign, ifOwn, keptIfMissing }: Reference): Condition[] {
   const target = `\`${key.at(-1)?.replace('[]', '')}\` refers to ${elementNoun(collection)}`;
   const foreign: Condition[] =
     typeof ifForeign === 'object' && ifForeign !== missing
       ? [{ ...ifForeign, when: `${target} that belongs to another organisation.` }]
       : [];
+  const absence =
+    keptIfMissing === undefined
+      ? `that does not exist${ifForeign === missing ? ' in the organisation' : ''}`
+      : 'of another organisation, or is empty; one that does not exist is kept with a warning';
   return [
-    { ...missing, when: `${target} that does not exist${ifForeign === missing ? ' in the organisation' : ''}.` },
+    { ...missing, when: `${target} ${absence}.` },
     ...foreign,
     ...(ifOwn === undefined ? [] : [{ ...ifOwn, when: `${target} that belongs to the same organisation.` }]),
   ];

@@ -162,7 +162,8 @@ function collectWarnings(record: OrganisationRecord, outcome: Outcome): ImportWa
   if (given !== undefined && valueAt(given, lastOnly) === true && valueAt(json, lastOnly) === undefined)
     messages.push(`${lastOnly} is true in a later record of the file: imported without it`);
   if (outcome.kind === 'overwritten' && outcome.warning !== undefined) messages.push(outcome.warning);
-  return [...messages, ...(section.warnings?.(record) ?? [])].map((message) => ({
+  const missing = outcome.kind === 'failed' ? [] : (outcome.warnings ?? []);
+  return [...messages, ...(section.warnings?.(record) ?? []), ...missing].map((message) => ({
     type: section.error.type,
     id: errorId(record),
     message,

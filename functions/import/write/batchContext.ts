@@ -5,10 +5,13 @@ import type { DocumentStore, Store, StoredDocument } from '../../../shared/store
 import type { OnConflict } from '../contract.ts';
 import type { ReservedNames } from './references.ts';
 
+/** The warnings about what a record refers to and the store does not have. */
+type MissingTargets = readonly string[];
+
 /** A record's outcome. Records `skipped` or `overwritten` existed with other content. */
 export type Outcome =
-  | { readonly kind: 'created' | 'unchanged' | 'skipped' | 'notCarried' }
-  | { readonly kind: 'overwritten'; readonly warning?: string }
+  | { readonly kind: 'created' | 'unchanged' | 'skipped' | 'notCarried'; readonly warnings?: MissingTargets }
+  | { readonly kind: 'overwritten'; readonly warning?: string; readonly warnings?: MissingTargets }
   | { readonly kind: 'failed'; readonly issue: RecordIssue };
 
 /** Whether this import wrote the record. */

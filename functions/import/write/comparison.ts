@@ -1,6 +1,7 @@
 import { verifyPassword } from '../../../shared/auth/password.ts';
 import { type JsonObject, parseObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
-import { serialise, storedFields, toRecord } from '../../../shared/organisation/record.ts';
+import { hasFilledFields, isEqualWhenFilled } from '../../../shared/organisation/filledFields.ts';
+import { type OrganisationRecord, serialise, storedFields, toRecord } from '../../../shared/organisation/record.ts';
 import { planRecord, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { sectionPartition } from '../../../shared/organisation/section.ts';
 import type { FieldName } from '../../../shared/store/documentFields.ts';
@@ -20,6 +21,11 @@ export const comparedFields: readonly FieldName[] = [
   'createdAt',
   'changedAt',
 ];
+
+/** Lists the fields to read for a comparison: bodies, which may be large, only where a digest does not decide. */
+export function fieldsToCompare(plans: readonly RecordPlan[]): readonly FieldName[] {
+  return plans.some(({ record }) => hasFilledFields(record.section)) ? [...comparedFields, 'body'] : comparedFields;
+}
 
 /** The comparison of a batch's records with stored ones. Each password is derived once for as long as the hash stays. */
 export class BatchComparison {
@@ -76,12 +82,19 @@ function storedHash({ passwordHash = '' }: StoredDocument): string {
 
 /** Whether the records are equal except for a clear-text password. */
 function hasSameContent({ record }: RecordPlan, stored: StoredDocument): boolean {
-  if (stored.digest !== record.digest) return false;
+  if (stored.digest !== record.digest && !hasEqualFilledContent(record, stored)) return false;
   if (record.otpEmail && stored.otpEmail !== true) return false;
   const { passwordHash, totpSeed, clientSecret } = record.credentials;
   if (passwordHash !== undefined && passwordHash !== stored.passwordHash) return false;
   if (totpSeed !== undefined && totpSeed !== stored.totpSeed) return false;
   return clientSecret === undefined || clientSecret === stored.clientSecret;
+}
+
+/** Whether the records differ only in fields that an export fills in. */
+function hasEqualFilledContent({ section, body }: OrganisationRecord, stored: StoredDocument): boolean {
+  if (!hasFilledFields(section)) return false;
+  if (stored.body === undefined) throw new Error(`the body of ${stored.id} was not read`);
+  return isEqualWhenFilled(section, body, stored.body);
 }
 
 /** Whether the stored record belongs to the same organisation and section, so that it may be overwritten. */

@@ -14,7 +14,7 @@ import { type Claimant, ClaimLedger } from './claims.ts';
 import {
   type BatchComparison,
   canOverwrite,
-  comparedFields,
+  fieldsToCompare,
   heldClaims,
   isSameRecord,
   keepsReservedNames,
@@ -117,7 +117,8 @@ async function readStored(
   };
   const overwriting = onConflict === 'overwrite';
   const keys = plans.flatMap(({ key, claims }) => [key, ...claims.map((claim) => claim.key)]);
-  await read(keys, [...comparedFields, 'ownerId', ...(overwriting ? overwrittenFields : [])]);
+  const fields = new Set([...fieldsToCompare(plans), 'ownerId' as const, ...(overwriting ? overwrittenFields : [])]);
+  await read(keys, [...fields]);
   if (!overwriting) return stored;
   const held = plans.flatMap((plan) => heldClaims(plan, stored.get(documentPath(plan.key))));
   const unread = held.filter((key) => !stored.has(documentPath(key)));

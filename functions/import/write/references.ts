@@ -18,10 +18,14 @@ export type Rejection = RecordIssue | 'notCarried';
 
 type Found = ReadonlyMap<string, StoredDocument | undefined>;
 
-/** Finds the records whose references are missing, foreign or invalid, with a constant number of reads. */
+/**
+ * Finds the records whose references are missing, foreign or invalid, with a constant number of reads.
+ * @param onKept receives the warnings about missing targets without which records are kept
+ */
 export async function checkReferences(
   store: DocumentStore,
   plans: readonly RecordPlan[],
+  onKept?: (plan: RecordPlan, warning: string) => void,
 ): Promise<[RecordPlan, Rejection][]> {
   const planned = plans.map((plan) => ({ plan, references: planReferences(plan.record) }));
   const all = planned.flatMap(({ references }) => references);
@@ -38,6 +42,7 @@ export async function checkReferences(
   const found: Found = new Map([...existing, ...inspected]);
   return planned.flatMap(({ plan, references }): [RecordPlan, Rejection][] => {
     const rejection = findFirst(references, (reference) => check(reference, found, plan.record));
+    if (rejection === undefined) for (const warning of keptReferences(references, found)) onKept?.(plan, warning);
     return rejection === undefined ? [] : [[plan, rejection]];
   });
 }
@@ -53,8 +58,10 @@ async function read(
   return new Map([...keys.keys()].map((path, index) => [path, documents[index]] as const));
 }
 
-function check({ reference, key }: PlannedReference, found: Found, record: OrganisationRecord): Rejection | undefined {
+function check(planned: PlannedReference, found: Found, record: OrganisationRecord): Rejection | undefined {
+  const { reference, key } = planned;
   const target = found.get(documentPath(key));
+  if (target === undefined && isKeptIfMissing(planned)) return undefined;
   if (target === undefined || isInDeletion(target)) return reference.missing;
   const isOwn = target.orgId === record.orgId;
   if (!isOwn && reference.ifForeign === 'notCarried') return 'notCarried';
@@ -62,6 +69,17 @@ function check({ reference, key }: PlannedReference, found: Found, record: Organ
   if (typeof issue === 'object') return issue;
   const body: unknown = reference.check === undefined ? undefined : JSON.parse(target.body ?? 'null');
   return isJsonObject(body) ? reference.check?.(body, record.json, record.orgId) : undefined;
+}
+
+function isKeptIfMissing({ reference, targetId }: PlannedReference): boolean {
+  return reference.keptIfMissing !== undefined && targetId !== '';
+}
+
+/** Lists the warnings about missing targets. */
+function keptReferences(references: readonly PlannedReference[], found: Found): string[] {
+  return references
+    .filter((planned) => isKeptIfMissing(planned) && found.get(documentPath(planned.key)) === undefined)
+    .map(({ reference, targetId }) => `${reference.keptIfMissing}: ${targetId}`);
 }
 
 function findFirst<Item, Result>(items: readonly Item[], find: (item: Item) => Result | undefined): Result | undefined {

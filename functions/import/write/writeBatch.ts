@@ -2,7 +2,7 @@ import { hashPassword } from '../../../shared/auth/password.ts';
 import { createWrites, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { type DocumentStore, documentPath, WriteConflictError } from '../../../shared/store/store.ts';
 import { type BatchContext, isOfThisImport, nextStamp, type Outcome } from './batchContext.ts';
-import { BatchComparison, comparedFields } from './comparison.ts';
+import { BatchComparison, fieldsToCompare } from './comparison.ts';
 import { decideBatch } from './decision.ts';
 import { GuardedStore, ReferenceDeletedError } from './guardedStore.ts';
 import { mayHaveOlderClaim } from './olderClaims.ts';
@@ -32,7 +32,12 @@ async function attemptBatch(
   store: DocumentStore,
   plans: readonly RecordPlan[],
 ): Promise<Outcome[]> {
-  const [rejected, reserving] = await Promise.all([checkReferences(store, plans), context.reservedNames.check(plans)]);
+  const warnings = new Map<RecordPlan, readonly string[]>();
+  const keep = (plan: RecordPlan, warning: string) => warnings.set(plan, [...(warnings.get(plan) ?? []), warning]);
+  const [rejected, reserving] = await Promise.all([
+    checkReferences(store, plans, keep),
+    context.reservedNames.check(plans),
+  ]);
   const outcomes = new Map(rejected.map(([plan, rejection]) => [plan, toOutcome(rejection)]));
   const undecided = () => plans.filter((plan) => !outcomes.has(plan));
   const comparison = new BatchComparison(context.onConflict, context.signal);
@@ -53,9 +58,13 @@ async function attemptBatch(
   }
   await withdraw(context, withdrawals);
   warnOfWithdrawals(withdrawals, outcomes);
-  const results = plans.map((plan) => outcomes.get(plan) ?? CREATED);
+  const results = plans.map((plan) => withWarnings(outcomes.get(plan) ?? CREATED, warnings.get(plan)));
   context.expectExisting = results.some(({ kind }) => kind !== 'created');
   return results;
+}
+
+function withWarnings(outcome: Outcome, warnings: readonly string[] | undefined): Outcome {
+  return warnings === undefined || outcome.kind === 'failed' ? outcome : { ...outcome, warnings };
 }
 
 function toOutcome(rejection: Rejection): Outcome {
@@ -83,7 +92,7 @@ async function findUnchanged(
   outcomes: Map<RecordPlan, Outcome>,
 ): Promise<boolean> {
   const keys = plans.map(({ key }) => key);
-  const stored = await context.store.getMany(keys, comparedFields);
+  const stored = await context.store.getMany(keys, fieldsToCompare(plans));
   await comparison.comparePasswords(plans.map((plan, index) => [plan, stored[index]]));
   for (const [index, plan] of plans.entries()) {
     const document = stored[index];
@@ -102,7 +111,7 @@ async function comparePasswords(
   const withPassword = plans.filter(hasClearPassword);
   if (withPassword.length === 0) return;
   const keys = withPassword.map(({ key }) => key);
-  const stored = await store.getMany(keys, comparedFields);
+  const stored = await store.getMany(keys, fieldsToCompare(withPassword));
   await comparison.comparePasswords(withPassword.map((plan, index) => [plan, stored[index]]));
 }
 

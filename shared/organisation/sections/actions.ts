@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../json/jsonObject.ts';
-import { own, type RecordIssue, type Section, taken } from '../section.ts';
+import { deactivatable, own, type RecordIssue, type Section, taken } from '../section.ts';
 import { durationOr, numberNamed } from '../valueRules.ts';
 
 /** The numbers of flows and triggers, by their names (zitadel 2.3). */
@@ -44,6 +44,7 @@ export const actionSections: readonly Section[] = [
     phase: 1,
     key: ['actionId'],
     values: { 'action.timeout': durationOr('20s') },
+    ...deactivatable('ACTION_STATE'),
     unique: [{ type: 'action', parts: ['$orgId', 'action.name'], taken: taken('Errors.Action.AlreadyExists') }],
     error: { type: 'action', id: ['actionId'], exists: { id: 'COMMAND-nau2k', key: 'Errors.Action.AlreadyExisting' } },
     success: { field: 'actionIds', entry: ['actionId'] },

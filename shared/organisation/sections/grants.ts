@@ -1,5 +1,5 @@
 import { type JsonObject, textAt, textsAt } from '../../json/jsonObject.ts';
-import { own, project, projectRoles, type RecordIssue, type Section, taken, user } from '../section.ts';
+import { deactivatable, own, project, projectRoles, type RecordIssue, type Section, taken, user } from '../section.ts';
 
 /** The issue of a grant to the granting organisation itself. */
 const projectGrantInvalid: RecordIssue = { id: 'PROJECT-ckUpbvboAH', key: 'Errors.Project.Grant.Invalid' };
@@ -15,6 +15,7 @@ export const grantSections: readonly Section[] = [
     collection: 'projectGrants',
     phase: 3,
     key: ['grantId'],
+    ...deactivatable('PROJECT_GRANT_STATE'),
     unique: [
       {
         type: 'projectGrant',
@@ -55,6 +56,8 @@ export const grantSections: readonly Section[] = [
     collection: 'userGrants',
     phase: 4,
     key: ['$orgId', 'userId', 'projectId', 'projectGrantId'],
+    ofProject: 'projectId',
+    ...deactivatable('USER_GRANT_STATE'),
     references: [
       user('userId', 'COMMAND-4f8sg'),
       // ZITADEL takes an unknown project for a foreign one, which needs a grant.

@@ -19,6 +19,7 @@ export const identityProviderSections: readonly Section[] = [
     phase: 1,
     key: ['idpId'],
     unique: [providerName],
+    providerType: 'IDP_TYPE_OIDC',
     credentials: [{ path: 'idp.clientSecret', field: 'clientSecret', flag: 'withPasswords' }],
     error: {
       type: 'oidc_idp',
@@ -34,6 +35,8 @@ export const identityProviderSections: readonly Section[] = [
     phase: 1,
     key: ['idpId'],
     unique: [providerName],
+    // ZITADEL writes its own number of this type, which its definition does not have.
+    providerType: 2,
     error: { type: 'jwt_idp', id: ['idpId'], exists: providerExists },
     success: { field: 'jwtIdps', entry: ['idpId'] },
   },
@@ -51,7 +54,15 @@ export const identityProviderSections: readonly Section[] = [
         taken: taken('Errors.User.ExternalIDP.AlreadyExists'),
       },
     ],
-    references: [own(user('userId', 'COMMAND-vzktar7b7f')), own(identityProvider('idpId', 'COMMAND-39nf2'))],
+    fromProvider: { id: 'idpId', name: 'idpName', type: 'idpType' },
+    // ZITADEL exports the links to all providers, but has no field for providers other than OIDC and JWT.
+    references: [
+      own(user('userId', 'COMMAND-vzktar7b7f')),
+      {
+        ...own(identityProvider('idpId', 'COMMAND-39nf2')),
+        keptIfMissing: 'the link works once the target has its identity provider',
+      },
+    ],
     error: { type: 'user_link', id: ['userId', 'idpId'], exists: taken('Errors.User.ExternalIDP.AlreadyExists') },
     success: {
       field: 'userLinks',

@@ -46,9 +46,22 @@ export const policySections: readonly Section[] = [
     {
       check: checkLoginPolicy,
       v1Lists: { secondFactors: toFactor, multiFactors: toFactor, idps: (provider) => provider },
+      defaults: {
+        passwordCheckLifetime: '0s',
+        externalLoginCheckLifetime: '0s',
+        mfaInitSkipLifetime: '0s',
+        secondFactorCheckLifetime: '0s',
+        multiFactorCheckLifetime: '0s',
+      },
+      usesProviders: { list: 'idps', ownerType: 'ownerType', ofOrganisation: 'IDP_OWNER_TYPE_ORG' },
       warnings: warnOfInstanceProviders,
       // Exports do not contain the instance's own providers: the policy keeps its references to them unchecked.
-      references: [own(identityProvider('idps[ownerType=IDP_OWNER_TYPE_ORG].idpId', 'Org-FEd32'))],
+      references: [
+        {
+          ...own(identityProvider('idps[ownerType=IDP_OWNER_TYPE_ORG].idpId', 'Org-FEd32')),
+          keptIfMissing: 'users cannot log in with an identity provider until the target has it',
+        },
+      ],
     },
   ),
   policy(

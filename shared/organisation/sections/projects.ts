@@ -1,4 +1,4 @@
-import { own, project, type Section, taken } from '../section.ts';
+import { deactivatable, own, project, type Section, taken } from '../section.ts';
 import { loginUri } from '../uri.ts';
 import { enumerationOr, trimmed } from '../valueRules.ts';
 
@@ -10,6 +10,7 @@ export const projectSections: readonly Section[] = [
     collection: 'projects',
     phase: 1,
     key: ['projectId'],
+    ...deactivatable('PROJECT_STATE'),
     unique: [{ type: 'project', parts: ['$orgId', 'project.name'], taken: taken('Errors.Project.AlreadyExists') }],
     error: {
       type: 'project',
@@ -47,6 +48,11 @@ export const projectSections: readonly Section[] = [
       'app.backChannelLogoutUri': trimmed,
       'app.loginVersion.loginV2.baseUri': loginUri,
     },
+    defaults: {
+      'app.responseTypes': ['OIDC_RESPONSE_TYPE_CODE'],
+      'app.grantTypes': ['OIDC_GRANT_TYPE_AUTHORIZATION_CODE'],
+      'app.clockSkew': '0s',
+    },
   },
 ];
 
@@ -61,6 +67,7 @@ function application(name: string, type: string, existsId: string, successField:
     unique: [
       { type: 'application', parts: ['app.projectId', 'app.name'], taken: taken('Errors.Project.App.AlreadyExists') },
     ],
+    ...deactivatable('APP_STATE'),
     references: [own(project('app.projectId', 'COMMAND-EbFMN'))],
     error: { type, id: ['appId'], exists: { id: existsId, key: 'Errors.Project.App.AlreadyExisting' } },
     success: { field: successField, entry: ['appId'] },

@@ -70,6 +70,7 @@ export const machineUserSection: Section = {
   collection: 'users',
   phase: 2,
   key: ['userId'],
+  innerId: { from: 'userId', inner: 'user' },
   normalise: normaliseServiceUser,
   unique: userName,
   suspendsCaller,

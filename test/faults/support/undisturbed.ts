@@ -67,7 +67,14 @@ export function expectAllIn(text: string, { records }: Undisturbed): void {
 async function exportOf(store: Store, orgIds: readonly string[]) {
   const snapshot = await store.snapshot();
   try {
-    const selection = { orgIds, excludedOrgIds: [], withPasswords: true, withOtp: true, withKeys: true };
+    const selection = {
+      orgIds,
+      excludedOrgIds: [],
+      withPasswords: true,
+      withOtp: true,
+      withKeys: true,
+      forZitadel: false,
+    };
     const { bytes } = exportOrganisations(snapshot, selection, 'test', new AbortController().signal);
     return exportedFile.parse(JSON.parse((await collect(bytes)).toString()));
   } finally {

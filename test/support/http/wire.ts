@@ -25,6 +25,8 @@ const manifest = z.strictObject({
   readTime: z.iso.datetime(),
   counts: z.record(z.string(), z.number()),
   digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+  leftToDo: z.array(z.strictObject({ type: z.string(), id: z.string().optional(), message: z.string() })),
+  leftToDoOmitted: z.number().optional(),
 });
 const exportFile = z.strictObject({ orgs: z.array(z.looseObject({ orgId: z.string() })), manifest });
 const importAnswer = z.strictObject({

@@ -81,11 +81,11 @@ function referenceFaults({ name, plan }: Planned, documents: Documents): string[
 }
 
 function targetFaults(
-  { ifForeign, check }: Reference,
+  { ifForeign, keptIfMissing, check }: Reference,
   target: StoredDocument | undefined,
   { record: { json, orgId } }: RecordPlan,
 ): string[] {
-  if (target === undefined) return ['which is not there'];
+  if (target === undefined) return keptIfMissing === undefined ? ['which is not there'] : [];
   if (ifForeign !== undefined && target.orgId !== orgId) return ['which is of another organisation'];
   const issue = check?.(parsed(target.body) ?? {}, json, orgId);
   return issue === undefined ? [] : [`which a check rejects: ${issue.id}`];

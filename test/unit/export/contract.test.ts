@@ -11,6 +11,7 @@ describe('the export request', () => {
       withPasswords: false,
       withOtp: false,
       withKeys: false,
+      forZitadel: false,
       responseOutput: false,
     });
   });
@@ -31,6 +32,7 @@ describe('the export request', () => {
       withPasswords: true,
       withOtp: true,
       withKeys: false,
+      forZitadel: false,
       timeout: '30s',
       responseOutput: true,
       gcsOutput: { path: 'export.json', bucket: 'caos-zitadel-exports', serviceaccountJson: 'XXXX' },

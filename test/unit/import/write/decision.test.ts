@@ -120,11 +120,12 @@ describe('a record to overwrite', () => {
   });
 
   it('keeps a state that the file does not have, and a name without writing its claim', async () => {
-    const [before, after] = [project('1', 'one'), project('1', 'ONE')];
-    const store = await storeWith(before);
-    await store.commit([{ type: 'update', key: before.key, fields: { state: 'PROJECT_STATE_INACTIVE', sequence: 7 } }]);
+    const inactive = (name: string) =>
+      plan('projects', { projectId: '1', project: { name }, state: 'PROJECT_STATE_INACTIVE' });
+    const store = await storeWith(inactive('one'));
+    const after = project('1', 'ONE');
     expect(await decide(store, [after], 'overwrite')).toEqual([{ kind: 'overwritten' }]);
-    expect(store.writes).toEqual([overwriting(after, 8)]);
+    expect(store.writes).toEqual([overwriting(inactive('ONE'))]);
     expect(store.contents()[documentPath(after.key)]?.state).toBe('PROJECT_STATE_INACTIVE');
   });
 

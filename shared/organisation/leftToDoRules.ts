@@ -1,0 +1,213 @@
+import { parseObject, valueAt } from '../json/jsonObject.ts';
+import type { StoredDocument } from '../store/store.ts';
+import { passwordHashWarning } from './passwords.ts';
+import type { Section } from './section.ts';
+
+/** The content and the reader of a file. */
+export interface FileContent {
+  readonly withPasswords: boolean;
+  readonly withOtp: boolean;
+  readonly withKeys: boolean;
+  /** Whether the file is for a ZITADEL. */
+  readonly forZitadel: boolean;
+}
+
+/** Something to do by hand after an import of a file. */
+export interface LeftToDoRule {
+  /** The names of the sections whose records make it necessary. */
+  readonly sections: readonly string[];
+  /** What an entry is about: one record, one section of an organisation, or the whole file. */
+  readonly scope: 'record' | 'organisation' | 'file';
+  readonly message: string;
+  /** Whether the file's content makes it necessary; by default always. */
+  readonly when?: (content: FileContent) => boolean;
+  /** Whether a record makes it necessary; by default every one. */
+  readonly applies?: (document: StoredDocument) => boolean;
+}
+
+const forZitadel = (content: FileContent) => content.forZitadel;
+
+/** What every target must be given by hand (specification 8.4). */
+const forEveryTarget: readonly LeftToDoRule[] = [
+  {
+    sections: ['org'],
+    scope: 'file',
+    message:
+      'the policies, members, identity providers and factors of the instance are in no export: configure the target like the source',
+  },
+  {
+    sections: ['humanUsers'],
+    scope: 'file',
+    message: 'the file has no password hashes: export with `with_passwords`, or people must set new passwords',
+    when: ({ withPasswords }) => !withPasswords,
+  },
+  {
+    sections: ['humanUsers'],
+    scope: 'file',
+    message: 'the file has no TOTP seeds and OTP e-mail factors: export with `with_otp`, or people must add them again',
+    when: ({ withOtp }) => !withOtp,
+  },
+  {
+    sections: ['humanUsers'],
+    scope: 'file',
+    message: 'passkeys and U2F factors are in no export: people must register them again',
+  },
+  {
+    sections: ['machineUsers'],
+    scope: 'file',
+    message: 'personal access tokens are in no export: create new ones in the target',
+  },
+  {
+    sections: ['machineUsers'],
+    scope: 'file',
+    message: 'the file has no machine keys: export with `with_keys`, or create new ones in the target',
+    when: ({ withKeys }) => !withKeys,
+  },
+  {
+    sections: ['apiApps', 'oidcApps'],
+    scope: 'file',
+    message: 'the file has no application keys: export with `with_keys`, or create new ones in the target',
+    when: ({ withKeys }) => !withKeys,
+  },
+  {
+    sections: ['oidcIdps'],
+    scope: 'record',
+    message: 'the file has no client secret of this identity provider: enter it in the target',
+    when: (content) => !content.forZitadel,
+    applies: ({ clientSecret }) => clientSecret === undefined,
+  },
+];
+
+const messageTexts = ['initMessages', 'passwordResetMessages', 'verifyEmailMessages', 'domainClaimedMessages'];
+const keptStates = new Set(['USER_STATE_ACTIVE', 'USER_STATE_INACTIVE', 'USER_STATE_LOCKED', 'USER_STATE_INITIAL']);
+
+/** What a ZITADEL does otherwise when it imports the file (zitadel 9). */
+const forTargetZitadel: readonly LeftToDoRule[] = [
+  {
+    sections: ['org'],
+    scope: 'file',
+    message:
+      'ZITADEL makes the caller ORG_OWNER of every organisation that it creates: remove these memberships after the import',
+  },
+  {
+    sections: ['org'],
+    scope: 'file',
+    message:
+      'ZITADEL lists organisations with a second entry (ORG-lapo2n) and verified domains (V2-e1wse, V3-DKcYh) in `errors`, and imports them nevertheless',
+  },
+  {
+    sections: ['apiApps', 'oidcApps'],
+    scope: 'file',
+    message: 'ZITADEL gives applications new client ids and client secrets: configure the applications with them',
+  },
+  {
+    sections: ['oidcIdps'],
+    scope: 'record',
+    message:
+      'ZITADEL refuses an identity provider without client secret, and the request with it: export with `with_passwords`, or write `clientSecret` into the file',
+    applies: ({ clientSecret }) => clientSecret === undefined,
+  },
+  {
+    sections: ['humanUsers'],
+    scope: 'file',
+    message:
+      'ZITADEL makes people without password hash initial, with an unverified e-mail address: export with `with_passwords`, or they must activate their users',
+    when: ({ withPasswords }) => !withPasswords,
+  },
+  {
+    sections: ['humanUsers'],
+    scope: 'record',
+    message:
+      'ZITADEL makes a person without password hash initial, with an unverified e-mail address: the person must activate the user',
+    when: ({ withPasswords }) => withPasswords,
+    applies: ({ passwordHash, state }) => passwordHash === undefined && state !== 'USER_STATE_INITIAL',
+  },
+  {
+    sections: ['humanUsers'],
+    scope: 'record',
+    message: 'ZITADEL makes a person with an unverified e-mail address initial: the person must activate the user',
+    applies: (person) =>
+      person.passwordHash !== undefined && person.state !== 'USER_STATE_INITIAL' && !isEmailVerified(person),
+  },
+  {
+    sections: ['humanUsers'],
+    scope: 'record',
+    message:
+      'ZITADEL activates an initial person with password hash and verified e-mail address: deactivate the user if that is not wanted',
+    applies: (person) =>
+      person.passwordHash !== undefined && person.state === 'USER_STATE_INITIAL' && isEmailVerified(person),
+  },
+  {
+    sections: ['humanUsers', 'machineUsers'],
+    scope: 'record',
+    message: 'ZITADEL does not import this state: deactivate the user after the import',
+    applies: ({ state }) => state !== undefined && !keptStates.has(state),
+  },
+  {
+    sections: ['humanUsers'],
+    scope: 'record',
+    message: 'ZITADEL verifies this password hash only where its configuration enables the format: else login fails',
+    applies: ({ passwordHash }) => passwordHash !== undefined && passwordHashWarning(passwordHash) !== undefined,
+  },
+  {
+    sections: ['humanUsers'],
+    scope: 'record',
+    message: 'ZITADEL does not import OTP e-mail factors: the person must add it again',
+    applies: ({ otpEmail }) => otpEmail === true,
+  },
+  {
+    sections: ['projects', 'apiApps', 'oidcApps', 'actions', 'projectGrants', 'userGrants'],
+    scope: 'record',
+    message: 'ZITADEL activates this record: deactivate it after the import',
+    applies: ({ state }) => state?.endsWith('_INACTIVE') === true,
+  },
+  {
+    sections: ['domains'],
+    scope: 'record',
+    message: 'ZITADEL verifies this unverified domain: remove it after the import if that is not wanted',
+    applies: (document) => !isVerified(document),
+  },
+  {
+    sections: [...messageTexts, 'passwordlessRegistrationMessages', 'inviteUserMessages'],
+    scope: 'organisation',
+    message:
+      "ZITADEL writes message texts to the caller's organisation: import them once more with the header `x-zitadel-orgid`, and remove them there",
+  },
+  {
+    sections: ['verifyPhoneMessages', 'verifySmsOtpMessages', 'verifyEmailOtpMessages'],
+    scope: 'organisation',
+    message: 'ZITADEL does not import these texts: enter them in the target',
+  },
+];
+
+/** All rules that depend on a record alone, in the order of the entries. */
+export const leftToDoRules: readonly LeftToDoRule[] = [
+  ...forEveryTarget,
+  ...forTargetZitadel.map((rule) => ({
+    ...rule,
+    when: (content: FileContent) => forZitadel(content) && (rule.when?.(content) ?? true),
+  })),
+];
+
+const providerRule = (message: string): LeftToDoRule => ({ sections: [], scope: 'record', message });
+const providersToCreate = providerRule('create the identity providers, which the file does not hold, with these ids');
+const providersLeftOut = providerRule(
+  'create the identity providers, which the file does not hold, and add them to this login policy, which names them no longer',
+);
+const linksRefused = providerRule(
+  'ZITADEL refuses this link, because the file does not hold its identity provider: create the provider, then link the person',
+);
+
+/** Returns the rule for a record whose identity providers are not in the file. */
+export function missingProviders({ usesProviders }: Section, content: FileContent): LeftToDoRule {
+  if (!content.forZitadel) return providersToCreate;
+  return usesProviders === undefined ? linksRefused : providersLeftOut;
+}
+
+function isEmailVerified({ body }: StoredDocument): boolean {
+  return valueAt(parseObject(body), 'user.email.isEmailVerified') === true;
+}
+
+function isVerified({ body }: StoredDocument): boolean {
+  return parseObject(body).isVerified === true;
+}

@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import { LeftToDo } from '../../../shared/organisation/leftToDo.ts';
+import { leftToDoRules } from '../../../shared/organisation/leftToDoRules.ts';
+import { organisationSection, sections } from '../../../shared/organisation/sections.ts';
+import type { StoredDocument } from '../../../shared/store/store.ts';
+import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
+
+const everything = { withPasswords: true, withOtp: true, withKeys: true, forZitadel: false };
+const forZitadel = { ...everything, forZitadel: true };
+const BCRYPT = '$2a$10$xYu3FRwaIJ4OzeqczeLBDeSXX620POcGBmt8lfKM4RlSWsYIj.wCi';
+
+function record(json: object, fields: object = {}): StoredDocument {
+  return { id: 'd', orgId: 'O', body: JSON.stringify(json), ...fields };
+}
+
+function person(fields: object, isEmailVerified = true): StoredDocument {
+  const state = 'USER_STATE_ACTIVE';
+  return record({ userId: 'U', user: { email: { isEmailVerified } } }, { state, passwordHash: BCRYPT, ...fields });
+}
+
+/** The entries about single records and organisations that one record of a section makes. */
+function entriesFor(content: typeof everything, section: string, document: StoredDocument): string[] {
+  const list = new LeftToDo(content);
+  list.addRecord(sectionNamed(section), document);
+  return list.entries.flatMap(({ type, id, message }) => (id === undefined ? [] : [`${type} ${id}: ${message}`]));
+}
+
+describe('what is left to do', () => {
+  it('names only sections of the table', () => {
+    const names = [organisationSection, ...sections].map(({ name }) => name);
+    for (const rule of leftToDoRules) for (const name of rule.sections) expect(names).toContain(name);
+  });
+
+  it.each([
+    [
+      'a person without hash',
+      'humanUsers',
+      person({ passwordHash: undefined }),
+      /^human_user U: .*makes a person without/,
+    ],
+    ['an unverified address', 'humanUsers', person({}, false), /^human_user U: .*unverified/],
+    [
+      'an initial person with hash',
+      'humanUsers',
+      person({ state: 'USER_STATE_INITIAL' }),
+      /^human_user U: .*activates/,
+    ],
+    ['a suspended person', 'humanUsers', person({ state: 'USER_STATE_SUSPEND' }), /^human_user U: .*state/],
+    ['an argon2 hash', 'humanUsers', person({ passwordHash: '$argon2id$' }), /^human_user U: .*format/],
+    ['the OTP e-mail factor', 'humanUsers', person({ otpEmail: true }), /^human_user U: .*factor/],
+    [
+      'an inactive project',
+      'projects',
+      record({ projectId: 'P' }, { state: 'PROJECT_STATE_INACTIVE' }),
+      /^project P: /,
+    ],
+    [
+      'an inactive grant',
+      'userGrants',
+      record({ userId: 'U', projectId: 'P' }, { state: 'USER_GRANT_STATE_INACTIVE' }),
+      /^user_grant O_P_U: /,
+    ],
+    ['an unverified domain', 'domains', record({ domainName: 'd' }), /^domain O_d: /],
+    ['a message text', 'initMessages', record({ language: 'de' }), /^init_message O: .*x-zitadel-orgid/],
+    [
+      'a text that it does not take',
+      'verifyPhoneMessages',
+      record({ language: 'de' }),
+      /^verify_phone_message O: .*enter/,
+    ],
+    ['a provider without secret', 'oidcIdps', record({ idpId: 'I' }), /^oidc_idp I: .*refuses/],
+  ])('lists for a ZITADEL: %s', (_what, section, document, expected) => {
+    const found = entriesFor(forZitadel, section, document);
+    expect(found).toEqual([expect.stringMatching(expected)]);
+    expect(entriesFor(everything, section, document)).toHaveLength(section === 'oidcIdps' ? 1 : 0);
+  });
+
+  it.each([
+    ['humanUsers', person({})],
+    ['humanUsers', person({ state: 'USER_STATE_LOCKED' })],
+    ['humanUsers', person({ state: 'USER_STATE_INITIAL', passwordHash: undefined }, false)],
+    ['machineUsers', record({ userId: 'M' }, { state: 'USER_STATE_INACTIVE' })],
+    ['projects', record({ projectId: 'P' })],
+    ['domains', record({ domainName: 'd', isVerified: true })],
+    ['oidcIdps', record({ idpId: 'I' }, { clientSecret: 's' })],
+    ['loginTexts', record({ language: 'de' })],
+  ])('lists no record that comes as it is: %s', (section, document) => {
+    expect(entriesFor(forZitadel, section, document)).toEqual([]);
+  });
+
+  it('lists once what is about all records, or about all of an organisation', () => {
+    const list = new LeftToDo({ ...forZitadel, withPasswords: false });
+    for (const orgId of ['O1', 'O2']) {
+      for (const language of ['de', 'en'])
+        list.addRecord(sectionNamed('initMessages'), { ...record({ language }), orgId });
+      for (const state of ['USER_STATE_ACTIVE', 'USER_STATE_LOCKED'])
+        list.addRecord(sectionNamed('humanUsers'), { ...person({ state, passwordHash: undefined }), orgId });
+    }
+    const messages = list.entries.map(({ message }) => message);
+    expect(messages.filter((message) => message.includes('without password hash'))).toHaveLength(1);
+    expect(messages.filter((message) => message.includes('no password hashes'))).toHaveLength(1);
+    expect(list.entries.flatMap(({ id }) => id ?? [])).toEqual(['O1', 'O2']);
+  });
+
+  it('lists the first hundred records of each kind, and counts the others', () => {
+    const list = new LeftToDo(forZitadel);
+    for (let number = 0; number < 1_000; number++) {
+      list.addRecord(sectionNamed('domains'), record({ domainName: `d${number}` }));
+      list.addMissingProviders(sectionNamed('userLinks'), record({ userId: 'U', idpId: `I${number}` }), [`I${number}`]);
+    }
+    expect(list.entries).toHaveLength(200);
+    expect(list.entries.at(-1)).toMatchObject({ type: 'user_link', id: 'U_I99' });
+    expect(list.omitted).toBe(1_800);
+  });
+});
