@@ -57,6 +57,12 @@ const deliberateDifferences: readonly Deliberate[] = [
   },
   { what: 'keeps domains unverified (9.1)', path: /\.domains\[\]\.isVerified$/, only: 'zitadel' },
   { what: 'keeps the texts of all kinds in their organisation (9.1)', path: MESSAGE_TEXTS, only: 'ours' },
+  {
+    what: 'exports the id of a service user where ZITADEL reads it (4.3)',
+    part: /^exported$/,
+    path: /\.machineUsers\[\]\.user\.userId$/,
+    only: 'ours',
+  },
   { what: 'exports what ZITADEL loses (9.3)', path: LOST_FIELDS, only: 'ours' },
   { what: 'exports all flows (9.3)', name: /^flow:/, path: /\.triggerActions$/, only: 'ours' },
   { what: 'carries keys only on request (9.1)', path: /\.(?:appKeys|machineKeys)$/, only: 'zitadel' },
