@@ -88,19 +88,25 @@ export interface PlannedReference {
   readonly key: DocumentKey;
   /** The last part of the key, which names the target. */
   readonly targetId: string;
+  /** The key of the claim that permits a foreign target. */
+  readonly permit: DocumentKey | undefined;
 }
 
 /** Lists a record's references, one for each element of a list. */
 export function planReferences({ section, json, orgId }: OrganisationRecord): PlannedReference[] {
-  return (section.references ?? []).flatMap((reference) =>
-    expandKeys(reference, (path) => textsAt(json, path, orgId))
+  const readText = (path: string) => textAt(json, path, orgId);
+  return (section.references ?? []).flatMap((reference) => {
+    const { permittedBy } = reference;
+    const permit = permittedBy && claimKey(permittedBy.type, permittedBy.parts.map(readText));
+    return expandKeys(reference, (path) => textsAt(json, path, orgId))
       .filter((parts) => reference.optional !== true || parts.at(-1) !== '')
       .map((parts) => ({
         reference,
         key: { collection: reference.collection, id: documentId(...parts) },
         targetId: parts.at(-1) ?? '',
-      })),
-  );
+        permit,
+      }));
+  });
 }
 
 /** Expands a reference's paths to keys: a single one, or one for each element of the list that a path expands. */

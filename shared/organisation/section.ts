@@ -70,6 +70,8 @@ export interface Reference {
   readonly optional?: true;
   /** The outcome for a foreign target, one of another organisation; by default it is accepted. */
   readonly ifForeign?: 'notCarried' | RecordIssue;
+  /** A unique name which permits a foreign target if any record has claimed it: the name's type and parts. */
+  readonly permittedBy?: { readonly type: string; readonly parts: readonly FieldPath[] };
   /** The issue for a target of the same organisation; by default it is accepted. */
   readonly ifOwn?: RecordIssue;
   /** Validates the existing target. */

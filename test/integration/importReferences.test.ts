@@ -35,7 +35,7 @@ const api = (appId: string, authMethodType: string) => ({
 
 /** What another organisation has: its records are no good for references that stay within an organisation. */
 const other = organisation('other', {
-  projects: [project('theirs')],
+  projects: [project('theirs'), project('never granted')],
   projectRoles: [role('theirs', 'reader'), role('theirs', 'owner')],
   actions: [action('their action')],
   jwtIdps: [provider('their idp')],
@@ -89,6 +89,11 @@ const rows: Row[] = [
     "a role of a user's grant that the project grant does not give",
     { userGrants: [{ userId: 'U', projectId: 'theirs', projectGrantId: 'granted', roleKeys: ['owner'] }] },
     { type: 'user_grant', id: 'O_theirs_U', message: 'ID=COMMAND-mm9F4 Message=Errors.Project.Role.NotFound' },
+  ],
+  [
+    "a project of another organisation that is not granted for a user's grant",
+    { userGrants: [{ userId: 'U', projectId: 'never granted' }] },
+    { type: 'user_grant', id: 'O_never granted_U', message: 'ID=COMMAND-4m9ff Message=Errors.Project.Grant.NotFound' },
   ],
   [
     'a project of another organisation for a role',
@@ -181,6 +186,7 @@ describeStores('references through lists', (kind) => {
       userGrants: [
         { userId: 'U', projectId: 'P', roleKeys: ['reader'] },
         { userId: 'U', projectId: 'theirs', projectGrantId: 'granted', roleKeys: ['reader'] },
+        { userId: 'U', projectId: 'theirs', roleKeys: ['reader'] },
       ],
       projectGrants: [grant('G', 'P', 'other', 'reader')],
       orgState: 'ORG_STATE_ACTIVE',

@@ -150,8 +150,10 @@ export const kinds: Readonly<Record<string, Kind>> = {
         textAt(grant, 'projectGrant.projectId') === project &&
         textAt(grant, 'projectGrant.grantedOrgId') === record.orgId &&
         roles.every((role) => textsAt(grant, 'projectGrant.roleKeys').includes(role));
-      const exist = model.has('user', textAt(record, 'userId')) && model.has('project', project);
-      return failedUnless(exist && haveRoles(model, project, roles) && (grantId === '' || isGranted));
+      const owner = model.owner('project', project);
+      const isPermitted = owner === record.orgId || isGrantedTo(model, project, record.orgId);
+      const exist = model.has('user', textAt(record, 'userId')) && owner !== undefined;
+      return failedUnless(exist && isPermitted && haveRoles(model, project, roles) && (grantId === '' || isGranted));
     },
   },
   projectGrantMembers: {
@@ -206,6 +208,15 @@ function valueAt(json: JsonObject, path: string): unknown {
 function ofOwnUser(path: string) {
   return (record: ModelRecord, model: Model) =>
     failedUnless(model.owner('user', textAt(record, path)) === record.orgId);
+}
+
+function isGrantedTo(model: Model, project: string, orgId: string): boolean {
+  return [...model.records.values()].some(
+    (record) =>
+      record.section === 'projectGrants' &&
+      textAt(record, 'projectGrant.projectId') === project &&
+      textAt(record, 'projectGrant.grantedOrgId') === orgId,
+  );
 }
 
 function haveRoles(model: Model, project: string, roles: readonly string[]): boolean {

@@ -10,11 +10,16 @@ import {
 import type { RecordIssue } from '../../../shared/organisation/section.ts';
 import { isInDeletion } from '../../../shared/organisation/sections/users.ts';
 import type { FieldName } from '../../../shared/store/documentFields.ts';
-import type { DocumentStore, StoredDocument } from '../../../shared/store/store.ts';
+import type { DocumentKey, DocumentStore, StoredDocument } from '../../../shared/store/store.ts';
 import { documentPath } from '../../../shared/store/store.ts';
 
 /** The reason not to write a record: an issue, or `notCarried` for a record that refers to another organisation's. */
 export type Rejection = RecordIssue | 'notCarried';
+
+interface PlannedRecord {
+  readonly plan: RecordPlan;
+  readonly references: readonly PlannedReference[];
+}
 
 type Found = ReadonlyMap<string, StoredDocument | undefined>;
 
@@ -39,7 +44,8 @@ export async function checkReferences(
     ),
     read(store, all.filter(isInspected), ['orgId', 'partition', 'body']),
   ]);
-  const found: Found = new Map([...existing, ...inspected]);
+  const targets: Found = new Map([...existing, ...inspected]);
+  const found: Found = new Map([...targets, ...(await readPermits(store, planned, targets))]);
   return planned.flatMap(({ plan, references }): [RecordPlan, Rejection][] => {
     const rejection = findFirst(references, (reference) => check(reference, found, plan.record));
     if (rejection === undefined) for (const warning of keptReferences(references, found)) onKept?.(plan, warning);
@@ -47,25 +53,51 @@ export async function checkReferences(
   });
 }
 
+/** Reads the claims that permit foreign targets, if there are such targets. */
+function readPermits(store: DocumentStore, planned: readonly PlannedRecord[], targets: Found): Promise<Found> {
+  const keys = planned.flatMap(({ plan, references }) =>
+    references.flatMap(({ key, permit }) => {
+      const target = targets.get(documentPath(key));
+      const isForeign = target !== undefined && target.orgId !== plan.record.orgId;
+      return permit !== undefined && isForeign ? [permit] : [];
+    }),
+  );
+  return readByPath(store, keys, ['orgId']);
+}
+
 async function read(
   store: DocumentStore,
   references: readonly PlannedReference[],
   fields: readonly FieldName[],
-): Promise<Map<string, StoredDocument | undefined>> {
-  const keys = new Map(references.map(({ key }) => [documentPath(key), key] as const));
-  if (keys.size === 0) return new Map();
-  const documents = await store.getMany([...keys.values()], fields);
-  return new Map([...keys.keys()].map((path, index) => [path, documents[index]] as const));
+): Promise<Found> {
+  return readByPath(
+    store,
+    references.map(({ key }) => key),
+    fields,
+  );
+}
+
+async function readByPath(
+  store: DocumentStore,
+  keys: readonly DocumentKey[],
+  fields: readonly FieldName[],
+): Promise<Found> {
+  const byPath = new Map(keys.map((key) => [documentPath(key), key]));
+  if (byPath.size === 0) return new Map();
+  const documents = await store.getMany([...byPath.values()], fields);
+  return new Map([...byPath.keys()].map((path, index) => [path, documents[index]]));
 }
 
 function check(planned: PlannedReference, found: Found, record: OrganisationRecord): Rejection | undefined {
-  const { reference, key } = planned;
+  const { reference, key, permit } = planned;
   const target = found.get(documentPath(key));
   if (target === undefined && isKeptIfMissing(planned)) return undefined;
   if (target === undefined || isInDeletion(target)) return reference.missing;
   const isOwn = target.orgId === record.orgId;
   if (!isOwn && reference.ifForeign === 'notCarried') return 'notCarried';
-  const issue = isOwn ? reference.ifOwn : reference.ifForeign;
+  const isPermitted = permit !== undefined && found.get(documentPath(permit)) !== undefined;
+  const ifForeign = isPermitted ? undefined : reference.ifForeign;
+  const issue = isOwn ? reference.ifOwn : ifForeign;
   if (typeof issue === 'object') return issue;
   const body: unknown = reference.check === undefined ? undefined : JSON.parse(target.body ?? 'null');
   return isJsonObject(body) ? reference.check?.(body, record.json, record.orgId) : undefined;

@@ -61,7 +61,13 @@ export const grantSections: readonly Section[] = [
     references: [
       user('userId', 'COMMAND-4f8sg'),
       // ZITADEL takes an unknown project for a foreign one, which needs a grant.
-      { collection: 'projects', key: ['projectId'], missing: grantMissing },
+      {
+        collection: 'projects',
+        key: ['projectId'],
+        missing: grantMissing,
+        ifForeign: grantMissing,
+        permittedBy: { type: 'projectGrant', parts: ['projectId', '$orgId'] },
+      },
       {
         collection: 'projectGrants',
         key: ['projectGrantId'],

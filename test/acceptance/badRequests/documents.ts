@@ -47,12 +47,12 @@ export const badDocuments: readonly BadRequest[] = rows(
     withOrg(
       'metadata that is not base64',
       '"userMetadata":[{"id":"3","key":"k","value":"%%"}]',
-      /^orgs\[1\].userMetadata\[0\]: .*invalid base64/,
+      /^orgs\[1\].userMetadata\[0\].value: .*base64/,
     ),
     withOrg(
       'a duration that is none',
       '"oidcApps":[{"appId":"4","app":{"clockSkew":"long"}}]',
-      /^orgs\[1\].oidcApps\[0\]: .*Duration/,
+      /^orgs\[1\].oidcApps\[0\].app.clockSkew: .*duration/,
     ),
     withOrg(
       'a flag that is a string',
