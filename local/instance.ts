@@ -4,7 +4,7 @@ import { allRoutes } from '../functions/endpoints.ts';
 import { initialise } from '../shared/accounts/initialise.ts';
 import { instanceOwners } from '../shared/accounts/members.ts';
 import { issueToken, type NewToken } from '../shared/accounts/personalAccessTokens.ts';
-import { requireOwner } from '../shared/auth/authorise.ts';
+import { requireOwner } from '../shared/auth/requireOwner.ts';
 import { readConfig } from '../shared/config.ts';
 import { IdentityError } from '../shared/errors/identityError.ts';
 import { createApp } from '../shared/http/app.ts';

@@ -1,4 +1,5 @@
-import { type Caller, requireOwner } from '../../shared/auth/authorise.ts';
+import type { Caller } from '../../shared/auth/authorise.ts';
+import { requireOwner } from '../../shared/auth/requireOwner.ts';
 import { checkOrganisations } from '../../shared/auth/tokenRestriction.ts';
 import { watchAuthorisation } from '../../shared/auth/watchAuthorisation.ts';
 import { formatDuration, parseDuration } from '../../shared/duration.ts';

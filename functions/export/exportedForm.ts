@@ -9,7 +9,7 @@ import {
 } from '../../shared/json/jsonObject.ts';
 import { fillDefaults } from '../../shared/organisation/filledFields.ts';
 import type { LeftToDo } from '../../shared/organisation/leftToDo.ts';
-import { readRecord } from '../../shared/organisation/record.ts';
+import { restoreFieldOrder, serialise } from '../../shared/organisation/recordBody.ts';
 import { isInSection, type Section } from '../../shared/organisation/section.ts';
 import { sections } from '../../shared/organisation/sections.ts';
 import type { Snapshot, StoredDocument } from '../../shared/store/store.ts';
@@ -112,8 +112,8 @@ function fill(json: JsonObject, fields: Readonly<Record<string, unknown>>): bool
 function rewrite(section: Section, document: StoredDocument, change: (json: JsonObject) => boolean): StoredDocument {
   const json = parseObject(document.body);
   if (!change(json)) return document;
-  const { body, digest } = readRecord(section, json, document.orgId ?? '');
-  return { ...document, body, digest };
+  restoreFieldOrder(section, json);
+  return { ...document, ...serialise(json) };
 }
 
 /**

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { tmpdir } from 'node:os';
-import { type Caller, requireOwner } from '../../shared/auth/authorise.ts';
+import type { Caller } from '../../shared/auth/authorise.ts';
+import { requireOwner } from '../../shared/auth/requireOwner.ts';
 import { checkOrganisations } from '../../shared/auth/tokenRestriction.ts';
 import { watchAuthorisation } from '../../shared/auth/watchAuthorisation.ts';
 import { parseDuration } from '../../shared/duration.ts';

@@ -1,7 +1,7 @@
 import { userKey } from '../auth/authorise.ts';
 import { stateUnsuitable, userUnknown } from '../errors/accountErrors.ts';
 import { parseObject } from '../json/jsonObject.ts';
-import { serialise } from '../organisation/record.ts';
+import { serialise } from '../organisation/recordBody.ts';
 import type { DocumentFields } from '../store/documentFields.ts';
 import type { Store, StoredDocument } from '../store/store.ts';
 import { holdOtherOwner } from './members.ts';

@@ -4,13 +4,10 @@ import {
   authHeaderMissing,
   operationDenied,
   organisationInactive,
-  personDenied,
   tokenInvalid,
   userDenied,
 } from '../errors/errors.ts';
 import type { IdentityError } from '../errors/identityError.ts';
-import { isInSection } from '../organisation/section.ts';
-import { machineUserSection } from '../organisation/sections/users.ts';
 import { type DocumentKey, documentId, type Reader, type Store, type StoredDocument } from '../store/store.ts';
 import { isWellFormed, matchesDigest, tokenId, tokenKey } from './token.ts';
 import { checkOperation, type Operation, parseRestriction, type TokenRestriction } from './tokenRestriction.ts';
@@ -18,7 +15,8 @@ import { checkOperation, type Operation, parseRestriction, type TokenRestriction
 /** An authenticated caller: a person or a service user with a valid token. */
 export interface Caller {
   readonly userId: string;
-  readonly kind: 'person' | 'service user';
+  /** The store's partition of the user, which tells whether it is a person. */
+  readonly partition: string;
   readonly restriction: TokenRestriction;
 }
 
@@ -63,8 +61,7 @@ export async function authenticate(
   if (blockedOrganisationStates.has(organisation?.state ?? '')) throw organisationInactive();
   const restriction = parseRestriction(stored.body);
   checkOperation(restriction, operation);
-  const kind = isInSection(user.partition, machineUserSection) ? 'service user' : 'person';
-  return { userId: stored.ownerId, kind, restriction };
+  return { userId: stored.ownerId, partition: user.partition ?? '', restriction };
 }
 
 /** The error for a missing permission. */
@@ -90,25 +87,6 @@ export async function authorise(reader: Reader, caller: Caller, permission: Perm
 /** Parses the roles of a stored membership. */
 export function parseRoles(membership: StoredDocument | undefined): readonly string[] {
   return membership?.body === undefined ? [] : memberSchema.parse(JSON.parse(membership.body)).roles;
-}
-
-/**
- * Checks by the Authorization header that the caller is a service user with the role IAM_OWNER, as exports and imports
- * require (specification 5.2, zitadel 6.5). Must run before any other check of the request, so that unauthorised callers
- * learn nothing from its errors.
- * @returns the caller
- * @throws IdentityError UNAUTHENTICATED, PERMISSION_DENIED
- */
-export async function requireOwner(
-  store: Store,
-  authorization: string | undefined,
-  operation: 'export' | 'import',
-  now: Date,
-): Promise<Caller> {
-  const caller = await authenticate(store, authorization, operation, now);
-  await authorise(store, caller, 'iam.write');
-  if (caller.kind === 'person') throw personDenied();
-  return caller;
 }
 
 /**

@@ -1,10 +1,10 @@
-import { hash } from 'node:crypto';
 import { type DescField, type DescMessage, fromJson, type JsonValue, type Message, toJson } from '@bufbuild/protobuf';
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import { DataOrgSchema as DataOrgV1Schema } from '@zitadel/proto/zitadel/v1_pb.js';
 import { isJsonObject, type JsonObject, takeAt, valueAt } from '../json/jsonObject.ts';
 import type { DocumentFields } from '../store/documentFields.ts';
 import { inexactIntegers } from './exactIntegers.ts';
+import { serialise } from './recordBody.ts';
 import { checkRules } from './rules.ts';
 import { type Credential, type Credentials, type Section, sectionPartition } from './section.ts';
 import { findUnknown, NOTHING_UNKNOWN, type UnknownContent } from './unknownContent.ts';
@@ -202,12 +202,6 @@ export function toRecord(section: Section, json: JsonObject, orgId: string, otpE
     otpEmail,
     unknown: NOTHING_UNKNOWN,
   };
-}
-
-/** Serialises a record's JSON and computes its digest. Must run after every change of the JSON. */
-export function serialise(json: JsonObject): Pick<OrganisationRecord, 'body' | 'digest'> {
-  const body = JSON.stringify(json);
-  return { body, digest: hash('sha256', body, 'base64url') };
 }
 
 /** Builds the stored fields of a record, except its sequence and timestamps. */

@@ -138,6 +138,8 @@ export interface Section {
    * given type for the organisation's own providers; those for ZITADEL leave out the others.
    */
   readonly usesProviders?: { readonly list: string; readonly ownerType: string; readonly ofOrganisation: string };
+  /** All fields of the object in which exports fill fields, in the order of its definition; `inner` is its field. */
+  readonly filledOrder?: { readonly inner?: string; readonly fields: readonly string[] };
   /** The record's project. Exports for ZITADEL have the records of other organisations' projects at their end. */
   readonly ofProject?: FieldPath;
   /** The type of the section's identity providers, as ZITADEL's exports have it. */
@@ -202,8 +204,11 @@ export function isList({ collection }: Section): boolean {
   return collection !== 'settings';
 }
 
+/** The section of service users, for code that needs no more of it than this. */
+export const serviceUsers = { name: 'machineUsers' } as const satisfies Pick<Section, 'name'>;
+
 /** Whether a stored document with this `partition` is a record of the section. */
-export function isInSection(partition: string | undefined, { name }: Section): boolean {
+export function isInSection(partition: string | undefined, { name }: Pick<Section, 'name'>): boolean {
   return partition?.startsWith(`${name}/`) === true;
 }
 

@@ -172,7 +172,12 @@ function entangled(count: number, users: number): Organisation[] {
       ]),
       projectMembers: userIds.map((userId) => ({ projectId: `P of ${orgId}`, userId, roles: ['PROJECT_OWNER'] })),
       projectGrantMembers: userIds.flatMap((userId) =>
-        others.map((other) => ({ projectId: `P of ${other}`, grantId: `${other} to ${orgId}`, userId, roles: ['R'] })),
+        others.map((other) => ({
+          projectId: `P of ${other}`,
+          grantId: `${other} to ${orgId}`,
+          userId,
+          roles: ['PROJECT_GRANT_OWNER'],
+        })),
       ),
       orgState: 'ORG_STATE_ACTIVE',
     });

@@ -30,21 +30,7 @@ const awkward = [
     '"',
     "'",
   ],
-  ...[
-    '\\',
-    '\\u0041',
-    '\n',
-    '\r\n',
-    '\t',
-    '\0',
-    'a\0b',
-    '\u007f',
-    '\u200b',
-    '\ufeff',
-    '\ufffd',
-    '\uffff',
-    '\u{10ffff}',
-  ],
+  ...['\\', '\\u0041', '\n', '\r\n', '\t', '\u007f', '\u200b', '\ufeff', '\ufffd', '\uffff', '\u{10ffff}'],
   ...['a', 'A', 'ä', 'a\u0308', 'Ä', 'ß', 'ss', 'SS', 'İ', 'i\u0307', 'ﬁ', 'fi', '1', '01', '1.0', '1e0', '-0', 'null'],
   ...[
     'true',
@@ -84,13 +70,16 @@ function idsOf(count: number): string[] {
     numRuns: 2 * count,
     seed: 7,
   });
-  return [...new Set([...awkward, ...generated])].slice(0, count);
+  // No ZITADEL stores NUL, so no import takes it.
+  const storable = generated.filter((id) => !id.includes('\0'));
+  return [...new Set([...awkward, ...storable])].slice(0, count);
 }
 
 describeStores('an import of 3,000 people with awkward ids', (kind) => {
   const people = idsOf(USERS).map((userId, index) => ({
     ...person(userId, {
-      userName: `${userId.slice(0, 150)} ${index}`,
+      // The spaces around a user name would be dropped.
+      userName: `u ${userId.slice(0, 150)} ${index}`,
       profile: { firstName: userId.slice(0, 100), lastName: `L${index}`, preferredLanguage: 'en' },
       hashedPassword: { value: `$2a$10$${index}` },
       ...(index % 3 === 0 ? { otpCode: `SEED${index}` } : {}),

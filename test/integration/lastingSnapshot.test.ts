@@ -68,7 +68,7 @@ describeWithFirestore('a lasting snapshot', () => {
     const { connection } = await openBoth();
     const controller = new AbortController();
     const reason = new Error('the client left');
-    const opening = openLastingSnapshot(connection, controller.signal, 86_400_000);
+    const opening = openLastingSnapshot(connection, controller.signal, 3_600_000);
     controller.abort(reason);
     await expect(opening).rejects.toBe(reason);
   });

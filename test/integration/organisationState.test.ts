@@ -21,6 +21,8 @@ async function tokenFor(store: Store, userId: string): Promise<string> {
   return created.token;
 }
 
+const robot = { userId: 'robot', user: { userName: 'robot', name: 'robot' } };
+
 async function serveRemoval(store: Store): Promise<string> {
   const routes = removalRoutes({ store, now: () => new Date() });
   const server = await serve({ app: createApp({ routes }), host: '127.0.0.1', port: 0 });
@@ -33,12 +35,12 @@ describeStores('a user of an organisation', (kind) => {
     const store = await openTestStore(kind);
     const instance = await testInstance(store);
     const importAs = (state: string) => {
-      const orgs = [organisation('O', { orgState: state, humanUsers: [ada] })];
+      const orgs = [organisation('O', { orgState: state, humanUsers: [ada], machineUsers: [robot] })];
       return instance.import({ data_orgs: { orgs }, on_conflict: 'overwrite' });
     };
     await importAs('ORG_STATE_ACTIVE');
-    await changeRole(store, { userId: 'ada', orgId: undefined }, 'IAM_OWNER', 'add', new Date());
-    const headers = { authorization: `Bearer ${await tokenFor(store, 'ada')}` };
+    await changeRole(store, { userId: 'robot', orgId: undefined }, 'IAM_OWNER', 'add', new Date());
+    const headers = { authorization: `Bearer ${await tokenFor(store, 'robot')}` };
     const url = await serveRemoval(store);
     const send = async (operation: 'import' | 'export', body: object) => {
       const path = `/admin/v1/${operation}`;

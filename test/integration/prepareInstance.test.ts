@@ -5,7 +5,7 @@ import { exportOrganisations } from '../../functions/export/operation.ts';
 import { prepareInstance } from '../../local/instance.ts';
 import { fillWithSample, samplePerson } from '../../local/sampleData.ts';
 import { initialise } from '../../shared/accounts/initialise.ts';
-import { requireOwner } from '../../shared/auth/authorise.ts';
+import { requireOwner } from '../../shared/auth/requireOwner.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { collect } from '../support/fixtures/bytes.ts';
 import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';

@@ -1,7 +1,8 @@
 import { verifyPassword } from '../../../shared/auth/password.ts';
 import { type JsonObject, parseObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { hasFilledFields, isEqualWhenFilled } from '../../../shared/organisation/filledFields.ts';
-import { type OrganisationRecord, serialise, storedFields, toRecord } from '../../../shared/organisation/record.ts';
+import { type OrganisationRecord, storedFields, toRecord } from '../../../shared/organisation/record.ts';
+import { serialise } from '../../../shared/organisation/recordBody.ts';
 import { planRecord, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { sectionPartition } from '../../../shared/organisation/section.ts';
 import type { FieldName } from '../../../shared/store/documentFields.ts';

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { type JsonObject, parseObject, textAt, textsAt } from '../../../shared/json/jsonObject.ts';
-import { serialise } from '../../../shared/organisation/record.ts';
+import { serialise } from '../../../shared/organisation/recordBody.ts';
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { type Dependents, sectionPartition } from '../../../shared/organisation/section.ts';
 import { findSection } from '../../../shared/organisation/sections.ts';

@@ -54,6 +54,7 @@ export const identityProviderSections: readonly Section[] = [
         taken: taken('Errors.User.ExternalIDP.AlreadyExists'),
       },
     ],
+    filledOrder: { fields: ['userId', 'idpId', 'idpName', 'providedUserId', 'providedUserName', 'idpType'] },
     fromProvider: { id: 'idpId', name: 'idpName', type: 'idpType' },
     // ZITADEL exports the links to all providers, but has no field for providers other than OIDC and JWT.
     references: [

@@ -15,6 +15,20 @@ export const LOGIN_NAME_SCOPE = 'loginNameScope';
 
 const domainPolicyExists: RecordIssue = { id: 'ORG-1M8ds', key: 'Errors.Org.DomainPolicy.AlreadyExists' };
 
+const loginPolicyFields = [
+  ...[
+    'allowUsernamePassword',
+    'allowRegister',
+    'allowExternalIdp',
+    'forceMfa',
+    'passwordlessType',
+    'hidePasswordReset',
+  ],
+  ...['ignoreUnknownUsernames', 'defaultRedirectUri', 'passwordCheckLifetime', 'externalLoginCheckLifetime'],
+  ...['mfaInitSkipLifetime', 'secondFactorCheckLifetime', 'multiFactorCheckLifetime', 'secondFactors', 'multiFactors'],
+  ...['idps', 'allowDomainDiscovery', 'disableLoginWithEmail', 'disableLoginWithPhone', 'forceMfaLocalOnly'],
+];
+
 /** The sections of an organisation's policies. */
 export const policySections: readonly Section[] = [
   policy('domainPolicy', 'domain_policy', domainPolicyExists, {
@@ -53,6 +67,7 @@ export const policySections: readonly Section[] = [
         secondFactorCheckLifetime: '0s',
         multiFactorCheckLifetime: '0s',
       },
+      filledOrder: { fields: loginPolicyFields },
       usesProviders: { list: 'idps', ownerType: 'ownerType', ofOrganisation: 'IDP_OWNER_TYPE_ORG' },
       warnings: warnOfInstanceProviders,
       // Exports do not contain the instance's own providers: the policy keeps its references to them unchecked.

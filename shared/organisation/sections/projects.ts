@@ -2,6 +2,13 @@ import { deactivatable, own, project, type Section, taken } from '../section.ts'
 import { loginUri } from '../uri.ts';
 import { enumerationOr, trimmed } from '../valueRules.ts';
 
+const oidcAppFields = [
+  ...['projectId', 'name', 'redirectUris', 'responseTypes', 'grantTypes', 'appType', 'authMethodType'],
+  ...['postLogoutRedirectUris', 'version', 'devMode', 'accessTokenType', 'accessTokenRoleAssertion'],
+  ...['idTokenRoleAssertion', 'idTokenUserinfoAssertion', 'clockSkew', 'additionalOrigins', 'skipNativeAppSuccessPage'],
+  ...['backChannelLogoutUri', 'loginVersion'],
+];
+
 /** The sections of projects, their roles and applications. */
 export const projectSections: readonly Section[] = [
   {
@@ -48,6 +55,7 @@ export const projectSections: readonly Section[] = [
       'app.backChannelLogoutUri': trimmed,
       'app.loginVersion.loginV2.baseUri': loginUri,
     },
+    filledOrder: { inner: 'app', fields: oidcAppFields },
     defaults: {
       'app.responseTypes': ['OIDC_RESPONSE_TYPE_CODE'],
       'app.grantTypes': ['OIDC_GRANT_TYPE_AUTHORIZATION_CODE'],

@@ -10,6 +10,7 @@ import {
   type RecordIssue,
   reorder,
   type Section,
+  serviceUsers,
   taken,
   user,
 } from '../section.ts';
@@ -65,7 +66,7 @@ export const humanUserSection: Section = {
 
 /** The section of service users. */
 export const machineUserSection: Section = {
-  name: 'machineUsers',
+  ...serviceUsers,
   inner: 'user',
   collection: 'users',
   phase: 2,

@@ -73,9 +73,11 @@ function organisationName(orgId: string): string {
 }
 
 function referenceFaults({ name, plan }: Planned, documents: Documents): string[] {
-  return planReferences(plan.record).flatMap(({ reference, key }) => {
+  return planReferences(plan.record).flatMap(({ reference, key, permit }) => {
     const target = documentPath(key);
-    const faults = targetFaults(reference, documents.get(target), plan);
+    const isPermitted = permit !== undefined && documents.has(documentPath(permit));
+    const { ifForeign: _foreign, ...permitted } = reference;
+    const faults = targetFaults(isPermitted ? permitted : reference, documents.get(target), plan);
     return faults.map((text) => `${name} refers to ${target}, ${text}`);
   });
 }
