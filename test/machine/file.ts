@@ -92,6 +92,7 @@ function anyRecord(orgId: OrgId): fc.Arbitrary<FileRecord> {
       arbitrary: record('domains', {
         domainName: one('d1.example', 'd2.example'),
         isVerified: truth,
+        isPrimary: truth,
       }),
       weight: 2,
     },
@@ -102,12 +103,7 @@ function anyRecord(orgId: OrgId): fc.Arbitrary<FileRecord> {
     record('userMetadata', { id: userId, key: constant('key'), value: one('eA==', 'eQ==') }),
     record('machineKeys', { keyId: one('k1', 'k2'), userId, ...publicKeys }),
     record('userGrants', { userId, projectId: one('pa', 'pb'), projectGrantId: maybe('ga', 'gb'), roleKeys }),
-    record('projectGrantMembers', {
-      projectId,
-      grantId,
-      userId,
-      roles: one(['PROJECT_GRANT_OWNER'], ['PROJECT_GRANT_OWNER_VIEWER']),
-    }),
+    record('projectGrantMembers', { projectId, grantId, userId, roles: one(['PROJECT_GRANT_OWNER'], ['X']) }),
   );
 }
 

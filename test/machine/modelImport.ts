@@ -36,21 +36,29 @@ export function importFile(
 ): readonly Outcome[] {
   const entries = readFile(orgs);
   const seen = new Map<string, ModelRecord>();
+  const primary = lastPrimaryDomains(entries);
   return phases.flatMap((phase) => {
     const organisations = new Map(entries.map((entry) => [entry.orgId, entry])).values();
     const nameless = phase === 0 ? [...organisations].flatMap((entry) => missingOrganisation(model, entry)) : [];
     const records = entries.flatMap((entry) => entry.records.filter(({ section }) => kindOf(section).phase === phase));
     if (phase === 2) settleScopes(model, records);
-    const decided = records.map((record) => ({ record, kind: decide(model, record, options, seen) }));
+    const decided = records.map((given) => {
+      const record = primary.get(given.orgId) === placeOf(given) ? given : withoutPrimary(given);
+      return { record, kind: decide(model, given, record, options, seen) };
+    });
     const nameTaken = withTakenNames(model, decided);
     const written = decided.map((one) => (nameTaken.has(one.record) ? { ...one, kind: 'failed' as const } : one));
     return [...nameless, ...written.map((one) => apply(model, one, onNarrowed))];
   });
 }
 
-/** Decides a record as if names were free; the first of several with one key stands (specification 6.3). */
+/**
+ * Decides a record as if names were free; the first of several with one key stands (specification 6.3).
+ * @param given the record as the file has it
+ */
 function decide(
   model: Model,
+  given: ModelRecord,
   record: ModelRecord,
   { onConflict, withKeys }: Options,
   seen: Map<string, ModelRecord>,
@@ -59,9 +67,9 @@ function decide(
   const stored = model.records.get(placeOf(record));
   const sentAs = kindOf(record.section).perOrganisation ? `${placeOf(record)} of ${record.orgId}` : placeOf(record);
   const first = seen.get(sentAs);
-  if (first === undefined) seen.set(sentAs, record);
+  if (first === undefined) seen.set(sentAs, given);
   if (record.section !== 'org' && !model.has('organisation', record.orgId)) return 'failed';
-  if (first !== undefined && !isDeepStrictEqual(first, record)) return 'failed';
+  if (first !== undefined && !isDeepStrictEqual(first, given)) return 'failed';
   const rejection = kindOf(record.section).rejects?.(record, model);
   if (rejection !== undefined) return rejection;
   if (first !== undefined && stored === undefined) {
@@ -77,6 +85,18 @@ function decide(
   if (!canOverwrite(model, record, stored)) return 'failed';
   if (first === undefined) return 'overwritten';
   return record.section === 'domainPolicy' ? 'unchanged' : 'failed';
+}
+
+/** The places of the organisations' primary domains: of several in a file, the last is primary (zitadel 2.5). */
+function lastPrimaryDomains(entries: readonly Entry[]): ReadonlyMap<string, string> {
+  const domains = entries.flatMap(({ records }) => records.filter(({ section }) => section === 'domains'));
+  const primary = domains.filter(({ json }) => json.isPrimary === true);
+  return new Map(primary.map((domain) => [domain.orgId, placeOf(domain)]));
+}
+
+function withoutPrimary(record: ModelRecord): ModelRecord {
+  const { isPrimary: _superseded, ...json } = record.json;
+  return record.section === 'domains' ? { ...record, json } : record;
 }
 
 function canOverwrite(model: Model, record: ModelRecord, stored: ModelRecord): boolean {
