@@ -51,17 +51,17 @@ async function runImport(
   const body = await receiveBody(request, { ...limits, adviceIfLarger: ADVICE_IF_LARGER, signal: call.signal });
   try {
     // The body may have taken its time.
-    const { userId: callerId, restriction } = await authorise();
+    const caller = await authorise();
     const envelope = await readEnvelope(body.open());
     const { timeout, withKeys, onConflict, dryRun, reportGcs } = envelope.request;
     const { orgIds, excludedOrgIds, newOrgsOnly } = envelope.request;
-    checkOrganisations(restriction, orgIds);
+    checkOrganisations(caller.restriction, orgIds);
     if (timeout !== undefined) call.limit(parseDuration(timeout, ports.maxTimeoutMs));
     const report = reportGcs && objectLocation(reportGcs, 'report_gcs');
     const source = await findSource(envelope, body, ports.objectStorage, call.signal);
     const { passwordHashing } = ports;
     const selection = { orgIds, excludedOrgIds, newOrgsOnly };
-    const options = { ...selection, withKeys, onConflict, dryRun, callerId, passwordHashing };
+    const options = { ...selection, withKeys, onConflict, dryRun, caller, passwordHashing };
     const store = storeForCall(ports.store, { signal: call.signal, isBulk: true });
     const run = (whole?: WholeReport) =>
       importOrganisations(

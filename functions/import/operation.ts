@@ -1,4 +1,4 @@
-import { userKey } from '../../shared/auth/authorise.ts';
+import { type Caller, organisationKey, userKey } from '../../shared/auth/authorise.ts';
 import { deadlineExceeded } from '../../shared/errors/errors.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { phases, type Section } from '../../shared/organisation/section.ts';
@@ -34,8 +34,8 @@ export interface ImportOptions {
   readonly onConflict?: OnConflict;
   /** Whether the import reports its outcome without writing. */
   readonly dryRun?: boolean;
-  /** The id of the calling user, whom the import must not lock out. */
-  readonly callerId?: string;
+  /** The calling user, whom the import must not lock out. */
+  readonly caller?: Pick<Caller, 'userId' | 'orgId'>;
   /** How clear passwords are hashed; by default as every ZITADEL can verify. */
   readonly passwordHashing?: PasswordHashing | undefined;
   /** Takes all errors, warnings and ids, without the limits of the response. */
@@ -79,13 +79,14 @@ async function importInto(
   signal: AbortSignal,
   deleteExpired?: () => Promise<void>,
 ): Promise<ImportResponse> {
-  const { onConflict = 'report', dryRun = false, callerId, passwordHashing = defaultPasswordHashing } = options;
+  const { onConflict = 'report', dryRun = false, caller, passwordHashing = defaultPasswordHashing } = options;
   const reservedNames = new ReservedNames(store);
-  const own = callerId === undefined ? {} : { callerPath: documentPath(userKey(callerId)) };
+  const callerKeys = caller === undefined ? [] : [userKey(caller.userId), organisationKey(caller.orgId)];
+  const callerPaths = new Set(callerKeys.map(documentPath));
   const olderClaims = isOutdated(await readInstanceFormat(store));
   const commitsInFlight = () => (dryRun ? undefined : base.commitsInFlight?.());
   const database = { store, base, olderClaims, commitsInFlight };
-  const settings = { stamp, onConflict, reservedNames, passwordHashing, signal, ...own };
+  const settings = { stamp, onConflict, reservedNames, passwordHashing, signal, callerPaths };
   const start: BatchContext = { ...database, ...settings, batches: 0, expectExisting: false };
   const report = new ImportReport(options.whole);
   let inspection: Inspection | undefined;

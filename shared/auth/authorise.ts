@@ -15,6 +15,7 @@ import { checkOperation, type Operation, parseRestriction, type TokenRestriction
 /** An authenticated caller: a person or a service user with a valid token. */
 export interface Caller {
   readonly userId: string;
+  readonly orgId: string;
   /** The store's partition of the user, which tells whether it is a person. */
   readonly partition: string;
   readonly restriction: TokenRestriction;
@@ -34,6 +35,11 @@ const blockedOrganisationStates: ReadonlySet<string> = new Set(['ORG_STATE_INACT
 /** Whether a user's state suspends the user's tokens. */
 export function isBlocked(state: string | undefined): boolean {
   return blockedStates.has(state ?? '');
+}
+
+/** Whether the state of a user or an organisation suspends tokens: the user's, or those of all its users. */
+export function suspendsTokens(state: string | undefined): boolean {
+  return isBlocked(state) || blockedOrganisationStates.has(state ?? '');
 }
 
 /**
@@ -61,7 +67,8 @@ export async function authenticate(
   if (blockedOrganisationStates.has(organisation?.state ?? '')) throw organisationInactive();
   const restriction = parseRestriction(stored.body);
   checkOperation(restriction, operation);
-  return { userId: stored.ownerId, partition: user.partition ?? '', restriction };
+  const { orgId = '', partition = '' } = user;
+  return { userId: stored.ownerId, orgId, partition, restriction };
 }
 
 /** The error for a missing permission. */

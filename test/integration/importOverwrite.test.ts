@@ -102,6 +102,25 @@ describeStores("the caller's own user in a file", (kind) => {
   );
 });
 
+describeStores("the caller's own organisation in a file", (kind) => {
+  it.each(['INACTIVE', 'REMOVED'])(
+    'cannot be brought into the state %s, but its records are imported',
+    async (state) => {
+      const instance = await testInstance(await openTestStore(kind));
+      const [own] = (await instance.export({ org_ids: [instance.orgId], excluded_org_ids: [] })).orgs;
+      if (own === undefined) throw new Error('no organisation');
+      const changed = { ...own, orgState: `ORG_STATE_${state}`, humanUsers: [person('new')] };
+      const { errors, summary } = await instance.import(overwriting(changed));
+      expect(errors).toEqual([
+        { type: 'org', id: instance.orgId, message: 'ID=IMPORT-ownOrgState Message=Errors.Org.OwnState' },
+      ]);
+      expect(summary.created).toEqual({ humanUsers: 1 });
+      const [after] = (await instance.export({ org_ids: [instance.orgId], excluded_org_ids: [] })).orgs;
+      expect(after).toMatchObject({ orgState: own.orgState, humanUsers: [{ userId: 'new' }] });
+    },
+  );
+});
+
 describeStores('an application of another kind under the same id', (kind) => {
   it.each(['report', 'skip', 'overwrite'])('is an error (on_conflict %s)', async (on_conflict) => {
     const instance = await testInstance(await openTestStore(kind));

@@ -41,7 +41,7 @@ function mergeConditions(conditions: readonly Condition[]): Condition[] {
 const EXISTS = 'The record exists with other content, belongs to another organisation, or is in the file twice.';
 
 const SUSPENDS_CALLER =
-  'The record is the calling user’s own, and would bring it into a state that suspends its tokens; it is left alone.';
+  'The record is the calling user’s own or its organisation’s, and would bring it into a state that suspends the caller’s tokens; it is left alone.';
 
 function takenName({ parts, taken, onlyIf, perOrganisationByDomainPolicy }: UniqueName): Condition {
   const fields = parts.filter((part) => part !== '$orgId').map((part) => `\`${part}\``);

@@ -43,8 +43,8 @@ export interface BatchContext {
   readonly commitsInFlight?: () => number | undefined;
   /** Whether claims of an older form count too, because the database is not upgraded yet. */
   readonly olderClaims?: boolean;
-  /** The path of the calling user's record. */
-  readonly callerPath?: string;
+  /** The paths of the calling user's record and of its organisation's. */
+  readonly callerPaths?: ReadonlySet<string>;
   /** The number of batches so far. */
   batches: number;
   /** Whether the last batch met existing records, so that reading first is cheaper than attempting creation. */

@@ -1,4 +1,4 @@
-import { isBlocked } from '../../../shared/auth/authorise.ts';
+import { suspendsTokens } from '../../../shared/auth/authorise.ts';
 import { createRecord, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { isList, type RecordIssue } from '../../../shared/organisation/section.ts';
 import {
@@ -158,7 +158,7 @@ function decideDuplicate(plan: RecordPlan): Decision {
 }
 
 function decideOverwriting(
-  { callerPath }: BatchContext,
+  { callerPaths }: BatchContext,
   { reserved }: UndecidedBatch,
   plan: RecordPlan,
   stored: StoredDocument,
@@ -167,8 +167,8 @@ function decideOverwriting(
   const issue = reserved.get(plan);
   if (issue !== undefined && !keepsReservedNames(plan, stored)) return fail(issue);
   const { suspendsCaller } = plan.record.section;
-  const isCaller = callerPath === documentPath(plan.key) && isBlocked(withStoredState(plan, stored).record.state);
-  if (isCaller && suspendsCaller !== undefined) return fail(suspendsCaller);
+  const isOfCaller = suspendsCaller !== undefined && callerPaths?.has(documentPath(plan.key)) === true;
+  if (isOfCaller && suspendsTokens(withStoredState(plan, stored).record.state)) return fail(suspendsCaller);
   return { outcome: { kind: 'overwritten' }, write: 'overwrite' };
 }
 

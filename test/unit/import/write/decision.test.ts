@@ -243,8 +243,8 @@ describe("the calling user's record", () => {
   const locking = inState({ state: 'USER_STATE_LOCKED' });
   const decideOwn = async (record: RecordPlan, callerId: string) => {
     const store = await storeWith(inState({ state: 'USER_STATE_ACTIVE' }));
-    const callerPath = documentPath(person(callerId, 'caller').key);
-    const context = { ...contextOf(store, 'overwrite'), callerPath };
+    const callerPaths = new Set([documentPath(person(callerId, 'caller').key)]);
+    const context = { ...contextOf(store, 'overwrite'), callerPaths };
     return [...(await decideBatch(context, undecided(new Map([[record, record]])), STAMP)).values()];
   };
 
