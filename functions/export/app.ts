@@ -10,7 +10,7 @@ import { callSignal } from '../../shared/http/deadline.ts';
 import { readJsonBody } from '../../shared/http/jsonBody.ts';
 import { instanceName } from '../../shared/instance.ts';
 import type { WrittenObject } from '../../shared/objectStorage/objectStorage.ts';
-import { storeForCall } from '../../shared/store/store.ts';
+import { type Store, storeForCall } from '../../shared/store/store.ts';
 import { objectLocation, readRequest } from '../../shared/wire/requestMessage.ts';
 import type { Ports } from '../ports.ts';
 import { type ExportRequest, exportEndpoint, exportRequest } from './contract.ts';
@@ -27,8 +27,8 @@ export function routes(ports: ExportPorts): readonly Route[] {
     {
       ...exportEndpoint,
       handler: async (context) => {
-        const authorise = () => requireOwner(store, context.req.header('authorization'), 'export', now());
-        await authorise();
+        const authorise = (called: Store) => requireOwner(called, context.req.header('authorization'), 'export', now());
+        await authorise(store);
         return runExport(ports, context.req.raw, authorise);
       },
     },
@@ -36,19 +36,23 @@ export function routes(ports: ExportPorts): readonly Route[] {
 }
 
 /** @param authorise returns the caller, and throws when it is no longer authorised */
-async function runExport(ports: ExportPorts, request: Request, authorise: () => Promise<Caller>): Promise<Response> {
+async function runExport(
+  ports: ExportPorts,
+  request: Request,
+  authorise: (store: Store) => Promise<Caller>,
+): Promise<Response> {
   using resources = new DisposableStack();
   const { snapshotLifetimeMs = Number.POSITIVE_INFINITY } = ports.store;
   const call = resources.use(callSignal(request.signal, Math.min(ports.maxTimeoutMs, snapshotLifetimeMs)));
-  resources.use(watchAuthorisation(authorise, call.end));
+  const store = storeForCall(ports.store, { signal: call.signal });
+  resources.use(watchAuthorisation(() => authorise(store), call.end));
   const options = readExportRequest(await readJsonBody(request, MAX_REQUEST_BYTES, call.signal));
   if (options.timeout !== undefined) {
     call.limit(parseDuration(options.timeout, ports.maxTimeoutMs));
   }
   // The body may have taken its time, and the first bytes after it may be secrets.
-  const { restriction } = await authorise();
+  const { restriction } = await authorise(store);
   checkOrganisations(restriction, options.orgIds);
-  const store = storeForCall(ports.store, { signal: call.signal });
   return await respond({ ...ports, store }, options, call.signal, resources);
 }
 

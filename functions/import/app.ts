@@ -8,7 +8,7 @@ import { parseDuration } from '../../shared/duration.ts';
 import type { Route } from '../../shared/http/app.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
 import { receiveBody } from '../../shared/http/requestBody.ts';
-import { storeForCall } from '../../shared/store/store.ts';
+import { type Store, storeForCall } from '../../shared/store/store.ts';
 import { objectLocation } from '../../shared/wire/requestMessage.ts';
 import type { Ports } from '../ports.ts';
 import { type ImportResponse, importEndpoint } from './contract.ts';
@@ -30,8 +30,8 @@ export function routes(ports: ImportPorts): readonly Route[] {
     {
       ...importEndpoint,
       handler: async (context) => {
-        const authorise = () => requireOwner(store, context.req.header('authorization'), 'import', now());
-        await authorise();
+        const authorise = (called: Store) => requireOwner(called, context.req.header('authorization'), 'import', now());
+        await authorise(store);
         return Response.json(await runImport(ports, context.req.raw, authorise, context.get('requestId')));
       },
     },
@@ -42,16 +42,17 @@ export function routes(ports: ImportPorts): readonly Route[] {
 async function runImport(
   ports: ImportPorts,
   request: Request,
-  authorise: () => Promise<Caller>,
+  authorise: (store: Store) => Promise<Caller>,
   requestId: string,
 ): Promise<ImportResponse> {
   using call = callSignal(request.signal, ports.maxTimeoutMs);
-  using _watch = watchAuthorisation(authorise, call.end);
+  const called = storeForCall(ports.store, { signal: call.signal });
+  using _watch = watchAuthorisation(() => authorise(called), call.end);
   const limits = { maxBytes: ports.maxRequestBytes, memoryBytes: MEMORY_BYTES, directory: tmpdir() };
   const body = await receiveBody(request, { ...limits, adviceIfLarger: ADVICE_IF_LARGER, signal: call.signal });
   try {
     // The body may have taken its time.
-    const caller = await authorise();
+    const caller = await authorise(called);
     const envelope = await readEnvelope(body.open());
     const { timeout, withKeys, onConflict, dryRun, reportGcs } = envelope.request;
     const { orgIds, excludedOrgIds, newOrgsOnly } = envelope.request;

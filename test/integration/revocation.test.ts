@@ -6,6 +6,7 @@ import { issueToken, revokeTokens } from '../../shared/accounts/personalAccessTo
 import { createServiceUser, deleteServiceUser } from '../../shared/accounts/serviceUsers.ts';
 import { changeLock } from '../../shared/accounts/userLocks.ts';
 import { organisationKey } from '../../shared/auth/authorise.ts';
+import { storeUnavailable } from '../../shared/errors/errors.ts';
 import { serve } from '../../shared/http/serve.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
@@ -159,6 +160,27 @@ describeStores('a caller whose authorisation ends while a call runs', (kind) => 
       expect({ orgId, status: response.status }).toEqual({ orgId, status });
     }
     expect((await instance.export({ org_ids: ['new'] })).orgs).toEqual([]);
+  });
+
+  it('is looked up with the patience of the call, so that a database that is throttled delays it only', async () => {
+    const store = await openTestStore(kind);
+    let lookedUp = 0;
+    const impatient: Store = {
+      ...watchedStore(store, () => {}),
+      getMany: (keys, fields) => {
+        const isLookUp = keys.some(({ collection }) => collection === 'tokens');
+        if (isLookUp && ++lookedUp > 1) return Promise.reject(storeUnavailable(new Error('throttled')));
+        return store.getMany(keys, fields);
+      },
+      forCall: () => store,
+    };
+    const instance = await testInstance(store, 'test', { store: impatient });
+    expect(await instance.attempt('import', { data_orgs: { orgs: [organisation('new')] } })).toMatchObject({
+      status: 200,
+    });
+    lookedUp = 0;
+    expect(await instance.attempt('export', { response_output: true })).toMatchObject({ status: 200 });
+    expect(lookedUp).toBe(1);
   });
 
   it('ends its import, which another caller can resume', async () => {
