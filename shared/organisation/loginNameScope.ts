@@ -1,4 +1,4 @@
-import { isJsonObject } from '../json/jsonObject.ts';
+import { parseObject } from '../json/jsonObject.ts';
 import {
   type DocumentKey,
   documentId,
@@ -57,6 +57,5 @@ function organisationPath(orgId: string): string {
 }
 
 function isByDomain(document: StoredDocument | undefined): boolean {
-  const policy: unknown = JSON.parse(document?.body ?? 'null');
-  return isJsonObject(policy) && policy.userLoginMustBeDomain === true;
+  return parseObject(document?.body).userLoginMustBeDomain === true;
 }

@@ -1,5 +1,5 @@
-import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
+import { inTurns } from '../../../shared/async.ts';
 import { organisationKey } from '../../../shared/auth/authorise.ts';
 import { organisationsExist } from '../../../shared/errors/errors.ts';
 import type { DocumentKey } from '../../../shared/store/store.ts';
@@ -52,10 +52,7 @@ export class NewOrganisations {
    */
   async confirm(signal: AbortSignal): Promise<void> {
     const foreign: string[] = [];
-    for (let start = 0; start < this.orgIds.length; start += READ_BATCH) {
-      await setImmediate();
-      signal.throwIfAborted();
-      const batch = this.orgIds.slice(start, start + READ_BATCH);
+    for await (const batch of inTurns(this.orgIds, READ_BATCH, signal)) {
       const documents = await this.context.store.getMany(batch.map(organisationKey), ['createdAt']);
       foreign.push(...batch.filter((_, index) => !this.isOwn(documents[index])));
     }

@@ -1,4 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
+import { inTurns } from '../../../shared/async.ts';
+import { organisationKey } from '../../../shared/auth/authorise.ts';
 import { isJsonObject } from '../../../shared/json/jsonObject.ts';
 import { defaultComplexity, type PasswordComplexity, parseComplexity } from '../../../shared/organisation/passwords.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
@@ -6,7 +8,7 @@ import { planRecord } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/section.ts';
 import { organisationSection, policyKey } from '../../../shared/organisation/sections.ts';
 import { settleRecord } from '../../../shared/organisation/settleRecord.ts';
-import { type DocumentKey, type DocumentStore, documentId, type Store } from '../../../shared/store/store.ts';
+import type { DocumentStore, Store } from '../../../shared/store/store.ts';
 import type { Inspection } from '../inspect/inspection.ts';
 import type { OrganisationHeader } from '../inspect/organisationDraft.ts';
 import { formatIssue, type ImportReport } from '../progress/report.ts';
@@ -46,7 +48,8 @@ export async function writeOrganisations(
   base: Pick<Store, 'snapshot'>,
   signal: AbortSignal,
 ): Promise<Targets> {
-  const existing = new Set<number>(await findExisting(context.store, organisations, report, signal));
+  const candidates = organisations.map(settleOrganisation);
+  const existing = new Set<number>(await findExisting(context.store, organisations, candidates, report, signal));
   const created = new Set<number>();
   const failed: number[] = [];
   const settled = ({ organisation, plan }: PlacedPlan, outcome: Outcome) => {
@@ -56,7 +59,7 @@ export async function writeOrganisations(
     report.add(organisation, plan.record, outcome);
   };
   await using writer = new RecordWriter(context, { settled }, signal);
-  for (const batch of inBatches(organisations)) {
+  for (const batch of inBatches(candidates)) {
     await writer.add(batch.flatMap(toPlacedPlan));
     await setImmediate();
     if (signal.aborted) break;
@@ -79,24 +82,21 @@ export async function writeOrganisations(
 }
 
 /** Splits organisations into batches, each with its organisations' positions in the file. */
-function* inBatches(
-  organisations: readonly OrganisationHeader[],
-): Generator<(readonly [number, OrganisationHeader])[]> {
-  for (let start = 0; start < organisations.length; start += READ_BATCH) {
-    yield organisations.slice(start, start + READ_BATCH).map((header, index) => [start + index, header] as const);
-  }
+function* inBatches(settled: readonly Settled[]): Generator<(readonly [number, Settled])[]> {
+  for (let start = 0; start < settled.length; start += READ_BATCH)
+    yield settled.slice(start, start + READ_BATCH).map((one, index) => [start + index, one] as const);
 }
 
-function toPlacedPlan([organisation, header]: readonly [number, OrganisationHeader]): PlacedPlan[] {
-  const { record } = settleOrganisation(header);
+function toPlacedPlan([organisation, { record }]: readonly [number, Settled]): PlacedPlan[] {
   return record === undefined ? [] : [{ organisation, ordinal: organisation, plan: planRecord(record, false) }];
 }
 
-/** Returns the record of an organisation that can be created, or the issue of one that cannot. */
-function settleOrganisation({
-  orgId,
-  record,
-}: OrganisationHeader): { record: OrganisationRecord; issue?: never } | { record?: never; issue: RecordIssue } {
+/** The record of an organisation that can be created, or the issue of one that cannot. */
+type Settled =
+  | { readonly record: OrganisationRecord; readonly issue?: never }
+  | { readonly record?: never; readonly issue: RecordIssue };
+
+function settleOrganisation({ orgId, record }: OrganisationHeader): Settled {
   if (record === undefined) return { issue: NAME_MISSING };
   if (orgId === '') return { issue: ID_MISSING };
   const settled = settleRecord(record);
@@ -111,16 +111,15 @@ function existsAfter(outcome: Outcome): boolean {
 async function findExisting(
   store: DocumentStore,
   organisations: readonly OrganisationHeader[],
+  settled: readonly Settled[],
   report: ImportReport,
   signal: AbortSignal,
 ): Promise<number[]> {
   const found: number[] = [];
-  const uncreatable = [...organisations.entries()].flatMap(([index, header]) =>
-    settleOrganisation(header).issue === undefined ? [] : [index],
-  );
+  const uncreatable = [...settled.entries()].flatMap(([index, { issue }]) => (issue === undefined ? [] : [index]));
   for await (const [index, isStored, header] of lookUp(store, organisations, uncreatable, signal)) {
     if (!isStored) {
-      reportFailed(header, settleOrganisation(header).issue ?? NAME_MISSING, report);
+      reportFailed(header, settled[index]?.issue ?? NAME_MISSING, report);
       continue;
     }
     found.push(index);
@@ -145,8 +144,7 @@ async function* lookUp(
 }
 
 /**
- * Yields some organisations of the file in batches, each after a turn of the event loop, which the embedded database
- * blocks otherwise.
+ * Yields some organisations of the file in batches.
  * @throws the signal's reason
  */
 async function* pickBatches(
@@ -154,10 +152,8 @@ async function* pickBatches(
   indexes: readonly number[],
   signal: AbortSignal,
 ): AsyncGenerator<(readonly [number, OrganisationHeader])[]> {
-  for (let start = 0; start < indexes.length; start += READ_BATCH) {
-    await setImmediate();
-    signal.throwIfAborted();
-    yield indexes.slice(start, start + READ_BATCH).flatMap((index) => {
+  for await (const batch of inTurns(indexes, READ_BATCH, signal)) {
+    yield batch.flatMap((index) => {
       const header = organisations[index];
       return header === undefined ? [] : [[index, header] as const];
     });
@@ -169,10 +165,6 @@ function reportFailed({ orgId }: OrganisationHeader, issue: RecordIssue, report:
   const message = formatIssue(issue);
   report.addError({ type: 'org', ...(orgId === '' ? {} : { id: orgId }), message });
   report.count('failed', organisationSection.name);
-}
-
-function organisationKey(orgId: string): DocumentKey {
-  return { collection: organisationSection.collection, id: documentId(orgId) };
 }
 
 /** Loads the policies for the organisations' clear passwords: the file's, else the stored one. */
