@@ -6,27 +6,15 @@ import { createApp } from '../../shared/http/app.ts';
 import { serve } from '../../shared/http/serve.ts';
 import { type Store, storeForCall, WriteConflictError } from '../../shared/store/store.ts';
 import { survived } from '../faults/support/survived.ts';
-import { describeWithFirestore, firestoreEmulator } from '../support/emulators/withFirestore.ts';
+import { describeWithFirestore } from '../support/emulators/withFirestore.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
-import { type CallFault, type GrpcProxy, startGrpcProxy } from '../support/http/grpcProxy.ts';
+import type { CallFault } from '../support/http/grpcProxy.ts';
 import { testInstance } from '../support/instances/testInstance.ts';
 import { createUser, readUser, userKey } from '../support/stores/documents.ts';
-import { firestore, openTestStore } from '../support/stores/stores.ts';
+import { openProxiedStore } from '../support/stores/proxiedStore.ts';
 
 const lostCommit = { method: 'Commit', isForwarded: true } as const;
 const lostRead = { method: 'BatchGetDocuments', isForwarded: true } as const;
-
-/** A database, and a second connection to it through a network that loses responses. */
-async function openBoth(): Promise<{ direct: Store; store: Store; network: GrpcProxy }> {
-  const location = await firestore.newLocation();
-  const direct = await openTestStore(firestore, location);
-  const network = await startGrpcProxy(firestoreEmulator ?? '');
-  onTestFinished(() => network.close());
-  vi.stubEnv('FIRESTORE_EMULATOR_HOST', network.address);
-  const store = await openTestStore(firestore, location);
-  vi.unstubAllEnvs();
-  return { direct, store, network };
-}
 
 function setState(name: string, state: string) {
   return { type: 'update', key: userKey(name), fields: { state } } as const;
@@ -41,7 +29,7 @@ async function increment(store: Store): Promise<void> {
 
 describeWithFirestore('a decision whose responses get lost', () => {
   it('leaves no lock behind when the response to its first read is lost', async (context) => {
-    const { direct, store, network } = await openBoth();
+    const { direct, store, network } = await openProxiedStore();
     await direct.commit([createUser('counter', { sequence: 1 })]);
     network.strike(lostRead);
     await store.transaction(async ({ getMany, write }) => {
@@ -55,7 +43,7 @@ describeWithFirestore('a decision whose responses get lost', () => {
   });
 
   it('leaves no lock behind when it never ends', async (context) => {
-    const { direct, store } = await openBoth();
+    const { direct, store } = await openProxiedStore();
     await direct.commit([createUser('a')]);
     const hasRead = Promise.withResolvers<void>();
     void store.transaction(async ({ getMany }) => {
@@ -77,7 +65,7 @@ describeWithFirestore('a decision whose responses get lost', () => {
     ['UNAVAILABLE', { ...lostCommit, status: 14 }],
   ];
   it.for(answers)('commits once when the database commits and answers %s', async ([_answer, fault], context) => {
-    const { direct, store, network } = await openBoth();
+    const { direct, store, network } = await openProxiedStore();
     await direct.commit([createUser('counter', { sequence: 1 })]);
     network.strike(fault);
     await increment(store);
@@ -87,7 +75,7 @@ describeWithFirestore('a decision whose responses get lost', () => {
   });
 
   it.each([4, 8, 13, 14])('commits when the database answers status %i without having committed', async (status) => {
-    const { direct, store, network } = await openBoth();
+    const { direct, store, network } = await openProxiedStore();
     await direct.commit([createUser('counter', { sequence: 1 })]);
     network.strike({ method: 'Commit', isForwarded: false, status }, { method: 'Commit', isForwarded: false });
     await increment(store);
@@ -96,7 +84,7 @@ describeWithFirestore('a decision whose responses get lost', () => {
   });
 
   it('recognises its commit when the repeated one is aborted again and again', async () => {
-    const { direct, store, network } = await openBoth();
+    const { direct, store, network } = await openProxiedStore();
     await direct.commit([createUser('counter', { sequence: 1 })]);
     vi.spyOn(Math, 'random').mockReturnValue(0.02);
     onTestFinished(() => void vi.restoreAllMocks());
@@ -108,7 +96,7 @@ describeWithFirestore('a decision whose responses get lost', () => {
   });
 
   it('recognises its commit at the deadline, when the repeated one is still aborted', async () => {
-    const { direct, store, network } = await openBoth();
+    const { direct, store, network } = await openProxiedStore();
     await direct.commit([createUser('counter', { sequence: 1 })]);
     const aborted = { method: 'Commit', isForwarded: false, status: 10 } as const;
     network.strike(lostCommit, ...Array.from({ length: 1_000 }, () => aborted));
@@ -121,7 +109,7 @@ describeWithFirestore('a decision whose responses get lost', () => {
   });
 
   it('commits deletes alone when the response is lost', async () => {
-    const { direct, store, network } = await openBoth();
+    const { direct, store, network } = await openProxiedStore();
     await direct.commit([createUser('a'), createUser('b')]);
     network.strike(lostCommit);
     const keys = [userKey('a'), userKey('b')];
@@ -133,7 +121,7 @@ describeWithFirestore('a decision whose responses get lost', () => {
   });
 
   it('does not take the commit of another writer for its own', async () => {
-    const { direct, store, network } = await openBoth();
+    const { direct, store, network } = await openProxiedStore();
     await direct.commit([createUser('taken')]);
     network.strike({ method: 'Commit', isForwarded: false });
     await expect(store.commit([createUser('free'), createUser('taken')])).rejects.toThrow(WriteConflictError);
@@ -141,7 +129,7 @@ describeWithFirestore('a decision whose responses get lost', () => {
   });
 
   it('removes a factor with 200 when the response to its commit is lost, and answers the next removal with 404', async (context) => {
-    const { direct, store, network } = await openBoth();
+    const { direct, store, network } = await openProxiedStore();
     const instance = await testInstance(direct);
     await instance.import({ data_orgs: { orgs: [organisation('north', { humanUsers: [person('ada')] })] } });
     await enableOtpEmail(direct, 'ada', new Date());
@@ -163,7 +151,7 @@ describeWithFirestore('a decision whose responses get lost', () => {
   });
 
   it('imports a batch of new and changed records with the outcome of an undisturbed import', async (context) => {
-    const { direct, store, network } = await openBoth();
+    const { direct, store, network } = await openProxiedStore();
     const instance = await testInstance(direct, 'test', { store });
     const people = (names: readonly string[]) => [
       organisation('north', { humanUsers: names.map((name) => person(name)) }),

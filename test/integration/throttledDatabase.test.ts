@@ -5,15 +5,16 @@ import { deadlineExceeded } from '../../shared/errors/errors.ts';
 import { createApp } from '../../shared/http/app.ts';
 import { openFirestoreStore } from '../../shared/store/firestore/openFirestoreStore.ts';
 import { Ramp } from '../../shared/store/firestore/ramp.ts';
-import { type Store, storeForCall } from '../../shared/store/store.ts';
+import { storeForCall } from '../../shared/store/store.ts';
 import { describeWithFirestore, firestoreEmulator } from '../support/emulators/withFirestore.ts';
 import { inPieces } from '../support/fixtures/bytes.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
-import { type GrpcProxy, startGrpcProxy } from '../support/http/grpcProxy.ts';
+import { startGrpcProxy } from '../support/http/grpcProxy.ts';
 import { testInstance } from '../support/instances/testInstance.ts';
 import { createManualClock } from '../support/manualClock.ts';
 import { createUser, userKey } from '../support/stores/documents.ts';
-import { firestore, openTestStore } from '../support/stores/stores.ts';
+import { openProxiedStore } from '../support/stores/proxiedStore.ts';
+import { firestore } from '../support/stores/stores.ts';
 
 const people = (count: number) => Array.from({ length: count }, (_, index) => person(`P${index}`));
 const orgs = [organisation('north', { humanUsers: people(2_000) })];
@@ -27,21 +28,9 @@ beforeEach(() => {
   return () => void vi.restoreAllMocks();
 });
 
-/** A database, and a second connection to it through a proxy that throttles. */
-async function openBoth(): Promise<{ direct: Store; store: Store; network: GrpcProxy }> {
-  const location = await firestore.newLocation();
-  const direct = await openTestStore(firestore, location);
-  const network = await startGrpcProxy(firestoreEmulator ?? '');
-  onTestFinished(() => network.close());
-  vi.stubEnv('FIRESTORE_EMULATOR_HOST', network.address);
-  const store = await openTestStore(firestore, location);
-  vi.unstubAllEnvs();
-  return { direct, store, network };
-}
-
 /** An import that is throttled after its first batches, and has tried several times since. */
 async function throttledImport() {
-  const { direct, store, network } = await openBoth();
+  const { direct, store, network } = await openProxiedStore();
   const instance = await testInstance(direct);
   const controller = new AbortController();
   const { signal } = controller;
@@ -82,7 +71,7 @@ describeWithFirestore('a throttled database', () => {
   });
 
   it('ends a removal as unavailable after 20 seconds', async () => {
-    const { direct, store, network } = await openBoth();
+    const { direct, store, network } = await openProxiedStore();
     const { token } = await testInstance(direct);
     const app = createApp({ routes: routes({ store, now: () => new Date() }) });
     await store.getMany([userKey('ada')]);
@@ -100,7 +89,7 @@ describeWithFirestore('a throttled database', () => {
   });
 
   it('ends an operation outside of a call as unavailable', async () => {
-    const { store, network } = await openBoth();
+    const { store, network } = await openProxiedStore();
     await store.getMany([]);
     vi.spyOn(performance, 'now').mockImplementation(() => network.throttled() * 1_000);
     network.throttle(Number.POSITIVE_INFINITY);
