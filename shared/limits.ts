@@ -46,6 +46,13 @@ const units = {
   },
 } as const;
 
+/** The limits that no variable sets. */
+export const fixedLimits = { fields: 1_000, inflation: 100, whiteSpaceBytes: 64_000_000 } as const;
+
+function both(value: number): Readonly<Record<Platform, number>> {
+  return { selfHosted: value, cloud: value };
+}
+
 /** Every limit on requests. Code reads it from here, and `docs/configuration.md` is made from it. */
 const limitTable = {
   requestBytes: {
@@ -70,10 +77,57 @@ const limitTable = {
     variable: 'MAX_TIMEOUT',
     unit: 'duration',
     limits: 'the time of a request: its default, and the longest `timeout`',
-    selfHosted: HOUR,
-    cloud: HOUR,
+    ...both(HOUR),
     reason: 'Cloud Run ends longer requests',
     above: '504; 400 for a longer `timeout`',
+  },
+  organisations: {
+    variable: 'MAX_ORGANISATIONS',
+    unit: 'count',
+    limits: 'the entries of `orgs` in an imported file',
+    ...both(100_000),
+    reason: 'each is kept in memory, about 2 KB',
+    above: '413, and nothing is written',
+  },
+  clearPasswords: {
+    variable: 'MAX_CLEAR_PASSWORDS',
+    unit: 'count',
+    limits: 'the clear passwords of an import',
+    selfHosted: 5_000,
+    cloud: 1_000,
+    reason: 'hashing one takes a quarter of a second of a core',
+    above: '413, and nothing is written',
+  },
+  dryRunRecords: {
+    variable: 'MAX_DRY_RUN_RECORDS',
+    unit: 'count',
+    limits: 'the records of a dry run',
+    selfHosted: UNLIMITED,
+    cloud: 200_000,
+    reason: 'it keeps about 450 bytes of each in a temporary file, which is memory in Cloud Run',
+    above: '413',
+  },
+  fields: {
+    unit: 'count',
+    limits: 'the fields of a request, of a file or of an organisation in it, known or not',
+    ...both(fixedLimits.fields),
+    reason:
+      'they are skipped where the service does not know them, which takes time; an organisation has less than 100',
+    above: '400',
+  },
+  inflation: {
+    unit: 'count',
+    limits: 'the size of a decompressed body as a multiple of the received one, beyond its first 10 MB',
+    ...both(fixedLimits.inflation),
+    reason: 'export files compress to a tenth, files made to exhaust memory to a thousandth',
+    above: '413',
+  },
+  whiteSpaceBytes: {
+    unit: 'bytes',
+    limits: 'white space without interruption in a body',
+    ...both(fixedLimits.whiteSpaceBytes),
+    reason: 'nothing that writes JSON puts that much into it',
+    above: '400',
   },
 } as const satisfies Record<string, LimitDefinition>;
 
@@ -83,16 +137,17 @@ export const limitDefinitions: readonly LimitDefinition[] = Object.values(limitT
 /** The environment variables that set limits. */
 export const limitVariables: readonly string[] = limitDefinitions.flatMap(({ variable }) => variable ?? []);
 
-type LimitName = keyof typeof limitTable;
-
-/** The value of each limit: bytes, numbers, milliseconds; infinite where there is none. */
-export type Limits = Readonly<Record<LimitName, number>>;
+/** The value of each limit that can be set: bytes, numbers, milliseconds; infinite where there is none. */
+export type Limits = Readonly<Record<Exclude<keyof typeof limitTable, keyof typeof fixedLimits>, number>>;
 
 function mapLimits(value: (definition: LimitDefinition) => number): Limits {
   return {
     requestBytes: value(limitTable.requestBytes),
     responseBytes: value(limitTable.responseBytes),
     timeoutMs: value(limitTable.timeoutMs),
+    organisations: value(limitTable.organisations),
+    clearPasswords: value(limitTable.clearPasswords),
+    dryRunRecords: value(limitTable.dryRunRecords),
   };
 }
 

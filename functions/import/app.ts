@@ -13,6 +13,7 @@ import { objectLocation } from '../../shared/wire/requestMessage.ts';
 import type { Ports } from '../ports.ts';
 import { type ImportResponse, importEndpoint } from './contract.ts';
 import { importOrganisations } from './operation.ts';
+import { fittedResponse } from './progress/fittedResponse.ts';
 import { importWithReport, importWithReportBeside, reportBeside } from './progress/reportObject.ts';
 import type { WholeReport } from './progress/wholeReport.ts';
 import { findSource, readEnvelope } from './source/envelope.ts';
@@ -30,7 +31,10 @@ export function routes(ports: Ports): readonly Route[] {
       handler: async (context) => {
         const authorise = (called: Store) => requireOwner(called, context.req.header('authorization'), 'import', now());
         await authorise(store);
-        return Response.json(await runImport(ports, context.req.raw, authorise, context.get('requestId')));
+        const response = await runImport(ports, context.req.raw, authorise, context.get('requestId'));
+        return new Response(fittedResponse(response, ports.limits.responseBytes), {
+          headers: { 'content-type': 'application/json' },
+        });
       },
     },
   ];
@@ -46,8 +50,13 @@ async function runImport(
   using call = callSignal(request.signal, ports.limits.timeoutMs);
   const called = storeForCall(ports.store, { signal: call.signal });
   using _watch = watchAuthorisation(() => authorise(called), call.end);
-  const limits = { maxBytes: ports.limits.requestBytes, memoryBytes: MEMORY_BYTES, directory: tmpdir() };
-  const body = await receiveBody(request, { ...limits, adviceIfLarger: ADVICE_IF_LARGER, signal: call.signal });
+  const body = await receiveBody(request, {
+    maxBytes: ports.limits.requestBytes,
+    memoryBytes: MEMORY_BYTES,
+    directory: tmpdir(),
+    adviceIfLarger: ADVICE_IF_LARGER,
+    signal: call.signal,
+  });
   try {
     // The body may have taken its time.
     const caller = await authorise(called);
@@ -58,9 +67,9 @@ async function runImport(
     if (timeout !== undefined) call.limit(parseDuration(timeout, ports.limits.timeoutMs));
     const report = reportGcs && objectLocation(reportGcs, 'report_gcs');
     const source = await findSource(envelope, body, ports.objectStorage, call.signal);
-    const { passwordHashing } = ports;
+    const { passwordHashing, limits } = ports;
     const selection = { orgIds, excludedOrgIds, newOrgsOnly };
-    const options = { ...selection, withKeys, onConflict, dryRun, caller, passwordHashing };
+    const options = { ...selection, withKeys, onConflict, dryRun, caller, passwordHashing, limits };
     const store = storeForCall(ports.store, { signal: call.signal, isBulk: true });
     const run = (whole?: WholeReport) =>
       importOrganisations(

@@ -1,6 +1,7 @@
 import { type Caller, organisationKey, userKey } from '../../shared/auth/authorise.ts';
 import { deadlineExceeded } from '../../shared/errors/errors.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
+import type { Limits } from '../../shared/limits.ts';
 import { phases, type Section } from '../../shared/organisation/section.ts';
 import { claimsLoginNames, organisationSection, sections } from '../../shared/organisation/sections.ts';
 import { defaultPasswordHashing, type PasswordHashing } from '../../shared/passwordHashing.ts';
@@ -8,6 +9,7 @@ import { isOutdated, readInstanceFormat } from '../../shared/store/format.ts';
 import { openOverlay } from '../../shared/store/overlay.ts';
 import { type Collection, type DocumentStore, documentPath, type Store } from '../../shared/store/store.ts';
 import type { ImportResponse, OnConflict } from './contract.ts';
+import { type FileLimits, unlimited } from './inspect/fileBudget.ts';
 import { type ExportFileSource, type Inspection, inspect } from './inspect/inspection.ts';
 import { deleteExpiredCheckpoints } from './progress/checkpoint.ts';
 import { ImportProgress } from './progress/importProgress.ts';
@@ -40,6 +42,8 @@ export interface ImportOptions {
   readonly passwordHashing?: PasswordHashing | undefined;
   /** Takes all errors, warnings and ids, without the limits of the response. */
   readonly whole?: WholeReport;
+  /** What the file may hold; by default as much as it does. */
+  readonly limits?: Pick<Limits, 'organisations' | 'clearPasswords' | 'dryRunRecords'>;
 }
 
 /** The collections of records whose content references check, not only their existence. */
@@ -91,7 +95,7 @@ async function importInto(
   const report = new ImportReport(options.whole);
   let inspection: Inspection | undefined;
   try {
-    inspection = await inspect(source, signal, selector(options));
+    inspection = await inspect(source, signal, selector(options), fileLimits(options));
     const identity = importIdentity(inspection, options);
     const progress = await ImportProgress.load(start, identity, deleteExpired);
     const context: BatchContext = { ...start, store: progress.store };
@@ -111,6 +115,11 @@ async function importInto(
   } finally {
     inspection?.repeated[Symbol.dispose]();
   }
+}
+
+function fileLimits({ limits, dryRun }: ImportOptions): FileLimits {
+  if (limits === undefined) return unlimited;
+  return { ...limits, records: dryRun === true ? limits.dryRunRecords : Number.POSITIVE_INFINITY };
 }
 
 type Selection = Pick<ImportOptions, 'orgIds' | 'excludedOrgIds'>;

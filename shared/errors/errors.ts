@@ -184,6 +184,24 @@ export const requestTooLarge = defineError({
   remedy: 'Import a large file from a bucket with `data_orgsv1_gcs`; self-hosted, you can raise `MAX_REQUEST_BYTES`.',
 });
 
+export const tooManyInRequest = defineError({
+  code: 'RESOURCE_EXHAUSTED',
+  httpStatus: 413,
+  text: (limit: number, what: string, advice: string) => `more than ${limit} ${what} in one request: ${advice}`,
+  example: [100_000, 'organisations', 'split the file'],
+  when: 'A file holds more than one request may, of the kind that the error names. Nothing is written.',
+  remedy: 'Do what the error says. Self-hosted, you can raise the limit ([configuration](configuration.md#limits)).',
+});
+
+export const inflatesTooMuch = defineError({
+  code: 'RESOURCE_EXHAUSTED',
+  httpStatus: 413,
+  text: (limit: number) => `the request body decompresses to more than ${limit} times its size: send it uncompressed`,
+  example: [100],
+  when: 'A compressed body is much larger than files of organisations are.',
+  remedy: 'Send the body without compression.',
+});
+
 export const outputUnsupported = defineError({
   code: 'UNIMPLEMENTED',
   text: (field: string) => `${field} is not supported: set gcs_output, or set response_output to true`,

@@ -1,12 +1,18 @@
 import { tmpdir } from 'node:os';
 import { pipeline, Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
-import { requestTooLarge } from '../errors/errors.ts';
+import { bodyInvalid, inflatesTooMuch, requestTooLarge } from '../errors/errors.ts';
 import { bodyCorrupted, cancelled, encodingUnsupported } from '../errors/httpErrors.ts';
 import { IdentityError } from '../errors/identityError.ts';
+import { WhiteSpaceRun } from '../json/whiteSpace.ts';
+import { fixedLimits } from '../limits.ts';
 import { createBodyStorage, type ReceivedBody } from './receivedBody.ts';
 
 export type { ReceivedBody } from './receivedBody.ts';
+
+const TOO_MUCH_WHITE_SPACE = `more than ${fixedLimits.whiteSpaceBytes} bytes of white space`;
+/** The size up to which a body may have any ratio of compression. */
+const FREELY_INFLATED_BYTES = 10_000_000;
 
 /** The limits of one body. */
 export interface BodyLimits {
@@ -26,7 +32,7 @@ export interface BodyLimits {
  * Receives and decompresses a request's body; the caller closes it.
  *
  * @throws IdentityError 413 as soon as the body exceeds the limit, 415 for an unknown coding, INVALID_ARGUMENT for
- *   a corrupt one, CANCELLED when the client disconnects, or the signal's reason
+ *   a corrupt one or too much white space, CANCELLED when the client disconnects, or the signal's reason
  */
 export async function receiveBody(request: Request, limits: BodyLimits): Promise<ReceivedBody> {
   const { maxBytes, adviceIfLarger, signal } = limits;
@@ -35,12 +41,38 @@ export async function receiveBody(request: Request, limits: BodyLimits): Promise
   const received = limited(readBody(request, signal), limits);
   const storage = createBodyStorage(limits.memoryBytes ?? 8 * 1024 * 1024, limits.directory ?? tmpdir());
   try {
-    const chunks = decode === undefined ? received : limited(decode(received), limits);
-    for await (const chunk of chunks) await storage.append(chunk);
+    const chunks = decode === undefined ? received : decompressed(received, decode, limits);
+    const spaces = new WhiteSpaceRun();
+    for await (const chunk of chunks) {
+      if (spaces.add(chunk) > fixedLimits.whiteSpaceBytes) throw bodyInvalid(TOO_MUCH_WHITE_SPACE);
+      await storage.append(chunk);
+    }
     return await storage.finish();
   } catch (error) {
     await storage.discard();
     throw error;
+  }
+}
+
+/** Decompresses a body. @throws IdentityError 413 where it is much larger than what was received, beyond its beginning */
+async function* decompressed(
+  received: AsyncIterable<Uint8Array>,
+  decode: Decode,
+  limits: BodyLimits,
+): AsyncGenerator<Uint8Array> {
+  let receivedBytes = 0;
+  let bytes = 0;
+  const counted = async function* () {
+    for await (const chunk of received) {
+      receivedBytes += chunk.byteLength;
+      yield chunk;
+    }
+  };
+  for await (const chunk of limited(decode(counted()), limits)) {
+    bytes += chunk.byteLength;
+    if (bytes > FREELY_INFLATED_BYTES && bytes > fixedLimits.inflation * receivedBytes)
+      throw inflatesTooMuch(fixedLimits.inflation);
+    yield chunk;
   }
 }
 

@@ -49,13 +49,21 @@ interface RunningValue {
 
 type Expectation = 'value' | 'firstKey' | 'key' | 'colon' | 'firstElement' | 'separator' | 'nothing';
 
+/** The limits of one document. */
+export interface ScanLimits {
+  /** The size of a kept value. */
+  readonly valueBytes: number;
+  /** The number of fields of an entered object. */
+  readonly fields: number;
+}
+
 /**
  * Scans JSON that arrives in chunks, and returns values as they complete. It holds at most one value at a time.
- * `treat` selects the treatment of each value; a kept value may have at most `maxValueBytes`.
+ * `treat` selects the treatment of each value.
  */
 export class JsonScanner {
   private readonly treat: (path: JsonPath, kind: ValueKind) => Treatment;
-  private readonly maxValueBytes: number;
+  private readonly limits: ScanLimits;
   private readonly stack: Container[] = [];
   private readonly path: (string | number)[] = [];
   private expect: Expectation = 'value';
@@ -66,9 +74,9 @@ export class JsonScanner {
   /** The position in `rest` up to which the running value is scanned. */
   private scanned = 0;
 
-  constructor(treat: (path: JsonPath, kind: ValueKind) => Treatment, maxValueBytes: number) {
+  constructor(treat: (path: JsonPath, kind: ValueKind) => Treatment, limits: ScanLimits) {
     this.treat = treat;
-    this.maxValueBytes = maxValueBytes;
+    this.limits = limits;
   }
 
   /**
@@ -107,8 +115,9 @@ export class JsonScanner {
 
   /** Rejects, or stops keeping, a value that exceeds the maximum size at `end`. */
   private checkSize(running: RunningValue, end: number): void {
-    if (!running.keep || end - running.start <= this.maxValueBytes) return;
-    if (!running.optional) throw this.error(`the value exceeds ${this.maxValueBytes} bytes`);
+    const { valueBytes } = this.limits;
+    if (!running.keep || end - running.start <= valueBytes) return;
+    if (!running.optional) throw this.error(`the value exceeds ${valueBytes} bytes`);
     running.keep = false;
   }
 
@@ -206,6 +215,8 @@ export class JsonScanner {
     this.path[this.path.length - 1] = key;
     if (container?.keys.has(key)) throw this.error(`duplicate field ${JSON.stringify(key)}`);
     container?.keys.add(key);
+    const { fields } = this.limits;
+    if (container !== undefined && container.keys.size > fields) throw this.error(`more than ${fields} fields`);
     this.expect = 'colon';
   }
 

@@ -6,6 +6,9 @@ import type { ServiceAccount } from './objectStorage.ts';
 /** The length limit of the field; Google's key files have about 2.4 KB. */
 const maxLength = 64 * 1024;
 
+/** Google's keys have 2,048 bits. Signing with a key of 32,768 bits would stop everything else for seconds. */
+const [minKeyBits, maxKeyBits] = [2_048, 4_096];
+
 /**
  * The other types of Google credentials. They can name URLs, files or executables, so none may reach a Google library.
  */
@@ -30,7 +33,7 @@ const keyFile = z.object({
     .string({ error: 'missing client_email' })
     .max(320, { error: 'invalid client_email: must be an e-mail address' })
     .regex(/^[^\s@]+@[^\s@]+$/, { error: 'invalid client_email: must be an e-mail address' }),
-  private_key: z.string({ error: 'missing private_key' }),
+  private_key: z.string({ error: 'missing private_key' }).max(8_192, { error: 'invalid private_key: too long' }),
 });
 
 /**
@@ -48,6 +51,9 @@ export function readServiceAccount(base64: string, field: string): ServiceAccoun
   const key = privateKey(file.data.private_key);
   if (key === undefined) throw invalid('invalid private_key: must be a PEM private key');
   if (key.asymmetricKeyType !== 'rsa') throw invalid('invalid private_key: must be an RSA key');
+  const { modulusLength = 0 } = key.asymmetricKeyDetails ?? {};
+  if (modulusLength < minKeyBits || modulusLength > maxKeyBits)
+    throw invalid(`invalid private_key: must have ${minKeyBits} to ${maxKeyBits} bits`);
   return { clientEmail: file.data.client_email, privateKey: pem(key) };
 }
 

@@ -9,16 +9,18 @@ import { deadlineExceeded } from '../../shared/errors/errors.ts';
 import { createApp } from '../../shared/http/app.ts';
 import { type ReceivedBody, receiveBody } from '../../shared/http/requestBody.ts';
 import { type RunningServer, serve } from '../../shared/http/serve.ts';
+import { fixedLimits } from '../../shared/limits.ts';
 import { configureLog } from '../../shared/log.ts';
 import { openConnection, readAnswer } from '../support/http/rawHttp.ts';
 
 const memoryBytes = 1_000_000;
-const maxBytes = 60_000_000;
+const usualMaxBytes = 60_000_000;
 
 let directory: string;
 let serving: RunningServer;
 let use: (body: ReceivedBody) => Promise<unknown>;
 let signal: AbortSignal;
+let maxBytes = usualMaxBytes;
 let began: PromiseWithResolvers<void>;
 let outcome: PromiseWithResolvers<unknown>;
 
@@ -26,6 +28,7 @@ beforeEach(async () => {
   configureLog('silent');
   directory = await mkdtemp(join(tmpdir(), 'body-test-'));
   signal = new AbortController().signal;
+  maxBytes = usualMaxBytes;
   began = Promise.withResolvers();
   outcome = Promise.withResolvers();
   use = async (body) => ({ size: body.size, hash: await hashOf(body.open()) });
@@ -178,7 +181,7 @@ describe('a body', () => {
 });
 
 describe('a body over the limit', () => {
-  const tooLarge = { code: 8, message: expect.stringContaining(`exceeds ${maxBytes} bytes`) };
+  const tooLarge = { code: 8, message: expect.stringContaining(`exceeds ${usualMaxBytes} bytes`) };
 
   it('is refused by its declared length before a byte of it was sent', async () => {
     const socket = await openConnection(serving.url);
@@ -203,10 +206,28 @@ describe('a body over the limit', () => {
     ['gzip', gzipSync],
     ['br', brotliCompressSync],
   ])('once inflated by %s is refused', async (encoding, compress) => {
-    const bomb = Buffer.from(compress(Buffer.alloc(maxBytes + 1)));
-    expect(bomb.length).toBeLessThan(maxBytes / 100);
-    const response = await post(bomb, { 'content-encoding': encoding });
+    const blocks = Array.from({ length: maxBytes / 100_000 + 1 }, () => [randomBytes(2_000), Buffer.alloc(98_000)]);
+    const large = Buffer.from(compress(Buffer.concat(blocks.flat())));
+    expect(large.length).toBeLessThan(maxBytes / 40);
+    const response = await post(large, { 'content-encoding': encoding });
     expect([response.status, await response.json()]).toEqual([413, tooLarge]);
+  });
+
+  it.each([
+    ['gzip', 10_000_000, 200],
+    ['gzip', 10_300_000, 413],
+    ['br', 10_000_000, 200],
+    ['br', 10_300_000, 413],
+  ])('may inflate a thousandfold by %s only to 10 MB (%i bytes: %i)', async (encoding, bytes, status) => {
+    const bomb = Buffer.from((encoding === 'gzip' ? gzipSync : brotliCompressSync)(Buffer.alloc(bytes)));
+    expect(bomb.length).toBeLessThan(bytes / 500);
+    const response = await post(bomb, { 'content-encoding': encoding });
+    expect(response.status).toBe(status);
+    if (status === 413)
+      expect(await response.json()).toMatchObject({
+        code: 8,
+        message: 'the request body decompresses to more than 100 times its size: send it uncompressed',
+      });
   });
 
   it('is refused in the middle also where it inflates to nothing', async () => {
@@ -219,6 +240,15 @@ describe('a body over the limit', () => {
     });
     const response = await post(endless, { 'content-encoding': 'gzip' });
     expect([response.status, await response.json()]).toEqual([413, tooLarge]);
+  });
+
+  it('is refused before its end where it is white space', async () => {
+    maxBytes = 200_000_000;
+    const spaces = (count: number) => chunked(Buffer.concat([Buffer.from('{}'), Buffer.alloc(count, ' ')]), 1_000_000);
+    expect((await post(spaces(fixedLimits.whiteSpaceBytes))).status).toBe(200);
+    const response = await post(spaces(fixedLimits.whiteSpaceBytes + 1));
+    expect(response.status).toBe(400);
+    expect(await response.text()).toContain('more than 64000000 bytes of white space');
   });
 
   it('of exactly the limit is taken', async () => {

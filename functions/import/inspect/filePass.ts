@@ -34,16 +34,23 @@ export interface FilePass {
 /** A listener for a valid record and its path, without a v1 file's additions. It may throw a `JsonError`. */
 export type OnRecord = (record: OrganisationRecord, path: JsonPath) => void;
 
+/** What one pass over a file does. */
+export interface PassOptions {
+  readonly onRecord: OnRecord;
+  /** Takes the number of organisations so far. */
+  readonly onOrganisations?: (count: number) => void;
+  /** The drafts of an earlier pass, for files with records before their organisation's id. */
+  readonly knownDrafts?: readonly OrganisationDraft[];
+}
+
 /**
  * Reads and validates an export file once.
- * @param knownDrafts the drafts of an earlier pass, for files with records before their organisation's id
  * @throws IdentityError INVALID_ARGUMENT naming the first 100 issues, each with its path
  */
 export async function readFile(
   source: ExportFileSource,
   signal: AbortSignal,
-  onRecord: OnRecord,
-  knownDrafts?: readonly OrganisationDraft[],
+  { onRecord, onOrganisations = () => {}, knownDrafts }: PassOptions,
 ): Promise<FilePass> {
   const pass = createPass();
   const reader = new ExportFileReader(() => true, pass.unknown.addField);
@@ -54,8 +61,9 @@ export async function readFile(
       await setImmediate();
       signal.throwIfAborted();
       digest.update(chunk);
-      for (const item of reader.push(chunk))
-        violations.capture(item.path, () => addItem(item, pass, onRecord, knownDrafts));
+      const items = reader.push(chunk);
+      onOrganisations(reader.organisations);
+      for (const item of items) violations.capture(item.path, () => addItem(item, pass, onRecord, knownDrafts));
       if (violations.full) break;
     }
     if (!violations.full) reader.end();

@@ -4,6 +4,7 @@ import type { Manifest, ManifestTally } from '../../../shared/organisation/expor
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { isList } from '../../../shared/organisation/section.ts';
 import { organisationSection } from '../../../shared/organisation/sections.ts';
+import { FileBudget, type FileLimits, unlimited } from './fileBudget.ts';
 import { type ExportFileSource, type FilePass, readFile } from './filePass.ts';
 import type { OrganisationDraft, OrganisationHeader } from './organisationDraft.ts';
 import { RepeatedRecords } from './repeatedRecords.ts';
@@ -37,16 +38,17 @@ export interface Inspection {
 /**
  * Validates a whole export file before anything is written, and compares it with its manifest if it has one.
  * @param isSelected whether an organisation is imported, by its id
- * @throws IdentityError INVALID_ARGUMENT naming the first 100 issues, each with its path
+ * @throws IdentityError INVALID_ARGUMENT naming the first 100 issues, each with its path; 413 above a limit
  */
 export async function inspect(
   source: ExportFileSource,
   signal: AbortSignal,
   isSelected: (orgId: string) => boolean = () => true,
+  limits: FileLimits = unlimited,
 ): Promise<Inspection> {
   const repeated = new RepeatedRecords();
   try {
-    const { pass, leftOut } = await readRecords(source, signal, repeated, isSelected);
+    const { pass, leftOut } = await readRecords(source, signal, repeated, { isSelected, limits });
     const { drafts, tally, manifest, unknown, digest } = pass;
     const violations = new Violations(source.field);
     const merged = mergeEntries(drafts, violations);
@@ -94,24 +96,31 @@ async function readRecords(
   source: ExportFileSource,
   signal: AbortSignal,
   repeated: RepeatedRecords,
-  isSelected: (orgId: string) => boolean,
+  { isSelected, limits }: { readonly isSelected: (orgId: string) => boolean; readonly limits: FileLimits },
 ): Promise<{ readonly pass: FilePass; readonly leftOut: Counts }> {
   let leftOut: Counts = {};
-  const note = (record: OrganisationRecord) => {
-    if (isSelected(record.orgId)) repeated.note(record);
-    else leftOut[record.section.name] = (leftOut[record.section.name] ?? 0) + 1;
+  let budget = new FileBudget(limits);
+  const onRecord = (record: OrganisationRecord) => {
+    if (!isSelected(record.orgId)) {
+      leftOut[record.section.name] = (leftOut[record.section.name] ?? 0) + 1;
+      return;
+    }
+    budget.take(record);
+    repeated.note(record);
   };
-  let pass = await readFile(source, signal, note);
+  const onOrganisations = (count: number) => budget.checkOrganisations(count);
+  let pass = await readFile(source, signal, { onRecord, onOrganisations });
   if (pass.drafts.some(({ hasEarlyRecords, orgId }) => hasEarlyRecords && orgId !== undefined)) {
     repeated.reset();
     leftOut = {};
-    pass = await readFile(source, signal, note, pass.drafts);
+    budget = new FileBudget(limits);
+    pass = await readFile(source, signal, { onRecord, knownDrafts: pass.drafts });
   }
   if (repeated.needsComparison) {
     const compare = (record: OrganisationRecord, path: JsonPath) => {
       if (isSelected(record.orgId)) checkRepetition(record, path, repeated);
     };
-    await readFile(source, signal, compare, pass.drafts);
+    await readFile(source, signal, { onRecord: compare, knownDrafts: pass.drafts });
   }
   return { pass, leftOut };
 }

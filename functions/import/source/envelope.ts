@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import {
   bodyInvalid,
   bodyNoObject,
@@ -12,11 +13,13 @@ import {
   JsonError,
   JsonScanner,
   parseJson,
+  type ScanLimits,
   type ScannedValue,
   type Treatment,
 } from '../../../shared/json/jsonScanner.ts';
 import { stringContent } from '../../../shared/json/stringContent.ts';
 import type { ValueKind } from '../../../shared/json/valueScanner.ts';
+import { fixedLimits } from '../../../shared/limits.ts';
 import type { ObjectLocation, ObjectStorage } from '../../../shared/objectStorage/objectStorage.ts';
 import { objectLocation, readRequest, snakeCase } from '../../../shared/wire/requestMessage.ts';
 import {
@@ -43,7 +46,7 @@ export interface ImportEnvelope {
   readonly inline: readonly InlineFile[];
 }
 
-const MAX_FIELD_BYTES = 256 * 1024;
+const LIMITS: ScanLimits = { valueBytes: 256 * 1024, fields: fixedLimits.fields };
 
 /**
  * Reads an import request (specification 2.5) without holding its inline export file in memory. Unknown fields are
@@ -57,12 +60,14 @@ export async function readEnvelope(bytes: AsyncIterable<Uint8Array>): Promise<Im
     if (path.length > 0) return treatField(String(path[0]), kind);
     if (kind !== 'object') throw bodyNoObject();
     return 'enter';
-  }, MAX_FIELD_BYTES);
+  }, LIMITS);
   try {
     let isStart = true;
     for await (const chunk of bytes) {
       if (isStart && hasByteOrderMark(chunk)) throw byteOrderMark();
       isStart &&= chunk.length === 0;
+      // Many small fields take long, and a body in memory comes without pause.
+      await setImmediate();
       for (const value of scanner.push(chunk)) addField(value, fields, inline);
     }
     scanner.end();

@@ -1,5 +1,6 @@
 import { JsonError, type JsonPath, JsonScanner, parseJson, type Treatment } from '../../../shared/json/jsonScanner.ts';
 import type { ValueKind } from '../../../shared/json/valueScanner.ts';
+import { fixedLimits } from '../../../shared/limits.ts';
 import { type OrganisationField, organisationFields } from '../../../shared/organisation/record.ts';
 import { MAX_DOCUMENT_BYTES } from '../../../shared/store/store.ts';
 
@@ -37,7 +38,10 @@ export class ExportFileReader {
   constructor(isWanted: FieldFilter, onUnknown?: OnUnknown) {
     this.isWanted = isWanted;
     this.onUnknown = onUnknown;
-    this.scanner = new JsonScanner((path, kind) => this.treat(path, kind), MAX_DOCUMENT_BYTES);
+    this.scanner = new JsonScanner((path, kind) => this.treat(path, kind), {
+      valueBytes: MAX_DOCUMENT_BYTES,
+      fields: fixedLimits.fields,
+    });
   }
 
   /**

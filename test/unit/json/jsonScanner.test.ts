@@ -203,8 +203,8 @@ describe('a kept value', () => {
     ['scalar', (size: number) => '1'.repeat(size)],
   ])('of kind %s may have the limit, and not one byte more', (_kind, make) => {
     for (const cut of [(bytes: Buffer) => [bytes], byteByByte]) {
-      expect(scanDocument(cut(document(make(40))), keepFields, 40)[0]?.text).toHaveLength(40);
-      const { message, path } = faultOf(() => scanDocument(cut(document(make(41))), keepFields, 40));
+      expect(scanDocument(cut(document(make(40))), keepFields, { valueBytes: 40 })[0]?.text).toHaveLength(40);
+      const { message, path } = faultOf(() => scanDocument(cut(document(make(41))), keepFields, { valueBytes: 40 }));
       expect({ message, path }).toEqual({ message: 'the value exceeds 40 bytes', path: ['a'] });
     }
   });
@@ -212,7 +212,7 @@ describe('a kept value', () => {
   it('may be skipped whatever its size', () => {
     const bytes = document(JSON.stringify('x'.repeat(10_000)));
     const treat: Treat = (path) => (path[0] === 'a' ? 'skip' : 'enter');
-    expect(scanDocument(byteByByte(bytes), treat, 40).map(({ path }) => path)).toEqual([['a'], ['b']]);
+    expect(scanDocument(byteByByte(bytes), treat, { valueBytes: 40 }).map(({ path }) => path)).toEqual([['a'], ['b']]);
   });
 
   it('may be glanced at: its text is there up to the limit, and left out beyond it', () => {
@@ -220,7 +220,7 @@ describe('a kept value', () => {
     for (const cut of [(bytes: Buffer) => [bytes], byteByByte]) {
       for (const size of [39, 40, 41, 10_000]) {
         const value = JSON.stringify('x'.repeat(size - 2));
-        const [found, next] = scanDocument(cut(document(value)), glance, 40);
+        const [found, next] = scanDocument(cut(document(value)), glance, { valueBytes: 40 });
         expect(found).toEqual({ path: ['a'], kind: 'string', start: 5, end: 5 + size, text: size > 40 ? '' : value });
         expect(next?.text).toBe('1');
       }

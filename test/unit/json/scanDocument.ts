@@ -1,4 +1,10 @@
-import { type JsonPath, JsonScanner, type ScannedValue, type Treatment } from '../../../shared/json/jsonScanner.ts';
+import {
+  type JsonPath,
+  JsonScanner,
+  type ScanLimits,
+  type ScannedValue,
+  type Treatment,
+} from '../../../shared/json/jsonScanner.ts';
 import type { ValueKind } from '../../../shared/json/valueScanner.ts';
 
 /** What decides at each value whether to go into it. */
@@ -8,8 +14,12 @@ export type Treat = (path: JsonPath, kind: ValueKind) => Treatment;
 export const enterAll: Treat = () => 'enter';
 
 /** Scans a document that arrives in `pieces`, from its first byte to its last. */
-export function scanDocument(pieces: readonly Uint8Array[], treat: Treat, maxValueBytes = 1_000_000): ScannedValue[] {
-  const scanner = new JsonScanner(treat, maxValueBytes);
+export function scanDocument(
+  pieces: readonly Uint8Array[],
+  treat: Treat,
+  { valueBytes = 1_000_000, fields = 1_000 }: Partial<ScanLimits> = {},
+): ScannedValue[] {
+  const scanner = new JsonScanner(treat, { valueBytes, fields });
   const found = pieces.flatMap((piece) => scanner.push(piece));
   scanner.end();
   return found;

@@ -17,6 +17,9 @@ const file = {
   token_uri: 'https://oauth2.googleapis.com/token',
   universe_domain: 'googleapis.com',
 };
+const rsaKey = (modulusLength: number) =>
+  generateKeyPairSync('rsa', { modulusLength }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+const KEY_SIZE = 'invalid private_key: must have 2048 to 4096 bits';
 const field = 'gcs_output.serviceaccount_json';
 const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64');
 const account = { clientEmail: file.client_email, privateKey: pkcs8 };
@@ -37,6 +40,11 @@ describe('a service account in a request', () => {
     expect(readServiceAccount(text, field)).toEqual(account);
   });
 
+  it('may have a key of 4,096 bits', () => {
+    const key = rsaKey(4_096);
+    expect(readServiceAccount(base64({ ...file, private_key: key }), field).privateKey).toBe(key);
+  });
+
   it.each([
     ['nothing', '', 'must not be empty'],
     ['plain JSON', JSON.stringify(file), 'must be base64'],
@@ -44,6 +52,9 @@ describe('a service account in a request', () => {
     ['no JSON', Buffer.from('secret').toString('base64'), 'must be the base64 of a JSON file'],
     ['a JSON list', base64([file]), 'must be the base64 of a service account key file: missing type'],
     ['no type', base64({ ...file, type: undefined }), 'must be the base64 of a service account key file: missing type'],
+    ['a key that is too short', base64({ ...file, private_key: rsaKey(2_040) }), KEY_SIZE],
+    ['a key that is too long', base64({ ...file, private_key: rsaKey(4_104) }), KEY_SIZE],
+    ['too long a text for a key', base64({ ...file, private_key: 'A'.repeat(8_193) }), 'invalid private_key: too long'],
     ['too much', 'A'.repeat(65_537), 'too large for a service account key file'],
     ['an unknown type', base64({ ...file, type: 'secret' }), 'unknown credential type: use service_account'],
     [

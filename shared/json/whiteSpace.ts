@@ -1,0 +1,19 @@
+import { isSpace } from './valueScanner.ts';
+
+/** The length of white space without interruption, over the chunks of a text. */
+export class WhiteSpaceRun {
+  private length = 0;
+
+  /** Adds the next chunk; returns the longest run that touches its start, or its end. */
+  add(chunk: Uint8Array): number {
+    let start = 0;
+    while (start < chunk.length && isSpace(chunk[start])) start++;
+    this.length += start;
+    if (start === chunk.length) return this.length;
+    const before = this.length;
+    let end = chunk.length;
+    while (isSpace(chunk[end - 1])) end--;
+    this.length = chunk.length - end;
+    return Math.max(before, this.length);
+  }
+}
