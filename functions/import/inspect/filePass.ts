@@ -32,7 +32,7 @@ export interface FilePass {
 }
 
 /** A listener for a valid record and its path, without a v1 file's additions. It may throw a `JsonError`. */
-export type OnRecord = (record: OrganisationRecord, path: JsonPath) => void;
+type OnRecord = (record: OrganisationRecord, path: JsonPath) => void;
 
 /** What one pass over a file does. */
 export interface PassOptions {
