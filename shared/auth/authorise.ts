@@ -9,7 +9,7 @@ import {
 } from '../errors/errors.ts';
 import type { IdentityError } from '../errors/identityError.ts';
 import { grants, type Permission } from '../organisation/roles.ts';
-import { type DocumentKey, documentId, type Reader, type Store, type StoredDocument } from '../store/store.ts';
+import { type DocumentKey, documentId, type Reader, type StoredDocument } from '../store/store.ts';
 import { isWellFormed, matchesDigest, tokenId, tokenKey } from './token.ts';
 import { checkOperation, type Operation, parseRestriction, type TokenRestriction } from './tokenRestriction.ts';
 
@@ -49,7 +49,7 @@ export function suspendsTokens(state: string | undefined): boolean {
  * token that is restricted to another operation
  */
 export async function authenticate(
-  store: Store,
+  store: Reader,
   authorization: string | undefined,
   operation: Operation,
   now: Date,

@@ -1,5 +1,60 @@
 import { describe, expect, it } from 'vitest';
-import { parseRoles } from '../../../shared/auth/authorise.ts';
+import { createPersonalAccessToken } from '../../../shared/accounts/personalAccessTokens.ts';
+import { authenticate, organisationKey, parseRoles, userKey } from '../../../shared/auth/authorise.ts';
+import type { Write } from '../../../shared/store/store.ts';
+import { MemoryStore } from '../../support/stores/memoryStore.ts';
+
+const NOW = new Date('2026-11-22T12:00:00Z');
+const MINUTE_MS = 60_000;
+const INVALID = 'IdentityError: Errors.Token.Invalid (AUTH-7fs1e)';
+const INACTIVE = /^IdentityError: the organisation of the token's user is inactive or removed: /;
+
+/** Authenticates with a token of the user Ada, whose document and organisation have the given states. */
+async function authenticateAs(user: object | undefined, organisation: object | undefined, issued = NOW) {
+  const { created, write } = createPersonalAccessToken('ada', issued, MINUTE_MS);
+  const documents: readonly [Write['key'], object | undefined][] = [
+    [userKey('ada'), user],
+    [organisationKey('O'), organisation],
+  ];
+  const writes = documents.flatMap(([key, fields]): Write[] =>
+    fields === undefined ? [] : [{ type: 'create', key, fields }],
+  );
+  const store = await MemoryStore.with([write, ...writes]);
+  return authenticate(store, `Bearer ${created.token}`, 'otp-email', NOW).then(({ userId }) => userId, String);
+}
+
+const active = { state: 'USER_STATE_ACTIVE', orgId: 'O' };
+const open = { state: 'ORG_STATE_ACTIVE' };
+
+describe('a valid token', () => {
+  it.each(['USER_STATE_ACTIVE', 'USER_STATE_INITIAL'])('authenticates its owner in the state %s', async (state) => {
+    expect(await authenticateAs({ ...active, state }, open)).toBe('ada');
+  });
+
+  it.each(['USER_STATE_INACTIVE', 'USER_STATE_LOCKED', 'USER_STATE_SUSPEND', 'USER_STATE_DELETED'])(
+    'is rejected while its owner is in the state %s',
+    async (state) => {
+      expect(await authenticateAs({ ...active, state }, open)).toBe(INVALID);
+    },
+  );
+
+  it('is rejected when its owner does not exist', async () => {
+    expect(await authenticateAs(undefined, open)).toBe(INVALID);
+  });
+
+  it.each(['ORG_STATE_INACTIVE', 'ORG_STATE_REMOVED'])(
+    "is rejected while its owner's organisation is in the state %s, after the owner's own state",
+    async (state) => {
+      expect(await authenticateAs(active, { state })).toMatch(INACTIVE);
+      expect(await authenticateAs({ ...active, state: 'USER_STATE_LOCKED' }, { state })).toBe(INVALID);
+    },
+  );
+
+  it('is rejected from the millisecond of its expiry on', async () => {
+    expect(await authenticateAs(active, open, new Date(NOW.getTime() - MINUTE_MS + 1))).toBe('ada');
+    expect(await authenticateAs(active, open, new Date(NOW.getTime() - MINUTE_MS))).toBe(INVALID);
+  });
+});
 
 describe('the roles of a stored membership', () => {
   it('are read from its body; none is no role', () => {
