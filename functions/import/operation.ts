@@ -92,6 +92,7 @@ async function importInto(
   let inspection: Inspection | undefined;
   try {
     inspection = await inspect(source, signal, selector(options));
+    if (!inspection.proved) report.addUnproved();
     const identity = importIdentity(inspection, options);
     const progress = await ImportProgress.load(start, identity, deleteExpired);
     const context: BatchContext = { ...start, store: progress.store };
