@@ -81,7 +81,11 @@ const importError = z.strictObject({
 });
 
 const omitted = z.int().positive().optional();
-const importWarning = z.strictObject({ type: z.string(), id: z.string(), message: z.string() });
+const importWarning = z.strictObject({
+  type: z.string(),
+  id: z.string().exactOptional().describe('Absent in a warning of the whole file.'),
+  message: z.string(),
+});
 
 const lists = sections.flatMap(({ success }) => (success === undefined ? [] : [[success.field, successList(success)]]));
 const organisation = z.strictObject({ ...Object.fromEntries(lists), orgId: z.string() }).meta({
@@ -106,8 +110,14 @@ export const importResponse = z
       skipped: count.optional(),
       failed: count,
       notCarried: count.describe('Records of the file that the import does not take.'),
-      warnings: z.array(importWarning).describe('Imported records that will not work as they are.'),
-      proved: z.boolean().describe('Whether the file had a manifest, which it then matched.'),
+      warnings: z
+        .array(importWarning)
+        .describe('Imported records that will not work as they are, after a warning if the file has no manifest.'),
+      proved: z
+        .boolean()
+        .describe(
+          'Whether the file had a manifest, which it then matched. A manifest shows accidents, not tampering: it is not signed.',
+        ),
       resumed: z.boolean().describe('Whether the import resumed from a checkpoint.'),
       dryRun: z.literal(true).optional().describe('Present in a dry run: nothing was written.'),
       idsOmitted: z.literal(true).optional().describe('Present where there were too many ids to list.'),
@@ -129,7 +139,7 @@ export type ImportResponse = z.output<typeof importResponse>;
 /** An entry of `errors` in the import response (zitadel 5.7). */
 export type ImportError = z.output<typeof importError>;
 
-/** A warning about an imported record that will not work, which would otherwise show only at login. */
+/** A warning about an imported record that will not work, which would otherwise show only at login; or about the file. */
 export type ImportWarning = z.output<typeof importWarning>;
 
 function successList({ entry }: NonNullable<Section['success']>): z.ZodType {

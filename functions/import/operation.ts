@@ -96,6 +96,7 @@ async function importInto(
   let inspection: Inspection | undefined;
   try {
     inspection = await inspect(source, signal, selector(options), fileLimits(options));
+    if (!inspection.proved) report.addUnproved();
     const identity = importIdentity(inspection, options);
     const progress = await ImportProgress.load(start, identity, deleteExpired);
     const context: BatchContext = { ...start, store: progress.store };

@@ -1,16 +1,9 @@
 import { z } from 'zod';
-import {
-  instanceMemberKey,
-  isBlocked,
-  isInstanceRole,
-  knownRoles,
-  organisationMemberKey,
-  parseRoles,
-  userKey,
-} from '../auth/authorise.ts';
+import { instanceMemberKey, isBlocked, organisationMemberKey, parseRoles, userKey } from '../auth/authorise.ts';
 import { endCheckpointEpoch } from '../checkpointEpoch.ts';
-import { lastOwner, roleNotHeld, roleUnknown } from '../errors/accountErrors.ts';
+import { lastOwner, roleNotHeld, rolesIncompatible, roleUnknown } from '../errors/accountErrors.ts';
 import { readRecord, storedFields } from '../organisation/record.ts';
+import { areCompatible, knownRoles, type MembershipScope } from '../organisation/roles.ts';
 import { orgMemberSection } from '../organisation/sections/members.ts';
 import type { DocumentFields } from '../store/documentFields.ts';
 import type { DocumentKey, Store, StoredDocument, Transaction, Write } from '../store/store.ts';
@@ -72,7 +65,8 @@ export async function holdOtherOwner(store: Store, transaction: Transaction, use
  * Adds a role to a membership or removes it, and deletes a membership without roles.
  * @param force whether to remove the role of the last IAM_OWNER, too
  * @throws IdentityError NOT_FOUND for an unknown user or organisation, or a role to remove that is not held;
- * INVALID_ARGUMENT for a role that is unknown there; FAILED_PRECONDITION for the last IAM_OWNER
+ * INVALID_ARGUMENT for a role that is unknown there; FAILED_PRECONDITION for one that cannot be held beside the others, and
+ * for the last IAM_OWNER
  */
 export function changeRole(
   store: Store,
@@ -85,7 +79,7 @@ export function changeRole(
   return store.transaction(async (transaction) => {
     if (change === 'add') await holdUser(transaction, membership.userId);
     else await requireUser(transaction, membership.userId);
-    checkRole(role, membership.orgId);
+    const scope = checkRole(role, membership);
     if (membership.orgId !== undefined) await holdOrganisation(transaction, membership.orgId);
     const [stored] = await transaction.getMany([memberKey(membership)], ['body', 'sequence']);
     const held = parseRoles(stored);
@@ -95,6 +89,7 @@ export function changeRole(
     const isOwner = role === OWNER && membership.orgId === undefined;
     if (change === 'remove' && isOwner && !force) await holdOtherOwner(store, transaction, membership.userId);
     const roles = change === 'add' ? [...held, role] : held.filter((other) => other !== role);
+    if (change === 'add' && !areCompatible(scope, roles)) throw rolesIncompatible(membership.userId, role, held);
     transaction.write([memberWrite(membership, stored, roles, now)]);
     if (change === 'remove') await endCheckpointEpoch(transaction);
   });
@@ -127,8 +122,10 @@ function memberFields({ userId, orgId }: Membership, roles: readonly string[]): 
   return { partition: INSTANCE_MEMBERS, body: JSON.stringify({ userId, roles }) };
 }
 
-function checkRole(role: string, orgId: string | undefined): void {
-  const allowed = knownRoles.filter((known) => isInstanceRole(known) === (orgId === undefined));
-  if (allowed.includes(role)) return;
-  throw roleUnknown(role, orgId === undefined ? 'the instance' : 'an organisation', allowed);
+/** @returns the scope of the membership, which knows the role */
+function checkRole(role: string, { orgId }: Membership): MembershipScope {
+  const scope = orgId === undefined ? 'instance' : 'organisation';
+  const known = knownRoles(scope);
+  if (!known.includes(role)) throw roleUnknown(role, scope === 'instance' ? 'the instance' : 'an organisation', known);
+  return scope;
 }

@@ -8,7 +8,8 @@ import {
   userDenied,
 } from '../errors/errors.ts';
 import type { IdentityError } from '../errors/identityError.ts';
-import { type DocumentKey, documentId, type Reader, type Store, type StoredDocument } from '../store/store.ts';
+import { grants, type Permission } from '../organisation/roles.ts';
+import { type DocumentKey, documentId, type Reader, type StoredDocument } from '../store/store.ts';
 import { isWellFormed, matchesDigest, tokenId, tokenKey } from './token.ts';
 import { checkOperation, type Operation, parseRestriction, type TokenRestriction } from './tokenRestriction.ts';
 
@@ -48,7 +49,7 @@ export function suspendsTokens(state: string | undefined): boolean {
  * token that is restricted to another operation
  */
 export async function authenticate(
-  store: Store,
+  store: Reader,
   authorization: string | undefined,
   operation: Operation,
   now: Date,
@@ -95,39 +96,6 @@ export async function authorise(reader: Reader, caller: Caller, permission: Perm
 export function parseRoles(membership: StoredDocument | undefined): readonly string[] {
   return membership?.body === undefined ? [] : memberSchema.parse(JSON.parse(membership.body)).roles;
 }
-
-/**
- * A permission. Export and import both require `iam.write`, because the interface requires an IAM_OWNER for both
- * (specification 5.2). ZITADEL's export requires only `iam.read`, although it returns credentials.
- */
-export type Permission = 'iam.write' | 'user.read' | 'user.write';
-
-/** The permissions of each role, as in ZITADEL's defaults (zitadel 7.2). Other roles are stored but grant none. */
-const roles: ReadonlyMap<string, readonly Permission[]> = new Map([
-  ['IAM_OWNER', ['iam.write', 'user.read', 'user.write']],
-  ['IAM_OWNER_VIEWER', ['user.read']],
-  ['IAM_ORG_MANAGER', ['user.read', 'user.write']],
-  ['IAM_USER_MANAGER', ['user.read', 'user.write']],
-  ['IAM_LOGIN_CLIENT', ['user.read', 'user.write']],
-  ['ORG_OWNER', ['user.read', 'user.write']],
-  ['ORG_USER_MANAGER', ['user.read', 'user.write']],
-  ['ORG_OWNER_VIEWER', ['user.read']],
-  ['ORG_USER_PERMISSION_EDITOR', ['user.read']],
-  ['ORG_PROJECT_PERMISSION_EDITOR', ['user.read']],
-]);
-
-/** Whether a role applies to the instance; all other roles apply to an organisation. */
-export function isInstanceRole(role: string): boolean {
-  return role.startsWith('IAM_');
-}
-
-/** Whether any of the roles in `held` grants `permission`. */
-export function grants(held: readonly string[], permission: Permission): boolean {
-  return held.some((role) => roles.get(role)?.includes(permission));
-}
-
-/** The names of all roles that grant permissions. */
-export const knownRoles: readonly string[] = [...roles.keys()];
 
 /** Returns the key of a user's membership on the instance. No organisation owns it, so no export contains it. */
 export function instanceMemberKey(userId: string): DocumentKey {

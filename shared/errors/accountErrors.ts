@@ -54,7 +54,7 @@ export const roleUnknown = defineError({
   text: (role: string, place: string, fitting: readonly string[]) =>
     `invalid role ${role} for ${place}: choose one of ${fitting.join(', ')}`,
   example: ['ORG_OWNER', 'the instance', ['IAM_OWNER', 'IAM_USER_MANAGER']],
-  when: 'The role does not exist, or not at this level: roles of the instance start with `IAM_`.',
+  when: 'No role has this name, or only at the other level: roles of the instance start with `IAM_`.',
   remedy: 'Choose a listed role, or change the level with `--org`.',
 });
 
@@ -64,6 +64,15 @@ export const roleNotHeld = defineError({
   example: ['310716089541329', 'IAM_OWNER'],
   when: 'The role to remove is not held there.',
   remedy: 'Check the role, and whether `--org` is needed.',
+});
+
+export const rolesIncompatible = defineError({
+  code: 'FAILED_PRECONDITION',
+  text: (userId: string, role: string, held: readonly string[]) =>
+    `user ${userId} cannot hold ${role} beside ${held.join(', ')}: remove the one or the other`,
+  example: ['310716089541329', 'SELF_MANAGEMENT_GLOBAL', ['ORG_OWNER']],
+  when: 'A member of an organisation holds either `SELF_MANAGEMENT_GLOBAL` or other roles. No instance could import both.',
+  remedy: 'Remove the other roles first.',
 });
 
 export const lastOwner = defineError({

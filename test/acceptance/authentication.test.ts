@@ -21,12 +21,30 @@ const refusedHeaders: [name: string, header: (token: string) => string, message:
   ['a token and a space', (token) => `Bearer  ${token}`, 'Errors.Token.Invalid (AUTH-7fs1e)'],
   ['two tokens', (token) => `Bearer ${token},Bearer ${token}`, 'Errors.Token.Invalid (AUTH-7fs1e)'],
   ['a token whose last character is another', changeLast, 'Errors.Token.Invalid (AUTH-7fs1e)'],
+  [
+    'a token without its last character',
+    (token) => `Bearer ${token.slice(0, -1)}`,
+    'Errors.Token.Invalid (AUTH-7fs1e)',
+  ],
+  ['half a token', (token) => `Bearer ${token.slice(0, 30)}`, 'Errors.Token.Invalid (AUTH-7fs1e)'],
+  ['a token and one more character', (token) => `Bearer ${token}0`, 'Errors.Token.Invalid (AUTH-7fs1e)'],
+  ['a token with a flipped bit', (token) => `Bearer ${flipBit(token, 20)}`, 'Errors.Token.Invalid (AUTH-7fs1e)'],
+  [
+    'a token with a flipped bit in its checksum',
+    (token) => `Bearer ${flipBit(token, 50)}`,
+    'Errors.Token.Invalid (AUTH-7fs1e)',
+  ],
   ['a token in capitals', (token) => `Bearer ${token.toUpperCase()}`, 'Errors.Token.Invalid (AUTH-7fs1e)'],
   ['ten thousand characters', () => `Bearer ${'x'.repeat(10_000)}`, 'Errors.Token.Invalid (AUTH-7fs1e)'],
 ];
 
 function changeLast(token: string): string {
   return `Bearer ${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`;
+}
+
+/** Flips the lowest bit of a token's character, which stays a character of tokens or becomes another visible one. */
+function flipBit(token: string, at: number): string {
+  return `${token.slice(0, at)}${String.fromCharCode(token.charCodeAt(at) ^ 1)}${token.slice(at + 1)}`;
 }
 
 describeDeployments('authentication', (get) => {

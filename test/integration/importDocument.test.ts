@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { comparable } from '../support/fixtures/comparable.ts';
 import { withInnerIds } from '../support/fixtures/filledOrganisation.ts';
-import { organisation, person, zitadelExport } from '../support/fixtures/organisations.ts';
+import { organisation, person, unproved, zitadelExport } from '../support/fixtures/organisations.ts';
 import { type Exported, testInstance } from '../support/instances/testInstance.ts';
 import { describeStores, openTestStore, type StoreKind } from '../support/stores/stores.ts';
 import { watchedStore } from '../support/stores/watchedStore.ts';
@@ -253,6 +253,7 @@ describeStores('a file with a manifest', (kind) => {
     });
     const { errors, summary } = await instance.import({ dataOrgs: { manifest, orgs: turned }, with_keys: true });
     expect({ errors, proved: summary.proved }).toEqual({ errors: undefined, proved: true });
+    expect(summary.warnings).not.toContainEqual(unproved);
   });
 
   it('is proved also without taking its keys', async () => {
@@ -336,6 +337,9 @@ describeStores('a file with a manifest', (kind) => {
   it('is not proved when the manifest is gone, and says so', async () => {
     const { orgs } = await exportedFile();
     const { instance } = await strictInstance(kind);
-    expect((await instance.import({ dataOrgs: { orgs, manifest: null } })).summary.proved).toBe(false);
+    const withoutManifest = { dataOrgs: { orgs, manifest: null } };
+    const said = { proved: false, warnings: expect.arrayContaining([unproved]) };
+    expect((await instance.import(withoutManifest)).summary).toMatchObject(said);
+    expect((await instance.import(withoutManifest)).summary).toMatchObject(said);
   });
 });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Store } from '../../shared/store/store.ts';
-import { organisation, person } from '../support/fixtures/organisations.ts';
+import { organisation, person, unproved } from '../support/fixtures/organisations.ts';
 import { testInstance } from '../support/instances/testInstance.ts';
 import { readDatabase } from '../support/stores/database.ts';
 import { interruptedStore } from '../support/stores/interruptedStore.ts';
@@ -52,6 +52,7 @@ describeStores('a project grant that is overwritten with fewer roles', (kind) =>
     expect(summary).toMatchObject({
       overwritten: { projectGrants: 1 },
       warnings: [
+        unproved,
         {
           type: 'project_grant',
           id: 'owner_P_granted',
@@ -65,7 +66,7 @@ describeStores('a project grant that is overwritten with fewer roles', (kind) =>
     });
     expect(violationsOf(await readDatabase(store))).toEqual([]);
     const again = await instance.import(withdrawing);
-    expect(again.summary).toMatchObject({ unchanged: { projectGrants: 1 }, warnings: [] });
+    expect(again.summary).toMatchObject({ unchanged: { projectGrants: 1 }, warnings: [unproved] });
   });
 
   it('leaves user grants without roles where it has none any more', async () => {
@@ -135,7 +136,10 @@ describeStores('a project grant that is overwritten with fewer roles', (kind) =>
     };
     const { summary } = await instance.import(withdrawing);
     expect(created).toEqual({ humanUsers: 1, userGrants: 1 });
-    expect(summary.warnings).toMatchObject([{ message: `withdrew writer from ${USERS} records of userGrants` }]);
+    expect(summary.warnings).toMatchObject([
+      unproved,
+      { message: `withdrew writer from ${USERS} records of userGrants` },
+    ]);
     expect(violationsOf(await readDatabase(store))).toEqual([]);
   });
 

@@ -4,7 +4,7 @@ import { type ImportOptions, importOrganisations } from '../../functions/import/
 import { deadlineExceeded } from '../../shared/errors/errors.ts';
 import type { Collection, DocumentKey, Store } from '../../shared/store/store.ts';
 import { inPieces } from '../support/fixtures/bytes.ts';
-import { type Organisation, organisation, person } from '../support/fixtures/organisations.ts';
+import { type Organisation, organisation, person, unproved } from '../support/fixtures/organisations.ts';
 import { contentsOf, readDatabase } from '../support/stores/database.ts';
 import { describeStores, openTestStore } from '../support/stores/stores.ts';
 import { watchedStore } from '../support/stores/watchedStore.ts';
@@ -32,7 +32,7 @@ const report = z.looseObject({
     created: counts,
     unchanged: counts,
     resumed: z.boolean(),
-    warnings: z.array(z.object({ id: z.string() })),
+    warnings: z.array(z.object({ type: z.string(), id: z.string().optional() })),
   }),
 });
 
@@ -120,7 +120,7 @@ describeStores('an import that was stopped', (kind) => {
     const { errors, summary } = await run(store, withFaults);
     expect(summary.resumed).toBe(true);
     expect(errors.map(({ id }) => id).sort()).toEqual(['P1000', 'twice']);
-    expect(summary.warnings).toMatchObject([{ id: 'unreadable' }]);
+    expect(summary.warnings).toMatchObject([{ type: unproved.type }, { id: 'unreadable' }]);
   });
 
   it('starts anew with another document, with other options, and after a day', async () => {

@@ -5,7 +5,7 @@ import { issueToken } from '../../shared/accounts/personalAccessTokens.ts';
 import { createServiceUser } from '../../shared/accounts/serviceUsers.ts';
 import { storeUnavailable } from '../../shared/errors/errors.ts';
 import type { Store } from '../../shared/store/store.ts';
-import { organisation, person } from '../support/fixtures/organisations.ts';
+import { organisation, person, unproved } from '../support/fixtures/organisations.ts';
 import { testInstance } from '../support/instances/testInstance.ts';
 import { describeStores, openTestStore, type StoreKind } from '../support/stores/stores.ts';
 import { watchedStore } from '../support/stores/watchedStore.ts';
@@ -38,7 +38,10 @@ describeStores('an import of some organisations of a file', (kind) => {
     const request = { org_ids: ['a', 'c'], excluded_org_ids: ['c'], data_orgs: file };
     const { summary } = await instance.import(request);
     expect(summary.created).toMatchObject({ org: 1, humanUsers: 4 });
-    expect(summary.warnings).toEqual([{ type: 'org', id: 'c', message: expect.stringContaining('excluded_org_ids') }]);
+    expect(summary.warnings).toEqual([
+      unproved,
+      { type: 'org', id: 'c', message: expect.stringContaining('excluded_org_ids') },
+    ]);
     expect(await organisationsOf(instance)).toEqual(['a']);
   });
 

@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { organisation, person } from '../support/fixtures/organisations.ts';
+import { organisation, person, unproved } from '../support/fixtures/organisations.ts';
 import { testInstance } from '../support/instances/testInstance.ts';
 import { describeStores, openTestStore, sqlite } from '../support/stores/stores.ts';
 
@@ -74,7 +75,8 @@ describe('errors and warnings', () => {
     const org = organisation('O', { humanUsers, userMetadata });
     const { errors, summary } = await instance.import({ dataOrgs: { orgs: [org] } });
     const { warnings } = lists.parse(summary);
-    expect([errors?.length, warnings.length]).toEqual([10_000, 10_000]);
+    expect([errors?.length, warnings.length]).toEqual([10_000, 10_001]);
+    expect(warnings.filter((warning) => isDeepStrictEqual(warning, unproved))).toHaveLength(1);
     expect(summary).toMatchObject({ errorsOmitted: 3_000, warningsOmitted: 2_000, failed: { userMetadata: 13_000 } });
   });
 

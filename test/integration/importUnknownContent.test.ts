@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { organisation, person } from '../support/fixtures/organisations.ts';
+import { organisation, person, unproved } from '../support/fixtures/organisations.ts';
 import { countedInstance } from '../support/instances/testInstance.ts';
 import { describeStores, sqlite } from '../support/stores/stores.ts';
 
@@ -42,6 +42,7 @@ describeStores('content of a file that the service does not know', (kind) => {
       const { errors, summary } = await instance.import(body);
       expect(errors).toBeUndefined();
       expect(summary.warnings).toEqual([
+        unproved,
         {
           type: 'human_user',
           id: 'A',

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { type ListedMember, listMembers } from '../../shared/accounts/listing.ts';
 import { changeRole } from '../../shared/accounts/members.ts';
 import { createServiceUser, deleteServiceUser } from '../../shared/accounts/serviceUsers.ts';
 import { enableOtpEmail } from '../../shared/accounts/users.ts';
@@ -54,6 +55,12 @@ describeStores('a service user that is created while something else changes', (k
   });
 });
 
+async function membersOf(store: Store) {
+  const members: ListedMember[] = [];
+  for await (const member of listMembers(store, undefined)) members.push(member);
+  return members;
+}
+
 describeStores('a membership', (kind) => {
   it.each([
     ['the instance', undefined, 'IAM_OWNER', 'IAM_USER_MANAGER'],
@@ -77,6 +84,52 @@ describeStores('a membership', (kind) => {
     expect(violationsOf(await readDatabase(store))).toEqual([]);
     await changeRole(store, membership, second, 'remove', tuesday);
     expect(await read()).toBeUndefined();
+  });
+
+  it.each([
+    'IAM_OWNER_VIEWER',
+    'IAM_ADMIN_IMPERSONATOR',
+    'ORG_OWNER_VIEWER',
+    'ORG_SETTINGS_MANAGER',
+    'SELF_MANAGEMENT_GLOBAL',
+  ])('takes the role %s, which an import takes where it is of an organisation', async (role) => {
+    const store = await openTestStore(kind);
+    const [instance, target] = [await testInstance(store), await testInstance(await openTestStore(kind), 'target')];
+    await instance.import({ data_orgs: { orgs: [organisation('O', { humanUsers: [person('ada')] })] } });
+    const orgId = role.startsWith('IAM_') ? undefined : 'O';
+    await changeRole(store, { userId: 'ada', orgId }, role, 'add', new Date());
+    expect(await membersOf(store)).toContainEqual({ userId: 'ada', ...(orgId && { orgId }), roles: [role] });
+    const { orgs } = await instance.export();
+    const { summary } = await target.import({ data_orgs: { orgs } });
+    expect(summary).toMatchObject({ created: { org: 1, ...(orgId && { orgMembers: 1 }) }, failed: {} });
+  });
+
+  it.each([
+    ['IAM_QUEEN', undefined, 'the instance: choose one of IAM_OWNER, IAM_OWNER_VIEWER, IAM_ORG_MANAGER, '],
+    ['ORG_OWNER', undefined, 'the instance: choose one of IAM_OWNER, '],
+    ['IAM_OWNER', 'O', 'an organisation: choose one of ORG_OWNER, ORG_USER_MANAGER, ORG_OWNER_VIEWER, '],
+    ['PROJECT_OWNER', 'O', 'an organisation: choose one of ORG_OWNER, '],
+  ])('does not take the role %s, and names the known ones', async (role, orgId, message) => {
+    const store = await openTestStore(kind);
+    const instance = await testInstance(store);
+    await instance.import({ data_orgs: { orgs: [organisation('O', { humanUsers: [person('ada')] })] } });
+    const refused = await changeRole(store, { userId: 'ada', orgId }, role, 'add', new Date()).catch(String);
+    expect(refused).toContain(`invalid role ${role} for ${message}`);
+  });
+
+  it('does not take a role beside one with which no import would take it', async () => {
+    const store = await openTestStore(kind);
+    const instance = await testInstance(store);
+    await instance.import({ data_orgs: { orgs: [organisation('O', { humanUsers: [person('ada')] })] } });
+    const change = (role: string, kindOfChange: 'add' | 'remove') =>
+      changeRole(store, { userId: 'ada', orgId: 'O' }, role, kindOfChange, new Date());
+    await change('ORG_OWNER', 'add');
+    expect(await change('SELF_MANAGEMENT_GLOBAL', 'add').catch(String)).toBe(
+      'IdentityError: user ada cannot hold SELF_MANAGEMENT_GLOBAL beside ORG_OWNER: remove the one or the other',
+    );
+    await change('ORG_OWNER', 'remove');
+    await change('SELF_MANAGEMENT_GLOBAL', 'add');
+    expect(await membersOf(store)).toContainEqual({ userId: 'ada', orgId: 'O', roles: ['SELF_MANAGEMENT_GLOBAL'] });
   });
 
   it('is not added in an organisation that does not exist, or to a user in the state DELETED', async () => {

@@ -19,6 +19,12 @@ const MAX_LISTED_IDS = 100_000;
 /** Limits errors and warnings, so that the response stays below the platform's limit, and memory is bounded. */
 const MAX_LISTED_ISSUES = 10_000;
 
+/** The warning of a file without a manifest. It is always listed, in addition to the limited ones. */
+const unproved: ImportWarning = {
+  type: 'manifest',
+  message: 'the file has no manifest: nothing shows whether it is complete and as it was exported',
+};
+
 type Counts = Record<string, number>;
 
 /** The outcomes of all records, from which the import response is created. */
@@ -35,6 +41,7 @@ export class ImportReport {
   };
   private readonly warnings: ImportWarning[] = [];
   private readonly whole: WholeReport | undefined;
+  private isUnproved = false;
   private listed = 0;
   private errorsOmitted = 0;
   private warningsOmitted = 0;
@@ -42,6 +49,12 @@ export class ImportReport {
   /** @param whole takes all errors, warnings and ids, without the limits of the response */
   constructor(whole?: WholeReport) {
     this.whole = whole;
+  }
+
+  /** Adds the warning of a file without a manifest. */
+  addUnproved(): void {
+    this.isUnproved = true;
+    this.whole?.addWarning(unproved);
   }
 
   /** Adds an organisation that exists, so that its records are imported. */
@@ -95,7 +108,7 @@ export class ImportReport {
       ...(hasAny(skipped) ? { skipped } : {}),
       failed,
       notCarried,
-      warnings: this.warnings,
+      warnings: this.isUnproved ? [unproved, ...this.warnings] : this.warnings,
       proved,
       resumed,
       ...(dryRun ? { dryRun } : {}),

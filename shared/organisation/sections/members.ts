@@ -1,26 +1,6 @@
 import { type JsonObject, textAt } from '../../json/jsonObject.ts';
+import { areCompatible, type MembershipScope } from '../roles.ts';
 import { project, type RecordIssue, type Section, user } from '../section.ts';
-
-/** The roles that ZITADEL defines by default, apart from those of its instances and systems. */
-const roles: ReadonlySet<string> = new Set([
-  'ORG_OWNER',
-  'ORG_USER_MANAGER',
-  'ORG_OWNER_VIEWER',
-  'ORG_SETTINGS_MANAGER',
-  'ORG_USER_PERMISSION_EDITOR',
-  'ORG_PROJECT_PERMISSION_EDITOR',
-  'ORG_PROJECT_CREATOR',
-  'ORG_ADMIN_IMPERSONATOR',
-  'ORG_END_USER_IMPERSONATOR',
-  'ORG_USER_SELF_MANAGER',
-  'SELF_MANAGEMENT_GLOBAL',
-  'PROJECT_OWNER',
-  'PROJECT_OWNER_VIEWER',
-  'PROJECT_OWNER_GLOBAL',
-  'PROJECT_OWNER_VIEWER_GLOBAL',
-  'PROJECT_GRANT_OWNER',
-  'PROJECT_GRANT_OWNER_VIEWER',
-]);
 
 /** The issues of a member without a role, and of one with a role that is unknown or of another kind. */
 interface RoleIssues {
@@ -28,34 +8,28 @@ interface RoleIssues {
   readonly invalid: RecordIssue;
 }
 
-/**
- * Creates the check of members' roles.
- * @param prefixes each member's roles all begin with one of them
- */
-function rolesCheck(prefixes: readonly string[], { none, invalid }: RoleIssues): NonNullable<Section['check']> {
+/** Creates the check of the roles of members of a scope. */
+function rolesCheck(scope: MembershipScope, { none, invalid }: RoleIssues): NonNullable<Section['check']> {
   return ({ roles: held }) => {
     if (!Array.isArray(held) || held.length === 0) return none;
-    const given: readonly unknown[] = held;
-    const allBegin = (prefix: string) =>
-      given.every((role) => typeof role === 'string' && roles.has(role) && role.startsWith(prefix));
-    return prefixes.some(allBegin) ? undefined : invalid;
+    return areCompatible(scope, held) ? undefined : invalid;
   };
 }
 
 /** Checks that an organisation's member holds roles of organisations, or the role of every user. */
-const checkOrganisationMember = rolesCheck(['ORG', 'SELF_MANAGEMENT_GLOBAL'], {
+const checkOrganisationMember = rolesCheck('organisation', {
   none: { id: 'ORG-4Mlfs', key: 'Errors.Invalid.Argument' },
   invalid: { id: 'Org-4N8es', key: 'Errors.Org.MemberInvalid' },
 });
 
 /** Checks that a project's member holds roles of projects. */
-const checkProjectMember = rolesCheck(['PROJECT'], {
+const checkProjectMember = rolesCheck('project', {
   none: { id: 'PROJECT-W8m4l', key: 'Errors.Project.Member.Invalid' },
   invalid: { id: 'PROJECT-3m9ds', key: 'Errors.Project.Member.Invalid' },
 });
 
 /** Checks that a project grant's member holds roles of project grants. */
-const checkProjectGrantMember = rolesCheck(['PROJECT_GRANT'], {
+const checkProjectGrantMember = rolesCheck('projectGrant', {
   none: { id: 'PROJECT-8fi7G', key: 'Errors.Project.Grant.Member.Invalid' },
   invalid: { id: 'PROJECT-m9gKK', key: 'Errors.Project.Grant.Member.Invalid' },
 });

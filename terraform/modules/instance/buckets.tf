@@ -10,8 +10,9 @@ resource "google_storage_bucket" "transfer" {
   public_access_prevention    = "enforced"
   force_destroy               = false
 
+  # These files hold credentials: a deleted one must be gone, not recoverable for a week, as is the default.
   soft_delete_policy {
-    retention_duration_seconds = 604800
+    retention_duration_seconds = 0
   }
 
   lifecycle_rule {

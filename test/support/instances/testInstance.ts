@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { routes as exportRoutes } from '../../../functions/export/app.ts';
 import { routes as importRoutes } from '../../../functions/import/app.ts';
 import { importResponse } from '../../../functions/import/contract.ts';
+import { routes as userRoutes } from '../../../functions/removeOtpEmail/app.ts';
 import { initialise } from '../../../shared/accounts/initialise.ts';
 import { createApp } from '../../../shared/http/app.ts';
 import { defaultLimits, type Limits } from '../../../shared/limits.ts';
@@ -48,7 +49,7 @@ export interface Exported extends z.infer<typeof exportedFile> {
 /** What an import answers. */
 type Report = z.infer<typeof importReport>;
 
-/** An instance in this process: the import and the export of a store, called by its owner. */
+/** An instance in this process: the functions over a store, called by its owner. */
 export interface TestInstance {
   /** Its default organisation. */
   readonly orgId: string;
@@ -76,12 +77,12 @@ export type ReplacedPorts = {
   readonly limits?: Partial<Limits>;
 };
 
-/** Initialises a store, and serves its import and export. Bodies that are text are sent as they are. */
+/** Initialises a store, and serves the functions over it. Bodies that are text are sent as they are. */
 export async function testInstance(store: Store, name = 'test', replaced: ReplacedPorts = {}): Promise<TestInstance> {
   return servedInstance(store, await initialise(store, name, DAY_MS, new Date()), replaced);
 }
 
-/** Serves the import and export of a store that has been initialised, for the owner of a token. */
+/** Serves the functions over a store that has been initialised, for the owner of a token. */
 export function servedInstance(
   store: Store,
   { orgId, token }: Pick<TestInstance, 'orgId' | 'token'>,
@@ -91,7 +92,7 @@ export function servedInstance(
   const now = () => new Date();
   const limits = { ...defaultLimits('selfHosted'), timeoutMs: 600_000, ...replaced.limits };
   const ports = { store, objectStorage: noStorage, now, ...replaced, limits };
-  const app = createApp({ routes: [...importRoutes(ports), ...exportRoutes(ports)] });
+  const app = createApp({ routes: [...importRoutes(ports), ...exportRoutes(ports), ...userRoutes(ports)] });
   const send = async (path: string, body: unknown) => {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };

@@ -1,78 +1,63 @@
 import { describe, expect, it } from 'vitest';
-import { grants, isInstanceRole, knownRoles, parseRoles } from '../../../shared/auth/authorise.ts';
+import { createPersonalAccessToken } from '../../../shared/accounts/personalAccessTokens.ts';
+import { authenticate, organisationKey, parseRoles, userKey } from '../../../shared/auth/authorise.ts';
+import type { Write } from '../../../shared/store/store.ts';
+import { MemoryStore } from '../../support/stores/memoryStore.ts';
 
-describe('the permission to export and import', () => {
-  it('is held by the IAM owner alone', () => {
-    expect(knownRoles.filter((role) => grants([role], 'iam.write'))).toEqual(['IAM_OWNER']);
+const NOW = new Date('2026-11-22T12:00:00Z');
+const MINUTE_MS = 60_000;
+const INVALID = 'IdentityError: Errors.Token.Invalid (AUTH-7fs1e)';
+const INACTIVE = /^IdentityError: the organisation of the token's user is inactive or removed: /;
+
+/** Authenticates with a token of the user Ada, whose document and organisation have the given states. */
+async function authenticateAs(user: object | undefined, organisation: object | undefined, issued = NOW) {
+  const { created, write } = createPersonalAccessToken('ada', issued, MINUTE_MS);
+  const documents: readonly [Write['key'], object | undefined][] = [
+    [userKey('ada'), user],
+    [organisationKey('O'), organisation],
+  ];
+  const writes = documents.flatMap(([key, fields]): Write[] =>
+    fields === undefined ? [] : [{ type: 'create', key, fields }],
+  );
+  const store = await MemoryStore.with([write, ...writes]);
+  return authenticate(store, `Bearer ${created.token}`, 'otp-email', NOW).then(({ userId }) => userId, String);
+}
+
+const active = { state: 'USER_STATE_ACTIVE', orgId: 'O' };
+const open = { state: 'ORG_STATE_ACTIVE' };
+
+describe('a valid token', () => {
+  it.each(['USER_STATE_ACTIVE', 'USER_STATE_INITIAL'])('authenticates its owner in the state %s', async (state) => {
+    expect(await authenticateAs({ ...active, state }, open)).toBe('ada');
   });
 
-  it.each(['IAM_OWNER_VIEWER', 'ORG_OWNER', 'IAM_LOGIN_CLIENT', 'iam_owner', ' IAM_OWNER', ''])(
-    'is not held by %j',
-    (role) => {
-      expect(grants([role], 'iam.write')).toBe(false);
+  it.each(['USER_STATE_INACTIVE', 'USER_STATE_LOCKED', 'USER_STATE_SUSPEND', 'USER_STATE_DELETED'])(
+    'is rejected while its owner is in the state %s',
+    async (state) => {
+      expect(await authenticateAs({ ...active, state }, open)).toBe(INVALID);
     },
   );
-});
 
-describe('the permission to change users', () => {
-  it("is held by the roles that ZITADEL's defaults give it to", () => {
-    expect(knownRoles.filter((role) => grants([role], 'user.write'))).toEqual([
-      'IAM_OWNER',
-      'IAM_ORG_MANAGER',
-      'IAM_USER_MANAGER',
-      'IAM_LOGIN_CLIENT',
-      'ORG_OWNER',
-      'ORG_USER_MANAGER',
-    ]);
+  it('is rejected when its owner does not exist', async () => {
+    expect(await authenticateAs(undefined, open)).toBe(INVALID);
   });
 
-  it.each(['IAM_OWNER_VIEWER', 'ORG_OWNER_VIEWER', 'ORG_USER_PERMISSION_EDITOR', 'PROJECT_OWNER', 'SELF'])(
-    'is not held by %s',
-    (role) => {
-      expect(grants([role], 'user.write')).toBe(false);
+  it.each(['ORG_STATE_INACTIVE', 'ORG_STATE_REMOVED'])(
+    "is rejected while its owner's organisation is in the state %s, after the owner's own state",
+    async (state) => {
+      expect(await authenticateAs(active, { state })).toMatch(INACTIVE);
+      expect(await authenticateAs({ ...active, state: 'USER_STATE_LOCKED' }, { state })).toBe(INVALID);
     },
   );
+
+  it('is rejected from the millisecond of its expiry on', async () => {
+    expect(await authenticateAs(active, open, new Date(NOW.getTime() - MINUTE_MS + 1))).toBe('ada');
+    expect(await authenticateAs(active, open, new Date(NOW.getTime() - MINUTE_MS))).toBe(INVALID);
+  });
 });
 
-describe('the permission to read users', () => {
-  it("is held by the roles that ZITADEL's defaults give it to", () => {
-    expect(knownRoles.filter((role) => grants([role], 'user.read'))).toEqual([
-      'IAM_OWNER',
-      'IAM_OWNER_VIEWER',
-      'IAM_ORG_MANAGER',
-      'IAM_USER_MANAGER',
-      'IAM_LOGIN_CLIENT',
-      'ORG_OWNER',
-      'ORG_USER_MANAGER',
-      'ORG_OWNER_VIEWER',
-      'ORG_USER_PERMISSION_EDITOR',
-      'ORG_PROJECT_PERMISSION_EDITOR',
-    ]);
-  });
-
-  it.each(['ORG_SETTINGS_MANAGER', 'ORG_PROJECT_CREATOR', 'IAM_END_USER_IMPERSONATOR', 'PROJECT_OWNER'])(
-    'is not held by %s',
-    (role) => {
-      expect(grants([role], 'user.read')).toBe(false);
-    },
-  );
-});
-
-describe('roles', () => {
-  it('grant what any of them grants, and nothing when there is none', () => {
-    expect(grants(['ORG_OWNER_VIEWER', 'ORG_OWNER'], 'user.write')).toBe(true);
-    expect(grants([], 'user.write')).toBe(false);
-  });
-
-  it.each(['constructor', 'toString', '__proto__', 'hasOwnProperty'])('named %s grant nothing', (role) => {
-    expect(grants([role], 'user.write')).toBe(false);
-  });
-
-  it('are of the instance when they are called so', () => {
-    expect(knownRoles.filter(isInstanceRole)).toEqual(knownRoles.filter((role) => role.startsWith('IAM_')));
-  });
-
-  it('are read from a stored membership; none is no role', () => {
+describe('the roles of a stored membership', () => {
+  it('are read from its body; none is no role', () => {
     expect(parseRoles(undefined)).toEqual([]);
     expect(parseRoles({ id: 'm' })).toEqual([]);
     expect(parseRoles({ id: 'm', body: '{"userId":"u"}' })).toEqual([]);

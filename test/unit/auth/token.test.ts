@@ -1,7 +1,22 @@
-import { describe, expect, it } from 'vitest';
+import * as crypto from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it, vi } from 'vitest';
 import { authenticate } from '../../../shared/auth/authorise.ts';
-import { generateToken, isWellFormed, matchesDigest, tokenDigest, tokenId } from '../../../shared/auth/token.ts';
-import type { Store } from '../../../shared/store/store.ts';
+import {
+  generateToken,
+  isWellFormed,
+  matchesDigest,
+  tokenDigest,
+  tokenId,
+  tokenKey,
+} from '../../../shared/auth/token.ts';
+import type { Store, Write } from '../../../shared/store/store.ts';
+import { MemoryStore } from '../../support/stores/memoryStore.ts';
+
+vi.mock(import('node:crypto'), async (original) => {
+  const actual = await original();
+  return { ...actual, timingSafeEqual: vi.fn(actual.timingSafeEqual) };
+});
 
 const refuse = () => Promise.reject(new Error('the store was used'));
 /** A store that nothing may be asked of. */
@@ -13,12 +28,9 @@ const untouchable: Store = {
   close: async () => {},
 };
 
-/** How a caller with this header is refused, without a look into the store. */
-async function refusal(authorization: string | undefined): Promise<string> {
-  const error: unknown = await authenticate(untouchable, authorization, 'export', new Date()).catch(
-    (reason: unknown) => reason,
-  );
-  return String(error);
+/** How a caller with this header is refused by a store that fails when it is used. */
+function refusal(authorization: string | undefined, store = untouchable): Promise<string> {
+  return authenticate(store, authorization, 'export', new Date()).then(() => 'accepted', String);
 }
 
 const INVALID = 'IdentityError: Errors.Token.Invalid (AUTH-7fs1e)';
@@ -46,12 +58,35 @@ describe('a token is refused without a look into the store', () => {
     }
   });
 
-  it.each(['x', '0', ' ', '\n', '=', token])('when it is followed by %j', async (more) => {
-    expect(await refusal(`Bearer ${token}${more}`)).toBe(INVALID);
+  it('when any byte precedes or follows it', async () => {
+    for (let byte = 0; byte < 256; byte++) {
+      const more = String.fromCharCode(byte);
+      expect(await refusal(`Bearer ${token}${more}`), `${byte} after it`).toBe(INVALID);
+      expect(await refusal(`Bearer ${more}${token}`), `${byte} before it`).toBe(INVALID);
+    }
   });
 
-  it.each(['x', ' ', '\t', 'Bearer '])('when it comes after %j', async (before) => {
-    expect(await refusal(`Bearer ${before}${token}`)).toBe(INVALID);
+  it.each(['\u2028', '\ufeff', '\u0000\n', '==', 'Bearer ', token])('when %j precedes or follows it', async (more) => {
+    expect(await refusal(`Bearer ${token}${more}`)).toBe(INVALID);
+    expect(await refusal(`Bearer ${more}${token}`)).toBe(INVALID);
+  });
+
+  it('when any text is inserted anywhere', async () => {
+    const text = fc.string({ unit: 'binary', minLength: 1 });
+    await fc.assert(
+      fc.asyncProperty(text, fc.nat({ max: token.length }), async (more, at) => {
+        expect(await refusal(`Bearer ${token.slice(0, at)}${more}${token.slice(at)}`)).toBe(INVALID);
+      }),
+    );
+  });
+
+  it('when any single bit is flipped', async () => {
+    const bytes = Buffer.from(token, 'latin1');
+    for (let bit = 0; bit < 8 * bytes.length; bit++) {
+      const flipped = Buffer.from(bytes);
+      flipped.writeUInt8(flipped.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
+      expect(await refusal(`Bearer ${flipped.toString('latin1')}`), `bit ${bit}`).toBe(INVALID);
+    }
   });
 
   it('when any single character is another', async () => {
@@ -91,6 +126,33 @@ describe('a header that is no bearer token', () => {
   );
 });
 
+describe('a token with the right checksum', () => {
+  it('is refused after one read when its id is unknown', async () => {
+    expect(await read([])).toEqual({ outcome: INVALID, keys: [[tokenKey(tokenId(token))]] });
+  });
+
+  it('is refused after one read when its id is stored with the digest of another secret', async () => {
+    const other = { ownerId: 'ada', digest: tokenDigest(generateToken()) };
+    expect(await read([storedToken(other)])).toEqual({ outcome: INVALID, keys: [[tokenKey(tokenId(token))]] });
+  });
+
+  it('is refused after one read when it is stored without a digest or an owner', async () => {
+    for (const fields of [{ ownerId: 'ada' }, { digest: tokenDigest(token) }])
+      expect(await read([storedToken(fields)])).toMatchObject({ outcome: INVALID, keys: [{ length: 1 }] });
+  });
+
+  function storedToken(fields: { ownerId?: string; digest?: string }): Write {
+    return { type: 'create', key: tokenKey(tokenId(token)), fields };
+  }
+
+  async function read(writes: readonly Write[]) {
+    const memory = await MemoryStore.with(writes);
+    const store = { ...untouchable, getMany: memory.getMany.bind(memory) };
+    const outcome = await refusal(`Bearer ${token}`, store);
+    return { outcome, keys: memory.reads.map(({ keys }) => keys) };
+  }
+});
+
 describe('what is stored of a token', () => {
   it('does not tell it', () => {
     expect(tokenDigest(token)).toMatch(/^[0-9a-f]{64}$/);
@@ -103,6 +165,18 @@ describe('what is stored of a token', () => {
     expect(matchesDigest(token, tokenDigest(generateToken()))).toBe(false);
     for (const digest of ['', 'zz', tokenDigest(token).slice(0, 62), `${tokenDigest(token)}00`]) {
       expect(matchesDigest(token, digest)).toBe(false);
+    }
+  });
+
+  it('is compared in constant time, whether it matches or not', () => {
+    const almost = tokenDigest(token).replace(/.$/, (last) => (last === '0' ? '1' : '0'));
+    const digests = [tokenDigest(token), almost, tokenDigest(generateToken())];
+    for (const digest of digests) {
+      const compare = vi.mocked(crypto.timingSafeEqual);
+      compare.mockClear();
+      const isSame = matchesDigest(token, digest);
+      const sizes = compare.mock.calls.map(([actual, expected]) => [actual.byteLength, expected.byteLength]);
+      expect({ isSame, sizes }).toEqual({ isSame: digest === tokenDigest(token), sizes: [[32, 32]] });
     }
   });
 });

@@ -154,9 +154,16 @@ run "keeps_files_private_and_for_days_only" {
     condition = alltrue([
       for bucket in google_storage_bucket.transfer :
       [for rule in bucket.lifecycle_rule : [one(rule.action).type, one(rule.condition).age]] ==
-      [["Delete", 7], ["AbortIncompleteMultipartUpload", 1]] && bucket.soft_delete_policy[0].retention_duration_seconds == 604800
+      [["Delete", 7], ["AbortIncompleteMultipartUpload", 1]]
     ])
-    error_message = "Objects must be deleted after the given number of days, and stay recoverable for a week."
+    error_message = "Objects must be deleted after the given number of days."
+  }
+  assert {
+    condition = alltrue([
+      for bucket in google_storage_bucket.transfer :
+      [for policy in bucket.soft_delete_policy : policy.retention_duration_seconds] == [0] && length(bucket.versioning) == 0
+    ])
+    error_message = "A deleted object must not be recoverable."
   }
 }
 

@@ -1,0 +1,64 @@
+/** What a membership belongs to. */
+export type MembershipScope = 'instance' | 'organisation' | 'project' | 'projectGrant';
+
+/**
+ * A permission. Export and import both require `iam.write`, because the interface requires an IAM_OWNER for both
+ * (specification 5.2). ZITADEL's export requires only `iam.read`, although it returns credentials.
+ */
+export type Permission = 'iam.write' | 'user.read' | 'user.write';
+
+/**
+ * The roles that ZITADEL defines by default, apart from those of systems, each with its permissions on the instance or
+ * the organisation where it is held (zitadel 7.2). Roles of projects and project grants reach no users here.
+ */
+const roles: ReadonlyMap<string, readonly Permission[]> = new Map([
+  ['IAM_OWNER', ['iam.write', 'user.read', 'user.write']],
+  ['IAM_OWNER_VIEWER', ['user.read']],
+  ['IAM_ORG_MANAGER', ['user.read', 'user.write']],
+  ['IAM_USER_MANAGER', ['user.read', 'user.write']],
+  ['IAM_ADMIN_IMPERSONATOR', []],
+  ['IAM_END_USER_IMPERSONATOR', []],
+  ['IAM_LOGIN_CLIENT', ['user.read', 'user.write']],
+  ['ORG_OWNER', ['user.read', 'user.write']],
+  ['ORG_USER_MANAGER', ['user.read', 'user.write']],
+  ['ORG_OWNER_VIEWER', ['user.read']],
+  ['ORG_SETTINGS_MANAGER', []],
+  ['ORG_USER_PERMISSION_EDITOR', ['user.read']],
+  ['ORG_PROJECT_PERMISSION_EDITOR', ['user.read']],
+  ['ORG_PROJECT_CREATOR', []],
+  ['ORG_ADMIN_IMPERSONATOR', []],
+  ['ORG_END_USER_IMPERSONATOR', []],
+  ['ORG_USER_SELF_MANAGER', []],
+  ['SELF_MANAGEMENT_GLOBAL', []],
+  ['PROJECT_OWNER', []],
+  ['PROJECT_OWNER_VIEWER', []],
+  ['PROJECT_OWNER_GLOBAL', []],
+  ['PROJECT_OWNER_VIEWER_GLOBAL', []],
+  ['PROJECT_GRANT_OWNER', []],
+  ['PROJECT_GRANT_OWNER_VIEWER', []],
+]);
+
+/** The beginnings of the roles of each scope. A member's roles all begin with the same one, as in ZITADEL. */
+const prefixes: Readonly<Record<MembershipScope, readonly string[]>> = {
+  instance: ['IAM'],
+  organisation: ['ORG', 'SELF_MANAGEMENT_GLOBAL'],
+  project: ['PROJECT'],
+  projectGrant: ['PROJECT_GRANT'],
+};
+
+/** Lists the roles that a member of the scope can hold. */
+export function knownRoles(scope: MembershipScope): readonly string[] {
+  return [...roles.keys()].filter((role) => areCompatible(scope, [role]));
+}
+
+/** Whether a member of the scope can hold all these roles at once. */
+export function areCompatible(scope: MembershipScope, held: readonly unknown[]): boolean {
+  const allBegin = (prefix: string) =>
+    held.every((role) => typeof role === 'string' && roles.has(role) && role.startsWith(prefix));
+  return prefixes[scope].some(allBegin);
+}
+
+/** Whether any of the roles in `held` grants `permission`. */
+export function grants(held: readonly string[], permission: Permission): boolean {
+  return held.some((role) => roles.get(role)?.includes(permission));
+}

@@ -1,0 +1,77 @@
+import type { CallerRow } from './callers.ts';
+import { columns } from './calls.ts';
+import { selections, users } from './dimensions.ts';
+import { type Verdict, verdicts } from './expectation.ts';
+
+const WIDTH = 120;
+const INDENT = '    ';
+
+const legend = [
+  'Who may do what. Each sign is a call that a test makes, and compares with the rules of the specification.',
+  '',
+  '+ done   0 permitted, nothing there   - no permission   p a person   x other operation   o other organisation',
+  "i the organisation of the token's user is inactive or removed   ! no valid token",
+  '',
+  `The signs of a removal of the OTP e-mail factor, and of a list of authentication methods: ${users.join(', ')}`,
+  "(the caller, a user of the caller's own organisation, of another one, of the default one, no user).",
+  `The signs of an export or import: ${selections.join(', ')} (the organisations that it selects).`,
+  "Below each line of signs: the callers' only roles. `on other` is a membership in another organisation.",
+  '',
+];
+
+/** A cell as far as the rendering needs it. */
+interface Cell {
+  readonly row: CallerRow;
+  readonly verdict: Verdict;
+}
+
+/**
+ * Renders the matrix: a block for each kind of token, in which callers with equal rows share a line.
+ * @param rows the callers' cells, one for each column
+ */
+export function renderMatrix(rows: readonly (readonly Cell[])[]): string {
+  const kinds = Map.groupBy(rows, ([first]) => first?.row.kind.name);
+  const blocks = [...kinds].map(([kind, ofKind]) => [`## ${kind}`, '', ...renderTable(ofKind), ''].join('\n'));
+  return [...legend, ...blocks].join('\n');
+}
+
+function renderTable(rows: readonly (readonly Cell[])[]): string[] {
+  const lines = Map.groupBy(rows, renderCells);
+  const named = [...lines].flatMap(([cells, equal]) => [cells, ...wrap(equal.map(([first]) => nameHolding(first)))]);
+  return [header(), ...named];
+}
+
+const groups = [...Map.groupBy(columns, ({ title }) => title)].map(([title, { length }]) => ({ title, length }));
+
+function header(): string {
+  return groups.map(({ title, length }) => title.padEnd(Math.max(title.length, length))).join('  ');
+}
+
+function renderCells(cells: readonly Cell[]): string {
+  const signs = cells.map(({ verdict }) => verdicts.find(({ name }) => name === verdict)?.sign ?? '?').join('');
+  let from = 0;
+  return groups
+    .map(({ title, length }) => {
+      const part = signs.slice(from, from + length);
+      from += length;
+      return part.padEnd(Math.max(title.length, length));
+    })
+    .join('  ')
+    .trimEnd();
+}
+
+function nameHolding(cell: Cell | undefined): string {
+  const { role = 'no role', on } = cell?.row.holding ?? {};
+  return on === 'other' ? `${role} on other` : role;
+}
+
+function wrap(names: readonly string[]): string[] {
+  const lines: string[] = [];
+  for (const [index, name] of names.entries()) {
+    const text = index === names.length - 1 ? name : `${name},`;
+    const last = lines.at(-1);
+    if (last === undefined || last.length + text.length + 1 > WIDTH) lines.push(`${INDENT}${text}`);
+    else lines[lines.length - 1] = `${last} ${text}`;
+  }
+  return lines;
+}

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { organisation, person } from '../support/fixtures/organisations.ts';
+import { exportFrom, importInto } from '../support/http/wire.ts';
+import { init, serve } from '../support/instances/commandInstance.ts';
+import { identity } from '../support/processes/programs.ts';
+import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
+
+describe('identity serve', () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('ends with exit code 0 at %s', async (signal) => {
+    const { path, remove } = await temporaryDirectory();
+    await init(['--data', path]);
+    const running = await serve(['--data', path]);
+    const { code, stderr } = await running.stop(signal);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringContaining('Error') });
+    await remove();
+  });
+
+  it.each([
+    [{ BCRYPT_COST: '10' }, /^\$2b\$10\$/],
+    [{ PASSWORD_HASH: 'argon2id' }, /^\$argon2id\$/],
+  ])('hashes clear passwords with %j, and ends while workers are idle', async (env, format) => {
+    const { path, remove } = await temporaryDirectory();
+    const { token } = await init(['--data', path]);
+    const running = await serve(['--data', path], [], env);
+    const instance = { url: running.ready[1] ?? '', token, database: undefined };
+    const people = organisation('O', { humanUsers: [person('A', { password: 'Password1!' })] });
+    await importInto(instance, { timeout: '1m', data_orgs: { orgs: [people] } });
+    const { orgs } = await exportFrom(instance, { org_ids: ['O'], with_passwords: true });
+    const user = { hashedPassword: { value: expect.stringMatching(format) } };
+    expect(orgs).toMatchObject([{ humanUsers: [{ user }] }]);
+    expect(await running.stop('SIGTERM')).toMatchObject({ code: 0 });
+    await remove();
+  });
+
+  it('says in one line why it cannot start', async () => {
+    const { path, remove } = await temporaryDirectory();
+    const running = await serve(['--data', path]);
+    const port = new URL(running.ready[1] ?? '').port;
+    const taken = await identity(['serve', '--data', path, '--port', port]);
+    expect(taken).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^identity: .*EADDRINUSE.*\n$/) });
+    const configured = await identity(['serve', '--data', path], { env: { LOG_LEVEL: 'loud' } });
+    expect(configured).toMatchObject({ code: 1, stderr: expect.stringMatching(/LOG_LEVEL must be one of/) });
+    expect(configured.stderr).not.toMatch(/^\s+at /m);
+    await running.stop();
+    await remove();
+  });
+});

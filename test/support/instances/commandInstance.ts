@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, describe, expect } from 'vitest';
+import { z } from 'zod';
+import { type ProgramOptions, type Running, startProgram } from '../../../tools/program.ts';
+import { describeWithFirestore } from '../emulators/withFirestore.ts';
+import { importInto } from '../http/wire.ts';
+import { identityJson, identityProgram } from '../processes/programs.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../processes/temporaryDirectory.ts';
+import type { Instance } from './deployments.ts';
+
+/** The form of a personal access token. */
+export const tokenPattern = /^idpat_[\w-]{51}$/;
+
+const initialised = z.strictObject({
+  orgId: z.string().regex(/^\d{18}$/),
+  userId: z.string().regex(/^\d{18}$/),
+  tokenId: z.string().regex(/^[0-9a-f]{32}$/),
+  token: z.string().regex(tokenPattern),
+  expiresAt: z.iso.datetime(),
+});
+
+/** Describes what holds for commands on every kind of database; `newDatabase` returns the options that name a new one. */
+export function describeDatabases(
+  subject: string,
+  tests: (newDatabase: () => Promise<readonly string[]>) => void,
+): void {
+  describe(`${subject} --data`, () => {
+    const directories: TemporaryDirectory[] = [];
+    afterAll(async () => {
+      for (const directory of directories) await directory.remove();
+    });
+    tests(async () => {
+      const directory = await temporaryDirectory();
+      directories.push(directory);
+      return ['--data', directory.path];
+    });
+  });
+  describeWithFirestore(`${subject} --firestore`, () => {
+    tests(async () => ['--firestore', `cli-${randomUUID()}`]);
+  });
+}
+
+/** Runs `identity init`. */
+export async function init(database: readonly string[], ...more: string[]) {
+  return initialised.parse(await identityJson(['init', ...more, ...database]));
+}
+
+/** Starts `identity serve` on a free port, and waits until it is ready. */
+export async function serve(
+  database: readonly string[],
+  more: readonly string[] = [],
+  env: ProgramOptions['env'] = {},
+): Promise<Running> {
+  const [command, script] = identityProgram;
+  const args = [script, 'serve', '--port', '0', ...database, ...more];
+  return startProgram(command, args, /^listening on (http:\/\/127\.0\.0\.1:\d+)\n/, { env });
+}
+
+/** An instance beside whose `identity serve` commands run. */
+export interface ServedInstance {
+  readonly database: readonly string[];
+  readonly instance: Instance;
+  /** The id of its IAM_OWNER. */
+  readonly owner: string;
+}
+
+/** The values of the variables for an instance until it is served. */
+export const notServed: ServedInstance = {
+  database: [],
+  instance: { url: '', token: '', database: undefined },
+  owner: '',
+};
+
+/** Initialises a database, serves it and imports an organisation; `stop` expects that `serve` ends without an error. */
+export async function serveSample(
+  database: readonly string[],
+  organisation: object,
+): Promise<ServedInstance & { stop: () => Promise<void> }> {
+  const made = await init(database);
+  const running = await serve(database);
+  const instance = { url: running.ready[1] ?? '', token: made.token, database };
+  await importInto(instance, { data_orgs: { orgs: [organisation] } });
+  const stop = async () => {
+    const { code, stdout } = await running.stop('SIGTERM');
+    expect({ code, stdout }).toEqual({ code: 0, stdout: running.ready[0] });
+  };
+  return { database, instance, owner: made.userId, stop };
+}
+
+/** The number of days until a date. */
+export function daysFromNow(date: string): number {
+  return (Date.parse(date) - Date.now()) / 86_400_000;
+}

@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import {
+  areCompatible,
+  grants,
+  knownRoles,
+  type MembershipScope,
+  type Permission,
+} from '../../../shared/organisation/roles.ts';
+
+const scopes: readonly MembershipScope[] = ['instance', 'organisation', 'project', 'projectGrant'];
+const all = scopes.flatMap(knownRoles);
+const holders = (permission: Permission) => all.filter((role) => grants([role], permission));
+
+describe('the roles', () => {
+  it.each([
+    [
+      'instance',
+      [
+        'IAM_OWNER',
+        'IAM_OWNER_VIEWER',
+        'IAM_ORG_MANAGER',
+        'IAM_USER_MANAGER',
+        'IAM_ADMIN_IMPERSONATOR',
+        'IAM_END_USER_IMPERSONATOR',
+        'IAM_LOGIN_CLIENT',
+      ],
+    ],
+    [
+      'organisation',
+      [
+        'ORG_OWNER',
+        'ORG_USER_MANAGER',
+        'ORG_OWNER_VIEWER',
+        'ORG_SETTINGS_MANAGER',
+        'ORG_USER_PERMISSION_EDITOR',
+        'ORG_PROJECT_PERMISSION_EDITOR',
+        'ORG_PROJECT_CREATOR',
+        'ORG_ADMIN_IMPERSONATOR',
+        'ORG_END_USER_IMPERSONATOR',
+        'ORG_USER_SELF_MANAGER',
+        'SELF_MANAGEMENT_GLOBAL',
+      ],
+    ],
+    [
+      'project',
+      [
+        'PROJECT_OWNER',
+        'PROJECT_OWNER_VIEWER',
+        'PROJECT_OWNER_GLOBAL',
+        'PROJECT_OWNER_VIEWER_GLOBAL',
+        'PROJECT_GRANT_OWNER',
+        'PROJECT_GRANT_OWNER_VIEWER',
+      ],
+    ],
+    ['projectGrant', ['PROJECT_GRANT_OWNER', 'PROJECT_GRANT_OWNER_VIEWER']],
+  ] as const)("of a member of the %s are those of ZITADEL's defaults", (scope, roles) => {
+    expect(knownRoles(scope)).toEqual(roles);
+  });
+
+  it.each([
+    [['ORG_OWNER', 'ORG_OWNER_VIEWER'], true],
+    [['SELF_MANAGEMENT_GLOBAL'], true],
+    [['ORG_OWNER', 'SELF_MANAGEMENT_GLOBAL'], false],
+    [['ORG_OWNER', 'IAM_OWNER'], false],
+    [['ORG_OWNER', 'ORG_QUEEN'], false],
+    [['ORG_OWNER', 7], false],
+  ])('%j of one member of an organisation are compatible: %j', (held, compatible) => {
+    expect(areCompatible('organisation', held)).toBe(compatible);
+  });
+});
+
+describe('the permission to export and import', () => {
+  it('is held by the IAM owner alone', () => {
+    expect(holders('iam.write')).toEqual(['IAM_OWNER']);
+  });
+
+  it.each(['iam_owner', ' IAM_OWNER', 'SYSTEM_OWNER', ''])('is not held by %j', (role) => {
+    expect(grants([role], 'iam.write')).toBe(false);
+  });
+});
+
+describe('the permission to change users', () => {
+  it("is held by the roles that ZITADEL's defaults give it to", () => {
+    expect(holders('user.write')).toEqual([
+      'IAM_OWNER',
+      'IAM_ORG_MANAGER',
+      'IAM_USER_MANAGER',
+      'IAM_LOGIN_CLIENT',
+      'ORG_OWNER',
+      'ORG_USER_MANAGER',
+    ]);
+  });
+});
+
+describe('the permission to read users', () => {
+  it("is held by the roles that ZITADEL's defaults give it to on the instance or an organisation", () => {
+    expect(holders('user.read')).toEqual([
+      'IAM_OWNER',
+      'IAM_OWNER_VIEWER',
+      'IAM_ORG_MANAGER',
+      'IAM_USER_MANAGER',
+      'IAM_LOGIN_CLIENT',
+      'ORG_OWNER',
+      'ORG_USER_MANAGER',
+      'ORG_OWNER_VIEWER',
+      'ORG_USER_PERMISSION_EDITOR',
+      'ORG_PROJECT_PERMISSION_EDITOR',
+    ]);
+  });
+});
+
+describe('several roles', () => {
+  it('grant what any of them grants, and nothing when there is none', () => {
+    expect(grants(['ORG_OWNER_VIEWER', 'ORG_OWNER'], 'user.write')).toBe(true);
+    expect(grants([], 'user.write')).toBe(false);
+  });
+});
+
+describe('a role', () => {
+  it.each(['constructor', 'toString', '__proto__', 'hasOwnProperty'])('named %s grants nothing', (role) => {
+    expect(grants([role], 'user.write')).toBe(false);
+    expect(areCompatible('organisation', [role])).toBe(false);
+  });
+});
