@@ -74,6 +74,13 @@ export interface Reference {
   readonly permittedBy?: { readonly type: string; readonly parts: readonly FieldPath[] };
   /** The issue for a target of the same organisation; by default it is accepted. */
   readonly ifOwn?: RecordIssue;
+  /** Whether the field is read as the file has it, because it is not stored with the record. */
+  readonly inFile?: true;
+  /**
+   * Whether the target is the record that holds this one in the file. Unless it is stored with the holder's content,
+   * this record is not carried.
+   */
+  readonly isHolder?: true;
   /** Validates the existing target. */
   readonly check?: (target: JsonObject, record: JsonObject, orgId: string) => RecordIssue | undefined;
 }
@@ -93,6 +100,16 @@ export interface Dependents {
   readonly offered: ListPath;
   /** Their field with the list of used texts. */
   readonly used: string;
+}
+
+/** Records of another section that a file may hold inside a record. An import stores them apart, as ZITADEL does. */
+export interface HeldRecords {
+  /** The holder's list. */
+  readonly list: FieldPath;
+  /** Their section, of a later phase than the holder's. */
+  readonly section: Section;
+  /** Converts an element of the list to canonical JSON of that section. */
+  readonly toJson: (element: JsonObject, holder: JsonObject) => JsonObject;
 }
 
 /** A credential inside a record: stored in its own field, exported only when `flag` is set (specification 2.4). */
@@ -173,6 +190,8 @@ export interface Section {
   readonly fixed?: readonly FieldPath[];
   /** Records whose content an overwrite narrows. */
   readonly dependents?: Dependents;
+  /** Records of another section that a file may hold inside the record. */
+  readonly holds?: HeldRecords;
   /** The issue of a user's record that would suspend the calling user's tokens during the import. */
   readonly suspendsCaller?: RecordIssue;
   /** The `type` and `id` of an entry in `errors`, and the issue of a record that exists with other content. */

@@ -26,8 +26,13 @@ export function settleRecord(record: OrganisationRecord, unset: readonly string[
     if (issue !== undefined) return { record, issue };
     if (change !== undefined) changes.set(change.field, change.value);
   }
-  for (const path of [...unset, ...unknownNumbers(record)]) changes.set(path, undefined);
+  for (const path of [...unset, ...heldLists(record), ...unknownNumbers(record)]) changes.set(path, undefined);
   return { record: changes.size === 0 ? record : withChanges(record, changes) };
+}
+
+/** Lists the list of records that are stored apart, if the record has it. */
+function heldLists({ section: { holds }, json }: OrganisationRecord): string[] {
+  return holds === undefined || valueAt(json, holds.list) === undefined ? [] : [holds.list];
 }
 
 /** Lists the enumerations with an unknown number, which counts as their default, as an unknown name does. */

@@ -1,6 +1,7 @@
 import { invalidRequest } from '../../../shared/errors/errors.ts';
 import { JsonError, type JsonPath } from '../../../shared/json/jsonScanner.ts';
 import type { Manifest, ManifestTally } from '../../../shared/organisation/exportFile.ts';
+import { heldRecords } from '../../../shared/organisation/heldRecords.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { isList } from '../../../shared/organisation/section.ts';
 import { organisationSection } from '../../../shared/organisation/sections.ts';
@@ -24,6 +25,8 @@ export interface Inspection {
   readonly repeated: RepeatedRecords;
   /** Numbers of the selected organisations' records by section, without their own. */
   readonly counts: Readonly<Record<string, number>>;
+  /** Numbers of those among them that other records hold. */
+  readonly held: Readonly<Record<string, number>>;
   /** Numbers of organisations and records that the request leaves out, by section. */
   readonly leftOut: Readonly<Record<string, number>>;
   /** Numbers of values that the service does not know, by field. */
@@ -46,12 +49,12 @@ export async function inspect(
 ): Promise<Inspection> {
   const repeated = new RepeatedRecords();
   try {
-    const { pass, leftOut } = await readRecords(source, signal, repeated, isSelected);
+    const { pass, leftOut, held } = await readRecords(source, signal, repeated, isSelected);
     const { drafts, tally, manifest, unknown, digest } = pass;
     const violations = new Violations(source.field);
     const merged = mergeEntries(drafts, violations);
     violations.throwIfAny();
-    const counts = subtract(tally.counts, leftOut);
+    const counts = add(subtract(tally.counts, leftOut), held);
     if (manifest !== undefined) checkManifest(manifest, merged.organisations, tally);
     const { organisations, entries } = select(merged, isSelected);
     return {
@@ -59,6 +62,7 @@ export async function inspect(
       entries,
       repeated,
       counts,
+      held,
       leftOut: { ...leftOut, [organisationSection.name]: merged.organisations.length - organisations.length },
       unknown: unknown.counts,
       proved: manifest !== undefined,
@@ -89,31 +93,45 @@ function subtract(counts: Readonly<Counts>, others: Readonly<Counts>): Counts {
   return Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, count - (others[name] ?? 0)]));
 }
 
+function add(counts: Readonly<Counts>, others: Readonly<Counts>): Counts {
+  const sums = Object.entries(others).map(([name, count]) => [name, count + (counts[name] ?? 0)] as const);
+  return { ...counts, ...Object.fromEntries(sums) };
+}
+
 /** Reads a file's records, once more if an organisation's id follows its records, and once more if keys repeat. */
 async function readRecords(
   source: ExportFileSource,
   signal: AbortSignal,
   repeated: RepeatedRecords,
   isSelected: (orgId: string) => boolean,
-): Promise<{ readonly pass: FilePass; readonly leftOut: Counts }> {
-  let leftOut: Counts = {};
-  const note = (record: OrganisationRecord) => {
-    if (isSelected(record.orgId)) repeated.note(record);
-    else leftOut[record.section.name] = (leftOut[record.section.name] ?? 0) + 1;
+): Promise<{ readonly pass: FilePass; readonly leftOut: Counts; readonly held: Counts }> {
+  let [leftOut, held]: [Counts, Counts] = [{}, {}];
+  const count = (counts: Counts, { section: { name } }: OrganisationRecord) => {
+    counts[name] = (counts[name] ?? 0) + 1;
+  };
+  const note = (record: OrganisationRecord, path: JsonPath) => {
+    if (!isSelected(record.orgId)) return count(leftOut, record);
+    repeated.note(record);
+    for (const { record: one } of heldRecords(record, path)) {
+      repeated.note(one);
+      count(held, one);
+    }
   };
   let pass = await readFile(source, signal, note);
   if (pass.drafts.some(({ hasEarlyRecords, orgId }) => hasEarlyRecords && orgId !== undefined)) {
     repeated.reset();
-    leftOut = {};
+    [leftOut, held] = [{}, {}];
     pass = await readFile(source, signal, note, pass.drafts);
   }
   if (repeated.needsComparison) {
     const compare = (record: OrganisationRecord, path: JsonPath) => {
-      if (isSelected(record.orgId)) checkRepetition(record, path, repeated);
+      if (!isSelected(record.orgId)) return;
+      for (const one of [{ record, path }, ...heldRecords(record, path)])
+        checkRepetition(one.record, one.path, repeated);
     };
     await readFile(source, signal, compare, pass.drafts);
   }
-  return { pass, leftOut };
+  return { pass, leftOut, held };
 }
 
 /** The organisations of a file, and the position in `organisations` of each entry. */

@@ -17,7 +17,7 @@ import { protectLoginNames } from './loginNames.ts';
 import { RecordWriter } from './recordWriter.ts';
 
 /** An existing organisation, and the policies for its imported records. */
-interface TargetOrganisation {
+export interface TargetOrganisation {
   /** The organisation's position among the file's organisations. */
   readonly organisation: number;
   readonly header: OrganisationHeader;

@@ -4,6 +4,7 @@ import {
   claimKey,
   type PlannedReference,
   type PlannedReserve,
+  planRecord,
   planReferences,
   type RecordPlan,
 } from '../../../shared/organisation/recordPlan.ts';
@@ -12,8 +13,12 @@ import { isInDeletion } from '../../../shared/organisation/sections/users.ts';
 import type { FieldName } from '../../../shared/store/documentFields.ts';
 import type { DocumentKey, DocumentStore, StoredDocument } from '../../../shared/store/store.ts';
 import { documentPath } from '../../../shared/store/store.ts';
+import { hasStoredContent } from './comparison.ts';
 
-/** The reason not to write a record: an issue, or `notCarried` for a record that refers to another organisation's. */
+/**
+ * The reason not to write a record: an issue, or `notCarried` for a record that refers to another organisation's, or
+ * whose holder is not imported.
+ */
 export type Rejection = RecordIssue | 'notCarried';
 
 interface PlannedRecord {
@@ -40,7 +45,9 @@ export async function checkReferences(
     read(
       store,
       all.filter((reference) => !isInspected(reference)),
-      ['orgId', 'partition'],
+      all.some(({ reference }) => reference.isHolder)
+        ? ['orgId', 'partition', 'digest', 'state']
+        : ['orgId', 'partition'],
     ),
     read(store, all.filter(isInspected), ['orgId', 'partition', 'body']),
   ]);
@@ -91,6 +98,7 @@ async function readByPath(
 function check(planned: PlannedReference, found: Found, record: OrganisationRecord): Rejection | undefined {
   const { reference, key, permit } = planned;
   const target = found.get(documentPath(key));
+  if (reference.isHolder === true && !isStoredHolder(record, target)) return 'notCarried';
   if (target === undefined && isKeptIfMissing(planned)) return undefined;
   if (target === undefined || isInDeletion(target)) return reference.missing;
   const isOwn = target.orgId === record.orgId;
@@ -101,6 +109,11 @@ function check(planned: PlannedReference, found: Found, record: OrganisationReco
   if (typeof issue === 'object') return issue;
   const body: unknown = reference.check === undefined ? undefined : JSON.parse(target.body ?? 'null');
   return isJsonObject(body) ? reference.check?.(body, record.json, record.orgId) : undefined;
+}
+
+/** Whether a record's holder is stored as the file has it. */
+function isStoredHolder({ holder }: OrganisationRecord, stored: StoredDocument | undefined): boolean {
+  return holder !== undefined && stored !== undefined && hasStoredContent(planRecord(holder, false), stored);
 }
 
 function isKeptIfMissing({ reference, targetId }: PlannedReference): boolean {
