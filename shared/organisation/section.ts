@@ -61,6 +61,8 @@ export interface Reference {
   /** The key's parts. At most one of them expands a list; then each element refers to a record. */
   readonly key: readonly ListPath[];
   readonly missing: RecordIssue;
+  /** The issue in place of `missing` where the record's target in another collection is its organisation's own. */
+  readonly missingBesideOwn?: { readonly collection: Collection; readonly issue: RecordIssue };
   /**
    * The warning with which a record is kept although its target is missing, because the target instance may get it later.
    * An empty last part of `key` is missing all the same.
@@ -100,6 +102,26 @@ export interface Dependents {
   readonly offered: ListPath;
   /** Their field with the list of used texts. */
   readonly used: string;
+}
+
+/**
+ * A boolean field that must not be true without another one where the organisation validates its domains. Otherwise the
+ * record is imported without it, and reported.
+ */
+export interface ValidatedField {
+  readonly field: FieldPath;
+  readonly needs: FieldPath;
+  /** The `type` of the entry in `errors`, and its issue. */
+  readonly error: { readonly type: string; readonly issue: RecordIssue };
+}
+
+/** A field that imports fill where it is absent, with the id of the record that has claimed a name. */
+export interface FilledField {
+  readonly field: FieldPath;
+  /** The `UniqueName.type` of the claim, and the name's parts in this record. */
+  readonly claim: { readonly type: string; readonly parts: readonly FieldPath[] };
+  /** The claiming record's collection, and its id. */
+  readonly from: { readonly collection: Collection; readonly id: FieldPath };
 }
 
 /** Records of another section that a file may hold inside a record. An import stores them apart, as ZITADEL does. */
@@ -179,6 +201,8 @@ export interface Section {
   readonly warnings?: (record: ImportedRecord) => readonly string[];
   /** A boolean field that is true in one record of an organisation only: in the last of a file that sets it. */
   readonly lastOnly?: FieldPath;
+  /** A boolean field that the organisation's domain policy may make depend on another one. */
+  readonly validated?: ValidatedField;
   /** Whether a record has no content, so that nothing is imported of it. */
   readonly isEmpty?: (json: JsonObject) => boolean;
   /**
@@ -192,6 +216,8 @@ export interface Section {
   readonly dependents?: Dependents;
   /** Records of another section that a file may hold inside the record. */
   readonly holds?: HeldRecords;
+  /** A reference that a record may omit, because the store determines it. */
+  readonly fills?: FilledField;
   /** The issue of a user's record that would suspend the calling user's tokens during the import. */
   readonly suspendsCaller?: RecordIssue;
   /** The `type` and `id` of an entry in `errors`, and the issue of a record that exists with other content. */

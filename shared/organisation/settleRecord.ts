@@ -42,11 +42,15 @@ function unknownNumbers({ section: { values = {} }, json, unknown }: Organisatio
     .map(({ path }) => path);
 }
 
-function withChanges(record: OrganisationRecord, changes: ReadonlyMap<string, unknown>): OrganisationRecord {
+/**
+ * Returns a record with other values.
+ * @param changes the values by their paths; undefined unsets a field
+ */
+export function withChanges(record: OrganisationRecord, changes: ReadonlyMap<string, unknown>): OrganisationRecord {
   const json = parseObject(record.body);
   for (const [path, value] of changes) putAt(json, path, value);
   sortFields(recordSchema(record.section), json);
-  return { ...record, json, ...serialise(json), given: record.json };
+  return { ...record, json, ...serialise(json), given: record.given ?? record.json };
 }
 
 interface Conversion {

@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Section } from '../../../shared/organisation/section.ts';
 import { findSection } from '../../../shared/organisation/sections.ts';
-import type { ExportFileSource } from '../inspect/inspection.ts';
 import { ExportFileReader } from '../source/exportFileReader.ts';
 import { isWritten } from './batchContext.ts';
 import { type PlanningState, planItem } from './planItem.ts';
@@ -9,7 +8,6 @@ import { type OutcomeListener, RecordWriter } from './recordWriter.ts';
 
 /** The state that the phases of one import share. */
 export interface ImportWork extends PlanningState {
-  readonly source: ExportFileSource;
   readonly signal: AbortSignal;
 }
 

@@ -6,9 +6,9 @@ import { type OrganisationRecord, readRecord } from '../../../shared/organisatio
 import { planRecord, recordKey } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue, Section } from '../../../shared/organisation/section.ts';
 import { findSection } from '../../../shared/organisation/sections.ts';
-import { settleRecord } from '../../../shared/organisation/settleRecord.ts';
+import { type SettledRecord, settleRecord } from '../../../shared/organisation/settleRecord.ts';
 import { documentPath } from '../../../shared/store/store.ts';
-import type { Inspection } from '../inspect/inspection.ts';
+import type { ExportFileSource, Inspection } from '../inspect/inspection.ts';
 import { type OrganisationHeader, withAdditions } from '../inspect/organisationDraft.ts';
 import type { RepeatedRecords } from '../inspect/repeatedRecords.ts';
 import type { ImportProgress } from '../progress/importProgress.ts';
@@ -20,6 +20,7 @@ import type { TargetOrganisation, Targets } from './organisations.ts';
 /** The state that planning shares with an import's phases. */
 export interface PlanningState {
   readonly context: BatchContext;
+  readonly source: ExportFileSource;
   readonly targets: Targets;
   /** The positions of the file's entries among the imported organisations; undefined for those left out. */
   readonly entries: Inspection['entries'];
@@ -88,8 +89,7 @@ function planNext(
     return [];
   }
   const { organisation, header, loginNamesByDomain, passwordComplexity } = target;
-  const given = read(header);
-  const { record, issue: valueIssue } = settleRecord(given, supersededFields(given, header));
+  const { record, issue: valueIssue } = settle(read(header), target, work.source);
   const issue = work.repeated.has(path)
     ? section.error.exists
     : (valueIssue ?? validateRecord(record, passwordComplexity, work.context));
@@ -100,11 +100,30 @@ function planNext(
   return [];
 }
 
-/** Lists the fields that a later record of the file sets, and that only one may set. */
-function supersededFields(record: OrganisationRecord, { lastRecords }: OrganisationHeader): string[] {
+/** Converts a record's values, and unsets fields that its organisation cannot have set. */
+function settle(given: OrganisationRecord, target: TargetOrganisation, { isV1 }: ExportFileSource): SettledRecord {
+  const isRejected = hasRejectedField(given, target);
+  const unset = isRejected ? given.section.validated?.field : supersededField(given, target);
+  const settled = settleRecord(given, unset === undefined ? [] : [unset]);
+  // ZITADEL names a record of a v1 file as it is in v2.
+  const { given: _, ...converted } = settled.record;
+  const named = isV1 === true && given.section.fromV1 !== undefined ? converted : settled.record;
+  return { ...settled, record: isRejected ? { ...named, isFieldRejected: true } : named };
+}
+
+/** Whether a record's validated field must not be set. */
+function hasRejectedField({ section, json }: OrganisationRecord, { validatesDomains }: TargetOrganisation): boolean {
+  const { validated } = section;
+  if (validated === undefined || !validatesDomains) return false;
+  return valueAt(json, validated.field) === true && valueAt(json, validated.needs) !== true;
+}
+
+/** Returns the field that a later record of the file sets, and that only one may set. */
+function supersededField(record: OrganisationRecord, { header, validatesDomains }: TargetOrganisation) {
   const { section, json } = record;
-  if (section.lastOnly === undefined || valueAt(json, section.lastOnly) !== true) return [];
-  return lastRecords.get(section.name) === documentPath(recordKey(record)) ? [] : [section.lastOnly];
+  if (section.lastOnly === undefined || valueAt(json, section.lastOnly) !== true) return undefined;
+  const last = (validatesDomains ? header.lastValidRecords : header.lastRecords).get(section.name);
+  return last === documentPath(recordKey(record)) ? undefined : section.lastOnly;
 }
 
 /** Validates a record in isolation: by its section's check, and by the policy for its clear-text password. */

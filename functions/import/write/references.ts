@@ -54,7 +54,7 @@ export async function checkReferences(
   const targets: Found = new Map([...existing, ...inspected]);
   const found: Found = new Map([...targets, ...(await readPermits(store, planned, targets))]);
   return planned.flatMap(({ plan, references }): [RecordPlan, Rejection][] => {
-    const rejection = findFirst(references, (reference) => check(reference, found, plan.record));
+    const rejection = findFirst(references, (reference) => check(reference, references, found, plan.record));
     if (rejection === undefined) for (const warning of keptReferences(references, found)) onKept?.(plan, warning);
     return rejection === undefined ? [] : [[plan, rejection]];
   });
@@ -95,7 +95,21 @@ async function readByPath(
   return new Map([...byPath.keys()].map((path, index) => [path, documents[index]]));
 }
 
-function check(planned: PlannedReference, found: Found, record: OrganisationRecord): Rejection | undefined {
+function check(
+  planned: PlannedReference,
+  others: readonly PlannedReference[],
+  found: Found,
+  record: OrganisationRecord,
+): Rejection | undefined {
+  const rejection = checkTarget(planned, found, record);
+  const { missing, missingBesideOwn } = planned.reference;
+  if (missingBesideOwn === undefined || rejection !== missing) return rejection;
+  const beside = others.find(({ key }) => key.collection === missingBesideOwn.collection);
+  const isOwn = beside !== undefined && found.get(documentPath(beside.key))?.orgId === record.orgId;
+  return isOwn ? missingBesideOwn.issue : missing;
+}
+
+function checkTarget(planned: PlannedReference, found: Found, record: OrganisationRecord): Rejection | undefined {
   const { reference, key, permit } = planned;
   const target = found.get(documentPath(key));
   if (reference.isHolder === true && !isStoredHolder(record, target)) return 'notCarried';
