@@ -218,9 +218,12 @@ describeStores('an export of some organisations', (kind) => {
     const entriesOf = async (request: object) => {
       const { manifest } = await instance.export({ excluded_org_ids: [], ...request });
       const all = leftToDo.parse(manifest.leftToDo);
-      return all.filter(({ message }) => message.includes('does not hold')).map(({ id, message }) => `${id} ${message}`);
+      return all
+        .filter(({ message }) => message.includes('does not hold'))
+        .map(({ id, message }) => `${id} ${message}`);
     };
-    const advice = 'import the organisations to which this record refers, and which the file does not hold, before this file';
+    const advice =
+      'import the organisations to which this record refers, and which the file does not hold, before this file';
     const expected = [
       ['O0_P of O0_O1', 'O1'],
       ['O0_P of O1_O0 U0', 'O1'],
