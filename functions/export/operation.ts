@@ -6,6 +6,7 @@ import type { FieldName } from '../../shared/store/documentFields.ts';
 import { documentId, type Snapshot, type StoredDocument } from '../../shared/store/store.ts';
 import { ExportedForm } from './exportedForm.ts';
 import { LateRecords } from './lateRecords.ts';
+import { OmittedOrganisations } from './omittedOrganisations.ts';
 import { type ExportContent, openMergedReader, openSeparateReader } from './recordReader.ts';
 import { compareBytes } from './sectionCursor.ts';
 import { ExportWriter } from './writer.ts';
@@ -43,12 +44,16 @@ export function exportOrganisations(
   const ids = new Set(selection.orgIds);
   const separate = ids.size > 0 && ids.size <= MAX_SEPARATE;
   const leftToDo = new LeftToDo(selection);
+  const excluded = new Set(selection.excludedOrgIds);
+  const isExported = (orgId: string) => (ids.size === 0 || ids.has(orgId)) && !excluded.has(orgId);
+  const isPartial = ids.size > 0 || excluded.size > 0;
   const writer = new ExportWriter({
     instance,
     readTime: snapshot.readTime,
-    organisations: () => exclude(separate ? readByIds(snapshot, [...ids]) : scanSelected(snapshot, ids), selection),
+    organisations: () => exclude(separate ? readByIds(snapshot, [...ids]) : scanSelected(snapshot, ids), excluded),
     form: new ExportedForm(snapshot, leftToDo, selection.forZitadel),
     openReader: (isRead) => (separate ? openSeparateReader : openMergedReader)(snapshot, selection, isRead),
+    omitted: isPartial ? new OmittedOrganisations(snapshot, isExported, leftToDo) : undefined,
     late: selection.forZitadel ? new LateRecords(snapshot) : undefined,
     leftToDo,
   });
@@ -62,9 +67,8 @@ export function exportOrganisations(
 
 async function* exclude(
   organisations: AsyncIterable<readonly StoredDocument[]>,
-  { excludedOrgIds }: ExportSelection,
+  excluded: ReadonlySet<string>,
 ): AsyncGenerator<readonly StoredDocument[]> {
-  const excluded = new Set(excludedOrgIds);
   for await (const batch of organisations) yield batch.filter(({ orgId = '' }) => !excluded.has(orgId));
 }
 

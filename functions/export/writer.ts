@@ -6,6 +6,7 @@ import { organisationSection } from '../../shared/organisation/sections.ts';
 import type { StoredDocument } from '../../shared/store/store.ts';
 import type { ExportedForm } from './exportedForm.ts';
 import type { LateRecords } from './lateRecords.ts';
+import type { OmittedOrganisations } from './omittedOrganisations.ts';
 import type { RecordReader, SectionRecords } from './recordReader.ts';
 
 /** A stored credential and its inserter into a record's JSON. */
@@ -29,6 +30,8 @@ export interface ExportSource {
   readonly form: ExportedForm;
   /** The separator of the records that stand in a second entry of their organisation; undefined if none do. */
   readonly late: LateRecords | undefined;
+  /** The check for references to organisations that a partial export omits; undefined for a whole one. */
+  readonly omitted: OmittedOrganisations | undefined;
   readonly leftToDo: LeftToDo;
 }
 
@@ -142,9 +145,11 @@ export class ExportWriter {
   }
 
   private async convert(section: Section, stored: readonly StoredDocument[], entry: Entry) {
-    const { form, late } = this.source;
+    const { form, late, omitted } = this.source;
     const documents = late === undefined ? stored : (await late.split(section, stored))[entry];
-    return documents.length === 0 ? documents : form.convert(section, documents);
+    if (documents.length === 0) return documents;
+    await omitted?.check(section, documents);
+    return form.convert(section, documents);
   }
 
   private record(section: Section, document: StoredDocument, insertions: readonly CredentialInsertion[]): string {

@@ -167,7 +167,7 @@ async function writePhases(work: ImportWork, inspection: Inspection, options: Im
     }
     if ([...carried].some(claimsLoginNames))
       await settleLoginNames(work.context.store, work.targets.values(), work.signal);
-    await writePhase(work, phase, carried);
+    await writePhase(work, phase, new Set([...carried, ...holders(carried, inspection)]));
   }
 }
 
@@ -178,6 +178,12 @@ function carriedSections(phase: Section['phase'], { counts }: Inspection, { with
       (section) => section.phase === phase && (counts[section.name] ?? 0) > 0 && isCarried(section, withKeys),
     ),
   );
+}
+
+/** Returns the sections whose records hold such of other sections. */
+function holders(carried: ReadonlySet<Section>, { held }: Inspection): Section[] {
+  const names = new Set([...carried].map(({ name }) => name).filter((name) => (held[name] ?? 0) > 0));
+  return sections.filter(({ holds }) => holds !== undefined && names.has(holds.section.name));
 }
 
 function isCarried(section: Section, withKeys: boolean): boolean {

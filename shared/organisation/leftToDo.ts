@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import { parseObject, textAt } from '../json/jsonObject.ts';
 import type { StoredDocument } from '../store/store.ts';
-import { type FileContent, type LeftToDoRule, leftToDoRules, missingProviders } from './leftToDoRules.ts';
+import {
+  type FileContent,
+  type LeftToDoRule,
+  leftToDoRules,
+  missingProviders,
+  omittedOrganisations,
+} from './leftToDoRules.ts';
 import type { Section } from './section.ts';
 
 /** The schema of an entry of a manifest's `leftToDo`. */
@@ -43,6 +49,11 @@ export class LeftToDo {
   addMissingProviders(section: Section, document: StoredDocument, providers: readonly string[]): void {
     const rule = missingProviders(section, this.content);
     if (providers.length > 0) this.add(rule, section, document, `: ${providers.join(', ')}`);
+  }
+
+  /** Adds the organisations to which a record refers, and which the file does not hold. */
+  addOmittedOrganisations(section: Section, document: StoredDocument, orgIds: readonly string[]): void {
+    if (orgIds.length > 0) this.add(omittedOrganisations, section, document, `: ${orgIds.join(', ')}`);
   }
 
   /** The first entries of each rule, in the rules' order. */

@@ -189,13 +189,18 @@ export const leftToDoRules: readonly LeftToDoRule[] = [
   })),
 ];
 
-const providerRule = (message: string): LeftToDoRule => ({ sections: [], scope: 'record', message });
-const providersToCreate = providerRule('create the identity providers, which the file does not hold, with these ids');
-const providersLeftOut = providerRule(
+const recordRule = (message: string): LeftToDoRule => ({ sections: [], scope: 'record', message });
+const providersToCreate = recordRule('create the identity providers, which the file does not hold, with these ids');
+const providersLeftOut = recordRule(
   'create the identity providers, which the file does not hold, and add them to this login policy, which names them no longer',
 );
-const linksRefused = providerRule(
+const linksRefused = recordRule(
   'ZITADEL refuses this link, because the file does not hold its identity provider: create the provider, then link the person',
+);
+
+/** The rule for a record that refers to organisations which are not in the file, or to their projects. */
+export const omittedOrganisations = recordRule(
+  'import the organisations to which this record refers, and which the file does not hold, before this file',
 );
 
 /** Returns the rule for a record whose identity providers are not in the file. */

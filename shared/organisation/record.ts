@@ -131,6 +131,10 @@ export interface OrganisationRecord {
   readonly unknown: UnknownContent;
   /** The JSON before its values were converted, which reports name the record by; undefined if it is `json`. */
   readonly given?: JsonObject;
+  /** Whether the field that its section validates was rejected. */
+  readonly isFieldRejected?: true;
+  /** The record that holds this one in the file, with converted values. */
+  readonly holder?: OrganisationRecord;
 }
 
 const schemas = new Map<string, DescMessage>();

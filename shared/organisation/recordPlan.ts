@@ -93,12 +93,13 @@ export interface PlannedReference {
 }
 
 /** Lists a record's references, one for each element of a list. */
-export function planReferences({ section, json, orgId }: OrganisationRecord): PlannedReference[] {
+export function planReferences({ section, json, given, orgId }: OrganisationRecord): PlannedReference[] {
   const readText = (path: string) => textAt(json, path, orgId);
   return (section.references ?? []).flatMap((reference) => {
-    const { permittedBy } = reference;
+    const { permittedBy, inFile } = reference;
     const permit = permittedBy && claimKey(permittedBy.type, permittedBy.parts.map(readText));
-    return expandKeys(reference, (path) => textsAt(json, path, orgId))
+    const source = inFile === true && given !== undefined ? given : json;
+    return expandKeys(reference, (path) => textsAt(source, path, orgId))
       .filter((parts) => reference.optional !== true || parts.at(-1) !== '')
       .map((parts) => ({
         reference,

@@ -61,6 +61,8 @@ export interface Reference {
   /** The key's parts. At most one of them expands a list; then each element refers to a record. */
   readonly key: readonly ListPath[];
   readonly missing: RecordIssue;
+  /** The issue in place of `missing` where the record's target in another collection is its organisation's own. */
+  readonly missingBesideOwn?: { readonly collection: Collection; readonly issue: RecordIssue };
   /**
    * The warning with which a record is kept although its target is missing, because the target instance may get it later.
    * An empty last part of `key` is missing all the same.
@@ -74,6 +76,13 @@ export interface Reference {
   readonly permittedBy?: { readonly type: string; readonly parts: readonly FieldPath[] };
   /** The issue for a target of the same organisation; by default it is accepted. */
   readonly ifOwn?: RecordIssue;
+  /** Whether the field is read as the file has it, because it is not stored with the record. */
+  readonly inFile?: true;
+  /**
+   * Whether the target is the record that holds this one in the file. Unless it is stored with the holder's content,
+   * this record is not carried.
+   */
+  readonly isHolder?: true;
   /** Validates the existing target. */
   readonly check?: (target: JsonObject, record: JsonObject, orgId: string) => RecordIssue | undefined;
 }
@@ -93,6 +102,36 @@ export interface Dependents {
   readonly offered: ListPath;
   /** Their field with the list of used texts. */
   readonly used: string;
+}
+
+/**
+ * A boolean field that must not be true without another one where the organisation validates its domains. Otherwise the
+ * record is imported without it, and reported.
+ */
+export interface ValidatedField {
+  readonly field: FieldPath;
+  readonly needs: FieldPath;
+  /** The `type` of the entry in `errors`, and its issue. */
+  readonly error: { readonly type: string; readonly issue: RecordIssue };
+}
+
+/** A field that imports fill where it is absent, with the id of the record that has claimed a name. */
+export interface FilledField {
+  readonly field: FieldPath;
+  /** The `UniqueName.type` of the claim, and the name's parts in this record. */
+  readonly claim: { readonly type: string; readonly parts: readonly FieldPath[] };
+  /** The claiming record's collection, and its id. */
+  readonly from: { readonly collection: Collection; readonly id: FieldPath };
+}
+
+/** Records of another section that a file may hold inside a record. An import stores them apart, as ZITADEL does. */
+export interface HeldRecords {
+  /** The holder's list. */
+  readonly list: FieldPath;
+  /** Their section, of a later phase than the holder's. */
+  readonly section: Section;
+  /** Converts an element of the list to canonical JSON of that section. */
+  readonly toJson: (element: JsonObject, holder: JsonObject) => JsonObject;
 }
 
 /** A credential inside a record: stored in its own field, exported only when `flag` is set (specification 2.4). */
@@ -162,6 +201,8 @@ export interface Section {
   readonly warnings?: (record: ImportedRecord) => readonly string[];
   /** A boolean field that is true in one record of an organisation only: in the last of a file that sets it. */
   readonly lastOnly?: FieldPath;
+  /** A boolean field that the organisation's domain policy may make depend on another one. */
+  readonly validated?: ValidatedField;
   /** Whether a record has no content, so that nothing is imported of it. */
   readonly isEmpty?: (json: JsonObject) => boolean;
   /**
@@ -173,6 +214,10 @@ export interface Section {
   readonly fixed?: readonly FieldPath[];
   /** Records whose content an overwrite narrows. */
   readonly dependents?: Dependents;
+  /** Records of another section that a file may hold inside the record. */
+  readonly holds?: HeldRecords;
+  /** A reference that a record may omit, because the store determines it. */
+  readonly fills?: FilledField;
   /** The issue of a user's record that would suspend the calling user's tokens during the import. */
   readonly suspendsCaller?: RecordIssue;
   /** The `type` and `id` of an entry in `errors`, and the issue of a record that exists with other content. */

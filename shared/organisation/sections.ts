@@ -34,6 +34,11 @@ const domainSection: Section = {
   key: ['$orgId', 'domainName'],
   normalise: nameOrganisation,
   lastOnly: 'isPrimary',
+  validated: {
+    field: 'isPrimary',
+    needs: 'isVerified',
+    error: { type: 'domain_isprimary', issue: { id: 'ORG-Ggd32', key: 'Errors.Org.DomainNotVerified' } },
+  },
   values: { domainName: trimmedText({ id: 'ORG-r3h4J', key: 'Errors.Invalid.Argument' }) },
   unique: [
     {

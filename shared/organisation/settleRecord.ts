@@ -26,8 +26,13 @@ export function settleRecord(record: OrganisationRecord, unset: readonly string[
     if (issue !== undefined) return { record, issue };
     if (change !== undefined) changes.set(change.field, change.value);
   }
-  for (const path of [...unset, ...unknownNumbers(record)]) changes.set(path, undefined);
+  for (const path of [...unset, ...heldLists(record), ...unknownNumbers(record)]) changes.set(path, undefined);
   return { record: changes.size === 0 ? record : withChanges(record, changes) };
+}
+
+/** Lists the list of records that are stored apart, if the record has it. */
+function heldLists({ section: { holds }, json }: OrganisationRecord): string[] {
+  return holds === undefined || valueAt(json, holds.list) === undefined ? [] : [holds.list];
 }
 
 /** Lists the enumerations with an unknown number, which counts as their default, as an unknown name does. */
@@ -37,11 +42,15 @@ function unknownNumbers({ section: { values = {} }, json, unknown }: Organisatio
     .map(({ path }) => path);
 }
 
-function withChanges(record: OrganisationRecord, changes: ReadonlyMap<string, unknown>): OrganisationRecord {
+/**
+ * Returns a record with other values.
+ * @param changes the values by their paths; undefined unsets a field
+ */
+export function withChanges(record: OrganisationRecord, changes: ReadonlyMap<string, unknown>): OrganisationRecord {
   const json = parseObject(record.body);
   for (const [path, value] of changes) putAt(json, path, value);
   sortFields(recordSchema(record.section), json);
-  return { ...record, json, ...serialise(json), given: record.json };
+  return { ...record, json, ...serialise(json), given: record.given ?? record.json };
 }
 
 interface Conversion {

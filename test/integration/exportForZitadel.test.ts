@@ -210,3 +210,29 @@ describeStores('an export for ZITADEL of many records of other projects', (kind)
     expect(forZitadel.orgs).toEqual(plain.orgs);
   });
 });
+
+describeStores('an export of some organisations', (kind) => {
+  it('lists the records that depend on an organisation which it omits', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    await instance.import({ data_orgs: { orgs: entangled(3, 1) } });
+    const entriesOf = async (request: object) => {
+      const { manifest } = await instance.export({ excluded_org_ids: [], ...request });
+      const all = leftToDo.parse(manifest.leftToDo);
+      return all
+        .filter(({ message }) => message.includes('does not hold'))
+        .map(({ id, message }) => `${id} ${message}`);
+    };
+    const advice =
+      'import the organisations to which this record refers, and which the file does not hold, before this file';
+    const expected = [
+      ['O0_P of O0_O1', 'O1'],
+      ['O0_P of O1_O0 U0', 'O1'],
+      ['O0_P of O1_O1 to O0_O0 U0', 'O1'],
+    ].map(([id, omitted]) => `${id} ${advice}: ${omitted}`);
+    const found = await entriesOf({ org_ids: ['O0', 'O2'] });
+    expect(found.filter((entry) => entry.startsWith('O0')).toSorted()).toEqual(expected);
+    expect(found).toHaveLength(6);
+    expect((await entriesOf({ excluded_org_ids: ['O1'] })).toSorted()).toEqual(found.toSorted());
+    expect(await entriesOf({})).toEqual([]);
+  });
+});

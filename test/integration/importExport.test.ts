@@ -154,13 +154,7 @@ describeStores('an import and an export of what was imported', (kind) => {
         orgId: 'v1-org-1',
         humanUserIds: ['v1|1', 'v1|2'],
         actionIds: ['v1-act'],
-        triggerActions: [
-          {
-            flowType: 'FLOW_TYPE_EXTERNAL_AUTHENTICATION',
-            triggerType: 'TRIGGER_TYPE_POST_AUTHENTICATION',
-            actionIds: ['v1-act'],
-          },
-        ],
+        triggerActions: [{ flowType: '1', triggerType: '1', actionIds: ['v1-act'] }],
         domains: ['v1.example'],
       },
     ]);

@@ -183,3 +183,45 @@ describeStores('a project grant that is overwritten with fewer roles', (kind) =>
     expect((await instance.export()).manifest.digest).toBe(before.manifest.digest);
   });
 });
+
+describeStores('a user grant on a granted project', (kind) => {
+  const omitting = (userId: string, ...roleKeys: string[]) => ({ userId, projectId: 'P', roleKeys });
+  const receiver = (...userGrants: object[]) => organisation('granted', { humanUsers: [person('U')], userGrants });
+  const file = (...orgs: object[]) => ({ data_orgs: { orgs } });
+  const exported = { userId: 'U', projectId: 'P', projectGrantId: 'G', roleKeys: ['reader'] };
+
+  it.each(['dry', 'real'])(
+    'gets the id of the project grant where the file omits it, with a warning: %s run',
+    async (run) => {
+      const instance = await testInstance(await openTestStore(kind));
+      const request = file(receiver(omitting('U', 'reader')), owner(projectGrant('P', 'granted', 'reader')));
+      const { errors, summary, success } = await instance.import({ ...request, dry_run: run === 'dry' });
+      expect(errors).toBeUndefined();
+      expect(summary).toMatchObject({
+        created: { userGrants: 1 },
+        warnings: [{ type: 'user_grant', id: 'granted_P_U', message: 'projectGrantId is absent: imported with G' }],
+      });
+      expect(success.orgs).toMatchObject([{ userGrants: [{ projectId: 'P', userId: 'U' }] }, {}]);
+      if (run === 'dry') return;
+      expect((await instance.export()).orgs).toMatchObject([{ userGrants: [exported] }, {}]);
+      const again = await instance.import(request);
+      expect(again.errors).toBeUndefined();
+      expect(again.summary).toMatchObject({ created: {}, unchanged: { userGrants: 1 } });
+    },
+  );
+
+  it('is one with and without that id', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    const grants = [{ ...omitting('U', 'reader'), projectGrantId: 'G' }, omitting('U', 'reader')];
+    const { errors } = await instance.import(file(owner(both), receiver(...grants)));
+    expect(errors).toMatchObject([{ type: 'user_grant', id: 'granted_P_U' }]);
+    expect((await instance.export({ org_ids: ['granted'] })).orgs).toMatchObject([{ userGrants: [exported] }]);
+  });
+
+  it('loses the roles that an overwritten project grant withdraws, with or without the id in the file', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    await instance.import(file(owner(both), receiver(omitting('U', 'reader', 'writer'))));
+    const { summary } = await instance.import(withdrawing);
+    expect(summary).toMatchObject({ warnings: [{ message: 'withdrew writer from 1 records of userGrants' }] });
+  });
+});

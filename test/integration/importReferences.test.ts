@@ -154,7 +154,22 @@ const rows: Row[] = [
   [
     "a grant of another project for a user's grant",
     { userGrants: [{ userId: 'U', projectId: 'P', projectGrantId: 'granted', roleKeys: ['reader'] }] },
-    { type: 'user_grant', id: 'O_P_U', message: 'ID=COMMAND-4m9ff Message=Errors.Project.Grant.NotFound' },
+    { type: 'user_grant', id: 'O_P_U', message: 'ID=COMMAND-mm9F4 Message=Errors.Project.Role.NotFound' },
+  ],
+  [
+    "an unknown grant of the organisation's own project for a user's grant",
+    { userGrants: [{ userId: 'U', projectId: 'P', projectGrantId: 'none', roleKeys: ['reader'] }] },
+    { type: 'user_grant', id: 'O_P_U', message: 'ID=COMMAND-mm9F4 Message=Errors.Project.Role.NotFound' },
+  ],
+  [
+    "an unknown grant of a granted project for a user's grant",
+    { userGrants: [{ userId: 'U', projectId: 'theirs', projectGrantId: 'none', roleKeys: ['reader'] }] },
+    { type: 'user_grant', id: 'O_theirs_U', message: 'ID=COMMAND-4m9ff Message=Errors.Project.Grant.NotFound' },
+  ],
+  [
+    "a role that the project grant does not give for a user's grant without the grant's id",
+    { userGrants: [{ userId: 'U', projectId: 'theirs', roleKeys: ['owner'] }] },
+    { type: 'user_grant', id: 'O_theirs_U', message: 'ID=COMMAND-mm9F4 Message=Errors.Project.Role.NotFound' },
   ],
   [
     'an application that does not log in with keys for a key',
@@ -185,7 +200,6 @@ describeStores('references through lists', (kind) => {
       userGrants: [
         { userId: 'U', projectId: 'P', roleKeys: ['reader'] },
         { userId: 'U', projectId: 'theirs', projectGrantId: 'granted', roleKeys: ['reader'] },
-        { userId: 'U', projectId: 'theirs', roleKeys: ['reader'] },
       ],
       projectGrants: [grant('G', 'P', 'other', 'reader')],
       orgState: 'ORG_STATE_ACTIVE',

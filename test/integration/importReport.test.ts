@@ -225,7 +225,7 @@ describeStores('a reference to what is not there', (kind) => {
         humanUsers: [person('U')],
         userGrants: [{ userId: 'U', projectId: 'P', projectGrantId: 'none' }],
       },
-      { type: 'user_grant', id: 'O_P_U', message: 'ID=COMMAND-4m9ff Message=Errors.Project.Grant.NotFound' },
+      { type: 'user_grant', id: 'O_P_U', message: 'ID=COMMAND-mm9F4 Message=Errors.Project.Role.NotFound' },
     ],
     [
       'the user who is a member',

@@ -9,7 +9,7 @@ import type { ObjectStorage } from '../../shared/objectStorage/objectStorage.ts'
 import { describeStores, openTestStore, type StoreKind } from '../support/stores/stores.ts';
 import { isDeliberate } from './recordedCases/deliberate.ts';
 import { type Difference, differences } from './recordedCases/differences.ts';
-import { observe, type Server } from './recordedCases/observe.ts';
+import { type Answered, type Exported, exportAll, exportedBy, observe, type Server } from './recordedCases/observe.ts';
 import { type RecordedCase, readRecordedCases } from './recordedCases/recordedCase.ts';
 
 const AT_ONCE = 8;
@@ -41,8 +41,9 @@ async function startServer(kind: StoreKind): Promise<Server> {
   return { port: Number(new URL(server.url).port), token };
 }
 
-async function judge(server: Server, recorded: RecordedCase): Promise<Judged> {
-  const seen = await observe(server, recorded);
+function judge(recorded: RecordedCase, answered: Answered, file: Exported): Judged {
+  const exported = exportedBy(recorded, answered, file);
+  const seen = { ...answered.seen, ...(exported === undefined ? {} : { exported }) };
   const isCounted = ({ part, path }: Difference) =>
     !recorded.ignore.some((skipped) => skipped === part || skipped === `${part}:orgs${path}`);
   // What ZITADEL answers the second time in an instance is another answer of its own.
@@ -54,13 +55,16 @@ async function judge(server: Server, recorded: RecordedCase): Promise<Judged> {
 }
 
 async function judgeAll(server: Server, cases: readonly RecordedCase[]): Promise<Judged[]> {
-  const judged: Judged[] = [];
+  const answers = new Map<RecordedCase, Answered>();
   const waiting = cases.values();
   const work = async () => {
-    for (const recorded of waiting) judged.push(await judge(server, recorded));
+    for (const recorded of waiting) answers.set(recorded, await observe(server, recorded));
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
-  return judged.sort((a, b) => (a.recorded.name < b.recorded.name ? -1 : 1));
+  const file = await exportAll(server);
+  return [...answers]
+    .map(([recorded, answered]) => judge(recorded, answered, file))
+    .sort((a, b) => (a.recorded.name < b.recorded.name ? -1 : 1));
 }
 
 function toLine({ recorded, verdict, found }: Judged): string {

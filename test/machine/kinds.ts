@@ -151,7 +151,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
         textAt(grant, 'projectGrant.grantedOrgId') === record.orgId &&
         roles.every((role) => textsAt(grant, 'projectGrant.roleKeys').includes(role));
       const owner = model.owner('project', project);
-      const isPermitted = owner === record.orgId || isGrantedTo(model, project, record.orgId);
+      const isPermitted = owner === record.orgId || grantTo(model, project, record.orgId) !== undefined;
       const exist = model.has('user', textAt(record, 'userId')) && owner !== undefined;
       return failedUnless(exist && isPermitted && haveRoles(model, project, roles) && (grantId === '' || isGranted));
     },
@@ -210,8 +210,9 @@ function ofOwnUser(path: string) {
     failedUnless(model.owner('user', textAt(record, path)) === record.orgId);
 }
 
-function isGrantedTo(model: Model, project: string, orgId: string): boolean {
-  return [...model.records.values()].some(
+/** The project grant of a project to an organisation. */
+export function grantTo(model: Model, project: string, orgId: string): ModelRecord | undefined {
+  return [...model.records.values()].find(
     (record) =>
       record.section === 'projectGrants' &&
       textAt(record, 'projectGrant.projectId') === project &&

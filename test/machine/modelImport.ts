@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Organisation } from '../support/fixtures/organisations.ts';
-import { kindOf, type ModelRecord, placeOf, textAt, textsAt } from './kinds.ts';
+import { grantTo, kindOf, type ModelRecord, placeOf, textAt, textsAt } from './kinds.ts';
 import { type Model, nameOf } from './model.ts';
 import { type Entry, readFile, withState } from './modelFile.ts';
 
@@ -20,6 +20,8 @@ export interface Outcome {
 interface Decided {
   readonly record: ModelRecord;
   readonly kind: Outcome['kind'];
+  /** Whether the record is an unverified domain that must not be primary. */
+  readonly isRejected: boolean;
 }
 
 const phases = [0, 1, 2, 3, 4] as const;
@@ -36,19 +38,29 @@ export function importFile(
 ): readonly Outcome[] {
   const entries = readFile(orgs);
   const seen = new Map<string, ModelRecord>();
-  const primary = lastPrimaryDomains(entries);
+  const validating = validatingOrganisations(model, entries);
+  const primary = lastPrimaryDomains(entries, validating);
   return phases.flatMap((phase) => {
     const organisations = new Map(entries.map((entry) => [entry.orgId, entry])).values();
     const nameless = phase === 0 ? [...organisations].flatMap((entry) => missingOrganisation(model, entry)) : [];
     const records = entries.flatMap((entry) => entry.records.filter(({ section }) => kindOf(section).phase === phase));
     if (phase === 2) settleScopes(model, records);
+    const written = new Set<string>();
     const decided = records.map((given) => {
-      const record = primary.get(given.orgId) === placeOf(given) ? given : withoutPrimary(given);
-      return { record, kind: decide(model, given, record, options, seen) };
+      const isRejected = isPrimaryRejected(given, validating);
+      const isPrimary = !isRejected && primary.get(given.orgId) === placeOf(given);
+      const record = withProjectGrant(model, isPrimary ? given : withoutPrimary(given));
+      const kind = decide(model, given, record, options, seen);
+      if (record.section !== 'userGrants' || (kind !== 'created' && kind !== 'overwritten'))
+        return { record, kind, isRejected };
+      // One with its project grant's id and one without are the same.
+      const isWritten = written.has(placeOf(record));
+      written.add(placeOf(record));
+      return { record, kind: isWritten ? ('failed' as const) : kind, isRejected };
     });
     const nameTaken = withTakenNames(model, decided);
-    const written = decided.map((one) => (nameTaken.has(one.record) ? { ...one, kind: 'failed' as const } : one));
-    return [...nameless, ...written.map((one) => apply(model, one, onNarrowed))];
+    const outcomes = decided.map((one) => (nameTaken.has(one.record) ? { ...one, kind: 'failed' as const } : one));
+    return [...nameless, ...outcomes.map((one) => apply(model, one, onNarrowed))];
   });
 }
 
@@ -87,16 +99,37 @@ function decide(
   return record.section === 'domainPolicy' ? 'unchanged' : 'failed';
 }
 
+/** The organisations whose domain policy, the file's or else the stored one, validates domains. */
+function validatingOrganisations(model: Model, entries: readonly Entry[]): ReadonlySet<string> {
+  const orgIds = [...new Set(entries.map(({ orgId }) => orgId))];
+  const inFile = entries.flatMap(({ records }) => records.filter(({ section }) => section === 'domainPolicy'));
+  const policies = new Map(inFile.map((policy) => [policy.orgId, policy]));
+  const policyOf = (orgId: string) => policies.get(orgId) ?? model.find('policy', orgId);
+  return new Set(orgIds.filter((orgId) => policyOf(orgId)?.json.validateOrgDomains === true));
+}
+
+function isPrimaryRejected({ section, orgId, json }: ModelRecord, validating: ReadonlySet<string>): boolean {
+  return section === 'domains' && validating.has(orgId) && json.isPrimary === true && json.isVerified !== true;
+}
+
 /** The places of the organisations' primary domains: of several in a file, the last is primary (zitadel 2.5). */
-function lastPrimaryDomains(entries: readonly Entry[]): ReadonlyMap<string, string> {
+function lastPrimaryDomains(entries: readonly Entry[], validating: ReadonlySet<string>): ReadonlyMap<string, string> {
   const domains = entries.flatMap(({ records }) => records.filter(({ section }) => section === 'domains'));
-  const primary = domains.filter(({ json }) => json.isPrimary === true);
+  const primary = domains.filter((domain) => domain.json.isPrimary === true && !isPrimaryRejected(domain, validating));
   return new Map(primary.map((domain) => [domain.orgId, placeOf(domain)]));
 }
 
 function withoutPrimary(record: ModelRecord): ModelRecord {
   const { isPrimary: _superseded, ...json } = record.json;
   return record.section === 'domains' ? { ...record, json } : record;
+}
+
+/** A user grant on a granted project with the project grant's id, which files may omit (zitadel 2.5). */
+function withProjectGrant(model: Model, record: ModelRecord): ModelRecord {
+  if (record.section !== 'userGrants' || textAt(record, 'projectGrantId') !== '') return record;
+  const grant = grantTo(model, textAt(record, 'projectId'), record.orgId);
+  if (grant === undefined) return record;
+  return { ...record, json: { ...record.json, projectGrantId: textAt(grant, 'grantId') } };
 }
 
 function canOverwrite(model: Model, record: ModelRecord, stored: ModelRecord): boolean {
@@ -139,7 +172,7 @@ function withTakenNames(model: Model, decided: readonly Decided[]): ReadonlySet<
 
 function apply(
   model: Model,
-  { record, kind }: Decided,
+  { record, kind, isRejected }: Decided,
   onNarrowed: (place: string, record: ModelRecord) => void,
 ): Outcome {
   const { section, orgId } = record;
@@ -154,6 +187,8 @@ function apply(
     }
   }
   const isLost = section !== 'org' && !model.has('organisation', orgId);
+  if (kind !== 'failed' && isRejected)
+    return { section, kind, error: { type: 'domain_isprimary', id: `${orgId}_${textAt(record, 'domainName')}` } };
   if (kind !== 'failed' || isLost) return { section, kind };
   const { type, id, key } = kindOf(section);
   return { section, kind, error: { type, id: (id ?? key).map((path) => textAt(record, path)).join('_') } };

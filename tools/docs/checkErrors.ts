@@ -7,7 +7,7 @@ import { settleRecord } from '../../shared/organisation/settleRecord.ts';
 import { defaultPasswordHashing } from '../../shared/passwordHashing.ts';
 
 /** An error, and the condition under which it is reported. */
-export type Condition = RecordIssue & { readonly when: string };
+export type Condition = RecordIssue & { readonly when: string; readonly type?: string };
 
 // Checks are functions, so each of their errors is documented by an example that the check rejects: the id and the key
 // come from the check itself.

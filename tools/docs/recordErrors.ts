@@ -1,4 +1,4 @@
-import type { RecordIssue, Reference, UniqueName } from '../../shared/organisation/section.ts';
+import type { RecordIssue, Reference, UniqueName, ValidatedField } from '../../shared/organisation/section.ts';
 import { organisationSection, sections } from '../../shared/organisation/sections.ts';
 import { type Condition, checkErrors } from './checkErrors.ts';
 
@@ -20,6 +20,7 @@ export function recordErrors(): RecordError[] {
         ...reserved,
         when: `The part of \`${suffixOf}\` behind the last \`@\` is a ${type} of another organisation.`,
       })),
+      ...(section.validated === undefined ? [] : [rejectedField(section.validated)]),
       ...(section.suspendsCaller === undefined ? [] : [{ ...section.suspendsCaller, when: SUSPENDS_CALLER }]),
       ...checkErrors(section),
     ]).map((condition) => ({ section: section.name, type: section.error.type, ...condition })),
@@ -55,7 +56,8 @@ function takenName({ parts, taken, onlyIf, perOrganisationByDomainPolicy }: Uniq
   return { ...taken, when: `Another record${within} has the same ${fields.join(' and ')}${restriction}${policy}.` };
 }
 
-function brokenReferences({ collection, key, missing, ifForeign, ifOwn, keptIfMissing }: Reference): Condition[] {
+function brokenReferences(reference: Reference): Condition[] {
+  const { collection, key, missing, missingBesideOwn, ifForeign, ifOwn, keptIfMissing } = reference;
   const target = `\`${key.at(-1)?.replace('[]', '')}\` refers to ${elementNoun(collection)}`;
   const foreign: Condition[] =
     typeof ifForeign === 'object' && ifForeign !== missing
@@ -67,9 +69,23 @@ function brokenReferences({ collection, key, missing, ifForeign, ifOwn, keptIfMi
       : 'of another organisation, or is empty; one that does not exist is kept with a warning';
   return [
     { ...missing, when: `${target} ${absence}.` },
+    ...(missingBesideOwn === undefined ? [] : [missingBesideOwnCondition(target, missingBesideOwn)]),
     ...foreign,
     ...(ifOwn === undefined ? [] : [{ ...ifOwn, when: `${target} that belongs to the same organisation.` }]),
   ];
+}
+
+function missingBesideOwnCondition(
+  target: string,
+  { collection, issue }: NonNullable<Reference['missingBesideOwn']>,
+): Condition {
+  const beside = elementNoun(collection).replace(/^an? /, '');
+  return { ...issue, when: `${target} that is none for the organisation, which owns the ${beside}.` };
+}
+
+function rejectedField({ field, needs, error }: ValidatedField): Condition {
+  const when = `\`${field}\` is true, \`${needs}\` is not, and the organisation's domain policy has \`validateOrgDomains\`; the record is imported without \`${field}\`.`;
+  return { ...error.issue, type: error.type, when };
 }
 
 /** Returns a collection's element in words: `an identity provider`. */

@@ -17,6 +17,8 @@ import { Violations } from './violations.ts';
 export interface ExportFileSource {
   /** The request's field that holds the file; undefined for a file in a bucket. */
   readonly field?: string;
+  /** Whether the request names the file as one of v1. */
+  readonly isV1?: boolean;
   open(signal: AbortSignal): AsyncIterable<Uint8Array>;
 }
 

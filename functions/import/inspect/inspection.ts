@@ -1,6 +1,7 @@
 import { invalidRequest } from '../../../shared/errors/errors.ts';
 import { JsonError, type JsonPath } from '../../../shared/json/jsonScanner.ts';
 import type { Manifest, ManifestTally } from '../../../shared/organisation/exportFile.ts';
+import { heldRecords } from '../../../shared/organisation/heldRecords.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { isList } from '../../../shared/organisation/section.ts';
 import { organisationSection } from '../../../shared/organisation/sections.ts';
@@ -25,6 +26,8 @@ export interface Inspection {
   readonly repeated: RepeatedRecords;
   /** Numbers of the selected organisations' records by section, without their own. */
   readonly counts: Readonly<Record<string, number>>;
+  /** Numbers of those among them that other records hold. */
+  readonly held: Readonly<Record<string, number>>;
   /** Numbers of organisations and records that the request leaves out, by section. */
   readonly leftOut: Readonly<Record<string, number>>;
   /** Numbers of values that the service does not know, by field. */
@@ -48,12 +51,12 @@ export async function inspect(
 ): Promise<Inspection> {
   const repeated = new RepeatedRecords();
   try {
-    const { pass, leftOut } = await readRecords(source, signal, repeated, { isSelected, limits });
+    const { pass, leftOut, held } = await readRecords(source, signal, repeated, { isSelected, limits });
     const { drafts, tally, manifest, unknown, digest } = pass;
     const violations = new Violations(source.field);
     const merged = mergeEntries(drafts, violations);
     violations.throwIfAny();
-    const counts = subtract(tally.counts, leftOut);
+    const counts = add(subtract(tally.counts, leftOut), held);
     if (manifest !== undefined) checkManifest(manifest, merged.organisations, tally);
     const { organisations, entries } = select(merged, isSelected);
     return {
@@ -61,6 +64,7 @@ export async function inspect(
       entries,
       repeated,
       counts,
+      held,
       leftOut: { ...leftOut, [organisationSection.name]: merged.organisations.length - organisations.length },
       unknown: unknown.counts,
       proved: manifest !== undefined,
@@ -91,38 +95,50 @@ function subtract(counts: Readonly<Counts>, others: Readonly<Counts>): Counts {
   return Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, count - (others[name] ?? 0)]));
 }
 
+function add(counts: Readonly<Counts>, others: Readonly<Counts>): Counts {
+  const sums = Object.entries(others).map(([name, count]) => [name, count + (counts[name] ?? 0)] as const);
+  return { ...counts, ...Object.fromEntries(sums) };
+}
+
 /** Reads a file's records, once more if an organisation's id follows its records, and once more if keys repeat. */
 async function readRecords(
   source: ExportFileSource,
   signal: AbortSignal,
   repeated: RepeatedRecords,
   { isSelected, limits }: { readonly isSelected: (orgId: string) => boolean; readonly limits: FileLimits },
-): Promise<{ readonly pass: FilePass; readonly leftOut: Counts }> {
-  let leftOut: Counts = {};
+): Promise<{ readonly pass: FilePass; readonly leftOut: Counts; readonly held: Counts }> {
+  let [leftOut, held]: [Counts, Counts] = [{}, {}];
   let budget = new FileBudget(limits);
-  const onRecord = (record: OrganisationRecord) => {
-    if (!isSelected(record.orgId)) {
-      leftOut[record.section.name] = (leftOut[record.section.name] ?? 0) + 1;
-      return;
-    }
+  const count = (counts: Counts, { section: { name } }: OrganisationRecord) => {
+    counts[name] = (counts[name] ?? 0) + 1;
+  };
+  const onRecord = (record: OrganisationRecord, path: JsonPath) => {
+    if (!isSelected(record.orgId)) return count(leftOut, record);
     budget.take(record);
     repeated.note(record);
+    for (const { record: one } of heldRecords(record, path)) {
+      budget.take(one);
+      repeated.note(one);
+      count(held, one);
+    }
   };
-  const onOrganisations = (count: number) => budget.checkOrganisations(count);
+  const onOrganisations = (organisations: number) => budget.checkOrganisations(organisations);
   let pass = await readFile(source, signal, { onRecord, onOrganisations });
   if (pass.drafts.some(({ hasEarlyRecords, orgId }) => hasEarlyRecords && orgId !== undefined)) {
     repeated.reset();
-    leftOut = {};
+    [leftOut, held] = [{}, {}];
     budget = new FileBudget(limits);
     pass = await readFile(source, signal, { onRecord, knownDrafts: pass.drafts });
   }
   if (repeated.needsComparison) {
     const compare = (record: OrganisationRecord, path: JsonPath) => {
-      if (isSelected(record.orgId)) checkRepetition(record, path, repeated);
+      if (!isSelected(record.orgId)) return;
+      for (const one of [{ record, path }, ...heldRecords(record, path)])
+        checkRepetition(one.record, one.path, repeated);
     };
     await readFile(source, signal, { onRecord: compare, knownDrafts: pass.drafts });
   }
-  return { pass, leftOut };
+  return { pass, leftOut, held };
 }
 
 /** The organisations of a file, and the position in `organisations` of each entry. */

@@ -35,8 +35,12 @@ export interface OrganisationHeader {
   readonly hasLoginNames: boolean;
   /** The policy for clear-text passwords; undefined if the file has none. */
   readonly passwordComplexity: PasswordComplexity | undefined;
+  /** Whether the file's domain policy says that domains are validated; undefined if the file has none. */
+  readonly validatesDomains: boolean | undefined;
   /** The path of the last record that sets its section's field `lastOnly`, by section. */
   readonly lastRecords: ReadonlyMap<string, string>;
+  /** The same among the records with the validated field. */
+  readonly lastValidRecords: ReadonlyMap<string, string>;
   /** Numbers of orphaned values, which belong to no record of the file and are not imported, by field. */
   readonly orphaned: Readonly<Record<string, number>>;
 }
@@ -72,7 +76,9 @@ export class OrganisationDraft {
   private loginNamesByDomain = false;
   private hasLoginNames = false;
   private passwordComplexity: PasswordComplexity | undefined;
+  private validatesDomains: boolean | undefined;
   private readonly lastRecords = new Map<string, string>();
+  private readonly lastValidRecords = new Map<string, string>();
 
   /** @param entry the organisation's position in the file */
   constructor(entry: number) {
@@ -107,11 +113,18 @@ export class OrganisationDraft {
   /** Remembers policies that govern other records, and records that take additions. */
   observe(record: OrganisationRecord): void {
     const { section, json } = record;
-    if (section.lastOnly !== undefined && valueAt(json, section.lastOnly) === true)
-      this.lastRecords.set(section.name, documentPath(recordKey(record)));
+    if (section.lastOnly !== undefined && valueAt(json, section.lastOnly) === true) {
+      const path = documentPath(recordKey(record));
+      this.lastRecords.set(section.name, path);
+      if (valueAt(json, section.validated?.needs ?? section.lastOnly) === true)
+        this.lastValidRecords.set(section.name, path);
+    }
     if (section.v1Lists !== undefined) this.completed.add(section);
     this.hasLoginNames ||= claimsLoginNames(section);
-    if (section.governs === 'loginNames') this.loginNamesByDomain = json.userLoginMustBeDomain === true;
+    if (section.governs === 'loginNames') {
+      this.loginNamesByDomain = json.userLoginMustBeDomain === true;
+      this.validatesDomains = json.validateOrgDomains === true;
+    }
     // A policy that fails its check is not imported, so it does not apply either.
     if (section.governs === 'passwords' && checkComplexityPolicy(json) === undefined)
       this.passwordComplexity = parseComplexity(json);
@@ -133,7 +146,9 @@ export class OrganisationDraft {
     this.loginNamesByDomain ||= later.loginNamesByDomain;
     this.hasLoginNames ||= later.hasLoginNames;
     this.passwordComplexity ??= later.passwordComplexity;
+    this.validatesDomains ??= later.validatesDomains;
     for (const [section, path] of later.lastRecords) this.lastRecords.set(section, path);
+    for (const [section, path] of later.lastValidRecords) this.lastValidRecords.set(section, path);
     return contradictions;
   }
 
@@ -148,7 +163,9 @@ export class OrganisationDraft {
       loginNamesByDomain: this.loginNamesByDomain,
       hasLoginNames: this.hasLoginNames,
       passwordComplexity: this.passwordComplexity,
+      validatesDomains: this.validatesDomains,
       lastRecords: this.lastRecords,
+      lastValidRecords: this.lastValidRecords,
       orphaned: this.countOrphaned(),
     };
   }

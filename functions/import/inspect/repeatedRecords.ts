@@ -132,13 +132,17 @@ class Suspects {
 /** 16 MiB: with 10,000,000 keys, fewer than one new key in 300 looks like a known one. */
 const BITS = 2 ** 27;
 const PROBES = 5;
+/** So many keys are kept as they are. Most files have fewer, and memory for a filter costs more than their import. */
+const MAX_EXACT = 10_000;
 
 /**
- * A Bloom filter of keys. It recognises every key that it has, and rarely mistakes a new one. Its memory does not depend
- * on the number of keys, which a temporary file's would: in Cloud Functions temporary files occupy memory.
+ * A set of keys that becomes a Bloom filter when it grows: it recognises every key that it has, and then rarely mistakes
+ * a new one. The filter's memory does not depend on the number of keys, which a temporary file's would: in Cloud
+ * Functions temporary files occupy memory.
  */
 export class KeyFilter {
-  private readonly words = new Uint32Array(BITS / 32);
+  private readonly exact = new Set<string>();
+  private words: Uint32Array | undefined;
 
   /**
    * Adds a key.
@@ -146,15 +150,32 @@ export class KeyFilter {
    * @returns whether the filter may have had the key
    */
   add(digest: Buffer): boolean {
-    let isKnown = true;
-    for (let probe = 0; probe < PROBES; probe++) {
-      const bit = digest.readUInt32LE(probe * 4) % BITS;
-      const mask = 1 << (bit % 32);
-      const word = this.words[bit >>> 5] ?? 0;
-      if ((word & mask) !== 0) continue;
-      isKnown = false;
-      this.words[bit >>> 5] = word | mask;
-    }
-    return isKnown;
+    if (this.words !== undefined) return addBits(this.words, digest);
+    const key = digest.toString('latin1');
+    if (this.exact.has(key)) return true;
+    this.exact.add(key);
+    if (this.exact.size > MAX_EXACT) this.words = this.toWords();
+    return false;
   }
+
+  private toWords(): Uint32Array {
+    const words = new Uint32Array(BITS / 32);
+    for (const key of this.exact) addBits(words, Buffer.from(key, 'latin1'));
+    this.exact.clear();
+    return words;
+  }
+}
+
+/** Sets a digest's bits; returns whether all of them were set. */
+function addBits(words: Uint32Array, digest: Buffer): boolean {
+  let isKnown = true;
+  for (let probe = 0; probe < PROBES; probe++) {
+    const bit = digest.readUInt32LE(probe * 4) % BITS;
+    const mask = 1 << (bit % 32);
+    const word = words[bit >>> 5] ?? 0;
+    if ((word & mask) !== 0) continue;
+    isKnown = false;
+    words[bit >>> 5] = word | mask;
+  }
+  return isKnown;
 }

@@ -71,9 +71,11 @@ export class ImportReport {
     this.count(outcome.kind, record.section.name);
     const warnings = outcome.kind === 'failed' ? [] : collectWarnings(record, outcome);
     if (outcome.kind === 'failed') this.addError(toImportError(record, outcome.issue));
+    const isRejectedInPart = record.isFieldRejected === true && outcome.kind !== 'failed';
+    if (isRejectedInPart) this.addError(toFieldError(record));
     for (const warning of warnings) this.addWarning(warning);
     if (isWritten(outcome)) this.listId(organisation, record);
-    return warnings.length > 0 || !(isWritten(outcome) || outcome.kind === 'unchanged');
+    return isRejectedInPart || warnings.length > 0 || !(isWritten(outcome) || outcome.kind === 'unchanged');
   }
 
   addError(error: ImportError): void {
@@ -160,6 +162,14 @@ function toImportError(record: OrganisationRecord, issue: RecordIssue): ImportEr
   return { type: record.section.error.type, id: errorId(record), message: formatIssue(issue) };
 }
 
+/** Creates the error of a record that is imported without the field that its section validates. */
+function toFieldError(record: OrganisationRecord): ImportError {
+  const { validated } = record.section;
+  if (validated === undefined) throw new Error(`${record.section.name} validates no field`);
+  const { type, issue } = validated.error;
+  return { type, id: errorId(record), message: formatIssue(issue) };
+}
+
 /** Formats an issue like ZITADEL's error messages. */
 export function formatIssue({ id, key }: RecordIssue): string {
   return id === '' ? key : `ID=${id} Message=${key}`;
@@ -172,7 +182,12 @@ function collectWarnings(record: OrganisationRecord, outcome: Outcome): ImportWa
     ({ path, value }) => `unknown value ${JSON.stringify(value)} of ${path}: imported without it`,
   );
   const { lastOnly = '' } = section;
-  if (given !== undefined && valueAt(given, lastOnly) === true && valueAt(json, lastOnly) === undefined)
+  if (
+    !record.isFieldRejected &&
+    given !== undefined &&
+    valueAt(given, lastOnly) === true &&
+    valueAt(json, lastOnly) === undefined
+  )
     messages.push(`${lastOnly} is true in a later record of the file: imported without it`);
   if (outcome.kind === 'overwritten' && outcome.warning !== undefined) messages.push(outcome.warning);
   const missing = outcome.kind === 'failed' ? [] : (outcome.warnings ?? []);

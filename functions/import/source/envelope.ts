@@ -133,12 +133,13 @@ export async function findSource(
   const location = request[name] && objectLocation(request[name], snakeCase(name));
   if (location === undefined) throw invalidRequest([sourceCountViolation([])]);
   const object = await objectStorage.pin(location, signal);
-  return { location, open: (readSignal) => object.read(readSignal) };
+  return { location, isV1: name === 'dataOrgsv1Gcs', open: (readSignal) => object.read(readSignal) };
 }
 
 function inlineSource({ field, kind, start, end }: InlineFile, body: RequestBytes): ExportFileSource {
-  if (kind === 'object') return { field, open: () => body.open(start, end) };
-  if (kind === 'string') return { field, open: () => stringContent(body.open(start + 1, end - 1)) };
+  const named = { field, isV1: field === 'data_orgsv1' };
+  if (kind === 'object') return { ...named, open: () => body.open(start, end) };
+  if (kind === 'string') return { ...named, open: () => stringContent(body.open(start + 1, end - 1)) };
   throw invalidRequest([
     { field, description: 'expected an export file: a JSON object, or a string that contains one' },
   ]);

@@ -103,6 +103,12 @@ export function isSameRecord({ record }: RecordPlan, stored: StoredDocument): bo
   return stored.orgId === record.orgId && stored.partition === sectionPartition(record.orgId, record.section);
 }
 
+/** Whether the stored record has the imported one's content, apart from credentials and a state that the file lacks. */
+export function hasStoredContent(plan: RecordPlan, stored: StoredDocument): boolean {
+  if (!isSameRecord(plan, stored)) return false;
+  return [plan, withStoredState(plan, stored)].some(({ record }) => record.digest === stored.digest);
+}
+
 /** Returns the record to store: with the stored state, if the export file has none. */
 export function withStoredState(plan: RecordPlan, { state }: StoredDocument): RecordPlan {
   const { record } = plan;

@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { inTurns } from '../../../shared/async.ts';
 import { organisationKey } from '../../../shared/auth/authorise.ts';
-import { isJsonObject } from '../../../shared/json/jsonObject.ts';
+import { type JsonObject, parseObject } from '../../../shared/json/jsonObject.ts';
 import { defaultComplexity, type PasswordComplexity, parseComplexity } from '../../../shared/organisation/passwords.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { planRecord } from '../../../shared/organisation/recordPlan.ts';
-import type { RecordIssue } from '../../../shared/organisation/section.ts';
+import type { Governed, RecordIssue } from '../../../shared/organisation/section.ts';
 import { organisationSection, policyKey } from '../../../shared/organisation/sections.ts';
 import { settleRecord } from '../../../shared/organisation/settleRecord.ts';
 import type { DocumentStore, Store } from '../../../shared/store/store.ts';
@@ -17,13 +17,14 @@ import { protectLoginNames } from './loginNames.ts';
 import { RecordWriter } from './recordWriter.ts';
 
 /** An existing organisation, and the policies for its imported records. */
-interface TargetOrganisation {
+export interface TargetOrganisation {
   /** The organisation's position among the file's organisations. */
   readonly organisation: number;
   readonly header: OrganisationHeader;
   /** Whether login names carry the organisation's domain; settled before the first of them is claimed. */
   loginNamesByDomain: boolean;
   readonly passwordComplexity: PasswordComplexity;
+  readonly validatesDomains: boolean;
 }
 
 /** The organisations whose records can be written, by the positions of their entries in the file. */
@@ -167,7 +168,7 @@ function reportFailed({ orgId }: OrganisationHeader, issue: RecordIssue, report:
   report.count('failed', organisationSection.name);
 }
 
-/** Loads the policies for the organisations' clear passwords: the file's, else the stored one. */
+/** Loads the policies for the organisations' clear passwords and domains: the file's, else the stored ones. */
 async function loadTargets(
   store: DocumentStore,
   organisations: readonly OrganisationHeader[],
@@ -177,28 +178,31 @@ async function loadTargets(
 ): Promise<ReadonlyMap<number, TargetOrganisation>> {
   const targets = new Map<number, TargetOrganisation>();
   for await (const batch of pickBatches(organisations, indexes, signal)) {
-    const policies = await readComplexities(
-      store,
-      batch.map(([, { orgId }]) => orgId),
-    );
+    const orgIds = batch.map(([, { orgId }]) => orgId);
+    const [complexities, domainPolicies] = await Promise.all([
+      readPolicies(store, orgIds, 'passwords'),
+      readPolicies(store, orgIds, 'loginNames'),
+    ]);
     for (const [position, [index, header]] of batch.entries()) {
-      const passwordComplexity = header.passwordComplexity ?? policies[position] ?? defaultComplexity;
-      targets.set(index, { organisation: index, header, loginNamesByDomain: false, passwordComplexity });
+      const [complexity, domainPolicy] = [complexities[position], domainPolicies[position]];
+      const passwordComplexity =
+        header.passwordComplexity ?? (complexity ? parseComplexity(complexity) : defaultComplexity);
+      const validatesDomains = header.validatesDomains ?? domainPolicy?.validateOrgDomains === true;
+      const target = { organisation: index, header, loginNamesByDomain: false, passwordComplexity, validatesDomains };
+      targets.set(index, target);
       report.addOrganisation(index, header);
     }
   }
   return targets;
 }
 
-/** Reads the password complexity policies that the organisations have stored. */
-async function readComplexities(
+/** Reads the policies on a subject that the organisations have stored. */
+async function readPolicies(
   store: DocumentStore,
   orgIds: readonly string[],
-): Promise<(PasswordComplexity | undefined)[]> {
-  const keys = orgIds.map((orgId) => policyKey(orgId, 'passwords'));
+  subject: Governed,
+): Promise<(JsonObject | undefined)[]> {
+  const keys = orgIds.map((orgId) => policyKey(orgId, subject));
   const documents = await store.getMany(keys, ['body']);
-  return documents.map((document) => {
-    const policy: unknown = JSON.parse(document?.body ?? 'null');
-    return isJsonObject(policy) ? parseComplexity(policy) : undefined;
-  });
+  return documents.map((document) => (document === undefined ? undefined : parseObject(document.body)));
 }

@@ -1,49 +1,25 @@
 import { setImmediate } from 'node:timers/promises';
-import { valueAt } from '../../../shared/json/jsonObject.ts';
-import { parseJson } from '../../../shared/json/jsonScanner.ts';
-import { type PasswordComplexity, passwordIssue } from '../../../shared/organisation/passwords.ts';
-import { type OrganisationRecord, readRecord } from '../../../shared/organisation/record.ts';
-import { planRecord, recordKey } from '../../../shared/organisation/recordPlan.ts';
-import type { RecordIssue, Section } from '../../../shared/organisation/section.ts';
+import type { Section } from '../../../shared/organisation/section.ts';
 import { findSection } from '../../../shared/organisation/sections.ts';
-import { settleRecord } from '../../../shared/organisation/settleRecord.ts';
-import { documentPath } from '../../../shared/store/store.ts';
-import type { ExportFileSource, Inspection } from '../inspect/inspection.ts';
-import { type OrganisationHeader, withAdditions } from '../inspect/organisationDraft.ts';
-import type { RepeatedRecords } from '../inspect/repeatedRecords.ts';
-import type { ImportProgress } from '../progress/importProgress.ts';
-import type { ImportReport } from '../progress/report.ts';
-import { type ExportFileItem, ExportFileReader } from '../source/exportFileReader.ts';
-import { type BatchContext, isWritten, type PlacedPlan } from './batchContext.ts';
-import type { Targets } from './organisations.ts';
+import { ExportFileReader } from '../source/exportFileReader.ts';
+import { isWritten } from './batchContext.ts';
+import { type PlanningState, planItem } from './planItem.ts';
 import { type OutcomeListener, RecordWriter } from './recordWriter.ts';
 
 /** The state that the phases of one import share. */
-export interface ImportWork {
-  readonly context: BatchContext;
-  readonly source: ExportFileSource;
-  readonly targets: Targets;
-  /** The positions of the file's entries among the imported organisations; undefined for those left out. */
-  readonly entries: Inspection['entries'];
-  readonly repeated: Pick<RepeatedRecords, 'has'>;
-  readonly report: ImportReport;
-  readonly progress: ImportProgress;
+export interface ImportWork extends PlanningState {
   readonly signal: AbortSignal;
 }
 
 /**
  * Writes the records of one phase, except those that an earlier call imported.
- * @param carried the phase's sections that have records to import
+ * @param read the sections that have or hold the phase's records
  * @throws the signal's reason, once the batches in flight are written
  */
-export async function writePhase(
-  work: ImportWork,
-  phase: Section['phase'],
-  carried: ReadonlySet<Section>,
-): Promise<void> {
+export async function writePhase(work: ImportWork, phase: Section['phase'], read: ReadonlySet<Section>): Promise<void> {
   const { progress, signal } = work;
   try {
-    await writeRecords(work, phase, carried);
+    await writeRecords(work, phase, read);
   } finally {
     // Also when a batch in flight has failed, because the database was unavailable at the deadline.
     if (signal.aborted) await progress.save();
@@ -51,11 +27,11 @@ export async function writePhase(
   signal.throwIfAborted();
 }
 
-async function writeRecords(work: ImportWork, phase: Section['phase'], carried: ReadonlySet<Section>): Promise<void> {
+async function writeRecords(work: ImportWork, phase: Section['phase'], read: ReadonlySet<Section>): Promise<void> {
   const { source, progress, signal } = work;
   const reader = new ExportFileReader((name) => {
     const section = findSection(name);
-    return section !== undefined && carried.has(section);
+    return section !== undefined && read.has(section);
   });
   await using writer = createWriter(work, phase);
   const counter = { phase, next: 0 };
@@ -78,63 +54,4 @@ function createWriter({ context, report, progress, signal }: ImportWork, phase: 
     deferred: ({ ordinal }) => progress.settle(phase, ordinal, { written: false, revisit: true }),
   };
   return new RecordWriter(context, listener, signal);
-}
-
-/** A phase, and the ordinal of its next record in the file. */
-interface PhaseCounter {
-  readonly phase: Section['phase'];
-  next: number;
-}
-
-function planItem(work: ImportWork, counter: PhaseCounter, item: ExportFileItem): PlacedPlan[] {
-  const { targets, report } = work;
-  const section = findSection(item.name);
-  if (section === undefined || item.organisation === undefined) return [];
-  if (work.entries[item.organisation] === undefined) return [];
-  const ordinal = counter.next++;
-  const progress = work.progress.forPhase(counter.phase);
-  if (progress.isDone(ordinal)) {
-    report.count('unchanged', section.name);
-    return [];
-  }
-  const target = targets.get(item.organisation);
-  if (target === undefined) {
-    report.count('failed', section.name);
-    progress.mark(ordinal, true);
-    return [];
-  }
-  const { organisation, header, loginNamesByDomain, passwordComplexity } = target;
-  const value = parseJson(item.text, item.path);
-  const merged = withAdditions(section, value, header.additions);
-  const given = readRecord(section, merged, header.orgId);
-  const { record, issue: valueIssue } = settleRecord(given, supersededFields(given, header));
-  const issue = work.repeated.has(item.path)
-    ? section.error.exists
-    : (valueIssue ?? validateRecord(record, passwordComplexity, work.context));
-  if (issue === undefined && section.isEmpty?.(record.json)) {
-    progress.mark(ordinal, report.add(organisation, record, { kind: 'notCarried' }));
-    return [];
-  }
-  if (issue !== undefined) {
-    progress.mark(ordinal, report.add(organisation, record, { kind: 'failed', issue }));
-    return [];
-  }
-  return [{ organisation, ordinal, plan: planRecord(record, loginNamesByDomain) }];
-}
-
-/** Lists the fields that a later record of the file sets, and that only one may set. */
-function supersededFields(record: OrganisationRecord, { lastRecords }: OrganisationHeader): string[] {
-  const { section, json } = record;
-  if (section.lastOnly === undefined || valueAt(json, section.lastOnly) !== true) return [];
-  return lastRecords.get(section.name) === documentPath(recordKey(record)) ? [] : [section.lastOnly];
-}
-
-/** Validates a record in isolation: by its section's check, and by the policy for its clear-text password. */
-function validateRecord(
-  { section, json, givenPassword }: OrganisationRecord,
-  policy: PasswordComplexity,
-  { stamp, passwordHashing }: BatchContext,
-): RecordIssue | undefined {
-  const issue = section.check?.(json, stamp);
-  return issue ?? (givenPassword === undefined ? undefined : passwordIssue(policy, passwordHashing, givenPassword));
 }

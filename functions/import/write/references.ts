@@ -4,6 +4,7 @@ import {
   claimKey,
   type PlannedReference,
   type PlannedReserve,
+  planRecord,
   planReferences,
   type RecordPlan,
 } from '../../../shared/organisation/recordPlan.ts';
@@ -12,8 +13,12 @@ import { isInDeletion } from '../../../shared/organisation/sections/users.ts';
 import type { FieldName } from '../../../shared/store/documentFields.ts';
 import type { DocumentKey, DocumentStore, StoredDocument } from '../../../shared/store/store.ts';
 import { documentPath } from '../../../shared/store/store.ts';
+import { hasStoredContent } from './comparison.ts';
 
-/** The reason not to write a record: an issue, or `notCarried` for a record that refers to another organisation's. */
+/**
+ * The reason not to write a record: an issue, or `notCarried` for a record that refers to another organisation's, or
+ * whose holder is not imported.
+ */
 export type Rejection = RecordIssue | 'notCarried';
 
 interface PlannedRecord {
@@ -40,14 +45,16 @@ export async function checkReferences(
     read(
       store,
       all.filter((reference) => !isInspected(reference)),
-      ['orgId', 'partition'],
+      all.some(({ reference }) => reference.isHolder)
+        ? ['orgId', 'partition', 'digest', 'state']
+        : ['orgId', 'partition'],
     ),
     read(store, all.filter(isInspected), ['orgId', 'partition', 'body']),
   ]);
   const targets: Found = new Map([...existing, ...inspected]);
   const found: Found = new Map([...targets, ...(await readPermits(store, planned, targets))]);
   return planned.flatMap(({ plan, references }): [RecordPlan, Rejection][] => {
-    const rejection = findFirst(references, (reference) => check(reference, found, plan.record));
+    const rejection = findFirst(references, (reference) => check(reference, references, found, plan.record));
     if (rejection === undefined) for (const warning of keptReferences(references, found)) onKept?.(plan, warning);
     return rejection === undefined ? [] : [[plan, rejection]];
   });
@@ -88,9 +95,24 @@ async function readByPath(
   return new Map([...byPath.keys()].map((path, index) => [path, documents[index]]));
 }
 
-function check(planned: PlannedReference, found: Found, record: OrganisationRecord): Rejection | undefined {
+function check(
+  planned: PlannedReference,
+  others: readonly PlannedReference[],
+  found: Found,
+  record: OrganisationRecord,
+): Rejection | undefined {
+  const rejection = checkTarget(planned, found, record);
+  const { missing, missingBesideOwn } = planned.reference;
+  if (missingBesideOwn === undefined || rejection !== missing) return rejection;
+  const beside = others.find(({ key }) => key.collection === missingBesideOwn.collection);
+  const isOwn = beside !== undefined && found.get(documentPath(beside.key))?.orgId === record.orgId;
+  return isOwn ? missingBesideOwn.issue : missing;
+}
+
+function checkTarget(planned: PlannedReference, found: Found, record: OrganisationRecord): Rejection | undefined {
   const { reference, key, permit } = planned;
   const target = found.get(documentPath(key));
+  if (reference.isHolder === true && !isStoredHolder(record, target)) return 'notCarried';
   if (target === undefined && isKeptIfMissing(planned)) return undefined;
   if (target === undefined || isInDeletion(target)) return reference.missing;
   const isOwn = target.orgId === record.orgId;
@@ -101,6 +123,11 @@ function check(planned: PlannedReference, found: Found, record: OrganisationReco
   if (typeof issue === 'object') return issue;
   const body: unknown = reference.check === undefined ? undefined : JSON.parse(target.body ?? 'null');
   return isJsonObject(body) ? reference.check?.(body, record.json, record.orgId) : undefined;
+}
+
+/** Whether a record's holder is stored as the file has it. */
+function isStoredHolder({ holder }: OrganisationRecord, stored: StoredDocument | undefined): boolean {
+  return holder !== undefined && stored !== undefined && hasStoredContent(planRecord(holder, false), stored);
 }
 
 function isKeptIfMissing({ reference, targetId }: PlannedReference): boolean {

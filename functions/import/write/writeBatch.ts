@@ -4,6 +4,7 @@ import { type DocumentStore, documentPath, WriteConflictError } from '../../../s
 import { type BatchContext, isOfThisImport, nextStamp, type Outcome } from './batchContext.ts';
 import { BatchComparison, fieldsToCompare } from './comparison.ts';
 import { decideBatch } from './decision.ts';
+import { fillFields } from './filledFields.ts';
 import { GuardedStore, ReferenceChangedError } from './guardedStore.ts';
 import { mayHaveOlderClaim } from './olderClaims.ts';
 import { checkReferences, type Rejection } from './references.ts';
@@ -30,10 +31,11 @@ export async function writeBatch(context: BatchContext, plans: readonly RecordPl
 async function attemptBatch(
   context: BatchContext,
   store: DocumentStore,
-  plans: readonly RecordPlan[],
+  incomplete: readonly RecordPlan[],
 ): Promise<Outcome[]> {
   const warnings = new Map<RecordPlan, readonly string[]>();
   const keep = (plan: RecordPlan, warning: string) => warnings.set(plan, [...(warnings.get(plan) ?? []), warning]);
+  const plans = await fillFields(store, incomplete, keep);
   const [rejected, reserving] = await Promise.all([
     checkReferences(store, plans, keep),
     context.reservedNames.check(plans),

@@ -7,6 +7,9 @@ const projectGrantInvalid: RecordIssue = { id: 'PROJECT-ckUpbvboAH', key: 'Error
 /** The issue of a user grant without a project grant of its project to its organisation. */
 const grantMissing: RecordIssue = { id: 'COMMAND-4m9ff', key: 'Errors.Project.Grant.NotFound' };
 
+/** The issue of a user grant with a role that its project or project grant lacks. */
+const roleMissing: RecordIssue = { id: 'COMMAND-mm9F4', key: 'Errors.Project.Role.NotFound' };
+
 /** The sections of project grants to organisations and user grants. */
 export const grantSections: readonly Section[] = [
   {
@@ -57,6 +60,11 @@ export const grantSections: readonly Section[] = [
     phase: 4,
     key: ['$orgId', 'userId', 'projectId', 'projectGrantId'],
     ofProject: 'projectId',
+    fills: {
+      field: 'projectGrantId',
+      claim: { type: 'projectGrant', parts: ['projectId', '$orgId'] },
+      from: { collection: 'projectGrants', id: 'grantId' },
+    },
     ...deactivatable('USER_GRANT_STATE'),
     references: [
       user('userId', 'COMMAND-4f8sg'),
@@ -72,10 +80,12 @@ export const grantSections: readonly Section[] = [
         collection: 'projectGrants',
         key: ['projectGrantId'],
         missing: grantMissing,
+        // A project grant has no roles for the organisation that owns the project.
+        missingBesideOwn: { collection: 'projects', issue: roleMissing },
         optional: true,
         check: checkUsedProjectGrant,
       },
-      projectRoles('projectId', 'roleKeys[]', 'COMMAND-mm9F4'),
+      projectRoles('projectId', 'roleKeys[]', roleMissing.id),
     ],
     error: {
       type: 'user_grant',
@@ -94,5 +104,5 @@ export function checkUsedProjectGrant(grant: JsonObject, record: JsonObject, org
   }
   const granted = new Set(textsAt(grant, 'projectGrant.roleKeys[]', orgId));
   const areGranted = textsAt(record, 'roleKeys[]', orgId).every((role) => granted.has(role));
-  return areGranted ? undefined : { id: 'COMMAND-mm9F4', key: 'Errors.Project.Role.NotFound' };
+  return areGranted ? undefined : roleMissing;
 }

@@ -1,4 +1,14 @@
-import { identityProvider, own, type RecordIssue, type Section, taken, type UniqueName, user } from '../section.ts';
+import {
+  type HeldRecords,
+  identityProvider,
+  own,
+  type RecordIssue,
+  type Reference,
+  type Section,
+  taken,
+  type UniqueName,
+  user,
+} from '../section.ts';
 import { asGiven } from '../valueRules.ts';
 
 /** The name of an organisation's identity provider, of whatever kind. */
@@ -9,6 +19,53 @@ const providerName: UniqueName = {
 };
 
 const providerExists: RecordIssue = { id: 'Org-1J8fs', key: 'Errors.Org.IDPConfig.AlreadyExisting' };
+
+const linkedUser = own(user('userId', 'COMMAND-vzktar7b7f'));
+
+/** ZITADEL exports the links to all providers, but has no field for providers other than OIDC and JWT. */
+const linkedProvider: Reference = {
+  ...own(identityProvider('idpId', 'COMMAND-39nf2')),
+  keptIfMissing: 'the link works once the target has its identity provider',
+};
+
+/** The section of users' links to identity providers. */
+const userLinkSection: Section = {
+  name: 'userLinks',
+  collection: 'userLinks',
+  phase: 3,
+  key: ['idpId', 'providedUserId'],
+  // ZITADEL's exports have the numbers of its own types here.
+  values: { idpType: asGiven },
+  unique: [
+    {
+      type: 'userLink',
+      parts: ['idpId', 'providedUserId'],
+      taken: taken('Errors.User.ExternalIDP.AlreadyExists'),
+    },
+  ],
+  filledOrder: { fields: ['userId', 'idpId', 'idpName', 'providedUserId', 'providedUserName', 'idpType'] },
+  fromProvider: { id: 'idpId', name: 'idpName', type: 'idpType' },
+  references: [linkedUser, linkedProvider],
+  error: { type: 'user_link', id: ['userId', 'idpId'], exists: taken('Errors.User.ExternalIDP.AlreadyExists') },
+  success: {
+    field: 'userLinks',
+    entry: { userId: 'userId', externalUserId: 'providedUserId', displayName: 'providedUserName', idpId: 'idpId' },
+  },
+};
+
+const { success: _, ...unlistedLinks } = userLinkSection;
+
+/** The links inside a person (zitadel 2.5). As in ZITADEL, they come with the person, and `success` does not list them. */
+export const heldLinks: HeldRecords = {
+  list: 'user.idps',
+  section: { ...unlistedLinks, references: [{ ...linkedUser, isHolder: true }, linkedProvider] },
+  toJson: ({ configId, externalUserId, displayName }, { userId }) => ({
+    userId,
+    idpId: configId,
+    providedUserId: externalUserId,
+    ...(displayName === undefined ? {} : { providedUserName: displayName }),
+  }),
+};
 
 /** The sections of an organisation's identity providers and of the users' links to them. */
 export const identityProviderSections: readonly Section[] = [
@@ -40,34 +97,5 @@ export const identityProviderSections: readonly Section[] = [
     error: { type: 'jwt_idp', id: ['idpId'], exists: providerExists },
     success: { field: 'jwtIdps', entry: ['idpId'] },
   },
-  {
-    name: 'userLinks',
-    collection: 'userLinks',
-    phase: 3,
-    key: ['idpId', 'providedUserId'],
-    // ZITADEL's exports have the numbers of its own types here.
-    values: { idpType: asGiven },
-    unique: [
-      {
-        type: 'userLink',
-        parts: ['idpId', 'providedUserId'],
-        taken: taken('Errors.User.ExternalIDP.AlreadyExists'),
-      },
-    ],
-    filledOrder: { fields: ['userId', 'idpId', 'idpName', 'providedUserId', 'providedUserName', 'idpType'] },
-    fromProvider: { id: 'idpId', name: 'idpName', type: 'idpType' },
-    // ZITADEL exports the links to all providers, but has no field for providers other than OIDC and JWT.
-    references: [
-      own(user('userId', 'COMMAND-vzktar7b7f')),
-      {
-        ...own(identityProvider('idpId', 'COMMAND-39nf2')),
-        keptIfMissing: 'the link works once the target has its identity provider',
-      },
-    ],
-    error: { type: 'user_link', id: ['userId', 'idpId'], exists: taken('Errors.User.ExternalIDP.AlreadyExists') },
-    success: {
-      field: 'userLinks',
-      entry: { userId: 'userId', externalUserId: 'providedUserId', displayName: 'providedUserName', idpId: 'idpId' },
-    },
-  },
+  userLinkSection,
 ];

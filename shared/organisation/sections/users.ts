@@ -15,6 +15,7 @@ import {
   user,
 } from '../section.ts';
 import { languageTag, phoneNumber, trimmed } from '../valueRules.ts';
+import { heldLinks } from './identityProviders.ts';
 
 const userName: NonNullable<Section['unique']> = [
   {
@@ -43,7 +44,8 @@ export const humanUserSection: Section = {
       reserved: { id: 'COMMAND-SFd21', key: 'Errors.User.DomainNotAllowedAsUsername' },
     },
   ],
-  references: [identityProvider('user.idps[].configId', 'COMMAND-39nfs')],
+  references: [{ ...identityProvider('user.idps[].configId', 'COMMAND-39nfs'), inFile: true }],
+  holds: heldLinks,
   check: checkPerson,
   credentials: [
     { path: 'user.hashedPassword.value', field: 'passwordHash', flag: 'withPasswords' },

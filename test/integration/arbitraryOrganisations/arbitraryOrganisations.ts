@@ -80,7 +80,12 @@ const fixtures: Readonly<Record<string, Fixture>> = {
   oidcIdps: (i, org) => ({ idpId: `${org}-oidc-idp${i}`, 'idp.name': `oidc ${i}` }),
   jwtIdps: (i, org) => ({ idpId: `${org}-jwt-idp${i}`, 'idp.name': `jwt ${i}` }),
   userLinks: (i, org) => ({ userId: `${org}-h0`, idpId: `${org}-oidc-idp0`, providedUserId: `external ${i}` }),
-  domains: (i, org) => ({ orgId: org, domainName: `d${i}.${org}.example`, isPrimary: i === 0 }),
+  domains: (i, org) => ({
+    orgId: org,
+    domainName: `d${i}.${org}.example`,
+    isPrimary: i === 0,
+    ...(i === 0 ? { isVerified: true } : {}),
+  }),
   appKeys: (i, org) => ({
     id: `${org}-ak${i}`,
     appId: `${org}-api0`,

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request as sendRequest } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
+import { z } from 'zod';
 import { isJsonObject, type JsonObject } from '../../../shared/json/jsonObject.ts';
 import { expandRepetitions, Placeholders } from './placeholders.ts';
 import type { Observation, RecordedCase, RecordedRequest } from './recordedCase.ts';
@@ -14,16 +15,41 @@ export interface Server {
 const agent = new Agent({ keepAlive: true });
 const WATCHED_HEADERS = ['content-type', 'www-authenticate', 'location', 'allow'];
 
-/** Sends a case's requests, and exports its organisations. */
-export async function observe(server: Server, { before, request, group, export: orgIds }: RecordedCase) {
+/** What a server answered to a case, and the names of the case's own ids. */
+export interface Answered {
+  readonly seen: Observation;
+  readonly placeholders: Placeholders;
+}
+
+/** Sends a case's requests. */
+export async function observe(server: Server, { before, request, group }: RecordedCase): Promise<Answered> {
   const placeholders = new Placeholders(server.port);
   for (const earlier of before) await send(server, earlier, placeholders);
   const answer = await send(server, request, placeholders);
   const body = placeholders.unfill(answer.body);
   const seen: Observation = { status: answer.status, ...contentOf(body, answer.status, request.path) };
   if (group === 'http') seen.headers = watchedHeaders(answer.headers, placeholders);
-  if (orgIds !== undefined) seen.exported = await exportOf(server, orgIds, placeholders);
-  return seen;
+  return { seen, placeholders };
+}
+
+const exportFile = z.object({ orgs: z.array(z.looseObject({ orgId: z.string() })) });
+
+/** The organisations that an instance exports, by their ids. */
+export type Exported = ReadonlyMap<string, object>;
+
+/** Exports the whole instance: one export of all cases' organisations is much faster than one for each case. */
+export async function exportAll(server: Server): Promise<Exported> {
+  const body = { withPasswords: true, withOtp: true, responseOutput: true, timeout: '60s' };
+  const request = { method: 'POST', path: '/admin/v1/export', headers: {}, body };
+  const answer = await send(server, request, new Placeholders(server.port));
+  const { orgs } = exportFile.parse(answer.body);
+  return new Map(orgs.map((org) => [org.orgId, org]));
+}
+
+/** What an export holds of a case's organisations; undefined for a case that was recorded without an export. */
+export function exportedBy({ export: orgIds }: RecordedCase, { placeholders }: Answered, exported: Exported): unknown {
+  const ids = orgIds?.map((orgId) => String(placeholders.fill(orgId)));
+  return ids === undefined ? undefined : placeholders.unfill(ids.flatMap((id) => exported.get(id) ?? []));
 }
 
 function contentOf(body: unknown, status: number, path: string): Omit<Observation, 'status'> {
@@ -33,14 +59,6 @@ function contentOf(body: unknown, status: number, path: string): Omit<Observatio
   }
   const { manifest, ...rest } = body;
   return { body: manifest === undefined ? body : rest };
-}
-
-async function exportOf(server: Server, orgIds: readonly string[], placeholders: Placeholders): Promise<unknown> {
-  const body = { orgIds, withPasswords: true, withOtp: true, responseOutput: true, timeout: '60s' };
-  const request = { method: 'POST', path: '/admin/v1/export', headers: {}, body };
-  const answer = await send(server, request, placeholders);
-  const file = placeholders.unfill(answer.body);
-  return isJsonObject(file) && answer.status === 200 ? file.orgs : { status: answer.status, body: file };
 }
 
 async function send({ port, token }: Server, recorded: RecordedRequest, placeholders: Placeholders) {

@@ -1,0 +1,137 @@
+import { valueAt } from '../../../shared/json/jsonObject.ts';
+import { type JsonPath, parseJson } from '../../../shared/json/jsonScanner.ts';
+import { heldRecords } from '../../../shared/organisation/heldRecords.ts';
+import { type PasswordComplexity, passwordIssue } from '../../../shared/organisation/passwords.ts';
+import { type OrganisationRecord, readRecord } from '../../../shared/organisation/record.ts';
+import { planRecord, recordKey } from '../../../shared/organisation/recordPlan.ts';
+import type { RecordIssue, Section } from '../../../shared/organisation/section.ts';
+import { findSection } from '../../../shared/organisation/sections.ts';
+import { type SettledRecord, settleRecord } from '../../../shared/organisation/settleRecord.ts';
+import { documentPath } from '../../../shared/store/store.ts';
+import type { ExportFileSource, Inspection } from '../inspect/inspection.ts';
+import { type OrganisationHeader, withAdditions } from '../inspect/organisationDraft.ts';
+import type { RepeatedRecords } from '../inspect/repeatedRecords.ts';
+import type { ImportProgress } from '../progress/importProgress.ts';
+import type { ImportReport } from '../progress/report.ts';
+import type { ExportFileItem } from '../source/exportFileReader.ts';
+import type { BatchContext, PlacedPlan } from './batchContext.ts';
+import type { TargetOrganisation, Targets } from './organisations.ts';
+
+/** The state that planning shares with an import's phases. */
+export interface PlanningState {
+  readonly context: BatchContext;
+  readonly source: ExportFileSource;
+  readonly targets: Targets;
+  /** The positions of the file's entries among the imported organisations; undefined for those left out. */
+  readonly entries: Inspection['entries'];
+  readonly repeated: Pick<RepeatedRecords, 'has'>;
+  readonly report: ImportReport;
+  readonly progress: ImportProgress;
+}
+
+/** A phase, and the ordinal of its next record in the file. */
+export interface PhaseCounter {
+  readonly phase: Section['phase'];
+  next: number;
+}
+
+/** A record of the file. */
+interface FileRecord {
+  readonly section: Section;
+  readonly path: JsonPath;
+  readonly read: (header: OrganisationHeader) => OrganisationRecord;
+}
+
+/**
+ * Plans the records of an item of the file: its own record in that record's phase, those that it holds in theirs.
+ * Reports the records that are not to be written.
+ */
+export function planItem(work: PlanningState, counter: PhaseCounter, item: ExportFileItem): PlacedPlan[] {
+  const { organisation: entry, path } = item;
+  const section = findSection(item.name);
+  if (section === undefined || entry === undefined || work.entries[entry] === undefined) return [];
+  const target = work.targets.get(entry);
+  if (section.phase === counter.phase) {
+    const read = (header: OrganisationHeader) => readItem(section, item, header);
+    return planNext(work, counter, target, { section, path, read });
+  }
+  const given = readItem(section, item, target?.header);
+  const holder = settleRecord(given).record;
+  return heldRecords(given, path).flatMap(({ record, path: heldPath }) => {
+    const read = () => ({ ...record, holder });
+    return planNext(work, counter, target, { section: record.section, path: heldPath, read });
+  });
+}
+
+function readItem(section: Section, { text, path }: ExportFileItem, header?: OrganisationHeader): OrganisationRecord {
+  const value = parseJson(text, path);
+  if (header === undefined) return readRecord(section, value, '');
+  return readRecord(section, withAdditions(section, value, header.additions), header.orgId);
+}
+
+/** Plans the phase's next record. */
+function planNext(
+  work: PlanningState,
+  counter: PhaseCounter,
+  target: TargetOrganisation | undefined,
+  { section, path, read }: FileRecord,
+): PlacedPlan[] {
+  const { report } = work;
+  const ordinal = counter.next++;
+  const progress = work.progress.forPhase(counter.phase);
+  if (progress.isDone(ordinal)) {
+    report.count('unchanged', section.name);
+    return [];
+  }
+  if (target === undefined) {
+    report.count('failed', section.name);
+    progress.mark(ordinal, true);
+    return [];
+  }
+  const { organisation, header, loginNamesByDomain, passwordComplexity } = target;
+  const { record, issue: valueIssue } = settle(read(header), target, work.source);
+  const issue = work.repeated.has(path)
+    ? section.error.exists
+    : (valueIssue ?? validateRecord(record, passwordComplexity, work.context));
+  if (issue === undefined && !section.isEmpty?.(record.json))
+    return [{ organisation, ordinal, plan: planRecord(record, loginNamesByDomain) }];
+  const outcome = issue === undefined ? { kind: 'notCarried' as const } : { kind: 'failed' as const, issue };
+  progress.mark(ordinal, report.add(organisation, record, outcome));
+  return [];
+}
+
+/** Converts a record's values, and unsets fields that its organisation cannot have set. */
+function settle(given: OrganisationRecord, target: TargetOrganisation, { isV1 }: ExportFileSource): SettledRecord {
+  const isRejected = hasRejectedField(given, target);
+  const unset = isRejected ? given.section.validated?.field : supersededField(given, target);
+  const settled = settleRecord(given, unset === undefined ? [] : [unset]);
+  // ZITADEL names a record of a v1 file as it is in v2.
+  const { given: _, ...converted } = settled.record;
+  const named = isV1 === true && given.section.fromV1 !== undefined ? converted : settled.record;
+  return { ...settled, record: isRejected ? { ...named, isFieldRejected: true } : named };
+}
+
+/** Whether a record's validated field must not be set. */
+function hasRejectedField({ section, json }: OrganisationRecord, { validatesDomains }: TargetOrganisation): boolean {
+  const { validated } = section;
+  if (validated === undefined || !validatesDomains) return false;
+  return valueAt(json, validated.field) === true && valueAt(json, validated.needs) !== true;
+}
+
+/** Returns the field that a later record of the file sets, and that only one may set. */
+function supersededField(record: OrganisationRecord, { header, validatesDomains }: TargetOrganisation) {
+  const { section, json } = record;
+  if (section.lastOnly === undefined || valueAt(json, section.lastOnly) !== true) return undefined;
+  const last = (validatesDomains ? header.lastValidRecords : header.lastRecords).get(section.name);
+  return last === documentPath(recordKey(record)) ? undefined : section.lastOnly;
+}
+
+/** Validates a record in isolation: by its section's check, and by the policy for its clear-text password. */
+function validateRecord(
+  { section, json, givenPassword }: OrganisationRecord,
+  policy: PasswordComplexity,
+  { stamp, passwordHashing }: BatchContext,
+): RecordIssue | undefined {
+  const issue = section.check?.(json, stamp);
+  return issue ?? (givenPassword === undefined ? undefined : passwordIssue(policy, passwordHashing, givenPassword));
+}
