@@ -17,10 +17,11 @@ export const upgradeDatabase: Run = async ({ store, signal }) => {
 function describe(record: UpgradeRecord | undefined): Output {
   const { from = FORMAT, sharedNames = [], sharedNameCount = 0 } = record ?? {};
   const lines = sharedNames.map(
-    ({ orgId, userId, holderId }) => `organisation ${orgId}: ${userId} has the login name of ${holderId}`,
+    ({ orgId, collection, id, holderId }) =>
+      `organisation ${orgId}: ${collection}/${id} has the name of ${collection}/${holderId}`,
   );
   const origin = record === undefined ? '' : `, migrated from format ${from}`;
-  const advice = `${sharedNameCount} users have login names that other users hold: rename them by imports with on_conflict overwrite`;
+  const advice = `${sharedNameCount} records have names that other records hold: rename them by imports with on_conflict overwrite`;
   return {
     json: { format: FORMAT, from, sharedNameCount, sharedNames },
     text: [`the database has format ${FORMAT}${origin}`, ...(sharedNameCount === 0 ? [] : [advice]), ...lines].join(

@@ -1,9 +1,10 @@
 import { instanceInitialised } from '../errors/accountErrors.ts';
+import { createWrites } from '../organisation/recordPlan.ts';
 import { FORMAT, instanceKey } from '../store/format.ts';
 import { type Store, WriteConflictError } from '../store/store.ts';
 import { createMember } from './members.ts';
 import { createPersonalAccessToken } from './personalAccessTokens.ts';
-import { generateId, organisationWrites, serviceUserWrites } from './users.ts';
+import { generateId, organisationWrites, planServiceUser } from './users.ts';
 
 /** The ids and the first token of a new instance. */
 export interface Initialised {
@@ -33,7 +34,7 @@ export async function initialise(store: Store, name: string, lifetimeMs: number,
         fields: { orgId, body: JSON.stringify({ name, format: FORMAT }), createdAt: now.toISOString() },
       },
       ...organisationWrites(orgId, name, now),
-      ...serviceUserWrites(userId, orgId, `${name}-owner`, now, false),
+      ...createWrites(planServiceUser(userId, orgId, `${name}-owner`, false), now.toISOString()),
       createMember({ userId, orgId: undefined }, ['IAM_OWNER'], now),
       write,
     ]);

@@ -2,22 +2,18 @@ import { userKey } from '../auth/authorise.ts';
 import { endCheckpointEpoch } from '../checkpointEpoch.ts';
 import { notServiceUser, userNameTaken } from '../errors/accountErrors.ts';
 import { defaultOrganisation } from '../instance.ts';
+import { claimForms } from '../organisation/claimKeys.ts';
 import { instanceScopeWrite, readScopes, scopeKey } from '../organisation/loginNameScope.ts';
+import { readOlderClaims } from '../organisation/olderClaims.ts';
 import { readRecord } from '../organisation/record.ts';
-import { planRecord } from '../organisation/recordPlan.ts';
-import { isInSection } from '../organisation/section.ts';
+import { createWrites } from '../organisation/recordPlan.ts';
+import { isInSection, type Section } from '../organisation/section.ts';
 import { deletionPartition, isInDeletion, machineUserSection } from '../organisation/sections/users.ts';
-import {
-  type DocumentKey,
-  documentPath,
-  type Store,
-  type StoredDocument,
-  type Transaction,
-  type Write,
-} from '../store/store.ts';
+import { sections } from '../organisation/sections.ts';
+import { type DocumentKey, documentPath, type Store, type StoredDocument, type Transaction } from '../store/store.ts';
 import { holdOtherOwner } from './members.ts';
 import { findReferring, referringFields, refersTo } from './userReferences.ts';
-import { generateId, holdOrganisation, requireUser, serviceUserWrites } from './users.ts';
+import { generateId, holdOrganisation, planServiceUser, requireUser } from './users.ts';
 
 /**
  * Creates a service user.
@@ -30,15 +26,15 @@ export function createServiceUser(store: Store, name: string, orgId: string | un
   return store.transaction(async (transaction) => {
     const owner = orgId ?? (await defaultOrganisation(transaction));
     await holdOrganisation(transaction, owner);
-    const byDomain = await claimLoginNames(transaction, owner);
-    const writes = serviceUserWrites(userId, owner, name, now, byDomain);
-    const older = claimKeys(serviceUserWrites(userId, owner, name, now, !byDomain));
-    const isTaken = (await readHolders(transaction, claimKeys(writes))).length > 0;
-    // Until an upgrade has finished, the organisation's users may hold their names in the other scope.
-    if (isTaken || (await readHolders(transaction, older)).some(({ orgId }) => orgId === owner))
-      throw userNameTaken(name);
-    transaction.hold(older);
-    transaction.write(writes);
+    const plan = planServiceUser(userId, owner, name, await claimLoginNames(transaction, owner));
+    const holders = await transaction.getMany(
+      plan.claims.map(({ key }) => key),
+      [],
+    );
+    // Until an upgrade has finished, users may hold their names by claims of an older form.
+    const older = await readOlderClaims(transaction, [plan]);
+    if (holders.some((holder) => holder !== undefined) || older.holders.size > 0) throw userNameTaken(name);
+    transaction.write(createWrites(plan, now.toISOString()));
     return userId;
   });
 }
@@ -49,14 +45,6 @@ async function claimLoginNames(transaction: Transaction, orgId: string): Promise
   if (scope === undefined) transaction.write([instanceScopeWrite(orgId)]);
   else transaction.hold([scopeKey(orgId)]);
   return scope === 'organisation';
-}
-
-function claimKeys(writes: readonly Write[]): DocumentKey[] {
-  return writes.map(({ key }) => key).filter(({ collection }) => collection === 'claims');
-}
-
-async function readHolders(transaction: Transaction, claims: readonly DocumentKey[]): Promise<StoredDocument[]> {
-  return (await transaction.getMany(claims, ['orgId', 'ownerId'])).flatMap((holder) => holder ?? []);
 }
 
 /** The size of a batch of deletions. A batch reads the bodies of what it deletes. */
@@ -100,14 +88,18 @@ function beginDeletion(store: Store, userId: string, force: boolean): Promise<st
   });
 }
 
-/** Deletes those documents that still refer to the user, if its deletion is not finished. */
+/** Deletes those documents that still refer to the user, with their claims, if its deletion is not finished. */
 function deleteReferring(store: Store, userId: string, keys: readonly DocumentKey[]): Promise<void> {
   return store.transaction(async (transaction) => {
     if ((await readInDeletion(transaction, userId)) === undefined) return;
     transaction.hold([userKey(userId)]);
     const documents = await transaction.getMany(keys, referringFields);
-    const referring = keys.filter((key, index) => refersTo(key, documents[index], userId));
-    transaction.write(referring.map((key) => ({ type: 'delete', key })));
+    const referring = keys.flatMap((key, index) => {
+      const stored = documents[index];
+      return stored !== undefined && refersTo(key, stored, userId) ? [{ key, stored }] : [];
+    });
+    const claims = await findClaims(transaction, referring.flatMap(toClaimants));
+    transaction.write([...referring.map(({ key }) => key), ...claims].map((key) => ({ type: 'delete', key })));
   });
 }
 
@@ -116,8 +108,9 @@ function finishDeletion(store: Store, userId: string): Promise<void> {
   return store.transaction(async (transaction) => {
     const user = await readInDeletion(transaction, userId);
     if (user === undefined) return;
-    const keys = [userKey(userId), ...(await findClaims(transaction, user))];
-    transaction.write(keys.map((key) => ({ type: 'delete', key })));
+    const key = userKey(userId);
+    const claims = await findClaims(transaction, [{ key, section: machineUserSection, stored: user }]);
+    transaction.write([key, ...claims].map((deleted) => ({ type: 'delete', key: deleted })));
   });
 }
 
@@ -126,13 +119,28 @@ async function readInDeletion(transaction: Transaction, userId: string): Promise
   return user !== undefined && isInDeletion(user) ? user : undefined;
 }
 
-/** Finds the claims of a service user's unique names, whatever its organisation's domain policy was at the time. */
-async function findClaims(
-  transaction: Transaction,
-  { id, body = '{}', orgId = '' }: StoredDocument,
-): Promise<DocumentKey[]> {
-  const record = readRecord(machineUserSection, JSON.parse(body), orgId);
-  const keys = [true, false].flatMap((byDomain) => planRecord(record, byDomain).claims.map(({ key }) => key));
-  const claims = await transaction.getMany(keys, ['ownerId']);
-  return keys.filter((_, index) => claims[index]?.ownerId === documentPath({ collection: 'users', id }));
+/** A stored record that may have claims. */
+interface Claimant {
+  readonly key: DocumentKey;
+  readonly section: Section;
+  readonly stored: StoredDocument;
+}
+
+function toClaimants({ key, stored }: Omit<Claimant, 'section'>): Claimant[] {
+  const section = sections.find((one) => isInSection(stored.partition, one));
+  return section === undefined ? [] : [{ key, section, stored }];
+}
+
+/** Finds the claims of records' unique names, whatever version has written them. */
+async function findClaims(transaction: Transaction, claimants: readonly Claimant[]): Promise<DocumentKey[]> {
+  const candidates = claimants.flatMap(({ key, section, stored: { body = '{}', orgId = '' } }) => {
+    if (section.unique === undefined) return [];
+    const forms = claimForms(readRecord(section, JSON.parse(body), orgId)).flat();
+    return forms.map((form) => ({ claim: form.key, owner: documentPath(key) }));
+  });
+  const claims = await transaction.getMany(
+    candidates.map(({ claim }) => claim),
+    ['ownerId'],
+  );
+  return candidates.flatMap(({ claim, owner }, index) => (claims[index]?.ownerId === owner ? [claim] : []));
 }

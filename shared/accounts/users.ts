@@ -3,7 +3,7 @@ import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import { organisationKey, userKey } from '../auth/authorise.ts';
 import { nameInvalid, organisationUnknown, otpEmailSet, userUnknown } from '../errors/accountErrors.ts';
 import { InvalidRecordError, readMessage, readRecord, toRecord } from '../organisation/record.ts';
-import { createWrites, planRecord } from '../organisation/recordPlan.ts';
+import { createWrites, planRecord, type RecordPlan } from '../organisation/recordPlan.ts';
 import { isInSection } from '../organisation/section.ts';
 import { humanUserSection, machineUserSection } from '../organisation/sections/users.ts';
 import { organisationSection } from '../organisation/sections.ts';
@@ -26,14 +26,14 @@ export function organisationWrites(orgId: string, name: string, now: Date): Writ
 }
 
 /**
- * Builds the writes that create a service user with access token type Bearer (specification 5.3).
+ * Plans a service user with access token type Bearer (specification 5.3).
  * @param byDomain whether the organisation's login names carry its domain
  * @throws IdentityError INVALID_ARGUMENT for a name that an import would refuse
  */
-export function serviceUserWrites(userId: string, orgId: string, name: string, now: Date, byDomain: boolean): Write[] {
+export function planServiceUser(userId: string, orgId: string, name: string, byDomain: boolean): RecordPlan {
   const user = { userName: name, name, accessTokenType: 'ACCESS_TOKEN_TYPE_BEARER' };
   const record = checkName(() => readRecord(machineUserSection, { userId, user }, orgId, true));
-  return createWrites(planRecord(record, byDomain), now.toISOString());
+  return planRecord(record, byDomain);
 }
 
 function checkName<Result>(read: () => Result): Result {

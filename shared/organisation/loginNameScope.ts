@@ -7,7 +7,7 @@ import {
   type StoredDocument,
   type Write,
 } from '../store/store.ts';
-import { claimKey } from './recordPlan.ts';
+import { claimKey } from './claimKeys.ts';
 import { LOGIN_NAME_SCOPE } from './sections/policies.ts';
 import { organisationSection, policyKey } from './sections.ts';
 

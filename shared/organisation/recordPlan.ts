@@ -1,8 +1,9 @@
-import { textAt, textsAt, valueAt } from '../json/jsonObject.ts';
+import { textAt, textsAt } from '../json/jsonObject.ts';
 import type { DocumentFields } from '../store/documentFields.ts';
 import { type DocumentKey, documentId, documentPath, type Write } from '../store/store.ts';
+import { caselessClaimKey, claimedNames, recordClaimKey, reservedKeys } from './claimKeys.ts';
 import { type OrganisationRecord, storedFields } from './record.ts';
-import type { RecordIssue, Reference, ReservedName, UniqueName } from './section.ts';
+import type { RecordIssue, Reference } from './section.ts';
 
 /** A name that a record claims, and the issue when another record has claimed it. */
 export interface PlannedClaim {
@@ -12,8 +13,8 @@ export interface PlannedClaim {
 
 /** A name that a record must not use when another organisation has claimed it, and the issue then. */
 export interface PlannedReserve {
-  readonly type: string;
-  readonly name: string;
+  /** The key of the claim. */
+  readonly key: DocumentKey;
   readonly reserved: RecordIssue;
 }
 
@@ -30,35 +31,23 @@ export interface RecordPlan {
  * @param loginNamesByDomain whether the organisation's login names carry its domain
  */
 export function planRecord(record: OrganisationRecord, loginNamesByDomain: boolean): RecordPlan {
-  const { section, json } = record;
-  const claims = (section.unique ?? [])
-    .filter(({ onlyIf }) => onlyIf === undefined || valueAt(json, onlyIf) === true)
-    .map((unique) => ({ key: plannedClaimKey(unique, record, loginNamesByDomain), taken: unique.taken }));
-  const reserves = loginNamesByDomain ? [] : (section.reserved ?? []).flatMap((name) => plannedReserves(name, record));
+  const claims = claimedNames(record).map((unique) => ({
+    key: recordClaimKey(unique, record, loginNamesByDomain),
+    taken: unique.taken,
+  }));
+  const reserves = loginNamesByDomain ? [] : plannedReserves(record);
   return { record, key: recordKey(record), claims, reserves };
+}
+
+function plannedReserves(record: OrganisationRecord): PlannedReserve[] {
+  return (record.section.reserved ?? []).flatMap((name) =>
+    reservedKeys(name, record).map((key) => ({ key, reserved: name.reserved })),
+  );
 }
 
 /** Returns the key under which a record is stored. */
 export function recordKey({ section, json, orgId }: OrganisationRecord): DocumentKey {
   return { collection: section.collection, id: documentId(...section.key.map((path) => textAt(json, path, orgId))) };
-}
-
-function plannedClaimKey(unique: UniqueName, { json, orgId }: OrganisationRecord, loginNamesByDomain: boolean) {
-  const byDomain = unique.perOrganisationByDomainPolicy === true && loginNamesByDomain;
-  const scope = unique.perOrganisation || byDomain ? [orgId] : [];
-  const parts = unique.parts.map((path) => textAt(json, path, orgId));
-  return claimKey(unique.type, parts, scope);
-}
-
-/** Returns the key of a name's claim. Names are case-insensitive, as in ZITADEL. */
-export function claimKey(type: string, parts: readonly string[], scope: readonly string[] = []): DocumentKey {
-  return { collection: 'claims', id: documentId(type, ...scope, ...parts.map((part) => part.toLowerCase())) };
-}
-
-function plannedReserves({ type, suffixOf, reserved }: ReservedName, { json, orgId }: OrganisationRecord) {
-  const text = textAt(json, suffixOf, orgId);
-  const at = text.lastIndexOf('@');
-  return at < 0 ? [] : [{ type, name: text.slice(at + 1), reserved }];
 }
 
 /**
@@ -97,7 +86,7 @@ export function planReferences({ section, json, given, orgId }: OrganisationReco
   const readText = (path: string) => textAt(json, path, orgId);
   return (section.references ?? []).flatMap((reference) => {
     const { permittedBy, inFile } = reference;
-    const permit = permittedBy && claimKey(permittedBy.type, permittedBy.parts.map(readText));
+    const permit = permittedBy && caselessClaimKey(permittedBy.type, permittedBy.parts.map(readText));
     const source = inFile === true && given !== undefined ? given : json;
     return expandKeys(reference, (path) => textsAt(source, path, orgId))
       .filter((parts) => reference.optional !== true || parts.at(-1) !== '')

@@ -38,6 +38,8 @@ export interface UniqueName {
   readonly type: string;
   readonly parts: readonly FieldPath[];
   readonly taken: RecordIssue;
+  /** Whether a name is taken by all names that look alike, not only by those that differ in case. */
+  readonly lookAlikes?: true;
   /** A boolean field; only records in which it is true claim the name. */
   readonly onlyIf?: FieldPath;
   /** Whether the scope is the organisation. Unlike `$orgId` in `parts`, its id keeps its case. */

@@ -21,7 +21,7 @@ export const organisationSection: Section = {
     json.orgState ??= 'ORG_STATE_ACTIVE';
   },
   values: { 'org.name': trimmedText({ id: 'COMM-deLSk', key: 'Errors.Org.Invalid' }) },
-  unique: [{ type: 'organisation', parts: ['org.name'], taken: taken('Errors.Org.AlreadyExists') }],
+  unique: [{ type: 'organisation', parts: ['org.name'], taken: taken('Errors.Org.AlreadyExists'), lookAlikes: true }],
   suspendsCaller: { id: 'IMPORT-ownOrgState', key: 'Errors.Org.OwnState' },
   error: { type: 'org', id: ['$orgId'], exists: { id: 'ORG-lapo2n', key: 'Errors.Org.AlreadyExisting' } },
 };
@@ -46,6 +46,7 @@ const domainSection: Section = {
       parts: ['domainName'],
       onlyIf: 'isVerified',
       taken: taken('Errors.Org.Domain.AlreadyExists'),
+      lookAlikes: true,
     },
   ],
   error: { type: 'domain', id: ['$orgId', 'domainName'], exists: { id: 'V2-e1wse', key: 'Errors.Already.Exists' } },

@@ -1,6 +1,8 @@
 import { deleteSharedCheckpoints } from './migrations/checkpoints.ts';
 import { moveLoginNames, settlePolicyScopes } from './migrations/loginNames.ts';
+import { foldDomains, foldLoginNames, foldOrganisationNames } from './migrations/lookAlikes.ts';
 import type { MigrationStep } from './migrations/migration.ts';
+import { claimApplicationNames, claimRoleKeys, claimUserLinks } from './migrations/uniqueNames.ts';
 
 /** The steps that lead to a format from the one before it. */
 interface Migration {
@@ -15,6 +17,10 @@ interface Migration {
 export const migrations: readonly Migration[] = [
   { to: 2, steps: [deleteSharedCheckpoints] },
   { to: 3, steps: [settlePolicyScopes, moveLoginNames] },
+  {
+    to: 4,
+    steps: [foldOrganisationNames, foldDomains, foldLoginNames, claimApplicationNames, claimRoleKeys, claimUserLinks],
+  },
 ];
 
 /** Returns the steps that lead from a format to the present one. */

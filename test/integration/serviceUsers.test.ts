@@ -30,6 +30,33 @@ describeStores('a service user of an organisation whose login names carry its do
   });
 });
 
+describeStores('a service user with links to identity providers', (kind) => {
+  it('frees the external users of its links when it is deleted', async () => {
+    const store = await openTestStore(kind);
+    const instance = await testInstance(store);
+    const idp = {
+      name: 'P',
+      jwtEndpoint: 'https://p.example/jwt',
+      issuer: 'p',
+      keysEndpoint: 'https://p.example/keys',
+    };
+    const linked = (userId: string) => ({
+      machineUsers: [{ userId, user: { userName: userId, name: userId } }],
+      userLinks: [{ userId, idpId: 'idp', providedUserId: 'external', providedUserName: 'external' }],
+    });
+    const send = async (fields: object) => {
+      const { errors } = await instance.import({ data_orgs: { orgs: [organisation('O', fields)] } });
+      return errors;
+    };
+    const jwtIdps = [{ idpId: 'idp', idp: { ...idp, headerName: 'x-jwt' } }];
+    expect(await send({ ...linked('first'), jwtIdps })).toBeUndefined();
+    await deleteServiceUser(store, 'first');
+    expect(violationsOf(await readDatabase(store))).toEqual([]);
+    expect(await send(linked('second'))).toBeUndefined();
+    expect(violationsOf(await readDatabase(store))).toEqual([]);
+  });
+});
+
 describeStores('a service user that is created while something else changes', (kind) => {
   it("claims its name by the organisation's new domain policy", async () => {
     const store = await openTestStore(kind);

@@ -12,12 +12,7 @@ import { upgrade } from '../../shared/store/upgrade.ts';
 import { person } from '../support/fixtures/organisations.ts';
 import type { TestInstance } from '../support/instances/testInstance.ts';
 import { contentsOf, readDatabase } from '../support/stores/database.ts';
-import {
-  formerFile,
-  formerInstance,
-  formerSharedNames,
-  writeFormerDatabase,
-} from '../support/stores/formerDatabase.ts';
+import { formatOne, formerInstance, writeFormerDatabase } from '../support/stores/formerDatabase.ts';
 import { interruptedStore, type Moment } from '../support/stores/interruptedStore.ts';
 import { violationsOf } from '../support/stores/invariants.ts';
 import { describeStores, openTestStore, type StoreKind, sqlite } from '../support/stores/stores.ts';
@@ -29,8 +24,8 @@ const result = {
   to: FORMAT,
   isFenced: true,
   isFinished: true,
-  sharedNames: formerSharedNames,
-  sharedNameCount: formerSharedNames.length,
+  sharedNames: formatOne.sharedNames,
+  sharedNameCount: formatOne.sharedNames.length,
 };
 /** What is wrong after the upgrade: users who had the same name before it. */
 const remaining = [
@@ -44,7 +39,7 @@ const options = { signal: new AbortController().signal, onStep: () => {}, fenceM
 
 async function formerStore(kind: StoreKind): Promise<Store> {
   const store = await openTestStore(kind);
-  await writeFormerDatabase(store);
+  await writeFormerDatabase(store, formatOne);
   return store;
 }
 
@@ -78,7 +73,7 @@ const held = [
 
 /** Imports each of these names for a new person, and expects that all are reported as taken. */
 async function expectHeldNames(store: Store): Promise<void> {
-  const instance = await formerInstance(store);
+  const instance = await formerInstance(store, formatOne);
   const orgs = held.map(([orgId, userName]) => ({
     orgId,
     humanUsers: [person(`new ${userName} of ${orgId}`, { userName })],
@@ -103,7 +98,7 @@ describeStores('the upgrade of a database of version 0.1.0', (kind) => {
     expect(after.get('instance')?.map(({ id }) => id.slice(3))).not.toContain('checkpoint|1');
     expect(await instanceBody(store)).toEqual({ name: 'legacy', format: FORMAT });
     await expectHeldNames(store);
-    expect(await importPerson(await formerInstance(store), 'plain', 'fred')).toEqual([]);
+    expect(await importPerson(await formerInstance(store, formatOne), 'plain', 'fred')).toEqual([]);
   });
 
   it('protects names before it begins, when names are claimed, given up and taken over', async () => {
@@ -112,7 +107,7 @@ describeStores('the upgrade of a database of version 0.1.0', (kind) => {
     await expect(createServiceUser(store, 'DAVE', 'mixed', new Date())).rejects.toMatchObject({
       code: 'ALREADY_EXISTS',
     });
-    const instance = await formerInstance(store);
+    const instance = await formerInstance(store, formatOne);
     const { errors } = await instance.import(request('mixed', 'dave', 'david', { on_conflict: 'overwrite' }));
     expect(errors).toBeUndefined();
     expect(await importPerson(instance, 'mixed', 'David')).toEqual(TAKEN);
@@ -152,7 +147,11 @@ describeStores('the upgrade of a database of version 0.1.0', (kind) => {
         isOver = false;
         await upgrade(store, options);
       };
-      const instance = await formerInstance(store, interruptedStore(store, { commit, when: 'before' }, meanwhile));
+      const instance = await formerInstance(
+        store,
+        formatOne,
+        interruptedStore(store, { commit, when: 'before' }, meanwhile),
+      );
       const { errors } = await instance.import(request('mixed', 'dave', 'david', { on_conflict: 'overwrite' }));
       expect(errors).toBeUndefined();
       expect(await importPerson(instance, 'mixed', 'DAVID')).toEqual(TAKEN);
@@ -244,7 +243,7 @@ describe('a database file of version 0.1.0', () => {
   it('is upgraded when it is opened', async () => {
     const location = await sqlite.newLocation();
     if (location.kind !== 'sqlite') throw new Error('not a directory');
-    await copyFile(formerFile, join(location.directory, 'identity.sqlite'));
+    await copyFile(formatOne.file, join(location.directory, 'identity.sqlite'));
     const store = await openTestStore(sqlite, location);
     const database = await readDatabase(store);
     expect(violationsOf(database).sort()).toEqual(remaining);

@@ -5,7 +5,7 @@ import { FORMAT } from '../../shared/store/format.ts';
 import type { StoreLocation } from '../../shared/store/openStore.ts';
 import { upgrade } from '../../shared/store/upgrade.ts';
 import { identity, identityJson } from '../support/processes/programs.ts';
-import { formerFile, formerSharedNames, writeFormerDatabase } from '../support/stores/formerDatabase.ts';
+import { formatOne, writeFormerDatabase } from '../support/stores/formerDatabase.ts';
 import { describeStores, openTestStore, type StoreKind, sqlite } from '../support/stores/stores.ts';
 
 function database(location: StoreLocation): string[] {
@@ -15,10 +15,10 @@ function database(location: StoreLocation): string[] {
 /** Makes a database of the former version; in Firestore its upgrade has begun, and ended with the wait. */
 async function formerLocation(kind: StoreKind): Promise<StoreLocation> {
   const location = await kind.newLocation();
-  if (location.kind === 'sqlite') await copyFile(formerFile, join(location.directory, 'identity.sqlite'));
+  if (location.kind === 'sqlite') await copyFile(formatOne.file, join(location.directory, 'identity.sqlite'));
   else {
     const store = await openTestStore(kind, location);
-    await writeFormerDatabase(store);
+    await writeFormerDatabase(store, formatOne);
     const interrupted = new AbortController();
     const onStep = (name: string) => {
       if (!name.startsWith('waiting')) interrupted.abort();
@@ -30,15 +30,15 @@ async function formerLocation(kind: StoreKind): Promise<StoreLocation> {
 }
 
 describeStores('identity upgrade', (kind) => {
-  it('migrates an older database, and lists the users who share a name, each time', async () => {
+  it('migrates an older database, and lists the records that share a name, each time', async () => {
     const args = ['upgrade', ...database(await formerLocation(kind))];
     const { code, stdout, stderr } = await identity(args);
     expect({ code, stdout }).toEqual({
       code: 0,
       stdout: `the database has format ${FORMAT}, migrated from format 1
-2 users have login names that other users hold: rename them by imports with on_conflict overwrite
-organisation contradicted: bert2 has the login name of bert
-organisation mixed: emma has the login name of emma2
+2 records have names that other records hold: rename them by imports with on_conflict overwrite
+organisation contradicted: users/bert2 has the name of users/bert
+organisation mixed: users/emma has the name of users/emma2
 `,
     });
     if (kind.name === 'Firestore') expect(stderr).toContain('claims of login names\n');
@@ -47,7 +47,7 @@ organisation mixed: emma has the login name of emma2
       format: FORMAT,
       from: 1,
       sharedNameCount: 2,
-      sharedNames: formerSharedNames,
+      sharedNames: formatOne.sharedNames,
     });
   });
 

@@ -34,7 +34,9 @@ const mostly = (own: readonly string[], all: readonly string[]) =>
 export const anyOrg = one(...orgIds);
 export const anyUser = one(...userIds);
 /** Names that several users want, those of other scopes and those in domains among them. */
-export const userName = one('n1', 'N1', 'a1', 'n1@d1.example', 'n2@d2.example', 'n3@d1.example');
+export const userName = one(
+  ...['n1', 'N1', 'ｎ1', 'n\u200b1', 'a1', 'n1@d1.example', 'n2@d2.example', 'n3@d1.example', 'n4@ｄ1.example'],
+);
 const roleKeys = one([], [], ['r1'], ['r1', 'r2']);
 const state = one(
   ...['USER_STATE_ACTIVE', 'USER_STATE_ACTIVE', 'USER_STATE_LOCKED', 'USER_STATE_INACTIVE', 'USER_STATE_INITIAL'],
@@ -73,7 +75,7 @@ function anyRecord(orgId: OrgId): fc.Arbitrary<FileRecord> {
   const projectId = mostly([`p${orgId}`], ['pa', 'pb']);
   const grantId = mostly([`g${orgId}`], ['ga', 'gb']);
   const project = record('projects', { projectId, project: fc.record({ name: one('P', 'Q') }) });
-  const role = record('projectRoles', { projectId, roleKey: one('r1', 'r2'), displayName: one('x', 'y') });
+  const role = record('projectRoles', { projectId, roleKey: one('r1', 'r1', 'r2', 'R2'), displayName: one('x', 'y') });
   const projectGrant = {
     projectId,
     grantedOrgId: mostly(
@@ -90,7 +92,7 @@ function anyRecord(orgId: OrgId): fc.Arbitrary<FileRecord> {
     { arbitrary: project, weight: 2 },
     {
       arbitrary: record('domains', {
-        domainName: one('d1.example', 'd2.example'),
+        domainName: one('d1.example', 'd2.example', 'ｄ2.example'),
         isVerified: truth,
         isPrimary: truth,
       }),
@@ -111,7 +113,7 @@ const anyEntry: fc.Arbitrary<FileEntry> = fc.oneof(
   ...orgIds.map((orgId) =>
     fc.record({
       orgId: constant(orgId),
-      name: one('A', 'B', 'C', undefined, ...Array.from({ length: 8 }, () => orgId)),
+      name: one('A', 'B', 'Ｃ', undefined, ...Array.from({ length: 8 }, () => orgId)),
       orgState: maybe('ORG_STATE_ACTIVE', 'ORG_STATE_INACTIVE'),
       records: fc.array(anyRecord(orgId), { maxLength: 12 }),
     }),

@@ -25,7 +25,7 @@ interface Kind {
   readonly key: readonly string[];
   readonly type: string;
   readonly id?: readonly string[];
-  /** The name that only one record may have. */
+  /** The name that only one record may have, and none that looks alike. */
   readonly name?: (record: ModelRecord, model: Model) => string | undefined;
   readonly rejects?: (record: ModelRecord, model: Model) => Rejection;
   /** Whether each organisation of a file may have the same record (zitadel 5.9). */
@@ -69,6 +69,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
     ids: 'role',
     key: ['projectId', 'roleKey'],
     type: 'project_role',
+    name: (record) => `role ${textAt(record, 'projectId')} ${textAt(record, 'roleKey')}`,
     rejects: (record, model) => failedUnless(model.owner('project', textAt(record, 'projectId')) === record.orgId),
   },
   humanUsers: { phase: 2, ids: 'user', key: ['userId'], type: 'human_user', name: userName },

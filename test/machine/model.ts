@@ -64,7 +64,7 @@ export class Model {
     if (record.section !== 'humanUsers' || this.loginNamesByDomain(record.orgId)) return false;
     const [, domain] = /@([^@]*)$/.exec(textAt(record, 'user.userName')) ?? [];
     const verified = [...this.records.values()].find(
-      (one) => nameOf(one, this) === domainName(domain ?? '').toLowerCase(),
+      (one) => nameOf(one, this) === withoutLookAlikes(domainName(domain ?? '')),
     );
     return domain !== undefined && verified !== undefined && verified.orgId !== record.orgId;
   }
@@ -103,5 +103,11 @@ export class Model {
 
 /** Returns the name that a record holds, by which no other record may go; names are compared without regard to case. */
 export function nameOf(record: ModelRecord, model: Model): string | undefined {
-  return kindOf(record.section).name?.(record, model)?.toLowerCase();
+  const name = kindOf(record.section).name?.(record, model);
+  return name === undefined ? undefined : withoutLookAlikes(name);
+}
+
+/** The text that names which look alike have in common, for the characters that the machine uses. */
+function withoutLookAlikes(name: string): string {
+  return name.replaceAll('\u200b', '').normalize('NFKC').toLowerCase();
 }

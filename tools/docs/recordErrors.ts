@@ -44,7 +44,7 @@ const EXISTS = 'The record exists with other content, belongs to another organis
 const SUSPENDS_CALLER =
   'The record is the calling user’s own or its organisation’s, and would bring it into a state that suspends the caller’s tokens; it is left alone.';
 
-function takenName({ parts, taken, onlyIf, perOrganisationByDomainPolicy }: UniqueName): Condition {
+function takenName({ parts, taken, lookAlikes, onlyIf, perOrganisationByDomainPolicy }: UniqueName): Condition {
   const fields = parts.filter((part) => part !== '$orgId').map((part) => `\`${part}\``);
   // A claim without a name settles the scope of the organisation's login names.
   if (fields.length === 0) return { ...taken, when: `\`${onlyIf}\` is true, and the organisation has users already.` };
@@ -52,8 +52,12 @@ function takenName({ parts, taken, onlyIf, perOrganisationByDomainPolicy }: Uniq
   const policy = perOrganisationByDomainPolicy
     ? '; where its login names carry its domain, only those of the organisation count'
     : '';
+  const alike = lookAlikes === true ? ' or one that looks alike' : '';
   const restriction = onlyIf === undefined ? '' : `, and \`${onlyIf}\` is true in both`;
-  return { ...taken, when: `Another record${within} has the same ${fields.join(' and ')}${restriction}${policy}.` };
+  return {
+    ...taken,
+    when: `Another record${within} has the same ${fields.join(' and ')}${alike}${restriction}${policy}.`,
+  };
 }
 
 function brokenReferences(reference: Reference): Condition[] {

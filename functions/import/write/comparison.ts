@@ -1,9 +1,11 @@
 import { verifyPassword } from '../../../shared/auth/password.ts';
 import { type JsonObject, parseObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
+import { foldLookAlikes } from '../../../shared/lookAlikes/lookAlikes.ts';
+import { claimForms } from '../../../shared/organisation/claimKeys.ts';
 import { hasFilledFields, isEqualWhenFilled } from '../../../shared/organisation/filledFields.ts';
 import { type OrganisationRecord, storedFields, toRecord } from '../../../shared/organisation/record.ts';
 import { serialise } from '../../../shared/organisation/recordBody.ts';
-import { planRecord, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
+import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { sectionPartition } from '../../../shared/organisation/section.ts';
 import type { FieldName } from '../../../shared/store/documentFields.ts';
 import { type DocumentKey, documentPath, type StoredDocument, type Write } from '../../../shared/store/store.ts';
@@ -131,17 +133,17 @@ export function canOverwrite({ record }: RecordPlan, stored: StoredDocument): bo
 /** Whether the imported record keeps the stored one's names that an organisation can reserve. */
 export function keepsReservedNames({ record }: RecordPlan, stored: StoredDocument): boolean {
   const previous = parseObject(stored.body);
-  const nameIn = (json: JsonObject, path: string) => textAt(json, path, record.orgId).toLowerCase();
+  const nameIn = (json: JsonObject, path: string) => foldLookAlikes(textAt(json, path, record.orgId));
   return (record.section.reserved ?? []).every(
     ({ suffixOf }) => nameIn(previous, suffixOf) === nameIn(record.json, suffixOf),
   );
 }
 
-/** Returns the claims that a stored record may hold, whatever its organisation's domain policy was at the time. */
+/** Returns the claims that a stored record may hold, whatever version has written it. */
 export function heldClaims({ record }: RecordPlan, stored: StoredDocument | undefined): DocumentKey[] {
   if (stored?.body === undefined) return [];
   const previous = toRecord(record.section, parseObject(stored.body), record.orgId, false);
-  return [false, true].flatMap((byDomain) => planRecord(previous, byDomain).claims.map(({ key }) => key));
+  return claimForms(previous).flatMap((forms) => forms.map(({ key }) => key));
 }
 
 /** Creates the write that overwrites a record. A state, credentials and factors that the export file lacks are kept. */

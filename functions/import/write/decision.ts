@@ -1,4 +1,5 @@
 import { suspendsTokens } from '../../../shared/auth/authorise.ts';
+import { readOlderClaims } from '../../../shared/organisation/olderClaims.ts';
 import { createRecord, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { isList, type RecordIssue } from '../../../shared/organisation/section.ts';
 import {
@@ -22,7 +23,6 @@ import {
   overwrittenFields,
   withStoredState,
 } from './comparison.ts';
-import { readOlderClaims } from './olderClaims.ts';
 
 /** The records of a batch that are not decided yet. */
 export interface UndecidedBatch {

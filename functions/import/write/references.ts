@@ -1,7 +1,6 @@
 import { isJsonObject } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import {
-  claimKey,
   type PlannedReference,
   type PlannedReserve,
   planRecord,
@@ -187,7 +186,7 @@ export class ReservedNames {
       else unknown.set(id, reserve);
     }
     if (unknown.size === 0) return owners;
-    const keys = [...unknown.values()].map(({ type, name }) => claimKey(type, [name]));
+    const keys = [...unknown.values()].map(({ key }) => key);
     const claims = await this.store.getMany(keys, ['orgId']);
     for (const [index, id] of [...unknown.keys()].entries()) owners.set(id, claims[index]?.orgId);
     this.cache(owners);
@@ -200,6 +199,6 @@ export class ReservedNames {
   }
 }
 
-function reserveId({ type, name }: PlannedReserve): string {
-  return `${type}@${name}`;
+function reserveId({ key }: PlannedReserve): string {
+  return key.id;
 }

@@ -1,4 +1,5 @@
 import { hashPassword } from '../../../shared/auth/password.ts';
+import { mayHaveOlderClaim } from '../../../shared/organisation/olderClaims.ts';
 import { createWrites, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { type DocumentStore, documentPath, WriteConflictError } from '../../../shared/store/store.ts';
 import { type BatchContext, isOfThisImport, nextStamp, type Outcome } from './batchContext.ts';
@@ -6,7 +7,6 @@ import { BatchComparison, fieldsToCompare } from './comparison.ts';
 import { decideBatch } from './decision.ts';
 import { fillFields } from './filledFields.ts';
 import { GuardedStore, ReferenceChangedError } from './guardedStore.ts';
-import { mayHaveOlderClaim } from './olderClaims.ts';
 import { checkReferences, type Rejection } from './references.ts';
 import { findWithdrawals, warnOfWithdrawals, withdraw } from './withdrawals.ts';
 

@@ -22,6 +22,7 @@ const userName: NonNullable<Section['unique']> = [
     type: 'userName',
     parts: ['user.userName'],
     taken: taken('Errors.User.AlreadyExists'),
+    lookAlikes: true,
     perOrganisationByDomainPolicy: true,
   },
 ];

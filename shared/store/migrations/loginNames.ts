@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type DocumentKey, documentId, documentPath, type StoredDocument } from '../store.ts';
+import { sharedName } from './claimName.ts';
 import type { MigrationBatch, MigrationStep, SharedName } from './migration.ts';
 
 /*
@@ -9,7 +10,12 @@ import type { MigrationBatch, MigrationStep, SharedName } from './migration.ts';
  */
 
 const organisationKey = (orgId: string): DocumentKey => ({ collection: 'organisations', id: documentId(orgId) });
-const scopeKey = (orgId: string): DocumentKey => ({ collection: 'claims', id: documentId('loginNameScope', orgId) });
+
+/** Returns the key of the claim that settles an organisation's scope. */
+export const scopeKey = (orgId: string): DocumentKey => ({
+  collection: 'claims',
+  id: documentId('loginNameScope', orgId),
+});
 
 const policyBody = z.looseObject({ userLoginMustBeDomain: z.boolean().optional() });
 
@@ -32,31 +38,33 @@ function isByDomain({ partition = '', body = '{}' }: StoredDocument): boolean {
   return partition.startsWith('domainPolicy/') && policyBody.parse(JSON.parse(body)).userLoginMustBeDomain === true;
 }
 
-const userBody = z.looseObject({ userId: z.string(), user: z.looseObject({ userName: z.string().default('') }) });
+/** The body of a user, as far as it concerns its login name. */
+export const userBody = z.looseObject({ user: z.looseObject({ userName: z.string().default('') }) });
 
 /** The sections of users, and the partition of service users in deletion. */
 const USER_PARTITIONS = ['humanUsers/', 'machineUsers/', 'deletedUsers/'];
 
-function isUser({ partition = '' }: StoredDocument): boolean {
+/** Whether a document of `users` holds a login name. */
+export function isUser({ partition = '' }: StoredDocument): boolean {
   return USER_PARTITIONS.some((prefix) => partition.startsWith(prefix));
 }
 
 interface User {
   readonly orgId: string;
-  readonly userId: string;
+  readonly key: DocumentKey;
   readonly path: string;
   /** The claims of the user's name in both scopes. */
   readonly claims: { readonly instance: DocumentKey; readonly organisation: DocumentKey };
 }
 
 function parseUser({ id, orgId = '', body = '{}' }: StoredDocument): User {
-  const { userId, user } = userBody.parse(JSON.parse(body));
+  const { user } = userBody.parse(JSON.parse(body));
   const claim = (...scope: readonly string[]): DocumentKey => ({
     collection: 'claims',
     id: documentId('userName', ...scope, user.userName.toLowerCase()),
   });
-  const path = documentPath({ collection: 'users', id });
-  return { orgId, userId, path, claims: { instance: claim(), organisation: claim(orgId) } };
+  const key: DocumentKey = { collection: 'users', id };
+  return { orgId, key, path: documentPath(key), claims: { instance: claim(), organisation: claim(orgId) } };
 }
 
 /**
@@ -83,9 +91,7 @@ function moveClaim(user: User, batch: MigrationBatch): SharedName | undefined {
       : [user.claims.organisation, user.claims.instance];
   const holder = batch.find(claim);
   if (holder === undefined) batch.create(claim, { orgId: user.orgId, ownerId: user.path });
-  else if (holder.ownerId !== user.path) {
-    return { orgId: user.orgId, userId: user.userId, holderId: userIdIn(holder.ownerId) };
-  }
+  else if (holder.ownerId !== user.path) return sharedName(user.orgId, user.key, holder.ownerId);
   if (batch.find(older)?.ownerId === user.path) batch.delete(older);
   return undefined;
 }
@@ -95,9 +101,4 @@ function settleScope(orgId: string, batch: MigrationBatch): 'instance' | 'organi
   const scope = batch.find(scopeKey(orgId));
   if (scope === undefined) batch.create(scopeKey(orgId), { orgId, ownerId });
   return scope === undefined || scope.ownerId === ownerId ? 'instance' : 'organisation';
-}
-
-/** Returns the id in a user's path, after the two digits of its hash. */
-function userIdIn(path = ''): string {
-  return path.slice(path.indexOf('~') + 1);
 }

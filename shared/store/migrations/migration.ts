@@ -1,10 +1,12 @@
 import type { DocumentFields, FieldName } from '../documentFields.ts';
 import { type Collection, type DocumentKey, documentPath, type StoredDocument, type Write } from '../store.ts';
 
-/** A user whose login name another user holds, which only an operator can resolve. */
+/** A record whose name another record of the collection holds, which only an operator can resolve. */
 export interface SharedName {
   readonly orgId: string;
-  readonly userId: string;
+  readonly collection: Collection;
+  /** The record's id; for a record that several ids identify, all of them. */
+  readonly id: string;
   readonly holderId: string;
 }
 

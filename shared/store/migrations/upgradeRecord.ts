@@ -1,9 +1,18 @@
 import { z } from 'zod';
 import { upgradeKey } from '../format.ts';
-import type { Reader, Write } from '../store.ts';
+import { collections, type Reader, type Write } from '../store.ts';
 import type { SharedName } from './migration.ts';
 
-const sharedName = z.object({ orgId: z.string(), userId: z.string(), holderId: z.string() });
+const sharedName = z.object({
+  orgId: z.string(),
+  collection: z.enum(collections),
+  id: z.string(),
+  holderId: z.string(),
+});
+/** A shared name in a record of an upgrade to format 3, which knew those of users only. */
+const sharedLoginName = z
+  .object({ orgId: z.string(), userId: z.string(), holderId: z.string() })
+  .transform(({ orgId, userId, holderId }): SharedName => ({ orgId, collection: 'users', id: userId, holderId }));
 
 const upgradeRecord = z.object({
   from: z.number(),
@@ -14,7 +23,7 @@ const upgradeRecord = z.object({
   /** The unfinished step, and the last document that it has migrated; absent at the beginning. */
   step: z.string().optional(),
   after: z.string().optional(),
-  sharedNames: z.array(sharedName),
+  sharedNames: z.array(z.union([sharedName, sharedLoginName])),
   /** The number of shared names, also those beyond the list's limit. */
   sharedNameCount: z.number(),
 });
@@ -45,10 +54,11 @@ export function upgradeRecordWrite(record: UpgradeRecord, exists: boolean): Writ
   return { type: exists ? 'update' : 'create', key: upgradeKey, fields };
 }
 
-/** Adds shared names to a record. A repeated pass over the same users adds nothing. */
+/** Adds shared names to a record. A repeated pass over the same records adds nothing. */
 export function withSharedNames(record: UpgradeRecord, found: readonly SharedName[]): UpgradeRecord {
-  const known = new Set(record.sharedNames.map(({ userId }) => userId));
-  const added = found.filter(({ userId }) => !known.has(userId));
+  const place = ({ collection, id }: SharedName) => `${collection}/${id}`;
+  const known = new Set(record.sharedNames.map(place));
+  const added = found.filter((name) => !known.has(place(name)));
   return {
     ...record,
     sharedNames: [...record.sharedNames, ...added].slice(0, MAX_SHARED_NAMES),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readRecord } from '../../../shared/organisation/record.ts';
-import { claimKey, createWrites, planRecord } from '../../../shared/organisation/recordPlan.ts';
+import { createWrites, planRecord } from '../../../shared/organisation/recordPlan.ts';
 import { documentPath } from '../../../shared/store/store.ts';
 import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
 
@@ -36,7 +36,7 @@ describe('what stands behind the last @ of a user name', () => {
   it('is a name that the domain of another organisation may be', () => {
     const verified = plan('domains', { domainName: 'b.example', isVerified: true }, 'org-2');
     for (const userName of ['a@b.example', 'a@x@B.Example']) {
-      expect(reserved(userName).map(({ type, name }) => claimKey(type, [name]).id)).toEqual(claimIds(verified));
+      expect(reserved(userName).map(({ key }) => key.id)).toEqual(claimIds(verified));
     }
   });
 

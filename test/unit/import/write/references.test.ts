@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkReferences, ReservedNames } from '../../../../functions/import/write/references.ts';
+import { claimKey } from '../../../../shared/organisation/claimKeys.ts';
 import { toRecord } from '../../../../shared/organisation/record.ts';
-import { claimKey, createWrites, planRecord, type RecordPlan } from '../../../../shared/organisation/recordPlan.ts';
+import { createWrites, planRecord, type RecordPlan } from '../../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue, Reference, Section } from '../../../../shared/organisation/section.ts';
 import { documentId } from '../../../../shared/store/store.ts';
 import { MemoryStore } from '../../../support/stores/memoryStore.ts';
@@ -219,7 +220,10 @@ describe('a reserved name', () => {
   });
 
   it('is any of the names that a record uses', async () => {
-    const [mine, theirs] = ['mine', 'theirs'].map((name) => ({ type: 'domain', name, reserved: issue(name) }));
+    const [mine, theirs] = ['mine', 'theirs'].map((name) => ({
+      key: claimKey('domain', [name]),
+      reserved: issue(name),
+    }));
     if (mine === undefined || theirs === undefined) throw new Error('two names');
     const store = await storeWith(domain('mine', 'O'), domain('theirs', 'X'));
     const anna = { ...person('anna'), reserves: [mine, theirs] };
@@ -248,8 +252,7 @@ describe('a reserved name', () => {
     const names = new ReservedNames(store);
     const [anna, bert] = [person('anna@theirs'), person('bert@free')];
     const reserves = Array.from({ length: 10_000 }, (_, index) => ({
-      type: 'domain',
-      name: `${index}.example`,
+      key: claimKey('domain', [`${index}.example`]),
       reserved: issue('reserved'),
     }));
     for (const plan of [anna, { ...bert, reserves }, bert]) await names.check([plan]);
