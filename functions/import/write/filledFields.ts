@@ -1,5 +1,6 @@
 import { parseObject, textAt } from '../../../shared/json/jsonObject.ts';
-import { claimKey, type RecordPlan, recordKey } from '../../../shared/organisation/recordPlan.ts';
+import { caselessClaimKey } from '../../../shared/organisation/claimKeys.ts';
+import { type RecordPlan, recordKey } from '../../../shared/organisation/recordPlan.ts';
 import type { FilledField } from '../../../shared/organisation/section.ts';
 import { withChanges } from '../../../shared/organisation/settleRecord.ts';
 import { type DocumentKey, type DocumentStore, documentPath } from '../../../shared/store/store.ts';
@@ -46,7 +47,7 @@ async function findClaimants(
   incomplete: readonly Incomplete[],
 ): Promise<ReadonlyMap<RecordPlan, string>> {
   const claims = incomplete.map(({ plan: { record }, fills: { claim } }) =>
-    claimKey(
+    caselessClaimKey(
       claim.type,
       claim.parts.map((part) => textAt(record.json, part, record.orgId)),
     ),
@@ -71,7 +72,7 @@ async function findClaimants(
 
 const NOWHERE: DocumentKey = { collection: 'claims', id: '' };
 
-/** Reads a field of documents, each of them once; returns its values by \`documentPath\`. */
+/** Reads a field of documents, each of them once; returns its values by `documentPath`. */
 async function readUnique(
   store: DocumentStore,
   keys: readonly DocumentKey[],
