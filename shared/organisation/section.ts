@@ -173,8 +173,8 @@ export interface Section {
   readonly fixed?: readonly FieldPath[];
   /** Records whose content an overwrite narrows. */
   readonly dependents?: Dependents;
-  /** The issue of a user's record that would suspend the calling user's tokens during the import. */
-  readonly suspendsCaller?: RecordIssue;
+  /** The states that an overwrite must keep. */
+  readonly keepsState?: KeptState;
   /** The `type` and `id` of an entry in `errors`, and the issue of a record that exists with other content. */
   readonly error: { readonly type: string; readonly id: readonly FieldPath[]; readonly exists: RecordIssue };
   /** The list of the import response's `success` for a written record (zitadel 5.8); an entry is an id or an object. */
@@ -184,6 +184,14 @@ export interface Section {
   };
   /** Whether the section contains keys, which are carried only on `with_keys` (specification 8.4). */
   readonly keys?: boolean;
+}
+
+/** The issues of records that would change a state which an import must keep, because it decides who can administer. */
+export interface KeptState {
+  /** The issue of the calling user's own record, or of its organisation's. */
+  readonly ofCaller: RecordIssue;
+  /** The issue of the record of a user with a role of the instance. */
+  readonly ofInstanceMember?: RecordIssue;
 }
 
 /** The subject of a policy: the scope of login names, or the complexity of passwords. */

@@ -22,7 +22,7 @@ export const organisationSection: Section = {
   },
   values: { 'org.name': trimmedText({ id: 'COMM-deLSk', key: 'Errors.Org.Invalid' }) },
   unique: [{ type: 'organisation', parts: ['org.name'], taken: taken('Errors.Org.AlreadyExists') }],
-  suspendsCaller: { id: 'IMPORT-ownOrgState', key: 'Errors.Org.OwnState' },
+  keepsState: { ofCaller: { id: 'IMPORT-ownOrgState', key: 'Errors.Org.OwnState' } },
   error: { type: 'org', id: ['$orgId'], exists: { id: 'ORG-lapo2n', key: 'Errors.Org.AlreadyExisting' } },
 };
 

@@ -111,6 +111,14 @@ export function withStoredState(plan: RecordPlan, { state }: StoredDocument): Re
   return { ...plan, record: { ...record, json, ...serialise(json), state } };
 }
 
+/** The states before and after an overwrite; undefined where the record keeps its own. */
+export function stateChange(plan: RecordPlan, stored: StoredDocument) {
+  const { section } = plan.record;
+  const { state: after = '' } = withStoredState(plan, stored).record;
+  const before = stored.state ?? section.states?.[0] ?? '';
+  return before === after ? undefined : { before, after };
+}
+
 /** The fields to read before a record is overwritten, in addition to the compared ones. */
 export const overwrittenFields: readonly FieldName[] = ['body', 'sequence'];
 

@@ -1,4 +1,3 @@
-import { suspendsTokens } from '../../../shared/auth/authorise.ts';
 import { createRecord, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { isList, type RecordIssue } from '../../../shared/organisation/section.ts';
 import {
@@ -20,8 +19,8 @@ import {
   keepsReservedNames,
   overwriteRecord,
   overwrittenFields,
-  withStoredState,
 } from './comparison.ts';
+import { findKeptStates } from './keptStates.ts';
 import { readOlderClaims } from './olderClaims.ts';
 
 /** The records of a batch that are not decided yet. */
@@ -31,6 +30,11 @@ export interface UndecidedBatch {
   /** The records whose names another organisation reserves, each with its issue. */
   readonly reserved: ReadonlyMap<RecordPlan, RecordIssue>;
   readonly comparison: BatchComparison;
+}
+
+/** The records that would change a state which an import must keep, each with its issue. */
+interface Kept {
+  readonly kept: ReadonlyMap<RecordPlan, RecordIssue>;
 }
 
 /**
@@ -64,6 +68,7 @@ export function decideBatch(
     await batch.comparison.comparePasswords(plans.map((plan) => [plan, findStored(plan)]));
     const older = context.olderClaims === true ? await readOlderClaims(transaction, plans) : undefined;
     const ledger = new ClaimLedger(new Map([...(older?.found ?? []), ...documents]), older?.holders);
+    const kept = await findKeptStates(context, transaction, documents, plans);
     const outcomes = new Map<RecordPlan, Outcome>();
     const written = new Set<string>();
     for (const round of withoutDuplicates(plans)) {
@@ -71,7 +76,9 @@ export function decideBatch(
       for (const plan of round) {
         const stored = findStored(plan);
         const isDuplicate = written.has(documentPath(plan.key));
-        const decision = isDuplicate ? decideDuplicate(plan) : decideRecord(context, batch, plan, stored, stamp);
+        const decision = isDuplicate
+          ? decideDuplicate(plan)
+          : decideRecord(context, { ...batch, kept }, plan, stored, stamp);
         outcomes.set(plan, decision.outcome);
         if (decision.write !== undefined) candidates.push({ plan, held: heldClaims(plan, stored), stored, decision });
       }
@@ -132,7 +139,7 @@ async function readStored(
  */
 function decideRecord(
   context: BatchContext,
-  batch: UndecidedBatch,
+  batch: UndecidedBatch & Kept,
   plan: RecordPlan,
   stored: StoredDocument | undefined,
   ownStamp: string,
@@ -149,7 +156,7 @@ function decideRecord(
   // Under another organisation or section, a record is always reported.
   if (!isSameRecord(plan, stored) || context.onConflict === 'report') return failExisting(plan);
   if (context.onConflict === 'skip') return withoutWrite({ kind: 'skipped' });
-  return decideOverwriting(context, batch, plan, stored);
+  return decideOverwriting(batch, plan, stored);
 }
 
 /** Decides a record that repeats a written one: entries of a file may repeat policies, but not records of lists. */
@@ -158,17 +165,15 @@ function decideDuplicate(plan: RecordPlan): Decision {
 }
 
 function decideOverwriting(
-  { callerPaths }: BatchContext,
-  { reserved }: UndecidedBatch,
+  { reserved, kept }: UndecidedBatch & Kept,
   plan: RecordPlan,
   stored: StoredDocument,
 ): Decision {
   if (!canOverwrite(plan, stored)) return failExisting(plan);
   const issue = reserved.get(plan);
   if (issue !== undefined && !keepsReservedNames(plan, stored)) return fail(issue);
-  const { suspendsCaller } = plan.record.section;
-  const isOfCaller = suspendsCaller !== undefined && callerPaths?.has(documentPath(plan.key)) === true;
-  if (isOfCaller && suspendsTokens(withStoredState(plan, stored).record.state)) return fail(suspendsCaller);
+  const changing = kept.get(plan);
+  if (changing !== undefined) return fail(changing);
   return { outcome: { kind: 'overwritten' }, write: 'overwrite' };
 }
 
