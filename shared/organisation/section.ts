@@ -72,6 +72,8 @@ export interface Reference {
   readonly ifForeign?: 'notCarried' | RecordIssue;
   /** A unique name which permits a foreign target if any record has claimed it: the name's type and parts. */
   readonly permittedBy?: { readonly type: string; readonly parts: readonly FieldPath[] };
+  /** The target's field with an organisation for which it does not count as foreign; only beside `check`. */
+  readonly openTo?: FieldPath;
   /** The issue for a target of the same organisation; by default it is accepted. */
   readonly ifOwn?: RecordIssue;
   /** Validates the existing target. */

@@ -65,11 +65,20 @@ function takenName({ parts, taken, onlyIf, perOrganisationByDomainPolicy }: Uniq
   return { ...taken, when: `Another record${within} has the same ${fields.join(' and ')}${restriction}${policy}.` };
 }
 
-function brokenReferences({ collection, key, missing, ifForeign, ifOwn, keptIfMissing }: Reference): Condition[] {
+function brokenReferences({
+  collection,
+  key,
+  missing,
+  ifForeign,
+  openTo,
+  ifOwn,
+  keptIfMissing,
+}: Reference): Condition[] {
   const target = `\`${key.at(-1)?.replace('[]', '')}\` refers to ${elementNoun(collection)}`;
+  const unless = openTo === undefined ? '' : `, and whose \`${openTo}\` is not this one either`;
   const foreign: Condition[] =
     typeof ifForeign === 'object' && ifForeign !== missing
-      ? [{ ...ifForeign, when: `${target} that belongs to another organisation.` }]
+      ? [{ ...ifForeign, when: `${target} that belongs to another organisation${unless}.` }]
       : [];
   const absence =
     keptIfMissing === undefined

@@ -61,6 +61,7 @@ const checkProjectGrantMember = rolesCheck(['PROJECT_GRANT'], {
 });
 
 const projectGrantMissing: RecordIssue = { id: 'PROJECT-D8JxR', key: 'Errors.Project.Grant.NotFound' };
+const projectGrantForeign: RecordIssue = { id: 'PROJECT-0l10S9OmZV', key: 'Errors.Project.Grant.Invalid' };
 
 /** The section of an organisation's members. */
 export const orgMemberSection: Section = {
@@ -113,6 +114,8 @@ export const memberSections: readonly Section[] = [
         collection: 'projectGrants',
         key: ['grantId'],
         missing: projectGrantMissing,
+        ifForeign: projectGrantForeign,
+        openTo: 'projectGrant.grantedOrgId',
         check: checkMembersProjectGrant,
       },
     ],
