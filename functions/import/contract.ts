@@ -81,7 +81,14 @@ const importError = z.strictObject({
 });
 
 const omitted = z.int().positive().optional();
-const importWarning = z.strictObject({ type: z.string(), id: z.string(), message: z.string() });
+/** The schema of a warning. */
+export const importWarning = z.strictObject({
+  type: z
+    .string()
+    .describe('The record’s type; or `privilege`, `state` or `domain` for what the import gives, changes and adds.'),
+  id: z.string(),
+  message: z.string(),
+});
 
 const lists = sections.flatMap(({ success }) => (success === undefined ? [] : [[success.field, successList(success)]]));
 const organisation = z.strictObject({ ...Object.fromEntries(lists), orgId: z.string() }).meta({
@@ -106,7 +113,11 @@ export const importResponse = z
       skipped: count.optional(),
       failed: count,
       notCarried: count.describe('Records of the file that the import does not take.'),
-      warnings: z.array(importWarning).describe('Imported records that will not work as they are.'),
+      warnings: z
+        .array(importWarning)
+        .describe(
+          'Manager roles and verified domains that the import adds to what existed before, states that it changes, and imported records that will not work as they are.',
+        ),
       proved: z.boolean().describe('Whether the file had a manifest, which it then matched.'),
       resumed: z.boolean().describe('Whether the import resumed from a checkpoint.'),
       dryRun: z.literal(true).optional().describe('Present in a dry run: nothing was written.'),

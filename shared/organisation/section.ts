@@ -175,6 +175,8 @@ export interface Section {
   readonly fixed?: readonly FieldPath[];
   /** Records whose content an overwrite narrows. */
   readonly dependents?: Dependents;
+  /** The power that a record gives, of which warnings tell where an import adds it to what existed before. */
+  readonly power?: GivenPower;
   /** The states that an overwrite must keep. */
   readonly keepsState?: KeptState;
   /** The `type` and `id` of an entry in `errors`, and the issue of a record that exists with other content. */
@@ -186,6 +188,19 @@ export interface Section {
   };
   /** Whether the section contains keys, which are carried only on `with_keys` (specification 8.4). */
   readonly keys?: boolean;
+}
+
+/** The power that a record gives in another one: a user's manager roles, or an organisation's verified domain. */
+export interface GivenPower {
+  /** The type of the warnings. */
+  readonly type: 'privilege' | 'domain';
+  /** The roles, or the domain. */
+  readonly texts: ListPath;
+  /** A boolean field; only records in which it is true give power. */
+  readonly onlyIf?: FieldPath;
+  /** The record in which it is given, by its key and as warnings call it. */
+  readonly within: { readonly collection: Collection; readonly key: readonly FieldPath[] };
+  readonly noun: string;
 }
 
 /** The issues of records that would change a state which an import must keep, because it decides who can administer. */
@@ -264,6 +279,12 @@ export const projectRoles = (projectId: string, roleKeys: string, id: string): R
 });
 /** Restricts a reference to its own organisation: a foreign target counts as missing. */
 export const own = (reference: Reference): Reference => ({ ...reference, ifForeign: reference.missing });
+
+/** The place of power that applies to the record's own organisation. */
+export const inOrganisation = {
+  within: { collection: 'organisations', key: ['$orgId'] },
+  noun: 'organisation',
+} as const satisfies Partial<GivenPower>;
 
 /** Creates the properties of a section whose records may be deactivated, by the prefix of their states. */
 export const deactivatable = (prefix: string): Pick<Section, 'states' | 'exempt'> => ({

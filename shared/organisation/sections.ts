@@ -1,5 +1,5 @@
 import { type DocumentKey, documentId } from '../store/store.ts';
-import { type Governed, nameOrganisation, type Section, taken } from './section.ts';
+import { type Governed, inOrganisation, nameOrganisation, type Section, taken } from './section.ts';
 import { actionSections } from './sections/actions.ts';
 import { grantSections } from './sections/grants.ts';
 import { identityProviderSections } from './sections/identityProviders.ts';
@@ -43,6 +43,7 @@ const domainSection: Section = {
       taken: taken('Errors.Org.Domain.AlreadyExists'),
     },
   ],
+  power: { type: 'domain', texts: 'domainName', onlyIf: 'isVerified', ...inOrganisation },
   error: { type: 'domain', id: ['$orgId', 'domainName'], exists: { id: 'V2-e1wse', key: 'Errors.Already.Exists' } },
   success: { field: 'domains', entry: ['domainName'] },
 };

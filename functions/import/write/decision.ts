@@ -7,7 +7,7 @@ import {
   type Transaction,
   type Write,
 } from '../../../shared/store/store.ts';
-import type { OnConflict } from '../contract.ts';
+import type { ImportWarning, OnConflict } from '../contract.ts';
 import { type BatchContext, isOfThisImport, isWritten, type Outcome } from './batchContext.ts';
 import { type Claimant, ClaimLedger } from './claims.ts';
 import {
@@ -22,9 +22,11 @@ import {
 } from './comparison.ts';
 import { findKeptStates } from './keptStates.ts';
 import { readOlderClaims } from './olderClaims.ts';
+import { isOwner, type Powers, writeWarnings } from './powers.ts';
 
 /** The records of a batch that are not decided yet. */
 export interface UndecidedBatch {
+  readonly powers: Powers;
   /** The records to compare, each with the record to write, whose password is hashed. */
   readonly records: ReadonlyMap<RecordPlan, RecordPlan>;
   /** The records whose names another organisation reserves, each with its issue. */
@@ -56,12 +58,14 @@ interface Candidate extends Claimant {
  * Decides a batch record by record, in one transaction. Names are assigned over the batch as a whole.
  * @param stamp the creation and change date of the batch's records
  */
-export function decideBatch(
+export async function decideBatch(
   context: BatchContext,
   batch: UndecidedBatch,
   stamp: string,
 ): Promise<Map<RecordPlan, Outcome>> {
-  return context.store.transaction(async (transaction) => {
+  // Kept between the attempts: one whose commit's response was lost has overwritten what the next one reads.
+  const warnings = new Map<RecordPlan, readonly ImportWarning[]>();
+  const { outcomes, noted } = await context.store.transaction(async (transaction) => {
     const plans = [...batch.records.keys()];
     const documents = await readStored(transaction, plans, context.onConflict);
     const findStored = (plan: RecordPlan) => documents.get(documentPath(plan.key));
@@ -70,6 +74,7 @@ export function decideBatch(
     const ledger = new ClaimLedger(new Map([...(older?.found ?? []), ...documents]), older?.holders);
     const kept = await findKeptStates(context, transaction, documents, plans);
     const outcomes = new Map<RecordPlan, Outcome>();
+    const allPlaced: Candidate[] = [];
     const written = new Set<string>();
     for (const round of withoutDuplicates(plans)) {
       const candidates: Candidate[] = [];
@@ -86,11 +91,35 @@ export function decideBatch(
       for (const [{ plan }, { taken }] of blocked) outcomes.set(plan, { kind: 'failed', issue: taken });
       const placed = candidates.filter((candidate) => !blocked.has(candidate));
       transaction.write(placed.flatMap((candidate) => toWrite(candidate, batch, stamp)));
+      for (const { plan, stored } of placed) warnings.set(plan, writeWarnings(batch.powers, plan, stored));
+      allPlaced.push(...placed);
       for (const [plan, outcome] of outcomes) if (isWritten(outcome)) written.add(documentPath(plan.key));
     }
     transaction.write(ledger.writes());
-    return outcomes;
+    const noted = noteWrites(context, allPlaced, warnings);
+    transaction.write(noted);
+    return { outcomes, noted };
   });
+  context.notes.confirm(noted);
+  for (const [plan, outcome] of outcomes)
+    outcomes.set(plan, withWriteWarnings(outcome, warnings.get(plan) ?? writeWarnings(batch.powers, plan)));
+  return outcomes;
+}
+
+/** Builds the note for a commit's records. */
+function noteWrites(
+  { notes }: BatchContext,
+  placed: readonly Candidate[],
+  warnings: ReadonlyMap<RecordPlan, readonly ImportWarning[]>,
+): Write[] {
+  return notes.writes(
+    placed.some(({ plan, decision }) => decision.write === 'create' && isOwner(plan)),
+    placed.flatMap(({ plan }) => warnings.get(plan) ?? []),
+  );
+}
+
+function withWriteWarnings(outcome: Outcome, warnings: readonly ImportWarning[]): Outcome {
+  return isWritten(outcome) && warnings.length > 0 ? { ...outcome, writeWarnings: warnings } : outcome;
 }
 
 /** Splits records into rounds in which no two records have the same key, in the records' order. */

@@ -1,5 +1,5 @@
 import { type JsonObject, textAt } from '../../json/jsonObject.ts';
-import { project, type RecordIssue, type Section, user } from '../section.ts';
+import { type GivenPower, inOrganisation, project, type RecordIssue, type Section, user } from '../section.ts';
 
 /** The roles that ZITADEL defines by default, apart from those of its instances and systems. */
 const roles: ReadonlySet<string> = new Set([
@@ -63,6 +63,13 @@ const checkProjectGrantMember = rolesCheck(['PROJECT_GRANT'], {
 const projectGrantMissing: RecordIssue = { id: 'PROJECT-D8JxR', key: 'Errors.Project.Grant.NotFound' };
 const projectGrantForeign: RecordIssue = { id: 'PROJECT-0l10S9OmZV', key: 'Errors.Project.Grant.Invalid' };
 
+const inProject: GivenPower = {
+  type: 'privilege',
+  texts: 'roles[]',
+  within: { collection: 'projects', key: ['projectId'] },
+  noun: 'project',
+};
+
 /** The section of an organisation's members. */
 export const orgMemberSection: Section = {
   name: 'orgMembers',
@@ -71,6 +78,7 @@ export const orgMemberSection: Section = {
   key: ['=organisation', '$orgId', 'userId'],
   check: checkOrganisationMember,
   references: [user('userId', 'ORG-GoXOn')],
+  power: { type: 'privilege', texts: 'roles[]', ...inOrganisation },
   error: {
     type: 'org_member',
     id: ['$orgId', 'userId'],
@@ -94,6 +102,7 @@ export const memberSections: readonly Section[] = [
       user('userId', 'COMMAND-uXHNj'),
       { ...project('projectId', 'COMMAND-EbFMN'), ifForeign: 'notCarried' },
     ],
+    power: inProject,
     error: {
       type: 'project_member',
       id: ['$orgId', 'projectId', 'userId'],
@@ -119,6 +128,7 @@ export const memberSections: readonly Section[] = [
         check: checkMembersProjectGrant,
       },
     ],
+    power: inProject,
     error: {
       type: 'project_grant_member',
       id: ['$orgId', 'projectId', 'grantId', 'userId'],

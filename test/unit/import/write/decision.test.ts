@@ -253,7 +253,7 @@ describe("the calling user's record", () => {
   it('cannot change the state of the caller', async () => {
     expect(await decideOwn(locking, 'u')).toEqual(kept);
     expect(await decideOwn(inState({ state: 'USER_STATE_INITIAL' }), 'u')).toEqual(kept);
-    expect(await decideOwn(locking, 'other')).toEqual([{ kind: 'overwritten' }]);
+    expect(await decideOwn(locking, 'other')).toMatchObject([{ kind: 'overwritten' }]);
   });
 });
 
