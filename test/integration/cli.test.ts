@@ -99,11 +99,14 @@ function describeCommand(newDatabase: () => Promise<readonly string[]>): void {
       await directory.remove();
     });
 
-    it.each(['', 'x'.repeat(201)])('refuses the name %j, which no import would take', async (name) => {
-      const { code, stderr } = await identity(['init', '--name', name, ...database]);
-      expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^identity: invalid name: .*\n$/) });
-      await init(database);
-    });
+    it.each(['', ' ', 'x'.repeat(201), 'a\nb', 'a\u001b[2Jb', 'a\u0085b'])(
+      'refuses the name %j, which no import would take',
+      async (name) => {
+        const { code, stderr } = await identity(['init', '--name', name, ...database]);
+        expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^identity: invalid name: .*\n$/) });
+        await init(database);
+      },
+    );
 
     it('makes nothing where the token cannot be written', async () => {
       const { code, stderr } = await identity(['init', '--token-file', '/nonexistent/owner.pat', ...database]);
@@ -311,7 +314,7 @@ function describeCommand(newDatabase: () => Promise<readonly string[]>): void {
       for (const { summary } of reports) expect(summary.created).toMatchObject({ org: 1, humanUsers: 4 });
     });
 
-    it.each(['', 'x'.repeat(201)])(
+    it.each(['', ' ', 'x'.repeat(201), 'a\nb', 'a\u001b[2Jb', 'a\u0085b'])(
       'service-user create refuses the name %j, which no import would take',
       async (name) => {
         const { code, stderr } = await identity(['service-user', 'create', name, ...database]);
