@@ -104,7 +104,7 @@ export function isSameRecord({ record }: RecordPlan, stored: StoredDocument): bo
 }
 
 /** Returns the record to store: with the stored state, if the export file has none. */
-export function withStoredState(plan: RecordPlan, { state }: StoredDocument): RecordPlan {
+function withStoredState(plan: RecordPlan, { state }: StoredDocument): RecordPlan {
   const { record } = plan;
   if (record.hasState || state === undefined || record.state === undefined || state === record.state) return plan;
   const json = { ...record.json, ...(record.json.orgState === undefined ? { state } : { orgState: state }) };
