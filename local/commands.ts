@@ -4,6 +4,8 @@ import { samplePerson } from './sampleData.ts';
 export interface Addresses {
   readonly source: { readonly url: string; readonly tokenFile: string };
   readonly target: { readonly url: string; readonly tokenFile: string };
+  /** The export file that the commands write and read. */
+  readonly file: string;
   readonly bucket: string;
   /** The key file of the account that may create objects. */
   readonly exporter: string;
@@ -20,34 +22,42 @@ export interface LocalCommand {
 
 const JSON_HEADER = `-H 'Content-Type: application/json'`;
 
+/**
+ * Returns a request's header with the token, which curl reads from a pipe: every user of the machine can see a program's
+ * arguments.
+ */
+const authorization = (tokenFile: string) => `-H @<(sed 's/^/Authorization: Bearer /' ${quote(tokenFile)})`;
+
 /** Returns the operations as commands against the local instances, in an order that works. */
-export function localCommands({ source, target, bucket, exporter, importer }: Addresses): readonly LocalCommand[] {
+export function localCommands(addresses: Addresses): readonly LocalCommand[] {
+  const { source, target, bucket, exporter, importer } = addresses;
+  const file = quote(addresses.file);
   const post = (to: Addresses['source'], path: string) =>
-    `curl -sS -X POST ${to.url}/admin/v1/${path} -H "Authorization: Bearer $(cat ${quote(to.tokenFile)})" ${JSON_HEADER}`;
+    `curl -sS -X POST ${to.url}/admin/v1/${path} ${authorization(to.tokenFile)} ${JSON_HEADER}`;
   const user = (path: string, method = '') =>
-    `curl -sS ${method}${target.url}/v2/users/${samplePerson}/${path} -H "Authorization: Bearer $(cat ${quote(target.tokenFile)})" -H 'Accept: application/json'`;
-  const key = (file: string) => `'"$(base64 < ${quote(file)} | tr -d '\\n')"'`;
-  const inBucket = (file: string) => `{"bucket":"${bucket}","path":"export.json","serviceaccount_json":"${key(file)}"}`;
+    `curl -sS ${method}${target.url}/v2/users/${samplePerson}/${path} ${authorization(target.tokenFile)} -H 'Accept: application/json'`;
+  const withKey = (start: string, key: string, request: string) =>
+    `{ printf '${start}{"bucket":"${bucket}","path":"export.json","serviceaccount_json":"'; base64 < ${quote(key)} | tr -d '\\n'; printf '"}}'; } | ${request} --data-binary @-`;
   return [
     {
       name: 'export',
       title: 'Export everything of source to a file',
-      line: `${post(source, 'export')} -d '{"with_passwords":true,"with_otp":true,"timeout":"30s","response_output":true}' -o export.json`,
+      line: `${post(source, 'export')} -d '{"with_passwords":true,"with_otp":true,"timeout":"30s","response_output":true}' -o ${file}`,
     },
     {
       name: 'import',
       title: 'Import the file into target',
-      line: `{ printf '{"timeout":"10m","data_orgsv1":'; cat export.json; printf '}'; } | ${post(target, 'import')} --data-binary @-`,
+      line: `{ printf '{"timeout":"10m","data_orgsv1":'; cat ${file}; printf '}'; } | ${post(target, 'import')} --data-binary @-`,
     },
     {
       name: 'exportToBucket',
       title: 'Export to a bucket (once: an object is never overwritten)',
-      line: `${post(source, 'export')} -d '{"with_passwords":true,"with_otp":true,"gcs_output":${inBucket(exporter)}}'`,
+      line: withKey('{"with_passwords":true,"with_otp":true,"gcs_output":', exporter, post(source, 'export')),
     },
     {
       name: 'importFromBucket',
       title: 'Import from the bucket (nothing changes: all records exist)',
-      line: `${post(target, 'import')} -d '{"timeout":"10m","data_orgsv1_gcs":${inBucket(importer)}}'`,
+      line: withKey('{"timeout":"10m","data_orgsv1_gcs":', importer, post(target, 'import')),
     },
     {
       name: 'listAuthenticationMethods',

@@ -51,6 +51,7 @@ async function start(directory: string, port: number): Promise<void> {
   const addresses = {
     source,
     target,
+    file: join(directory, 'export.json'),
     bucket: BUCKET,
     exporter: inDirectory('exporter'),
     importer: inDirectory('importer'),
@@ -80,11 +81,12 @@ function welcome(addresses: Addresses, storageUrl: string): string {
 /** Makes the paths relative to the current directory, in which the commands run. */
 function withRelativePaths(addresses: Addresses): Addresses {
   const shorten = (path: string) => relative('.', path) || path;
-  const { source, target, exporter, importer } = addresses;
+  const { source, target, file, exporter, importer } = addresses;
   return {
     ...addresses,
     source: { ...source, tokenFile: shorten(source.tokenFile) },
     target: { ...target, tokenFile: shorten(target.tokenFile) },
+    file: shorten(file),
     exporter: shorten(exporter),
     importer: shorten(importer),
   };

@@ -81,8 +81,11 @@ const importError = z.strictObject({
 });
 
 const omitted = z.int().positive().optional();
-const importWarning = z.strictObject({
-  type: z.string(),
+/** The schema of a warning. */
+export const importWarning = z.strictObject({
+  type: z
+    .string()
+    .describe('The record’s type; or `privilege`, `state` or `domain` for what the import gives, changes and adds.'),
   id: z.string().exactOptional().describe('Absent in a warning of the whole file.'),
   message: z.string(),
 });
@@ -112,7 +115,9 @@ export const importResponse = z
       notCarried: count.describe('Records of the file that the import does not take.'),
       warnings: z
         .array(importWarning)
-        .describe('Imported records that will not work as they are, after a warning if the file has no manifest.'),
+        .describe(
+          'Manager roles and verified domains that the import adds to what existed before, states that it changes, and imported records that will not work as they are; before them, a warning if the file has no manifest.',
+        ),
       proved: z
         .boolean()
         .describe(

@@ -13,9 +13,10 @@ import { type FileLimits, unlimited } from './inspect/fileBudget.ts';
 import { type ExportFileSource, type Inspection, inspect } from './inspect/inspection.ts';
 import { deleteExpiredCheckpoints } from './progress/checkpoint.ts';
 import { ImportProgress } from './progress/importProgress.ts';
+import { ImportNotes } from './progress/notes.ts';
 import { ImportReport } from './progress/report.ts';
 import type { WholeReport } from './progress/wholeReport.ts';
-import type { BatchContext } from './write/batchContext.ts';
+import { type BatchContext, stampPrefix } from './write/batchContext.ts';
 import { settleLoginNames } from './write/loginNames.ts';
 import { NewOrganisations } from './write/newOrganisations.ts';
 import { writeOrganisations } from './write/organisations.ts';
@@ -91,13 +92,14 @@ async function importInto(
   const commitsInFlight = () => (dryRun ? undefined : base.commitsInFlight?.());
   const database = { store, base, olderClaims, commitsInFlight };
   const settings = { stamp, onConflict, reservedNames, passwordHashing, signal, callerPaths };
-  const start: BatchContext = { ...database, ...settings, batches: 0, expectExisting: false };
   const report = new ImportReport(options.whole);
   let inspection: Inspection | undefined;
   try {
     inspection = await inspect(source, signal, selector(options), fileLimits(options));
     if (!inspection.proved) report.addUnproved();
     const identity = importIdentity(inspection, options);
+    const notes = new ImportNotes(base, identity, stampPrefix({ stamp }), stamp);
+    const start: BatchContext = { ...database, ...settings, notes, batches: 0, expectExisting: false };
     const progress = await ImportProgress.load(start, identity, deleteExpired);
     const context: BatchContext = { ...start, store: progress.store };
     const { organisations, repeated, entries } = inspection;
@@ -108,6 +110,7 @@ async function importInto(
     await writePhases({ context, source, targets, entries, repeated, report, progress, signal }, inspection, options);
     await progress.finish();
     await created?.finish();
+    report.addWriteWarnings(await notes.finish(context.store));
     warnOfMissing(inspection, options, report);
     countNotCarried(inspection, options, report);
     return report.toJson({ proved: inspection.proved, resumed: progress.resumed, dryRun });

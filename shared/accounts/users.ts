@@ -20,7 +20,7 @@ export function generateId(): string {
  * @throws IdentityError INVALID_ARGUMENT for a name that an import would refuse
  */
 export function organisationWrites(orgId: string, name: string, now: Date): Write[] {
-  const { org } = checkName(() => readMessage(DataOrgSchema, { org: { name } }, {}));
+  const { org } = checkName(name, () => readMessage(DataOrgSchema, { org: { name } }, {}));
   const json = { orgId, org, orgState: 'ORG_STATE_ACTIVE' };
   return createWrites(planRecord(toRecord(organisationSection, json, orgId, false), false), now.toISOString());
 }
@@ -32,11 +32,14 @@ export function organisationWrites(orgId: string, name: string, now: Date): Writ
  */
 export function planServiceUser(userId: string, orgId: string, name: string, byDomain: boolean): RecordPlan {
   const user = { userName: name, name, accessTokenType: 'ACCESS_TOKEN_TYPE_BEARER' };
-  const record = checkName(() => readRecord(machineUserSection, { userId, user }, orgId, true));
+  const record = checkName(name, () => readRecord(machineUserSection, { userId, user }, orgId, true));
   return planRecord(record, byDomain);
 }
 
-function checkName<Result>(read: () => Result): Result {
+/** Reads a record with a name, which must be good for an import, and for the lines of a list. */
+function checkName<Result>(name: string, read: () => Result): Result {
+  if (name !== '' && name.trim() === '') throw nameInvalid('it is blank');
+  if (/\p{Cc}/u.test(name)) throw nameInvalid('it contains control characters');
   try {
     return read();
   } catch (error) {

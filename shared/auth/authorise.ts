@@ -38,11 +38,6 @@ export function isBlocked(state: string | undefined): boolean {
   return blockedStates.has(state ?? '');
 }
 
-/** Whether the state of a user or an organisation suspends tokens: the user's, or those of all its users. */
-export function suspendsTokens(state: string | undefined): boolean {
-  return isBlocked(state) || blockedOrganisationStates.has(state ?? '');
-}
-
 /**
  * Authenticates the caller by the Authorization header (specification 5.1, zitadel 6.5).
  * @throws IdentityError UNAUTHENTICATED; PERMISSION_DENIED for a user of an inactive or removed organisation, and for a

@@ -45,7 +45,7 @@ export const nameInvalid = defineError({
   code: 'INVALID_ARGUMENT',
   text: (problem: string) => `invalid name: ${problem}`,
   example: ['user.userName: value length must be at least 1 characters'],
-  when: 'The name of an instance or service user breaks a rule of export files, so that no instance could import it.',
+  when: 'The name of an instance or service user breaks a rule of export files, so that no instance could import it; or it is blank, or contains control characters.',
   remedy: 'Choose another name.',
 });
 

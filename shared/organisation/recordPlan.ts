@@ -50,6 +50,11 @@ export function recordKey({ section, json, orgId }: OrganisationRecord): Documen
   return { collection: section.collection, id: documentId(...section.key.map((path) => textAt(json, path, orgId))) };
 }
 
+/** Returns the id by which reports name a record: as the file has it, before its values were converted. */
+export function reportedId({ section, given, json, orgId }: OrganisationRecord): string {
+  return section.error.id.map((path) => textAt(given ?? json, path, orgId)).join('_');
+}
+
 /**
  * Builds the write that creates a record, without its claims.
  * @param createdAt the creation time, which also identifies the import that created the record

@@ -76,6 +76,8 @@ export interface Reference {
   readonly ifForeign?: 'notCarried' | RecordIssue;
   /** A unique name which permits a foreign target if any record has claimed it: the name's type and parts. */
   readonly permittedBy?: { readonly type: string; readonly parts: readonly FieldPath[] };
+  /** The target's field with an organisation for which it does not count as foreign; only beside `check`. */
+  readonly openTo?: FieldPath;
   /** The issue for a target of the same organisation; by default it is accepted. */
   readonly ifOwn?: RecordIssue;
   /** Whether the field is read as the file has it, because it is not stored with the record. */
@@ -220,8 +222,10 @@ export interface Section {
   readonly holds?: HeldRecords;
   /** A reference that a record may omit, because the store determines it. */
   readonly fills?: FilledField;
-  /** The issue of a user's record that would suspend the calling user's tokens during the import. */
-  readonly suspendsCaller?: RecordIssue;
+  /** The power that a record gives, of which warnings tell where an import adds it to what existed before. */
+  readonly power?: GivenPower;
+  /** The states that an overwrite must keep. */
+  readonly keepsState?: KeptState;
   /** The `type` and `id` of an entry in `errors`, and the issue of a record that exists with other content. */
   readonly error: { readonly type: string; readonly id: readonly FieldPath[]; readonly exists: RecordIssue };
   /** The list of the import response's `success` for a written record (zitadel 5.8); an entry is an id or an object. */
@@ -231,6 +235,27 @@ export interface Section {
   };
   /** Whether the section contains keys, which are carried only on `with_keys` (specification 8.4). */
   readonly keys?: boolean;
+}
+
+/** The power that a record gives in another one: a user's manager roles, or an organisation's verified domain. */
+export interface GivenPower {
+  /** The type of the warnings. */
+  readonly type: 'privilege' | 'domain';
+  /** The roles, or the domain. */
+  readonly texts: ListPath;
+  /** A boolean field; only records in which it is true give power. */
+  readonly onlyIf?: FieldPath;
+  /** The record in which it is given, by its key and as warnings call it. */
+  readonly within: { readonly collection: Collection; readonly key: readonly FieldPath[] };
+  readonly noun: string;
+}
+
+/** The issues of records that would change a state which an import must keep, because it decides who can administer. */
+export interface KeptState {
+  /** The issue of the calling user's own record, or of its organisation's. */
+  readonly ofCaller: RecordIssue;
+  /** The issue of the record of a user with a role of the instance. */
+  readonly ofInstanceMember?: RecordIssue;
 }
 
 /** The subject of a policy: the scope of login names, or the complexity of passwords. */
@@ -301,6 +326,12 @@ export const projectRoles = (projectId: string, roleKeys: string, id: string): R
 });
 /** Restricts a reference to its own organisation: a foreign target counts as missing. */
 export const own = (reference: Reference): Reference => ({ ...reference, ifForeign: reference.missing });
+
+/** The place of power that applies to the record's own organisation. */
+export const inOrganisation = {
+  within: { collection: 'organisations', key: ['$orgId'] },
+  noun: 'organisation',
+} as const satisfies Partial<GivenPower>;
 
 /** Creates the properties of a section whose records may be deactivated, by the prefix of their states. */
 export const deactivatable = (prefix: string): Pick<Section, 'states' | 'exempt'> => ({

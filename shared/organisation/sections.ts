@@ -1,5 +1,5 @@
 import { type DocumentKey, documentId } from '../store/store.ts';
-import { type Governed, nameOrganisation, type Section, taken } from './section.ts';
+import { type Governed, inOrganisation, nameOrganisation, type Section, taken } from './section.ts';
 import { actionSections } from './sections/actions.ts';
 import { grantSections } from './sections/grants.ts';
 import { identityProviderSections } from './sections/identityProviders.ts';
@@ -22,7 +22,7 @@ export const organisationSection: Section = {
   },
   values: { 'org.name': trimmedText({ id: 'COMM-deLSk', key: 'Errors.Org.Invalid' }) },
   unique: [{ type: 'organisation', parts: ['org.name'], taken: taken('Errors.Org.AlreadyExists'), lookAlikes: true }],
-  suspendsCaller: { id: 'IMPORT-ownOrgState', key: 'Errors.Org.OwnState' },
+  keepsState: { ofCaller: { id: 'IMPORT-ownOrgState', key: 'Errors.Org.OwnState' } },
   error: { type: 'org', id: ['$orgId'], exists: { id: 'ORG-lapo2n', key: 'Errors.Org.AlreadyExisting' } },
 };
 
@@ -49,6 +49,7 @@ const domainSection: Section = {
       lookAlikes: true,
     },
   ],
+  power: { type: 'domain', texts: 'domainName', onlyIf: 'isVerified', ...inOrganisation },
   error: { type: 'domain', id: ['$orgId', 'domainName'], exists: { id: 'V2-e1wse', key: 'Errors.Already.Exists' } },
   success: { field: 'domains', entry: ['domainName'] },
 };

@@ -43,6 +43,12 @@ const other = organisation('other', {
   projectGrants: [grant('granted', 'theirs', 'O', 'reader')],
 });
 
+/** The other organisation with a grant to a third one. */
+const granting = {
+  ...other,
+  projectGrants: [grant('granted', 'theirs', 'O', 'reader'), grant('to a third', 'theirs', 'third')],
+};
+
 const base = {
   projects: [project('P')],
   projectRoles: [role('P', 'reader')],
@@ -143,6 +149,20 @@ const rows: Row[] = [
     },
   ],
   [
+    'a grant between other organisations for a member of a project grant',
+    {
+      projectGrantMembers: [
+        { projectId: 'theirs', grantId: 'to a third', userId: 'U', roles: ['PROJECT_GRANT_OWNER'] },
+        { projectId: 'theirs', grantId: 'granted', userId: 'U', roles: ['PROJECT_GRANT_OWNER'] },
+      ],
+    },
+    {
+      type: 'project_grant_member',
+      id: 'O_theirs_to a third_U',
+      message: 'ID=PROJECT-0l10S9OmZV Message=Errors.Project.Grant.Invalid',
+    },
+  ],
+  [
     'an unknown grant for a member of a project grant',
     { projectGrantMembers: [{ projectId: 'P', grantId: 'none', userId: 'U', roles: ['PROJECT_GRANT_OWNER'] }] },
     {
@@ -181,7 +201,9 @@ const rows: Row[] = [
 describeStores('a reference that ZITADEL would not take', (kind) => {
   it.each(rows)('is an entry in errors, and costs no other record: %s', async (_what, fields, error) => {
     const instance = await testInstance(await openTestStore(kind));
-    const { errors, summary } = await instance.import(request(organisation('O', { ...base, ...fields }), other));
+    const { errors, summary } = await instance.import(
+      request(organisation('O', { ...base, ...fields }), granting, organisation('third')),
+    );
     expect(errors).toEqual([error]);
     expect(Object.values(summary.failed)).toEqual([1]);
   });

@@ -50,11 +50,14 @@ describeDatabases('identity init', (newDatabase) => {
     await directory.remove();
   });
 
-  it.each(['', 'x'.repeat(201)])('refuses the name %j, which no import would take', async (name) => {
-    const { code, stderr } = await identity(['init', '--name', name, ...database]);
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^identity: invalid name: .*\n$/) });
-    await init(database);
-  });
+  it.each(['', ' ', 'x'.repeat(201), 'a\nb', 'a\u001b[2Jb', 'a\u0085b'])(
+    'refuses the name %j, which no import would take',
+    async (name) => {
+      const { code, stderr } = await identity(['init', '--name', name, ...database]);
+      expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^identity: invalid name: .*\n$/) });
+      await init(database);
+    },
+  );
 
   it('makes nothing where the token cannot be written', async () => {
     const { code, stderr } = await identity(['init', '--token-file', '/nonexistent/owner.pat', ...database]);

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readFile, stat } from 'node:fs/promises';
+import { readFile, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -13,6 +13,29 @@ import { type TemporaryDirectory, temporaryDirectory } from '../support/processe
 // Nothing in a path may keep a printed command from working.
 const stateDirectory = "it's local";
 const json = (text: string) => z.record(z.string(), z.unknown()).parse(JSON.parse(text));
+
+/** Defines programs that log their arguments, as `ps` shows them; curl only reads what it is given to read. */
+const logging = `
+curl() {
+  printf '%s\\n' "curl $*" >> arguments.log
+  for argument in "$@"; do
+    case "$argument" in
+      @/dev/fd/*) command cat "\${argument#@}" > /dev/null ;;
+      @-) command cat > /dev/null ;;
+    esac
+  done
+}
+${['sed', 'cat', 'base64', 'tr'].map((name) => `${name}() { printf '%s\\n' "${name} $*" >> arguments.log; command ${name} "$@"; }`).join('\n')}
+`;
+
+/** Returns the programs that a shell command starts, with their arguments. */
+async function startedBy(line: string, cwd: string): Promise<string> {
+  const log = join(cwd, 'arguments.log');
+  await rm(log, { force: true });
+  const { code, stderr } = await run('bash', ['-c', `${logging}${line}`], { cwd });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return readFile(log, 'utf8');
+}
 
 // Each test goes on from where the one before it has come to, as somebody does who follows what is printed.
 describe('npm start', () => {
@@ -73,7 +96,7 @@ describe('npm start', () => {
 
   it('prints a command that exports everything of source into a file', async () => {
     expect(await paste('Export everything')).toBe('');
-    const file = json(await readFile(join(directory.path, 'export.json'), 'utf8'));
+    const file = json(await readFile(join(directory.path, stateDirectory, 'export.json'), 'utf8'));
     expect(Object.keys(file)).toEqual(['orgs', 'manifest']);
     expect(file.manifest).toMatchObject({ instance: 'source', counts: { orgs: 3, humanUsers: 10 } });
   });
@@ -82,6 +105,26 @@ describe('npm start', () => {
     const report = json(await paste('Import the file'));
     expect(report.errors).toBeUndefined();
     expect(report.summary).toMatchObject({ created: { org: 3, humanUsers: 10 }, failed: {}, proved: true });
+  });
+
+  it('prints commands whose programs have neither a token nor a key in their arguments', async () => {
+    const { program, sourceToken, targetToken } = running();
+    const lines = program
+      .stdout()
+      .split('\n')
+      .filter((line) => /^(curl|\{)/.test(line));
+    expect(lines.length).toBeGreaterThanOrEqual(5);
+    const keys = await Promise.all(
+      ['exporter', 'importer'].map((name) => readFile(join(directory.path, stateDirectory, 'storage', `${name}.json`))),
+    );
+    const secrets = [sourceToken.trim(), targetToken.trim(), ...keys.map((key) => key.toString('base64'))];
+    for (const line of lines) {
+      const started = await startedBy(line, directory.path);
+      expect(started).toMatch(/^curl /m);
+      expect(started).toMatch(/^sed /m);
+      for (const secret of secrets) expect(started).not.toContain(secret.slice(0, 40));
+    }
+    expect(await startedBy(`curl "$(cat "${stateDirectory}/source/owner.pat")"`, directory.path)).toContain(secrets[0]);
   });
 
   it('prints a command that exports to the bucket, which works once', async () => {

@@ -103,7 +103,7 @@ describeDatabases('identity user, service-user and otp-email', (newDatabase) => 
     for (const { summary } of reports) expect(summary.created).toMatchObject({ org: 1, humanUsers: 4 });
   });
 
-  it.each(['', 'x'.repeat(201)])(
+  it.each(['', ' ', 'x'.repeat(201), 'a\nb', 'a\u001b[2Jb', 'a\u0085b'])(
     'service-user create refuses the name %j, which no import would take',
     async (name) => {
       const { code, stderr } = await identity(['service-user', 'create', name, ...database]);

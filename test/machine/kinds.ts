@@ -168,8 +168,10 @@ export const kinds: Readonly<Record<string, Kind>> = {
       const grant = model.find('projectGrant', textAt(record, 'grantId'));
       const isOfProject =
         grant !== undefined && textAt(grant, 'projectGrant.projectId') === textAt(record, 'projectId');
+      const isTheirs =
+        grant?.orgId === record.orgId || textAt(grant ?? record, 'projectGrant.grantedOrgId') === record.orgId;
       const areOfGrants = textsAt(record, 'roles').every((role) => role.startsWith('PROJECT_GRANT_'));
-      return failedUnless(areOfGrants && isOfProject && model.has('user', textAt(record, 'userId')));
+      return failedUnless(areOfGrants && isOfProject && isTheirs && model.has('user', textAt(record, 'userId')));
     },
   },
 };

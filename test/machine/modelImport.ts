@@ -136,6 +136,10 @@ function canOverwrite(model: Model, record: ModelRecord, stored: ModelRecord): b
   const keeps = (path: string) => textAt(record, path) === textAt(stored, path);
   const movesIntoForeignDomain = !keeps('user.userName') && model.isInForeignDomain(record);
   const { fixed = [] } = kindOf(record.section);
+  const isUser = kindOf(record.section).ids === 'user';
+  const isInstanceMember = isUser && (model.instanceRoles.get(textAt(record, 'userId')) ?? []).length > 0;
+  const changesState = record.json.state !== undefined && !keeps('state');
+  if (isInstanceMember && changesState) return false;
   return fixed.every(keeps) && !model.changesScope(record) && !movesIntoForeignDomain;
 }
 

@@ -1,4 +1,4 @@
-import type { RecordIssue, Reference, UniqueName, ValidatedField } from '../../shared/organisation/section.ts';
+import type { RecordIssue, Reference, Section, UniqueName, ValidatedField } from '../../shared/organisation/section.ts';
 import { organisationSection, sections } from '../../shared/organisation/sections.ts';
 import { type Condition, checkErrors } from './checkErrors.ts';
 
@@ -21,7 +21,7 @@ export function recordErrors(): RecordError[] {
         when: `The part of \`${suffixOf}\` behind the last \`@\` is a ${type} of another organisation.`,
       })),
       ...(section.validated === undefined ? [] : [rejectedField(section.validated)]),
-      ...(section.suspendsCaller === undefined ? [] : [{ ...section.suspendsCaller, when: SUSPENDS_CALLER }]),
+      ...keptStates(section),
       ...checkErrors(section),
     ]).map((condition) => ({ section: section.name, type: section.error.type, ...condition })),
   );
@@ -41,8 +41,18 @@ function mergeConditions(conditions: readonly Condition[]): Condition[] {
 
 const EXISTS = 'The record exists with other content, belongs to another organisation, or is in the file twice.';
 
-const SUSPENDS_CALLER =
-  'The record is the calling user’s own or its organisation’s, and would bring it into a state that suspends the caller’s tokens; it is left alone.';
+function keptStates({ keepsState }: Section): Condition[] {
+  if (keepsState === undefined) return [];
+  const { ofCaller, ofInstanceMember } = keepsState;
+  const leftAlone = 'and would change the state with `on_conflict: overwrite`; it is left alone.';
+  const own = 'The record is the calling user’s own or its organisation’s';
+  return [
+    { ...ofCaller, when: `${own}, ${leftAlone}` },
+    ...(ofInstanceMember === undefined
+      ? []
+      : [{ ...ofInstanceMember, when: `The record is that of a user with a role of the instance, ${leftAlone}` }]),
+  ];
+}
 
 function takenName({ parts, taken, lookAlikes, onlyIf, perOrganisationByDomainPolicy }: UniqueName): Condition {
   const fields = parts.filter((part) => part !== '$orgId').map((part) => `\`${part}\``);
@@ -61,11 +71,12 @@ function takenName({ parts, taken, lookAlikes, onlyIf, perOrganisationByDomainPo
 }
 
 function brokenReferences(reference: Reference): Condition[] {
-  const { collection, key, missing, missingBesideOwn, ifForeign, ifOwn, keptIfMissing } = reference;
+  const { collection, key, missing, missingBesideOwn, ifForeign, openTo, ifOwn, keptIfMissing } = reference;
   const target = `\`${key.at(-1)?.replace('[]', '')}\` refers to ${elementNoun(collection)}`;
+  const unless = openTo === undefined ? '' : `, and whose \`${openTo}\` is not this one either`;
   const foreign: Condition[] =
     typeof ifForeign === 'object' && ifForeign !== missing
-      ? [{ ...ifForeign, when: `${target} that belongs to another organisation.` }]
+      ? [{ ...ifForeign, when: `${target} that belongs to another organisation${unless}.` }]
       : [];
   const absence =
     keptIfMissing === undefined

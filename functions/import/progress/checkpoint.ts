@@ -99,10 +99,17 @@ export async function saveCheckpoint(
   await saveMark(store, key, JSON.stringify(checkpoint), now);
 }
 
+/**
+ * Returns the time at which a mark, note or checkpoint expires.
+ * @param now ISO 8601, UTC
+ */
+export function checkpointLifetime(now: string): string {
+  return new Date(Date.parse(now) + MAX_AGE_MS).toISOString();
+}
+
 /** Saves the body of a mark or checkpoint, for a day. */
 export async function saveMark(store: DocumentStore, key: DocumentKey, body: string, now: string): Promise<void> {
-  const expiresAt = new Date(Date.parse(now) + MAX_AGE_MS).toISOString();
-  const fields = { body, expiresAt };
+  const fields = { body, expiresAt: checkpointLifetime(now) };
   if (await isApplied(store.commit([{ type: 'update', key, fields }]))) return;
   await isApplied(store.commit([{ type: 'create', key, fields }]));
 }
@@ -127,7 +134,11 @@ function isCheckpoint(id: string): boolean {
   return CHECKPOINT_ID !== undefined && id.slice(id.indexOf('~') + 1).startsWith(CHECKPOINT_ID);
 }
 
-function isExpired(expiresAt: string | undefined, now: string): boolean {
+/**
+ * Whether a mark, note or checkpoint has expired.
+ * @param now ISO 8601, UTC
+ */
+export function isExpired(expiresAt: string | undefined, now: string): boolean {
   return expiresAt === undefined || Date.parse(expiresAt) <= Date.parse(now);
 }
 

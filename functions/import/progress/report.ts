@@ -1,5 +1,6 @@
 import { type JsonObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
+import { reportedId } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/section.ts';
 import type { ImportError, ImportResponse, ImportWarning } from '../contract.ts';
 import type { OrganisationHeader } from '../inspect/organisationDraft.ts';
@@ -40,11 +41,13 @@ export class ImportReport {
     notCarried: {},
   };
   private readonly warnings: ImportWarning[] = [];
+  /** The warnings about what is written, which no number of others may displace. */
+  private readonly writeWarnings: ImportWarning[] = [];
   private readonly whole: WholeReport | undefined;
   private isUnproved = false;
   private listed = 0;
   private errorsOmitted = 0;
-  private warningsOmitted = 0;
+  private warningCount = 0;
 
   /** @param whole takes all errors, warnings and ids, without the limits of the response */
   constructor(whole?: WholeReport) {
@@ -74,6 +77,7 @@ export class ImportReport {
     const isRejectedInPart = record.isFieldRejected === true && outcome.kind !== 'failed';
     if (isRejectedInPart) this.addError(toFieldError(record));
     for (const warning of warnings) this.addWarning(warning);
+    if (isWritten(outcome)) this.addWriteWarnings(outcome.writeWarnings);
     if (isWritten(outcome)) this.listId(organisation, record);
     return isRejectedInPart || warnings.length > 0 || !(isWritten(outcome) || outcome.kind === 'unchanged');
   }
@@ -103,6 +107,8 @@ export class ImportReport {
     const omitted = this.listed > MAX_LISTED_IDS;
     const orgs = [...this.success.values()].map((org) => (omitted ? { orgId: org.orgId } : org));
     const { created, unchanged, overwritten, skipped, failed, notCarried } = this.counts;
+    const warnings = [...this.writeWarnings, ...this.warnings].slice(0, MAX_LISTED_ISSUES);
+    const warningsOmitted = this.warningCount - warnings.length;
     const summary = {
       created,
       unchanged,
@@ -110,13 +116,13 @@ export class ImportReport {
       ...(hasAny(skipped) ? { skipped } : {}),
       failed,
       notCarried,
-      warnings: this.isUnproved ? [unproved, ...this.warnings] : this.warnings,
+      warnings: this.isUnproved ? [unproved, ...warnings] : warnings,
       proved,
       resumed,
       ...(dryRun ? { dryRun } : {}),
       ...(omitted ? { idsOmitted: omitted } : {}),
       ...(this.errorsOmitted > 0 ? { errorsOmitted: this.errorsOmitted } : {}),
-      ...(this.warningsOmitted > 0 ? { warningsOmitted: this.warningsOmitted } : {}),
+      ...(warningsOmitted > 0 ? { warningsOmitted } : {}),
     };
     return {
       ...(this.errors.length === 0 ? {} : { errors: this.errors }),
@@ -127,8 +133,17 @@ export class ImportReport {
 
   addWarning(warning: ImportWarning): void {
     this.whole?.addWarning(warning);
+    this.warningCount++;
     if (this.warnings.length < MAX_LISTED_ISSUES) this.warnings.push(warning);
-    else this.warningsOmitted++;
+  }
+
+  /** Adds warnings about what is written. They precede all others, so that the list's limit hides them last. */
+  addWriteWarnings(warnings: readonly ImportWarning[] = []): void {
+    for (const warning of warnings) {
+      this.whole?.addWarning(warning);
+      this.warningCount++;
+      if (this.writeWarnings.length < MAX_LISTED_ISSUES) this.writeWarnings.push(warning);
+    }
   }
 
   private listId(organisation: number, record: OrganisationRecord): void {
@@ -159,7 +174,7 @@ function successEntry(
 }
 
 function toImportError(record: OrganisationRecord, issue: RecordIssue): ImportError {
-  return { type: record.section.error.type, id: errorId(record), message: formatIssue(issue) };
+  return { type: record.section.error.type, id: reportedId(record), message: formatIssue(issue) };
 }
 
 /** Creates the error of a record that is imported without the field that its section validates. */
@@ -167,7 +182,7 @@ function toFieldError(record: OrganisationRecord): ImportError {
   const { validated } = record.section;
   if (validated === undefined) throw new Error(`${record.section.name} validates no field`);
   const { type, issue } = validated.error;
-  return { type, id: errorId(record), message: formatIssue(issue) };
+  return { type, id: reportedId(record), message: formatIssue(issue) };
 }
 
 /** Formats an issue like ZITADEL's error messages. */
@@ -193,11 +208,7 @@ function collectWarnings(record: OrganisationRecord, outcome: Outcome): ImportWa
   const missing = outcome.kind === 'failed' ? [] : (outcome.warnings ?? []);
   return [...messages, ...(section.warnings?.(record) ?? []), ...missing].map((message) => ({
     type: section.error.type,
-    id: errorId(record),
+    id: reportedId(record),
     message,
   }));
-}
-
-function errorId({ section, given, json, orgId }: OrganisationRecord): string {
-  return section.error.id.map((path) => textAt(given ?? json, path, orgId)).join('_');
 }

@@ -2,21 +2,28 @@ import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/section.ts';
 import type { PasswordHashing } from '../../../shared/passwordHashing.ts';
 import type { DocumentStore, Store, StoredDocument } from '../../../shared/store/store.ts';
-import type { OnConflict } from '../contract.ts';
+import type { ImportWarning, OnConflict } from '../contract.ts';
+import type { ImportNotes } from '../progress/notes.ts';
 import type { ReservedNames } from './references.ts';
 
 /** The warnings about what a record refers to and the store does not have. */
 type MissingTargets = readonly string[];
 
+/** A written record's warnings of what it gives, changes or adds. */
+interface Written {
+  readonly writeWarnings?: readonly ImportWarning[];
+}
+
 /** A record's outcome. Records `skipped` or `overwritten` existed with other content. */
 export type Outcome =
-  | { readonly kind: 'created' | 'unchanged' | 'skipped' | 'notCarried'; readonly warnings?: MissingTargets }
-  | { readonly kind: 'overwritten'; readonly warning?: string; readonly warnings?: MissingTargets }
+  | { readonly kind: 'unchanged' | 'skipped' | 'notCarried'; readonly warnings?: MissingTargets }
+  | (Written & { readonly kind: 'created'; readonly warnings?: MissingTargets })
+  | (Written & { readonly kind: 'overwritten'; readonly warning?: string; readonly warnings?: MissingTargets })
   | { readonly kind: 'failed'; readonly issue: RecordIssue };
 
 /** Whether this import wrote the record. */
-export function isWritten({ kind }: Outcome): boolean {
-  return kind === 'created' || kind === 'overwritten';
+export function isWritten(outcome: Outcome): outcome is Extract<Outcome, { kind: 'created' | 'overwritten' }> {
+  return outcome.kind === 'created' || outcome.kind === 'overwritten';
 }
 
 /** A record to write, and its position in the file. */
@@ -36,6 +43,7 @@ export interface BatchContext {
   readonly stamp: string;
   readonly onConflict: OnConflict;
   readonly reservedNames: ReservedNames;
+  readonly notes: ImportNotes;
   readonly passwordHashing: PasswordHashing;
   /** Stops the import; derivations of passwords end at once. */
   readonly signal: AbortSignal;
@@ -64,6 +72,6 @@ export function isOfThisImport(context: BatchContext, { createdAt = '', changedA
 }
 
 /** Returns what the creation and change dates of this import's records start with. */
-export function stampPrefix({ stamp }: BatchContext): string {
+export function stampPrefix({ stamp }: Pick<BatchContext, 'stamp'>): string {
   return stamp.replace(/Z$/, '');
 }

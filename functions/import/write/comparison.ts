@@ -112,11 +112,19 @@ export function hasStoredContent(plan: RecordPlan, stored: StoredDocument): bool
 }
 
 /** Returns the record to store: with the stored state, if the export file has none. */
-export function withStoredState(plan: RecordPlan, { state }: StoredDocument): RecordPlan {
+function withStoredState(plan: RecordPlan, { state }: StoredDocument): RecordPlan {
   const { record } = plan;
   if (record.hasState || state === undefined || record.state === undefined || state === record.state) return plan;
   const json = { ...record.json, ...(record.json.orgState === undefined ? { state } : { orgState: state }) };
   return { ...plan, record: { ...record, json, ...serialise(json), state } };
+}
+
+/** The states before and after an overwrite; undefined where the record keeps its own. */
+export function stateChange(plan: RecordPlan, stored: StoredDocument) {
+  const { section } = plan.record;
+  const { state: after = '' } = withStoredState(plan, stored).record;
+  const before = stored.state ?? section.states?.[0] ?? '';
+  return before === after ? undefined : { before, after };
 }
 
 /** The fields to read before a record is overwritten, in addition to the compared ones. */

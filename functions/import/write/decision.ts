@@ -1,4 +1,3 @@
-import { suspendsTokens } from '../../../shared/auth/authorise.ts';
 import { readOlderClaims } from '../../../shared/organisation/olderClaims.ts';
 import { createRecord, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { isList, type RecordIssue } from '../../../shared/organisation/section.ts';
@@ -9,7 +8,7 @@ import {
   type Transaction,
   type Write,
 } from '../../../shared/store/store.ts';
-import type { OnConflict } from '../contract.ts';
+import type { ImportWarning, OnConflict } from '../contract.ts';
 import { type BatchContext, isOfThisImport, isWritten, type Outcome } from './batchContext.ts';
 import { type Claimant, ClaimLedger } from './claims.ts';
 import {
@@ -21,16 +20,23 @@ import {
   keepsReservedNames,
   overwriteRecord,
   overwrittenFields,
-  withStoredState,
 } from './comparison.ts';
+import { findKeptStates } from './keptStates.ts';
+import { isOwner, type Powers, writeWarnings } from './powers.ts';
 
 /** The records of a batch that are not decided yet. */
 export interface UndecidedBatch {
+  readonly powers: Powers;
   /** The records to compare, each with the record to write, whose password is hashed. */
   readonly records: ReadonlyMap<RecordPlan, RecordPlan>;
   /** The records whose names another organisation reserves, each with its issue. */
   readonly reserved: ReadonlyMap<RecordPlan, RecordIssue>;
   readonly comparison: BatchComparison;
+}
+
+/** The records that would change a state which an import must keep, each with its issue. */
+interface Kept {
+  readonly kept: ReadonlyMap<RecordPlan, RecordIssue>;
 }
 
 /**
@@ -52,26 +58,32 @@ interface Candidate extends Claimant {
  * Decides a batch record by record, in one transaction. Names are assigned over the batch as a whole.
  * @param stamp the creation and change date of the batch's records
  */
-export function decideBatch(
+export async function decideBatch(
   context: BatchContext,
   batch: UndecidedBatch,
   stamp: string,
 ): Promise<Map<RecordPlan, Outcome>> {
-  return context.store.transaction(async (transaction) => {
+  // Kept between the attempts: one whose commit's response was lost has overwritten what the next one reads.
+  const warnings = new Map<RecordPlan, readonly ImportWarning[]>();
+  const { outcomes, noted } = await context.store.transaction(async (transaction) => {
     const plans = [...batch.records.keys()];
     const documents = await readStored(transaction, plans, context.onConflict);
     const findStored = (plan: RecordPlan) => documents.get(documentPath(plan.key));
     await batch.comparison.comparePasswords(plans.map((plan) => [plan, findStored(plan)]));
     const older = context.olderClaims === true ? await readOlderClaims(transaction, plans) : undefined;
     const ledger = new ClaimLedger(new Map([...(older?.found ?? []), ...documents]), older?.holders);
+    const kept = await findKeptStates(context, transaction, documents, plans);
     const outcomes = new Map<RecordPlan, Outcome>();
+    const allPlaced: Candidate[] = [];
     const written = new Set<string>();
     for (const round of withoutDuplicates(plans)) {
       const candidates: Candidate[] = [];
       for (const plan of round) {
         const stored = findStored(plan);
         const isDuplicate = written.has(documentPath(plan.key));
-        const decision = isDuplicate ? decideDuplicate(plan) : decideRecord(context, batch, plan, stored, stamp);
+        const decision = isDuplicate
+          ? decideDuplicate(plan)
+          : decideRecord(context, { ...batch, kept }, plan, stored, stamp);
         outcomes.set(plan, decision.outcome);
         if (decision.write !== undefined) candidates.push({ plan, held: heldClaims(plan, stored), stored, decision });
       }
@@ -79,11 +91,35 @@ export function decideBatch(
       for (const [{ plan }, { taken }] of blocked) outcomes.set(plan, { kind: 'failed', issue: taken });
       const placed = candidates.filter((candidate) => !blocked.has(candidate));
       transaction.write(placed.flatMap((candidate) => toWrite(candidate, batch, stamp)));
+      for (const { plan, stored } of placed) warnings.set(plan, writeWarnings(batch.powers, plan, stored));
+      allPlaced.push(...placed);
       for (const [plan, outcome] of outcomes) if (isWritten(outcome)) written.add(documentPath(plan.key));
     }
     transaction.write(ledger.writes());
-    return outcomes;
+    const noted = noteWrites(context, allPlaced, warnings);
+    transaction.write(noted);
+    return { outcomes, noted };
   });
+  context.notes.confirm(noted);
+  for (const [plan, outcome] of outcomes)
+    outcomes.set(plan, withWriteWarnings(outcome, warnings.get(plan) ?? writeWarnings(batch.powers, plan)));
+  return outcomes;
+}
+
+/** Builds the note for a commit's records. */
+function noteWrites(
+  { notes }: BatchContext,
+  placed: readonly Candidate[],
+  warnings: ReadonlyMap<RecordPlan, readonly ImportWarning[]>,
+): Write[] {
+  return notes.writes(
+    placed.some(({ plan, decision }) => decision.write === 'create' && isOwner(plan)),
+    placed.flatMap(({ plan }) => warnings.get(plan) ?? []),
+  );
+}
+
+function withWriteWarnings(outcome: Outcome, warnings: readonly ImportWarning[]): Outcome {
+  return isWritten(outcome) && warnings.length > 0 ? { ...outcome, writeWarnings: warnings } : outcome;
 }
 
 /** Splits records into rounds in which no two records have the same key, in the records' order. */
@@ -132,7 +168,7 @@ async function readStored(
  */
 function decideRecord(
   context: BatchContext,
-  batch: UndecidedBatch,
+  batch: UndecidedBatch & Kept,
   plan: RecordPlan,
   stored: StoredDocument | undefined,
   ownStamp: string,
@@ -149,7 +185,7 @@ function decideRecord(
   // Under another organisation or section, a record is always reported.
   if (!isSameRecord(plan, stored) || context.onConflict === 'report') return failExisting(plan);
   if (context.onConflict === 'skip') return withoutWrite({ kind: 'skipped' });
-  return decideOverwriting(context, batch, plan, stored);
+  return decideOverwriting(batch, plan, stored);
 }
 
 /** Decides a record that repeats a written one: entries of a file may repeat policies, but not records of lists. */
@@ -158,17 +194,15 @@ function decideDuplicate(plan: RecordPlan): Decision {
 }
 
 function decideOverwriting(
-  { callerPaths }: BatchContext,
-  { reserved }: UndecidedBatch,
+  { reserved, kept }: UndecidedBatch & Kept,
   plan: RecordPlan,
   stored: StoredDocument,
 ): Decision {
   if (!canOverwrite(plan, stored)) return failExisting(plan);
   const issue = reserved.get(plan);
   if (issue !== undefined && !keepsReservedNames(plan, stored)) return fail(issue);
-  const { suspendsCaller } = plan.record.section;
-  const isOfCaller = suspendsCaller !== undefined && callerPaths?.has(documentPath(plan.key)) === true;
-  if (isOfCaller && suspendsTokens(withStoredState(plan, stored).record.state)) return fail(suspendsCaller);
+  const changing = kept.get(plan);
+  if (changing !== undefined) return fail(changing);
   return { outcome: { kind: 'overwritten' }, write: 'overwrite' };
 }
 

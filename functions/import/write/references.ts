@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../shared/json/jsonObject.ts';
+import { type JsonObject, parseObject, textAt } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import {
   type PlannedReference,
@@ -7,7 +7,7 @@ import {
   planReferences,
   type RecordPlan,
 } from '../../../shared/organisation/recordPlan.ts';
-import type { RecordIssue } from '../../../shared/organisation/section.ts';
+import type { RecordIssue, Reference } from '../../../shared/organisation/section.ts';
 import { isInDeletion } from '../../../shared/organisation/sections/users.ts';
 import type { FieldName } from '../../../shared/store/documentFields.ts';
 import type { DocumentKey, DocumentStore, StoredDocument } from '../../../shared/store/store.ts';
@@ -116,12 +116,17 @@ function checkTarget(planned: PlannedReference, found: Found, record: Organisati
   if (target === undefined || isInDeletion(target)) return reference.missing;
   const isOwn = target.orgId === record.orgId;
   if (!isOwn && reference.ifForeign === 'notCarried') return 'notCarried';
+  const body = reference.check === undefined ? undefined : parseObject(target.body);
   const isPermitted = permit !== undefined && found.get(documentPath(permit)) !== undefined;
-  const ifForeign = isPermitted ? undefined : reference.ifForeign;
+  const ifForeign = isPermitted || isOpen(reference, body, record.orgId) ? undefined : reference.ifForeign;
   const issue = isOwn ? reference.ifOwn : ifForeign;
   if (typeof issue === 'object') return issue;
-  const body: unknown = reference.check === undefined ? undefined : JSON.parse(target.body ?? 'null');
-  return isJsonObject(body) ? reference.check?.(body, record.json, record.orgId) : undefined;
+  return body && reference.check?.(body, record.json, record.orgId);
+}
+
+/** Whether a foreign target names the organisation as one that may refer to it. */
+function isOpen({ openTo }: Reference, body: JsonObject | undefined, orgId: string): boolean {
+  return openTo !== undefined && body !== undefined && textAt(body, openTo, orgId) === orgId;
 }
 
 /** Whether a record's holder is stored as the file has it. */

@@ -7,6 +7,7 @@ import { BatchComparison, fieldsToCompare } from './comparison.ts';
 import { decideBatch } from './decision.ts';
 import { fillFields } from './filledFields.ts';
 import { GuardedStore, ReferenceChangedError } from './guardedStore.ts';
+import { findPowers, isOwner, type Powers, writeWarnings } from './powers.ts';
 import { checkReferences, type Rejection } from './references.ts';
 import { findWithdrawals, warnOfWithdrawals, withdraw } from './withdrawals.ts';
 
@@ -47,15 +48,22 @@ async function attemptBatch(
   const conflicting = readsFirst && (await findUnchanged(context, undecided(), comparison, outcomes));
   const withdrawals = await findWithdrawals(context, undecided());
   await withdraw(context, withdrawals);
+  const powers = await findPowers(context.store, context.notes, undecided());
   const stamp = nextStamp(context);
   const records = await withHashedPasswords(context, undecided());
   const reserved = new Map(reserving);
   const mustRead = (plan: RecordPlan) =>
     reserved.has(plan) || (context.olderClaims === true && mayHaveOlderClaim(plan));
   const mustDecide = conflicting || undecided().some(mustRead);
-  if (mustDecide || !(await tryCreate(store, [...records.values()], stamp))) {
+  const created = mustDecide ? undefined : await tryCreate({ ...context, store }, records, powers, stamp);
+  for (const [plan, outcome] of created ?? []) outcomes.set(plan, outcome);
+  if (created === undefined) {
     if (!readsFirst) await comparePasswords(context.store, undecided(), comparison);
-    for (const [plan, outcome] of await decideBatch({ ...context, store }, { records, reserved, comparison }, stamp))
+    for (const [plan, outcome] of await decideBatch(
+      { ...context, store },
+      { records, reserved, powers, comparison },
+      stamp,
+    ))
       outcomes.set(plan, outcome);
   }
   await withdraw(context, withdrawals);
@@ -73,17 +81,36 @@ function toOutcome(rejection: Rejection): Outcome {
   return rejection === 'notCarried' ? { kind: rejection } : { kind: 'failed', issue: rejection };
 }
 
-/** Creates all records in one commit; returns false if a record or one of its claims exists. */
-async function tryCreate(store: DocumentStore, plans: readonly RecordPlan[], stamp: string): Promise<boolean> {
-  const writes = plans.flatMap((plan) => createWrites(plan, stamp));
-  if (new Set(writes.map(({ key }) => documentPath(key))).size < writes.length) return false;
+/**
+ * Creates all records in one commit.
+ * @param records the undecided records, each with the record to write
+ * @returns the outcomes other than the usual one; undefined if a record or one of its claims exists
+ */
+async function tryCreate(
+  { store, notes }: BatchContext,
+  records: ReadonlyMap<RecordPlan, RecordPlan>,
+  powers: Powers,
+  stamp: string,
+): Promise<[RecordPlan, Outcome][] | undefined> {
+  const plans = [...records.keys()];
+  const writes = [...records.values()].flatMap((plan) => createWrites(plan, stamp));
+  if (new Set(writes.map(({ key }) => documentPath(key))).size < writes.length) return undefined;
+  const warned = plans.flatMap((plan) => {
+    const warnings = writeWarnings(powers, plan);
+    return warnings.length === 0 ? [] : [{ plan, warnings }];
+  });
+  const noted = notes.writes(
+    plans.some(isOwner),
+    warned.flatMap(({ warnings }) => warnings),
+  );
   try {
-    await store.commit(writes);
-    return true;
+    await store.commit([...writes, ...noted]);
   } catch (error) {
-    if (error instanceof WriteConflictError) return false;
+    if (error instanceof WriteConflictError) return undefined;
     throw error;
   }
+  notes.confirm(noted);
+  return warned.map(({ plan, warnings }) => [plan, { kind: 'created', writeWarnings: warnings }]);
 }
 
 /** Finds the records that exist with equal content; returns whether any exists with other content. */

@@ -1,6 +1,6 @@
 import { type JsonObject, textAt } from '../../json/jsonObject.ts';
 import { areCompatible, type MembershipScope } from '../roles.ts';
-import { project, type RecordIssue, type Section, user } from '../section.ts';
+import { type GivenPower, inOrganisation, project, type RecordIssue, type Section, user } from '../section.ts';
 
 /** The issues of a member without a role, and of one with a role that is unknown or of another kind. */
 interface RoleIssues {
@@ -35,6 +35,14 @@ const checkProjectGrantMember = rolesCheck('projectGrant', {
 });
 
 const projectGrantMissing: RecordIssue = { id: 'PROJECT-D8JxR', key: 'Errors.Project.Grant.NotFound' };
+const projectGrantForeign: RecordIssue = { id: 'PROJECT-0l10S9OmZV', key: 'Errors.Project.Grant.Invalid' };
+
+const inProject: GivenPower = {
+  type: 'privilege',
+  texts: 'roles[]',
+  within: { collection: 'projects', key: ['projectId'] },
+  noun: 'project',
+};
 
 /** The section of an organisation's members. */
 export const orgMemberSection: Section = {
@@ -44,6 +52,7 @@ export const orgMemberSection: Section = {
   key: ['=organisation', '$orgId', 'userId'],
   check: checkOrganisationMember,
   references: [user('userId', 'ORG-GoXOn')],
+  power: { type: 'privilege', texts: 'roles[]', ...inOrganisation },
   error: {
     type: 'org_member',
     id: ['$orgId', 'userId'],
@@ -67,6 +76,7 @@ export const memberSections: readonly Section[] = [
       user('userId', 'COMMAND-uXHNj'),
       { ...project('projectId', 'COMMAND-EbFMN'), ifForeign: 'notCarried' },
     ],
+    power: inProject,
     error: {
       type: 'project_member',
       id: ['$orgId', 'projectId', 'userId'],
@@ -87,9 +97,12 @@ export const memberSections: readonly Section[] = [
         collection: 'projectGrants',
         key: ['grantId'],
         missing: projectGrantMissing,
+        ifForeign: projectGrantForeign,
+        openTo: 'projectGrant.grantedOrgId',
         check: checkMembersProjectGrant,
       },
     ],
+    power: inProject,
     error: {
       type: 'project_grant_member',
       id: ['$orgId', 'projectId', 'grantId', 'userId'],

@@ -27,7 +27,10 @@ const userName: NonNullable<Section['unique']> = [
   },
 ];
 
-const suspendsCaller = { id: 'IMPORT-ownState', key: 'Errors.User.OwnState' };
+const keepsState: NonNullable<Section['keepsState']> = {
+  ofCaller: { id: 'IMPORT-ownState', key: 'Errors.User.OwnState' },
+  ofInstanceMember: { id: 'IMPORT-instanceMemberState', key: 'Errors.User.InstanceMemberState' },
+};
 
 /** The section of people. */
 export const humanUserSection: Section = {
@@ -62,7 +65,7 @@ export const humanUserSection: Section = {
   // Older files name a hash's algorithm, which the hash itself names too.
   exempt: ['otpEmail', 'otp_email', 'user.hashedPassword.algorithm'],
   warnings: warnOfCredentials,
-  suspendsCaller,
+  keepsState,
   error: { type: 'human_user', id: ['userId'], exists: { id: 'COMMAND-ziuna', key: 'Errors.User.AlreadyExisting' } },
   success: { field: 'humanUserIds', entry: ['userId'] },
 };
@@ -77,7 +80,7 @@ export const machineUserSection: Section = {
   innerId: { from: 'userId', inner: 'user' },
   normalise: normaliseServiceUser,
   unique: userName,
-  suspendsCaller,
+  keepsState,
   error: {
     type: 'machine_user',
     id: ['userId'],

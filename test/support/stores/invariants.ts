@@ -83,13 +83,15 @@ function referenceFaults({ name, plan }: Planned, documents: Documents): string[
 }
 
 function targetFaults(
-  { ifForeign, keptIfMissing, check }: Reference,
+  { ifForeign, openTo, keptIfMissing, check }: Reference,
   target: StoredDocument | undefined,
   { record: { json, orgId } }: RecordPlan,
 ): string[] {
   if (target === undefined) return keptIfMissing === undefined ? ['which is not there'] : [];
-  if (ifForeign !== undefined && target.orgId !== orgId) return ['which is of another organisation'];
-  const issue = check?.(parsed(target.body) ?? {}, json, orgId);
+  const body = parsed(target.body) ?? {};
+  const isOpen = openTo !== undefined && textAt(body, openTo, orgId) === orgId;
+  if (ifForeign !== undefined && target.orgId !== orgId && !isOpen) return ['which is of another organisation'];
+  const issue = check?.(body, json, orgId);
   return issue === undefined ? [] : [`which a check rejects: ${issue.id}`];
 }
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { OnConflict } from '../../../../functions/import/contract.ts';
 import { ImportProgress } from '../../../../functions/import/progress/importProgress.ts';
+import { ImportNotes } from '../../../../functions/import/progress/notes.ts';
 import type { BatchContext } from '../../../../functions/import/write/batchContext.ts';
 import { ReservedNames } from '../../../../functions/import/write/references.ts';
 import { endCheckpointEpoch } from '../../../../shared/checkpointEpoch.ts';
@@ -21,7 +22,8 @@ const unchanged = { written: false, revisit: false };
 function contextOf(store: DocumentStore, stamp = NOW, onConflict: OnConflict = 'report'): BatchContext {
   const settings = { store, base: unread, stamp, onConflict, reservedNames: new ReservedNames(store) };
   const { signal } = new AbortController();
-  return { ...settings, passwordHashing: defaultPasswordHashing, signal, batches: 0, expectExisting: false };
+  const notes = new ImportNotes(unread, 'import', stamp, stamp);
+  return { ...settings, passwordHashing: defaultPasswordHashing, signal, notes, batches: 0, expectExisting: false };
 }
 
 const load = (store: DocumentStore, key = 'key', stamp = NOW, onConflict?: OnConflict) =>

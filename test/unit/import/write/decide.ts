@@ -1,4 +1,5 @@
 import type { OnConflict } from '../../../../functions/import/contract.ts';
+import { ImportNotes } from '../../../../functions/import/progress/notes.ts';
 import type { BatchContext, Outcome } from '../../../../functions/import/write/batchContext.ts';
 import { BatchComparison } from '../../../../functions/import/write/comparison.ts';
 import { decideBatch, type UndecidedBatch } from '../../../../functions/import/write/decision.ts';
@@ -56,7 +57,10 @@ export function contextOf(store: MemoryStore, onConflict: OnConflict, stamp = ST
   const ofImport = stamp.replace(/\d{3}Z$/, 'Z');
   const reservedNames = new ReservedNames(store);
   const settings = { onConflict, reservedNames, passwordHashing: defaultPasswordHashing, signal };
-  return { store, base: unread, stamp: ofImport, ...settings, batches: 0, expectExisting: false };
+  const notes = new ImportNotes(unread, 'import', ofImport.replace('Z', ''), ofImport);
+  // As after a first commit, so that the writes of a batch are those of its records alone.
+  notes.confirm([{ type: 'delete', key: { collection: 'instance', id: 'note' } }]);
+  return { store, base: unread, stamp: ofImport, ...settings, notes, batches: 0, expectExisting: false };
 }
 
 interface Options {
@@ -69,7 +73,7 @@ export function undecided(
   records: ReadonlyMap<RecordPlan, RecordPlan>,
   { reserved = new Map(), onConflict = 'overwrite' }: Options = {},
 ): UndecidedBatch {
-  return { records, reserved, comparison: new BatchComparison(onConflict, signal) };
+  return { records, reserved, powers: new Map(), comparison: new BatchComparison(onConflict, signal) };
 }
 
 /** Decides one batch; the store's reads and writes are then the batch's own. */

@@ -248,10 +248,12 @@ describe("the calling user's record", () => {
     return [...(await decideBatch(context, undecided(new Map([[record, record]])), STAMP)).values()];
   };
 
-  it('cannot lock the caller out', async () => {
-    expect(await decideOwn(locking, 'u')).toEqual([{ kind: 'failed', issue: locking.record.section.suspendsCaller }]);
-    expect(await decideOwn(locking, 'other')).toEqual([{ kind: 'overwritten' }]);
-    expect(await decideOwn(inState({ state: 'USER_STATE_INITIAL' }), 'u')).toEqual([{ kind: 'overwritten' }]);
+  const kept = [{ kind: 'failed', issue: locking.record.section.keepsState?.ofCaller }];
+
+  it('cannot change the state of the caller', async () => {
+    expect(await decideOwn(locking, 'u')).toEqual(kept);
+    expect(await decideOwn(inState({ state: 'USER_STATE_INITIAL' }), 'u')).toEqual(kept);
+    expect(await decideOwn(locking, 'other')).toMatchObject([{ kind: 'overwritten' }]);
   });
 });
 

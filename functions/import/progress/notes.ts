@@ -1,0 +1,107 @@
+import { hash, randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { parseObject } from '../../../shared/json/jsonObject.ts';
+import {
+  type DocumentStore,
+  documentId,
+  type Store,
+  type StoredDocument,
+  type Write,
+} from '../../../shared/store/store.ts';
+import { type ImportWarning, importWarning } from '../contract.ts';
+import { checkpointLifetime, isExpired } from './checkpoint.ts';
+
+const noteSchema = z.object({ call: z.string(), warnings: z.array(importWarning) });
+
+/** What one commit of a call noted. */
+type Note = z.infer<typeof noteSchema>;
+
+/**
+ * The notes of all calls of one import: the warnings that a later call cannot derive from the records, and which calls
+ * created records that others belong to. A note is part of the commit that it describes. Notes are deleted with the end
+ * of the import, or a day later.
+ */
+export class ImportNotes {
+  private readonly base: Pick<Store, 'snapshot'>;
+  private readonly digest: string;
+  private readonly call: string;
+  private readonly now: string;
+  private hasNoted = false;
+  private earlier: Promise<ReadonlySet<string>> | undefined;
+
+  /**
+   * @param base the database with the notes of earlier calls
+   * @param identity the import's identity
+   * @param call what the creation dates of this call's records start with
+   * @param now ISO 8601, UTC
+   */
+  constructor(base: Pick<Store, 'snapshot'>, identity: string, call: string, now: string) {
+    this.base = base;
+    this.digest = hash('sha256', identity, 'base64url');
+    this.call = call;
+    this.now = now;
+  }
+
+  /**
+   * Builds the note for a commit, if it needs one. The first commit that creates records which others belong to must
+   * name the call, and every commit its warnings.
+   */
+  writes(createsOwners: boolean, warnings: readonly ImportWarning[]): Write[] {
+    if (warnings.length === 0 && (this.hasNoted || !createsOwners)) return [];
+    const key = { collection: 'instance', id: documentId('checkpoint', this.digest, 'note', randomUUID()) } as const;
+    const body = JSON.stringify({ call: this.call, warnings } satisfies Readonly<{
+      call: string;
+      warnings: readonly ImportWarning[];
+    }>);
+    return [
+      { type: 'create', key, fields: { partition: this.partition, body, expiresAt: checkpointLifetime(this.now) } },
+    ];
+  }
+
+  /** Remembers that a commit with a note has succeeded, so that later ones need not name the call. */
+  confirm(writes: readonly Write[]): void {
+    this.hasNoted ||= writes.length > 0;
+  }
+
+  /** Whether one of the import's calls created a stored record. */
+  async isOwn({ createdAt = '' }: Pick<StoredDocument, 'createdAt'>): Promise<boolean> {
+    if (createdAt.startsWith(this.call)) return true;
+    this.earlier ??= this.readCalls();
+    const calls = await this.earlier;
+    return [...calls].some((call) => createdAt.startsWith(call));
+  }
+
+  /**
+   * Ends the import: deletes its notes.
+   * @returns the warnings that other calls of the import noted
+   */
+  async finish(store: DocumentStore): Promise<ImportWarning[]> {
+    const warnings: ImportWarning[] = [];
+    for await (const notes of this.read()) {
+      for (const { note } of notes) if (note !== undefined && note.call !== this.call) warnings.push(...note.warnings);
+      await store.commit(notes.map(({ id }) => ({ type: 'delete', key: { collection: 'instance', id } })));
+    }
+    return warnings;
+  }
+
+  private async readCalls(): Promise<ReadonlySet<string>> {
+    const calls = new Set<string>();
+    for await (const notes of this.read()) for (const { note } of notes) if (note !== undefined) calls.add(note.call);
+    return calls;
+  }
+
+  /** Reads the notes; those that have expired have only an id. */
+  private async *read(): AsyncGenerator<{ readonly id: string; readonly note: Note | undefined }[]> {
+    await using snapshot = await this.base.snapshot();
+    const fields = ['body', 'expiresAt'] as const;
+    for await (const documents of snapshot.scan({ collection: 'instance', partition: this.partition, fields }))
+      yield documents.map(({ id, body, expiresAt }) => ({
+        id,
+        note: isExpired(expiresAt, this.now) ? undefined : noteSchema.parse(parseObject(body)),
+      }));
+  }
+
+  private get partition(): string {
+    return `importNotes/${this.digest}`;
+  }
+}

@@ -1,0 +1,114 @@
+import { type JsonObject, parseObject, textAt, textsAt, valueAt } from '../../../shared/json/jsonObject.ts';
+import { type RecordPlan, reportedId } from '../../../shared/organisation/recordPlan.ts';
+import type { GivenPower } from '../../../shared/organisation/section.ts';
+import { sections } from '../../../shared/organisation/sections.ts';
+import {
+  type Collection,
+  type DocumentStore,
+  documentId,
+  documentPath,
+  type StoredDocument,
+} from '../../../shared/store/store.ts';
+import type { ImportWarning } from '../contract.ts';
+import type { ImportNotes } from '../progress/notes.ts';
+import { stateChange } from './comparison.ts';
+import { isPublicMailProvider } from './publicMailProviders.ts';
+
+/** A record that gives power, and whether the record in which it does so existed before the import. */
+interface Power {
+  readonly given: GivenPower;
+  readonly texts: readonly string[];
+  readonly existed: boolean;
+}
+
+/** The records of a batch that give power. */
+export type Powers = ReadonlyMap<RecordPlan, Power>;
+
+/** The collections of the records in which others give power. */
+const ownerCollections: ReadonlySet<Collection> = new Set(
+  sections.flatMap(({ power }) => (power === undefined ? [] : [power.within.collection])),
+);
+
+/** Whether a record is one in which others may give power, so that later calls must know who created it. */
+export function isOwner({ key }: RecordPlan): boolean {
+  return ownerCollections.has(key.collection);
+}
+
+/** Finds the records of a batch that give power. */
+export async function findPowers(
+  store: DocumentStore,
+  notes: ImportNotes,
+  plans: readonly RecordPlan[],
+): Promise<Powers> {
+  const giving = plans.flatMap((plan) => toGiving(plan));
+  if (giving.length === 0) return new Map();
+  const keys = new Map(giving.map(({ key }) => [documentPath(key), key]));
+  const documents = await store.getMany([...keys.values()], ['createdAt']);
+  const existed = new Map<string, boolean>();
+  for (const [index, path] of [...keys.keys()].entries()) {
+    const document = documents[index];
+    existed.set(path, document !== undefined && !(await notes.isOwn(document)));
+  }
+  return new Map(
+    giving.map(({ plan, given, texts, key }) => [
+      plan,
+      { given, texts, existed: existed.get(documentPath(key)) === true },
+    ]),
+  );
+}
+
+function toGiving(plan: RecordPlan) {
+  const { section, json, orgId } = plan.record;
+  const given = section.power;
+  if (given === undefined) return [];
+  const texts = givenTexts(given, json, orgId);
+  const { collection, key } = given.within;
+  const id = documentId(...key.map((path) => textAt(json, path, orgId)));
+  return texts.length === 0 ? [] : [{ plan, given, texts, key: { collection, id } }];
+}
+
+function givenTexts({ texts, onlyIf }: GivenPower, json: JsonObject, orgId: string): readonly string[] {
+  return onlyIf === undefined || valueAt(json, onlyIf) === true ? textsAt(json, texts, orgId) : [];
+}
+
+/**
+ * Lists the warnings about a record that is written: the power that it gives, and its change of a state.
+ * @param stored the record before it is overwritten; undefined for a new one
+ */
+export function writeWarnings(powers: Powers, plan: RecordPlan, stored?: StoredDocument): ImportWarning[] {
+  const id = reportedId(plan.record);
+  const power = powerWarning(powers, plan, stored);
+  const change = stored === undefined ? undefined : stateChange(plan, stored);
+  return [
+    ...(power === undefined ? [] : [{ ...power, id }]),
+    ...(change === undefined
+      ? []
+      : [{ type: 'state', id, message: `state changed: ${change.before} to ${change.after}` }]),
+  ].map(({ type, message }) => ({ type, id, message }));
+}
+
+function powerWarning(
+  powers: Powers,
+  plan: RecordPlan,
+  stored: StoredDocument | undefined,
+): Omit<ImportWarning, 'id'> | undefined {
+  const power = powers.get(plan);
+  if (power === undefined) return undefined;
+  const { json, orgId } = plan.record;
+  const { given, texts, existed } = power;
+  const before = new Set(stored === undefined ? [] : givenTexts(given, parseObject(stored.body), orgId));
+  const added = texts.filter((text) => !before.has(text));
+  const isPublic = given.type === 'domain' && added.some(isPublicMailProvider);
+  if (added.length === 0 || !(existed || isPublic)) return undefined;
+  const target = `${given.noun} ${given.within.key.map((path) => textAt(json, path, orgId)).join(' ')}`;
+  const place = existed ? `${target}, which existed before` : target;
+  if (given.type === 'domain')
+    return {
+      type: given.type,
+      message: `adds the verified domain ${added.join(', ')}${isPublic ? ' of a public mail provider' : ''} to ${place}`,
+    };
+  return {
+    type: given.type,
+    message: `gives the user ${textAt(json, 'userId', orgId)} ${added.join(', ')} in ${place}`,
+  };
+}
