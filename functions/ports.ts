@@ -1,3 +1,4 @@
+import type { Audit } from '../shared/audit/audit.ts';
 import type { ObjectStorage } from '../shared/objectStorage/objectStorage.ts';
 import type { PasswordHashing } from '../shared/passwordHashing.ts';
 import type { Store } from '../shared/store/store.ts';
@@ -6,6 +7,8 @@ import type { Store } from '../shared/store/store.ts';
 export interface Ports {
   readonly store: Store;
   readonly objectStorage: ObjectStorage;
+  /** Puts calls on record. */
+  readonly audit: Audit;
   readonly now: () => Date;
   /** Milliseconds: the longest `timeout` that a request may ask for, and the default. */
   readonly maxTimeoutMs: number;

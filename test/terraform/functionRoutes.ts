@@ -3,6 +3,7 @@ import { routes as importRoutes } from '../../functions/import/app.ts';
 import { routes as removeOtpEmailRoutes } from '../../functions/removeOtpEmail/app.ts';
 import type { Route } from '../../shared/http/app.ts';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
+import { memoryTrail } from '../support/audit/memoryTrail.ts';
 import { openTestStore, sqlite } from '../support/stores/stores.ts';
 import type { FunctionName } from './terraformFiles.ts';
 
@@ -10,7 +11,13 @@ import type { FunctionName } from './terraformFiles.ts';
 export async function functionRoutes(): Promise<Readonly<Record<FunctionName, readonly Route[]>>> {
   const limits = { maxTimeoutMs: 1_000, maxRequestBytes: 1_000, maxResponseBytes: 1_000 };
   const store = await openTestStore(sqlite);
-  const ports = { ...limits, store, objectStorage: createCloudStorage(), now: () => new Date() };
+  const ports = {
+    ...limits,
+    store,
+    objectStorage: createCloudStorage(),
+    audit: memoryTrail().audit,
+    now: () => new Date(),
+  };
   return {
     removeOtpEmail: removeOtpEmailRoutes(ports),
     export: exportRoutes(ports),

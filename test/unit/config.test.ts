@@ -10,6 +10,8 @@ describe('readConfig', () => {
       maxResponseBytes: undefined,
       maxTimeoutMs: 3_600_000,
       maxTokenLifetimeMs: 90 * 86_400_000,
+      auditRetentionMs: 400 * 86_400_000,
+      trustedProxies: 0,
       shutdownMs: 10_000,
       describesInstance: false,
       logLevel: 'info',
@@ -19,7 +21,7 @@ describe('readConfig', () => {
 
   it("gives a function in the cloud the platform's limits", () => {
     const config = readConfig({ K_SERVICE: 'export', FIRESTORE_PROJECT: 'acme' });
-    expect(config).toMatchObject({ maxRequestBytes: 32_000_000, maxResponseBytes: 32_000_000 });
+    expect(config).toMatchObject({ maxRequestBytes: 32_000_000, maxResponseBytes: 32_000_000, trustedProxies: 2 });
   });
 
   it('takes what is set', () => {
@@ -31,6 +33,8 @@ describe('readConfig', () => {
       MAX_RESPONSE_BYTES: '2000',
       MAX_TIMEOUT: '5m30s',
       MAX_TOKEN_DAYS: '7',
+      AUDIT_DAYS: '30',
+      TRUSTED_PROXIES: '1',
       SHUTDOWN_SECONDS: '0',
       LOG_LEVEL: 'silent',
       CORS_ORIGINS: 'https://a.example, http://localhost:3000',
@@ -44,6 +48,8 @@ describe('readConfig', () => {
       maxResponseBytes: 2000,
       maxTimeoutMs: 330_000,
       maxTokenLifetimeMs: 7 * 86_400_000,
+      auditRetentionMs: 30 * 86_400_000,
+      trustedProxies: 1,
       shutdownMs: 0,
       describesInstance: true,
       logLevel: 'silent',

@@ -4,11 +4,13 @@ import { routes as exportRoutes } from '../../../functions/export/app.ts';
 import { routes as importRoutes } from '../../../functions/import/app.ts';
 import { importResponse } from '../../../functions/import/contract.ts';
 import { initialise } from '../../../shared/accounts/initialise.ts';
+import type { Audit } from '../../../shared/audit/audit.ts';
 import { createApp } from '../../../shared/http/app.ts';
 import { configureLog } from '../../../shared/log.ts';
 import type { ObjectStorage } from '../../../shared/objectStorage/objectStorage.ts';
 import { exportFile } from '../../../shared/organisation/exportFile.ts';
 import type { Store, Write } from '../../../shared/store/store.ts';
+import { memoryTrail } from '../audit/memoryTrail.ts';
 import { openTestStore, type StoreKind } from '../stores/stores.ts';
 import { watchedStore } from '../stores/watchedStore.ts';
 
@@ -70,6 +72,7 @@ const noStorage: ObjectStorage = { write: noBucket, pin: noBucket };
 
 /** What an instance is served with in place of the usual: a bucket, or its own store over which something can go wrong. */
 export type ReplacedPorts = {
+  readonly audit?: Audit;
   readonly store?: Store;
   readonly objectStorage?: ObjectStorage;
   readonly maxTimeoutMs?: number;
@@ -90,7 +93,8 @@ export function servedInstance(
   configureLog('silent');
   const now = () => new Date();
   const limits = { maxTimeoutMs: 600_000, maxRequestBytes: 100_000_000, maxResponseBytes: undefined };
-  const ports = { store, objectStorage: noStorage, now, ...limits, ...replaced };
+  const { audit } = memoryTrail();
+  const ports = { store, objectStorage: noStorage, audit, now, ...limits, ...replaced };
   const app = createApp({ routes: [...importRoutes(ports), ...exportRoutes(ports)] });
   const send = async (path: string, body: unknown) => {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
