@@ -1,4 +1,5 @@
 import type { Audit } from '../shared/audit/audit.ts';
+import type { Limits } from '../shared/limits.ts';
 import type { ObjectStorage } from '../shared/objectStorage/objectStorage.ts';
 import type { PasswordHashing } from '../shared/passwordHashing.ts';
 import type { Store } from '../shared/store/store.ts';
@@ -10,11 +11,7 @@ export interface Ports {
   /** Puts calls on record. */
   readonly audit: Audit;
   readonly now: () => Date;
-  /** Milliseconds: the longest `timeout` that a request may ask for, and the default. */
-  readonly maxTimeoutMs: number;
-  readonly maxRequestBytes: number;
-  /** Bytes; undefined where responses are streamed without limit. */
-  readonly maxResponseBytes: number | undefined;
+  readonly limits: Limits;
   /** How imports hash clear passwords; by default as every ZITADEL can verify. */
   readonly passwordHashing?: PasswordHashing | undefined;
 }

@@ -7,6 +7,7 @@ import { initialise } from '../../shared/accounts/initialise.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { createApp, type Route } from '../../shared/http/app.ts';
 import { serve } from '../../shared/http/serve.ts';
+import { defaultLimits } from '../../shared/limits.ts';
 import { configureLog } from '../../shared/log.ts';
 import type { Snapshot, Store, StoredDocument } from '../../shared/store/store.ts';
 import { memoryTrail } from '../support/audit/memoryTrail.ts';
@@ -43,14 +44,14 @@ async function watchedServer() {
     ended: Promise.withResolvers(),
     people: 0,
   };
-  const limits = { maxTimeoutMs: 600_000, maxRequestBytes: 100_000_000, maxResponseBytes: undefined };
+  const limits = defaultLimits('selfHosted');
   const bucket = { write: noBucket, pin: noBucket };
   const ports = {
     store: waiting(store, watched),
     objectStorage: bucket,
     audit: memoryTrail().audit,
     now: () => new Date(),
-    ...limits,
+    limits,
   };
   const fill = async () => {
     const headers = { authorization: `Bearer ${token}` };

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { allRoutes } from '../../functions/endpoints.ts';
 import { createApp } from '../../shared/http/app.ts';
+import { defaultLimits } from '../../shared/limits.ts';
 import { configureLog } from '../../shared/log.ts';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
 import { root } from '../../tools/program.ts';
@@ -30,12 +31,13 @@ describe('the load balancer', () => {
 
   it('leaves out no route that the one-port server has', async () => {
     const store = await openTestStore(sqlite);
-    const limits = { maxTimeoutMs: 1_000, maxRequestBytes: 1_000, maxResponseBytes: 1_000 };
+    const limits = defaultLimits('selfHosted');
+    const { audit } = memoryTrail();
     const routes = await allRoutes({
-      ...limits,
+      limits,
       store,
       objectStorage: createCloudStorage(),
-      audit: memoryTrail().audit,
+      audit,
       now: () => new Date(),
     });
     const led = (await loadBalancerRoutes()).map(({ path }) => path);

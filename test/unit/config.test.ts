@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigError, configVariables, readConfig } from '../../shared/config.ts';
+import { defaultLimits } from '../../shared/limits.ts';
 
 describe('readConfig', () => {
   it('gives a self-hosted instance generous limits', () => {
     expect(readConfig({ DATA_DIR: '/data' })).toEqual({
       storeLocation: { kind: 'sqlite', directory: '/data' },
       corsOrigins: [],
-      maxRequestBytes: 1_000_000_000,
-      maxResponseBytes: undefined,
-      maxTimeoutMs: 3_600_000,
+      limits: defaultLimits('selfHosted'),
       maxTokenLifetimeMs: 90 * 86_400_000,
       auditRetentionMs: 400 * 86_400_000,
       trustedProxies: 0,
@@ -21,7 +20,10 @@ describe('readConfig', () => {
 
   it("gives a function in the cloud the platform's limits", () => {
     const config = readConfig({ K_SERVICE: 'export', FIRESTORE_PROJECT: 'acme' });
-    expect(config).toMatchObject({ maxRequestBytes: 32_000_000, maxResponseBytes: 32_000_000, trustedProxies: 2 });
+    expect(config).toMatchObject({
+      limits: { requestBytes: 32_000_000, responseBytes: 32_000_000 },
+      trustedProxies: 2,
+    });
   });
 
   it('takes what is set', () => {
@@ -44,9 +46,7 @@ describe('readConfig', () => {
     expect(config).toEqual({
       storeLocation: { kind: 'firestore', projectId: 'acme', databaseId: 'eu' },
       corsOrigins: ['https://a.example', 'http://localhost:3000'],
-      maxRequestBytes: 1000,
-      maxResponseBytes: 2000,
-      maxTimeoutMs: 330_000,
+      limits: { ...defaultLimits('selfHosted'), requestBytes: 1000, responseBytes: 2000, timeoutMs: 330_000 },
       maxTokenLifetimeMs: 7 * 86_400_000,
       auditRetentionMs: 30 * 86_400_000,
       trustedProxies: 1,
@@ -76,7 +76,7 @@ describe('readConfig', () => {
 
   it('takes an empty variable for one that is not set', () => {
     expect(() => readConfig({ DATA_DIR: '' })).toThrow('set DATA_DIR or FIRESTORE_PROJECT');
-    expect(readConfig({ DATA_DIR: '/data', MAX_TIMEOUT: '' }).maxTimeoutMs).toBe(3_600_000);
+    expect(readConfig({ DATA_DIR: '/data', MAX_TIMEOUT: '' }).limits.timeoutMs).toBe(3_600_000);
   });
 
   it('lists every problem in one error', () => {
@@ -120,18 +120,13 @@ describe('readConfig', () => {
     expect(passwordHashing).toEqual({ algorithm: 'argon2id' });
   });
 
-  it.each([
-    'BCRYPT_COST',
-    'FIRESTORE_DATABASE',
-    'LOG_LEVEL',
-    'MAX_TIMEOUT',
-    'MAX_TOKEN_DAYS',
-    'PASSWORD_HASH',
-    'SHUTDOWN_SECONDS',
-  ])('has the default for %s that the table of variables says', (name) => {
-    const variable = configVariables.find((one) => one.name === name);
-    const implied = readConfig({ FIRESTORE_PROJECT: 'acme' });
-    expect(readConfig({ FIRESTORE_PROJECT: 'acme', [name]: variable?.default })).toEqual(implied);
-    expect(variable?.default).toBeTruthy();
-  });
+  it.each(['BCRYPT_COST', 'FIRESTORE_DATABASE', 'LOG_LEVEL', 'MAX_TOKEN_DAYS', 'PASSWORD_HASH', 'SHUTDOWN_SECONDS'])(
+    'has the default for %s that the table of variables says',
+    (name) => {
+      const variable = configVariables.find((one) => one.name === name);
+      const implied = readConfig({ FIRESTORE_PROJECT: 'acme' });
+      expect(readConfig({ FIRESTORE_PROJECT: 'acme', [name]: variable?.default })).toEqual(implied);
+      expect(variable?.default).toBeTruthy();
+    },
+  );
 });

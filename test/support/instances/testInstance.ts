@@ -6,6 +6,7 @@ import { importResponse } from '../../../functions/import/contract.ts';
 import { initialise } from '../../../shared/accounts/initialise.ts';
 import type { Audit } from '../../../shared/audit/audit.ts';
 import { createApp } from '../../../shared/http/app.ts';
+import { defaultLimits, type Limits } from '../../../shared/limits.ts';
 import { configureLog } from '../../../shared/log.ts';
 import type { ObjectStorage } from '../../../shared/objectStorage/objectStorage.ts';
 import { exportFile } from '../../../shared/organisation/exportFile.ts';
@@ -75,8 +76,7 @@ export type ReplacedPorts = {
   readonly audit?: Audit;
   readonly store?: Store;
   readonly objectStorage?: ObjectStorage;
-  readonly maxTimeoutMs?: number;
-  readonly maxResponseBytes?: number;
+  readonly limits?: Partial<Limits>;
 };
 
 /** Initialises a store, and serves its import and export. Bodies that are text are sent as they are. */
@@ -92,9 +92,9 @@ export function servedInstance(
 ): TestInstance {
   configureLog('silent');
   const now = () => new Date();
-  const limits = { maxTimeoutMs: 600_000, maxRequestBytes: 100_000_000, maxResponseBytes: undefined };
+  const limits = { ...defaultLimits('selfHosted'), timeoutMs: 600_000, ...replaced.limits };
   const { audit } = memoryTrail();
-  const ports = { store, objectStorage: noStorage, audit, now, ...limits, ...replaced };
+  const ports = { store, objectStorage: noStorage, audit, now, ...replaced, limits };
   const app = createApp({ routes: [...importRoutes(ports), ...exportRoutes(ports)] });
   const send = async (path: string, body: unknown) => {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
