@@ -14,6 +14,7 @@ import { organisation, person } from '../support/fixtures/organisations.ts';
 import { testInstance } from '../support/instances/testInstance.ts';
 import { contentsOf, readDatabase } from '../support/stores/database.ts';
 import { describeStores, openTestStore, type StoreKind } from '../support/stores/stores.ts';
+import { watchedStore } from '../support/stores/watchedStore.ts';
 
 const DAY_MS = 86_400_000;
 let local: LocalBucket;
@@ -117,7 +118,7 @@ describeStores('the audit trail', (kind) => {
   it('has a removal whose commit fails in two lines', async () => {
     let isBroken = false;
     const failing = (store: Store): Store => ({
-      ...store,
+      ...watchedStore(store, () => {}),
       transaction: (work) =>
         store.transaction(async (transaction) => {
           const result = await work(transaction);

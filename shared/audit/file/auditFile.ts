@@ -1,11 +1,11 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { auditUnwritable } from '../../errors/errors.ts';
-import type { Writer } from '../../store/sqlite/connection.ts';
 import type { AuditEvent } from '../auditEvent.ts';
 import type { AuditTrail } from '../auditTrail.ts';
 import { type FileLimits, OpenFile } from './openFile.ts';
-import { currentFile, listTrailFiles, openTrailLock, rotationTime } from './trailFiles.ts';
+import { currentFile, listTrailFiles, rotationTime } from './trailFiles.ts';
+import { openTrailLock, type TrailLock } from './trailLock.ts';
 
 /** The options of a trail in files. */
 export interface AuditFileOptions extends Partial<FileLimits> {
@@ -31,7 +31,7 @@ export class AuditFile implements AuditTrail {
   private readonly directory: string;
   private readonly limits: FileLimits;
   private readonly retentionMs: number | undefined;
-  private lock: Writer | undefined;
+  private lock: TrailLock | undefined;
   private file: OpenFile | undefined;
   private waiting: Waiting[] = [];
   private isWriting = false;
@@ -63,7 +63,7 @@ export class AuditFile implements AuditTrail {
       };
       try {
         this.lock ??= openTrailLock(this.directory);
-        const file = await this.lock.transaction(() => this.write(takeBatch()));
+        const file = await this.lock.hold(() => this.write(takeBatch()));
         // Without the lock: a process that appends all the time must leave others their turn.
         await file.sync();
         for (const { settle } of batch) settle.resolve();
@@ -112,7 +112,7 @@ export class AuditFile implements AuditTrail {
     await this.writing;
     this.file?.close();
     this.file = undefined;
-    await this.lock?.close();
+    this.lock?.close();
     this.lock = undefined;
   }
 }

@@ -2,7 +2,8 @@ import { closeSync, createReadStream, fstatSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type AuditEvent, auditEvent } from '../auditEvent.ts';
-import { listTrailFiles, openTrailLock, rotationTime } from './trailFiles.ts';
+import { listTrailFiles, rotationTime } from './trailFiles.ts';
+import { openTrailLock } from './trailLock.ts';
 
 /** An open file of a trail, of which the first `size` bytes are whole lines. */
 interface ReadableFile {
@@ -39,7 +40,7 @@ export async function* readAuditEvents(
 async function openFiles(directory: string, since: Date): Promise<readonly ReadableFile[]> {
   const lock = openTrailLock(directory);
   try {
-    return await lock.transaction(() => {
+    return await lock.hold(() => {
       const names = listTrailFiles(directory).filter((name) => (rotationTime(name) ?? since) >= since);
       return names.map((name) => {
         const path = join(directory, name);
@@ -48,7 +49,7 @@ async function openFiles(directory: string, since: Date): Promise<readonly Reada
       });
     });
   } finally {
-    await lock.close();
+    lock.close();
   }
 }
 

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { notInstanceFile } from '../../errors/accountErrors.ts';
 import type { Connection } from '../../store/sqlite/connection.ts';
-import { isTrailFile, listTrailFiles, openTrailLock, syncDirectory } from './trailFiles.ts';
+import { isTrailFile, listTrailFiles, syncDirectory } from './trailFiles.ts';
+import { openTrailLock } from './trailLock.ts';
 
 // The table of a backup that holds the trail. A database in use has none.
 const TABLE = 'audit_trail';
@@ -16,12 +17,12 @@ export async function storeTrail(backup: Connection, directory: string): Promise
   backup.execute(`CREATE TABLE ${TABLE} (name TEXT PRIMARY KEY, content BLOB NOT NULL) STRICT`);
   const lock = openTrailLock(directory);
   try {
-    await lock.transaction(() => {
+    await lock.hold(() => {
       const insert = backup.prepare(`INSERT INTO ${TABLE} (name, content) VALUES (?, ?)`);
       for (const name of listTrailFiles(directory)) insert.run(name, readFileSync(join(directory, name)));
     });
   } finally {
-    await lock.close();
+    lock.close();
   }
 }
 

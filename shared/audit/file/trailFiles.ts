@@ -1,23 +1,9 @@
-import { randomUUID } from 'node:crypto';
-import {
-  closeSync,
-  existsSync,
-  fchmodSync,
-  fstatSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readdirSync,
-  readSync,
-  rmSync,
-} from 'node:fs';
+import { closeSync, fchmodSync, fstatSync, fsyncSync, openSync, readdirSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { connect, openWriter, type Writer } from '../../store/sqlite/connection.ts';
 
 /** The file that takes new events. */
 const CURRENT = 'audit.ndjson';
-const LOCK = 'audit.lock';
 const ROTATED = /^audit-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d\.\d{3}Z)\.ndjson$/;
 const OWNER_ONLY = 0o600;
 
@@ -47,36 +33,6 @@ export function listTrailFiles(directory: string): readonly string[] {
   const names = readdirSync(directory);
   const rotated = names.filter((name) => rotationTime(name) !== undefined).toSorted();
   return names.includes(CURRENT) ? [...rotated, CURRENT] : rotated;
-}
-
-/**
- * Opens the lock of a trail, which the operating system releases when a process dies. It is a database without tables:
- * Node has no other lock between processes.
- */
-export function openTrailLock(directory: string): Writer {
-  const file = join(directory, LOCK);
-  if (!existsSync(file)) createLock(file);
-  return openWriter(file);
-}
-
-/**
- * Creates the database of a lock with its first page, before it gets its name: without the page, each transaction would
- * write it, and fail while other processes try to lock.
- */
-function createLock(file: string): void {
-  const partial = `${file}.${randomUUID()}`;
-  closeSync(openOwnerOnly(partial, 'wx'));
-  try {
-    const connection = connect({ file: partial, busyTimeout: 0 });
-    connection.execute('PRAGMA user_version = 1');
-    connection.close();
-    linkSync(partial, file);
-  } catch (error) {
-    // Another process has created it meanwhile.
-    if (!existsSync(file)) throw error;
-  } finally {
-    rmSync(partial, { force: true });
-  }
 }
 
 /** Opens a file that only its owner can read. */
