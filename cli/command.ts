@@ -54,6 +54,8 @@ export interface Command {
   /** The arguments after the name, for the help. */
   readonly usage: string;
   readonly summary: string;
+  /** Whether the command changes something, or copies secrets: then each call is put on record in the audit trail. */
+  readonly isAudited: boolean;
   readonly options: Options;
   /** The number of arguments that are not options. */
   readonly positionals: number;
@@ -134,6 +136,13 @@ export function loadConfig({ environment }: Invocation): Config {
 
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: DAY_MS };
 
+/** Parses a span of time, such as `30d`, `12h` or `45m`. Returns milliseconds; undefined for any other text. */
+export function parseSpan(text: string): number | undefined {
+  const [, amount = '', unit = ''] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
+  const unitMs = UNITS[unit];
+  return unitMs === undefined ? undefined : Number(amount) * unitMs;
+}
+
 /**
  * Parses a token's lifetime, such as `30d`, `12h` or `45m`. Returns milliseconds; the default is 30 days, or the longest
  * lifetime that the configuration allows.
@@ -143,8 +152,7 @@ export function lifetime(invocation: Invocation): number {
   const { options } = invocation;
   const { maxTokenLifetimeMs } = loadConfig(invocation);
   if (options.expires === undefined) return Math.min(30 * DAY_MS, maxTokenLifetimeMs);
-  const [, amount = '', unit = ''] = /^(\d{1,6})([mhd])$/.exec(options.expires) ?? [];
-  const milliseconds = Number(amount) * (UNITS[unit] ?? 0);
+  const milliseconds = parseSpan(options.expires) ?? 0;
   if (milliseconds > 0 && milliseconds <= maxTokenLifetimeMs) return milliseconds;
   const longest = maxTokenLifetimeMs / DAY_MS;
   throw new UsageError(

@@ -3,9 +3,11 @@ import { parseArgs } from 'node:util';
 import { IdentityError } from '../shared/errors/identityError.ts';
 import { configureLog } from '../shared/log.ts';
 import { hasDatabase, openStore } from '../shared/store/openStore.ts';
+import { runAudited } from './auditedRun.ts';
 import {
   type Command,
   type InstanceLocation,
+  type Invocation,
   instanceLocation,
   type ListOutput,
   type Output,
@@ -49,7 +51,7 @@ async function runCommand(words: readonly string[]): Promise<void> {
     const flags = new Set(optionNames.filter((name) => values[name] === true));
     const { defaultName } = location;
     const environment = { ...process.env, ...location.environment };
-    const output = await run({
+    const invocation: Invocation = {
       store,
       location: location.store,
       defaultName,
@@ -60,7 +62,8 @@ async function runCommand(words: readonly string[]): Promise<void> {
       environment,
       now: new Date(),
       signal: stopSignal(),
-    });
+    };
+    const output = await (command.isAudited ? runAudited(command, invocation, run) : run(invocation));
     if (output !== undefined) await printOutput(output, values.json === true);
   } finally {
     await store.close();

@@ -1,3 +1,4 @@
+import type { Audit } from '../shared/audit/audit.ts';
 import type { Limits } from '../shared/limits.ts';
 import type { ObjectStorage } from '../shared/objectStorage/objectStorage.ts';
 import type { PasswordHashing } from '../shared/passwordHashing.ts';
@@ -7,6 +8,8 @@ import type { Store } from '../shared/store/store.ts';
 export interface Ports {
   readonly store: Store;
   readonly objectStorage: ObjectStorage;
+  /** Puts calls on record. */
+  readonly audit: Audit;
   readonly now: () => Date;
   readonly limits: Limits;
   /** How imports hash clear passwords; by default as every ZITADEL can verify. */

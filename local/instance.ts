@@ -4,6 +4,7 @@ import { allRoutes } from '../functions/endpoints.ts';
 import { initialise } from '../shared/accounts/initialise.ts';
 import { instanceOwners } from '../shared/accounts/members.ts';
 import { issueToken, type NewToken } from '../shared/accounts/personalAccessTokens.ts';
+import { openAudit } from '../shared/audit/openAudit.ts';
 import { requireOwner } from '../shared/auth/requireOwner.ts';
 import { readConfig } from '../shared/config.ts';
 import { IdentityError } from '../shared/errors/identityError.ts';
@@ -41,11 +42,13 @@ export async function startInstance(options: LocalInstanceOptions): Promise<Loca
   await prepareInstance(store, options, tokenFile, new Date());
   const config = readConfig({ ...process.env, ...storeEnvironment(location) });
   const objectStorage = createCloudStorage({ apiEndpoint: storageUrl });
-  const routes = await allRoutes({ ...config, store, objectStorage, now: () => new Date() });
+  const audit = await openAudit(config, process.stderr);
+  const routes = await allRoutes({ ...config, store, audit, objectStorage, now: () => new Date() });
   const app = createApp({ ...config, routes: [...routes, ...docsRoutes] });
   const server = await serve({ app, host: '127.0.0.1', port, drainMs: config.shutdownMs });
   const close = async () => {
     await server.close();
+    await audit.close();
     await store.close();
   };
   return { url: server.url, tokenFile, close };

@@ -12,6 +12,10 @@ export interface Config {
   readonly limits: Limits;
   /** The longest lifetime of a new token. */
   readonly maxTokenLifetimeMs: number;
+  /** The time for which the audit trail beside an embedded database is kept. */
+  readonly auditRetentionMs: number;
+  /** The number of addresses that trusted proxies append to `X-Forwarded-For`. */
+  readonly trustedProxies: number;
   readonly shutdownMs: number;
   readonly logLevel: LogLevel;
   readonly passwordHashing: PasswordHashing;
@@ -50,7 +54,10 @@ const origins = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
+const proxies = z.string().regex(/^\d$/, 'must be a number from 0 to 9').transform(Number);
+
 const environment = z.object({
+  AUDIT_DAYS: days.default(400 * day),
   BCRYPT_COST: bcryptCost.default(bcryptCosts.default),
   CORS_ORIGINS: origins.default([]),
   DATA_DIR: z.string().optional(),
@@ -63,7 +70,11 @@ const environment = z.object({
   OPENAPI_SCOPE: z.enum(['function', 'instance'], 'must be function or instance').default('function'),
   PASSWORD_HASH: z.enum(passwordAlgorithms, `must be ${passwordAlgorithms.join(' or ')}`).default('bcrypt'),
   SHUTDOWN_SECONDS: seconds.default(10_000),
+  TRUSTED_PROXIES: proxies.optional(),
 });
+
+/** Google's load balancer appends the client's address and its own. */
+const CLOUD_PROXIES = 2;
 
 type Environment = z.output<typeof environment>;
 
@@ -103,6 +114,11 @@ const descriptions: Record<keyof Environment, [meaning: string, fallback: string
     `cost of bcrypt, from ${min} to ${max}; each step doubles the time, which is a quarter of a second of a core at 12`,
     String(bcryptCosts.default),
   ],
+  AUDIT_DAYS: ['days for which the audit trail beside an embedded database is kept', '400'],
+  TRUSTED_PROXIES: [
+    'number of addresses that trusted proxies append to X-Forwarded-For, from which the audit trail takes the address of the client; 0 ignores the header',
+    '0 (in the cloud: 2)',
+  ],
   SHUTDOWN_SECONDS: ['seconds that running requests get to finish after SIGTERM', '10'],
 };
 
@@ -131,6 +147,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     corsOrigins: data.CORS_ORIGINS,
     limits,
     maxTokenLifetimeMs: data.MAX_TOKEN_DAYS,
+    auditRetentionMs: data.AUDIT_DAYS,
+    trustedProxies: data.TRUSTED_PROXIES ?? (data.K_SERVICE === undefined ? 0 : CLOUD_PROXIES),
     shutdownMs: data.SHUTDOWN_SECONDS,
     logLevel: data.LOG_LEVEL,
     passwordHashing:

@@ -18,6 +18,13 @@ export interface RequestLine {
   readonly requestId: string;
 }
 
+/** An event that the audit trail could not take. */
+interface UnwrittenEvent {
+  readonly event: string;
+  readonly time: string;
+  readonly requestId?: string | undefined;
+}
+
 const severities = new Map([
   ['debug', 'DEBUG'],
   ['info', 'INFO'],
@@ -63,6 +70,14 @@ export const log = {
   /** Logs an error after the first bytes of a response. The response was aborted, so that no client takes it for complete. */
   responseBroken(error: unknown, requestId: string): void {
     logger.error({ stack_trace: describeError(error), ...labelled(requestId) }, 'answer broken off');
+  },
+
+  /** Logs that an event is missing in the audit trail. Only its name, time and request id are logged. */
+  auditFailed(error: unknown, { event, time, requestId = '' }: UnwrittenEvent): void {
+    logger.error(
+      { event, event_time: time, stack_trace: describeError(error), ...labelled(requestId) },
+      'audit failed',
+    );
   },
 
   databaseOutdated(): void {

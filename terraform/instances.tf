@@ -18,6 +18,7 @@ module "instance" {
     bucket = archive.bucket
     object = archive.name
   } }
+  audit_retention_days    = var.audit_retention_days
   build_service_account   = google_service_account.build.id
   docker_repository       = google_artifact_registry_repository.functions.id
   notification_channels   = var.notification_channels

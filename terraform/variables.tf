@@ -56,6 +56,18 @@ variable "requests_per_minute" {
   }
 }
 
+variable "audit_retention_days" {
+  description = "The number of days for which the log bucket keeps the audit trail."
+  type        = number
+  default     = 400
+  nullable    = false
+
+  validation {
+    condition     = var.audit_retention_days >= 1 && var.audit_retention_days <= 3650 && floor(var.audit_retention_days) == var.audit_retention_days
+    error_message = "audit_retention_days must be a whole number from 1 to 3650."
+  }
+}
+
 variable "transfer_retention_days" {
   description = "The number of days after which objects in the transfer buckets are deleted. They hold personal data."
   type        = number

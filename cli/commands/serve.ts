@@ -1,4 +1,5 @@
 import { allRoutes } from '../../functions/endpoints.ts';
+import { openAudit } from '../../shared/audit/openAudit.ts';
 import { createApp } from '../../shared/http/app.ts';
 import { docsRoutes } from '../../shared/http/docs.ts';
 import { serve as serveApp } from '../../shared/http/serve.ts';
@@ -10,10 +11,13 @@ import { loadConfig, type Run, UsageError } from '../command.ts';
 export const serve: Run = async (invocation) => {
   const { store, options, flags, signal } = invocation;
   const config = loadConfig(invocation);
+  // Standard output is for the address.
+  const audit = await openAudit(config, process.stderr);
   configureLog(config.logLevel, process.stderr);
   const routes = await allRoutes({
     ...config,
     store,
+    audit,
     objectStorage: createCloudStorage(),
     now: () => new Date(),
   });
@@ -27,6 +31,7 @@ export const serve: Run = async (invocation) => {
   process.stdout.write(`listening on ${server.url}\n`);
   await aborted(signal);
   await server.close();
+  await audit.close();
   return undefined;
 };
 

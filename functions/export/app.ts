@@ -1,9 +1,11 @@
+import type { AuditedCall } from '../../shared/audit/auditedCall.ts';
 import type { Caller } from '../../shared/auth/authorise.ts';
 import { requireOwner } from '../../shared/auth/requireOwner.ts';
 import { checkOrganisations } from '../../shared/auth/tokenRestriction.ts';
 import { watchAuthorisation } from '../../shared/auth/watchAuthorisation.ts';
 import { formatDuration, parseDuration } from '../../shared/duration.ts';
 import { invalidRequest, onlyObjectWritten, outputUnsupported, responseTooLarge } from '../../shared/errors/errors.ts';
+import { cancelled } from '../../shared/errors/httpErrors.ts';
 import type { IdentityError } from '../../shared/errors/identityError.ts';
 import type { Route } from '../../shared/http/app.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
@@ -13,6 +15,7 @@ import type { WrittenObject } from '../../shared/objectStorage/objectStorage.ts'
 import { type Store, storeForCall } from '../../shared/store/store.ts';
 import { objectLocation, readRequest } from '../../shared/wire/requestMessage.ts';
 import type { Ports } from '../ports.ts';
+import { type ExportProgress, exportFacts, progressFacts } from './auditFacts.ts';
 import { type ExportRequest, exportEndpoint, exportRequest } from './contract.ts';
 import { exportOrganisations } from './operation.ts';
 
@@ -24,10 +27,14 @@ export function routes(ports: Ports): readonly Route[] {
   return [
     {
       ...exportEndpoint,
-      handler: async (context) => {
-        const authorise = (called: Store) => requireOwner(called, context.req.header('authorization'), 'export', now());
-        await authorise(store);
-        return runExport(ports, context.req.raw, authorise);
+      handler: (context) => {
+        const audited = ports.audit.call('export', context.get('origin'));
+        const authorise = (called: Store) =>
+          requireOwner(called, context.req.header('authorization'), 'export', now(), audited.identify);
+        return audited.watch(async () => {
+          await authorise(store);
+          return runExport(ports, context.req.raw, authorise, audited);
+        });
       },
     },
   ];
@@ -38,6 +45,7 @@ async function runExport(
   ports: Ports,
   request: Request,
   authorise: (store: Store) => Promise<Caller>,
+  audited: AuditedCall,
 ): Promise<Response> {
   using resources = new DisposableStack();
   const { snapshotLifetimeMs = Number.POSITIVE_INFINITY } = ports.store;
@@ -51,7 +59,7 @@ async function runExport(
   // The body may have taken its time, and the first bytes after it may be secrets.
   const { restriction } = await authorise(store);
   checkOrganisations(restriction, options.orgIds);
-  return await respond({ ...ports, store }, options, call.signal, resources);
+  return await respond({ ...ports, store }, options, { signal: call.signal, audited }, resources);
 }
 
 /** Opens a snapshot that can be read until the export's timeout. */
@@ -80,26 +88,41 @@ function readExportRequest(body: unknown): ExportRequest {
   return request;
 }
 
+/** One call of the export. */
+interface ExportCall {
+  readonly signal: AbortSignal;
+  readonly audited: AuditedCall;
+}
+
 /** Exports to the bucket first, if requested, then starts the response from the same snapshot. */
 async function respond(
   ports: Ports,
   request: ExportRequest,
-  signal: AbortSignal,
+  { signal, audited }: ExportCall,
   resources: DisposableStack,
 ): Promise<Response> {
   const location = request.gcsOutput && objectLocation(request.gcsOutput, 'gcs_output');
+  const progress: ExportProgress = { export: undefined, object: location };
+  await audited.begin(exportFacts(request, location), (isComplete) => progressFacts(progress, isComplete));
   await using asyncResources = new AsyncDisposableStack();
   const snapshot = asyncResources.use(await openSnapshot(ports, request, signal));
   const instance = await instanceName(snapshot);
-  const startExport = () => exportOrganisations(snapshot, request, instance, signal);
+  const startExport = () => {
+    progress.export = exportOrganisations(snapshot, request, instance, signal);
+    return progress.export;
+  };
   let written: WrittenObject | undefined;
   if (location !== undefined) {
     const upload = startExport();
     written = await ports.objectStorage.write(location, upload.bytes, signal);
-    if (!request.responseOutput) return Response.json({ manifest: upload.manifest, object: written });
+    progress.object = written;
+    if (!request.responseOutput) {
+      await audited.end();
+      return Response.json({ manifest: upload.manifest, object: written });
+    }
   }
   const held = [resources.move(), asyncResources.move()] as const;
-  return exportResponse(startExport().bytes, ports.limits.responseBytes, { held, signal }, written);
+  return exportResponse(startExport().bytes, ports.limits.responseBytes, { held, signal, audited }, written);
 }
 
 /** What a response needs until its last byte. */
@@ -108,6 +131,8 @@ interface ResponseResources {
   readonly held: readonly [Disposable, AsyncDisposable];
   /** Ends the response, even one whose client does not read. */
   readonly signal: AbortSignal;
+  /** Puts the response's end on record, before its last byte is sent. */
+  readonly audited: Pick<AuditedCall, 'end'>;
 }
 
 const HEADERS = { 'content-type': 'application/json' };
@@ -121,18 +146,20 @@ const HEADERS = { 'content-type': 'application/json' };
 export async function exportResponse(
   bytes: AsyncIterable<Uint8Array>,
   maxBytes: number,
-  { held, signal }: ResponseResources,
+  { held, signal, audited }: ResponseResources,
   written?: WrittenObject,
 ): Promise<Response> {
   const content = withResources(bytes, held);
   if (Number.isFinite(maxBytes)) {
     const file = await collect(content, maxBytes, written);
     signal.throwIfAborted();
+    await audited.end();
     // The platform's limit is higher for responses with a content length than for streamed ones.
     return new Response(file, { headers: { ...HEADERS, 'content-length': String(file.size) } });
   }
-  const first = await content.next();
-  return new Response(streamUntil(signal, prepend(first, content)), { headers: HEADERS });
+  const recorded = untilEnd(content, signal, audited);
+  const first = await recorded.next();
+  return new Response(streamUntil(signal, prepend(first, recorded)), { headers: HEADERS });
 }
 
 async function* withResources(
@@ -142,6 +169,23 @@ async function* withResources(
   using _call = call;
   await using _snapshot = snapshot;
   yield* bytes;
+}
+
+/** Puts the end of the bytes on record, whether they are complete, fail, or are read no further. */
+async function* untilEnd(
+  bytes: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+  audited: Pick<AuditedCall, 'end'>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* bytes;
+    await audited.end();
+  } catch (error) {
+    await audited.end(error);
+    throw error;
+  } finally {
+    await audited.end(signal.reason ?? cancelled());
+  }
 }
 
 /**

@@ -1,3 +1,4 @@
+import { openAudit } from '../../shared/audit/openAudit.ts';
 import { createApp, withOpenApi } from '../../shared/http/app.ts';
 import { registerFunction } from '../../shared/http/functionShell.ts';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
@@ -6,10 +7,18 @@ import { allEndpoints } from '../endpoints.ts';
 import { routes } from './app.ts';
 
 registerFunction('export', async (config) => {
+  const audit = await openAudit(config);
   const store = await openStore(config.storeLocation);
-  const functionRoutes = routes({ ...config, store, objectStorage: createCloudStorage(), now: () => new Date() });
-  return createApp({
+  const functionRoutes = routes({
+    ...config,
+    store,
+    audit,
+    objectStorage: createCloudStorage(),
+    now: () => new Date(),
+  });
+  const app = createApp({
     ...config,
     routes: config.describesInstance ? withOpenApi(functionRoutes, allEndpoints) : withOpenApi(functionRoutes),
   });
+  return { app, close: () => audit.close() };
 });

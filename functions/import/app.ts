@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { tmpdir } from 'node:os';
+import type { AuditedCall } from '../../shared/audit/auditedCall.ts';
 import type { Caller } from '../../shared/auth/authorise.ts';
 import { requireOwner } from '../../shared/auth/requireOwner.ts';
 import { checkOrganisations } from '../../shared/auth/tokenRestriction.ts';
@@ -11,8 +12,9 @@ import { receiveBody } from '../../shared/http/requestBody.ts';
 import { type Store, storeForCall } from '../../shared/store/store.ts';
 import { objectLocation } from '../../shared/wire/requestMessage.ts';
 import type { Ports } from '../ports.ts';
+import { importFacts } from './auditFacts.ts';
 import { type ImportResponse, importEndpoint } from './contract.ts';
-import { importOrganisations } from './operation.ts';
+import { type InspectedFile, importOrganisations } from './operation.ts';
 import { fittedResponse } from './progress/fittedResponse.ts';
 import { importWithReport, importWithReportBeside, reportBeside } from './progress/reportObject.ts';
 import type { WholeReport } from './progress/wholeReport.ts';
@@ -29,9 +31,13 @@ export function routes(ports: Ports): readonly Route[] {
     {
       ...importEndpoint,
       handler: async (context) => {
-        const authorise = (called: Store) => requireOwner(called, context.req.header('authorization'), 'import', now());
-        await authorise(store);
-        const response = await runImport(ports, context.req.raw, authorise, context.get('requestId'));
+        const audited = ports.audit.call('import', context.get('origin'));
+        const authorise = (called: Store) =>
+          requireOwner(called, context.req.header('authorization'), 'import', now(), audited.identify);
+        const response = await audited.run(async () => {
+          await authorise(store);
+          return runImport(ports, context.req.raw, { authorise, audited, requestId: context.get('requestId') });
+        });
         return new Response(fittedResponse(response, ports.limits.responseBytes), {
           headers: { 'content-type': 'application/json' },
         });
@@ -40,12 +46,18 @@ export function routes(ports: Ports): readonly Route[] {
   ];
 }
 
-/** @param authorise returns the caller, and throws when it is no longer authorised */
+/** One call of the import. */
+interface ImportCall {
+  readonly audited: AuditedCall;
+  readonly requestId: string;
+  /** Returns the caller, and throws when it is no longer authorised. */
+  readonly authorise: (store: Store) => Promise<Caller>;
+}
+
 async function runImport(
   ports: Ports,
   request: Request,
-  authorise: (store: Store) => Promise<Caller>,
-  requestId: string,
+  { authorise, audited, requestId }: ImportCall,
 ): Promise<ImportResponse> {
   using call = callSignal(request.signal, ports.limits.timeoutMs);
   const called = storeForCall(ports.store, { signal: call.signal });
@@ -69,7 +81,9 @@ async function runImport(
     const source = await findSource(envelope, body, ports.objectStorage, call.signal);
     const { passwordHashing, limits } = ports;
     const selection = { orgIds, excludedOrgIds, newOrgsOnly };
-    const options = { ...selection, withKeys, onConflict, dryRun, caller, passwordHashing, limits };
+    const onInspected = (file: InspectedFile) =>
+      audited.begin(importFacts(envelope.request, source, file), () => ({ counts: file.totals() }));
+    const options = { ...selection, withKeys, onConflict, dryRun, caller, passwordHashing, limits, onInspected };
     const store = storeForCall(ports.store, { signal: call.signal, isBulk: true });
     const run = (whole?: WholeReport) =>
       importOrganisations(

@@ -1,3 +1,4 @@
+import { openAudit } from '../../shared/audit/openAudit.ts';
 import { createApp, withOpenApi } from '../../shared/http/app.ts';
 import { registerFunction } from '../../shared/http/functionShell.ts';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
@@ -5,7 +6,15 @@ import { openStore } from '../../shared/store/openStore.ts';
 import { routes } from './app.ts';
 
 registerFunction('import', async (config) => {
+  const audit = await openAudit(config);
   const store = await openStore(config.storeLocation);
-  const functionRoutes = routes({ ...config, store, objectStorage: createCloudStorage(), now: () => new Date() });
-  return createApp({ ...config, routes: withOpenApi(functionRoutes) });
+  const functionRoutes = routes({
+    ...config,
+    store,
+    audit,
+    objectStorage: createCloudStorage(),
+    now: () => new Date(),
+  });
+  const app = createApp({ ...config, routes: withOpenApi(functionRoutes) });
+  return { app, close: () => audit.close() };
 });

@@ -23,6 +23,15 @@ import { writeOrganisations } from './write/organisations.ts';
 import { type ImportWork, writePhase } from './write/phase.ts';
 import { ReservedNames } from './write/references.ts';
 
+/** A valid export file, and the progress of its import. */
+export interface InspectedFile {
+  /** SHA-256 of the file's bytes, base64url. */
+  readonly digest: string;
+  readonly orgIds: readonly string[];
+  /** Returns the numbers of records so far, by outcome. */
+  readonly totals: () => Readonly<Record<string, number>>;
+}
+
 /** The options of an import. */
 export interface ImportOptions {
   /** The organisations to import; all if it is absent or empty. */
@@ -41,6 +50,8 @@ export interface ImportOptions {
   readonly caller?: Pick<Caller, 'userId' | 'orgId'>;
   /** How clear passwords are hashed; by default as every ZITADEL can verify. */
   readonly passwordHashing?: PasswordHashing | undefined;
+  /** Called once the file is valid, before the first write; the import fails if it throws. */
+  readonly onInspected?: (file: InspectedFile) => Promise<void>;
   /** Takes all errors, warnings and ids, without the limits of the response. */
   readonly whole?: WholeReport;
   /** What the file may hold; by default as much as it does. */
@@ -97,6 +108,8 @@ async function importInto(
   try {
     inspection = await inspect(source, signal, selector(options), fileLimits(options));
     if (!inspection.proved) report.addUnproved();
+    const orgIds = inspection.organisations.map(({ orgId }) => orgId);
+    await options.onInspected?.({ digest: inspection.digest, orgIds, totals: () => report.totals });
     const identity = importIdentity(inspection, options);
     const notes = new ImportNotes(base, identity, stampPrefix({ stamp }), stamp);
     const start: BatchContext = { ...database, ...settings, notes, batches: 0, expectExisting: false };

@@ -1,4 +1,6 @@
-import { authenticate, type Caller } from '../../shared/auth/authorise.ts';
+import type { Origin } from '../../shared/audit/auditEvent.ts';
+import type { AuditedCall } from '../../shared/audit/auditedCall.ts';
+import { authenticate, type Caller, type OnIdentified } from '../../shared/auth/authorise.ts';
 import { storeUnavailable } from '../../shared/errors/errors.ts';
 import type { Route } from '../../shared/http/app.ts';
 import { rpcRoutes } from '../../shared/rpc/rpcRoute.ts';
@@ -18,7 +20,7 @@ const methods = {
   v2beta: async () => (await serviceV2Beta()).UserService.method,
 };
 
-type RoutePorts = Pick<Ports, 'store' | 'now'>;
+type RoutePorts = Pick<Ports, 'store' | 'now' | 'audit'>;
 
 /** Five seconds later, the last attempt is over; the platform ends a call of this function after 30 seconds. */
 const RETRY_MS = 20_000;
@@ -30,10 +32,28 @@ interface Call {
 }
 
 /** Authenticates a call by its Authorization header. */
-async function beginCall({ store, now }: RoutePorts, authorization: string | undefined): Promise<Call> {
+async function beginCall(
+  { store, now }: RoutePorts,
+  authorization: string | undefined,
+  onIdentified?: OnIdentified,
+): Promise<Call> {
   // Thousands of timers would wait in vain for an embedded database, which is never unreachable.
   const called = store.forCall === undefined ? store : storeForCall(store, { signal: deadline() });
-  return { store: called, caller: await authenticate(called, authorization, 'otp-email', now()) };
+  return { store: called, caller: await authenticate(called, authorization, 'otp-email', now(), onIdentified) };
+}
+
+/** A call of the removal, which is put on record. */
+interface RemovalCall extends Call {
+  readonly audited: AuditedCall;
+}
+
+async function beginRemoval(
+  ports: RoutePorts,
+  authorization: string | undefined,
+  origin: Origin,
+): Promise<RemovalCall> {
+  const audited = ports.audit.call('otp-email', origin);
+  return audited.watch(async () => ({ ...(await beginCall(ports, authorization, audited.identify)), audited }));
 }
 
 function deadline(): AbortSignal {
@@ -60,10 +80,12 @@ function removalRoutes(generation: keyof typeof removals, ports: RoutePorts): re
     {
       path: rpcPath,
       method: async () => (await methods[generation]()).removeOTPEmail,
-      authenticate: (authorization) => beginCall(ports, authorization),
-      call: async ({ store, caller }, request) => {
+      authenticate: (authorization, origin) => beginRemoval(ports, authorization, origin),
+      call: ({ store, caller, audited }, request) => {
         const { userId } = removeOtpEmailRequest.parse(request);
-        return { details: { ...(await removeOtpEmail(store, caller, userId, ports.now())) } };
+        return audited.run(async () => ({
+          details: { ...(await removeOtpEmail(store, caller, userId, ports.now(), audited)) },
+        }));
       },
     },
     { endpoint, toRequest: (context) => ({ userId: context.req.param('userId') ?? '' }) },

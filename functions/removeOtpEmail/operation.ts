@@ -1,3 +1,5 @@
+import { organisationFacts } from '../../shared/audit/auditEvent.ts';
+import type { AuditedCall } from '../../shared/audit/auditedCall.ts';
 import { authorise, type Caller, userKey } from '../../shared/auth/authorise.ts';
 import { isValidFor } from '../../shared/auth/tokenRestriction.ts';
 import { otpEmailNotSet, userDenied, userIdLength, userNotFound } from '../../shared/errors/errors.ts';
@@ -9,17 +11,26 @@ import type { OperationDetails } from './contract.ts';
  * Removes a user's OTP e-mail factor in one transaction (specification 4.1). Callers other than the user need
  * `user.write` on the user's organisation or the instance. Permission is checked before existence, so that responses do
  * not reveal which users exist.
+ * @param audited puts the removal on record before its commit, and a failure of that commit in a second event
  * @throws IdentityError PERMISSION_DENIED, or NOT_FOUND for an unknown user or a user without the factor (zitadel 6.3)
  */
-export function removeOtpEmail(store: Store, caller: Caller, userId: string, now: Date): Promise<OperationDetails> {
+export function removeOtpEmail(
+  store: Store,
+  caller: Caller,
+  userId: string,
+  now: Date,
+  audited: AuditedCall,
+): Promise<OperationDetails> {
   if (!userIdParameter.safeParse(userId).success) throw userIdLength('RemoveOTPEmailRequest');
   const key = userKey(userId);
+  audited.describe({ target: userId });
   return store.transaction(async (transaction) => {
     const [user] = await transaction.getMany([key], ['orgId', 'otpEmail', 'sequence', 'createdAt']);
     if (!isValidFor(caller.restriction, user?.orgId)) throw userDenied();
     if (caller.userId !== userId) await authorise(transaction, caller, 'user.write', user?.orgId);
     if (user === undefined) throw userNotFound();
     if (user.otpEmail !== true) throw otpEmailNotSet();
+    await audited.begin({ target: userId, ...organisationFacts([user.orgId ?? '']) });
     const sequence = (user.sequence ?? 0) + 1;
     const changeDate = now.toISOString();
     transaction.write([{ type: 'update', key, fields: { otpEmail: null, sequence, changedAt: changeDate } }]);

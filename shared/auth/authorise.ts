@@ -16,6 +16,7 @@ import { checkOperation, type Operation, parseRestriction, type TokenRestriction
 /** An authenticated caller: a person or a service user with a valid token. */
 export interface Caller {
   readonly userId: string;
+  readonly tokenId: string;
   readonly orgId: string;
   /** The store's partition of the user, which tells whether it is a person. */
   readonly partition: string;
@@ -38,6 +39,9 @@ export function isBlocked(state: string | undefined): boolean {
   return blockedStates.has(state ?? '');
 }
 
+/** Takes note of a caller as soon as the token proves who it is, although the call may be denied still. */
+export type OnIdentified = (who: Pick<Caller, 'userId' | 'tokenId'>) => void;
+
 /**
  * Authenticates the caller by the Authorization header (specification 5.1, zitadel 6.5).
  * @throws IdentityError UNAUTHENTICATED; PERMISSION_DENIED for a user of an inactive or removed organisation, and for a
@@ -48,14 +52,17 @@ export async function authenticate(
   authorization: string | undefined,
   operation: Operation,
   now: Date,
+  onIdentified: OnIdentified = () => {},
 ): Promise<Caller> {
   if (authorization === undefined || authorization === '') throw authHeaderMissing();
   if (!authorization.startsWith('Bearer ')) throw authHeaderInvalid();
   const token = authorization.slice('Bearer '.length);
   if (!isWellFormed(token)) throw tokenInvalid();
-  const [stored] = await store.getMany([tokenKey(tokenId(token))]);
+  const id = tokenId(token);
+  const [stored] = await store.getMany([tokenKey(id)]);
   if (stored?.digest === undefined || stored.ownerId === undefined) throw tokenInvalid();
   if (!matchesDigest(token, stored.digest)) throw tokenInvalid();
+  onIdentified({ userId: stored.ownerId, tokenId: id });
   if (stored.expiresAt !== undefined && Date.parse(stored.expiresAt) <= now.getTime()) throw tokenInvalid();
   const [user] = await store.getMany([userKey(stored.ownerId)], ['state', 'orgId', 'partition']);
   if (user === undefined || isBlocked(user.state)) throw tokenInvalid();
@@ -64,7 +71,7 @@ export async function authenticate(
   const restriction = parseRestriction(stored.body);
   checkOperation(restriction, operation);
   const { orgId = '', partition = '' } = user;
-  return { userId: stored.ownerId, orgId, partition, restriction };
+  return { userId: stored.ownerId, tokenId: id, orgId, partition, restriction };
 }
 
 /** The error for a missing permission. */

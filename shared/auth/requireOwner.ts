@@ -1,7 +1,7 @@
 import { personDenied } from '../errors/errors.ts';
 import { isInSection, serviceUsers } from '../organisation/section.ts';
 import type { Store } from '../store/store.ts';
-import { authenticate, authorise, type Caller } from './authorise.ts';
+import { authenticate, authorise, type Caller, type OnIdentified } from './authorise.ts';
 
 /**
  * Checks by the Authorization header that the caller is a service user with the role IAM_OWNER, as exports and imports
@@ -15,8 +15,9 @@ export async function requireOwner(
   authorization: string | undefined,
   operation: 'export' | 'import',
   now: Date,
+  onIdentified?: OnIdentified,
 ): Promise<Caller> {
-  const caller = await authenticate(store, authorization, operation, now);
+  const caller = await authenticate(store, authorization, operation, now, onIdentified);
   await authorise(store, caller, 'iam.write');
   if (!isInSection(caller.partition, serviceUsers)) throw personDenied();
   return caller;

@@ -253,6 +253,16 @@ export const storeUnavailable = defineError({
   remedy: 'Retry the request. If it fails again, check the database.',
 });
 
+// Self-hosted where the disk is full; in the cloud where the platform no longer takes log lines.
+export const auditUnwritable = defineError({
+  code: 'UNAVAILABLE',
+  id: 'AUDIT-w7Kp2',
+  text: 'the audit trail cannot be written, so the operation was not performed: free disk space, or correct the permissions of the data directory',
+  carries: (cause: unknown) => ({ cause }),
+  when: 'An export, import, removal or command could not be put on record before its first effect. Nothing left the service, and nothing was written.',
+  remedy: "The service's log has the cause. Free disk space, or correct the permissions, and retry the request.",
+});
+
 export const storeContention = defineError({
   code: 'ABORTED',
   text: 'write conflict with concurrent changes to the same records: retry the request',

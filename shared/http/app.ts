@@ -5,6 +5,7 @@ import { log } from '../log.ts';
 import type { Endpoint } from '../openapi/endpoint.ts';
 import { errorResponse, isGrpc, requestIdFrom, responseHeaders } from './errorResponse.ts';
 import { getOutgoing, type HttpEnv } from './exchange.ts';
+import { requestOrigin } from './origin.ts';
 
 /** A route as data, so that routes can be listed. */
 export interface Route extends Endpoint {
@@ -44,17 +45,19 @@ export interface AppOptions {
   readonly routes: readonly Route[];
   /** Origins whose pages may call the application from a browser; default none. */
   readonly corsOrigins?: readonly string[];
+  /** The number of addresses that trusted proxies append to `X-Forwarded-For`; default 0. */
+  readonly trustedProxies?: number;
 }
 
 /**
  * Creates a Hono application from routes. It adds the interface's error bodies, 404 and 405 as in zitadel 6.6,
  * the headers common to all responses, and one log line per request.
  */
-export function createApp({ routes, corsOrigins = [] }: AppOptions): Hono<HttpEnv> {
+export function createApp({ routes, corsOrigins = [], trustedProxies = 0 }: AppOptions): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
   app.onError((error, context) => renderError(context, error));
   app.notFound((context) => renderError(context, isGrpc(getContentType(context)) ? rpcNotFound() : routeNotFound()));
-  app.use(identify, cors(corsOrigins), rejectMalformedPath);
+  app.use(identify(trustedProxies), cors(corsOrigins), rejectMalformedPath);
   for (const { method, path, handler } of routes) {
     app.on(method, path, (context) => {
       context.set('route', path);
@@ -71,14 +74,17 @@ export function createApp({ routes, corsOrigins = [] }: AppOptions): Hono<HttpEn
   return app;
 }
 
-const identify: MiddlewareHandler<HttpEnv> = async (context, next) => {
-  const start = performance.now();
-  const requestId = requestIdFrom((name) => context.req.header(name));
-  context.set('requestId', requestId);
-  await next();
-  for (const [name, value] of Object.entries(responseHeaders(requestId))) context.header(name, value);
-  logWhenSent(context, start);
-};
+function identify(trustedProxies: number): MiddlewareHandler<HttpEnv> {
+  return async (context, next) => {
+    const start = performance.now();
+    const requestId = requestIdFrom((name) => context.req.header(name));
+    context.set('requestId', requestId);
+    context.set('origin', requestOrigin(context, requestId, trustedProxies));
+    await next();
+    for (const [name, value] of Object.entries(responseHeaders(requestId))) context.header(name, value);
+    logWhenSent(context, start);
+  };
+}
 
 // A response may stream for minutes, so the request finishes with the last byte, not with the headers.
 function logWhenSent(context: Context<HttpEnv>, start: number): void {

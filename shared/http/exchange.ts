@@ -1,5 +1,6 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import { constants, Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
+import type { Origin } from '../audit/auditEvent.ts';
 import type { Code } from '../errors/identityError.ts';
 
 /** Node's request, of either protocol. */
@@ -11,7 +12,7 @@ export type Outgoing = ServerResponse | Http2ServerResponse;
 /** The contents of Hono's Context: Node's request and response, if there is a socket, and the request's log fields. */
 export interface HttpEnv {
   Bindings: { incoming?: Incoming; outgoing?: Outgoing };
-  Variables: { requestId: string; route?: string; rpcCode?: Code };
+  Variables: { requestId: string; origin: Origin; route?: string; rpcCode?: Code };
 }
 
 /** Returns Node's response, or undefined without a socket: then `fetch` was called without bindings. */

@@ -6,19 +6,26 @@ import type { Application } from './requestListener.ts';
 import { serverUrl, shutDownOnSignals, terminationSignals } from './serve.ts';
 import { createHttpServer } from './server.ts';
 
-type CreateApp = (config: Config) => Application | Promise<Application>;
+/** A function, ready to serve. */
+export interface FunctionProgram {
+  readonly app: Application;
+  /** Called after the last request, before the process exits. */
+  close(): Promise<void>;
+}
 
-const registered = new Map<string, CreateApp>();
+type CreateProgram = (config: Config) => FunctionProgram | Promise<FunctionProgram>;
+
+const registered = new Map<string, CreateProgram>();
 
 /**
  * Registers a function with functions-framework, and bypasses the framework's own request handling.
  * Requests reach the application with unread bodies, and the process drains at SIGTERM
- * (docs/decisions/0001-function-shell.md). If the configuration is invalid or `createApp` fails, the process exits with 1.
+ * (docs/decisions/0001-function-shell.md). If the configuration is invalid or `createProgram` fails, the process exits with 1.
  */
-export function registerFunction(name: string, createApp: CreateApp): void {
+export function registerFunction(name: string, createProgram: CreateProgram): void {
   if (registered.has(name)) throw new Error(`the function "${name}" is registered already`);
   if (registered.size === 0) interceptFramework();
-  registered.set(name, createApp);
+  registered.set(name, createProgram);
   registerHttp(name, () => {
     throw new Error('functions-framework no longer creates its server as the function shell expects');
   });
@@ -43,21 +50,27 @@ function isExpressApplication(listener: unknown): boolean {
 }
 
 function createFunctionServer(): http.Server {
-  const [name, createApp] = selectFunction();
-  const { config, app } = start(name, createApp);
-  const { server, drain } = createHttpServer({ fetch: async (request, env) => (await app).fetch(request, env) });
+  const [name, createProgram] = selectFunction();
+  const { config, program } = start(name, createProgram);
+  const { server, drain } = createHttpServer({
+    fetch: async (request, env) => (await program).app.fetch(request, env),
+  });
   server.once('listening', () => {
     const before = signalListeners();
     // The framework adds its handlers in this same event; they are removed before the next event.
     process.nextTick(() => {
-      replaceFrameworkSignals(before, () => drain(config.shutdownMs));
+      replaceFrameworkSignals(before, async () => {
+        const unfinished = await drain(config.shutdownMs);
+        await (await program).close();
+        return unfinished;
+      });
       log.listening(serverUrl(server));
     });
   });
   return server;
 }
 
-function selectFunction(): [string, CreateApp] {
+function selectFunction(): [string, CreateProgram] {
   const target = process.env.FUNCTION_TARGET;
   const named = target === undefined ? undefined : registered.get(target);
   if (target !== undefined && named !== undefined) return [target, named];
@@ -67,13 +80,16 @@ function selectFunction(): [string, CreateApp] {
   throw new Error(`FUNCTION_TARGET must name one of the registered functions: ${names}`);
 }
 
-function start(name: string, createApp: CreateApp): { config: Config; app: Promise<Application> } {
+function start(
+  name: string,
+  createProgram: CreateProgram,
+): { readonly config: Config; readonly program: Promise<FunctionProgram> } {
   try {
     const config = readConfig(process.env);
     configureLog(config.logLevel);
-    const app = Promise.resolve(createApp(config));
-    app.catch((error: unknown) => failStart(name, error));
-    return { config, app };
+    const program = Promise.resolve(createProgram(config));
+    program.catch((error: unknown) => failStart(name, error));
+    return { config, program };
   } catch (error) {
     return failStart(name, error);
   }

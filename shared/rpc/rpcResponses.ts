@@ -67,6 +67,7 @@ async function run(
 ): Promise<RpcResult> {
   const call: RpcCall = {
     requestId: context.get('requestId'),
+    origin: context.get('origin'),
     ...(restRequest === undefined ? {} : { restRequest }),
   };
   const { url, signal } = context.req.raw;

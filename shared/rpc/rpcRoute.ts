@@ -37,7 +37,7 @@ export function rpcRoutes<Caller>(rpc: UnaryRpc<Caller>, rest: RestBinding): rea
     const type = accepts(context, { header: 'Accept', supports: acceptable, default: json });
     const request = rest.toRequest(context);
     if (type !== json) return (await loadResponses()).rest(context, type, request);
-    const caller = await rpc.authenticate(context.req.header('authorization'));
+    const caller = await rpc.authenticate(context.req.header('authorization'), context.get('origin'));
     return context.json(await rpc.call(caller, request));
   };
   return [

@@ -10,6 +10,7 @@ import { ConnectError, createConnectRouter, createContextKey, type HandlerContex
 import type { UniversalHandler } from '@connectrpc/connect/protocol';
 import { compressionBrotli, compressionGzip } from '@connectrpc/connect-node';
 import { ErrorDetailSchema } from '@zitadel/proto/zitadel/message_pb.js';
+import type { Origin } from '../audit/auditEvent.ts';
 import { codes, type IdentityError } from '../errors/identityError.ts';
 import { toPublicError } from '../http/errorResponse.ts';
 
@@ -20,20 +21,21 @@ export interface UnaryRpc<Caller> {
   /** Loads the method's descriptor. */
   readonly method: () => Promise<DescMethodUnary>;
   /** Authenticates the caller by the Authorization header, before the body is read or decompressed. */
-  readonly authenticate: (authorization: string | undefined) => Promise<Caller>;
+  readonly authenticate: (authorization: string | undefined, origin: Origin) => Promise<Caller>;
   readonly call: (caller: Caller, request: JsonValue) => Promise<JsonObject>;
 }
 
 /** The context of one call. */
 export interface RpcCall {
   readonly requestId: string;
+  readonly origin: Origin;
   /** The request of a REST route, which the contract validates; undefined for an RPC, whose request is its message. */
   readonly restRequest?: JsonObject;
   /** The call's error; undefined if the call succeeded, or if the protocol itself rejected it. */
   failure?: IdentityError;
 }
 
-export const rpcCall = createContextKey<RpcCall>({ requestId: '' });
+export const rpcCall = createContextKey<RpcCall>({ requestId: '', origin: {} });
 
 /** Decompressed size. A user id with unknown fields is much smaller. */
 const readMaxBytes = 64 * 1024;
@@ -45,7 +47,10 @@ export function rpcHandler<Caller>(
 ): UniversalHandler {
   const callerKey = createContextKey<Caller | undefined>(undefined);
   const authenticateCall = async ({ requestHeader, values }: HandlerContext) => {
-    values.set(callerKey, await authenticate(requestHeader.get('authorization') ?? undefined));
+    values.set(
+      callerKey,
+      await authenticate(requestHeader.get('authorization') ?? undefined, values.get(rpcCall).origin),
+    );
   };
   const respond = async (message: Message, { values, signal }: HandlerContext) => {
     const caller = values.get(callerKey);

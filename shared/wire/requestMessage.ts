@@ -59,6 +59,13 @@ export function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
+/** Returns the interface's names of the fields that are true. */
+export function setFlags(fields: Readonly<Record<string, boolean>>): readonly string[] {
+  return Object.keys(fields)
+    .filter((name) => fields[name] === true)
+    .map(snakeCase);
+}
+
 function toViolation(issue: z.core.$ZodIssue): FieldViolation {
   const path = issue.path.map((part) => (typeof part === 'number' ? part : snakeCase(String(part))));
   return { field: formatPath(path), description: issue.message };

@@ -289,6 +289,30 @@ run "rejects_files_that_are_kept_for_more_than_a_year" {
   expect_failures = [var.transfer_retention_days]
 }
 
+run "rejects_an_audit_trail_that_is_not_kept" {
+  command = plan
+  variables {
+    audit_retention_days = 0
+  }
+  expect_failures = [var.audit_retention_days]
+}
+
+run "rejects_an_audit_trail_longer_than_log_buckets_keep" {
+  command = plan
+  variables {
+    audit_retention_days = 3651
+  }
+  expect_failures = [var.audit_retention_days]
+}
+
+run "rejects_part_of_a_day_of_the_audit_trail" {
+  command = plan
+  variables {
+    audit_retention_days = 1.5
+  }
+  expect_failures = [var.audit_retention_days]
+}
+
 run "rejects_a_database_like_a_uuid" {
   command = plan
   variables {

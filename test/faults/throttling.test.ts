@@ -3,6 +3,7 @@ import { routes } from '../../functions/removeOtpEmail/app.ts';
 import { enableOtpEmail } from '../../shared/accounts/users.ts';
 import { createApp } from '../../shared/http/app.ts';
 import type { Store } from '../../shared/store/store.ts';
+import { memoryTrail } from '../support/audit/memoryTrail.ts';
 import { newEmulatorDatabase } from '../support/emulators/emulatorDatabase.ts';
 import { describeWithFirestore, firestoreEmulator } from '../support/emulators/withFirestore.ts';
 import { type GrpcProxy, startGrpcProxy } from '../support/http/grpcProxy.ts';
@@ -103,7 +104,7 @@ describeWithFirestore('a throttled database', () => {
   it(`${ofRemoval.fault}: ${ofRemoval.outcome}`, async (context) => {
     const { direct, store, instance } = await throughNetwork();
     await instance.import(expected.body);
-    const app = createApp({ routes: routes({ store, now: () => new Date() }) });
+    const app = createApp({ routes: routes({ store, audit: memoryTrail().audit, now: () => new Date() }) });
     const headers = { authorization: `Bearer ${instance.token}` };
     for (let time = 0; time < TIMES; time++) {
       const userId = `north-user-${time}`;

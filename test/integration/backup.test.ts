@@ -1,9 +1,10 @@
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
+import { auditEvent } from '../../shared/audit/auditEvent.ts';
 import { FORMAT } from '../../shared/store/format.ts';
 import { openStore } from '../../shared/store/openStore.ts';
 import { identity, identityJson } from '../support/processes/programs.ts';
@@ -11,6 +12,7 @@ import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
 import { readDatabase } from '../support/stores/database.ts';
 import { createUser, createUsers } from '../support/stores/documents.ts';
 
+const trail = z.object({ events: z.array(auditEvent) });
 const initialised = z.looseObject({ userId: z.string() });
 
 /** A directory with an instance `north`, and room for another one and its backups. */
@@ -51,7 +53,7 @@ describe('identity backup', () => {
 
     const copy = join(path, 'copy');
     expect(await identityJson(['restore', file, '--data', copy])).toEqual({ name: 'north', directory: copy });
-    expect(await readdir(copy)).toEqual(['identity.sqlite']);
+    expect((await readdir(copy)).toSorted()).toEqual(['audit.lock', 'audit.ndjson', 'identity.sqlite']);
     expect(await isPrivate(join(copy, 'identity.sqlite'))).toBe(true);
     const [original, restored] = [await readDatabase(store), await readDatabase(await openInstance(copy))];
     for (const [collection, documents] of original) {
@@ -90,6 +92,49 @@ describe('identity restore', () => {
     expect(Buffer.compare(await readFile(database), before)).toBe(0);
   });
 
+  it('brings the audit trail of the instance up to the backup, and mixes it with no other', async () => {
+    const { path, data, file, database } = await newInstance();
+    await rename(join(data, 'audit.ndjson'), join(data, 'audit-2026-01-01T00-00-00.000Z.ndjson'));
+    await identityJson(['backup', file, '--data', data]);
+    await rm(database);
+    const refused = await identity(['restore', file, '--data', data]);
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('there is the audit trail of an instance'),
+    });
+    const copy = join(path, 'copy');
+    await identityJson(['restore', file, '--data', copy]);
+    const { events } = trail.parse(await identityJson(['audit', '--since', '9999d', '--data', copy]));
+    expect(events.map(({ event, outcome }) => `${event} ${outcome}`)).toEqual([
+      'command.init started',
+      'command.init ok',
+      'command.backup started',
+      'command.restore started',
+      'command.restore ok',
+    ]);
+    for (const name of await readdir(copy)) expect(await isPrivate(join(copy, name))).toBe(true);
+    using restored = new DatabaseSync(join(copy, 'identity.sqlite'));
+    expect(restored.prepare("SELECT name FROM sqlite_schema WHERE name = 'audit_trail'").all()).toEqual([]);
+  });
+
+  it.each(['../stolen', 'identity.sqlite', 'audit-../../x.ndjson'])(
+    'writes no file %j of a manipulated backup',
+    async (name) => {
+      const { path, data, file } = await newInstance();
+      await identityJson(['backup', file, '--data', data]);
+      {
+        using backup = new DatabaseSync(file);
+        backup.prepare('UPDATE audit_trail SET name = ?').run(name);
+      }
+      const empty = join(path, 'empty');
+      await mkdir(empty);
+      const { code, stderr } = await identity(['restore', file, '--data', empty]);
+      expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/is not an intact database/) });
+      expect(await readdir(empty)).toEqual([]);
+      expect((await readdir(path)).toSorted()).toEqual(['empty', 'north', 'north.backup']);
+    },
+  );
+
   it('is not mixed with the log of a database that was removed', async () => {
     const { data, file, database } = await newInstance();
     await identityJson(['backup', file, '--data', data]);
@@ -97,7 +142,7 @@ describe('identity restore', () => {
     await writeFile(`${database}-wal`, 'log');
     const { code, stderr } = await identity(['restore', file, '--data', data]);
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('or its log') });
-    expect(await readdir(data)).toEqual(['identity.sqlite-wal']);
+    expect((await readdir(data)).toSorted()).toEqual(['audit.lock', 'audit.ndjson', 'identity.sqlite-wal']);
   });
 
   it.each([

@@ -10,6 +10,7 @@ import { serve } from '../../shared/http/serve.ts';
 import { defaultLimits } from '../../shared/limits.ts';
 import { configureLog } from '../../shared/log.ts';
 import type { Snapshot, Store, StoredDocument } from '../../shared/store/store.ts';
+import { memoryTrail } from '../support/audit/memoryTrail.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
 import { connectHttp2, openStream } from '../support/http/http2.ts';
 import { openTestStore, sqlite } from '../support/stores/stores.ts';
@@ -45,7 +46,13 @@ async function watchedServer() {
   };
   const limits = defaultLimits('selfHosted');
   const bucket = { write: noBucket, pin: noBucket };
-  const ports = { store: waiting(store, watched), objectStorage: bucket, now: () => new Date(), limits };
+  const ports = {
+    store: waiting(store, watched),
+    objectStorage: bucket,
+    audit: memoryTrail().audit,
+    now: () => new Date(),
+    limits,
+  };
   const fill = async () => {
     const headers = { authorization: `Bearer ${token}` };
     const app = createApp({ routes: importRoutes({ ...ports, store }) });

@@ -6,6 +6,7 @@ import { routes } from '../../functions/removeOtpEmail/app.ts';
 import { createApp } from '../../shared/http/app.ts';
 import { FORMAT, instanceKey } from '../../shared/store/format.ts';
 import { freePort } from '../../tools/ports.ts';
+import { memoryTrail } from '../support/audit/memoryTrail.ts';
 import { describeWithFirestore, firestoreEmulator } from '../support/emulators/withFirestore.ts';
 import { startTcpProxy } from '../support/http/tcpProxy.ts';
 import { testInstance } from '../support/instances/testInstance.ts';
@@ -120,7 +121,7 @@ describeWithFirestore('the Firestore store', () => {
     const body = JSON.stringify({ name: 'test', format: FORMAT + 1 });
     await direct.commit([{ type: 'update', key: instanceKey, fields: { body } }]);
     const store = await openTestStore(firestore, location);
-    const app = createApp({ routes: routes({ store, now: () => new Date() }) });
+    const app = createApp({ routes: routes({ store, audit: memoryTrail().audit, now: () => new Date() }) });
     const headers = { authorization: `Bearer ${token}` };
     const response = await app.request('/v2/users/ada/otp_email', { method: 'DELETE', headers });
     expect(response.status).toBe(503);

@@ -5,8 +5,8 @@ import { http as registerHttp } from '@google-cloud/functions-framework';
 import { getTestServer } from '@google-cloud/functions-framework/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { createApp } from '../../shared/http/app.ts';
-import { registerFunction } from '../../shared/http/functionShell.ts';
+import { createApp, type Route } from '../../shared/http/app.ts';
+import { type FunctionProgram, registerFunction } from '../../shared/http/functionShell.ts';
 import { serverUrl } from '../../shared/http/serve.ts';
 import { configureLog } from '../../shared/log.ts';
 import { type Running, root, run, startProgram } from '../../tools/program.ts';
@@ -17,6 +17,9 @@ const framework = join(root, 'node_modules', '.bin', 'functions-framework');
 const throwaway = ['--source=test/fixtures/functions/throwaway.ts', '--target=throwaway', '--port=0'];
 const environment = { DATA_DIR: '/nowhere', FIRESTORE_EMULATOR_HOST: undefined };
 const size = 400_000_000;
+
+/** A function that needs nothing at its end. */
+const program = (routes: readonly Route[]): FunctionProgram => ({ app: createApp({ routes }), close: async () => {} });
 
 describe('the installed functions-framework', () => {
   it('asks node:http for its server with its Express application alone, which is what the shell replaces', () => {
@@ -128,12 +131,12 @@ describe('a function under getTestServer', () => {
   });
 
   it('cannot be registered twice', () => {
-    expect(() => registerFunction('throwaway', () => createApp({ routes: [] }))).toThrow('registered already');
+    expect(() => registerFunction('throwaway', () => program([]))).toThrow('registered already');
   });
 
   it('beside another one is chosen by FUNCTION_TARGET', async () => {
     const hello = { method: 'GET', path: '/hello', handler: () => new Response('hello') } as const;
-    registerFunction('other', () => createApp({ routes: [hello] }));
+    registerFunction('other', () => program([hello]));
     expect(() => getTestServer('other')).toThrow(
       'FUNCTION_TARGET must name one of the registered functions: throwaway, other',
     );
@@ -195,7 +198,7 @@ describe('a function that is told to end', () => {
     slow.write('56789');
     expect(JSON.parse((await readAnswer(slow)).body)).toHaveProperty('text', '0123456789');
     expect((await ended).code).toBe(0);
-    expect(outputOf(started)).toContain('"unfinished":0');
+    expect(outputOf(started)).toMatch(/closed\n.*"unfinished":0/);
   });
 
   it('finishes streams of HTTP/2 too, and tells their connections to go away', async () => {

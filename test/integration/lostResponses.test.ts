@@ -6,6 +6,7 @@ import { createApp } from '../../shared/http/app.ts';
 import { serve } from '../../shared/http/serve.ts';
 import { type Store, storeForCall, WriteConflictError } from '../../shared/store/store.ts';
 import { survived } from '../faults/support/survived.ts';
+import { memoryTrail } from '../support/audit/memoryTrail.ts';
 import { describeWithFirestore } from '../support/emulators/withFirestore.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
 import type { CallFault } from '../support/http/grpcProxy.ts';
@@ -133,7 +134,7 @@ describeWithFirestore('a decision whose responses get lost', () => {
     const instance = await testInstance(direct);
     await instance.import({ data_orgs: { orgs: [organisation('north', { humanUsers: [person('ada')] })] } });
     await enableOtpEmail(direct, 'ada', new Date());
-    const app = createApp({ routes: routes({ store, now: () => new Date() }) });
+    const app = createApp({ routes: routes({ store, audit: memoryTrail().audit, now: () => new Date() }) });
     const server = await serve({ app, host: '127.0.0.1', port: 0, drainMs: 0 });
     onTestFinished(async () => void (await server.close()));
     const remove = async () => {

@@ -8,6 +8,7 @@ import { initialise } from '../../shared/accounts/initialise.ts';
 import { authenticate } from '../../shared/auth/authorise.ts';
 import type { ScanRange, Snapshot, Store } from '../../shared/store/store.ts';
 import { root } from '../../tools/program.ts';
+import { memoryTrail } from '../support/audit/memoryTrail.ts';
 import { tableUnder } from '../support/documents/documentation.ts';
 import { testInstance } from '../support/instances/testInstance.ts';
 import { createUser } from '../support/stores/documents.ts';
@@ -70,11 +71,12 @@ describe('the costs that the operations manual names', () => {
   it('are those of a removal and of a list by someone else, the token included', async () => {
     const counted = countedStore(await openTestStore(sqlite));
     const now = new Date();
+    const audited = memoryTrail().audit.call('otp-email', {});
     const { token } = await initialise(counted.store, 'test', 86_400_000, now);
     await counted.store.commit([createUser('ada', { orgId: '1', otpEmail: true, sequence: 1 })]);
     counted.take();
     const caller = await authenticate(counted.store, `Bearer ${token}`, 'otp-email', now);
-    await removeOtpEmail(counted.store, caller, 'ada', now);
+    await removeOtpEmail(counted.store, caller, 'ada', now, audited);
     expect(counted.take()).toEqual(described('removal of an OTP e-mail factor', 'a person'));
     const again = await authenticate(counted.store, `Bearer ${token}`, 'otp-email', now);
     await listAuthenticationMethodTypes(counted.store, again, { userId: 'ada' }, now);

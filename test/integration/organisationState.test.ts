@@ -5,6 +5,7 @@ import { createPersonalAccessToken } from '../../shared/accounts/personalAccessT
 import { createApp } from '../../shared/http/app.ts';
 import { serve } from '../../shared/http/serve.ts';
 import type { Store } from '../../shared/store/store.ts';
+import { memoryTrail } from '../support/audit/memoryTrail.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
 import { testInstance } from '../support/instances/testInstance.ts';
 import { readUser } from '../support/stores/documents.ts';
@@ -24,7 +25,7 @@ async function tokenFor(store: Store, userId: string): Promise<string> {
 const robot = { userId: 'robot', user: { userName: 'robot', name: 'robot' } };
 
 async function serveRemoval(store: Store): Promise<string> {
-  const routes = removalRoutes({ store, now: () => new Date() });
+  const routes = removalRoutes({ store, audit: memoryTrail().audit, now: () => new Date() });
   const server = await serve({ app: createApp({ routes }), host: '127.0.0.1', port: 0 });
   onTestFinished(async () => void (await server.close()));
   return server.url;

@@ -6,6 +6,7 @@ import { serve } from '../../shared/http/serve.ts';
 import { defaultLimits } from '../../shared/limits.ts';
 import { configureLog } from '../../shared/log.ts';
 import type { ObjectStorage } from '../../shared/objectStorage/objectStorage.ts';
+import { memoryTrail } from '../support/audit/memoryTrail.ts';
 import { describeStores, openTestStore, type StoreKind } from '../support/stores/stores.ts';
 import { isDeliberate } from './recordedCases/deliberate.ts';
 import { type Difference, differences } from './recordedCases/differences.ts';
@@ -33,7 +34,7 @@ async function startServer(kind: StoreKind): Promise<Server> {
   const now = () => new Date();
   const { token } = await initialise(store, 'recorded', DAY_MS, now());
   const limits = defaultLimits('selfHosted');
-  const routes = await allRoutes({ store, objectStorage: noStorage, now, limits });
+  const routes = await allRoutes({ store, objectStorage: noStorage, audit: memoryTrail().audit, now, limits });
   const server = await serve({ app: createApp({ routes }), host: '127.0.0.1', port: 0 });
   onTestFinished(async () => {
     await server.close();

@@ -9,6 +9,7 @@ import { createApp } from '../../shared/http/app.ts';
 import { serve } from '../../shared/http/serve.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { survived } from '../faults/support/survived.ts';
+import { memoryTrail } from '../support/audit/memoryTrail.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
 import { type TestInstance, testInstance } from '../support/instances/testInstance.ts';
 import { readDatabase } from '../support/stores/database.ts';
@@ -137,7 +138,7 @@ describeStores('a service user that is deleted', (kind) => {
     await deleteServiceUser(store, ROBOT);
     const orgs = [organisation('c', { machineUsers: [robot] })];
     expect((await instance.import({ data_orgs: { orgs } })).summary.created).toMatchObject({ machineUsers: 1 });
-    const routes = removalRoutes({ store, now: () => new Date() });
+    const routes = removalRoutes({ store, audit: memoryTrail().audit, now: () => new Date() });
     const server = await serve({ app: createApp({ routes }), host: '127.0.0.1', port: 0 });
     onTestFinished(async () => void (await server.close()));
     const headers = { authorization: `Bearer ${await tokenOf(store)}` };

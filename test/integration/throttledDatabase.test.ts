@@ -6,6 +6,7 @@ import { createApp } from '../../shared/http/app.ts';
 import { openFirestoreStore } from '../../shared/store/firestore/openFirestoreStore.ts';
 import { Ramp } from '../../shared/store/firestore/ramp.ts';
 import { storeForCall } from '../../shared/store/store.ts';
+import { memoryTrail } from '../support/audit/memoryTrail.ts';
 import { describeWithFirestore, firestoreEmulator } from '../support/emulators/withFirestore.ts';
 import { inPieces } from '../support/fixtures/bytes.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
@@ -73,7 +74,7 @@ describeWithFirestore('a throttled database', () => {
   it('ends a removal as unavailable after 20 seconds', async () => {
     const { direct, store, network } = await openProxiedStore();
     const { token } = await testInstance(direct);
-    const app = createApp({ routes: routes({ store, now: () => new Date() }) });
+    const app = createApp({ routes: routes({ store, audit: memoryTrail().audit, now: () => new Date() }) });
     await store.getMany([userKey('ada')]);
     network.throttle(Number.POSITIVE_INFINITY);
     vi.useFakeTimers({ toFake: ['setTimeout'] });

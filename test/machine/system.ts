@@ -5,6 +5,7 @@ import { storeUnavailable } from '../../shared/errors/errors.ts';
 import { createApp } from '../../shared/http/app.ts';
 import { openStore, type StoreLocation } from '../../shared/store/openStore.ts';
 import type { Store } from '../../shared/store/store.ts';
+import { memoryTrail } from '../support/audit/memoryTrail.ts';
 import { type TestInstance, testInstance } from '../support/instances/testInstance.ts';
 
 /** How an import ends in the middle: its process dies before or after a commit, or its client leaves. */
@@ -31,7 +32,7 @@ export async function systemOn(location: StoreLocation, onStep: () => void): Pro
   const store = await openStore(location);
   const fuse = new Fuse(store);
   const instance = await testInstance(store, 'machine', { store: fuse.store });
-  const removal = createApp({ routes: removalRoutes({ store, now: () => new Date() }) });
+  const removal = createApp({ routes: removalRoutes({ store, audit: memoryTrail().audit, now: () => new Date() }) });
   const answer = async (response: Response | Promise<Response>) => {
     const { status } = await response;
     return { status, text: await (await response).text() };

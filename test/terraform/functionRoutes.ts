@@ -4,6 +4,7 @@ import { routes as removeOtpEmailRoutes } from '../../functions/removeOtpEmail/a
 import type { Route } from '../../shared/http/app.ts';
 import { defaultLimits } from '../../shared/limits.ts';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
+import { memoryTrail } from '../support/audit/memoryTrail.ts';
 import { openTestStore, sqlite } from '../support/stores/stores.ts';
 import type { FunctionName } from './terraformFiles.ts';
 
@@ -11,7 +12,8 @@ import type { FunctionName } from './terraformFiles.ts';
 export async function functionRoutes(): Promise<Readonly<Record<FunctionName, readonly Route[]>>> {
   const limits = defaultLimits('cloud');
   const store = await openTestStore(sqlite);
-  const ports = { limits, store, objectStorage: createCloudStorage(), now: () => new Date() };
+  const { audit } = memoryTrail();
+  const ports = { limits, store, objectStorage: createCloudStorage(), audit, now: () => new Date() };
   return {
     removeOtpEmail: removeOtpEmailRoutes(ports),
     export: exportRoutes(ports),

@@ -7,6 +7,7 @@ import { defaultLimits } from '../../shared/limits.ts';
 import { configureLog } from '../../shared/log.ts';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
 import { root } from '../../tools/program.ts';
+import { memoryTrail } from '../support/audit/memoryTrail.ts';
 import { openTestStore, sqlite } from '../support/stores/stores.ts';
 import { functionRoutes } from './functionRoutes.ts';
 import { loadBalancerRoutes, probes, readTerraform } from './terraformFiles.ts';
@@ -31,7 +32,14 @@ describe('the load balancer', () => {
   it('leaves out no route that the one-port server has', async () => {
     const store = await openTestStore(sqlite);
     const limits = defaultLimits('selfHosted');
-    const routes = await allRoutes({ limits, store, objectStorage: createCloudStorage(), now: () => new Date() });
+    const { audit } = memoryTrail();
+    const routes = await allRoutes({
+      limits,
+      store,
+      objectStorage: createCloudStorage(),
+      audit,
+      now: () => new Date(),
+    });
     const led = (await loadBalancerRoutes()).map(({ path }) => path);
     expect(led).toEqual([...new Set(routes.map(({ path }) => template(path)))]);
   });

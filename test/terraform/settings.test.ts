@@ -8,11 +8,11 @@ import { functionEnvironment, indexedCollections, readTerraform } from './terraf
 /** What Cloud Functions sets by itself: not for Terraform to set, since it would be refused. */
 const setByThePlatform = ['K_SERVICE'];
 /** What is for self-hosted instances, or has a better name in the cloud. */
-const notInTheCloud = ['DATA_DIR', 'GOOGLE_CLOUD_PROJECT'];
+const notInTheCloud = ['AUDIT_DAYS', 'DATA_DIR', 'GOOGLE_CLOUD_PROJECT'];
 /** What is for the command, which runs elsewhere. */
 const forTheCommand = ['MAX_TOKEN_DAYS'];
 /** What has the right default in the cloud. */
-const leftToDefaults = ['BCRYPT_COST', 'MAX_REQUEST_BYTES', 'MAX_RESPONSE_BYTES', 'PASSWORD_HASH'];
+const leftToDefaults = ['BCRYPT_COST', 'MAX_REQUEST_BYTES', 'MAX_RESPONSE_BYTES', 'PASSWORD_HASH', 'TRUSTED_PROXIES'];
 
 const applied: Readonly<Record<string, string>> = {
   '${var.project_id}': 'acme-identity',
@@ -40,6 +40,8 @@ describe('the environment that Terraform gives the functions', () => {
       corsOrigins: ['https://console.example.com', 'https://other.example.com'],
       limits: { ...defaultLimits('cloud'), timeoutMs: 3_540_000 },
       maxTokenLifetimeMs: 90 * 86_400_000,
+      auditRetentionMs: 400 * 86_400_000,
+      trustedProxies: 2,
       shutdownMs: 9_000,
       describesInstance: true,
       passwordHashing: { algorithm: 'bcrypt', cost: 12 },

@@ -9,6 +9,8 @@ describe('readConfig', () => {
       corsOrigins: [],
       limits: defaultLimits('selfHosted'),
       maxTokenLifetimeMs: 90 * 86_400_000,
+      auditRetentionMs: 400 * 86_400_000,
+      trustedProxies: 0,
       shutdownMs: 10_000,
       describesInstance: false,
       logLevel: 'info',
@@ -18,7 +20,10 @@ describe('readConfig', () => {
 
   it("gives a function in the cloud the platform's limits", () => {
     const config = readConfig({ K_SERVICE: 'export', FIRESTORE_PROJECT: 'acme' });
-    expect(config).toMatchObject({ limits: { requestBytes: 32_000_000, responseBytes: 32_000_000 } });
+    expect(config).toMatchObject({
+      limits: { requestBytes: 32_000_000, responseBytes: 32_000_000 },
+      trustedProxies: 2,
+    });
   });
 
   it('takes what is set', () => {
@@ -30,6 +35,8 @@ describe('readConfig', () => {
       MAX_RESPONSE_BYTES: '2000',
       MAX_TIMEOUT: '5m30s',
       MAX_TOKEN_DAYS: '7',
+      AUDIT_DAYS: '30',
+      TRUSTED_PROXIES: '1',
       SHUTDOWN_SECONDS: '0',
       LOG_LEVEL: 'silent',
       CORS_ORIGINS: 'https://a.example, http://localhost:3000',
@@ -41,6 +48,8 @@ describe('readConfig', () => {
       corsOrigins: ['https://a.example', 'http://localhost:3000'],
       limits: { ...defaultLimits('selfHosted'), requestBytes: 1000, responseBytes: 2000, timeoutMs: 330_000 },
       maxTokenLifetimeMs: 7 * 86_400_000,
+      auditRetentionMs: 30 * 86_400_000,
+      trustedProxies: 1,
       shutdownMs: 0,
       describesInstance: true,
       logLevel: 'silent',

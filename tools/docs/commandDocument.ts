@@ -9,6 +9,7 @@ It sets up an instance, serves it, and manages its accounts. In a clone, run it 
     ${synopsis}
 
 Commands and a running \`serve\` may use the same instance at the same time.
+Commands that change something or copy secrets are put on record in the [audit trail](operations.md#audit-trail).
 [errors.md](errors.md#the-identity-command) lists the errors.`;
 
 /** Writes `docs/command.md` from the command's own help. */

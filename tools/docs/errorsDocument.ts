@@ -19,7 +19,7 @@ Every error of the three operations has the same body. \`code\` is a gRPC status
 ${JSON.stringify(errors.userNotFound().toJson())}
 \`\`\`
 
-- An error with an id is ZITADEL's, with ZITADEL's text. The id also stands at the end of the message, in parentheses.
+- An error with an id is ZITADEL's, with ZITADEL's text; only ids that start with \`AUDIT-\` are our own. The id also stands at the end of the message, in parentheses.
 - An invalid request lists its violations in \`details\`, as \`google.rpc.BadRequest\` with \`fieldViolations\`.
 - Over gRPC and gRPC-Web, \`code\` is the \`grpc-status\`; Connect spells its name in lower case.
 - Values in the messages of the tables are examples.

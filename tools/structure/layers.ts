@@ -11,7 +11,7 @@ export const layers: readonly (readonly string[])[] = [
   ['shared/store', 'shared/objectStorage'],
   ['shared/config', 'shared/instance', 'shared/checkpointEpoch', 'shared/organisation'],
   ['shared/openapi'],
-  ['shared/wire'],
+  ['shared/wire', 'shared/audit'],
   ['shared/auth'],
   ['shared/accounts'],
   ['shared/http'],

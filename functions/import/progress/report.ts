@@ -102,6 +102,12 @@ export class ImportReport {
     return written;
   }
 
+  /** The numbers of records so far, by outcome. */
+  get totals(): Counts {
+    const sums = Object.entries(this.counts).map(([kind, counts]) => [kind, total(counts)] as const);
+    return Object.fromEntries(sums.filter(([, sum]) => sum > 0));
+  }
+
   /** Creates the import response: ZITADEL's lists and `summary`. Empty lists are omitted, as ZITADEL does. */
   toJson({ proved, resumed, dryRun }: ImportFacts): ImportResponse {
     const omitted = this.listed > MAX_LISTED_IDS;
@@ -159,6 +165,10 @@ export class ImportReport {
     if (Array.isArray(list)) list.push(entry);
     else org[success.field] = [entry];
   }
+}
+
+function total(counts: Counts): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
 
 function hasAny(counts: Counts): boolean {

@@ -59,7 +59,8 @@ export async function importWithReportBeside(
 
 /** Returns the location of the report on an import from an object, which is unique to the request. */
 export function reportBeside(source: ObjectLocation, requestId: string): ObjectLocation {
-  return { ...source, path: `${source.path}.report-${requestId}.json` };
+  const { bucket, path, account } = source;
+  return { bucket, account, path: `${path}.report-${requestId}.json` };
 }
 
 function withSummary(response: ImportResponse | undefined, more: Partial<ImportResponse['summary']>): ImportResponse {

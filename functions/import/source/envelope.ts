@@ -100,9 +100,9 @@ function treatField(name: string, kind: ValueKind): Treatment {
 }
 
 /** The export file of a request. */
-interface FoundSource extends ExportFileSource {
-  /** The object that holds the file; undefined for a file inside the request. */
-  readonly location?: ObjectLocation;
+export interface FoundSource extends ExportFileSource {
+  /** The object that holds the file, and its pinned generation; undefined for a file inside the request. */
+  readonly location?: ObjectLocation & { readonly generation: string };
 }
 
 /** A request body that can be read repeatedly, as a whole or in part. */
@@ -133,7 +133,11 @@ export async function findSource(
   const location = request[name] && objectLocation(request[name], snakeCase(name));
   if (location === undefined) throw invalidRequest([sourceCountViolation([])]);
   const object = await objectStorage.pin(location, signal);
-  return { location, isV1: name === 'dataOrgsv1Gcs', open: (readSignal) => object.read(readSignal) };
+  return {
+    location: { ...location, generation: object.generation },
+    isV1: name === 'dataOrgsv1Gcs',
+    open: (readSignal) => object.read(readSignal),
+  };
 }
 
 function inlineSource({ field, kind, start, end }: InlineFile, body: RequestBytes): ExportFileSource {

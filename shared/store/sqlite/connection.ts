@@ -88,7 +88,7 @@ async function transact<Result>(
   connection: Connection,
   work: (connection: Connection) => Result | Promise<Result>,
 ): Promise<Result> {
-  await lock(connection);
+  await waitForLock(connection);
   try {
     const result = await work(connection);
     connection.execute('COMMIT');
@@ -100,7 +100,11 @@ async function transact<Result>(
   }
 }
 
-async function lock(connection: Connection): Promise<void> {
+/**
+ * Begins a write transaction, as soon as no other connection has one.
+ * @throws Error of SQLite after some seconds
+ */
+export async function waitForLock(connection: Connection): Promise<void> {
   const deadline = performance.now() + LOCK_TIMEOUT_MILLISECONDS;
   for (;;) {
     try {

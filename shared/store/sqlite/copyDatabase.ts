@@ -10,9 +10,14 @@ const BUSY_TIMEOUT_MILLISECONDS = 5_000;
 /**
  * Copies the present state of a database into a new file, which only its owner can read. Other connections may write to
  * the database meanwhile. The copy appears under its name when it is complete.
+ * @param complete changes the copy before it appears
  * @throws IdentityError for a file that is no database of an instance, or of a newer format; Error of the file system
  */
-export async function copyDatabase(source: string, target: string): Promise<void> {
+export async function copyDatabase(
+  source: string,
+  target: string,
+  complete: (copy: Connection) => Promise<void>,
+): Promise<void> {
   await access(source);
   await mkdir(dirname(target), { recursive: true, mode: 0o700 });
   const partial = `${target}.partial`;
@@ -20,7 +25,7 @@ export async function copyDatabase(source: string, target: string): Promise<void
   await (await open(partial, 'wx', 0o600)).close();
   try {
     await copy(source, partial);
-    makeSelfContained(partial);
+    await makeSelfContained(partial, complete);
     await rename(partial, target);
   } catch (reason) {
     await rm(partial, { force: true });
@@ -36,12 +41,13 @@ async function copy(source: string, target: string): Promise<void> {
 }
 
 /** Turns a copy into one file without a log beside it, and checks it. */
-function makeSelfContained(file: string): void {
+async function makeSelfContained(file: string, complete: (copy: Connection) => Promise<void>): Promise<void> {
   const connection = connect({ file, busyTimeout: BUSY_TIMEOUT_MILLISECONDS });
   try {
     readFormat(connection);
     if (!hasDocuments(connection) || !isIntact(connection)) throw notInstanceFile();
     connection.execute('PRAGMA journal_mode = DELETE');
+    await complete(connection);
   } finally {
     connection.close();
   }

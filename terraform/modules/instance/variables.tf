@@ -6,6 +6,12 @@ variable "archives" {
   nullable    = false
 }
 
+variable "audit_retention_days" {
+  description = "The number of days for which the log bucket keeps the audit trail."
+  type        = number
+  nullable    = false
+}
+
 variable "build_service_account" {
   description = "The id of the service account that builds the functions."
   type        = string

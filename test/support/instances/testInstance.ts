@@ -5,12 +5,14 @@ import { routes as importRoutes } from '../../../functions/import/app.ts';
 import { importResponse } from '../../../functions/import/contract.ts';
 import { routes as userRoutes } from '../../../functions/removeOtpEmail/app.ts';
 import { initialise } from '../../../shared/accounts/initialise.ts';
+import type { Audit } from '../../../shared/audit/audit.ts';
 import { createApp } from '../../../shared/http/app.ts';
 import { defaultLimits, type Limits } from '../../../shared/limits.ts';
 import { configureLog } from '../../../shared/log.ts';
 import type { ObjectStorage } from '../../../shared/objectStorage/objectStorage.ts';
 import { exportFile } from '../../../shared/organisation/exportFile.ts';
 import type { Store, Write } from '../../../shared/store/store.ts';
+import { memoryTrail } from '../audit/memoryTrail.ts';
 import { openTestStore, type StoreKind } from '../stores/stores.ts';
 import { watchedStore } from '../stores/watchedStore.ts';
 
@@ -72,6 +74,7 @@ const noStorage: ObjectStorage = { write: noBucket, pin: noBucket };
 
 /** What an instance is served with in place of the usual: a bucket, or its own store over which something can go wrong. */
 export type ReplacedPorts = {
+  readonly audit?: Audit;
   readonly store?: Store;
   readonly objectStorage?: ObjectStorage;
   readonly limits?: Partial<Limits>;
@@ -91,7 +94,8 @@ export function servedInstance(
   configureLog('silent');
   const now = () => new Date();
   const limits = { ...defaultLimits('selfHosted'), timeoutMs: 600_000, ...replaced.limits };
-  const ports = { store, objectStorage: noStorage, now, ...replaced, limits };
+  const { audit } = memoryTrail();
+  const ports = { store, objectStorage: noStorage, audit, now, ...replaced, limits };
   const app = createApp({ routes: [...importRoutes(ports), ...exportRoutes(ports), ...userRoutes(ports)] });
   const send = async (path: string, body: unknown) => {
     const text = typeof body === 'string' ? body : JSON.stringify(body);

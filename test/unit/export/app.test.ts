@@ -18,7 +18,18 @@ function held() {
     },
   };
   const controller = new AbortController();
-  return { open, controller, resources: { held: [call, snapshot] as const, signal: controller.signal } };
+  const ended: unknown[] = [];
+  const audited = {
+    end: async (error?: unknown) => {
+      ended.push(error);
+    },
+  };
+  return {
+    open,
+    controller,
+    ended,
+    resources: { held: [call, snapshot] as const, signal: controller.signal, audited },
+  };
 }
 
 describe('the response of an export', () => {

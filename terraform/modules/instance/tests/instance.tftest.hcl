@@ -23,6 +23,7 @@ variables {
   docker_repository       = "projects/acme-identity/locations/europe-west1/repositories/identity-functions"
   notification_channels   = ["projects/acme-identity/notificationChannels/1"]
   transfer_retention_days = 7
+  audit_retention_days    = 400
   archives = {
     removeOtpEmail = { bucket = "sources", object = "removeOtpEmail/1.zip" }
     export         = { bucket = "sources", object = "export/2.zip" }
@@ -52,6 +53,33 @@ run "protects_the_database" {
   assert {
     condition     = google_firestore_backup_schedule.daily.retention == "604800s" && length(google_firestore_backup_schedule.daily.daily_recurrence) == 1 && google_firestore_backup_schedule.daily.database == "north"
     error_message = "There must be a daily backup, kept for a week."
+  }
+}
+
+run "keeps_the_audit_trail" {
+  command = plan
+
+  override_resource {
+    target          = google_logging_project_bucket_config.audit
+    override_during = plan
+    values          = { id = "projects/acme-identity/locations/europe-west1/buckets/north-audit" }
+  }
+
+  assert {
+    condition     = google_logging_project_bucket_config.audit.bucket_id == "north-audit" && google_logging_project_bucket_config.audit.retention_days == 400 && google_logging_project_bucket_config.audit.location == "europe-west1"
+    error_message = "The instance must have a log bucket of its own for the audit trail, with its own retention, in the region."
+  }
+  assert {
+    condition     = google_logging_project_bucket_config.audit.deletion_policy == "ABANDON"
+    error_message = "Removing an instance must keep its audit trail."
+  }
+  assert {
+    condition     = google_logging_project_sink.audit.destination == "logging.googleapis.com/projects/acme-identity/locations/europe-west1/buckets/north-audit" && google_logging_project_sink.audit.unique_writer_identity
+    error_message = "The sink must lead to the instance's log bucket."
+  }
+  assert {
+    condition     = startswith(google_logging_project_sink.audit.filter, "labels.log_type = \"audit\" AND (") && alltrue([for name in ["north-remove-otp-email", "north-export", "north-import"] : strcontains(google_logging_project_sink.audit.filter, "(resource.type = \"cloud_run_revision\" AND resource.labels.service_name = \"${name}\")")])
+    error_message = "The sink must take the labelled lines of all three functions, and of no other service."
   }
 }
 

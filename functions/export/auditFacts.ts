@@ -1,0 +1,36 @@
+import { type AuditFacts, organisationFacts } from '../../shared/audit/auditEvent.ts';
+import type { ObjectLocation, WrittenObject } from '../../shared/objectStorage/objectStorage.ts';
+import { setFlags } from '../../shared/wire/requestMessage.ts';
+import type { ExportRequest } from './contract.ts';
+import type { OrganisationExport } from './operation.ts';
+
+/** The state of an export, for its last event. */
+export interface ExportProgress {
+  /** The export that writes the object or, after it, the response. */
+  export: OrganisationExport | undefined;
+  object: ObjectLocation | WrittenObject | undefined;
+}
+
+/** Returns the facts of an export's first event. */
+export function exportFacts(request: ExportRequest, location: ObjectLocation | undefined): AuditFacts {
+  const { orgIds, excludedOrgIds, withPasswords, withOtp, withKeys, forZitadel, responseOutput } = request;
+  const flags = { withPasswords, withOtp, withKeys, forZitadel, responseOutput };
+  return {
+    ...organisationFacts(orgIds),
+    flags: [...setFlags(flags), ...(excludedOrgIds.length === 0 ? [] : [`excluded_org_ids=${excludedOrgIds.length}`])],
+    ...objectFacts(location),
+  };
+}
+
+/** Returns the facts that are known at an export's end: the counts so far, the object, and the digest of a complete file. */
+export function progressFacts(progress: ExportProgress, isComplete: boolean): AuditFacts {
+  if (progress.export === undefined) return {};
+  const { counts, digest } = progress.export.manifest;
+  return { counts, ...(isComplete ? { digest } : {}), ...objectFacts(progress.object) };
+}
+
+function objectFacts(object: ObjectLocation | WrittenObject | undefined): AuditFacts {
+  if (object === undefined) return {};
+  const { bucket, path } = object;
+  return { object: { bucket, path, ...('generation' in object ? { generation: object.generation } : {}) } };
+}

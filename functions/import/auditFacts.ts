@@ -1,0 +1,23 @@
+import { type AuditFacts, organisationFacts } from '../../shared/audit/auditEvent.ts';
+import { setFlags } from '../../shared/wire/requestMessage.ts';
+import type { ImportRequest } from './contract.ts';
+import type { InspectedFile } from './operation.ts';
+import type { FoundSource } from './source/envelope.ts';
+
+/** Returns the facts of an import's first event. */
+export function importFacts(
+  { withKeys, dryRun, newOrgsOnly, onConflict }: ImportRequest,
+  { location }: FoundSource,
+  { digest, orgIds }: InspectedFile,
+): AuditFacts {
+  return {
+    ...organisationFacts(orgIds),
+    flags: [...setFlags({ withKeys, dryRun, newOrgsOnly }), `on_conflict=${onConflict}`],
+    digest,
+    ...(location === undefined ? {} : { object: sourceObject(location) }),
+  };
+}
+
+function sourceObject({ bucket, path, generation }: NonNullable<FoundSource['location']>): AuditFacts['object'] {
+  return { bucket, path, generation };
+}

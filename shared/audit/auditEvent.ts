@@ -1,0 +1,78 @@
+import { z } from 'zod';
+
+const texts = z.array(z.string()).readonly();
+
+/** An object in Cloud Storage; its generation is known once it is pinned or written. */
+const auditedObject = z.strictObject({
+  bucket: z.string(),
+  path: z.string(),
+  generation: z.string().optional(),
+});
+
+const facts = {
+  /** The caller; absent where no valid token says who it is. */
+  userId: z.string().optional(),
+  tokenId: z.string().optional(),
+  /** The account of the operating system that ran a command. */
+  account: z.string().optional(),
+  /** The client's IP address. */
+  remote: z.string().optional(),
+  /** The user, token or file that the operation is about. */
+  target: z.string().optional(),
+  /** The organisations, the first of them where there are many. */
+  orgIds: texts.optional(),
+  /** The number of organisations, where `orgIds` does not list all. */
+  orgCount: z.int().optional(),
+  /** The options of the request or the command. */
+  flags: texts.optional(),
+  object: auditedObject.optional(),
+  /** SHA-256 of an imported file, or the manifest's digest of an exported one. */
+  digest: z.string().optional(),
+  counts: z.record(z.string(), z.number()).optional(),
+  /** The ids of what a command created. */
+  ids: z.record(z.string(), z.string()).optional(),
+  /** The number of further events like this one within a minute, which have no lines of their own. */
+  repeated: z.int().optional(),
+  requestId: z.string().optional(),
+  /** The trace in Cloud Trace: 32 hexadecimal digits. */
+  trace: z.string().optional(),
+};
+
+const auditFacts = z.object(facts).readonly();
+
+/** The facts of an audit event. None is a secret. */
+export type AuditFacts = z.output<typeof auditFacts>;
+
+/** A line of the audit trail. Lines of newer versions may have further fields. */
+export const auditEvent = z
+  .looseObject({
+    time: z.iso.datetime(),
+    /** The name, such as `export.started`. */
+    event: z.string(),
+    /** `started`, `ok`, or the code of an error. */
+    outcome: z.string(),
+    ...facts,
+  })
+  .readonly();
+
+/** An event of the audit trail. */
+export interface AuditEvent extends AuditFacts {
+  readonly time: string;
+  readonly event: string;
+  readonly outcome: string;
+}
+
+/** The origin of a request. */
+export type Origin = Pick<AuditFacts, 'requestId' | 'remote' | 'trace'>;
+
+/** An authenticated caller, even one that is denied afterwards. */
+export type Identity = Required<Pick<AuditFacts, 'userId' | 'tokenId'>>;
+
+const MAX_ORGANISATIONS = 20;
+const MAX_CHARACTERS = 200;
+
+/** Returns the facts about organisations: at most 20 ids, and the number of all if there are more. */
+export function organisationFacts(orgIds: readonly string[]): Pick<AuditFacts, 'orgIds' | 'orgCount'> {
+  const listed = orgIds.slice(0, MAX_ORGANISATIONS).map((orgId) => orgId.slice(0, MAX_CHARACTERS));
+  return { orgIds: listed, ...(listed.length < orgIds.length ? { orgCount: orgIds.length } : {}) };
+}

@@ -1,0 +1,174 @@
+import { once } from 'node:events';
+import { stat, truncate } from 'node:fs/promises';
+import { type IncomingMessage, request } from 'node:http';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { AuditEvent } from '../../shared/audit/auditEvent.ts';
+import { AuditFile } from '../../shared/audit/file/auditFile.ts';
+import { readAuditEvents } from '../../shared/audit/file/readEvents.ts';
+import { generateToken } from '../../shared/auth/token.ts';
+import { openStore, type StoreLocation } from '../../shared/store/openStore.ts';
+import { type Running, startProgram } from '../../tools/program.ts';
+import { organisation, person } from '../support/fixtures/organisations.ts';
+import { expectError, post, removeOtpEmail } from '../support/http/wire.ts';
+import { testInstance } from '../support/instances/testInstance.ts';
+import { identityJson, identityProgram } from '../support/processes/programs.ts';
+import { readDatabase } from '../support/stores/database.ts';
+import { sqlite } from '../support/stores/stores.ts';
+
+const people = Array.from({ length: 40 }, (_, index) => ({ ...person(`P${index}`), otpEmail: true }));
+// More than the buffers between the server and a client that does not read.
+const value = Buffer.alloc(370_000).toString('base64');
+const userMetadata = people.map(({ userId }) => ({ id: userId, key: 'large', value }));
+
+/** An embedded instance that nobody serves yet. */
+async function newInstance(fields: object) {
+  const location = await sqlite.newLocation();
+  if (location.kind !== 'sqlite') throw new Error('the embedded store has a directory');
+  const store = await openStore(location);
+  const instance = await testInstance(store);
+  await instance.import({ data_orgs: { orgs: [organisation('O', { humanUsers: people, ...fields })] } });
+  await store.close();
+  return { location, directory: location.directory, token: instance.token };
+}
+
+/** Serves an instance. Its files cannot grow above `blocks` of 512 bytes, which stands for a full disk. */
+async function serve(directory: string, blocks = 1_000_000): Promise<Running & { url: string }> {
+  const [command, script] = identityProgram;
+  const program = [command, script, 'serve', '--data', directory, '--port', '0'];
+  const args = ['-c', `ulimit -f ${blocks} && exec "$0" "$@"`, ...program];
+  const env = { SHUTDOWN_SECONDS: '0', FIRESTORE_EMULATOR_HOST: undefined };
+  const running = await startProgram('/bin/sh', args, /listening on (\S+)/, { env });
+  onTestFinished(async () => void (await running.stop('SIGKILL')));
+  return { ...running, url: running.ready[1] ?? '' };
+}
+
+/** Begins an export, and reads no more than the head of its response. */
+async function beginExport(url: string, token: string) {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const call = request(`${url}/admin/v1/export`, { method: 'POST', headers, agent: false });
+  call.on('error', () => undefined);
+  call.end('{"response_output":true,"with_otp":true}');
+  const [response]: IncomingMessage[] = await once(call, 'response');
+  if (response === undefined) throw new Error('no response');
+  response.on('error', () => undefined);
+  return { call, response: response.pause() };
+}
+
+async function exportEvents(directory: string): Promise<readonly AuditEvent[]> {
+  const events: AuditEvent[] = [];
+  for await (const event of readAuditEvents(directory, new Date(0), () => undefined))
+    if (event.event.startsWith('export.')) events.push(event);
+  return events;
+}
+
+const names = (events: readonly AuditEvent[]) => events.map(({ event, outcome }) => `${event} ${outcome}`);
+
+describe.skipIf(process.platform === 'win32')('an export in the audit trail', () => {
+  const endings: readonly (readonly [how: string, outcomes: RegExp | undefined, end: Ending])[] = [
+    ['whose server is killed', undefined, ({ server }) => server.stop('SIGKILL')],
+    ['whose server is stopped', /^(UNAVAILABLE|CANCELLED)$/, ({ server }) => server.stop('SIGTERM')],
+    [
+      'whose client leaves',
+      /^CANCELLED$/,
+      async ({ exporting, server, closed }) => {
+        exporting.call.destroy();
+        await closed;
+        await server.stop('SIGTERM');
+      },
+    ],
+    [
+      'whose token is revoked',
+      /^UNAUTHENTICATED$/,
+      async ({ directory, userId, server, closed }) => {
+        await identityJson(['pat', 'revoke', '--all', '--user', userId, '--data', directory]);
+        await closed;
+        await server.stop('SIGTERM');
+      },
+    ],
+  ];
+
+  it.each(endings)(
+    '%s has its first line, and a last one unless nothing could write it',
+    async (_how, outcome, end) => {
+      const { directory, token } = await newInstance({ userMetadata });
+      const server = await serve(directory);
+      const exporting = await beginExport(server.url, token);
+      const [started] = await exportEvents(directory);
+      expect(started).toMatchObject({ event: 'export.started', outcome: 'started', remote: '127.0.0.1' });
+      const closed = server.written('"route":"/admin/v1/export"');
+      closed.catch(() => undefined);
+      await end({ directory, userId: started?.userId ?? '', server, exporting, closed });
+      const events = await exportEvents(directory);
+      expect(events[0]).toEqual(started);
+      if (outcome === undefined) expect(names(events)).toEqual(['export.started started']);
+      else
+        expect(events.slice(1)).toEqual([
+          {
+            ...started,
+            time: expect.any(String),
+            event: 'export.finished',
+            outcome: expect.stringMatching(outcome),
+            counts: expect.any(Object),
+          },
+        ]);
+      exporting.call.destroy();
+    },
+  );
+});
+
+/** Something that ends an export. */
+type Ending = (call: {
+  readonly directory: string;
+  readonly userId: string;
+  readonly server: Running;
+  readonly exporting: Awaited<ReturnType<typeof beginExport>>;
+  /** The server has logged the end of the request. */
+  readonly closed: Promise<void>;
+}) => Promise<unknown>;
+
+async function databaseAt(location: StoreLocation) {
+  const store = await openStore(location);
+  try {
+    return await readDatabase(store);
+  } finally {
+    await store.close();
+  }
+}
+
+describe.skipIf(process.platform === 'win32')('an instance whose audit trail cannot grow', () => {
+  const BLOCKS = 4_000;
+
+  it('exports, imports and removes nothing, says why, answers strangers as ever, and works again with space', async () => {
+    const { location, directory, token } = await newInstance({});
+    const trail = new AuditFile(directory);
+    await trail.append({ time: new Date().toISOString(), event: 'test', outcome: 'ok' });
+    await trail.close();
+    const file = join(directory, 'audit.ndjson');
+    const { size } = await stat(file);
+    // Zeros up to the limit, like those of a power cut: the next line must begin with a line break.
+    await truncate(file, BLOCKS * 512);
+    const before = await databaseAt(location);
+    const server = await serve(directory, BLOCKS);
+    const instance = { url: server.url, token, database: undefined };
+    const body = { data_orgs: { orgs: [organisation('N')] } };
+    for (const call of [
+      () => post(instance, 'export', { response_output: true }),
+      () => post(instance, 'import', body),
+      () => removeOtpEmail(instance, 'P0'),
+    ]) {
+      const { message } = expectError(await call(), 503, 14);
+      expect(message).toMatch(/^the audit trail cannot be written.*free disk space.*\(AUDIT-w7Kp2\)$/);
+    }
+    expectError(await removeOtpEmail(instance, 'P0', generateToken()), 401, 16);
+    expect(server.stderr()).toMatch(/"event":"otpEmail.removed".*"message":"audit failed"/);
+    expect(await databaseAt(location)).toEqual(before);
+    expect((await stat(file)).size).toBe(BLOCKS * 512);
+
+    await truncate(file, size);
+    expect((await removeOtpEmail(instance, 'P0')).status).toBe(200);
+    expect((await post(instance, 'export', { org_ids: ['O'], response_output: true })).status).toBe(200);
+    expect(names(await exportEvents(directory))).toEqual(['export.started started', 'export.finished ok']);
+    await server.stop('SIGTERM');
+  });
+});

@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import { commandEvent } from '../../../shared/audit/audit.ts';
+import { organisationFacts } from '../../../shared/audit/auditEvent.ts';
+import { deadlineExceeded, tokenInvalid } from '../../../shared/errors/errors.ts';
+import { memoryTrail } from '../../support/audit/memoryTrail.ts';
+import { capturedLog } from '../../support/http/capturedLog.ts';
+
+const origin = { requestId: 'r1', remote: '192.0.2.1' };
+const who = { userId: 'u1', tokenId: 't1' };
+const logged = capturedLog();
+
+const brokenTrail = () => memoryTrail(() => Promise.reject(new Error('no space left on device')));
+
+describe('a call on record', () => {
+  it('has one event before its first effect, and one at its end, with what is known by then', async () => {
+    const { audit, events } = memoryTrail();
+    const call = audit.call('export', origin);
+    call.identify(who);
+    await call.begin({ flags: ['with_otp'] }, () => ({ counts: { org: 1 } }));
+    expect(events).toEqual([
+      { time: expect.any(String), event: 'export.started', outcome: 'started', ...who, ...origin, flags: ['with_otp'] },
+    ]);
+    await call.end();
+    expect(events[1]).toEqual({
+      ...events[0],
+      time: expect.any(String),
+      event: 'export.finished',
+      outcome: 'ok',
+      counts: { org: 1 },
+    });
+  });
+
+  it('ends once, with the first end', async () => {
+    const { audit, events } = memoryTrail();
+    const call = audit.call('import', origin);
+    await call.begin({});
+    await Promise.all([call.end(deadlineExceeded()), call.end()]);
+    await audit.close();
+    expect(events.map(({ outcome }) => outcome)).toEqual(['started', 'DEADLINE_EXCEEDED']);
+  });
+
+  it('that is denied before it begins has one event, and one that fails otherwise none', async () => {
+    const { audit, events } = memoryTrail();
+    await expect(audit.call('import', origin).run(() => Promise.reject(tokenInvalid()))).rejects.toThrow(/Token/);
+    await expect(audit.call('import', origin).run(() => Promise.reject(deadlineExceeded()))).rejects.toThrow(
+      /deadline/,
+    );
+    await audit.close();
+    expect(events).toEqual([
+      expect.objectContaining({ event: 'import.denied', outcome: 'UNAUTHENTICATED', ...origin }),
+    ]);
+  });
+
+  it('ends with the process that shuts down', async () => {
+    const { audit, events } = memoryTrail();
+    await audit.call('import', origin).begin({});
+    await audit.close();
+    expect(events.map(({ event, outcome }) => [event, outcome])).toEqual([
+      ['import.started', 'started'],
+      ['import.finished', 'UNAVAILABLE'],
+    ]);
+  });
+
+  it('of a removal has one line if it succeeds, and a second one if its commit fails', async () => {
+    const { audit, events } = memoryTrail();
+    await audit.call('otp-email', origin).run(async () => undefined);
+    expect(events).toEqual([]);
+    const removal = audit.call('otp-email', origin);
+    await removal.run(() => removal.begin({ target: 'ada' }));
+    const failing = audit.call('otp-email', origin);
+    await failing.begin({ target: 'eve' });
+    await failing.end(deadlineExceeded());
+    await audit.close();
+    expect(events.map(({ event, outcome, target }) => [event, outcome, target])).toEqual([
+      ['otpEmail.removed', 'ok', 'ada'],
+      ['otpEmail.removed', 'ok', 'eve'],
+      ['otpEmail.removed', 'DEADLINE_EXCEEDED', 'eve'],
+    ]);
+  });
+});
+
+describe('a trail that cannot be written', () => {
+  it('prevents a call, and is logged', async () => {
+    const call = brokenTrail().audit.call('export', origin);
+    await expect(call.begin({})).rejects.toThrow('no space left');
+    expect(logged()).toMatch(/"severity":"ERROR".*"event":"export.started".*no space left.*"message":"audit failed"/);
+  });
+
+  it('does not change how a denied call is answered, and is logged', async () => {
+    const { audit } = brokenTrail();
+    await expect(audit.call('import', origin).run(() => Promise.reject(tokenInvalid()))).rejects.toThrow(
+      tokenInvalid().message,
+    );
+    await audit.close();
+    expect(logged()).toMatch(/"event":"import.denied".*"message":"audit failed"/);
+  });
+
+  it('does not undo a call that has begun, and is logged', async () => {
+    let writable = true;
+    const { audit } = memoryTrail(async () => {
+      if (!writable) throw new Error('no space left on device');
+    });
+    const call = audit.call('import', origin);
+    await call.run(async () => {
+      await call.begin({});
+      writable = false;
+    });
+    expect(logged()).toMatch(/"event":"import.finished".*"message":"audit failed"/);
+  });
+});
+
+describe('the names and facts of events', () => {
+  it('derive from those of commands', () => {
+    expect(['init', 'pat create', 'service-user delete', 'otp-email enable'].map(commandEvent)).toEqual([
+      'command.init',
+      'command.patCreate',
+      'command.serviceUserDelete',
+      'command.otpEmailEnable',
+    ]);
+  });
+
+  it('hold at most 20 organisations, and then their number, and no long id as a whole', () => {
+    const orgIds = Array.from({ length: 21 }, (_, index) => `o${index}`);
+    expect(organisationFacts(orgIds)).toEqual({ orgIds: orgIds.slice(0, 20), orgCount: 21 });
+    expect(organisationFacts(['o'.repeat(1_000)])).toEqual({ orgIds: ['o'.repeat(200)] });
+  });
+});
