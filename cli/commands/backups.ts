@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { instanceName } from '../../shared/instance.ts';
-import { databaseFile, type StoreLocation } from '../../shared/store/openStore.ts';
+import { databaseFile, openKeyring, type StoreLocation } from '../../shared/store/openStore.ts';
+import { changeKeyFile, keyFilePath } from '../../shared/store/secrets/keyFile.ts';
+import { fileKeyring } from '../../shared/store/secrets/keyring.ts';
 import { copyDatabase } from '../../shared/store/sqlite/copyDatabase.ts';
 import { argument, type Prepare, type Run, UsageError } from '../command.ts';
 
@@ -10,19 +12,27 @@ export const backup: Run = async (invocation) => {
   const directory = embeddedDirectory(invocation.location);
   const file = resolve(argument(invocation, 0));
   if (existsSync(file)) throw new UsageError(`${file} exists: choose another name`);
-  await copyDatabase(databaseFile(directory), file);
-  return { json: { file }, text: `backup in ${file}: it contains password hashes, and only its owner can read it` };
+  await copyDatabase(databaseFile(directory), file, openKeyring(invocation.location));
+  return {
+    json: { file },
+    text: `backup in ${file}: it contains password hashes, and only its owner can read it; restoring it takes the master key, which it does not contain`,
+  };
 };
 
 /** Copies a backup to the place of the database, before `identity restore` opens it. */
-export const prepareRestore: Prepare = async (location, [file = '']) => {
+export const prepareRestore: Prepare = async (location, [file = ''], { key }) => {
   const directory = embeddedDirectory(location);
   const database = databaseFile(directory);
   // SQLite would apply the log of another database to the restored one.
   if (['', '-wal', '-journal'].some((suffix) => existsSync(`${database}${suffix}`))) {
     throw new UsageError(`there is an instance, or its log, in ${directory}: restore into another directory`);
   }
-  await copyDatabase(resolve(file), database);
+  const keyFile = keyFilePath(directory);
+  if (key !== undefined && (existsSync(keyFile) || location.masterKey !== undefined))
+    throw new UsageError(`--key is mutually exclusive with ${keyFile} and IDENTITY_MASTER_KEY: use one of them`);
+  const keyring = key === undefined ? openKeyring(location) : fileKeyring(resolve(key));
+  await copyDatabase(resolve(file), database, keyring);
+  if (key !== undefined) changeKeyFile(keyFile, () => keyring.keys());
 };
 
 /** Runs `identity restore`, on the restored database. */

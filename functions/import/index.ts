@@ -1,10 +1,11 @@
 import { createApp, withOpenApi } from '../../shared/http/app.ts';
 import { registerFunction } from '../../shared/http/functionShell.ts';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
-import { openStore } from '../../shared/store/openStore.ts';
+import { openStore, requireMasterKey } from '../../shared/store/openStore.ts';
 import { routes } from './app.ts';
 
 registerFunction('import', async (config) => {
+  requireMasterKey(config.storeLocation);
   const store = await openStore(config.storeLocation);
   const functionRoutes = routes({ ...config, store, objectStorage: createCloudStorage(), now: () => new Date() });
   return createApp({ ...config, routes: withOpenApi(functionRoutes) });

@@ -7,7 +7,7 @@ import { type DocumentKey, documentId, type Reader, type Store, storeForCall } f
  * The format of databases that this version writes. The instance's document has it, and an embedded database also in its
  * file. `migrations.ts` leads from each older format to the next.
  */
-export const FORMAT = 3;
+export const FORMAT = 4;
 
 /** The key of the document that describes the instance; `identity init` writes it once. */
 export const instanceKey: DocumentKey = { collection: 'instance', id: 'instance' };

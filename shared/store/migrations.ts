@@ -1,6 +1,7 @@
 import { deleteSharedCheckpoints } from './migrations/checkpoints.ts';
 import { moveLoginNames, settlePolicyScopes } from './migrations/loginNames.ts';
 import type { MigrationStep } from './migrations/migration.ts';
+import { sealClientSecrets, sealTotpSeeds } from './migrations/secrets.ts';
 
 /** The steps that lead to a format from the one before it. */
 interface Migration {
@@ -15,6 +16,7 @@ interface Migration {
 export const migrations: readonly Migration[] = [
   { to: 2, steps: [deleteSharedCheckpoints] },
   { to: 3, steps: [settlePolicyScopes, moveLoginNames] },
+  { to: 4, steps: [sealTotpSeeds, sealClientSecrets] },
 ];
 
 /** Returns the steps that lead from a format to the present one. */

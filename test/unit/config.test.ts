@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigError, configVariables, readConfig } from '../../shared/config.ts';
 
+const masterKey = Buffer.alloc(32, 'key').toString('base64');
+
 describe('readConfig', () => {
   it('gives a self-hosted instance generous limits', () => {
     expect(readConfig({ DATA_DIR: '/data' })).toEqual({
@@ -36,9 +38,10 @@ describe('readConfig', () => {
       CORS_ORIGINS: 'https://a.example, http://localhost:3000',
       OPENAPI_SCOPE: 'instance',
       BCRYPT_COST: '14',
+      IDENTITY_MASTER_KEY: masterKey,
     });
     expect(config).toEqual({
-      storeLocation: { kind: 'firestore', projectId: 'acme', databaseId: 'eu' },
+      storeLocation: { kind: 'firestore', projectId: 'acme', databaseId: 'eu', masterKey },
       corsOrigins: ['https://a.example', 'http://localhost:3000'],
       maxRequestBytes: 1000,
       maxResponseBytes: 2000,
@@ -84,6 +87,7 @@ describe('readConfig', () => {
       CORS_ORIGINS: '*',
       PASSWORD_HASH: 'md5',
       BCRYPT_COST: '9',
+      IDENTITY_MASTER_KEY: 'hunter2',
     };
     expect(() => readConfig(env)).toThrow(ConfigError);
     for (const name of [...Object.keys(env), 'DATA_DIR']) expect(() => readConfig(env)).toThrow(`${name} `);
@@ -101,7 +105,8 @@ describe('readConfig', () => {
   });
 
   it('never shows a value, which may be a secret put into the wrong variable', () => {
-    expect(() => readConfig({ DATA_DIR: '/data', LOG_LEVEL: 'hunter2' })).not.toThrow('hunter2');
+    for (const name of ['LOG_LEVEL', 'IDENTITY_MASTER_KEY'])
+      expect(() => readConfig({ DATA_DIR: '/data', [name]: 'hunter2' })).not.toThrow('hunter2');
   });
 
   it.each(['9', '17', '1e1', '012', ' 12', 'twelve'])('takes no %j for the cost of bcrypt', (cost) => {

@@ -2,17 +2,23 @@ import { access, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { notInstanceFile } from '../../errors/accountErrors.ts';
+import { FORMAT } from '../format.ts';
+import { requireKeys } from '../secrets/keyRecord.ts';
+import type { Keyring } from '../secrets/keyring.ts';
 import { type Connection, connect, toStoreError } from './connection.ts';
 import { hasDocuments, readFormat } from './databaseFile.ts';
+import { readFileKeys } from './fileKeys.ts';
 
 const BUSY_TIMEOUT_MILLISECONDS = 5_000;
 
 /**
  * Copies the present state of a database into a new file, which only its owner can read. Other connections may write to
  * the database meanwhile. The copy appears under its name when it is complete.
- * @throws IdentityError for a file that is no database of an instance, or of a newer format; Error of the file system
+ * @param keyring the keys that the database must have, if it has encrypted secrets
+ * @throws IdentityError for a file that is no database of an instance, of a newer format, or of another key; Error of the
+ * file system
  */
-export async function copyDatabase(source: string, target: string): Promise<void> {
+export async function copyDatabase(source: string, target: string, keyring: Keyring): Promise<void> {
   await access(source);
   await mkdir(dirname(target), { recursive: true, mode: 0o700 });
   const partial = `${target}.partial`;
@@ -20,7 +26,7 @@ export async function copyDatabase(source: string, target: string): Promise<void
   await (await open(partial, 'wx', 0o600)).close();
   try {
     await copy(source, partial);
-    makeSelfContained(partial);
+    makeSelfContained(partial, keyring);
     await rename(partial, target);
   } catch (reason) {
     await rm(partial, { force: true });
@@ -36,11 +42,13 @@ async function copy(source: string, target: string): Promise<void> {
 }
 
 /** Turns a copy into one file without a log beside it, and checks it. */
-function makeSelfContained(file: string): void {
+function makeSelfContained(file: string, keyring: Keyring): void {
   const connection = connect({ file, busyTimeout: BUSY_TIMEOUT_MILLISECONDS });
   try {
-    readFormat(connection);
+    const format = readFormat(connection);
     if (!hasDocuments(connection) || !isIntact(connection)) throw notInstanceFile();
+    const keys = format < FORMAT ? undefined : readFileKeys(connection);
+    if (keys !== undefined) requireKeys(keys, keyring);
     connection.execute('PRAGMA journal_mode = DELETE');
   } finally {
     connection.close();
