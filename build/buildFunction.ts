@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { join, relative } from 'node:path';
@@ -6,11 +7,12 @@ import { zipSync } from 'fflate';
 import { functions } from '../functions/endpoints.ts';
 import { root } from '../tools/program.ts';
 import { deployedPackage, type LockFile, nodeMajor, unbundled } from './deployedPackage.ts';
+import { thirdPartyNotice } from './thirdParty.ts';
 
 /** A function's deployed files. */
 export interface BuiltFunction {
   readonly name: string;
-  /** Holds `index.js`, `package.json`, `package-lock.json`, and nothing else. */
+  /** Holds `index.js`, `package.json`, `package-lock.json`, `THIRD-PARTY-NOTICES.txt`, and nothing else. */
   readonly directory: string;
   /** A zip archive of the directory's files. */
   readonly archive: string;
@@ -19,6 +21,8 @@ export interface BuiltFunction {
   /** Sizes in bytes. */
   readonly codeBytes: number;
   readonly archiveBytes: number;
+  /** The archive's SHA-256, in hexadecimal. */
+  readonly sha256: string;
 }
 
 /**
@@ -27,14 +31,23 @@ export interface BuiltFunction {
  */
 export async function buildFunction(name: string, lock: LockFile, output: string): Promise<BuiltFunction> {
   const { code, inputs } = await bundle(name, nodeMajor(lock));
-  const texts = Object.entries(deployedPackage(lock)).map(([file, text]) => [file, Buffer.from(text)] as const);
-  const files = { 'index.js': code, ...Object.fromEntries(texts) };
+  const texts = { ...deployedPackage(lock), 'THIRD-PARTY-NOTICES.txt': await thirdPartyNotice(inputs, lock) };
+  const encoded = Object.entries(texts).map(([file, text]) => [file, Buffer.from(text)] as const);
+  const files = { 'index.js': code, ...Object.fromEntries(encoded) };
   const zip = archive(files);
   const directory = join(output, name);
   await mkdir(directory, { recursive: true });
   for (const [file, content] of Object.entries(files)) await writeFile(join(directory, file), content, { flag: 'wx' });
   await writeFile(`${directory}.zip`, zip, { flag: 'wx' });
-  return { name, directory, archive: `${directory}.zip`, inputs, codeBytes: code.length, archiveBytes: zip.length };
+  return {
+    name,
+    directory,
+    archive: `${directory}.zip`,
+    inputs,
+    codeBytes: code.length,
+    archiveBytes: zip.length,
+    sha256: createHash('sha256').update(zip).digest('hex'),
+  };
 }
 
 /** A function with all modules that it loads, as one CommonJS file. */

@@ -1,3 +1,4 @@
+import type { Limits } from '../shared/limits.ts';
 import type { ObjectStorage } from '../shared/objectStorage/objectStorage.ts';
 import type { PasswordHashing } from '../shared/passwordHashing.ts';
 import type { Store } from '../shared/store/store.ts';
@@ -7,11 +8,7 @@ export interface Ports {
   readonly store: Store;
   readonly objectStorage: ObjectStorage;
   readonly now: () => Date;
-  /** Milliseconds: the longest `timeout` that a request may ask for, and the default. */
-  readonly maxTimeoutMs: number;
-  readonly maxRequestBytes: number;
-  /** Bytes; undefined where responses are streamed without limit. */
-  readonly maxResponseBytes: number | undefined;
+  readonly limits: Limits;
   /** How imports hash clear passwords; by default as every ZITADEL can verify. */
   readonly passwordHashing?: PasswordHashing | undefined;
 }

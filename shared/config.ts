@@ -1,18 +1,16 @@
 import { z } from 'zod';
-import { parseGoDuration } from './duration.ts';
+import { type Limits, readLimits } from './limits.ts';
 import { type LogLevel, logLevels } from './log.ts';
 import { bcryptCosts, type PasswordHashing, passwordAlgorithms } from './passwordHashing.ts';
 import type { StoreLocation } from './store/openStore.ts';
 import { parseMasterKeys } from './store/secrets/masterKey.ts';
 
-/** The validated configuration. Sizes are bytes, times milliseconds; an undefined limit means unlimited. */
+/** The validated configuration. Times are milliseconds. */
 export interface Config {
   readonly storeLocation: StoreLocation;
   /** Origins whose pages may call this service from a browser. */
   readonly corsOrigins: readonly string[];
-  readonly maxRequestBytes: number;
-  readonly maxResponseBytes: number | undefined;
-  readonly maxTimeoutMs: number;
+  readonly limits: Limits;
   /** The longest lifetime of a new token. */
   readonly maxTokenLifetimeMs: number;
   readonly shutdownMs: number;
@@ -28,21 +26,10 @@ export class ConfigError extends Error {
 }
 
 const day = 24 * 3_600_000;
-const bytes = z
-  .string()
-  .regex(/^[1-9]\d{0,14}$/, 'must be a number of bytes, such as 32000000')
-  .transform(Number);
 const seconds = z
   .string()
   .regex(/^(0|[1-9]\d{0,3})$/, 'must be a number of seconds from 0 to 9999')
   .transform((text) => Number(text) * 1000);
-const duration = z.string().transform((text, context) => {
-  const milliseconds = parseGoDuration(text);
-  if (milliseconds !== undefined && milliseconds <= day) return milliseconds;
-  context.addIssue('must be a positive duration of at most 24h, such as 60m');
-  return z.NEVER;
-});
-
 const days = z
   .string()
   .regex(/^[1-9]\d{0,3}$/, 'must be a number of days from 1 to 9999')
@@ -80,9 +67,6 @@ const environment = z.object({
     .optional(),
   K_SERVICE: z.string().optional(),
   LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
-  MAX_REQUEST_BYTES: bytes.optional(),
-  MAX_RESPONSE_BYTES: bytes.optional(),
-  MAX_TIMEOUT: duration.default(3_600_000),
   MAX_TOKEN_DAYS: days.default(90 * day),
   OPENAPI_SCOPE: z.enum(['function', 'instance'], 'must be function or instance').default('function'),
   PASSWORD_HASH: z.enum(passwordAlgorithms, `must be ${passwordAlgorithms.join(' or ')}`).default('bcrypt'),
@@ -118,9 +102,6 @@ const descriptions: Record<keyof Environment, [meaning: string, fallback: string
     'none',
   ],
   LOG_LEVEL: [`log level: ${logLevels.join(', ')}`, 'info'],
-  MAX_REQUEST_BYTES: ['maximum size of a request body in bytes', '1000000000 (in the cloud: 32000000)'],
-  MAX_RESPONSE_BYTES: ['maximum size of a response in bytes', 'unlimited (in the cloud: 32000000)'],
-  MAX_TIMEOUT: ['default and maximum timeout of a request, as a Go duration of at most 24h', '60m'],
   MAX_TOKEN_DAYS: ['longest lifetime, in days, of the tokens that the command creates', '90'],
   OPENAPI_SCOPE: [
     'scope of /openapi.json of the export function: its own operation (function), or all of them (instance)',
@@ -137,7 +118,7 @@ const descriptions: Record<keyof Environment, [meaning: string, fallback: string
   SHUTDOWN_SECONDS: ['seconds that running requests get to finish after SIGTERM', '10'],
 };
 
-/** Every variable that `readConfig` reads. Tests compare the documentation and Terraform with it. */
+/** Every variable that `readConfig` reads, but those of limits. Tests compare the documentation and Terraform with it. */
 export const configVariables: readonly ConfigVariable[] = Object.entries(descriptions).map(
   ([name, [meaning, fallback]]) => ({ name, meaning, default: fallback }),
 );
@@ -154,15 +135,13 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const storeLocation = readLocation(setVariables);
   const problems = error?.issues.map(({ path, message }) => `${path.join('.')} ${message}`) ?? [];
   if (typeof storeLocation === 'string') problems.push(storeLocation);
-  if (data === undefined || typeof storeLocation === 'string')
+  const limits = readLimits(setVariables, setVariables.K_SERVICE === undefined ? 'selfHosted' : 'cloud', problems);
+  if (data === undefined || typeof storeLocation === 'string' || problems.length > 0)
     throw new ConfigError(problems.map((line) => `\n  ${line}`).join(''));
-  const cloudLimit = data.K_SERVICE === undefined ? undefined : 32_000_000;
   return {
     storeLocation,
     corsOrigins: data.CORS_ORIGINS,
-    maxRequestBytes: data.MAX_REQUEST_BYTES ?? cloudLimit ?? 1_000_000_000,
-    maxResponseBytes: data.MAX_RESPONSE_BYTES ?? cloudLimit,
-    maxTimeoutMs: data.MAX_TIMEOUT,
+    limits,
     maxTokenLifetimeMs: data.MAX_TOKEN_DAYS,
     shutdownMs: data.SHUTDOWN_SECONDS,
     logLevel: data.LOG_LEVEL,

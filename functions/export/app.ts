@@ -16,12 +16,10 @@ import type { Ports } from '../ports.ts';
 import { type ExportRequest, exportEndpoint, exportRequest } from './contract.ts';
 import { exportOrganisations } from './operation.ts';
 
-type ExportPorts = Omit<Ports, 'maxRequestBytes'>;
-
 const MAX_REQUEST_BYTES = 4_000_000;
 
 /** Returns the route of `POST /admin/v1/export` (specification 4.2). */
-export function routes(ports: ExportPorts): readonly Route[] {
+export function routes(ports: Ports): readonly Route[] {
   const { store, now } = ports;
   return [
     {
@@ -37,18 +35,18 @@ export function routes(ports: ExportPorts): readonly Route[] {
 
 /** @param authorise returns the caller, and throws when it is no longer authorised */
 async function runExport(
-  ports: ExportPorts,
+  ports: Ports,
   request: Request,
   authorise: (store: Store) => Promise<Caller>,
 ): Promise<Response> {
   using resources = new DisposableStack();
   const { snapshotLifetimeMs = Number.POSITIVE_INFINITY } = ports.store;
-  const call = resources.use(callSignal(request.signal, Math.min(ports.maxTimeoutMs, snapshotLifetimeMs)));
+  const call = resources.use(callSignal(request.signal, Math.min(ports.limits.timeoutMs, snapshotLifetimeMs)));
   const store = storeForCall(ports.store, { signal: call.signal });
   resources.use(watchAuthorisation(() => authorise(store), call.end));
   const options = readExportRequest(await readJsonBody(request, MAX_REQUEST_BYTES, call.signal));
   if (options.timeout !== undefined) {
-    call.limit(parseDuration(options.timeout, ports.maxTimeoutMs));
+    call.limit(parseDuration(options.timeout, ports.limits.timeoutMs));
   }
   // The body may have taken its time, and the first bytes after it may be secrets.
   const { restriction } = await authorise(store);
@@ -57,9 +55,9 @@ async function runExport(
 }
 
 /** Opens a snapshot that can be read until the export's timeout. */
-async function openSnapshot({ store, maxTimeoutMs }: ExportPorts, { timeout }: ExportRequest, signal: AbortSignal) {
+async function openSnapshot({ store, limits }: Ports, { timeout }: ExportRequest, signal: AbortSignal) {
   const { snapshotLifetimeMs = Number.POSITIVE_INFINITY } = store;
-  if (timeout === undefined || parseDuration(timeout, maxTimeoutMs) <= snapshotLifetimeMs) return store.snapshot();
+  if (timeout === undefined || parseDuration(timeout, limits.timeoutMs) <= snapshotLifetimeMs) return store.snapshot();
   const snapshot = await store.lastingSnapshot?.(signal);
   if (snapshot === undefined) throw snapshotExpires(snapshotLifetimeMs);
   return snapshot;
@@ -84,7 +82,7 @@ function readExportRequest(body: unknown): ExportRequest {
 
 /** Exports to the bucket first, if requested, then starts the response from the same snapshot. */
 async function respond(
-  ports: ExportPorts,
+  ports: Ports,
   request: ExportRequest,
   signal: AbortSignal,
   resources: DisposableStack,
@@ -101,7 +99,7 @@ async function respond(
     if (!request.responseOutput) return Response.json({ manifest: upload.manifest, object: written });
   }
   const held = [resources.move(), asyncResources.move()] as const;
-  return exportResponse(startExport().bytes, ports.maxResponseBytes, { held, signal }, written);
+  return exportResponse(startExport().bytes, ports.limits.responseBytes, { held, signal }, written);
 }
 
 /** What a response needs until its last byte. */
@@ -115,19 +113,19 @@ interface ResponseResources {
 const HEADERS = { 'content-type': 'application/json' };
 
 /**
- * Creates the response that carries the export file. Without `maxBytes` it is streamed; with it, the file is buffered,
+ * Creates the response that carries the export file. Without a limit it is streamed; with one, the file is buffered,
  * so that the platform cannot truncate it. An error before the first byte is thrown; a later one closes the connection.
  * @param written the object to which the same file was written before
  * @throws IdentityError FAILED_PRECONDITION when the file is larger than `maxBytes`
  */
 export async function exportResponse(
   bytes: AsyncIterable<Uint8Array>,
-  maxBytes: number | undefined,
+  maxBytes: number,
   { held, signal }: ResponseResources,
   written?: WrittenObject,
 ): Promise<Response> {
   const content = withResources(bytes, held);
-  if (maxBytes !== undefined) {
+  if (Number.isFinite(maxBytes)) {
     const file = await collect(content, maxBytes, written);
     signal.throwIfAborted();
     // The platform's limit is higher for responses with a content length than for streamed ones.

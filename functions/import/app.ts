@@ -17,14 +17,12 @@ import { importWithReport, importWithReportBeside, reportBeside } from './progre
 import type { WholeReport } from './progress/wholeReport.ts';
 import { findSource, readEnvelope } from './source/envelope.ts';
 
-type ImportPorts = Omit<Ports, 'maxResponseBytes'>;
-
 /** Larger bodies are kept in a temporary file. */
 const MEMORY_BYTES = 8 * 1024 * 1024;
 const ADVICE_IF_LARGER = 'upload the file to a bucket and set data_orgsv1_gcs';
 
 /** Returns the route of `POST /admin/v1/import` (specification 4.3). */
-export function routes(ports: ImportPorts): readonly Route[] {
+export function routes(ports: Ports): readonly Route[] {
   const { store, now } = ports;
   return [
     {
@@ -40,15 +38,15 @@ export function routes(ports: ImportPorts): readonly Route[] {
 
 /** @param authorise returns the caller, and throws when it is no longer authorised */
 async function runImport(
-  ports: ImportPorts,
+  ports: Ports,
   request: Request,
   authorise: (store: Store) => Promise<Caller>,
   requestId: string,
 ): Promise<ImportResponse> {
-  using call = callSignal(request.signal, ports.maxTimeoutMs);
+  using call = callSignal(request.signal, ports.limits.timeoutMs);
   const called = storeForCall(ports.store, { signal: call.signal });
   using _watch = watchAuthorisation(() => authorise(called), call.end);
-  const limits = { maxBytes: ports.maxRequestBytes, memoryBytes: MEMORY_BYTES, directory: tmpdir() };
+  const limits = { maxBytes: ports.limits.requestBytes, memoryBytes: MEMORY_BYTES, directory: tmpdir() };
   const body = await receiveBody(request, { ...limits, adviceIfLarger: ADVICE_IF_LARGER, signal: call.signal });
   try {
     // The body may have taken its time.
@@ -57,7 +55,7 @@ async function runImport(
     const { timeout, withKeys, onConflict, dryRun, reportGcs } = envelope.request;
     const { orgIds, excludedOrgIds, newOrgsOnly } = envelope.request;
     checkOrganisations(caller.restriction, orgIds);
-    if (timeout !== undefined) call.limit(parseDuration(timeout, ports.maxTimeoutMs));
+    if (timeout !== undefined) call.limit(parseDuration(timeout, ports.limits.timeoutMs));
     const report = reportGcs && objectLocation(reportGcs, 'report_gcs');
     const source = await findSource(envelope, body, ports.objectStorage, call.signal);
     const { passwordHashing } = ports;

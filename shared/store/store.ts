@@ -169,6 +169,9 @@ export const MAX_COMMIT_BYTES = 3_000_000;
 /** The size limit of a document. Cloud Firestore accepts 1 MiB, field names included. */
 export const MAX_DOCUMENT_BYTES = 1_000_000;
 
+/** The size, in characters, above which a scan yields what it has gathered. */
+export const SCANNED_CHARACTERS = 1_000_000;
+
 /** Returns a document's path, which identifies it in the whole database. */
 export function documentPath({ collection, id }: DocumentKey): string {
   return `${collection}/${id}`;

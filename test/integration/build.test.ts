@@ -1,14 +1,17 @@
+import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { BuiltFunction } from '../../build/buildFunction.ts';
+import { packagePlaces } from '../../build/thirdParty.ts';
 import { root } from '../../tools/program.ts';
+import { dependencyRows } from '../support/markdown.ts';
 import { buildAll, unpack } from '../support/processes/builtFunctions.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
 
 const functions = ['export', 'import', 'removeOtpEmail'] as const;
-const files = ['index.js', 'package-lock.json', 'package.json'];
+const files = ['THIRD-PARTY-NOTICES.txt', 'index.js', 'package-lock.json', 'package.json'];
 const versioned = z.object({ version: z.string() });
 const lockFile = z.object({ packages: z.record(z.string(), versioned) });
 
@@ -46,6 +49,22 @@ describe('the build', () => {
         expect(same, `${one.name}/${file}`).toBe(true);
       }
     }
+  });
+
+  it('adds the notice of the packages that the bundle holds', async () => {
+    const notice = await readFile(join(output.path, 'import', 'THIRD-PARTY-NOTICES.txt'), 'utf8');
+    for (const place of packagePlaces(inputsOf('import')))
+      expect(notice).toContain(`\n${place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length)} `);
+    expect(notice).not.toContain('\nvitest ');
+  });
+
+  it('says the SHA-256 of each archive', async () => {
+    for (const { archive, sha256 } of built)
+      expect(
+        createHash('sha256')
+          .update(await readFile(archive))
+          .digest('hex'),
+      ).toBe(sha256);
   });
 
   it('makes the same bytes again', async () => {
@@ -132,6 +151,18 @@ describe('a bundle', () => {
 
   it.each(functions)('of %s carries neither the framework nor anything of commands and local runs', (name) => {
     expect(startingWith(inputsOf(name), [...nowhere, ...framework])).toEqual([]);
+  });
+});
+
+describe('the page on dependencies', () => {
+  it('says rightly which bundles hold which package', async () => {
+    const rows = dependencyRows(await readFile(join(root, 'docs/dependencies.md'), 'utf8'));
+    const bundles = functions.map((name) => [name, new Set(packagePlaces(inputsOf(name)))] as const);
+    const holders = (name: string) =>
+      bundles.flatMap(([bundle, places]) => (places.has(`node_modules/${name}`) ? [bundle] : []));
+    expect(rows.map(({ name, bundles }) => [name, [...bundles].sort()])).toEqual(
+      rows.map(({ name }) => [name, holders(name).sort()]),
+    );
   });
 });
 

@@ -7,6 +7,7 @@ import { initialise } from '../../shared/accounts/initialise.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { createApp, type Route } from '../../shared/http/app.ts';
 import { serve } from '../../shared/http/serve.ts';
+import { defaultLimits } from '../../shared/limits.ts';
 import { configureLog } from '../../shared/log.ts';
 import type { Snapshot, Store, StoredDocument } from '../../shared/store/store.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
@@ -42,9 +43,9 @@ async function watchedServer() {
     ended: Promise.withResolvers(),
     people: 0,
   };
-  const limits = { maxTimeoutMs: 600_000, maxRequestBytes: 100_000_000, maxResponseBytes: undefined };
+  const limits = defaultLimits('selfHosted');
   const bucket = { write: noBucket, pin: noBucket };
-  const ports = { store: waiting(store, watched), objectStorage: bucket, now: () => new Date(), ...limits };
+  const ports = { store: waiting(store, watched), objectStorage: bucket, now: () => new Date(), limits };
   const fill = async () => {
     const headers = { authorization: `Bearer ${token}` };
     const app = createApp({ routes: importRoutes({ ...ports, store }) });

@@ -148,7 +148,7 @@ describeStores('the timeout of an export', (kind) => {
   async function exportFor(timeout: string, lastingSnapshot: NonNullable<Store['lastingSnapshot']>) {
     const store = await openTestStore(kind);
     const lasting: Store = { ...store, lastingSnapshot, forCall: () => lasting };
-    const instance = await testInstance(lasting, 'test', { maxTimeoutMs: 24 * HOUR_MS });
+    const instance = await testInstance(lasting, 'test', { limits: { timeoutMs: 24 * HOUR_MS } });
     return await instance.attempt('export', { response_output: true, timeout });
   }
 

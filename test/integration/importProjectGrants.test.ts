@@ -3,6 +3,7 @@ import type { Store } from '../../shared/store/store.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
 import { testInstance } from '../support/instances/testInstance.ts';
 import { readDatabase } from '../support/stores/database.ts';
+import { interruptedStore } from '../support/stores/interruptedStore.ts';
 import { violationsOf } from '../support/stores/invariants.ts';
 import { describeStores, openTestStore } from '../support/stores/stores.ts';
 import { watchedStore } from '../support/stores/watchedStore.ts';
@@ -137,6 +138,33 @@ describeStores('a project grant that is overwritten with fewer roles', (kind) =>
     expect(summary.warnings).toMatchObject([{ message: `withdrew writer from ${USERS} records of userGrants` }]);
     expect(violationsOf(await readDatabase(store))).toEqual([]);
   });
+
+  it.each([0, 1])(
+    'has user grants checked again that another import is about to create (commit %i)',
+    async (commit) => {
+      const store = await openTestStore(kind);
+      let present = store;
+      const shared: Store = {
+        getMany: (keys, fields) => present.getMany(keys, fields),
+        commit: (writes) => present.commit(writes),
+        transaction: (work) => present.transaction(work),
+        snapshot: () => present.snapshot(),
+        close: () => store.close(),
+      };
+      const instance = await testInstance(store, 'test', { store: shared });
+      await instance.import(overwriting(owner(both), granted));
+      let withdrawal: Awaited<ReturnType<typeof instance.import>> | undefined;
+      present = interruptedStore(store, { commit, when: 'before' }, async () => {
+        present = store;
+        withdrawal = await instance.import(withdrawing);
+      });
+      const late = { humanUsers: [person('late')], userGrants: [userGrant('late', 'writer')] };
+      const { errors } = await instance.import({ data_orgs: { orgs: [{ orgId: 'granted', ...late }] } });
+      expect(withdrawal?.summary.overwritten).toEqual({ projectGrants: 1 });
+      expect(errors).toMatchObject([{ type: 'user_grant', message: expect.stringContaining('COMMAND-mm9F4') }]);
+      expect(violationsOf(await readDatabase(store))).toEqual([]);
+    },
+  );
 
   it.each([
     ['project', projectGrant('Q', 'granted')],

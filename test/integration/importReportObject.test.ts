@@ -186,7 +186,7 @@ describe('an export with both outputs', () => {
   it('says that the object was written where the response is too large', async () => {
     const instance = await testInstance(await openTestStore(sqlite), 'source', {
       objectStorage: bucket,
-      maxResponseBytes: 10_000,
+      limits: { responseBytes: 10_000 },
     });
     await instance.import({ dataOrgs: { orgs: [organisation('A', { humanUsers: humanUsers(100) })] } });
     const outputs = { response_output: true, gcs_output: place('both.json', local.both) };

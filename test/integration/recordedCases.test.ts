@@ -3,6 +3,7 @@ import { allRoutes } from '../../functions/endpoints.ts';
 import { initialise } from '../../shared/accounts/initialise.ts';
 import { createApp } from '../../shared/http/app.ts';
 import { serve } from '../../shared/http/serve.ts';
+import { defaultLimits } from '../../shared/limits.ts';
 import { configureLog } from '../../shared/log.ts';
 import type { ObjectStorage } from '../../shared/objectStorage/objectStorage.ts';
 import { describeStores, openTestStore, type StoreKind } from '../support/stores/stores.ts';
@@ -31,8 +32,8 @@ async function startServer(kind: StoreKind): Promise<Server> {
   const store = await openTestStore(kind);
   const now = () => new Date();
   const { token } = await initialise(store, 'recorded', DAY_MS, now());
-  const limits = { maxTimeoutMs: 600_000, maxRequestBytes: 100_000_000, maxResponseBytes: undefined };
-  const routes = await allRoutes({ store, objectStorage: noStorage, now, ...limits });
+  const limits = defaultLimits('selfHosted');
+  const routes = await allRoutes({ store, objectStorage: noStorage, now, limits });
   const server = await serve({ app: createApp({ routes }), host: '127.0.0.1', port: 0 });
   onTestFinished(async () => {
     await server.close();

@@ -15,6 +15,16 @@ describeStores('a scan', (kind) => {
     expect(sizes).toEqual([500, 500, 234]);
   });
 
+  it('gives large documents in arrays of about a megabyte', async () => {
+    const store = await openTestStore(kind);
+    const ids = ['00~a', '00~b', '00~c', '00~d', '00~e', '00~f', '00~g'];
+    for (const id of ids)
+      await store.commit([{ type: 'create', key: { collection: 'users', id }, fields: { body: 'x'.repeat(400_000) } }]);
+    const { documents, sizes } = await scanAll(await store.snapshot(), { collection: 'users' });
+    expect(documents.map(({ id }) => id)).toEqual(ids);
+    expect(sizes).toEqual([3, 3, 1]);
+  });
+
   it('orders ids by their bytes', async () => {
     const store = await openTestStore(kind);
     const ids = ['a', 'B', 'b', 'ä', '~', '｡', '😀', '%'].map((letter) => `00~${letter}`);

@@ -6,7 +6,8 @@ import { importFile, type Options } from './modelImport.ts';
 
 /**
  * Whether the specification leaves open what becomes of a file's records (6.3): who gets a name that several want while
- * its holder gives it up, or whether an interrupted import has settled the scope of login names.
+ * its holder gives it up, or while one of them makes room for another record, or whether an interrupted import has settled
+ * the scope of login names.
  */
 export function hasOpenOutcome(model: Model, orgs: readonly Organisation[], options: Options): boolean {
   const records = readFile(orgs).flatMap((entry) => entry.records);
@@ -14,12 +15,14 @@ export function hasOpenOutcome(model: Model, orgs: readonly Organisation[], opti
   importFile(after, orgs, options);
   const wanted = records.map((one) => nameOf(one, after)).filter((name) => name !== undefined);
   const contended = new Set(wanted.filter((name, index) => wanted.indexOf(name) !== index));
-  const isReleased = (one: ModelRecord) => {
+  const isContended = (one: ModelRecord) => {
     const stored = model.records.get(placeOf(one));
-    const name = stored === undefined ? undefined : nameOf(stored, model);
-    return name !== undefined && name !== nameOf(one, after) && contended.has(name);
+    const present = stored === undefined ? undefined : nameOf(stored, model);
+    const next = nameOf(one, after);
+    if (present === undefined || present === next) return false;
+    return contended.has(present) || (next !== undefined && contended.has(next) && wanted.includes(present));
   };
   const isUnsure = ({ section, orgId }: ModelRecord) =>
     section === 'domainPolicy' && model.scopes.get(orgId) === 'unsure';
-  return records.some((one) => isReleased(one) || isUnsure(one));
+  return records.some((one) => isContended(one) || isUnsure(one));
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { allRoutes } from '../../functions/endpoints.ts';
 import { createApp } from '../../shared/http/app.ts';
+import { defaultLimits } from '../../shared/limits.ts';
 import { configureLog } from '../../shared/log.ts';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
 import { root } from '../../tools/program.ts';
@@ -29,8 +30,8 @@ describe('the load balancer', () => {
 
   it('leaves out no route that the one-port server has', async () => {
     const store = await openTestStore(sqlite);
-    const limits = { maxTimeoutMs: 1_000, maxRequestBytes: 1_000, maxResponseBytes: 1_000 };
-    const routes = await allRoutes({ ...limits, store, objectStorage: createCloudStorage(), now: () => new Date() });
+    const limits = defaultLimits('selfHosted');
+    const routes = await allRoutes({ limits, store, objectStorage: createCloudStorage(), now: () => new Date() });
     const led = (await loadBalancerRoutes()).map(({ path }) => path);
     expect(led).toEqual([...new Set(routes.map(({ path }) => template(path)))]);
   });

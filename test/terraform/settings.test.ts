@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { configVariables, readConfig } from '../../shared/config.ts';
+import { defaultLimits, limitVariables } from '../../shared/limits.ts';
 import { logLevels } from '../../shared/log.ts';
 import { collections } from '../../shared/store/store.ts';
 import { functionEnvironment, indexedCollections, readTerraform } from './terraformFiles.ts';
@@ -25,7 +26,9 @@ const applied: Readonly<Record<string, string>> = {
 describe('the environment that Terraform gives the functions', () => {
   it('has the variables of the configuration, all but those that are not for it to set', async () => {
     const left = [...setByThePlatform, ...notInTheCloud, ...forTheCommand, ...secret, ...leftToDefaults];
-    const names = configVariables.map(({ name }) => name).filter((name) => !left.includes(name));
+    const names = [...configVariables.map(({ name }) => name), ...limitVariables].filter(
+      (name) => !left.includes(name),
+    );
     expect(Object.keys(await functionEnvironment()).toSorted()).toEqual(names.toSorted());
   });
 
@@ -37,9 +40,7 @@ describe('the environment that Terraform gives the functions', () => {
       storeLocation: { kind: 'firestore', projectId: 'acme-identity', databaseId: 'north' },
       logLevel: 'warn',
       corsOrigins: ['https://console.example.com', 'https://other.example.com'],
-      maxRequestBytes: 32_000_000,
-      maxResponseBytes: 32_000_000,
-      maxTimeoutMs: 3_540_000,
+      limits: { ...defaultLimits('cloud'), timeoutMs: 3_540_000 },
       maxTokenLifetimeMs: 90 * 86_400_000,
       shutdownMs: 9_000,
       describesInstance: true,

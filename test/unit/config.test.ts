@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigError, configVariables, readConfig } from '../../shared/config.ts';
+import { defaultLimits } from '../../shared/limits.ts';
 
 const masterKey = Buffer.alloc(32, 'key').toString('base64');
 
@@ -8,9 +9,7 @@ describe('readConfig', () => {
     expect(readConfig({ DATA_DIR: '/data' })).toEqual({
       storeLocation: { kind: 'sqlite', directory: '/data' },
       corsOrigins: [],
-      maxRequestBytes: 1_000_000_000,
-      maxResponseBytes: undefined,
-      maxTimeoutMs: 3_600_000,
+      limits: defaultLimits('selfHosted'),
       maxTokenLifetimeMs: 90 * 86_400_000,
       shutdownMs: 10_000,
       describesInstance: false,
@@ -21,7 +20,7 @@ describe('readConfig', () => {
 
   it("gives a function in the cloud the platform's limits", () => {
     const config = readConfig({ K_SERVICE: 'export', FIRESTORE_PROJECT: 'acme' });
-    expect(config).toMatchObject({ maxRequestBytes: 32_000_000, maxResponseBytes: 32_000_000 });
+    expect(config).toMatchObject({ limits: { requestBytes: 32_000_000, responseBytes: 32_000_000 } });
   });
 
   it('takes what is set', () => {
@@ -43,9 +42,7 @@ describe('readConfig', () => {
     expect(config).toEqual({
       storeLocation: { kind: 'firestore', projectId: 'acme', databaseId: 'eu', masterKey },
       corsOrigins: ['https://a.example', 'http://localhost:3000'],
-      maxRequestBytes: 1000,
-      maxResponseBytes: 2000,
-      maxTimeoutMs: 330_000,
+      limits: { ...defaultLimits('selfHosted'), requestBytes: 1000, responseBytes: 2000, timeoutMs: 330_000 },
       maxTokenLifetimeMs: 7 * 86_400_000,
       shutdownMs: 0,
       describesInstance: true,
@@ -73,7 +70,7 @@ describe('readConfig', () => {
 
   it('takes an empty variable for one that is not set', () => {
     expect(() => readConfig({ DATA_DIR: '' })).toThrow('set DATA_DIR or FIRESTORE_PROJECT');
-    expect(readConfig({ DATA_DIR: '/data', MAX_TIMEOUT: '' }).maxTimeoutMs).toBe(3_600_000);
+    expect(readConfig({ DATA_DIR: '/data', MAX_TIMEOUT: '' }).limits.timeoutMs).toBe(3_600_000);
   });
 
   it('lists every problem in one error', () => {
@@ -119,18 +116,13 @@ describe('readConfig', () => {
     expect(passwordHashing).toEqual({ algorithm: 'argon2id' });
   });
 
-  it.each([
-    'BCRYPT_COST',
-    'FIRESTORE_DATABASE',
-    'LOG_LEVEL',
-    'MAX_TIMEOUT',
-    'MAX_TOKEN_DAYS',
-    'PASSWORD_HASH',
-    'SHUTDOWN_SECONDS',
-  ])('has the default for %s that the table of variables says', (name) => {
-    const variable = configVariables.find((one) => one.name === name);
-    const implied = readConfig({ FIRESTORE_PROJECT: 'acme' });
-    expect(readConfig({ FIRESTORE_PROJECT: 'acme', [name]: variable?.default })).toEqual(implied);
-    expect(variable?.default).toBeTruthy();
-  });
+  it.each(['BCRYPT_COST', 'FIRESTORE_DATABASE', 'LOG_LEVEL', 'MAX_TOKEN_DAYS', 'PASSWORD_HASH', 'SHUTDOWN_SECONDS'])(
+    'has the default for %s that the table of variables says',
+    (name) => {
+      const variable = configVariables.find((one) => one.name === name);
+      const implied = readConfig({ FIRESTORE_PROJECT: 'acme' });
+      expect(readConfig({ FIRESTORE_PROJECT: 'acme', [name]: variable?.default })).toEqual(implied);
+      expect(variable?.default).toBeTruthy();
+    },
+  );
 });

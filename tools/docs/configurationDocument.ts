@@ -1,4 +1,5 @@
 import { configVariables } from '../../shared/config.ts';
+import { limitDefinitions, printLimit } from '../../shared/limits.ts';
 import { code, table } from './markdown.ts';
 
 const INTRODUCTION = `# Configuration
@@ -9,8 +10,25 @@ An invalid environment stops the start, with every problem in one message.
 \`identity serve\` gets the database from \`--data\` or \`--firestore\`, and the other variables from here.
 In Google Cloud, Terraform sets the variables: see [operations.md](operations.md).`;
 
+const LIMITS = `## Limits
+
+What a request can use. Limits with a variable can be set.`;
+
 /** Writes `docs/configuration.md` from the variables that the configuration reads. */
 export function configurationDocument(): string {
   const rows = configVariables.map(({ name, meaning, default: fallback }) => [code(name), meaning, fallback]);
-  return `${INTRODUCTION}\n\n${table(['variable', 'meaning', 'default'], rows)}`;
+  const variables = table(['variable', 'meaning', 'default'], rows);
+  return `${INTRODUCTION}\n\n${variables}\n\n${LIMITS}\n\n${limitsTable()}`;
+}
+
+function limitsTable(): string {
+  const rows = limitDefinitions.map((limit) => [
+    limit.limits,
+    limit.variable === undefined ? '' : code(limit.variable),
+    printLimit(limit, limit.selfHosted),
+    printLimit(limit, limit.cloud),
+    limit.above,
+    limit.reason,
+  ]);
+  return table(['of', 'variable', 'self-hosted', 'in the cloud', 'above it', 'why'], rows);
 }

@@ -7,6 +7,7 @@ import type { Source } from './sources.ts';
 export const layers: readonly (readonly string[])[] = [
   ['shared/errors', 'shared/json', 'shared/async', 'shared/clock'],
   ['shared/duration', 'shared/log', 'shared/passwordHashing', 'shared/retry'],
+  ['shared/limits'],
   ['shared/store', 'shared/objectStorage'],
   ['shared/config', 'shared/instance', 'shared/checkpointEpoch', 'shared/organisation'],
   ['shared/openapi'],

@@ -1,5 +1,6 @@
 import { isInSection } from '../../../shared/organisation/section.ts';
 import { isInDeletion, machineUserSection } from '../../../shared/organisation/sections/users.ts';
+import { sections } from '../../../shared/organisation/sections.ts';
 import {
   type DocumentKey,
   type DocumentStore,
@@ -8,19 +9,32 @@ import {
   type Transaction,
 } from '../../../shared/store/store.ts';
 
-/** An error for a batch that refers to a service user whose deletion began after its references were checked. */
-export class ReferenceDeletedError extends Error {
-  override readonly name = 'ReferenceDeletedError';
+/** An error for a batch whose references no longer are as they were checked. */
+export class ReferenceChangedError extends Error {
+  override readonly name = 'ReferenceChangedError';
 }
 
+/** Why a reference must be as it was checked until the commit. */
+type Guard = 'mayBeDeleted' | 'mayBeNarrowed';
+
+interface Guarded {
+  readonly key: DocumentKey;
+  readonly guard: Guard;
+  readonly body: string | undefined;
+}
+
+/** The sections whose records can be overwritten with less than their dependents use. */
+const narrowable = sections.filter(({ dependents }) => dependents !== undefined);
+
 /**
- * The store of one batch of records. It notes the service users that are read for the batch's references, and commits
- * only while they exist: what is written for a user in deletion would outlive it, and belong to the id's next holder.
- * Nothing deletes other targets of references.
+ * The store of one batch of records. It notes what is read for the batch's references, and commits only while
+ * - its service users exist: what is written for a user in deletion would outlive it, and belong to the id's next holder;
+ * - its project grants have the content that was checked: others may take roles from them.
+ * Nothing deletes other targets of references, or takes from them what the batch uses.
  */
 export class GuardedStore implements DocumentStore {
   private readonly store: DocumentStore;
-  private readonly guarded = new Map<string, DocumentKey>();
+  private readonly guarded = new Map<string, Guarded>();
 
   constructor(store: DocumentStore) {
     this.store = store;
@@ -29,33 +43,47 @@ export class GuardedStore implements DocumentStore {
   readonly getMany: DocumentStore['getMany'] = async (keys, fields) => {
     const documents = await this.store.getMany(keys, fields);
     for (const [index, key] of keys.entries()) {
-      if (isServiceUser(documents[index])) this.guarded.set(documentPath(key), key);
+      const document = documents[index];
+      const guard = findGuard(document);
+      if (guard !== undefined) this.guarded.set(documentPath(key), { key, guard, body: document?.body });
     }
     return documents;
   };
 
-  /** @throws ReferenceDeletedError, WriteConflictError */
+  /** @throws ReferenceChangedError, WriteConflictError */
   readonly commit: DocumentStore['commit'] = (writes) => {
     if (this.guarded.size === 0) return this.store.commit(writes);
     return this.transaction(async ({ write }) => write(writes));
   };
 
-  /** @throws ReferenceDeletedError, WriteConflictError; IdentityError ABORTED */
+  /** @throws ReferenceChangedError, WriteConflictError; IdentityError ABORTED */
   readonly transaction: DocumentStore['transaction'] = (work) =>
     this.store.transaction(async (transaction) => {
-      await this.hold(transaction);
+      await Promise.all([
+        this.hold(transaction, 'mayBeDeleted', ['partition']),
+        this.hold(transaction, 'mayBeNarrowed', ['partition', 'body']),
+      ]);
       return work(transaction);
     });
 
-  private async hold(transaction: Transaction): Promise<void> {
-    const keys = [...this.guarded.values()];
-    if (keys.length === 0) return;
-    const users = await transaction.getMany(keys, ['partition']);
-    if (users.some((user) => user === undefined || isInDeletion(user))) throw new ReferenceDeletedError();
+  private async hold(
+    transaction: Transaction,
+    guard: Guard,
+    fields: Parameters<DocumentStore['getMany']>[1],
+  ): Promise<void> {
+    const guarded = [...this.guarded.values()].filter((one) => one.guard === guard);
+    if (guarded.length === 0) return;
+    const keys = guarded.map(({ key }) => key);
+    const current = await transaction.getMany(keys, fields);
+    const isUnchanged = ({ body }: Guarded, document: StoredDocument | undefined) =>
+      document !== undefined && !isInDeletion(document) && (guard === 'mayBeDeleted' || document.body === body);
+    if (!guarded.every((one, index) => isUnchanged(one, current[index]))) throw new ReferenceChangedError();
     transaction.hold(keys);
   }
 }
 
-function isServiceUser(document: StoredDocument | undefined): boolean {
-  return isInSection(document?.partition, machineUserSection);
+function findGuard(document: StoredDocument | undefined): Guard | undefined {
+  if (isInSection(document?.partition, machineUserSection)) return 'mayBeDeleted';
+  if (document?.body === undefined) return undefined;
+  return narrowable.some((section) => isInSection(document.partition, section)) ? 'mayBeNarrowed' : undefined;
 }

@@ -4,7 +4,7 @@ import { type DocumentStore, documentPath, WriteConflictError } from '../../../s
 import { type BatchContext, isOfThisImport, nextStamp, type Outcome } from './batchContext.ts';
 import { BatchComparison, fieldsToCompare } from './comparison.ts';
 import { decideBatch } from './decision.ts';
-import { GuardedStore, ReferenceDeletedError } from './guardedStore.ts';
+import { GuardedStore, ReferenceChangedError } from './guardedStore.ts';
 import { mayHaveOlderClaim } from './olderClaims.ts';
 import { checkReferences, type Rejection } from './references.ts';
 import { findWithdrawals, warnOfWithdrawals, withdraw } from './withdrawals.ts';
@@ -14,15 +14,15 @@ const UNCHANGED: Outcome = { kind: 'unchanged' };
 
 /**
  * Writes a batch and returns its outcomes in order. Records are created without reading first. If one of them exists,
- * the batch is decided record by record in a transaction. A record and its claims are written atomically. If a referenced
- * service user is deleted meanwhile, the batch starts over.
+ * the batch is decided record by record in a transaction. A record and its claims are written atomically. If a reference
+ * changes meanwhile, the batch starts over.
  */
 export async function writeBatch(context: BatchContext, plans: readonly RecordPlan[]): Promise<Outcome[]> {
   for (;;) {
     try {
       return await attemptBatch(context, new GuardedStore(context.store), plans);
     } catch (error) {
-      if (!(error instanceof ReferenceDeletedError)) throw error;
+      if (!(error instanceof ReferenceChangedError)) throw error;
     }
   }
 }

@@ -1,11 +1,22 @@
 import type { CancellableStream } from 'google-gax';
 
+/** When a batch is complete. */
+export interface BatchLimit<Message> {
+  readonly messages: number;
+  /** The sum of the messages' sizes. */
+  readonly size: number;
+  readonly measure: (message: Message) => number;
+}
+
 /**
- * Groups the messages of a stream into batches of `size`; the last one may be smaller. Backpressure limits it to one
+ * Groups the messages of a stream into batches, each as soon as it reaches one of the limits. Backpressure limits it to one
  * batch ahead of the consumer. Cancels the call when the consumer stops. Messages received before an error come first.
  */
-export async function* batches<Message>(stream: CancellableStream, size: number): AsyncGenerator<readonly Message[]> {
-  const inbox = gather<Message>(stream, size);
+export async function* batches<Message>(
+  stream: CancellableStream,
+  limit: BatchLimit<Message>,
+): AsyncGenerator<readonly Message[]> {
+  const inbox = gather<Message>(stream, limit);
   try {
     for (;;) {
       await inbox.ready();
@@ -20,7 +31,7 @@ export async function* batches<Message>(stream: CancellableStream, size: number)
 }
 
 interface Inbox<Message> {
-  /** Resolves when `size` messages have arrived or the stream has ended. */
+  /** Resolves when a batch is complete or the stream has ended. */
   ready(): Promise<void>;
   take(): readonly Message[];
   /**
@@ -30,8 +41,10 @@ interface Inbox<Message> {
   isDrained(): boolean;
 }
 
-function gather<Message>(stream: CancellableStream, size: number): Inbox<Message> {
+function gather<Message>(stream: CancellableStream, limit: BatchLimit<Message>): Inbox<Message> {
   let messages: Message[] = [];
+  let size = 0;
+  const isComplete = () => messages.length >= limit.messages || size >= limit.size;
   let end: { readonly error?: unknown } | undefined;
   let wake = () => {};
   const finish = (outcome: NonNullable<typeof end>) => {
@@ -40,7 +53,8 @@ function gather<Message>(stream: CancellableStream, size: number): Inbox<Message
   };
   stream.on('data', (message: Message) => {
     messages.push(message);
-    if (messages.length < size) return;
+    size += limit.measure(message);
+    if (!isComplete()) return;
     stream.pause();
     wake();
   });
@@ -50,11 +64,12 @@ function gather<Message>(stream: CancellableStream, size: number): Inbox<Message
     ready: () =>
       new Promise((resolve) => {
         wake = resolve;
-        if (messages.length >= size || end !== undefined) resolve();
+        if (isComplete() || end !== undefined) resolve();
       }),
     take: () => {
       const taken = messages;
       messages = [];
+      size = 0;
       stream.resume();
       return taken;
     },

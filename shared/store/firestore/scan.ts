@@ -2,7 +2,13 @@ import { setImmediate } from 'node:timers/promises';
 import { untilAborted } from '../../async.ts';
 import { Backoff } from '../../retry.ts';
 import type { FieldName } from '../documentFields.ts';
-import type { IdRange, PartitionRange, ScanRange, StoredDocument } from '../store.ts';
+import {
+  type IdRange,
+  type PartitionRange,
+  SCANNED_CHARACTERS,
+  type ScanRange,
+  type StoredDocument,
+} from '../store.ts';
 import { batches } from './batches.ts';
 import {
   type DocumentMessage,
@@ -79,13 +85,20 @@ async function* read(
   size: number,
 ): AsyncGenerator<readonly DocumentMessage[]> {
   const stream = client.runQuery({ parent, structuredQuery, readTime }, options);
-  for await (const responses of batches<QueryResponse>(stream, size)) {
+  const limit = { messages: size, size: SCANNED_CHARACTERS, measure: countCharacters };
+  for await (const responses of batches<QueryResponse>(stream, limit)) {
     // The connection's window holds several batches, which would otherwise follow each other in one turn of the event loop.
     await setImmediate();
     // A response without a document carries only the read time.
     const messages = responses.flatMap(({ document }) => document ?? []);
     if (messages.length > 0) yield messages;
   }
+}
+
+function countCharacters({ document }: QueryResponse): number {
+  let characters = 0;
+  for (const value of Object.values(document?.fields ?? {})) characters += value.stringValue?.length ?? 0;
+  return characters;
 }
 
 /** @param resumeAt replaces the range's start */

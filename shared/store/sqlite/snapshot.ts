@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { snapshotEnded } from '../../errors/errors.ts';
 import { type FieldName, fieldNames } from '../documentFields.ts';
-import type { ScanRange, Snapshot, StoredDocument } from '../store.ts';
+import { SCANNED_CHARACTERS, type ScanRange, type Snapshot, type StoredDocument } from '../store.ts';
 import { type Connection, connect, toStoreError } from './connection.ts';
 import { column, readMany, toDocument } from './documents.ts';
 
@@ -70,9 +70,9 @@ async function* scan(
     for (;;) {
       await setImmediate();
       requireOpen();
-      const documents = takeBatch(rows, range.fields ?? fieldNames, size);
+      const { documents, isLast } = takeBatch(rows, range.fields ?? fieldNames, size);
       if (documents.length > 0) yield documents;
-      if (documents.length < size) return;
+      if (isLast) return;
     }
   } finally {
     if (connection.isOpen()) {
@@ -82,14 +82,18 @@ async function* scan(
   }
 }
 
-function takeBatch(rows: Iterator<unknown>, fields: readonly FieldName[], size: number): StoredDocument[] {
+/** Takes at most `size` documents; fewer if they are large. */
+function takeBatch(rows: Iterator<unknown>, fields: readonly FieldName[], size: number) {
   const documents: StoredDocument[] = [];
-  while (documents.length < size) {
+  let characters = 0;
+  while (documents.length < size && characters < SCANNED_CHARACTERS) {
     const { done, value } = rows.next();
-    if (done === true) break;
-    if (Array.isArray(value)) documents.push(toDocument(value, fields));
+    if (done === true) return { documents, isLast: true };
+    if (!Array.isArray(value)) continue;
+    documents.push(toDocument(value, fields));
+    for (const cell of value) if (typeof cell === 'string') characters += cell.length;
   }
-  return documents;
+  return { documents, isLast: false };
 }
 
 function buildSelect(range: ScanRange): { sql: string; parameters: string[] } {

@@ -39,7 +39,9 @@ export interface StandInOptions {
  * all of its sockets.
  */
 export async function startStandIn({ lagMs = 300, deadMs, deletes = true }: StandInOptions = {}): Promise<StandIn> {
-  const { token, attempt } = await testInstance(await openTestStore(sqlite), 'stand-in', { maxTimeoutMs: HOUR_MS });
+  const { token, attempt } = await testInstance(await openTestStore(sqlite), 'stand-in', {
+    limits: { timeoutMs: HOUR_MS },
+  });
   const users = accounts(token);
   const recorded = recordedAnswers(token);
   const imported = { organisations: new Map<string, number>(), projects: new Set<string>() };

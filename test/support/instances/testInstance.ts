@@ -5,6 +5,7 @@ import { routes as importRoutes } from '../../../functions/import/app.ts';
 import { importResponse } from '../../../functions/import/contract.ts';
 import { initialise } from '../../../shared/accounts/initialise.ts';
 import { createApp } from '../../../shared/http/app.ts';
+import { defaultLimits, type Limits } from '../../../shared/limits.ts';
 import { configureLog } from '../../../shared/log.ts';
 import type { ObjectStorage } from '../../../shared/objectStorage/objectStorage.ts';
 import { exportFile } from '../../../shared/organisation/exportFile.ts';
@@ -72,8 +73,7 @@ const noStorage: ObjectStorage = { write: noBucket, pin: noBucket };
 export type ReplacedPorts = {
   readonly store?: Store;
   readonly objectStorage?: ObjectStorage;
-  readonly maxTimeoutMs?: number;
-  readonly maxResponseBytes?: number;
+  readonly limits?: Partial<Limits>;
 };
 
 /** Initialises a store, and serves its import and export. Bodies that are text are sent as they are. */
@@ -89,8 +89,8 @@ export function servedInstance(
 ): TestInstance {
   configureLog('silent');
   const now = () => new Date();
-  const limits = { maxTimeoutMs: 600_000, maxRequestBytes: 100_000_000, maxResponseBytes: undefined };
-  const ports = { store, objectStorage: noStorage, now, ...limits, ...replaced };
+  const limits = { ...defaultLimits('selfHosted'), timeoutMs: 600_000, ...replaced.limits };
+  const ports = { store, objectStorage: noStorage, now, ...replaced, limits };
   const app = createApp({ routes: [...importRoutes(ports), ...exportRoutes(ports)] });
   const send = async (path: string, body: unknown) => {
     const text = typeof body === 'string' ? body : JSON.stringify(body);

@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { anchors, internalLinks, sectionNumbers } from './markdown.ts';
+import { anchors, internalLinks, sectionNumbers } from '../../support/markdown.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const notOurs = ['**/node_modules', 'coverage', 'dist', 'test/fixtures', 'package-lock.json'];

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { commands } from '../../../cli/commands.ts';
 import { configVariables } from '../../../shared/config.ts';
 import type { ErrorRow } from '../../../shared/errors/identityError.ts';
+import { limitVariables } from '../../../shared/limits.ts';
 import { generatedDocuments } from '../../../tools/docs/generatedDocuments.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -18,6 +19,7 @@ describe('the generated documents', () => {
 
   it('describe every variable of the configuration, and every command', () => {
     for (const { name } of configVariables) expect(generated.get('docs/configuration.md')).toContain(`| \`${name}\` |`);
+    for (const name of limitVariables) expect(generated.get('docs/configuration.md')).toContain(`| \`${name}\` |`);
     for (const { name } of commands) expect(generated.get('docs/command.md')).toContain(`| \`${name}`);
   });
 });

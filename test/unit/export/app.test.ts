@@ -24,7 +24,7 @@ function held() {
 describe('the response of an export', () => {
   it('is streamed where there is no limit, and lets go of the database with its last byte', async () => {
     const { open, resources } = held();
-    const response = await exportResponse(inPieces(document), undefined, resources);
+    const response = await exportResponse(inPieces(document), Number.POSITIVE_INFINITY, resources);
     expect(response.headers.get('content-length')).toBeNull();
     expect(open).toEqual({ call: true, snapshot: true });
     expect(Buffer.from(await response.arrayBuffer())).toEqual(document);
@@ -33,7 +33,7 @@ describe('the response of an export', () => {
 
   it('lets go of the database when its reader leaves in the middle', async () => {
     const { open, resources } = held();
-    const response = await exportResponse(inPieces(document), undefined, resources);
+    const response = await exportResponse(inPieces(document), Number.POSITIVE_INFINITY, resources);
     const reader = response.body?.getReader();
     expect((await reader?.read())?.value).toHaveLength(64 * 1024);
     await reader?.cancel();
@@ -42,7 +42,7 @@ describe('the response of an export', () => {
 
   it('ends with the call while nobody reads, and lets go of the database', async () => {
     const { open, controller, resources } = held();
-    const response = await exportResponse(inPieces(document), undefined, resources);
+    const response = await exportResponse(inPieces(document), Number.POSITIVE_INFINITY, resources);
     const reader = response.body?.getReader();
     await reader?.read();
     controller.abort(new Error('revoked'));
@@ -81,6 +81,8 @@ describe('the response of an export', () => {
         throw new Error('the database is gone');
       },
     });
-    await expect(exportResponse(failing, undefined, held().resources)).rejects.toThrow('the database is gone');
+    await expect(exportResponse(failing, Number.POSITIVE_INFINITY, held().resources)).rejects.toThrow(
+      'the database is gone',
+    );
   });
 });

@@ -45,3 +45,11 @@ export function internalLinks(markdown: string): Link[] {
       return { path, anchor };
     });
 }
+
+/** The rows of the page on dependencies: each package, and the functions in whose bundles it is. */
+export function dependencyRows(markdown: string): { readonly name: string; readonly bundles: readonly string[] }[] {
+  return [...markdown.matchAll(/^\| `([^`]+)` \|.*\|([^|]*)\|$/gm)].map(([, name = '', bundles = '']) => ({
+    name,
+    bundles: bundles.split(',').flatMap((text) => text.trim() || []),
+  }));
+}
