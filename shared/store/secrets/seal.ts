@@ -16,8 +16,10 @@ export function seal(key: MasterKey, text: string, place: string): string {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(ALGORITHM, key.cipherKey, nonce, { authTagLength: TAG_BYTES });
   cipher.setAAD(Buffer.from(place));
-  const parts = [nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()];
-  return `${key.id}.${Buffer.concat(parts).toString('base64url')}`;
+  // GCM encrypts as a stream: the end adds nothing to the text.
+  const encrypted = cipher.update(text, 'utf8');
+  cipher.final();
+  return `${key.id}.${Buffer.concat([nonce, encrypted, cipher.getAuthTag()]).toString('base64url')}`;
 }
 
 /** Returns the id of the key that has encrypted a value. */
@@ -38,7 +40,9 @@ export function unseal(keyring: Keyring, sealed: string, place: string): string 
     const decipher = createDecipheriv(ALGORITHM, key.cipherKey, nonce, { authTagLength: TAG_BYTES });
     decipher.setAAD(Buffer.from(place));
     decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
-    return decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+    const text = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES));
+    decipher.final();
+    return text.toString();
   } catch (cause) {
     throw new Error(`the stored ${place} does not decrypt: it was changed, or copied from another document`, { cause });
   }
