@@ -14,7 +14,7 @@ export const KEY_FENCE_MILLISECONDS = CHECK_INTERVAL_MILLISECONDS + 15_000;
 /** The options of a rotation. */
 export interface RekeyOptions {
   readonly signal: AbortSignal;
-  /** Is told what the rotation does next. */
+  /** Is told what the rotation waits for. */
   readonly onStep: (name: string) => void;
   /** The milliseconds after which no process writes with an earlier key; 0 where commits hold the key. */
   readonly fenceMs: number;
@@ -68,9 +68,8 @@ async function reseal(
   collection: Collection,
   target: MasterKey,
   keyring: Keyring,
-  { signal, onStep }: RekeyOptions,
+  { signal }: RekeyOptions,
 ): Promise<number> {
-  onStep(collection);
   let documents = 0;
   for (let from: string | undefined, isComplete = false; !isComplete; ) {
     const range = { collection, fields: storedSecretFields };
