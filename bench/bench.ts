@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { z } from 'zod';
+import { temporaryKeyring } from '../shared/store/secrets/keyring.ts';
 import { emptyEmulator, startEmulator } from '../tools/firestoreEmulator.ts';
 import type { Task } from './measurement.ts';
 import { type Result, resultSchema } from './process.ts';
@@ -58,7 +59,8 @@ async function measureFirestore(): Promise<void> {
   }
   await using running = emulator;
   process.env.FIRESTORE_EMULATOR_HOST = running.address;
-  const place = (projectId: string) => ({ kind: 'firestore', projectId, databaseId: '(default)' }) as const;
+  const masterKey = temporaryKeyring().newest().text;
+  const place = (projectId: string) => ({ kind: 'firestore', projectId, databaseId: '(default)', masterKey }) as const;
   // The emulator's first seconds are several times slower than the rest.
   const warmUp: Task = { name: 'raw write', users: WARM_UP_USERS, file, location: place('warm-up') };
   await runInProcess(warmUp);

@@ -10,7 +10,7 @@ export const taskSchema = z.object({
   file: z.string(),
   location: z.discriminatedUnion('kind', [
     z.object({ kind: z.literal('sqlite'), directory: z.string() }),
-    z.object({ kind: z.literal('firestore'), projectId: z.string(), databaseId: z.string() }),
+    z.object({ kind: z.literal('firestore'), projectId: z.string(), databaseId: z.string(), masterKey: z.string() }),
   ]),
 });
 

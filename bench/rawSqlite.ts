@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
+import { temporaryKeyring } from '../shared/store/secrets/keyring.ts';
 import { prepareDatabaseFile } from '../shared/store/sqlite/databaseFile.ts';
 import { type Measured, measure } from './process.ts';
 import { RawText } from './rawText.ts';
@@ -15,7 +16,7 @@ const rowSchema = z.tuple([z.string(), z.string(), z.string().nullable()]);
 
 /** Measures the ceiling for an import into SQLite: its writes alone, by plain prepared statements. */
 export async function rawSqliteWrite(file: string, users: number): Promise<Measured> {
-  prepareDatabaseFile(file);
+  prepareDatabaseFile(file, temporaryKeyring());
   const database = openDatabase(file);
   const batches = sampleWrites(users, WRITES_PER_TRANSACTION);
   const insertUser = database.prepare(INSERT_USER);

@@ -45,7 +45,11 @@ export type Run = (invocation: Invocation) => Promise<Output | undefined>;
 export type RunList = (invocation: Invocation) => ListOutput;
 
 /** A step before the database is opened. */
-export type Prepare = (location: StoreLocation, positionals: readonly string[]) => Promise<void>;
+export type Prepare = (
+  location: StoreLocation,
+  positionals: readonly string[],
+  options: Invocation['options'],
+) => Promise<void>;
 
 /** A command of `identity`. */
 export interface Command {
@@ -99,26 +103,31 @@ export interface InstanceLocation {
 
 /**
  * Reads the mutually exclusive options `--data DIR` and `--firestore PROJECT[/DATABASE]`.
+ * @param masterKey the text of `IDENTITY_MASTER_KEY`
  * @throws UsageError unless exactly one is set, to a valid value
  */
-export function instanceLocation(data: string | undefined, firestore: string | undefined): InstanceLocation {
+export function instanceLocation(
+  data: string | undefined,
+  firestore: string | undefined,
+  masterKey: string | undefined,
+): InstanceLocation {
   if ((data === undefined) === (firestore === undefined)) {
     throw new UsageError('specify either --data DIR (self-hosted) or --firestore PROJECT[/DATABASE]');
   }
-  if (data !== undefined) return embedded(data);
+  if (data !== undefined) return embedded(data, masterKey);
   const [, projectId, databaseId = '(default)'] = /^([^/]+)(?:\/([^/]+))?$/.exec(firestore ?? '') ?? [];
   if (projectId === undefined)
     throw new UsageError(`invalid --firestore ${firestore}: specify PROJECT or PROJECT/DATABASE`);
   const defaultName = databaseId === '(default)' ? projectId : databaseId;
   const environment = { DATA_DIR: undefined, FIRESTORE_PROJECT: projectId, FIRESTORE_DATABASE: databaseId };
-  return { store: { kind: 'firestore', projectId, databaseId }, defaultName, environment };
+  return { store: { kind: 'firestore', projectId, databaseId, masterKey }, defaultName, environment };
 }
 
-function embedded(data: string): InstanceLocation {
+function embedded(data: string, masterKey: string | undefined): InstanceLocation {
   if (data === '') throw new UsageError('empty --data: specify a directory');
   const directory = resolve(data);
   const environment = { DATA_DIR: directory, FIRESTORE_PROJECT: undefined, FIRESTORE_DATABASE: undefined };
-  return { store: { kind: 'sqlite', directory }, defaultName: basename(directory), environment };
+  return { store: { kind: 'sqlite', directory, masterKey }, defaultName: basename(directory), environment };
 }
 
 const DAY_MS = 86_400_000;

@@ -169,9 +169,20 @@ export const commands: readonly Command[] = [
     load: async () => (await import('./commands/audit.ts')).auditList,
   },
   {
+    name: 'rekey',
+    usage: '',
+    summary:
+      'encrypt all secrets with a new master key, while the instance runs: one that replaces master.key, or the first in IDENTITY_MASTER_KEY; repeat the command if it was interrupted',
+    isAudited: true,
+    options: {},
+    positionals: 0,
+    load: async () => (await import('./commands/rekey.ts')).rekey,
+  },
+  {
     name: 'backup',
     usage: 'FILE',
-    summary: 'copy the database and the audit trail of a self-hosted instance, running or not, to a new file',
+    summary:
+      'copy the database and the audit trail of a self-hosted instance, running or not, to a new file; its secrets are encrypted, and the copy has no master key: keep that apart',
     isAudited: true,
     options: {},
     positionals: 1,
@@ -179,10 +190,11 @@ export const commands: readonly Command[] = [
   },
   {
     name: 'restore',
-    usage: 'FILE',
-    summary: 'create a self-hosted instance from a backup, in a directory without an instance',
+    usage: 'FILE [--key FILE]',
+    summary:
+      "create a self-hosted instance from a backup, in a directory without an instance; --key names a copy of the instance's master.key, unless the directory has it or IDENTITY_MASTER_KEY is set",
     isAudited: true,
-    options: {},
+    options: { key: { type: 'string' } },
     positionals: 1,
     createsDatabase: true,
     loadPreparation: async () => (await import('./commands/backups.ts')).prepareRestore,

@@ -42,11 +42,11 @@ async function runCommand(words: readonly string[]): Promise<void> {
     throw new UsageError(`usage: identity ${command.name} ${command.usage}`);
   const location = locationFor(command, asText(values.data), asText(values.firestore));
   const run = await command.load();
-  await (await command.loadPreparation?.())?.(location.store, positionals);
+  const optionNames = Object.keys(command.options);
+  const options = Object.fromEntries(optionNames.map((name) => [name, asText(values[name])]));
+  await (await command.loadPreparation?.())?.(location.store, positionals, options);
   const store = await openStore(location.store);
   try {
-    const optionNames = Object.keys(command.options);
-    const options = Object.fromEntries(optionNames.map((name) => [name, asText(values[name])]));
     const lists = Object.fromEntries(optionNames.map((name) => [name, asTexts(values[name])]));
     const flags = new Set(optionNames.filter((name) => values[name] === true));
     const { defaultName } = location;
@@ -71,7 +71,8 @@ async function runCommand(words: readonly string[]): Promise<void> {
 }
 
 function locationFor(command: Command, data: string | undefined, firestore: string | undefined): InstanceLocation {
-  const location = instanceLocation(data, firestore);
+  const masterKey = process.env.IDENTITY_MASTER_KEY || undefined;
+  const location = instanceLocation(data, firestore, masterKey);
   if (command.createsDatabase === true || hasDatabase(location.store)) return location;
   throw new UsageError(`no instance in ${data}: create one with identity init`);
 }

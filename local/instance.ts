@@ -14,6 +14,8 @@ import { serve } from '../shared/http/serve.ts';
 import { createCloudStorage } from '../shared/objectStorage/cloudStorage.ts';
 import { instanceKey } from '../shared/store/format.ts';
 import { openStore, type StoreLocation } from '../shared/store/openStore.ts';
+import { keyFilePath } from '../shared/store/secrets/keyFile.ts';
+import { fileKeyring } from '../shared/store/secrets/keyring.ts';
 import type { Store } from '../shared/store/store.ts';
 import { readIfExists } from './storage/serviceAccountKey.ts';
 
@@ -58,7 +60,8 @@ export async function startInstance(options: LocalInstanceOptions): Promise<Loca
 function storeLocation(name: string, directory: string): StoreLocation {
   const { FIRESTORE_EMULATOR_HOST, FIRESTORE_DATABASE = '(default)' } = process.env;
   if (FIRESTORE_EMULATOR_HOST === undefined) return { kind: 'sqlite', directory };
-  return { kind: 'firestore', projectId: `identity-${name}`, databaseId: FIRESTORE_DATABASE };
+  const masterKey = fileKeyring(keyFilePath(directory)).newest().text;
+  return { kind: 'firestore', projectId: `identity-${name}`, databaseId: FIRESTORE_DATABASE, masterKey };
 }
 
 function storeEnvironment(location: StoreLocation): Record<string, string | undefined> {

@@ -3,6 +3,7 @@ import { type Limits, readLimits } from './limits.ts';
 import { type LogLevel, logLevels } from './log.ts';
 import { bcryptCosts, type PasswordHashing, passwordAlgorithms } from './passwordHashing.ts';
 import type { StoreLocation } from './store/openStore.ts';
+import { parseMasterKeys } from './store/secrets/masterKey.ts';
 
 /** The validated configuration. Times are milliseconds. */
 export interface Config {
@@ -64,6 +65,13 @@ const environment = z.object({
   FIRESTORE_DATABASE: z.string().default('(default)'),
   FIRESTORE_PROJECT: z.string().optional(),
   GOOGLE_CLOUD_PROJECT: z.string().optional(),
+  IDENTITY_MASTER_KEY: z
+    .string()
+    .refine(
+      (text) => parseMasterKeys(text) !== undefined,
+      'must be keys of 32 bytes in base64 or hex, separated by commas, such as the output of openssl rand -base64 32',
+    )
+    .optional(),
   K_SERVICE: z.string().optional(),
   LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
   MAX_TOKEN_DAYS: days.default(90 * day),
@@ -95,6 +103,10 @@ const descriptions: Record<keyof Environment, [meaning: string, fallback: string
   FIRESTORE_PROJECT: ['Google Cloud project of the Firestore database', 'GOOGLE_CLOUD_PROJECT'],
   GOOGLE_CLOUD_PROJECT: ['default of FIRESTORE_PROJECT, unless DATA_DIR is set', 'none'],
   FIRESTORE_DATABASE: ['name of the Firestore database', '(default)'],
+  IDENTITY_MASTER_KEY: [
+    'key that encrypts the secrets in the database: 32 bytes in base64 or hex; while keys are rotated, the new one, a comma and the old one',
+    'master.key in DATA_DIR; none with Firestore, where exports, imports and `identity rekey` need it',
+  ],
   K_SERVICE: ['set by Google Cloud; selects the limits of the cloud', 'none (self-hosted)'],
   CORS_ORIGINS: [
     'origins whose pages may call from a browser, separated by commas, such as https://console.example.com',
@@ -159,10 +171,11 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
 
 function readLocation(env: Readonly<Record<string, string | undefined>>): StoreLocation | string {
   const { DATA_DIR, FIRESTORE_PROJECT, GOOGLE_CLOUD_PROJECT, FIRESTORE_DATABASE = '(default)' } = env;
+  const masterKey = env.IDENTITY_MASTER_KEY;
   if (DATA_DIR !== undefined && FIRESTORE_PROJECT !== undefined)
     return 'DATA_DIR and FIRESTORE_PROJECT are mutually exclusive: unset one of them';
-  if (DATA_DIR !== undefined) return { kind: 'sqlite', directory: DATA_DIR };
+  if (DATA_DIR !== undefined) return { kind: 'sqlite', directory: DATA_DIR, masterKey };
   const projectId = FIRESTORE_PROJECT ?? GOOGLE_CLOUD_PROJECT;
   if (projectId === undefined) return 'no database: set DATA_DIR or FIRESTORE_PROJECT';
-  return { kind: 'firestore', projectId, databaseId: FIRESTORE_DATABASE };
+  return { kind: 'firestore', projectId, databaseId: FIRESTORE_DATABASE, masterKey };
 }

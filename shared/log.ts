@@ -84,6 +84,12 @@ export const log = {
     logger.warn('the database has an older format: run identity upgrade');
   },
 
+  clearTextRemains(): void {
+    logger.warn(
+      'secrets in clear may remain in free space of the database file, because other processes use it: stop them, and run any identity command',
+    );
+  },
+
   listening(url: string): void {
     logger.info({ url }, 'listening');
   },

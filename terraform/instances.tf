@@ -2,16 +2,20 @@ module "instance" {
   source   = "./modules/instance"
   for_each = var.instances
 
-  id            = each.key
-  project_id    = var.project_id
-  region        = var.region
-  domain        = each.value.domain
-  database      = coalesce(each.value.database, each.key)
-  location      = coalesce(each.value.location, var.region)
-  exporters     = each.value.exporters
-  importers     = each.value.importers
-  cors_origins  = each.value.cors_origins
-  log_level     = each.value.log_level
+  id           = each.key
+  project_id   = var.project_id
+  region       = var.region
+  domain       = each.value.domain
+  database     = coalesce(each.value.database, each.key)
+  location     = coalesce(each.value.location, var.region)
+  exporters    = each.value.exporters
+  importers    = each.value.importers
+  cors_origins = each.value.cors_origins
+  log_level    = each.value.log_level
+  master_key = {
+    secret  = coalesce(each.value.master_key_secret, "${each.key}-master-key")
+    version = each.value.master_key_version
+  }
   min_instances = each.value.min_instances
 
   archives = { for name, archive in google_storage_bucket_object.source : name => {

@@ -2,7 +2,9 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { extractTrail, hasTrail, storeTrail } from '../../shared/audit/file/trailCopy.ts';
 import { instanceName } from '../../shared/instance.ts';
-import { databaseFile } from '../../shared/store/openStore.ts';
+import { databaseFile, openKeyring } from '../../shared/store/openStore.ts';
+import { changeKeyFile, keyFilePath } from '../../shared/store/secrets/keyFile.ts';
+import { fileKeyring } from '../../shared/store/secrets/keyring.ts';
 import { copyDatabase } from '../../shared/store/sqlite/copyDatabase.ts';
 import { argument, type Prepare, type Run, UsageError } from '../command.ts';
 import { embeddedDirectory } from './embedded.ts';
@@ -14,12 +16,16 @@ export const backup: Run = async (invocation) => {
   const directory = embeddedDirectory(invocation.location, NO_FILES);
   const file = resolve(argument(invocation, 0));
   if (existsSync(file)) throw new UsageError(`${file} exists: choose another name`);
-  await copyDatabase(databaseFile(directory), file, (copy) => storeTrail(copy, directory));
-  return { json: { file }, text: `backup in ${file}: it contains password hashes, and only its owner can read it` };
+  const keyring = openKeyring(invocation.location);
+  await copyDatabase(databaseFile(directory), file, { keyring, complete: (copy) => storeTrail(copy, directory) });
+  return {
+    json: { file },
+    text: `backup in ${file}: it contains password hashes, and only its owner can read it; restoring it takes the master key, which it does not contain`,
+  };
 };
 
 /** Copies a backup to the place of the database, before `identity restore` opens it. */
-export const prepareRestore: Prepare = async (location, [file = '']) => {
+export const prepareRestore: Prepare = async (location, [file = ''], { key }) => {
   const directory = embeddedDirectory(location, NO_FILES);
   const database = databaseFile(directory);
   // SQLite would apply the log of another database to the restored one.
@@ -29,7 +35,15 @@ export const prepareRestore: Prepare = async (location, [file = '']) => {
   if (hasTrail(directory)) {
     throw new UsageError(`there is the audit trail of an instance in ${directory}: restore into another directory`);
   }
-  await copyDatabase(resolve(file), database, async (copy) => void extractTrail(copy, directory));
+  const keyFile = keyFilePath(directory);
+  if (key !== undefined && (existsSync(keyFile) || location.masterKey !== undefined))
+    throw new UsageError(`--key is mutually exclusive with ${keyFile} and IDENTITY_MASTER_KEY: use one of them`);
+  const keyring = key === undefined ? openKeyring(location) : fileKeyring(resolve(key));
+  await copyDatabase(resolve(file), database, {
+    keyring,
+    complete: async (copy) => void extractTrail(copy, directory),
+  });
+  if (key !== undefined) changeKeyFile(keyFile, () => keyring.keys());
 };
 
 /** Runs `identity restore`, on the restored database. */

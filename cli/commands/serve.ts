@@ -5,12 +5,17 @@ import { docsRoutes } from '../../shared/http/docs.ts';
 import { serve as serveApp } from '../../shared/http/serve.ts';
 import { configureLog } from '../../shared/log.ts';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
+import { instanceKey } from '../../shared/store/format.ts';
+import { requireMasterKey } from '../../shared/store/openStore.ts';
 import { loadConfig, type Run, UsageError } from '../command.ts';
 
 /** Runs `identity serve`: the three functions on one port, until a signal stops the process. */
 export const serve: Run = async (invocation) => {
   const { store, options, flags, signal } = invocation;
   const config = loadConfig(invocation);
+  requireMasterKey(invocation.location);
+  // A database with another master key, or a newer format, fails now and not at the first request.
+  await store.getMany([instanceKey], []);
   // Standard output is for the address.
   const audit = await openAudit(config, process.stderr);
   configureLog(config.logLevel, process.stderr);

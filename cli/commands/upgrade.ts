@@ -1,10 +1,12 @@
 import { FORMAT } from '../../shared/store/format.ts';
 import type { UpgradeRecord } from '../../shared/store/migrations/upgradeRecord.ts';
+import { requireMasterKey } from '../../shared/store/openStore.ts';
 import { upgrade } from '../../shared/store/upgrade.ts';
 import { type Output, type Run, UsageError } from '../command.ts';
 
 /** Runs `identity upgrade`. An embedded database has been migrated when it was opened: the result is shown again. */
-export const upgradeDatabase: Run = async ({ store, signal }) => {
+export const upgradeDatabase: Run = async ({ store, location, signal }) => {
+  requireMasterKey(location);
   const onStep = (name: string) => void process.stderr.write(`${name}\n`);
   try {
     return describe(await upgrade(store, { signal, onStep }));

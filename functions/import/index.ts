@@ -2,10 +2,11 @@ import { openAudit } from '../../shared/audit/openAudit.ts';
 import { createApp, withOpenApi } from '../../shared/http/app.ts';
 import { registerFunction } from '../../shared/http/functionShell.ts';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
-import { openStore } from '../../shared/store/openStore.ts';
+import { openStore, requireMasterKey } from '../../shared/store/openStore.ts';
 import { routes } from './app.ts';
 
 registerFunction('import', async (config) => {
+  requireMasterKey(config.storeLocation);
   const audit = await openAudit(config);
   const store = await openStore(config.storeLocation);
   const functionRoutes = routes({

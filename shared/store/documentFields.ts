@@ -12,8 +12,11 @@ export const documentFieldTypes = {
   /** SHA-256 of `body` in base64url. */
   digest: 'string',
   passwordHash: 'string',
+  /** Databases keep secrets encrypted, in the fields that `sealedForms` names; older formats kept them here. */
   totpSeed: 'string',
   clientSecret: 'string',
+  sealedTotpSeed: 'string',
+  sealedClientSecret: 'string',
   /** The user's or organisation's state, by its name in ZITADEL's enums. */
   state: 'string',
   /** Whether the user has the OTP e-mail factor. */
@@ -36,8 +39,16 @@ export type FieldName = keyof typeof documentFieldTypes;
 /** The fields of a document; any may be absent. */
 export type DocumentFields = { readonly [Name in FieldName]?: FieldTypes[(typeof documentFieldTypes)[Name]] };
 
-/** All field names, in the table's order. */
-export const fieldNames = Object.keys(documentFieldTypes) as readonly FieldName[];
+/** The names of all fields that a database has, in the table's order. */
+export const storedFieldNames = Object.keys(documentFieldTypes) as readonly FieldName[];
+
+/** The secrets that can be recovered, and the fields that hold them encrypted. */
+export const sealedForms = { totpSeed: 'sealedTotpSeed', clientSecret: 'sealedClientSecret' } as const;
+
+const sealedNames: ReadonlySet<string> = new Set(Object.values(sealedForms));
+
+/** The names of the fields that operations use: secrets in clear, not their encrypted forms. */
+export const fieldNames = storedFieldNames.filter((name) => !sealedNames.has(name));
 
 type NamesWithType<Type> = {
   [Name in FieldName]: (typeof documentFieldTypes)[Name] extends Type ? Name : never;

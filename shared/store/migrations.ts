@@ -2,6 +2,7 @@ import { deleteSharedCheckpoints } from './migrations/checkpoints.ts';
 import { moveLoginNames, settlePolicyScopes } from './migrations/loginNames.ts';
 import { foldDomains, foldLoginNames, foldOrganisationNames } from './migrations/lookAlikes.ts';
 import type { MigrationStep } from './migrations/migration.ts';
+import { sealClientSecrets, sealTotpSeeds } from './migrations/secrets.ts';
 import { claimApplicationNames, claimRoleKeys, claimUserLinks } from './migrations/uniqueNames.ts';
 
 /** The steps that lead to a format from the one before it. */
@@ -19,7 +20,16 @@ export const migrations: readonly Migration[] = [
   { to: 3, steps: [settlePolicyScopes, moveLoginNames] },
   {
     to: 4,
-    steps: [foldOrganisationNames, foldDomains, foldLoginNames, claimApplicationNames, claimRoleKeys, claimUserLinks],
+    steps: [
+      foldOrganisationNames,
+      foldDomains,
+      foldLoginNames,
+      claimApplicationNames,
+      claimRoleKeys,
+      claimUserLinks,
+      sealTotpSeeds,
+      sealClientSecrets,
+    ],
   },
 ];
 

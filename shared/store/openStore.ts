@@ -1,12 +1,21 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { masterKeyMissing } from '../errors/masterKeyErrors.ts';
 import { guardFormat } from './format.ts';
+import { keyFilePath } from './secrets/keyFile.ts';
+import { emptyKeyring, fileKeyring, type Keyring, variableKeyring } from './secrets/keyring.ts';
+import { sealStore } from './secrets/sealedStore.ts';
+import { cachedWritingKey } from './secrets/writingKey.ts';
 import type { Store } from './store.ts';
 
 /** The location of an instance's database: a directory for the embedded one, or a database of Cloud Firestore. */
-export type StoreLocation =
+export type StoreLocation = (
   | { readonly kind: 'sqlite'; readonly directory: string }
-  | { readonly kind: 'firestore'; readonly projectId: string; readonly databaseId: string };
+  | { readonly kind: 'firestore'; readonly projectId: string; readonly databaseId: string }
+) & {
+  /** The text of `IDENTITY_MASTER_KEY`. By default, an embedded database has its keys beside it in `master.key`. */
+  readonly masterKey?: string | undefined;
+};
 
 /** Whether the database exists; opening creates only embedded ones. */
 export function hasDatabase(location: StoreLocation): boolean {
@@ -16,15 +25,35 @@ export function hasDatabase(location: StoreLocation): boolean {
 /**
  * Opens the database of an instance, and creates an embedded one that does not exist.
  * Loads only the implementation in use, because each one slows the start down.
- * @throws IdentityError UNAVAILABLE when another process keeps the database file locked, or a newer version has written it
+ * @throws IdentityError UNAVAILABLE when another process keeps the database file locked, a newer version has written it, or
+ * its master key is missing or wrong. In Firestore, the operations throw it.
  */
 export async function openStore(location: StoreLocation): Promise<Store> {
+  const keyring = openKeyring(location);
   if (location.kind === 'sqlite') {
     const { openSqliteStore } = await import('./sqlite/openSqliteStore.ts');
-    return openSqliteStore(databaseFile(location.directory));
+    return openSqliteStore(databaseFile(location.directory), { keyring });
   }
   const { openFirestoreStore } = await import('./firestore/openFirestoreStore.ts');
-  return guardFormat(openFirestoreStore({ projectId: location.projectId, databaseId: location.databaseId }));
+  const store = guardFormat(openFirestoreStore({ projectId: location.projectId, databaseId: location.databaseId }));
+  return sealStore(store, keyring, cachedWritingKey(keyring));
+}
+
+/**
+ * Opens the keys of a database, which may be none.
+ * @throws IdentityError for invalid keys
+ */
+export function openKeyring(location: StoreLocation): Keyring {
+  if (location.masterKey !== undefined) return variableKeyring(location.masterKey);
+  return location.kind === 'sqlite' ? fileKeyring(keyFilePath(location.directory)) : emptyKeyring();
+}
+
+/**
+ * Requires the keys of a Firestore database, for a process that reads or writes secrets. An embedded one has its own.
+ * @throws IdentityError UNAVAILABLE
+ */
+export function requireMasterKey({ kind, masterKey }: StoreLocation): void {
+  if (kind === 'firestore' && masterKey === undefined) throw masterKeyMissing();
 }
 
 /** Returns the path of the embedded database in an instance's directory. */

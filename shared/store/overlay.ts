@@ -9,11 +9,14 @@ import {
   type MutableDocument,
   setField,
 } from './documentFields.ts';
+import { type Keyring, temporaryKeyring } from './secrets/keyring.ts';
+import { decryptedSecrets, sealFields, unsealDocument } from './secrets/sealedFields.ts';
 import {
   type Collection,
   type DocumentChanges,
   type DocumentKey,
   type DocumentStore,
+  documentPath,
   type Snapshot,
   type Store,
   type StoredDocument,
@@ -114,9 +117,13 @@ function pick(fields: DocumentChanges, names: readonly FieldName[]): DocumentFie
   return Object.fromEntries(names.flatMap((name) => (fields[name] == null ? [] : [[name, fields[name]]])));
 }
 
-/** The documents written to an overlay. SQLite keeps them in an unnamed temporary file, which nobody else can open. */
+/**
+ * The documents written to an overlay. SQLite keeps them in an unnamed temporary file, which nobody else can open. Their
+ * secrets are encrypted with a key that only this process has, because the disk may keep the file's blocks.
+ */
 class Layer {
   private readonly database = new DatabaseSync('');
+  private readonly keyring: Keyring = temporaryKeyring();
   private readonly select;
   private readonly replace;
 
@@ -127,15 +134,17 @@ class Layer {
   }
 
   /** Reads a document's fields: `null` for a deleted document, `undefined` for one that was not written. */
-  read({ collection, id }: DocumentKey): DocumentFields | null | undefined {
-    const row = this.select.get(`${collection}/${id}`);
+  read(key: DocumentKey): DocumentFields | null | undefined {
+    const row = this.select.get(documentPath(key));
     if (row === undefined) return undefined;
-    return typeof row.fields === 'string' ? parseFields(id, row.fields) : null;
+    if (typeof row.fields !== 'string') return null;
+    return unsealDocument(parseFields(key.id, row.fields), key, decryptedSecrets(), this.keyring);
   }
 
   /** Replaces a document; `null` marks it as deleted. */
-  write({ collection, id }: DocumentKey, fields: DocumentFields | null): void {
-    this.replace.run(`${collection}/${id}`, fields === null ? null : JSON.stringify(fields));
+  write(key: DocumentKey, fields: DocumentFields | null): void {
+    const sealed = fields === null ? null : sealFields(fields, key, this.keyring.newest());
+    this.replace.run(documentPath(key), sealed === null ? null : JSON.stringify(sealed));
   }
 
   /** Runs `work` in a transaction, which is rolled back when `work` throws. */

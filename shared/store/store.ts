@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type DocumentFields, type FieldName, fieldNames } from './documentFields.ts';
+import { type DocumentFields, type FieldName, storedFieldNames } from './documentFields.ts';
 
 /**
  * Every collection of the store, mostly one for each kind of record. `claims` holds the unique names of an instance.
@@ -223,7 +223,7 @@ function estimateSize(write: Write): number {
 
 function estimateFields(fields: Extract<Write, { type: 'update' }>['fields']): number {
   let size = 0;
-  for (const name of fieldNames) {
+  for (const name of storedFieldNames) {
     const value = fields[name];
     if (value !== undefined) size += BYTES_PER_FIELD + (typeof value === 'string' ? Buffer.byteLength(value) : 8);
   }

@@ -97,7 +97,8 @@ async function runStep(
   let current = record;
   let savedAt = performance.now();
   for (;;) {
-    const { after, isComplete } = await runBatches(store, step, current.after, async (documents) => {
+    const { collection } = step;
+    const { after, isComplete } = await runBatches(store, { collection }, current.after, async (documents) => {
       if (options.signal.aborted) await save(store, current);
       options.signal.throwIfAborted();
       const found = await migrateDocuments(store, step, documents);

@@ -17,6 +17,22 @@ run "rejects_an_empty_map_of_instances" {
   expect_failures = [var.instances]
 }
 
+run "rejects_a_master_key_whose_version_can_change" {
+  command = plan
+  variables {
+    instances = { north = { domain = "north.example.com", master_key_version = "latest" } }
+  }
+  expect_failures = [var.instances]
+}
+
+run "rejects_a_master_key_with_the_path_of_a_secret" {
+  command = plan
+  variables {
+    instances = { north = { domain = "north.example.com", master_key_secret = "projects/1/secrets/key" } }
+  }
+  expect_failures = [var.instances]
+}
+
 run "rejects_an_id_that_is_too_short" {
   command = plan
   variables {

@@ -52,8 +52,10 @@ describe('identity backup', () => {
     expect(await isPrivate(file)).toBe(true);
 
     const copy = join(path, 'copy');
-    expect(await identityJson(['restore', file, '--data', copy])).toEqual({ name: 'north', directory: copy });
-    expect((await readdir(copy)).toSorted()).toEqual(['audit.lock', 'audit.ndjson', 'identity.sqlite']);
+    const restore = ['restore', file, '--data', copy, '--key', join(data, 'master.key')];
+    expect(await identityJson(restore)).toEqual({ name: 'north', directory: copy });
+    expect((await readdir(copy)).toSorted()).toEqual(['audit.lock', 'audit.ndjson', 'identity.sqlite', 'master.key']);
+    expect(await isPrivate(join(copy, 'master.key'))).toBe(true);
     expect(await isPrivate(join(copy, 'identity.sqlite'))).toBe(true);
     const [original, restored] = [await readDatabase(store), await readDatabase(await openInstance(copy))];
     for (const [collection, documents] of original) {
@@ -142,7 +144,8 @@ describe('identity restore', () => {
     await writeFile(`${database}-wal`, 'log');
     const { code, stderr } = await identity(['restore', file, '--data', data]);
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('or its log') });
-    expect((await readdir(data)).toSorted()).toEqual(['audit.lock', 'audit.ndjson', 'identity.sqlite-wal']);
+    const left = ['audit.lock', 'audit.ndjson', 'identity.sqlite-wal', 'master.key'];
+    expect((await readdir(data)).toSorted()).toEqual(left);
   });
 
   it.each([

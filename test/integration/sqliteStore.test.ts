@@ -118,7 +118,8 @@ describe('the SQLite store', () => {
     await store.commit([createUser('a')]);
     expect((await stat(directory)).mode & 0o777).toBe(0o700);
     const files = await readdir(directory);
-    expect(files.toSorted()).toEqual(['identity.sqlite', 'identity.sqlite-shm', 'identity.sqlite-wal']);
+    const database = ['identity.sqlite', 'identity.sqlite-shm', 'identity.sqlite-wal'];
+    expect(files.toSorted()).toEqual([...database, 'master.key']);
     for (const file of files) expect((await stat(join(directory, file))).mode & 0o777).toBe(0o600);
   });
 
@@ -128,7 +129,7 @@ describe('the SQLite store', () => {
     const first = openSqliteStore(file);
     await createUsers(first, 10);
     await first.close();
-    expect(await readdir(directory)).toEqual(['identity.sqlite']);
+    expect((await readdir(directory)).toSorted()).toEqual(['identity.sqlite', 'master.key']);
     const second = await openTestStore(sqlite, { kind: 'sqlite', directory });
     expect(await readUser(second, 'user 9')).toMatchObject({ sequence: 9 });
   });

@@ -38,7 +38,7 @@ const awkwardIds: readonly string[][] = [
   ['auth0|5f7c8ec7c33c6c004bbafe82'],
 ];
 
-const allFields: Required<DocumentFields> = {
+const allFields: Required<Omit<DocumentFields, 'sealedTotpSeed' | 'sealedClientSecret'>> = {
   partition: 'org/users',
   orgId: 'org',
   body: '{"a":"ä😀\\u0000\\n"}',

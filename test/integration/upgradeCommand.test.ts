@@ -12,6 +12,8 @@ function database(location: StoreLocation): string[] {
   return location.kind === 'sqlite' ? ['--data', location.directory] : ['--firestore', location.projectId];
 }
 
+const environment = ({ masterKey }: StoreLocation) => ({ env: { IDENTITY_MASTER_KEY: masterKey } });
+
 /** Makes a database of the former version; in Firestore its upgrade has begun, and ended with the wait. */
 async function formerLocation(kind: StoreKind): Promise<StoreLocation> {
   const location = await kind.newLocation();
@@ -31,8 +33,9 @@ async function formerLocation(kind: StoreKind): Promise<StoreLocation> {
 
 describeStores('identity upgrade', (kind) => {
   it('migrates an older database, and lists the records that share a name, each time', async () => {
-    const args = ['upgrade', ...database(await formerLocation(kind))];
-    const { code, stdout, stderr } = await identity(args);
+    const location = await formerLocation(kind);
+    const args = ['upgrade', ...database(location)];
+    const { code, stdout, stderr } = await identity(args, environment(location));
     expect({ code, stdout }).toEqual({
       code: 0,
       stdout: `the database has format ${FORMAT}, migrated from format 1
@@ -43,7 +46,7 @@ organisation mixed: users/emma has the name of users/emma2
     });
     if (kind.name === 'Firestore') expect(stderr).toContain('claims of login names\n');
     else expect(stderr).toBe('');
-    expect(await identityJson(args)).toEqual({
+    expect(await identityJson(args, environment(location))).toEqual({
       format: FORMAT,
       from: 1,
       sharedNameCount: 2,
@@ -52,9 +55,9 @@ organisation mixed: users/emma has the name of users/emma2
   });
 
   it('says that a database of this version needs no migration', async () => {
-    const location = database(await kind.newLocation());
-    await identityJson(['init', ...location]);
-    expect(await identity(['upgrade', ...location])).toMatchObject({
+    const location = await kind.newLocation();
+    await identityJson(['init', ...database(location)]);
+    expect(await identity(['upgrade', ...database(location)], environment(location))).toMatchObject({
       code: 0,
       stdout: `the database has format ${FORMAT}\n`,
       stderr: '',

@@ -21,6 +21,7 @@ describe('what Terraform lets in', () => {
       'roles/datastore.user',
       'roles/datastore.viewer',
       'roles/run.invoker',
+      'roles/secretmanager.secretAccessor',
       'roles/storage.objectCreator',
       'roles/storage.objectViewer',
     ]);
@@ -30,6 +31,7 @@ describe('what Terraform lets in', () => {
     expect(distinct(/resource "google_(\w+_iam_\w+)"/g)).toEqual([
       'cloud_run_v2_service_iam_member',
       'project_iam_member',
+      'secret_manager_secret_iam_member',
       'storage_bucket_iam_member',
     ]);
   });
@@ -40,7 +42,7 @@ describe('what Terraform lets in', () => {
   });
 
   it('has no key or password in it', () => {
-    expect(distinct(/resource "google_(service_account_key|secret_manager_\w+)"/g)).toEqual([]);
+    expect(distinct(/resource "google_(service_account_key|secret_manager_secret(?:_version)?)"/g)).toEqual([]);
     expect(all).not.toMatch(/private_key|password/);
   });
 });

@@ -11,6 +11,8 @@ const setByThePlatform = ['K_SERVICE'];
 const notInTheCloud = ['AUDIT_DAYS', 'DATA_DIR', 'GOOGLE_CLOUD_PROJECT'];
 /** What is for the command, which runs elsewhere. */
 const forTheCommand = ['MAX_TOKEN_DAYS'];
+/** What comes from Secret Manager, for the functions that need it. */
+const secret = ['IDENTITY_MASTER_KEY'];
 /** What has the right default in the cloud. */
 const leftToDefaults = ['BCRYPT_COST', 'MAX_REQUEST_BYTES', 'MAX_RESPONSE_BYTES', 'PASSWORD_HASH', 'TRUSTED_PROXIES'];
 
@@ -23,7 +25,7 @@ const applied: Readonly<Record<string, string>> = {
 
 describe('the environment that Terraform gives the functions', () => {
   it('has the variables of the configuration, all but those that are not for it to set', async () => {
-    const left = [...setByThePlatform, ...notInTheCloud, ...forTheCommand, ...leftToDefaults];
+    const left = [...setByThePlatform, ...notInTheCloud, ...forTheCommand, ...secret, ...leftToDefaults];
     const names = [...configVariables.map(({ name }) => name), ...limitVariables].filter(
       (name) => !left.includes(name),
     );

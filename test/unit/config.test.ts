@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { ConfigError, configVariables, readConfig } from '../../shared/config.ts';
 import { defaultLimits } from '../../shared/limits.ts';
 
+const masterKey = Buffer.alloc(32, 'key').toString('base64');
+
 describe('readConfig', () => {
   it('gives a self-hosted instance generous limits', () => {
     expect(readConfig({ DATA_DIR: '/data' })).toEqual({
@@ -42,9 +44,10 @@ describe('readConfig', () => {
       CORS_ORIGINS: 'https://a.example, http://localhost:3000',
       OPENAPI_SCOPE: 'instance',
       BCRYPT_COST: '14',
+      IDENTITY_MASTER_KEY: masterKey,
     });
     expect(config).toEqual({
-      storeLocation: { kind: 'firestore', projectId: 'acme', databaseId: 'eu' },
+      storeLocation: { kind: 'firestore', projectId: 'acme', databaseId: 'eu', masterKey },
       corsOrigins: ['https://a.example', 'http://localhost:3000'],
       limits: { ...defaultLimits('selfHosted'), requestBytes: 1000, responseBytes: 2000, timeoutMs: 330_000 },
       maxTokenLifetimeMs: 7 * 86_400_000,
@@ -90,6 +93,7 @@ describe('readConfig', () => {
       CORS_ORIGINS: '*',
       PASSWORD_HASH: 'md5',
       BCRYPT_COST: '9',
+      IDENTITY_MASTER_KEY: 'hunter2',
     };
     expect(() => readConfig(env)).toThrow(ConfigError);
     for (const name of [...Object.keys(env), 'DATA_DIR']) expect(() => readConfig(env)).toThrow(`${name} `);
@@ -107,7 +111,8 @@ describe('readConfig', () => {
   });
 
   it('never shows a value, which may be a secret put into the wrong variable', () => {
-    expect(() => readConfig({ DATA_DIR: '/data', LOG_LEVEL: 'hunter2' })).not.toThrow('hunter2');
+    for (const name of ['LOG_LEVEL', 'IDENTITY_MASTER_KEY'])
+      expect(() => readConfig({ DATA_DIR: '/data', [name]: 'hunter2' })).not.toThrow('hunter2');
   });
 
   it.each(['9', '17', '1e1', '012', ' 12', 'twelve'])('takes no %j for the cost of bcrypt', (cost) => {

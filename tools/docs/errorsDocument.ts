@@ -2,6 +2,7 @@ import * as accountErrors from '../../shared/errors/accountErrors.ts';
 import * as errors from '../../shared/errors/errors.ts';
 import * as httpErrors from '../../shared/errors/httpErrors.ts';
 import { codes, type ErrorRow, internalError } from '../../shared/errors/identityError.ts';
+import * as masterKeyErrors from '../../shared/errors/masterKeyErrors.ts';
 import * as storageErrors from '../../shared/errors/storageErrors.ts';
 import { code, table } from './markdown.ts';
 import { recordErrors } from './recordErrors.ts';
@@ -19,7 +20,7 @@ Every error of the three operations has the same body. \`code\` is a gRPC status
 ${JSON.stringify(errors.userNotFound().toJson())}
 \`\`\`
 
-- An error with an id is ZITADEL's, with ZITADEL's text; only ids that start with \`AUDIT-\` are our own. The id also stands at the end of the message, in parentheses.
+- An error with an id is ZITADEL's, with ZITADEL's text; ids that start with \`AUDIT-\`, \`IDENTITY-\` or \`IMPORT-\` are our own. The id also stands at the end of the message, in parentheses.
 - An invalid request lists its violations in \`details\`, as \`google.rpc.BadRequest\` with \`fieldViolations\`.
 - Over gRPC and gRPC-Web, \`code\` is the \`grpc-status\`; Connect spells its name in lower case.
 - Values in the messages of the tables are examples.
@@ -36,7 +37,7 @@ export function errorsDocument(): string {
     '## Codes',
     codeTable(),
     '## Operations',
-    errorTable({ ...errors, internalError }),
+    errorTable({ ...errors, ...masterKeyErrors, internalError }),
     '## Cloud Storage',
     errorTable(storageErrors),
     '## HTTP',

@@ -135,9 +135,10 @@ function addRecord(
   return own;
 }
 
-/** Checks the stored size, which can exceed the sent size: enum numbers become names. */
-function checkSize({ body }: OrganisationRecord): void {
-  if (Buffer.byteLength(body) <= MAX_DOCUMENT_BYTES) return;
+/** Checks the stored size, which can exceed the sent size: enum numbers become names, and secrets are stored as base64. */
+function checkSize({ body, credentials }: OrganisationRecord): void {
+  const credentialBytes = Object.values(credentials).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  if (Buffer.byteLength(body) + (credentialBytes * 4) / 3 <= MAX_DOCUMENT_BYTES) return;
   throw new InvalidRecordError([{ path: '', reason: `the record exceeds ${MAX_DOCUMENT_BYTES} bytes` }]);
 }
 

@@ -181,8 +181,8 @@ function* packed(groups: readonly Waiting[][]): Generator<Waiting[]> {
   if (batch.length > 0) yield batch;
 }
 
-/** Returns the upper bound of a record's stored size: a UTF-16 code unit takes up to three bytes. */
+/** Returns the upper bound of a record's stored size: a UTF-16 code unit takes up to three bytes, or four as base64. */
 function maxStoredBytes({ plan: { record } }: PlacedPlan): number {
-  const texts = [record.body, ...Object.values(record.credentials)];
-  return texts.reduce((characters, text) => characters + text.length, 0) * 3 + RECORD_OVERHEAD_BYTES;
+  const credentials = Object.values(record.credentials).reduce((characters, text) => characters + text.length, 0);
+  return record.body.length * 3 + credentials * 4 + RECORD_OVERHEAD_BYTES;
 }

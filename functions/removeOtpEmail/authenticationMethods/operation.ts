@@ -2,16 +2,20 @@ import type { z } from 'zod';
 import { authorise, type Caller, userKey } from '../../../shared/auth/authorise.ts';
 import { isValidFor } from '../../../shared/auth/tokenRestriction.ts';
 import { domainLength, userDenied, userIdLength } from '../../../shared/errors/errors.ts';
+import type { FieldName } from '../../../shared/store/documentFields.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { userIdParameter } from '../../../shared/wire/userId.ts';
 import { authenticationMethodType, domainParameter, type MethodsRequest, type MethodsResponse } from './contract.ts';
 
-/** The stored field that a user with the method has. */
-const fields = {
-  AUTHENTICATION_METHOD_TYPE_TOTP: 'totpSeed',
-  AUTHENTICATION_METHOD_TYPE_OTP_EMAIL: 'otpEmail',
-  AUTHENTICATION_METHOD_TYPE_PASSWORD: 'passwordHash',
-} as const satisfies Record<z.output<typeof authenticationMethodType>, string>;
+/**
+ * The stored fields of which a user with the method has one. A seed is read as it is stored, so that this function needs no
+ * master key.
+ */
+const fields: Record<z.output<typeof authenticationMethodType>, readonly FieldName[]> = {
+  AUTHENTICATION_METHOD_TYPE_TOTP: ['totpSeed', 'sealedTotpSeed'],
+  AUTHENTICATION_METHOD_TYPE_OTP_EMAIL: ['otpEmail'],
+  AUTHENTICATION_METHOD_TYPE_PASSWORD: ['passwordHash'],
+};
 
 /**
  * Lists which authentication methods a user has (specification 4.5). Callers other than the user need `user.read` on the
@@ -26,10 +30,10 @@ export async function listAuthenticationMethodTypes(
 ): Promise<MethodsResponse> {
   if (!userIdParameter.safeParse(userId).success) throw userIdLength('ListAuthenticationMethodTypesRequest');
   if (domainQuery !== undefined && !domainParameter.safeParse(domainQuery.domain).success) throw domainLength();
-  const [user] = await store.getMany([userKey(userId)], ['orgId', ...Object.values(fields)]);
+  const [user] = await store.getMany([userKey(userId)], ['orgId', ...Object.values(fields).flat()]);
   if (!isValidFor(caller.restriction, user?.orgId)) throw userDenied();
   if (caller.userId !== userId) await authorise(store, caller, 'user.read', user?.orgId);
-  const types = authenticationMethodType.options.filter((type) => Boolean(user?.[fields[type]]));
+  const types = authenticationMethodType.options.filter((type) => fields[type].some((name) => Boolean(user?.[name])));
   const timestamp = now.toISOString();
   if (types.length === 0) return { details: { timestamp } };
   return { details: { totalResult: String(types.length), timestamp }, authMethodTypes: types };

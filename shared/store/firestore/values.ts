@@ -1,11 +1,11 @@
-import { type FieldName, fieldNames, type MutableDocument, setField } from '../documentFields.ts';
+import { type FieldName, fieldNames, type MutableDocument, setField, storedFieldNames } from '../documentFields.ts';
 import type { DocumentChanges, StoredDocument } from '../store.ts';
 import type { DocumentMessage, Timestamp, ValueMessage } from './connection.ts';
 
 /** Encodes the given fields, except those that are `null`. */
 export function encodeFields(fields: DocumentChanges): Record<string, ValueMessage> {
   const encoded: Record<string, ValueMessage> = {};
-  for (const name of fieldNames) {
+  for (const name of storedFieldNames) {
     const value = fields[name];
     if (value !== undefined && value !== null) encoded[name] = encodeValue(value);
   }

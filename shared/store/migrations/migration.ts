@@ -44,6 +44,11 @@ export class MigrationBatch {
     this.documents.set(documentPath(key), fields);
   }
 
+  update(key: DocumentKey, fields: DocumentFields): void {
+    this.writes.push({ type: 'update', key, fields });
+    this.documents.set(documentPath(key), { ...this.find(key), ...fields });
+  }
+
   delete(key: DocumentKey): void {
     this.writes.push({ type: 'delete', key });
     this.documents.set(documentPath(key), undefined);

@@ -1,21 +1,21 @@
-import type { Store, StoredDocument } from '../store.ts';
+import type { IdRange, Store, StoredDocument } from '../store.ts';
 import { batchDependencies, MigrationBatch, type MigrationStep, migrateBatch, type SharedName } from './migration.ts';
 
 /** Keeps each snapshot younger than any database's limit. */
 const BATCHES_PER_SNAPSHOT = 200;
 const BATCH = 250;
 
-/** Reads a part of a collection from one snapshot, in batches. */
+/** Reads a part of a collection from one snapshot, in batches; by default the documents' ids only. */
 export async function runBatches(
   store: Store,
-  { collection }: MigrationStep,
+  { collection, fields = [] }: Pick<IdRange, 'collection' | 'fields'>,
   from: string | undefined,
   migrate: (documents: readonly StoredDocument[]) => Promise<void>,
 ): Promise<{ readonly after: string | undefined; readonly isComplete: boolean }> {
   let after = from;
   let batches = 0;
   await using snapshot = await store.snapshot();
-  const range = { collection, fields: [], ...(from === undefined ? {} : { from }) };
+  const range = { collection, fields, ...(from === undefined ? {} : { from }) };
   for await (const documents of snapshot.scan(range)) {
     for (let start = 0; start < documents.length; start += BATCH) {
       const batch = documents.slice(start, start + BATCH);

@@ -2,22 +2,30 @@ import { access, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { notInstanceFile } from '../../errors/accountErrors.ts';
+import { FORMAT } from '../format.ts';
+import { requireKeys } from '../secrets/keyRecord.ts';
+import type { Keyring } from '../secrets/keyring.ts';
 import { type Connection, connect, toStoreError } from './connection.ts';
 import { hasDocuments, readFormat } from './databaseFile.ts';
+import { readFileKeys } from './fileKeys.ts';
 
 const BUSY_TIMEOUT_MILLISECONDS = 5_000;
+
+/** How a database is copied. */
+export interface CopyOptions {
+  /** The keys that the database must have, if it has encrypted secrets. */
+  readonly keyring: Keyring;
+  /** Changes the copy before it appears. */
+  readonly complete: (copy: Connection) => Promise<void>;
+}
 
 /**
  * Copies the present state of a database into a new file, which only its owner can read. Other connections may write to
  * the database meanwhile. The copy appears under its name when it is complete.
- * @param complete changes the copy before it appears
- * @throws IdentityError for a file that is no database of an instance, or of a newer format; Error of the file system
+ * @throws IdentityError for a file that is no database of an instance, of a newer format, or of another key; Error of the
+ * file system
  */
-export async function copyDatabase(
-  source: string,
-  target: string,
-  complete: (copy: Connection) => Promise<void>,
-): Promise<void> {
+export async function copyDatabase(source: string, target: string, options: CopyOptions): Promise<void> {
   await access(source);
   await mkdir(dirname(target), { recursive: true, mode: 0o700 });
   const partial = `${target}.partial`;
@@ -25,7 +33,7 @@ export async function copyDatabase(
   await (await open(partial, 'wx', 0o600)).close();
   try {
     await copy(source, partial);
-    await makeSelfContained(partial, complete);
+    await makeSelfContained(partial, options);
     await rename(partial, target);
   } catch (reason) {
     await rm(partial, { force: true });
@@ -41,11 +49,13 @@ async function copy(source: string, target: string): Promise<void> {
 }
 
 /** Turns a copy into one file without a log beside it, and checks it. */
-async function makeSelfContained(file: string, complete: (copy: Connection) => Promise<void>): Promise<void> {
+async function makeSelfContained(file: string, { keyring, complete }: CopyOptions): Promise<void> {
   const connection = connect({ file, busyTimeout: BUSY_TIMEOUT_MILLISECONDS });
   try {
-    readFormat(connection);
+    const format = readFormat(connection);
     if (!hasDocuments(connection) || !isIntact(connection)) throw notInstanceFile();
+    const keys = format < FORMAT ? undefined : readFileKeys(connection);
+    if (keys !== undefined) requireKeys(keys, keyring);
     connection.execute('PRAGMA journal_mode = DELETE');
     await complete(connection);
   } finally {

@@ -2,10 +2,15 @@ import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { databaseTooNew } from '../../errors/errors.ts';
-import { documentFieldTypes, type FieldName, fieldNames } from '../documentFields.ts';
+import { log } from '../../log.ts';
+import { documentFieldTypes, type FieldName, storedFieldNames } from '../documentFields.ts';
 import { FORMAT } from '../format.ts';
+import { keyFilePath } from '../secrets/keyFile.ts';
+import { requireKeys } from '../secrets/keyRecord.ts';
+import type { Keyring } from '../secrets/keyring.ts';
 import { type Connection, connect, isBusy } from './connection.ts';
 import { column } from './documents.ts';
+import { eraseClearText, readFileKeys, settleFileKeys } from './fileKeys.ts';
 import { migrateDocuments } from './migrateDocuments.ts';
 
 const OPEN_TIMEOUT_MILLISECONDS = 5_000;
@@ -16,22 +21,25 @@ const OWNER_ONLY = 0o600;
 /**
  * Creates the database file, or migrates one of an older format. A current file is not written to. Only the file's owner
  * can read it, because it contains password hashes. SQLite gives its journal files the same permissions.
- * @throws Error of SQLite or of the file system; IdentityError UNAVAILABLE for a file of a newer format
+ * @throws Error of SQLite or of the file system; IdentityError UNAVAILABLE for a file of a newer format, or a missing or
+ * wrong master key
  */
-export function prepareDatabaseFile(file: string): void {
+export function prepareDatabaseFile(file: string, keyring: Keyring): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   closeSync(openSync(file, 'a', OWNER_ONLY));
-  for (const suffix of ['', '-wal', '-shm']) protect(`${file}${suffix}`);
+  for (const name of [file, `${file}-wal`, `${file}-shm`, keyFilePath(dirname(file))]) protect(name);
   const connection = connect({ file, busyTimeout: OPEN_TIMEOUT_MILLISECONDS });
   try {
     const isCurrent = readFormat(connection) === FORMAT;
     // A restored file is not in WAL mode, whatever its format.
     if (!isInWalMode(connection)) enterWalMode(connection);
-    if (isCurrent) return;
-    connection.execute('BEGIN IMMEDIATE');
-    // Another process may have migrated the file meanwhile.
-    if (readFormat(connection) !== FORMAT) migrate(connection);
-    connection.execute('COMMIT');
+    if (!isCurrent) {
+      connection.execute('BEGIN IMMEDIATE');
+      // Another process may have migrated the file meanwhile.
+      if (readFormat(connection) !== FORMAT) migrate(connection, keyring);
+      connection.execute('COMMIT');
+    }
+    prepareKeys(connection, keyring);
   } finally {
     connection.close();
   }
@@ -88,18 +96,36 @@ const VERSION_COLUMN = 'version INTEGER NOT NULL DEFAULT 0';
 
 const columnRows = z.array(z.tuple([z.string()]));
 
+/**
+ * Checks the master keys, and erases what a migration has left in clear. Other processes may prevent that for now: the next
+ * opening tries again.
+ */
+function prepareKeys(connection: Connection, keyring: Keyring): void {
+  const keys = readFileKeys(connection);
+  if (keys === undefined) throw new Error(`${connection.file} does not name its master key`);
+  requireKeys(keys, keyring);
+  if (keys.clearTextRemains !== true) return;
+  try {
+    if (!eraseClearText(connection)) log.clearTextRemains();
+  } catch (reason) {
+    if (!isBusy(reason)) throw reason;
+    log.clearTextRemains();
+  }
+}
+
 /** Creates the tables, or gives those of an older format, and their documents, the present form. Requires an open transaction. */
-function migrate(connection: Connection): void {
+function migrate(connection: Connection, keyring: Keyring): void {
   const isNew = !hasDocuments(connection);
   const from = Math.max(readFormat(connection), FIRST_FORMAT);
   prepareTables(connection);
-  if (!isNew) migrateDocuments(connection, from);
+  const key = settleFileKeys(connection, keyring, !isNew);
+  if (!isNew) migrateDocuments(connection, from, key);
   connection.execute(`PRAGMA user_version = ${FORMAT}`);
 }
 
 /** Creates the tables, or adds what an older format lacks. */
 function prepareTables(connection: Connection): void {
-  const columns = fieldNames.map((name) => `, ${columnDefinition(name)}`).join('');
+  const columns = storedFieldNames.map((name) => `, ${columnDefinition(name)}`).join('');
   connection.execute(
     `CREATE TABLE IF NOT EXISTS documents (
        collection TEXT NOT NULL, id TEXT NOT NULL, ${VERSION_COLUMN}${columns}, PRIMARY KEY (collection, id)
@@ -107,7 +133,7 @@ function prepareTables(connection: Connection): void {
   );
   const existing = existingColumns(connection);
   if (!existing.has('version')) connection.execute(`ALTER TABLE documents ADD COLUMN ${VERSION_COLUMN}`);
-  for (const name of fieldNames.filter((name) => !existing.has(name))) {
+  for (const name of storedFieldNames.filter((name) => !existing.has(name))) {
     connection.execute(`ALTER TABLE documents ADD COLUMN ${columnDefinition(name)}`);
   }
   connection.execute(

@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { documentFieldTypes, type FieldName, fieldNames, type MutableDocument, setField } from '../documentFields.ts';
+import {
+  documentFieldTypes,
+  type FieldName,
+  fieldNames,
+  type MutableDocument,
+  setField,
+  storedFieldNames,
+} from '../documentFields.ts';
 import { type DocumentKey, documentPath, type StoredDocument, type Write, WriteConflictError } from '../store.ts';
 import type { ExpectedVersions, VersionedDocuments } from '../transaction.ts';
 import type { Connection } from './connection.ts';
@@ -76,8 +83,8 @@ function nextVersion(connection: Connection): number {
 
 const versionRow = z.tuple([z.number()]);
 
-const INSERT = `INSERT INTO documents (collection, id, version, ${fieldNames.map(column).join(', ')})
-  VALUES (?, ?, ?${', ?'.repeat(fieldNames.length)}) ON CONFLICT DO NOTHING`;
+const INSERT = `INSERT INTO documents (collection, id, version, ${storedFieldNames.map(column).join(', ')})
+  VALUES (?, ?, ?${', ?'.repeat(storedFieldNames.length)}) ON CONFLICT DO NOTHING`;
 const DELETE = 'DELETE FROM documents WHERE collection = ? AND id = ?';
 
 /**
@@ -98,12 +105,12 @@ function applyWrite(connection: Connection, write: Write, version: number): bool
     return true;
   }
   if (write.type === 'update') return update(connection, write, version);
-  const values = fieldNames.map((name) => toSqlValue(write.fields[name]));
+  const values = storedFieldNames.map((name) => toSqlValue(write.fields[name]));
   return Number(connection.prepare(INSERT).run(collection, id, version, ...values).changes) === 1;
 }
 
 function update(connection: Connection, { key, fields }: Extract<Write, { type: 'update' }>, version: number): boolean {
-  const names = fieldNames.filter((name) => fields[name] !== undefined);
+  const names = storedFieldNames.filter((name) => fields[name] !== undefined);
   const values = names.map((name) => toSqlValue(fields[name]));
   return Number(connection.prepare(updateSql(names)).run(version, ...values, key.collection, key.id).changes) === 1;
 }

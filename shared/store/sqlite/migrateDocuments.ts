@@ -1,5 +1,11 @@
 import { FORMAT, instanceBody, instanceKey, upgradeKey } from '../format.ts';
-import { batchDependencies, MigrationBatch, type MigrationStep, migrateBatch } from '../migrations/migration.ts';
+import {
+  batchDependencies,
+  type MigratedBatch,
+  MigrationBatch,
+  type MigrationStep,
+  migrateBatch,
+} from '../migrations/migration.ts';
 import {
   newUpgradeRecord,
   type UpgradeRecord,
@@ -7,6 +13,8 @@ import {
   withSharedNames,
 } from '../migrations/upgradeRecord.ts';
 import { migrationSteps } from '../migrations.ts';
+import type { MasterKey } from '../secrets/masterKey.ts';
+import { sealWrites } from '../secrets/sealedFields.ts';
 import type { Collection, StoredDocument, Write } from '../store.ts';
 import type { Connection } from './connection.ts';
 import { applyWrites, readMany, toDocument } from './documents.ts';
@@ -16,11 +24,16 @@ const BATCH = 250;
 /**
  * Migrates the documents of an older format, and stores the present format in the instance's document. Requires an open
  * transaction and the present tables.
+ * @param key encrypts the secrets
  */
-export function migrateDocuments(connection: Connection, from: number): void {
+export function migrateDocuments(connection: Connection, from: number, key: MasterKey): void {
   let record: UpgradeRecord = { ...newUpgradeRecord(from, FORMAT), isFenced: true, isFinished: true };
   for (const step of migrationSteps(from)) {
-    for (const ids of idsInBatches(connection, step.collection)) record = migrateIds(connection, step, ids, record);
+    for (const ids of idsInBatches(connection, step.collection)) {
+      const { writes, sharedNames } = migrateIds(connection, step, ids);
+      if (writes.length > 0) applyWrites(connection, sealWrites(writes, key));
+      record = withSharedNames(record, sharedNames);
+    }
   }
   const [instance, earlier] = readMany(connection, [instanceKey, upgradeKey], ['body']).documents;
   if (instance === undefined) return;
@@ -41,19 +54,12 @@ function* idsInBatches(connection: Connection, collection: Collection): Generato
   }
 }
 
-function migrateIds(
-  connection: Connection,
-  step: MigrationStep,
-  ids: readonly string[],
-  record: UpgradeRecord,
-): UpgradeRecord {
+function migrateIds(connection: Connection, step: MigrationStep, ids: readonly string[]): MigratedBatch {
   const keys = ids.map((id) => ({ collection: step.collection, id }));
   const documents = readMany(connection, keys, step.fields).documents.flatMap((document) => document ?? []);
   const dependencies = batchDependencies(step, documents);
   const found = readMany(connection, dependencies, ['orgId', 'ownerId']).documents;
-  const { writes, sharedNames } = migrateBatch(step, documents, new MigrationBatch(dependencies, found));
-  if (writes.length > 0) applyWrites(connection, writes);
-  return withSharedNames(record, sharedNames);
+  return migrateBatch(step, documents, new MigrationBatch(dependencies, found));
 }
 
 function presentFormat({ body = '{}' }: StoredDocument): Write {

@@ -1,3 +1,8 @@
+import { dirname } from 'node:path';
+import { keyFilePath } from '../secrets/keyFile.ts';
+import { fileKeyring, type Keyring } from '../secrets/keyring.ts';
+import { sealStore } from '../secrets/sealedStore.ts';
+import { heldWritingKey } from '../secrets/writingKey.ts';
 import { checkCommitSize, type Store, type Write } from '../store.ts';
 import {
   createTransact,
@@ -18,16 +23,24 @@ const LOG_MARGIN_BYTES = 56 * 2 ** 20;
 interface SqliteStoreOptions {
   /** How much larger than the database its write-ahead log may become before the open snapshots end. */
   readonly logMarginBytes?: number;
+  /** The keys that encrypt its secrets; by default those of `master.key` beside it. */
+  readonly keyring?: Keyring;
 }
 
 /**
  * Opens the embedded database in one file; a missing file is created, readable by its owner only. Several processes may
  * open it at once. Writes run one at a time, and fail as UNAVAILABLE after waiting some seconds for another process.
  * Snapshots throw ABORTED after concurrent writes have outgrown the write-ahead log's limit.
- * @throws IdentityError UNAVAILABLE when another process keeps the file locked, INTERNAL when it is no database
+ * @throws IdentityError UNAVAILABLE when another process keeps the file locked, or its master key is missing or wrong,
+ * INTERNAL when it is no database
  */
-export function openSqliteStore(file: string, { logMarginBytes = LOG_MARGIN_BYTES }: SqliteStoreOptions = {}): Store {
-  const { reader, writer } = withStoreErrors(() => open(file));
+export function openSqliteStore(file: string, options: SqliteStoreOptions = {}): Store {
+  const { logMarginBytes = LOG_MARGIN_BYTES, keyring = fileKeyring(keyFilePath(dirname(file))) } = options;
+  const { reader, writer } = withStoreErrors(() => open(file, keyring));
+  return sealStore(createStore(file, reader, writer, logMarginBytes), keyring, heldWritingKey(keyring));
+}
+
+function createStore(file: string, reader: Connection, writer: Writer, logMarginBytes: number): Store {
   const snapshots = new Snapshots({ file, busyTimeout: BUSY_TIMEOUT_MILLISECONDS, logMarginBytes });
   const commitWithinLimit = async (writes: readonly Write[], expected?: ExpectedVersions) => {
     await commit(writer, writes, expected);
@@ -49,8 +62,8 @@ export function openSqliteStore(file: string, { logMarginBytes = LOG_MARGIN_BYTE
   };
 }
 
-function open(file: string): { reader: Connection; writer: Writer } {
-  prepareDatabaseFile(file);
+function open(file: string, keyring: Keyring): { reader: Connection; writer: Writer } {
+  prepareDatabaseFile(file, keyring);
   return { reader: connect({ file, busyTimeout: BUSY_TIMEOUT_MILLISECONDS }), writer: openWriter(file) };
 }
 

@@ -38,7 +38,18 @@ resource "google_cloudfunctions2_function" "this" {
     environment_variables = merge(local.environment, {
       NODE_OPTIONS = "--max-old-space-size=${each.value.heap}"
     })
+
+    dynamic "secret_environment_variables" {
+      for_each = each.value.master_key ? [var.master_key] : []
+
+      content {
+        key        = "IDENTITY_MASTER_KEY"
+        project_id = var.project_id
+        secret     = secret_environment_variables.value.secret
+        version    = secret_environment_variables.value.version
+      }
+    }
   }
 
-  depends_on = [google_project_iam_member.database]
+  depends_on = [google_project_iam_member.database, google_secret_manager_secret_iam_member.master_key]
 }

@@ -1,6 +1,7 @@
 locals {
   # By the functions' names in the code. Sizes are in MiB, times in seconds.
   # Each process runs one export or import at a time, because the heap limit holds for the whole process.
+  # Only functions that read or write secrets get the master key.
   functions = {
     removeOtpEmail = {
       name          = "${var.id}-remove-otp-email"
@@ -10,6 +11,7 @@ locals {
       heap          = 256
       timeout       = 30
       concurrency   = 80
+      master_key    = false
       min_instances = var.min_instances
       max_instances = 20
     }
@@ -21,6 +23,7 @@ locals {
       heap          = 512
       timeout       = 3600
       concurrency   = 1
+      master_key    = true
       min_instances = 0
       max_instances = 4
     }
@@ -32,6 +35,7 @@ locals {
       heap          = 512
       timeout       = 3600
       concurrency   = 1
+      master_key    = true
       min_instances = 0
       max_instances = 4
     }

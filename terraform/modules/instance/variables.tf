@@ -72,6 +72,12 @@ variable "log_level" {
   nullable    = false
 }
 
+variable "master_key" {
+  description = "The Secret Manager secret with the master key, and the version that exports and imports use."
+  type        = object({ secret = string, version = string })
+  nullable    = false
+}
+
 variable "min_instances" {
   description = "The minimum number of removeOtpEmail processes. With 0, the first request waits for a cold start."
   type        = number

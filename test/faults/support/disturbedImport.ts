@@ -1,6 +1,7 @@
 import { expect, onTestFinished, vi } from 'vitest';
 import { openStore } from '../../../shared/store/openStore.ts';
 import type { Store } from '../../../shared/store/store.ts';
+import { emulatorMasterKey } from '../../support/emulators/emulatorDatabase.ts';
 import type { TestInstance } from '../../support/instances/testInstance.ts';
 import { anyMissing, arrival } from './arrival.ts';
 import { halfOf } from './migration.ts';
@@ -64,7 +65,12 @@ export async function expectResumable(answer: Answer, disturbed: DisturbedImport
 export async function storeAt(address: string, projectId: string): Promise<Store> {
   vi.stubEnv('FIRESTORE_EMULATOR_HOST', address);
   try {
-    const store = await openStore({ kind: 'firestore', projectId, databaseId: '(default)' });
+    const store = await openStore({
+      kind: 'firestore',
+      projectId,
+      databaseId: '(default)',
+      masterKey: emulatorMasterKey,
+    });
     onTestFinished(() => store.close());
     return store;
   } finally {

@@ -29,7 +29,7 @@ export async function cloudFunction(): Promise<Killable> {
   const { location, projectId, empty } = await newEmulatorDatabase();
   const framework = dirname(createRequire(import.meta.url).resolve('@google-cloud/functions-framework'));
   const args = [join(framework, 'main.js'), '--source=functions/import/index.ts', '--target=import', '--port=0'];
-  const env = { FIRESTORE_PROJECT: projectId, DATA_DIR: undefined };
+  const env = { FIRESTORE_PROJECT: projectId, DATA_DIR: undefined, IDENTITY_MASTER_KEY: location.masterKey };
   return {
     location,
     start: () => startProgram(process.execPath, args, /"url":"(http:[^"]+)"/, { env }),

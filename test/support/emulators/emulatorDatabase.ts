@@ -1,7 +1,10 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { openStore, type StoreLocation } from '../../../shared/store/openStore.ts';
 import { emptyEmulator } from '../../../tools/firestoreEmulator.ts';
 import { firestoreEmulator } from './withFirestore.ts';
+
+/** The master key of all databases in the emulator, as `IDENTITY_MASTER_KEY` has it. */
+export const emulatorMasterKey = randomBytes(32).toString('base64');
 
 /** A database of the emulator, in a project of its own. */
 export interface EmulatorDatabase {
@@ -18,7 +21,12 @@ export async function newEmulatorDatabase(): Promise<EmulatorDatabase> {
   const address = firestoreEmulator;
   if (address === null) throw new Error('there is no Firestore emulator');
   const projectId = `test-${randomUUID()}`;
-  const location: StoreLocation = { kind: 'firestore', projectId, databaseId: '(default)' };
+  const location: StoreLocation = {
+    kind: 'firestore',
+    projectId,
+    databaseId: '(default)',
+    masterKey: emulatorMasterKey,
+  };
   await untilItKeeps(location);
   return { projectId, location, empty: () => emptyEmulator(address, projectId) };
 }

@@ -1,5 +1,6 @@
 import { organisationSection, sections } from '../../../shared/organisation/sections.ts';
 import { fieldNames } from '../../../shared/store/documentFields.ts';
+import { keyRecordKey } from '../../../shared/store/secrets/keyRecord.ts';
 import {
   type Collection,
   collections,
@@ -20,17 +21,22 @@ export const recordCollections: ReadonlySet<Collection> = new Set(
   [organisationSection, ...sections].map(({ collection }) => collection),
 );
 
-/** Reads every document of every collection from one snapshot. */
+/** Reads every document of every collection from one snapshot, but not which master keys the database has: each has its own. */
 export async function readDatabase(store: Store): Promise<Database> {
   const snapshot = await store.snapshot();
   try {
     const reading = collections.map(
-      async (collection) => [collection, (await scanAll(snapshot, { collection })).documents] as const,
+      async (collection) =>
+        [collection, (await scanAll(snapshot, { collection })).documents.filter(isComparable)] as const,
     );
     return new Map(await Promise.all(reading));
   } finally {
     await snapshot[Symbol.asyncDispose]();
   }
+}
+
+function isComparable({ id }: StoredDocument): boolean {
+  return id !== keyRecordKey.id;
 }
 
 /** The records of some organisations with their credentials, without what tells when they were written. */

@@ -19,6 +19,7 @@ variables {
   cors_origins            = ["https://console.example.com"]
   log_level               = "warn"
   min_instances           = 1
+  master_key              = { secret = "north-master-key", version = "3" }
   build_service_account   = "projects/acme-identity/serviceAccounts/build@acme-identity.iam.gserviceaccount.com"
   docker_repository       = "projects/acme-identity/locations/europe-west1/repositories/identity-functions"
   notification_channels   = ["projects/acme-identity/notificationChannels/1"]
@@ -80,6 +81,34 @@ run "keeps_the_audit_trail" {
   assert {
     condition     = startswith(google_logging_project_sink.audit.filter, "labels.log_type = \"audit\" AND (") && alltrue([for name in ["north-remove-otp-email", "north-export", "north-import"] : strcontains(google_logging_project_sink.audit.filter, "(resource.type = \"cloud_run_revision\" AND resource.labels.service_name = \"${name}\")")])
     error_message = "The sink must take the labelled lines of all three functions, and of no other service."
+  }
+}
+
+run "gives_the_master_key_to_those_who_need_it" {
+  command = plan
+
+  assert {
+    condition = alltrue([
+      for name in ["export", "import"] : alltrue([
+        length(google_cloudfunctions2_function.this[name].service_config[0].secret_environment_variables) == 1,
+        google_cloudfunctions2_function.this[name].service_config[0].secret_environment_variables[0].key == "IDENTITY_MASTER_KEY",
+        google_cloudfunctions2_function.this[name].service_config[0].secret_environment_variables[0].project_id == "acme-identity",
+        google_cloudfunctions2_function.this[name].service_config[0].secret_environment_variables[0].secret == "north-master-key",
+        google_cloudfunctions2_function.this[name].service_config[0].secret_environment_variables[0].version == "3",
+      ])
+    ])
+    error_message = "Exports and imports must get the given version of the master key."
+  }
+  assert {
+    condition     = length(google_cloudfunctions2_function.this["removeOtpEmail"].service_config[0].secret_environment_variables) == 0
+    error_message = "The removal reads no secret, so it must not get the master key."
+  }
+  assert {
+    condition = toset(keys(google_secret_manager_secret_iam_member.master_key)) == toset(["export", "import"]) && alltrue([
+      for grant in google_secret_manager_secret_iam_member.master_key :
+      grant.secret_id == "north-master-key" && grant.project == "acme-identity" && grant.role == "roles/secretmanager.secretAccessor"
+    ])
+    error_message = "The accounts of exports and imports, and no others, may read the key."
   }
 }
 

@@ -1,0 +1,109 @@
+import { masterKeyInvalid, masterKeyMissing, masterKeyUnknown } from '../../errors/masterKeyErrors.ts';
+import { changeKeyFile, readKeyFile } from './keyFile.ts';
+import { generateMasterKey, type MasterKey, parseMasterKeys } from './masterKey.ts';
+
+/** Where keys come from. */
+interface KeySource {
+  /** Reads the keys, the newest first. */
+  read(): readonly MasterKey[];
+  /** Changes the stored keys; absent where only the operator can. */
+  change?(change: (keys: readonly MasterKey[]) => readonly MasterKey[]): void;
+}
+
+/**
+ * The master keys of a process. It never forgets a key, because snapshots may hold values of an earlier one, and reads its
+ * source again for a key that it does not know, because `identity rekey` adds one while servers run.
+ */
+export class Keyring {
+  private readonly source: KeySource;
+  private readonly known = new Map<string, MasterKey>();
+
+  constructor(source: KeySource) {
+    this.source = source;
+  }
+
+  /** Whether no key is given, as for a function that needs none. */
+  get isEmpty(): boolean {
+    return this.keys().length === 0;
+  }
+
+  /** Whether the keyring can store new keys. */
+  get isWritable(): boolean {
+    return this.source.change !== undefined;
+  }
+
+  /** Reads the given keys, the newest first. */
+  keys(): readonly MasterKey[] {
+    const keys = this.source.read();
+    for (const key of keys) this.known.set(key.id, key);
+    return keys;
+  }
+
+  /** @throws IdentityError UNAVAILABLE for a key that is not given */
+  require(id: string): MasterKey {
+    const known = this.known.get(id);
+    if (known !== undefined) return known;
+    if (this.isEmpty) throw masterKeyMissing();
+    return this.known.get(id) ?? throwUnknown(id);
+  }
+
+  /**
+   * Returns the newest key, and creates the first one where the keyring can store it.
+   * @throws IdentityError UNAVAILABLE without a key
+   */
+  newest(): MasterKey {
+    const [newest] = this.keys();
+    if (newest !== undefined) return newest;
+    if (!this.isWritable) throw masterKeyMissing();
+    return this.add();
+  }
+
+  /** Creates a key, and stores it before the earlier ones. */
+  add(): MasterKey {
+    const key = generateMasterKey();
+    this.change((keys) => [key, ...keys]);
+    return key;
+  }
+
+  /** Stores only the keys with these ids. Keys in use stay known to this process. */
+  retain(ids: readonly string[]): void {
+    if (this.keys().some(({ id }) => !ids.includes(id)))
+      this.change((keys) => keys.filter(({ id }) => ids.includes(id)));
+  }
+
+  private change(change: (keys: readonly MasterKey[]) => readonly MasterKey[]): void {
+    if (this.source.change === undefined) throw new Error('the keys of this keyring cannot be changed');
+    this.source.change(change);
+    this.keys();
+  }
+}
+
+function throwUnknown(id: string): never {
+  throw masterKeyUnknown(id);
+}
+
+/** Opens the keyring of a key file, which need not exist. */
+export function fileKeyring(file: string): Keyring {
+  return new Keyring({ read: () => readKeyFile(file), change: (change) => changeKeyFile(file, change) });
+}
+
+/**
+ * Opens the keyring of a variable's text.
+ * @throws IdentityError for a text without valid keys
+ */
+export function variableKeyring(text: string): Keyring {
+  const keys = parseMasterKeys(text);
+  if (keys === undefined) throw masterKeyInvalid('IDENTITY_MASTER_KEY');
+  return new Keyring({ read: () => keys });
+}
+
+/** Opens a keyring with a new key that nothing else knows. */
+export function temporaryKeyring(): Keyring {
+  const keys = [generateMasterKey()];
+  return new Keyring({ read: () => keys });
+}
+
+/** Opens a keyring without keys, for a process that reads and writes no secrets. */
+export function emptyKeyring(): Keyring {
+  return new Keyring({ read: () => [] });
+}

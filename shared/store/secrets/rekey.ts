@@ -1,0 +1,104 @@
+import { setTimeout } from 'node:timers/promises';
+import { CHECK_INTERVAL_MILLISECONDS } from '../format.ts';
+import { runBatches } from '../migrations/pass.ts';
+import { type Collection, type DocumentKey, type Store, type Write, WriteConflictError } from '../store.ts';
+import { type KeyRecord, keyRecordKey, keyRecordWrite, readKeyRecord, requireKeys } from './keyRecord.ts';
+import type { Keyring } from './keyring.ts';
+import type { MasterKey } from './masterKey.ts';
+import { hasOutdatedSecret, resealFields, secretCollections, storedSecretFields } from './sealedFields.ts';
+import { settleKeys } from './writingKey.ts';
+
+/** A process relies on the writing key for a minute, and may finish a commit that it has begun by then. */
+export const KEY_FENCE_MILLISECONDS = CHECK_INTERVAL_MILLISECONDS + 15_000;
+
+/** The options of a rotation. */
+export interface RekeyOptions {
+  readonly signal: AbortSignal;
+  /** Is told what the rotation waits for. */
+  readonly onStep: (name: string) => void;
+  /** The milliseconds after which no process writes with an earlier key; 0 where commits hold the key. */
+  readonly fenceMs: number;
+}
+
+/** The result of a rotation. */
+export interface Rekeyed {
+  /** The id of the key that encrypts all values now. */
+  readonly keyId: string;
+  /** The number of documents whose values had another key, or none. */
+  readonly documents: number;
+}
+
+/**
+ * Encrypts all secrets of a database with its newest key, while processes use it. A key file gets a new key, unless an
+ * interrupted rotation has made one; a variable must name the new key first. All keys stay known until no value needs them.
+ * @throws IdentityError UNAVAILABLE without the database's keys; the signal's reason
+ */
+export async function rekey(store: Store, keyring: Keyring, options: RekeyOptions): Promise<Rekeyed> {
+  const settled = await settleKeys(store, keyring);
+  const earlier = requireKeys(settled, keyring);
+  const [newest = earlier, ...others] = keyring.keys();
+  const isAtRest = others.length === 0 && newest.id === earlier.id && settled.ids.length === 1;
+  const target = isAtRest && keyring.isWritable ? keyring.add() : newest;
+  const record = await changeRecord(store, ({ ids }) => [target.id, ...ids.filter((id) => id !== target.id)]);
+  requireKeys(record, keyring);
+  if (record.ids.length > 1 && options.fenceMs > 0) {
+    options.onStep(`waiting ${Math.ceil(options.fenceMs / 1_000)} seconds, until all processes write with the new key`);
+    await setTimeout(options.fenceMs, undefined, { signal: options.signal });
+  }
+  let documents = 0;
+  for (const collection of secretCollections) documents += await reseal(store, collection, target, keyring, options);
+  await changeRecord(store, () => [target.id]);
+  if (keyring.isWritable) keyring.retain([target.id]);
+  return { keyId: target.id, documents };
+}
+
+function changeRecord(store: Store, change: (record: KeyRecord) => KeyRecord['ids']): Promise<KeyRecord> {
+  return store.transaction(async (transaction) => {
+    const stored = await readKeyRecord(transaction);
+    if (stored === undefined) throw new WriteConflictError(`${keyRecordKey.id} is missing`);
+    const record: KeyRecord = { ...stored, ids: change(stored) };
+    transaction.write([keyRecordWrite(record, 'update')]);
+    return record;
+  });
+}
+
+/** Encrypts a collection's values with a key, and returns in how many documents. */
+async function reseal(
+  store: Store,
+  collection: Collection,
+  target: MasterKey,
+  keyring: Keyring,
+  { signal }: RekeyOptions,
+): Promise<number> {
+  let documents = 0;
+  for (let from: string | undefined, isComplete = false; !isComplete; ) {
+    const range = { collection, fields: storedSecretFields };
+    const batch = await runBatches(store, range, from, async (scanned) => {
+      signal.throwIfAborted();
+      const outdated = scanned.filter((document) => hasOutdatedSecret(document, target.id));
+      const keys = outdated.map(({ id }) => ({ collection, id }));
+      if (keys.length > 0) documents += await resealDocuments(store, keys, target, keyring);
+    });
+    from = batch.after;
+    isComplete = batch.isComplete;
+  }
+  return documents;
+}
+
+function resealDocuments(
+  store: Store,
+  keys: readonly DocumentKey[],
+  target: MasterKey,
+  keyring: Keyring,
+): Promise<number> {
+  return store.transaction(async (transaction) => {
+    const stored = await transaction.getMany(keys, storedSecretFields);
+    const writes = keys.flatMap((key, index): Write[] => {
+      const document = stored[index];
+      if (document === undefined || !hasOutdatedSecret(document, target.id)) return [];
+      return [{ type: 'update', key, fields: resealFields(document, key, target, keyring) }];
+    });
+    transaction.write(writes);
+    return writes.length;
+  });
+}
