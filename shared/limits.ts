@@ -47,7 +47,7 @@ const units = {
 } as const;
 
 /** The limits that no variable sets. */
-export const fixedLimits = { fields: 1_000, inflation: 100, whiteSpaceBytes: 64_000_000 } as const;
+export const fixedLimits = { fields: 100_000, inflation: 100, whiteSpaceBytes: 64_000_000 } as const;
 
 function both(value: number): Readonly<Record<Platform, number>> {
   return { selfHosted: value, cloud: value };

@@ -1,3 +1,5 @@
+import { isSpace } from './whiteSpace.ts';
+
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const OPEN_BRACE = 0x7b;
@@ -14,11 +16,6 @@ export function valueKind(byte: number): ValueKind {
   if (byte === OPEN_BRACE) return 'object';
   if (byte === OPEN_BRACKET) return 'array';
   return byte === QUOTE ? 'string' : 'scalar';
-}
-
-/** Whether `byte` is JSON white space. */
-export function isSpace(byte: number | undefined): boolean {
-  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
 /**

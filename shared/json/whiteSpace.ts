@@ -1,4 +1,7 @@
-import { isSpace } from './valueScanner.ts';
+/** Whether `byte` is JSON white space. */
+export function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}
 
 /** The length of white space without interruption, over the chunks of a text. */
 export class WhiteSpaceRun {

@@ -11,7 +11,7 @@ import { organisation, person } from '../support/fixtures/organisations.ts';
 import { importInto, parseOk, post, removeOtpEmail, send } from '../support/http/wire.ts';
 import { identity, identityProgram } from '../support/processes/programs.ts';
 import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
-import { describeStores } from '../support/stores/stores.ts';
+import { describeStores, keyEnvironment } from '../support/stores/stores.ts';
 
 let local: LocalBucket;
 beforeAll(async () => {
@@ -64,6 +64,11 @@ async function trailOf(location: StoreLocation): Promise<string> {
   return (await Promise.all(names.map((name) => readFile(join(location.directory, name), 'latin1')))).join('\n');
 }
 
+async function masterKeyOf(location: StoreLocation): Promise<string> {
+  if (location.kind === 'firestore') return location.masterKey ?? '';
+  return (await readFile(join(location.directory, 'master.key'), 'utf8')).trim();
+}
+
 function place(path: string, key: string) {
   const { clientEmail } = local.both;
   const json = JSON.stringify({ type: 'service_account', client_email: clientEmail, private_key: key });
@@ -86,8 +91,8 @@ describeStores('what the processes print and the audit trail holds', (kind) => {
     let printed = '';
     // `pat create` shows the new token on standard output, and nowhere else.
     const command = async (args: readonly string[], showsToken = false) => {
-      const { stdout, stderr } = await identity([...args, ...database]);
-      printed += showsToken ? stderr : `${stdout}${stderr}`;
+      const { stdout, stderr, trail } = await identity([...args, ...database], { env: keyEnvironment(location) });
+      printed += showsToken ? `${stderr}${trail}` : `${stdout}${stderr}${trail}`;
       return stdout;
     };
     const tokenFile = join(path, 'owner.pat');
@@ -95,7 +100,7 @@ describeStores('what the processes print and the audit trail holds', (kind) => {
     const owner = await readFile(tokenFile, 'utf8');
     const [node, script] = identityProgram;
     const server = await startProgram(node, [script, 'serve', ...database, '--port', '0'], /listening on (\S+)/, {
-      env: { LOG_LEVEL: 'debug', BCRYPT_COST: '10', STORAGE_EMULATOR_HOST: local.url },
+      env: { ...keyEnvironment(location), LOG_LEVEL: 'debug', BCRYPT_COST: '10', STORAGE_EMULATOR_HOST: local.url },
     });
     onTestFinished(async () => void (await server.stop('SIGKILL')));
     const instance = { url: server.ready[1] ?? '', token: owner, database };
@@ -147,7 +152,8 @@ describeStores('what the processes print and the audit trail holds', (kind) => {
       'command.patCreate',
     ];
     for (const event of events) expect(text).toContain(`"event":"${event}"`);
-    const used = { ...secrets, owner, restricted: restricted.token, bucketKey: key };
+    const masterKey = await masterKeyOf(location);
+    const used = { ...secrets, owner, restricted: restricted.token, bucketKey: key, masterKey };
     const leaked = Object.entries(used).filter(([, secret]) => formsOf(secret).some((form) => text.includes(form)));
     expect(leaked.map(([name]) => name)).toEqual([]);
   });

@@ -105,7 +105,7 @@ describe('identity restore', () => {
       stderr: expect.stringContaining('there is the audit trail of an instance'),
     });
     const copy = join(path, 'copy');
-    await identityJson(['restore', file, '--data', copy]);
+    await identityJson(['restore', file, '--data', copy, '--key', join(data, 'master.key')]);
     const { events } = trail.parse(await identityJson(['audit', '--since', '9999d', '--data', copy]));
     expect(events.map(({ event, outcome }) => `${event} ${outcome}`)).toEqual([
       'command.init started',
@@ -130,7 +130,7 @@ describe('identity restore', () => {
       }
       const empty = join(path, 'empty');
       await mkdir(empty);
-      const { code, stderr } = await identity(['restore', file, '--data', empty]);
+      const { code, stderr } = await identity(['restore', file, '--data', empty, '--key', join(data, 'master.key')]);
       expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/is not an intact database/) });
       expect(await readdir(empty)).toEqual([]);
       expect((await readdir(path)).toSorted()).toEqual(['empty', 'north', 'north.backup']);

@@ -49,7 +49,7 @@ async function missing<Named extends { readonly path: string }>(named: readonly 
 }
 
 // The README shows what the export wrote.
-const showsFile = / cat export\.json$/;
+const showsFile = / cat \.local\/export\.json$/;
 
 describe('the commands of the documentation', () => {
   let clone: TemporaryDirectory = { path: '', remove: async () => {} };

@@ -3,7 +3,7 @@ import { importOrganisations } from '../../functions/import/operation.ts';
 import { deadlineExceeded } from '../../shared/errors/errors.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { inPieces } from '../support/fixtures/bytes.ts';
-import { organisation, person } from '../support/fixtures/organisations.ts';
+import { organisation, person, unproved } from '../support/fixtures/organisations.ts';
 import { testInstance } from '../support/instances/testInstance.ts';
 import { describeStores, openTestStore } from '../support/stores/stores.ts';
 import { watchedStore } from '../support/stores/watchedStore.ts';
@@ -39,7 +39,7 @@ describeStores('links inside a person', (kind) => {
       created: { humanUsers: 2, userLinks: 3 },
       failed: {},
       notCarried: {},
-      warnings: [],
+      warnings: [unproved],
     });
     // As ZITADEL, which lists the links beside people only.
     expect(report.success.orgs).toEqual([{ orgId: 'O', jwtIdps: ['idp'], humanUserIds: ['U', 'V'] }]);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { storeUnavailable } from '../../shared/errors/errors.ts';
 import type { Store, Write } from '../../shared/store/store.ts';
-import { organisation, person } from '../support/fixtures/organisations.ts';
+import { organisation, person, unproved } from '../support/fixtures/organisations.ts';
 import { servedInstance, testInstance } from '../support/instances/testInstance.ts';
 import { readDatabase } from '../support/stores/database.ts';
 import { describeStores, openTestStore } from '../support/stores/stores.ts';
@@ -54,16 +54,16 @@ describeStores('what an import adds to what existed before', (kind) => {
     const instance = await testInstance(await openTestStore(kind));
     await instance.import(request(victim, organisation('own')));
     const attack = request(own, intruder);
-    expect((await instance.import({ ...attack, dry_run: true })).summary.warnings).toEqual(intrusion);
+    expect((await instance.import({ ...attack, dry_run: true })).summary.warnings).toEqual([unproved, ...intrusion]);
     const { errors, summary } = await instance.import(attack);
-    expect({ errors, warnings: summary.warnings }).toEqual({ errors: undefined, warnings: intrusion });
+    expect({ errors, warnings: summary.warnings }).toEqual({ errors: undefined, warnings: [unproved, ...intrusion] });
     for (const again of [attack, { ...attack, on_conflict: 'overwrite' }, { ...attack, dry_run: true }])
-      expect((await instance.import(again)).summary.warnings).toEqual([]);
+      expect((await instance.import(again)).summary.warnings).toEqual([unproved]);
   });
 
   it('is not named where the import itself creates the organisations and projects', async () => {
     const instance = await testInstance(await openTestStore(kind));
-    expect((await instance.import(request(own, victim, intruder))).summary.warnings).toEqual([]);
+    expect((await instance.import(request(own, victim, intruder))).summary.warnings).toEqual([unproved]);
   });
 
   it('is only what an overwrite adds: further roles, and domains that become verified', async () => {
@@ -78,6 +78,7 @@ describeStores('what an import adds to what existed before', (kind) => {
     });
     const { summary } = await instance.import(overwriting(after(['ORG_OWNER', 'ORG_USER_MANAGER'])));
     expect(summary.warnings).toEqual([
+      unproved,
       {
         type: 'domain',
         id: 'own_a.example',
@@ -89,20 +90,21 @@ describeStores('what an import adds to what existed before', (kind) => {
         message: 'gives the user bot ORG_USER_MANAGER in organisation own, which existed before',
       },
     ]);
-    expect((await instance.import(overwriting(after(['ORG_USER_MANAGER'])))).summary.warnings).toEqual([]);
+    expect((await instance.import(overwriting(after(['ORG_USER_MANAGER'])))).summary.warnings).toEqual([unproved]);
   });
 
   it('is a verified domain of a public mail provider in every organisation, however it is written', async () => {
     const instance = await testInstance(await openTestStore(kind));
     const domains = ['GMail.com', 'ｙahoo.com', 'own.example'].map((domainName) => ({ domainName, isVerified: true }));
     const { summary } = await instance.import(request(organisation('own', { domains })));
-    expect(summary.warnings).toEqual(
-      ['GMail.com', 'ｙahoo.com'].map((name) => ({
+    expect(summary.warnings).toEqual([
+      unproved,
+      ...['GMail.com', 'ｙahoo.com'].map((name) => ({
         type: 'domain',
         id: `own_${name}`,
         message: `adds the verified domain ${name} of a public mail provider to organisation own`,
       })),
-    );
+    ]);
   });
 });
 
@@ -135,9 +137,9 @@ describeStores('a state that an overwrite changes', (kind) => {
       expect(summary.warnings).toEqual(
         expect.arrayContaining(expected.map((message) => expect.objectContaining({ type: 'state', message }))),
       );
-      expect(summary.warnings).toHaveLength(expected.length);
+      expect(summary.warnings).toHaveLength(1 + expected.length);
     }
-    expect((await instance.import(changed)).summary.warnings).toEqual([]);
+    expect((await instance.import(changed)).summary.warnings).toEqual([unproved]);
   });
 });
 
@@ -195,9 +197,9 @@ describeStores('an import that was interrupted after it gave power', (kind) => {
         errors: undefined,
         warnings: expect.arrayContaining(intrusion),
       });
-      expect(summary.warnings).toHaveLength(intrusion.length);
+      expect(summary.warnings).toHaveLength(1 + intrusion.length);
     }
-    expect((await served.import(attack)).summary.warnings).toEqual([]);
+    expect((await served.import(attack)).summary.warnings).toEqual([unproved]);
     const notes = ((await readDatabase(store)).get('instance') ?? []).filter(
       ({ partition }) => partition !== undefined,
     );

@@ -6,13 +6,13 @@ import type { StoreLocation } from '../../shared/store/openStore.ts';
 import { upgrade } from '../../shared/store/upgrade.ts';
 import { identity, identityJson } from '../support/processes/programs.ts';
 import { formatOne, writeFormerDatabase } from '../support/stores/formerDatabase.ts';
-import { describeStores, openTestStore, type StoreKind, sqlite } from '../support/stores/stores.ts';
+import { describeStores, keyEnvironment, openTestStore, type StoreKind, sqlite } from '../support/stores/stores.ts';
 
 function database(location: StoreLocation): string[] {
   return location.kind === 'sqlite' ? ['--data', location.directory] : ['--firestore', location.projectId];
 }
 
-const environment = ({ masterKey }: StoreLocation) => ({ env: { IDENTITY_MASTER_KEY: masterKey } });
+const environment = (location: StoreLocation) => ({ env: keyEnvironment(location) });
 
 /** Makes a database of the former version; in Firestore its upgrade has begun, and ended with the wait. */
 async function formerLocation(kind: StoreKind): Promise<StoreLocation> {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, describe, expect } from 'vitest';
+import { afterAll, beforeAll, describe, expect, vi } from 'vitest';
 import { z } from 'zod';
 import { type ProgramOptions, type Running, startProgram } from '../../../tools/program.ts';
+import { emulatorMasterKey } from '../emulators/emulatorDatabase.ts';
 import { describeWithFirestore } from '../emulators/withFirestore.ts';
 import { importInto } from '../http/wire.ts';
 import { identityJson, identityProgram } from '../processes/programs.ts';
@@ -36,6 +37,8 @@ export function describeDatabases(
     });
   });
   describeWithFirestore(`${subject} --firestore`, () => {
+    beforeAll(() => void vi.stubEnv('IDENTITY_MASTER_KEY', emulatorMasterKey));
+    afterAll(() => void vi.unstubAllEnvs());
     tests(async () => ['--firestore', `cli-${randomUUID()}`]);
   });
 }

@@ -8,10 +8,20 @@ const program = join(root, 'cli', 'identity.ts');
 /** How the `identity` command is started. */
 export const identityProgram: readonly [command: string, script: string] = [process.execPath, program];
 
+/** A command that has ended. */
+interface EndedCommand extends Ended {
+  /** The lines of the audit trail that it printed, because its database is in the cloud; `stderr` is without them. */
+  readonly trail: string;
+}
+
 /** Runs the `identity` command to its end. */
-export function identity(args: readonly string[], options: ProgramOptions = {}): Promise<Ended> {
+export async function identity(args: readonly string[], options: ProgramOptions = {}): Promise<EndedCommand> {
   const [command, script] = identityProgram;
-  return run(command, [script, ...args], options);
+  const ended = await run(command, [script, ...args], options);
+  const lines = ended.stderr.split(/(?<=\n)/);
+  const isOfTrail = (line: string) => line.startsWith('{') && line.includes('"log_type":"audit"');
+  const stderr = lines.filter((line) => !isOfTrail(line)).join('');
+  return { ...ended, stderr, trail: lines.filter(isOfTrail).join('') };
 }
 
 /** Runs it with `--json`, and returns the one document that it printed. */

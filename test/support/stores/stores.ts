@@ -44,6 +44,11 @@ export function describeStores(subject: string, tests: (kind: StoreKind) => void
   }
 }
 
+/** The environment that gives a program the master key of a database that has it beside itself. */
+export function keyEnvironment({ masterKey }: StoreLocation): Readonly<Record<string, string | undefined>> {
+  return { IDENTITY_MASTER_KEY: masterKey };
+}
+
 /** Opens a store that is closed when the test has finished; without `location` on a new, empty database. */
 export async function openTestStore(kind: StoreKind, location?: StoreLocation): Promise<Store> {
   const store = await openStore(location ?? (await kind.newLocation()));
