@@ -1,6 +1,7 @@
 import { instanceMemberKey } from '../auth/authorise.ts';
 import { parseObject, textsAt } from '../json/jsonObject.ts';
-import { isInSection, type Reference, type Section, sectionPartition } from '../organisation/section.ts';
+import type { Reference } from '../organisation/relations.ts';
+import { isInSection, type Section, sectionPartition } from '../organisation/section.ts';
 import { sections } from '../organisation/sections.ts';
 import type { FieldName } from '../store/documentFields.ts';
 import type { DocumentKey, ScanRange, Snapshot, StoredDocument } from '../store/store.ts';

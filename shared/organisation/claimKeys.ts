@@ -2,7 +2,7 @@ import { textAt, valueAt } from '../json/jsonObject.ts';
 import { foldLookAlikes } from '../lookAlikes/lookAlikes.ts';
 import { type DocumentKey, documentId, documentPath } from '../store/store.ts';
 import type { OrganisationRecord } from './record.ts';
-import type { ReservedName, UniqueName } from './section.ts';
+import type { ReservedName, UniqueName } from './relations.ts';
 
 /** A key under which some version may have claimed a name. */
 export interface ClaimForm {

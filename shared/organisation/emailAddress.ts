@@ -1,5 +1,5 @@
 import { MailboxError, parseMailbox } from './mailbox.ts';
-import type { RecordIssue } from './section.ts';
+import type { RecordIssue } from './relations.ts';
 
 /** The issue of an e-mail address that passes the rule of its field, but is not plain. */
 export const emailInvalid: RecordIssue = { id: 'EMAIL-599BI', key: 'Errors.User.Email.Invalid' };

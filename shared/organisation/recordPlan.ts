@@ -3,7 +3,7 @@ import type { DocumentFields } from '../store/documentFields.ts';
 import { type DocumentKey, documentId, documentPath, type Write } from '../store/store.ts';
 import { caselessClaimKey, claimedNames, recordClaimKey, reservedKeys } from './claimKeys.ts';
 import { type OrganisationRecord, storedFields } from './record.ts';
-import type { RecordIssue, Reference } from './section.ts';
+import type { RecordIssue, Reference } from './relations.ts';
 
 /** A name that a record claims, and the issue when another record has claimed it. */
 export interface PlannedClaim {

@@ -1,132 +1,28 @@
 import type { JsonObject } from '../json/jsonObject.ts';
 import type { FieldName } from '../store/documentFields.ts';
 import type { Collection, PartitionRange } from '../store/store.ts';
-
-/**
- * The path of a field in a record's JSON, such as `project.name`. `$orgId` stands for the record's organisation; a path
- * that starts with `=` stands for the text that follows.
- */
-type FieldPath = string;
-
-/**
- * A `FieldPath` that may expand a list, to one field for each element: `roleKeys[]`, `idps[].configId`. A condition
- * selects elements: `idps[ownerType=IDP_OWNER_TYPE_ORG].idpId`.
- */
-type ListPath = string;
+import type {
+  Dependents,
+  FieldPath,
+  FilledField,
+  GivenPower,
+  KeptState,
+  ListPath,
+  RecordIssue,
+  Reference,
+  ReservedName,
+  UniqueName,
+  ValidatedField,
+} from './relations.ts';
 
 /** The phases of an import. Each phase reads the export file once. */
 export const phases = [1, 2, 3, 4] as const;
-
-/**
- * A record's issue by ZITADEL's id and key. The import response's `errors` lists it as `ID=<id> Message=<key>`
- * (zitadel 5.7).
- */
-export interface RecordIssue {
-  /** Empty if ZITADEL's message has no id; then `key` is the whole message. */
-  readonly id: string;
-  readonly key: string;
-}
 
 /**
  * Converts a field's value to the one that ZITADEL stores; undefined unsets the field, or drops the element of a list.
  * Returns an issue for a value that ZITADEL rejects.
  */
 export type ValueRule = (value: unknown) => { readonly value?: unknown; readonly issue?: RecordIssue };
-
-/** A unique name. Its scope is the instance, or the organisation where `parts` starts with `$orgId`. */
-export interface UniqueName {
-  readonly type: string;
-  readonly parts: readonly FieldPath[];
-  readonly taken: RecordIssue;
-  /** Whether a name is taken by all names that look alike, not only by those that differ in case. */
-  readonly lookAlikes?: true;
-  /** A boolean field; only records in which it is true claim the name. */
-  readonly onlyIf?: FieldPath;
-  /** Whether the scope is the organisation. Unlike `$orgId` in `parts`, its id keeps its case. */
-  readonly perOrganisation?: true;
-  /** Whether the scope is the organisation when its login names carry its domain (zitadel 3.4). */
-  readonly perOrganisationByDomainPolicy?: boolean;
-}
-
-/** A name that new records must not use when another organisation has claimed it. */
-export interface ReservedName {
-  /** The `UniqueName.type` of the claims. */
-  readonly type: string;
-  /** The field whose text contains the name, after its last `@`. */
-  readonly suffixOf: FieldPath;
-  readonly reserved: RecordIssue;
-}
-
-/** A reference to a record that must exist before this one is written. */
-export interface Reference {
-  readonly collection: Collection;
-  /** The key's parts. At most one of them expands a list; then each element refers to a record. */
-  readonly key: readonly ListPath[];
-  readonly missing: RecordIssue;
-  /** The issue in place of `missing` where the record's target in another collection is its organisation's own. */
-  readonly missingBesideOwn?: { readonly collection: Collection; readonly issue: RecordIssue };
-  /**
-   * The warning with which a record is kept although its target is missing, because the target instance may get it later.
-   * An empty last part of `key` is missing all the same.
-   */
-  readonly keptIfMissing?: string;
-  /** Whether the reference is optional: an empty last part of `key` refers to nothing. */
-  readonly optional?: true;
-  /** The outcome for a foreign target, one of another organisation; by default it is accepted. */
-  readonly ifForeign?: 'notCarried' | RecordIssue;
-  /** A unique name which permits a foreign target if any record has claimed it: the name's type and parts. */
-  readonly permittedBy?: { readonly type: string; readonly parts: readonly FieldPath[] };
-  /** The target's field with an organisation for which it does not count as foreign; only beside `check`. */
-  readonly openTo?: FieldPath;
-  /** The issue for a target of the same organisation; by default it is accepted. */
-  readonly ifOwn?: RecordIssue;
-  /** Whether the field is read as the file has it, because it is not stored with the record. */
-  readonly inFile?: true;
-  /**
-   * Whether the target is the record that holds this one in the file. Unless it is stored with the holder's content,
-   * this record is not carried.
-   */
-  readonly isHolder?: true;
-  /** Validates the existing target. */
-  readonly check?: (target: JsonObject, record: JsonObject, orgId: string) => RecordIssue | undefined;
-}
-
-/**
- * Records of another section that may use no other texts than those in a list of this record. Overwriting the record
- * withdraws the others from them.
- */
-export interface Dependents {
-  /** Their section's name. */
-  readonly section: string;
-  /** This record's field with their organisation. */
-  readonly orgId: FieldPath;
-  /** Their field with this record's key. */
-  readonly key: FieldPath;
-  /** This record's list. */
-  readonly offered: ListPath;
-  /** Their field with the list of used texts. */
-  readonly used: string;
-}
-
-/**
- * A boolean field that must not be true without another one where the organisation validates its domains. Otherwise the
- * record is imported without it, and reported.
- */
-export interface ValidatedField {
-  readonly field: FieldPath;
-  readonly needs: FieldPath;
-  /** The `type` of the entry in `errors`, and its issue. */
-  readonly error: { readonly type: string; readonly issue: RecordIssue };
-}
-
-/** A field that imports fill where it is absent, with the id of the record that has claimed a name. */
-export interface FilledField {
-  readonly field: FieldPath;
-  /** The `UniqueName.type` of the claim, and the name's parts in this record. */
-  readonly claim: { readonly type: string; readonly parts: readonly FieldPath[] };
-  /** The claiming record's collection, and its id. */
-  readonly from: { readonly collection: Collection; readonly id: FieldPath };
-}
 
 /** Records of another section that a file may hold inside a record. An import stores them apart, as ZITADEL does. */
 export interface HeldRecords {
@@ -237,27 +133,6 @@ export interface Section {
   readonly keys?: boolean;
 }
 
-/** The power that a record gives in another one: a user's manager roles, or an organisation's verified domain. */
-export interface GivenPower {
-  /** The type of the warnings. */
-  readonly type: 'privilege' | 'domain';
-  /** The roles, or the domain. */
-  readonly texts: ListPath;
-  /** A boolean field; only records in which it is true give power. */
-  readonly onlyIf?: FieldPath;
-  /** The record in which it is given, by its key and as warnings call it. */
-  readonly within: { readonly collection: Collection; readonly key: readonly FieldPath[] };
-  readonly noun: string;
-}
-
-/** The issues of records that would change a state which an import must keep, because it decides who can administer. */
-export interface KeptState {
-  /** The issue of the calling user's own record, or of its organisation's. */
-  readonly ofCaller: RecordIssue;
-  /** The issue of the record of a user with a role of the instance. */
-  readonly ofInstanceMember?: RecordIssue;
-}
-
 /** The subject of a policy: the scope of login names, or the complexity of passwords. */
 export type Governed = 'loginNames' | 'passwords';
 
@@ -297,41 +172,6 @@ export function sectionPartitions(section: Section, orgId = ''): PartitionRange[
   // In every encoding the character `0` follows `/`.
   return { from: sectionPartition(orgId, section), to: `${section.name}0` };
 }
-
-/** Creates the issue of a unique name that another record has claimed. */
-export const taken = (key: string): RecordIssue => ({ id: 'V3-DKcYh', key });
-/** Creates a reference to a user, person or service user. */
-export const user = (path: string, id: string): Reference => ({
-  collection: 'users',
-  key: [path],
-  missing: { id, key: 'Errors.User.NotFound' },
-});
-/** Creates a reference to a project. */
-export const project = (path: string, id: string): Reference => ({
-  collection: 'projects',
-  key: [path],
-  missing: { id, key: 'Errors.Project.NotFound' },
-});
-/** Creates a reference to an identity provider. */
-export const identityProvider = (path: string, id: string): Reference => ({
-  collection: 'identityProviders',
-  key: [path],
-  missing: { id, key: 'Errors.IDPConfig.NotExisting' },
-});
-/** Creates a reference to project roles. */
-export const projectRoles = (projectId: string, roleKeys: string, id: string): Reference => ({
-  collection: 'projectRoles',
-  key: [projectId, roleKeys],
-  missing: { id, key: 'Errors.Project.Role.NotFound' },
-});
-/** Restricts a reference to its own organisation: a foreign target counts as missing. */
-export const own = (reference: Reference): Reference => ({ ...reference, ifForeign: reference.missing });
-
-/** The place of power that applies to the record's own organisation. */
-export const inOrganisation = {
-  within: { collection: 'organisations', key: ['$orgId'] },
-  noun: 'organisation',
-} as const satisfies Partial<GivenPower>;
 
 /** Creates the properties of a section whose records may be deactivated, by the prefix of their states. */
 export const deactivatable = (prefix: string): Pick<Section, 'states' | 'exempt'> => ({

@@ -1,5 +1,6 @@
 import { type DocumentKey, documentId } from '../store/store.ts';
-import { type Governed, inOrganisation, nameOrganisation, type Section, taken } from './section.ts';
+import { inOrganisation, taken } from './relations.ts';
+import { type Governed, nameOrganisation, type Section } from './section.ts';
 import { actionSections } from './sections/actions.ts';
 import { grantSections } from './sections/grants.ts';
 import { identityProviderSections } from './sections/identityProviders.ts';

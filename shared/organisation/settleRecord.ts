@@ -2,7 +2,8 @@ import type { DescMessage } from '@bufbuild/protobuf';
 import { isJsonObject, type JsonObject, putAt, valueAt } from '../json/jsonObject.ts';
 import { type OrganisationRecord, recordSchema } from './record.ts';
 import { serialise } from './recordBody.ts';
-import type { RecordIssue, ValueRule } from './section.ts';
+import type { RecordIssue } from './relations.ts';
+import type { ValueRule } from './section.ts';
 
 /** A record with the values that ZITADEL would store, or the issue of a value that it rejects. */
 export interface SettledRecord {

@@ -1,6 +1,7 @@
 import { canonicalLanguageTag, UNDETERMINED } from './languages/languageTag.ts';
 import { toE164 } from './phoneNumber.ts';
-import type { RecordIssue, ValueRule } from './section.ts';
+import type { RecordIssue } from './relations.ts';
+import type { ValueRule } from './section.ts';
 
 /** Creates the rule of a text; other values and absent fields stay as they are. */
 function textRule(convert: (text: string) => { readonly value?: unknown; readonly issue?: RecordIssue }): ValueRule {

@@ -2,7 +2,8 @@ import { ID_MISSING, NAME_MISSING } from '../../functions/import/write/organisat
 import type { JsonObject } from '../../shared/json/jsonObject.ts';
 import { complexityIssue, defaultComplexity, passwordIssue } from '../../shared/organisation/passwords.ts';
 import { toRecord } from '../../shared/organisation/record.ts';
-import type { RecordIssue, Section } from '../../shared/organisation/section.ts';
+import type { RecordIssue } from '../../shared/organisation/relations.ts';
+import type { Section } from '../../shared/organisation/section.ts';
 import { settleRecord } from '../../shared/organisation/settleRecord.ts';
 import { defaultPasswordHashing } from '../../shared/passwordHashing.ts';
 

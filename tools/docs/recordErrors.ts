@@ -1,4 +1,5 @@
-import type { RecordIssue, Reference, Section, UniqueName, ValidatedField } from '../../shared/organisation/section.ts';
+import type { RecordIssue, Reference, UniqueName, ValidatedField } from '../../shared/organisation/relations.ts';
+import type { Section } from '../../shared/organisation/section.ts';
 import { organisationSection, sections } from '../../shared/organisation/sections.ts';
 import { type Condition, checkErrors } from './checkErrors.ts';
 

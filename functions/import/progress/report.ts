@@ -1,7 +1,7 @@
 import { type JsonObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { reportedId } from '../../../shared/organisation/recordPlan.ts';
-import type { RecordIssue } from '../../../shared/organisation/section.ts';
+import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import type { ImportError, ImportResponse, ImportWarning } from '../contract.ts';
 import type { OrganisationHeader } from '../inspect/organisationDraft.ts';
 import { isWritten, type Outcome } from '../write/batchContext.ts';

@@ -1,5 +1,5 @@
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
-import type { RecordIssue } from '../../../shared/organisation/section.ts';
+import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import type { PasswordHashing } from '../../../shared/passwordHashing.ts';
 import type { DocumentStore, Store, StoredDocument } from '../../../shared/store/store.ts';
 import type { ImportWarning, OnConflict } from '../contract.ts';

@@ -1,6 +1,7 @@
 import { readOlderClaims } from '../../../shared/organisation/olderClaims.ts';
 import { createRecord, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
-import { isList, type RecordIssue } from '../../../shared/organisation/section.ts';
+import type { RecordIssue } from '../../../shared/organisation/relations.ts';
+import { isList } from '../../../shared/organisation/section.ts';
 import {
   type DocumentKey,
   documentPath,

@@ -1,7 +1,7 @@
 import { parseObject, textAt } from '../../../shared/json/jsonObject.ts';
 import { caselessClaimKey } from '../../../shared/organisation/claimKeys.ts';
 import { type RecordPlan, recordKey } from '../../../shared/organisation/recordPlan.ts';
-import type { FilledField } from '../../../shared/organisation/section.ts';
+import type { FilledField } from '../../../shared/organisation/relations.ts';
 import { withChanges } from '../../../shared/organisation/settleRecord.ts';
 import { type DocumentKey, type DocumentStore, documentPath } from '../../../shared/store/store.ts';
 

@@ -1,7 +1,7 @@
 import { instanceMemberKey, parseRoles } from '../../../shared/auth/authorise.ts';
 import { textAt } from '../../../shared/json/jsonObject.ts';
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
-import type { KeptState, RecordIssue } from '../../../shared/organisation/section.ts';
+import type { KeptState, RecordIssue } from '../../../shared/organisation/relations.ts';
 import { documentPath, type StoredDocument, type Transaction } from '../../../shared/store/store.ts';
 import type { BatchContext } from './batchContext.ts';
 import { isSameRecord, stateChange } from './comparison.ts';

@@ -5,7 +5,8 @@ import { type JsonObject, parseObject } from '../../../shared/json/jsonObject.ts
 import { defaultComplexity, type PasswordComplexity, parseComplexity } from '../../../shared/organisation/passwords.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { planRecord } from '../../../shared/organisation/recordPlan.ts';
-import type { Governed, RecordIssue } from '../../../shared/organisation/section.ts';
+import type { RecordIssue } from '../../../shared/organisation/relations.ts';
+import type { Governed } from '../../../shared/organisation/section.ts';
 import { organisationSection, policyKey } from '../../../shared/organisation/sections.ts';
 import { settleRecord } from '../../../shared/organisation/settleRecord.ts';
 import type { DocumentStore, Store } from '../../../shared/store/store.ts';

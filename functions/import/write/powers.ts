@@ -1,6 +1,6 @@
 import { type JsonObject, parseObject, textAt, textsAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { type RecordPlan, reportedId } from '../../../shared/organisation/recordPlan.ts';
-import type { GivenPower } from '../../../shared/organisation/section.ts';
+import type { GivenPower } from '../../../shared/organisation/relations.ts';
 import { sections } from '../../../shared/organisation/sections.ts';
 import {
   type Collection,

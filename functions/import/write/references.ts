@@ -7,7 +7,7 @@ import {
   planReferences,
   type RecordPlan,
 } from '../../../shared/organisation/recordPlan.ts';
-import type { RecordIssue, Reference } from '../../../shared/organisation/section.ts';
+import type { RecordIssue, Reference } from '../../../shared/organisation/relations.ts';
 import { isInDeletion } from '../../../shared/organisation/sections/users.ts';
 import type { FieldName } from '../../../shared/store/documentFields.ts';
 import type { DocumentKey, DocumentStore, StoredDocument } from '../../../shared/store/store.ts';

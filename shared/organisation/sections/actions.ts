@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../json/jsonObject.ts';
-import { deactivatable, own, type RecordIssue, type Section, taken } from '../section.ts';
+import { own, type RecordIssue, taken } from '../relations.ts';
+import { deactivatable, type Section } from '../section.ts';
 import { durationOr, numberNamed } from '../valueRules.ts';
 
 /** The numbers of flows and triggers, by their names (zitadel 2.3). */

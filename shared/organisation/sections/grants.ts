@@ -1,5 +1,6 @@
 import { type JsonObject, textAt, textsAt } from '../../json/jsonObject.ts';
-import { deactivatable, own, project, projectRoles, type RecordIssue, type Section, taken, user } from '../section.ts';
+import { own, project, projectRoles, type RecordIssue, taken, user } from '../relations.ts';
+import { deactivatable, type Section } from '../section.ts';
 
 /** The issue of a grant to the granting organisation itself. */
 const projectGrantInvalid: RecordIssue = { id: 'PROJECT-ckUpbvboAH', key: 'Errors.Project.Grant.Invalid' };

@@ -1,14 +1,5 @@
-import {
-  type HeldRecords,
-  identityProvider,
-  own,
-  type RecordIssue,
-  type Reference,
-  type Section,
-  taken,
-  type UniqueName,
-  user,
-} from '../section.ts';
+import { identityProvider, own, type RecordIssue, type Reference, taken, type UniqueName, user } from '../relations.ts';
+import type { HeldRecords, Section } from '../section.ts';
 import { asGiven } from '../valueRules.ts';
 
 /** The name of an organisation's identity provider, of whatever kind. */

@@ -1,6 +1,7 @@
 import { type JsonObject, textAt } from '../../json/jsonObject.ts';
 import { isPublicKey } from '../publicKey.ts';
-import { own, type RecordIssue, type Section, user } from '../section.ts';
+import { own, type RecordIssue, user } from '../relations.ts';
+import type { Section } from '../section.ts';
 
 /** The sections of application keys and machine keys. */
 export const keySections: readonly Section[] = [

@@ -1,6 +1,7 @@
 import { type JsonObject, textAt } from '../../json/jsonObject.ts';
+import { type GivenPower, inOrganisation, project, type RecordIssue, user } from '../relations.ts';
 import { areCompatible, type MembershipScope } from '../roles.ts';
-import { type GivenPower, inOrganisation, project, type RecordIssue, type Section, user } from '../section.ts';
+import type { Section } from '../section.ts';
 
 /** The issues of a member without a role, and of one with a role that is unknown or of another kind. */
 interface RoleIssues {

@@ -1,14 +1,8 @@
 import { isJsonObject, type JsonObject, textAt, textsAt } from '../../json/jsonObject.ts';
 import { emailInvalid, isPlainEmailAddress } from '../emailAddress.ts';
 import { checkComplexityPolicy } from '../passwords.ts';
-import {
-  type ImportedRecord,
-  identityProvider,
-  nameOrganisation,
-  own,
-  type RecordIssue,
-  type Section,
-} from '../section.ts';
+import { identityProvider, own, type RecordIssue } from '../relations.ts';
+import { type ImportedRecord, nameOrganisation, type Section } from '../section.ts';
 
 /** The type of the claim that settles the scope of an organisation's login names. */
 export const LOGIN_NAME_SCOPE = 'loginNameScope';

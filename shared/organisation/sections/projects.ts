@@ -1,4 +1,5 @@
-import { deactivatable, own, project, type Section, taken } from '../section.ts';
+import { own, project, taken } from '../relations.ts';
+import { deactivatable, type Section } from '../section.ts';
 import { loginUri } from '../uri.ts';
 import { enumerationOr, trimmed } from '../valueRules.ts';
 

@@ -3,17 +3,8 @@ import { isJsonObject, type JsonObject, textAt, valueAt } from '../../json/jsonO
 import type { StoredDocument } from '../../store/store.ts';
 import { emailInvalid, isPlainEmailAddress } from '../emailAddress.ts';
 import { isTotpSeed, passwordHashWarning } from '../passwords.ts';
-import {
-  type ImportedRecord,
-  identityProvider,
-  own,
-  type RecordIssue,
-  reorder,
-  type Section,
-  serviceUsers,
-  taken,
-  user,
-} from '../section.ts';
+import { identityProvider, own, type RecordIssue, taken, user } from '../relations.ts';
+import { type ImportedRecord, reorder, type Section, serviceUsers } from '../section.ts';
 import { languageTag, phoneNumber, trimmed } from '../valueRules.ts';
 import { heldLinks } from './identityProviders.ts';
 

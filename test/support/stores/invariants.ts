@@ -3,7 +3,8 @@ import { isJsonObject, type JsonObject, textAt } from '../../../shared/json/json
 import { scopeKey } from '../../../shared/organisation/loginNameScope.ts';
 import { InvalidRecordError, readRecord, toRecord } from '../../../shared/organisation/record.ts';
 import { planRecord, planReferences, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
-import { type Reference, sectionPartition } from '../../../shared/organisation/section.ts';
+import type { Reference } from '../../../shared/organisation/relations.ts';
+import { sectionPartition } from '../../../shared/organisation/section.ts';
 import { organisationSection, sections } from '../../../shared/organisation/sections.ts';
 import { type Collection, documentId, documentPath, type StoredDocument } from '../../../shared/store/store.ts';
 import { type Database, recordCollections } from './database.ts';

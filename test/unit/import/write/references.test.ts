@@ -4,7 +4,8 @@ import { checkReferences, ReservedNames } from '../../../../functions/import/wri
 import { claimKey } from '../../../../shared/organisation/claimKeys.ts';
 import { toRecord } from '../../../../shared/organisation/record.ts';
 import { createWrites, planRecord, type RecordPlan } from '../../../../shared/organisation/recordPlan.ts';
-import type { RecordIssue, Reference, Section } from '../../../../shared/organisation/section.ts';
+import type { RecordIssue, Reference } from '../../../../shared/organisation/relations.ts';
+import type { Section } from '../../../../shared/organisation/section.ts';
 import { documentId } from '../../../../shared/store/store.ts';
 import { MemoryStore } from '../../../support/stores/memoryStore.ts';
 
