@@ -26,6 +26,14 @@ export const rpcNotFound = defineError({
     'Use `UserService/RemoveOTPEmail` or `UserService/ListAuthenticationMethodTypes`, v2 or v2beta; exports and imports are JSON only.',
 });
 
+export const rpcMalformed = defineError({
+  code: 'INVALID_ARGUMENT',
+  text: (problem: string) => `malformed request message: ${problem}`,
+  example: ['parse binary: premature EOF'],
+  when: 'The body of an RPC is not a message in the encoding that its headers name.',
+  remedy: "Call the RPC with a client that is generated from ZITADEL's definitions.",
+});
+
 export const pathMalformed = defineError({
   code: 'INVALID_ARGUMENT',
   text: 'invalid path: percent-encode it as UTF-8',

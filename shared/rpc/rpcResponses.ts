@@ -6,7 +6,7 @@ import { mediaTypeUnsupported } from '../errors/httpErrors.ts';
 import { encodeGrpcMessage } from '../http/errorResponse.ts';
 import { getOutgoing, type HttpEnv, type Outgoing } from '../http/exchange.ts';
 import { readBody } from '../http/requestBody.ts';
-import { type RpcCall, rpcCall, rpcHandler, type UnaryRpc } from './unaryRpc.ts';
+import { type RpcCall, receiptFailure, rpcCall, rpcHandler, type UnaryRpc } from './unaryRpc.ts';
 
 const readableTypes = [
   'application/json',
@@ -71,8 +71,15 @@ async function run(
   };
   const { url, signal } = context.req.raw;
   const contextValues = createContextValues().set(rpcCall, call);
-  const response = await handler({ httpVersion: '2', method: 'POST', url, header, body, signal, contextValues });
+  const request = { httpVersion: '2', method: 'POST', url, header, signal, contextValues };
+  let response = await handler({ ...request, body });
   if (response.status === 415) throw mediaTypeUnsupported(readableTypes);
+  const failure = call.failure === undefined ? receiptFailure(call) : undefined;
+  if (failure !== undefined) {
+    call.failure = failure;
+    // The handler reads no body, and renders the error in the call's protocol.
+    response = await handler({ ...request, body: emptyFrame() });
+  }
   if (call.failure !== undefined) context.set('rpcCode', call.failure.code);
   return { response: await rpcResponse(response, getOutgoing(context)), ...call };
 }
