@@ -43,7 +43,7 @@ export async function startInstance(options: LocalInstanceOptions): Promise<Loca
   const objectStorage = createCloudStorage({ apiEndpoint: storageUrl });
   const routes = await allRoutes({ ...config, store, objectStorage, now: () => new Date() });
   const app = createApp({ ...config, routes: [...routes, ...docsRoutes] });
-  const server = await serve({ app, host: '127.0.0.1', port, drainMs: config.shutdownMs });
+  const server = await serve({ app, host: '127.0.0.1', port, drainMs: config.shutdownMs, limits: config.limits });
   const close = async () => {
     await server.close();
     await store.close();

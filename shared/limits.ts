@@ -47,7 +47,15 @@ const units = {
 } as const;
 
 /** The limits that no variable sets. */
-export const fixedLimits = { fields: 1_000, inflation: 100, whiteSpaceBytes: 64_000_000 } as const;
+export const fixedLimits = {
+  fields: 1_000,
+  inflation: 100,
+  whiteSpaceBytes: 64_000_000,
+  bodyGraceMs: 10_000,
+  bodyBytesPerSecond: 1_024,
+  lingerMs: 30_000,
+  strangerLingerMs: 2_000,
+} as const;
 
 function both(value: number): Readonly<Record<Platform, number>> {
   return { selfHosted: value, cloud: value };
@@ -129,6 +137,42 @@ const limitTable = {
     reason: 'nothing that writes JSON puts that much into it',
     above: '400',
   },
+  headersMs: {
+    unit: 'duration',
+    limits: 'the time for the headers of a request, from the first byte or the start of the connection',
+    selfHosted: 10 * SECOND,
+    cloud: 60 * SECOND,
+    reason: 'a connection without a request costs memory and a descriptor; in the cloud only the platform connects',
+    above: '408',
+  },
+  bodyGraceMs: {
+    unit: 'duration',
+    limits: 'the time in which a body may arrive at any rate; only waiting for the client counts',
+    ...both(fixedLimits.bodyGraceMs),
+    reason: 'a network may pause',
+    above: 'see the next row',
+  },
+  bodyBytesPerSecond: {
+    unit: 'bytes',
+    limits: 'the bytes per second of a body after that time, on average, at least',
+    ...both(fixedLimits.bodyBytesPerSecond),
+    reason: 'a body that never ends keeps its connection open',
+    above: '408 below it',
+  },
+  lingerMs: {
+    unit: 'duration',
+    limits: 'the time for the rest of a body after the response, where the service began to read it',
+    ...both(fixedLimits.lingerMs),
+    reason: 'clients that send everything before they read would find the connection reset, and no response',
+    above: 'the connection is closed',
+  },
+  strangerLingerMs: {
+    unit: 'duration',
+    limits: 'the same where the service did not read the body, as without a valid token',
+    ...both(fixedLimits.strangerLingerMs),
+    reason: 'meanwhile a function with one request at a time serves nobody else',
+    above: 'the connection is closed',
+  },
 } as const satisfies Record<string, LimitDefinition>;
 
 /** The definitions of all limits. */
@@ -148,6 +192,7 @@ function mapLimits(value: (definition: LimitDefinition) => number): Limits {
     organisations: value(limitTable.organisations),
     clearPasswords: value(limitTable.clearPasswords),
     dryRunRecords: value(limitTable.dryRunRecords),
+    headersMs: value(limitTable.headersMs),
   };
 }
 

@@ -23,6 +23,7 @@ export const serve: Run = async (invocation) => {
     host: options.host ?? '127.0.0.1',
     port: parsePort(options.port ?? '8080'),
     drainMs: config.shutdownMs,
+    limits: config.limits,
   });
   process.stdout.write(`listening on ${server.url}\n`);
   await aborted(signal);

@@ -93,6 +93,16 @@ export const httpHeadersTimeout = defineError({
   remedy: 'Retry the request; if it fails again, check the network and any proxy.',
 });
 
+export const bodyTooSlow = defineError({
+  code: 'DEADLINE_EXCEEDED',
+  httpStatus: 408,
+  text: (bytesPerSecond: number) =>
+    `the request body arrives too slowly: send at least ${bytesPerSecond} bytes per second`,
+  example: [1024],
+  when: 'After ten seconds of waiting, the body arrived at a lower rate, or not at all.',
+  remedy: 'Send the body without pauses; check the network and any proxy.',
+});
+
 export const httpExpectationFailed = defineError({
   code: 'INVALID_ARGUMENT',
   httpStatus: 417,

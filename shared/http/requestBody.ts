@@ -6,6 +6,7 @@ import { bodyCorrupted, cancelled, encodingUnsupported } from '../errors/httpErr
 import { IdentityError } from '../errors/identityError.ts';
 import { WhiteSpaceRun } from '../json/whiteSpace.ts';
 import { fixedLimits } from '../limits.ts';
+import { BodyPace } from './bodyPace.ts';
 import { createBodyStorage, type ReceivedBody } from './receivedBody.ts';
 
 export type { ReceivedBody } from './receivedBody.ts';
@@ -32,7 +33,7 @@ export interface BodyLimits {
  * Receives and decompresses a request's body; the caller closes it.
  *
  * @throws IdentityError 413 as soon as the body exceeds the limit, 415 for an unknown coding, INVALID_ARGUMENT for
- *   a corrupt one or too much white space, CANCELLED when the client disconnects, or the signal's reason
+ *   a corrupt one or too much white space, 408 when it arrives too slowly, CANCELLED when the client disconnects, or the signal's reason
  */
 export async function receiveBody(request: Request, limits: BodyLimits): Promise<ReceivedBody> {
   const { maxBytes, adviceIfLarger, signal } = limits;
@@ -88,20 +89,30 @@ async function* limited(
   }
 }
 
+const startedBodies = new WeakSet<Request>();
+
+/** Whether reading a request's body has begun, which happens only for callers with a valid token. */
+export function isBodyStarted(request: Request): boolean {
+  return startedBodies.has(request);
+}
+
 /**
  * Reads a request's body as it arrives. Stopping early does not cancel the stream: that would destroy the socket before
  * the response.
- * @throws IdentityError CANCELLED when the client disconnects, or the signal's reason
+ * @throws IdentityError CANCELLED when the client disconnects, 408 when it sends too slowly, or the signal's reason
  */
-export async function* readBody(request: Request, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+export async function* readBody(request: Request, callSignal: AbortSignal): AsyncGenerator<Uint8Array> {
   if (request.body === null) return;
+  startedBodies.add(request);
   const reader = request.body.getReader();
+  const pace = new BodyPace();
+  const signal = AbortSignal.any([callSignal, pace.signal]);
   const stop = () => reader.releaseLock();
   signal.addEventListener('abort', stop, { once: true });
   try {
     for (;;) {
       if (signal.aborted) throw abortReason(signal);
-      const { done, value } = await readChunk(reader, signal);
+      const { done, value } = await pace.awaitChunk(readChunk(reader, signal));
       if (done) return;
       yield value;
     }

@@ -10,11 +10,12 @@ import {
   shuttingDown,
 } from '../errors/httpErrors.ts';
 import type { IdentityError } from '../errors/identityError.ts';
+import { defaultLimits, fixedLimits } from '../limits.ts';
 import { drainServer, type InFlightRequests, trackRequests, trackSessions } from './drain.ts';
 import { errorResponse, newRequestId, writeRawError } from './errorResponse.ts';
 import { closeAfter, continueOnDemand, type Incoming, isHttp1, type Outgoing } from './exchange.ts';
 import { switchProtocols } from './protocolSwitch.ts';
-import { type Application, requestListener, writeResponse } from './requestListener.ts';
+import { type Application, type LingerTimes, requestListener, writeResponse } from './requestListener.ts';
 
 /** A Node server that can be drained. */
 export interface HttpServer {
@@ -27,11 +28,9 @@ export interface HttpServer {
 }
 
 /** Timeouts in milliseconds. */
-export interface HttpServerOptions {
-  /** The time for reading and discarding the rest of a request's body after its response; default 30 s. */
-  readonly lingerMs?: number;
-  /** The time for receiving a request's headers; default 60 s. */
-  readonly headersTimeoutMs?: number;
+export interface HttpServerOptions extends Partial<LingerTimes> {
+  /** The time for receiving a request's headers; default as self-hosted. */
+  readonly headersMs?: number;
 }
 
 // Google's load balancers keep idle connections for 600 s. A server that closes one earlier loses requests on their way.
@@ -42,26 +41,26 @@ const keepAliveTimeout = 620_000;
  * clients do. Requests that Node itself rejects get the interface's error body too.
  */
 export function createHttpServer(app: Application, options: HttpServerOptions = {}): HttpServer {
-  const { lingerMs = 30_000, headersTimeoutMs = 60_000 } = options;
-  const server = createHttp1Server(headersTimeoutMs);
+  const { lingerMs, strangerLingerMs, headersMs } = { ...fixedLimits, ...defaultLimits('selfHosted'), ...options };
+  const server = createHttp1Server(headersMs);
   const http2Server = createHttp2Server(keepAliveTimeout);
   const inFlight = trackRequests([server, http2Server]);
   const open = {
     inFlight,
     http2Server,
     sessions: trackSessions(http2Server),
-    undecided: switchProtocols(server, http2Server, headersTimeoutMs),
+    undecided: switchProtocols(server, http2Server, headersMs),
   };
-  const listener = requestListener(app, lingerMs);
+  const listener = requestListener(app, { lingerMs, strangerLingerMs });
   let draining = false;
   const handle = (incoming: Incoming, outgoing: Outgoing) => {
-    if (draining) return reject(shuttingDown(), incoming, outgoing, lingerMs);
-    if (hasLargeHeaders(incoming)) return reject(httpHeadersTooLarge(), incoming, outgoing, lingerMs);
+    if (draining) return reject(shuttingDown(), incoming, outgoing, strangerLingerMs);
+    if (hasLargeHeaders(incoming)) return reject(httpHeadersTooLarge(), incoming, outgoing, strangerLingerMs);
     return listener(incoming, outgoing);
   };
-  for (const protocolServer of [server, http2Server]) handleRequests(protocolServer, handle, lingerMs);
+  for (const protocolServer of [server, http2Server]) handleRequests(protocolServer, handle, strangerLingerMs);
   handleParserErrors(server, inFlight);
-  rejectTunnels(server, http2Server, lingerMs);
+  rejectTunnels(server, http2Server, strangerLingerMs);
   return {
     server,
     drain(limitMs) {

@@ -81,7 +81,9 @@ async function run(
     response = await handler({ ...request, body: emptyFrame() });
   }
   if (call.failure !== undefined) context.set('rpcCode', call.failure.code);
-  return { response: await rpcResponse(response, getOutgoing(context)), ...call };
+  // Connect's own status for a body that is too slow is 504, as if the service had failed.
+  const status = response.status < 400 ? response.status : (call.failure?.httpStatus ?? response.status);
+  return { response: await rpcResponse({ ...response, status }, getOutgoing(context)), ...call };
 }
 
 /** Yields gRPC's frame of an empty message: a flag and four bytes of length. */
