@@ -1,65 +1,13 @@
-import { z } from 'zod';
-import { parseGoDuration } from './duration.ts';
-
-/** The platforms, whose defaults differ. */
-export type Platform = 'selfHosted' | 'cloud';
-
-/** A bound on what one request, or all of them together, can use. */
-export interface LimitDefinition {
-  /** The environment variable that sets it; without one, it is fixed. */
-  readonly variable?: string;
-  readonly unit: keyof typeof units;
-  /** What it limits. */
-  readonly limits: string;
-  readonly selfHosted: number;
-  readonly cloud: number;
-  /** Why it is there, or has this value. */
-  readonly reason: string;
-  /** What happens above it. */
-  readonly above: string;
-}
-
-const UNLIMITED = Number.POSITIVE_INFINITY;
-const SECOND = 1_000;
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
-
-const number = (what: string) =>
-  z
-    .string()
-    .regex(/^[1-9]\d{0,14}$/, `must be ${what}`)
-    .transform(Number);
-
-/** How values are read from variables, and printed. */
-const units = {
-  bytes: { schema: number('a number of bytes, such as 32000000'), print: String },
-  count: { schema: number('a positive whole number'), print: String },
-  duration: {
-    schema: z.string().transform((text, context) => {
-      const milliseconds = parseGoDuration(text);
-      if (milliseconds !== undefined && milliseconds <= DAY) return milliseconds;
-      context.addIssue('must be a positive duration of at most 24h, such as 60m');
-      return z.NEVER;
-    }),
-    print: (milliseconds: number) =>
-      milliseconds < 60_000 ? `${milliseconds / SECOND}s` : `${milliseconds / 60_000}m`,
-  },
-} as const;
+import { connectionLimits, fixedConnectionLimits } from './limits/connectionLimits.ts';
+import { both, HOUR, type LimitDefinition, type Platform, UNLIMITED, units } from './limits/limitDefinition.ts';
 
 /** The limits that no variable sets. */
 export const fixedLimits = {
   fields: 1_000,
   inflation: 100,
   whiteSpaceBytes: 64_000_000,
-  bodyGraceMs: 10_000,
-  bodyBytesPerSecond: 1_024,
-  lingerMs: 30_000,
-  strangerLingerMs: 2_000,
+  ...fixedConnectionLimits,
 } as const;
-
-function both(value: number): Readonly<Record<Platform, number>> {
-  return { selfHosted: value, cloud: value };
-}
 
 /** Every limit on requests. Code reads it from here, and `docs/configuration.md` is made from it. */
 const limitTable = {
@@ -137,42 +85,7 @@ const limitTable = {
     reason: 'nothing that writes JSON puts that much into it',
     above: '400',
   },
-  headersMs: {
-    unit: 'duration',
-    limits: 'the time for the headers of a request, from the first byte or the start of the connection',
-    selfHosted: 10 * SECOND,
-    cloud: 60 * SECOND,
-    reason: 'a connection without a request costs memory and a descriptor; in the cloud only the platform connects',
-    above: '408',
-  },
-  bodyGraceMs: {
-    unit: 'duration',
-    limits: 'the time in which a body may arrive at any rate; only waiting for the client counts',
-    ...both(fixedLimits.bodyGraceMs),
-    reason: 'a network may pause',
-    above: 'see the next row',
-  },
-  bodyBytesPerSecond: {
-    unit: 'bytes',
-    limits: 'the bytes per second of a body after that time, on average, at least',
-    ...both(fixedLimits.bodyBytesPerSecond),
-    reason: 'a body that never ends keeps its connection open',
-    above: '408 below it',
-  },
-  lingerMs: {
-    unit: 'duration',
-    limits: 'the time for the rest of a body after the response, where the service began to read it',
-    ...both(fixedLimits.lingerMs),
-    reason: 'clients that send everything before they read would find the connection reset, and no response',
-    above: 'the connection is closed',
-  },
-  strangerLingerMs: {
-    unit: 'duration',
-    limits: 'the same where the service did not read the body, as without a valid token',
-    ...both(fixedLimits.strangerLingerMs),
-    reason: 'meanwhile a function with one request at a time serves nobody else',
-    above: 'the connection is closed',
-  },
+  ...connectionLimits,
 } as const satisfies Record<string, LimitDefinition>;
 
 /** The definitions of all limits. */
@@ -193,6 +106,8 @@ function mapLimits(value: (definition: LimitDefinition) => number): Limits {
     clearPasswords: value(limitTable.clearPasswords),
     dryRunRecords: value(limitTable.dryRunRecords),
     headersMs: value(limitTable.headersMs),
+    keepAliveMs: value(limitTable.keepAliveMs),
+    connections: value(limitTable.connections),
   };
 }
 

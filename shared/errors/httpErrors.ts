@@ -111,6 +111,14 @@ export const httpExpectationFailed = defineError({
   remedy: 'Omit the header.',
 });
 
+export const tooManyConnections = defineError({
+  code: 'UNAVAILABLE',
+  retryAfterSeconds: 1,
+  text: 'too many connections: retry the request',
+  when: 'All connections that the server accepts have requests in flight.',
+  remedy: 'Retry the request later; as an operator, set `MAX_CONNECTIONS`, or the limit on open files.',
+});
+
 export const shuttingDown = defineError({
   code: 'UNAVAILABLE',
   text: 'the server is shutting down: retry the request',

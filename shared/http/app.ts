@@ -132,8 +132,15 @@ function rejectMethod(context: Context<HttpEnv>, allowed: string): Response {
   return response;
 }
 
-/** The response headers that a page may read: gRPC's status, and those that help to find a failed call in the log. */
-const exposeHeaders = ['grpc-status', 'grpc-message', 'grpc-status-details-bin', 'www-authenticate', 'x-request-id'];
+/** The response headers that a page may read: gRPC's status, when to retry, and those that help to find a failed call in the log. */
+const exposeHeaders = [
+  'grpc-status',
+  'grpc-message',
+  'grpc-status-details-bin',
+  'retry-after',
+  'www-authenticate',
+  'x-request-id',
+];
 const preflightMaxAgeSeconds = 7200;
 
 /**

@@ -12,7 +12,17 @@ const notInTheCloud = ['DATA_DIR', 'GOOGLE_CLOUD_PROJECT'];
 /** What is for the command, which runs elsewhere. */
 const forTheCommand = ['MAX_TOKEN_DAYS'];
 /** What has the right default in the cloud. */
-const leftToDefaults = ['BCRYPT_COST', 'MAX_REQUEST_BYTES', 'MAX_RESPONSE_BYTES', 'PASSWORD_HASH'];
+const leftToDefaults = [
+  'BCRYPT_COST',
+  'KEEP_ALIVE_TIMEOUT',
+  'MAX_CLEAR_PASSWORDS',
+  'MAX_CONNECTIONS',
+  'MAX_DRY_RUN_RECORDS',
+  'MAX_ORGANISATIONS',
+  'MAX_REQUEST_BYTES',
+  'MAX_RESPONSE_BYTES',
+  'PASSWORD_HASH',
+];
 
 const applied: Readonly<Record<string, string>> = {
   '${var.project_id}': 'acme-identity',
