@@ -1,5 +1,6 @@
 import { createApp, withOpenApi } from '../../shared/http/app.ts';
 import { registerFunction } from '../../shared/http/functionShell.ts';
+import { healthRoutes } from '../../shared/http/health.ts';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
 import { openStore } from '../../shared/store/openStore.ts';
 import { allEndpoints } from '../endpoints.ts';
@@ -7,7 +8,8 @@ import { routes } from './app.ts';
 
 registerFunction('export', async (config) => {
   const store = await openStore(config.storeLocation);
-  const functionRoutes = routes({ ...config, store, objectStorage: createCloudStorage(), now: () => new Date() });
+  const exportRoutes = routes({ ...config, store, objectStorage: createCloudStorage(), now: () => new Date() });
+  const functionRoutes = [...exportRoutes, ...healthRoutes(store)];
   return createApp({
     ...config,
     routes: config.describesInstance ? withOpenApi(functionRoutes, allEndpoints) : withOpenApi(functionRoutes),

@@ -1,5 +1,6 @@
 import { createApp, withOpenApi } from '../../shared/http/app.ts';
 import { registerFunction } from '../../shared/http/functionShell.ts';
+import { healthRoutes } from '../../shared/http/health.ts';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
 import { openStore } from '../../shared/store/openStore.ts';
 import { routes } from './app.ts';
@@ -7,5 +8,5 @@ import { routes } from './app.ts';
 registerFunction('import', async (config) => {
   const store = await openStore(config.storeLocation);
   const functionRoutes = routes({ ...config, store, objectStorage: createCloudStorage(), now: () => new Date() });
-  return createApp({ ...config, routes: withOpenApi(functionRoutes) });
+  return createApp({ ...config, routes: withOpenApi([...functionRoutes, ...healthRoutes(store)]) });
 });

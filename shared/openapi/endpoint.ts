@@ -14,6 +14,8 @@ export interface Operation {
   readonly description: string;
   /** Whether another path replaces this operation. */
   readonly deprecated?: boolean;
+  /** Whether it needs no token. */
+  readonly isPublic?: boolean;
   /** The path's parameters, by name. */
   readonly parameters?: Parameters;
   /** The query's parameters, by name. All are optional. */
