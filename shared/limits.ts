@@ -85,6 +85,24 @@ const limitTable = {
     reason: 'nothing that writes JSON puts that much into it',
     above: '400',
   },
+  imports: {
+    variable: 'MAX_IMPORTS',
+    unit: 'count',
+    limits: 'the imports and dry runs at once, from the end of their bodies to the response',
+    selfHosted: 2,
+    cloud: UNLIMITED,
+    reason: 'removals share the process; in the cloud each import has a process of its own',
+    above: '429 and `retry-after`',
+  },
+  exports: {
+    variable: 'MAX_EXPORTS',
+    unit: 'count',
+    limits: 'the exports at once, from the end of their bodies to the last byte of the response',
+    selfHosted: 4,
+    cloud: UNLIMITED,
+    reason: 'as for imports',
+    above: '429 and `retry-after`',
+  },
   ...connectionLimits,
 } as const satisfies Record<string, LimitDefinition>;
 
@@ -105,6 +123,8 @@ function mapLimits(value: (definition: LimitDefinition) => number): Limits {
     organisations: value(limitTable.organisations),
     clearPasswords: value(limitTable.clearPasswords),
     dryRunRecords: value(limitTable.dryRunRecords),
+    imports: value(limitTable.imports),
+    exports: value(limitTable.exports),
     headersMs: value(limitTable.headersMs),
     keepAliveMs: value(limitTable.keepAliveMs),
     connections: value(limitTable.connections),

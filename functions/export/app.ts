@@ -5,6 +5,7 @@ import { watchAuthorisation } from '../../shared/auth/watchAuthorisation.ts';
 import { formatDuration, parseDuration } from '../../shared/duration.ts';
 import { invalidRequest, onlyObjectWritten, outputUnsupported, responseTooLarge } from '../../shared/errors/errors.ts';
 import type { IdentityError } from '../../shared/errors/identityError.ts';
+import { Admission } from '../../shared/http/admission.ts';
 import type { Route } from '../../shared/http/app.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
 import { readJsonBody } from '../../shared/http/jsonBody.ts';
@@ -21,13 +22,15 @@ const MAX_REQUEST_BYTES = 4_000_000;
 /** Returns the route of `POST /admin/v1/export` (specification 4.2). */
 export function routes(ports: Ports): readonly Route[] {
   const { store, now } = ports;
+  const admission = new Admission('exports', ports.limits.exports);
   return [
     {
       ...exportEndpoint,
       handler: async (context) => {
         const authorise = (called: Store) => requireOwner(called, context.req.header('authorization'), 'export', now());
         await authorise(store);
-        return runExport(ports, context.req.raw, authorise);
+        admission.check();
+        return runExport(ports, context.req.raw, authorise, admission);
       },
     },
   ];
@@ -38,6 +41,7 @@ async function runExport(
   ports: Ports,
   request: Request,
   authorise: (store: Store) => Promise<Caller>,
+  admission: Admission,
 ): Promise<Response> {
   using resources = new DisposableStack();
   const { snapshotLifetimeMs = Number.POSITIVE_INFINITY } = ports.store;
@@ -51,6 +55,7 @@ async function runExport(
   // The body may have taken its time, and the first bytes after it may be secrets.
   const { restriction } = await authorise(store);
   checkOrganisations(restriction, options.orgIds);
+  resources.use(admission.enter());
   return await respond({ ...ports, store }, options, call.signal, resources);
 }
 

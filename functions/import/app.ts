@@ -5,6 +5,7 @@ import { requireOwner } from '../../shared/auth/requireOwner.ts';
 import { checkOrganisations } from '../../shared/auth/tokenRestriction.ts';
 import { watchAuthorisation } from '../../shared/auth/watchAuthorisation.ts';
 import { parseDuration } from '../../shared/duration.ts';
+import { Admission } from '../../shared/http/admission.ts';
 import type { Route } from '../../shared/http/app.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
 import { receiveBody } from '../../shared/http/requestBody.ts';
@@ -25,13 +26,16 @@ const ADVICE_IF_LARGER = 'upload the file to a bucket and set data_orgsv1_gcs';
 /** Returns the route of `POST /admin/v1/import` (specification 4.3). */
 export function routes(ports: Ports): readonly Route[] {
   const { store, now } = ports;
+  const admission = new Admission('imports', ports.limits.imports);
   return [
     {
       ...importEndpoint,
       handler: async (context) => {
         const authorise = (called: Store) => requireOwner(called, context.req.header('authorization'), 'import', now());
         await authorise(store);
-        const response = await runImport(ports, context.req.raw, authorise, context.get('requestId'));
+        admission.check();
+        const call = { ports, authorise, admission, requestId: context.get('requestId') };
+        const response = await runImport(call, context.req.raw);
         return new Response(fittedResponse(response, ports.limits.responseBytes), {
           headers: { 'content-type': 'application/json' },
         });
@@ -40,12 +44,18 @@ export function routes(ports: Ports): readonly Route[] {
   ];
 }
 
-/** @param authorise returns the caller, and throws when it is no longer authorised */
+/** What an import needs beside its request. */
+interface ImportCall {
+  readonly ports: Ports;
+  /** Returns the caller, and throws when it is no longer authorised. */
+  readonly authorise: (store: Store) => Promise<Caller>;
+  readonly admission: Admission;
+  readonly requestId: string;
+}
+
 async function runImport(
-  ports: Ports,
+  { ports, authorise, admission, requestId }: ImportCall,
   request: Request,
-  authorise: (store: Store) => Promise<Caller>,
-  requestId: string,
 ): Promise<ImportResponse> {
   using call = callSignal(request.signal, ports.limits.timeoutMs);
   const called = storeForCall(ports.store, { signal: call.signal });
@@ -60,6 +70,7 @@ async function runImport(
   try {
     // The body may have taken its time.
     const caller = await authorise(called);
+    using _place = admission.enter();
     const envelope = await readEnvelope(body.open());
     const { timeout, withKeys, onConflict, dryRun, reportGcs } = envelope.request;
     const { orgIds, excludedOrgIds, newOrgsOnly } = envelope.request;

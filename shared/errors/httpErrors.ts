@@ -119,6 +119,15 @@ export const tooManyConnections = defineError({
   remedy: 'Retry the request later; as an operator, set `MAX_CONNECTIONS`, or the limit on open files.',
 });
 
+export const tooManyCalls = defineError({
+  code: 'RESOURCE_EXHAUSTED',
+  retryAfterSeconds: 5,
+  text: (kind: string, limit: number) => `${limit} ${kind} are running, the most at once: retry the request later`,
+  example: ['imports', 2],
+  when: 'A self-hosted instance runs as many imports, dry runs included, or exports as it allows. Nothing is written.',
+  remedy: 'Retry the request after the seconds in `retry-after`; as an operator, set `MAX_IMPORTS` or `MAX_EXPORTS`.',
+});
+
 export const shuttingDown = defineError({
   code: 'UNAVAILABLE',
   text: 'the server is shutting down: retry the request',

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type ProgramOptions, type Running, startProgram } from '../../../tools/program.ts';
 import { describeWithFirestore } from '../emulators/withFirestore.ts';
 import { importInto } from '../http/wire.ts';
-import { identityJson, identityProgram } from '../processes/programs.ts';
+import { identityJson, identityProgram, manyAtOnce } from '../processes/programs.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../processes/temporaryDirectory.ts';
 import type { Instance } from './deployments.ts';
 
@@ -53,7 +53,9 @@ export async function serve(
 ): Promise<Running> {
   const [command, script] = identityProgram;
   const args = [script, 'serve', '--port', '0', ...database, ...more];
-  return startProgram(command, args, /^listening on (http:\/\/127\.0\.0\.1:\d+)\n/, { env });
+  return startProgram(command, args, /^listening on (http:\/\/127\.0\.0\.1:\d+)\n/, {
+    env: { ...manyAtOnce, ...env },
+  });
 }
 
 /** An instance beside whose `identity serve` commands run. */
