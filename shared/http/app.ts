@@ -1,7 +1,7 @@
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { cors as honoCors } from 'hono/cors';
 import { methodNotAllowed, pathMalformed, routeNotFound, rpcNotFound } from '../errors/httpErrors.ts';
-import { log } from '../log.ts';
+import { log, type RequestLine } from '../log.ts';
 import type { Endpoint } from '../openapi/endpoint.ts';
 import { errorResponse, isGrpc, requestIdFrom, responseHeaders } from './errorResponse.ts';
 import { getOutgoing, type HttpEnv } from './exchange.ts';
@@ -44,17 +44,24 @@ export interface AppOptions {
   readonly routes: readonly Route[];
   /** Origins whose pages may call the application from a browser; default none. */
   readonly corsOrigins?: readonly string[];
+  readonly observer?: RequestObserver;
+}
+
+/** Is told of every request, such as for metrics. */
+export interface RequestObserver {
+  started(): void;
+  finished(line: RequestLine): void;
 }
 
 /**
  * Creates a Hono application from routes. It adds the interface's error bodies, 404 and 405 as in zitadel 6.6,
  * the headers common to all responses, and one log line per request.
  */
-export function createApp({ routes, corsOrigins = [] }: AppOptions): Hono<HttpEnv> {
+export function createApp({ routes, corsOrigins = [], observer }: AppOptions): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
   app.onError((error, context) => renderError(context, error));
   app.notFound((context) => renderError(context, isGrpc(getContentType(context)) ? rpcNotFound() : routeNotFound()));
-  app.use(identify, cors(corsOrigins), rejectMalformedPath);
+  app.use(identify(observer), cors(corsOrigins), rejectMalformedPath);
   for (const { method, path, handler } of routes) {
     app.on(method, path, (context) => {
       context.set('route', path);
@@ -71,28 +78,34 @@ export function createApp({ routes, corsOrigins = [] }: AppOptions): Hono<HttpEn
   return app;
 }
 
-const identify: MiddlewareHandler<HttpEnv> = async (context, next) => {
-  const start = performance.now();
-  const requestId = requestIdFrom((name) => context.req.header(name));
-  context.set('requestId', requestId);
-  await next();
-  for (const [name, value] of Object.entries(responseHeaders(requestId))) context.header(name, value);
-  logWhenSent(context, start);
-};
+function identify(observer: RequestObserver | undefined): MiddlewareHandler<HttpEnv> {
+  return async (context, next) => {
+    const start = performance.now();
+    const requestId = requestIdFrom((name) => context.req.header(name));
+    context.set('requestId', requestId);
+    observer?.started();
+    await next();
+    for (const [name, value] of Object.entries(responseHeaders(requestId))) context.header(name, value);
+    reportWhenSent(context, start, observer);
+  };
+}
 
 // A response may stream for minutes, so the request finishes with the last byte, not with the headers.
-function logWhenSent(context: Context<HttpEnv>, start: number): void {
+function reportWhenSent(context: Context<HttpEnv>, start: number, observer: RequestObserver | undefined): void {
   const { status } = context.res;
   const outgoing = getOutgoing(context);
-  const finished = () =>
-    log.requestFinished({
+  const finished = () => {
+    const line: RequestLine = {
       method: context.req.method,
       route: context.get('route'),
       status: outgoing === undefined || outgoing.writableFinished ? status : 499,
       rpcCode: context.get('rpcCode'),
       milliseconds: Math.round(performance.now() - start),
       requestId: context.get('requestId'),
-    });
+    };
+    log.requestFinished(line);
+    observer?.finished(line);
+  };
   if (outgoing === undefined) finished();
   else outgoing.once('close', finished);
 }

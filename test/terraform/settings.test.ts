@@ -8,7 +8,7 @@ import { functionEnvironment, indexedCollections, readTerraform } from './terraf
 /** What Cloud Functions sets by itself: not for Terraform to set, since it would be refused. */
 const setByThePlatform = ['K_SERVICE'];
 /** What is for self-hosted instances, or has a better name in the cloud. */
-const notInTheCloud = ['DATA_DIR', 'GOOGLE_CLOUD_PROJECT'];
+const notInTheCloud = ['DATA_DIR', 'GOOGLE_CLOUD_PROJECT', 'METRICS_PORT'];
 /** What is for the command, which runs elsewhere. */
 const forTheCommand = ['MAX_TOKEN_DAYS'];
 /** What has the right default in the cloud. */
