@@ -135,6 +135,13 @@ describe.each(functions)('npm run function:%s', (name) => {
   });
 });
 
+it('a function in the cloud keeps idle connections longer than the load balancer', async () => {
+  const running = await startFunction('removeOtpEmail', { DATA_DIR: directory.path, K_SERVICE: 'removal' });
+  const { headers } = await fetch(`${running.url}/health`);
+  expect(headers.get('keep-alive')).toBe('timeout=620');
+  await running.stop();
+});
+
 it('npm run function:export describes the whole instance where it stands for it', async () => {
   const running = await startFunction('export', { DATA_DIR: directory.path, OPENAPI_SCOPE: 'instance' });
   const answer = await send(running, { method: 'GET', path: '/openapi.json' });
