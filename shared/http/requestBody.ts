@@ -2,11 +2,10 @@ import { tmpdir } from 'node:os';
 import { pipeline, Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import { bodyInvalid, inflatesTooMuch, requestTooLarge } from '../errors/errors.ts';
-import { bodyCorrupted, cancelled, encodingUnsupported } from '../errors/httpErrors.ts';
-import { IdentityError } from '../errors/identityError.ts';
+import { bodyCorrupted, encodingUnsupported } from '../errors/httpErrors.ts';
 import { WhiteSpaceRun } from '../json/whiteSpace.ts';
 import { fixedLimits } from '../limits.ts';
-import { BodyPace } from './bodyPace.ts';
+import { readBody } from './readBody.ts';
 import { createBodyStorage, type ReceivedBody } from './receivedBody.ts';
 
 export type { ReceivedBody } from './receivedBody.ts';
@@ -87,52 +86,6 @@ async function* limited(
     if (size > maxBytes) throw requestTooLarge(maxBytes, adviceIfLarger);
     yield chunk;
   }
-}
-
-const startedBodies = new WeakSet<Request>();
-
-/** Whether reading a request's body has begun, which happens only for callers with a valid token. */
-export function isBodyStarted(request: Request): boolean {
-  return startedBodies.has(request);
-}
-
-/**
- * Reads a request's body as it arrives. Stopping early does not cancel the stream: that would destroy the socket before
- * the response.
- * @throws IdentityError CANCELLED when the client disconnects, 408 when it sends too slowly, or the signal's reason
- */
-export async function* readBody(request: Request, callSignal: AbortSignal): AsyncGenerator<Uint8Array> {
-  if (request.body === null) return;
-  startedBodies.add(request);
-  const reader = request.body.getReader();
-  const pace = new BodyPace();
-  const signal = AbortSignal.any([callSignal, pace.signal]);
-  const stop = () => reader.releaseLock();
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    for (;;) {
-      if (signal.aborted) throw abortReason(signal);
-      const { done, value } = await pace.awaitChunk(readChunk(reader, signal));
-      if (done) return;
-      yield value;
-    }
-  } finally {
-    signal.removeEventListener('abort', stop);
-    reader.releaseLock();
-  }
-}
-
-// A request's stream fails only when its connection does.
-async function readChunk(reader: ReadableStreamDefaultReader<Uint8Array>, signal: AbortSignal) {
-  try {
-    return await reader.read();
-  } catch {
-    throw signal.aborted ? abortReason(signal) : cancelled();
-  }
-}
-
-function abortReason(signal: AbortSignal): IdentityError {
-  return signal.reason instanceof IdentityError ? signal.reason : cancelled();
 }
 
 const chunkSize = 256 * 1024;

@@ -14,7 +14,7 @@ import {
   type Outgoing,
   stopUpload,
 } from './exchange.ts';
-import { isBodyStarted } from './requestBody.ts';
+import { isBodyStarted } from './readBody.ts';
 
 /** A fetch handler, such as a Hono application. */
 export interface Application {

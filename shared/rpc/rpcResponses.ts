@@ -5,7 +5,7 @@ import type { Context } from 'hono';
 import { mediaTypeUnsupported } from '../errors/httpErrors.ts';
 import { encodeGrpcMessage } from '../http/errorResponse.ts';
 import { getOutgoing, type HttpEnv, type Outgoing } from '../http/exchange.ts';
-import { readBody } from '../http/requestBody.ts';
+import { readBody } from '../http/readBody.ts';
 import { type RpcCall, receiptFailure, rpcCall, rpcHandler, type UnaryRpc } from './unaryRpc.ts';
 
 const readableTypes = [

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { authHeaderMissing } from '../../shared/errors/errors.ts';
 import { createApp, type Route } from '../../shared/http/app.ts';
 import { getOutgoing } from '../../shared/http/exchange.ts';
-import { readBody } from '../../shared/http/requestBody.ts';
+import { readBody } from '../../shared/http/readBody.ts';
 import { type RunningServer, serve, serverUrl } from '../../shared/http/serve.ts';
 import { createHttpServer } from '../../shared/http/server.ts';
 import { fixedLimits } from '../../shared/limits.ts';
