@@ -1,7 +1,7 @@
 import type { EventEmitter } from 'node:events';
 import type { Server } from 'node:http';
 import { type Http2Server, Http2ServerRequest, type Http2Session } from 'node:http2';
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 import { z } from 'zod';
 import { tooManyConnections } from '../errors/httpErrors.ts';
 import { writeRawError } from './errorResponse.ts';
@@ -19,19 +19,18 @@ export class Connections {
   /** The connections without a request, those that are idle for the longest time first. */
   readonly #idle = new Set<Connection>();
   readonly #requests = new Map<Connection, number>();
+  readonly #sessionIdleMs: number;
+  readonly #timers = new Map<Connection, NodeJS.Timeout>();
 
-  constructor(limit: number) {
+  /** @param sessionIdleMs closes a session of HTTP/2 after this time without a request; Node itself does so for HTTP/1 */
+  constructor(limit: number, sessionIdleMs: number) {
     this.#limit = limit;
-  }
-
-  /** Whether a connection has no request in flight. */
-  isIdle(connection: Connection): boolean {
-    return this.#idle.has(connection);
+    this.#sessionIdleMs = sessionIdleMs;
   }
 
   /** Follows the requests of the servers, and the sessions of HTTP/2. */
   track(server: Server, http2Server: Http2Server): void {
-    http2Server.on('session', (session) => this.#addIdle(session));
+    http2Server.on('session', (session) => this.#addSession(session));
     const trackRequest = (incoming: Incoming, outgoing: Outgoing) => this.#trackRequest(incoming, outgoing);
     const servers: readonly EventEmitter[] = [server, http2Server];
     for (const each of servers) {
@@ -46,8 +45,11 @@ export class Connections {
       return false;
     }
     this.#open.add(socket);
-    socket.once('close', () => this.#open.delete(socket));
-    this.#addIdle(socket);
+    socket.once('close', () => {
+      this.#open.delete(socket);
+      this.#idle.delete(socket);
+    });
+    this.#idle.add(socket);
     return true;
   }
 
@@ -64,15 +66,28 @@ export class Connections {
     return true;
   }
 
-  #addIdle(connection: Connection): void {
+  #addSession(session: Http2Session): void {
+    this.#setIdle(session);
+    session.once('close', () => this.#setBusy(session));
+  }
+
+  #setIdle(connection: Connection): void {
     this.#idle.add(connection);
-    connection.once('close', () => this.#idle.delete(connection));
+    if (connection instanceof Socket) return;
+    const timer = setTimeout(() => connection.close(), this.#sessionIdleMs).unref();
+    this.#timers.set(connection, timer);
+  }
+
+  #setBusy(connection: Connection): void {
+    this.#idle.delete(connection);
+    clearTimeout(this.#timers.get(connection));
+    this.#timers.delete(connection);
   }
 
   #trackRequest(incoming: Incoming, outgoing: Outgoing): void {
     const connection = incoming instanceof Http2ServerRequest ? incoming.stream.session : incoming.socket;
     if (connection === undefined) return;
-    this.#idle.delete(connection);
+    this.#setBusy(connection);
     this.#requests.set(connection, (this.#requests.get(connection) ?? 0) + 1);
     outgoing.once('close', () => {
       const others = (this.#requests.get(connection) ?? 0) - 1;
@@ -81,7 +96,7 @@ export class Connections {
         return;
       }
       this.#requests.delete(connection);
-      if (!connection.destroyed) this.#idle.add(connection);
+      if (!connection.destroyed) this.#setIdle(connection);
     });
   }
 }

@@ -39,8 +39,8 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
   const limits = { ...fixedLimits, ...defaultLimits('selfHosted'), ...options };
   const { strangerLingerMs, headersMs, keepAliveMs } = limits;
   const server = createHttp1Server(headersMs, keepAliveMs);
-  const connections = new Connections(Math.min(limits.connections, descriptorsForConnections()));
-  const http2Server = createHttp2Server(keepAliveMs, connections);
+  const connections = new Connections(Math.min(limits.connections, descriptorsForConnections()), keepAliveMs);
+  const http2Server = createHttp2Server();
   connections.track(server, http2Server);
   const inFlight = trackRequests([server, http2Server]);
   const open = {
@@ -110,16 +110,11 @@ function rejectTunnels(server: Server, http2Server: Http2Server, lingerMs: numbe
 /** Node's own limit for HTTP/1. */
 const maxHeaderBytes = 16_384;
 
-/** Creates an HTTP/2 server without TLS. Connections without a request close when nothing arrives for `idleMs`. */
-function createHttp2Server(idleMs: number, connections: Connections): Http2Server {
+/** Creates an HTTP/2 server without TLS. */
+function createHttp2Server(): Http2Server {
   // Moderately oversized headers get 431; the protocol itself rejects much larger ones.
   const server = createHttp2({ settings: { maxConcurrentStreams: 100, maxHeaderListSize: 4 * maxHeaderBytes } });
   server.prependListener('request', bracketAuthority);
-  server.on('session', (session) =>
-    session.setTimeout(idleMs, () => {
-      if (connections.isIdle(session)) session.close();
-    }),
-  );
   return server;
 }
 

@@ -158,15 +158,18 @@ describe('a connection without a request', () => {
     await once(session, 'close');
   });
 
-  it('is left alone as long as it has one', async () => {
+  it('is left alone as long as it has one, and closed after it', async () => {
     const session = await connectHttp2(serving.url);
     sockets.push(session);
     const stream = openStream(session, { path: '/slow' });
     const other = await openSlow();
     await closed(await openIdle());
     expect([session.closed, other.destroyed]).toEqual([false, false]);
+    const left = once(session, 'close');
     gate.resolve();
     expect([(await readStream(stream)).status, (await readAnswer(other)).status]).toEqual([200, 200]);
+    await left;
+    await closed(other);
   });
 });
 
