@@ -9,6 +9,7 @@ import { Admission } from '../../shared/http/admission.ts';
 import type { Route } from '../../shared/http/app.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
 import { readJsonBody } from '../../shared/http/jsonBody.ts';
+import { expectBody } from '../../shared/http/readBody.ts';
 import { instanceName } from '../../shared/instance.ts';
 import type { WrittenObject } from '../../shared/objectStorage/objectStorage.ts';
 import { type Store, storeForCall } from '../../shared/store/store.ts';
@@ -29,6 +30,7 @@ export function routes(ports: Ports): readonly Route[] {
       handler: async (context) => {
         const authorise = (called: Store) => requireOwner(called, context.req.header('authorization'), 'export', now());
         await authorise(store);
+        expectBody(context.req.raw);
         admission.check();
         return runExport(ports, context.req.raw, authorise, admission);
       },

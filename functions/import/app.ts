@@ -8,6 +8,7 @@ import { parseDuration } from '../../shared/duration.ts';
 import { Admission } from '../../shared/http/admission.ts';
 import type { Route } from '../../shared/http/app.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
+import { expectBody } from '../../shared/http/readBody.ts';
 import { receiveBody } from '../../shared/http/requestBody.ts';
 import { type Store, storeForCall } from '../../shared/store/store.ts';
 import { objectLocation } from '../../shared/wire/requestMessage.ts';
@@ -33,6 +34,7 @@ export function routes(ports: Ports): readonly Route[] {
       handler: async (context) => {
         const authorise = (called: Store) => requireOwner(called, context.req.header('authorization'), 'import', now());
         await authorise(store);
+        expectBody(context.req.raw);
         admission.check();
         const call = { ports, authorise, admission, requestId: context.get('requestId') };
         const response = await runImport(call, context.req.raw);

@@ -2,11 +2,19 @@ import { cancelled } from '../errors/httpErrors.ts';
 import { IdentityError } from '../errors/identityError.ts';
 import { BodyPace } from './bodyPace.ts';
 
-const startedBodies = new WeakSet<Request>();
+const expectedBodies = new WeakSet<Request>();
 
-/** Whether reading a request's body has begun, which happens only for callers with a valid token. */
-export function isBodyStarted(request: Request): boolean {
-  return startedBodies.has(request);
+/**
+ * Notes that the caller may send this request's body, even if it will not be read: a client that sends everything before
+ * it reads then gets the response, instead of a reset.
+ */
+export function expectBody(request: Request): void {
+  expectedBodies.add(request);
+}
+
+/** Whether a request's body is expected, which holds only for callers with a valid token. */
+export function isBodyExpected(request: Request): boolean {
+  return expectedBodies.has(request);
 }
 
 /**
@@ -16,7 +24,7 @@ export function isBodyStarted(request: Request): boolean {
  */
 export async function* readBody(request: Request, callSignal: AbortSignal): AsyncGenerator<Uint8Array> {
   if (request.body === null) return;
-  startedBodies.add(request);
+  expectBody(request);
   const reader = request.body.getReader();
   const pace = new BodyPace();
   const signal = AbortSignal.any([callSignal, pace.signal]);

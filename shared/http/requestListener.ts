@@ -14,14 +14,14 @@ import {
   type Outgoing,
   stopUpload,
 } from './exchange.ts';
-import { isBodyStarted } from './readBody.ts';
+import { isBodyExpected } from './readBody.ts';
 
 /** A fetch handler, such as a Hono application. */
 export interface Application {
   fetch(request: Request, env: HttpBindings | Http2Bindings): Response | Promise<Response>;
 }
 
-/** How long the rest of a body is read after the response: of a body that the application has begun to read, or not. */
+/** How long the rest of a body is read after the response: of a body that the application expects, or not. */
 export interface LingerTimes {
   readonly lingerMs: number;
   readonly strangerLingerMs: number;
@@ -38,7 +38,7 @@ export function requestListener(app: Application, linger: LingerTimes): RequestL
   return getRequestListener(
     async (request, env) => {
       const response = await app.fetch(request, env);
-      await writeResponse(response, env.outgoing, isBodyStarted(request) ? linger.lingerMs : linger.strangerLingerMs);
+      await writeResponse(response, env.outgoing, isBodyExpected(request) ? linger.lingerMs : linger.strangerLingerMs);
       return RESPONSE_ALREADY_SENT;
     },
     {

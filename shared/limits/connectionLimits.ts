@@ -53,14 +53,14 @@ export const connectionLimits = {
   },
   lingerMs: {
     unit: 'duration',
-    limits: 'the time for the rest of a body after the response, where the service began to read it',
+    limits: 'the time for the rest of a body after the response, of callers with a valid token',
     ...both(fixedConnectionLimits.lingerMs),
     reason: 'clients that send everything before they read would find the connection reset, and no response',
     above: 'the connection is closed',
   },
   strangerLingerMs: {
     unit: 'duration',
-    limits: 'the same where the service did not read the body, as without a valid token',
+    limits: 'the same of all others',
     ...both(fixedConnectionLimits.strangerLingerMs),
     reason: 'meanwhile a function with one request at a time serves nobody else',
     above: 'the connection is closed',

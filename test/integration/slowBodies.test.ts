@@ -1,5 +1,9 @@
+import { once } from 'node:events';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { serverUrl } from '../../shared/http/serve.ts';
+import { createHttpServer } from '../../shared/http/server.ts';
 import { fixedLimits } from '../../shared/limits.ts';
+import { openConnection, readAnswer } from '../support/http/rawHttp.ts';
 import { type TestInstance, testInstance } from '../support/instances/testInstance.ts';
 import { openTestStore, sqlite } from '../support/stores/stores.ts';
 
@@ -22,6 +26,37 @@ function sendEndless({ app, token }: TestInstance, path: string, type: string, s
   const headers = { authorization: `Bearer ${token}`, 'content-type': type };
   return { read, response: app.request(path, { method: 'POST', body, headers, duplex: 'half' }) };
 }
+
+describe('the rest of a body after a response', () => {
+  const LINGER_MS = 400;
+  /** A test that waits for so long fails. */
+  const ENDLESS_MS = 600_000;
+
+  it.each([
+    ['an import that is too large, with a token', '/admin/v1/import', true, 413],
+    ['an export that is too large, with a token', '/admin/v1/export', true, 413],
+    ['an import without a token', '/admin/v1/import', false, 401],
+  ])('is awaited for longer only from callers with a token: %s', async (_name, path, hasToken, status) => {
+    const { app, token } = await testInstance(await openTestStore(sqlite));
+    const { server, drain } = createHttpServer(app, {
+      lingerMs: hasToken ? LINGER_MS : ENDLESS_MS,
+      strangerLingerMs: hasToken ? 0 : 1,
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const socket = await openConnection(serverUrl(server));
+    const authorization = hasToken ? `Authorization: Bearer ${token}\r\n` : '';
+    const begin = performance.now();
+    socket.write(`POST ${path} HTTP/1.1\r\nHost: a\r\n${authorization}Content-Length: 2000000000\r\n\r\n{`);
+    expect((await readAnswer(socket)).status).toBe(status);
+    socket.resume();
+    if (!socket.readableEnded) await once(socket, 'end');
+    const waited = performance.now() - begin;
+    socket.destroy();
+    await drain(0);
+    if (hasToken) expect(waited).toBeGreaterThan(LINGER_MS - 10);
+  });
+});
 
 const brace = Buffer.from('{');
 
