@@ -1,4 +1,5 @@
 import { type Route, withOpenApi } from '../shared/http/app.ts';
+import { healthEndpoints, healthRoutes } from '../shared/http/health.ts';
 import type { Endpoint } from '../shared/openapi/endpoint.ts';
 import type { Ports } from './ports.ts';
 
@@ -20,11 +21,11 @@ export const functions = {
 /** Loads the endpoints of all functions without loading their applications. */
 export async function allEndpoints(): Promise<readonly Endpoint[]> {
   const contracts = await Promise.all(Object.values(functions).map(({ contract }) => contract()));
-  return contracts.flatMap(({ endpoints }) => endpoints);
+  return [...contracts.flatMap(({ endpoints }) => endpoints), ...healthEndpoints];
 }
 
 /** Loads the routes of all functions and of their OpenAPI document, for a process that serves them on one port. */
 export async function allRoutes(ports: Ports): Promise<readonly Route[]> {
   const apps = await Promise.all(Object.values(functions).map(({ app }) => app()));
-  return withOpenApi(apps.flatMap(({ routes }) => routes(ports)));
+  return withOpenApi([...apps.flatMap(({ routes }) => routes(ports)), ...healthRoutes(ports.store)]);
 }

@@ -20,6 +20,8 @@ export interface Config {
   readonly shutdownMs: number;
   readonly logLevel: LogLevel;
   readonly passwordHashing: PasswordHashing;
+  /** The local port of the metrics; undefined for none. */
+  readonly metricsPort: number | undefined;
   /** Whether `/openapi.json` of one function describes all functions of the instance. */
   readonly describesInstance: boolean;
 }
@@ -45,6 +47,14 @@ const bcryptCost = z
   .refine(
     (text) => /^\d\d$/.test(text) && Number(text) >= min && Number(text) <= max,
     `must be a number from ${min} to ${max}`,
+  )
+  .transform(Number);
+
+const port = z
+  .string()
+  .refine(
+    (text) => /^\d{1,5}$/.test(text) && Number(text) < 65_536,
+    'must be a port from 0 to 65535 (0 picks a free one)',
   )
   .transform(Number);
 
@@ -75,6 +85,7 @@ const environment = z.object({
   K_SERVICE: z.string().optional(),
   LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
   MAX_TOKEN_DAYS: days.default(90 * day),
+  METRICS_PORT: port.optional(),
   OPENAPI_SCOPE: z.enum(['function', 'instance'], 'must be function or instance').default('function'),
   PASSWORD_HASH: z.enum(passwordAlgorithms, `must be ${passwordAlgorithms.join(' or ')}`).default('bcrypt'),
   SHUTDOWN_SECONDS: seconds.default(10_000),
@@ -114,6 +125,7 @@ const descriptions: Record<keyof Environment, [meaning: string, fallback: string
   ],
   LOG_LEVEL: [`log level: ${logLevels.join(', ')}`, 'info'],
   MAX_TOKEN_DAYS: ['longest lifetime, in days, of the tokens that the command creates', '90'],
+  METRICS_PORT: ['port of 127.0.0.1 at which identity serve offers /metrics for Prometheus', 'none'],
   OPENAPI_SCOPE: [
     'scope of /openapi.json of the export function: its own operation (function), or all of them (instance)',
     'function',
@@ -165,6 +177,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     logLevel: data.LOG_LEVEL,
     passwordHashing:
       data.PASSWORD_HASH === 'bcrypt' ? { algorithm: 'bcrypt', cost: data.BCRYPT_COST } : { algorithm: 'argon2id' },
+    metricsPort: data.METRICS_PORT,
     describesInstance: data.OPENAPI_SCOPE === 'instance',
   };
 }

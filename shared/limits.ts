@@ -1,57 +1,13 @@
-import { z } from 'zod';
-import { parseGoDuration } from './duration.ts';
-
-/** The platforms, whose defaults differ. */
-export type Platform = 'selfHosted' | 'cloud';
-
-/** A bound on what one request, or all of them together, can use. */
-export interface LimitDefinition {
-  /** The environment variable that sets it; without one, it is fixed. */
-  readonly variable?: string;
-  readonly unit: keyof typeof units;
-  /** What it limits. */
-  readonly limits: string;
-  readonly selfHosted: number;
-  readonly cloud: number;
-  /** Why it is there, or has this value. */
-  readonly reason: string;
-  /** What happens above it. */
-  readonly above: string;
-}
-
-const UNLIMITED = Number.POSITIVE_INFINITY;
-const SECOND = 1_000;
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
-
-const number = (what: string) =>
-  z
-    .string()
-    .regex(/^[1-9]\d{0,14}$/, `must be ${what}`)
-    .transform(Number);
-
-/** How values are read from variables, and printed. */
-const units = {
-  bytes: { schema: number('a number of bytes, such as 32000000'), print: String },
-  count: { schema: number('a positive whole number'), print: String },
-  duration: {
-    schema: z.string().transform((text, context) => {
-      const milliseconds = parseGoDuration(text);
-      if (milliseconds !== undefined && milliseconds <= DAY) return milliseconds;
-      context.addIssue('must be a positive duration of at most 24h, such as 60m');
-      return z.NEVER;
-    }),
-    print: (milliseconds: number) =>
-      milliseconds < 60_000 ? `${milliseconds / SECOND}s` : `${milliseconds / 60_000}m`,
-  },
-} as const;
+import { connectionLimits, fixedConnectionLimits } from './limits/connectionLimits.ts';
+import { both, HOUR, type LimitDefinition, type Platform, UNLIMITED, units } from './limits/limitDefinition.ts';
 
 /** The limits that no variable sets. */
-export const fixedLimits = { fields: 100_000, inflation: 100, whiteSpaceBytes: 64_000_000 } as const;
-
-function both(value: number): Readonly<Record<Platform, number>> {
-  return { selfHosted: value, cloud: value };
-}
+export const fixedLimits = {
+  fields: 100_000,
+  inflation: 100,
+  whiteSpaceBytes: 64_000_000,
+  ...fixedConnectionLimits,
+} as const;
 
 /** Every limit on requests. Code reads it from here, and `docs/configuration.md` is made from it. */
 const limitTable = {
@@ -129,6 +85,25 @@ const limitTable = {
     reason: 'nothing that writes JSON puts that much into it',
     above: '400',
   },
+  imports: {
+    variable: 'MAX_IMPORTS',
+    unit: 'count',
+    limits: 'the imports and dry runs at once, from the end of their bodies to the response',
+    selfHosted: 2,
+    cloud: UNLIMITED,
+    reason: 'removals share the process; in the cloud each import has a process of its own',
+    above: '429 and `retry-after`',
+  },
+  exports: {
+    variable: 'MAX_EXPORTS',
+    unit: 'count',
+    limits: 'the exports at once, from the end of their bodies to the last byte of the response',
+    selfHosted: 4,
+    cloud: UNLIMITED,
+    reason: 'as for imports',
+    above: '429 and `retry-after`',
+  },
+  ...connectionLimits,
 } as const satisfies Record<string, LimitDefinition>;
 
 /** The definitions of all limits. */
@@ -148,6 +123,11 @@ function mapLimits(value: (definition: LimitDefinition) => number): Limits {
     organisations: value(limitTable.organisations),
     clearPasswords: value(limitTable.clearPasswords),
     dryRunRecords: value(limitTable.dryRunRecords),
+    imports: value(limitTable.imports),
+    exports: value(limitTable.exports),
+    headersMs: value(limitTable.headersMs),
+    keepAliveMs: value(limitTable.keepAliveMs),
+    connections: value(limitTable.connections),
   };
 }
 

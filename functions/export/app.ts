@@ -7,9 +7,11 @@ import { formatDuration, parseDuration } from '../../shared/duration.ts';
 import { invalidRequest, onlyObjectWritten, outputUnsupported, responseTooLarge } from '../../shared/errors/errors.ts';
 import { cancelled } from '../../shared/errors/httpErrors.ts';
 import type { IdentityError } from '../../shared/errors/identityError.ts';
+import { Admission } from '../../shared/http/admission.ts';
 import type { Route } from '../../shared/http/app.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
 import { readJsonBody } from '../../shared/http/jsonBody.ts';
+import { expectBody } from '../../shared/http/readBody.ts';
 import { instanceName } from '../../shared/instance.ts';
 import type { WrittenObject } from '../../shared/objectStorage/objectStorage.ts';
 import { type Store, storeForCall } from '../../shared/store/store.ts';
@@ -24,6 +26,7 @@ const MAX_REQUEST_BYTES = 4_000_000;
 /** Returns the route of `POST /admin/v1/export` (specification 4.2). */
 export function routes(ports: Ports): readonly Route[] {
   const { store, now } = ports;
+  const admission = new Admission('exports', ports.limits.exports);
   return [
     {
       ...exportEndpoint,
@@ -33,20 +36,25 @@ export function routes(ports: Ports): readonly Route[] {
           requireOwner(called, context.req.header('authorization'), 'export', now(), audited.identify);
         return audited.watch(async () => {
           await authorise(store);
-          return runExport(ports, context.req.raw, authorise, audited);
+          expectBody(context.req.raw);
+          admission.check();
+          return runExport({ ports, authorise, admission, audited }, context.req.raw);
         });
       },
     },
   ];
 }
 
-/** @param authorise returns the caller, and throws when it is no longer authorised */
-async function runExport(
-  ports: Ports,
-  request: Request,
-  authorise: (store: Store) => Promise<Caller>,
-  audited: AuditedCall,
-): Promise<Response> {
+/** What an export needs beside its request. */
+interface ExportRun {
+  readonly ports: Ports;
+  /** Returns the caller, and throws when it is no longer authorised. */
+  readonly authorise: (store: Store) => Promise<Caller>;
+  readonly admission: Admission;
+  readonly audited: AuditedCall;
+}
+
+async function runExport({ ports, authorise, admission, audited }: ExportRun, request: Request): Promise<Response> {
   using resources = new DisposableStack();
   const { snapshotLifetimeMs = Number.POSITIVE_INFINITY } = ports.store;
   const call = resources.use(callSignal(request.signal, Math.min(ports.limits.timeoutMs, snapshotLifetimeMs)));
@@ -59,6 +67,7 @@ async function runExport(
   // The body may have taken its time, and the first bytes after it may be secrets.
   const { restriction } = await authorise(store);
   checkOrganisations(restriction, options.orgIds);
+  resources.use(admission.enter());
   return await respond({ ...ports, store }, options, { signal: call.signal, audited }, resources);
 }
 

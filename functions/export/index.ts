@@ -1,6 +1,7 @@
 import { openAudit } from '../../shared/audit/openAudit.ts';
 import { createApp, withOpenApi } from '../../shared/http/app.ts';
 import { registerFunction } from '../../shared/http/functionShell.ts';
+import { healthRoutes } from '../../shared/http/health.ts';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
 import { openStore, requireMasterKey } from '../../shared/store/openStore.ts';
 import { allEndpoints } from '../endpoints.ts';
@@ -10,13 +11,14 @@ registerFunction('export', async (config) => {
   requireMasterKey(config.storeLocation);
   const audit = await openAudit(config);
   const store = await openStore(config.storeLocation);
-  const functionRoutes = routes({
+  const exportRoutes = routes({
     ...config,
     store,
     audit,
     objectStorage: createCloudStorage(),
     now: () => new Date(),
   });
+  const functionRoutes = [...exportRoutes, ...healthRoutes(store)];
   const app = createApp({
     ...config,
     routes: config.describesInstance ? withOpenApi(functionRoutes, allEndpoints) : withOpenApi(functionRoutes),

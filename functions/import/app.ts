@@ -6,8 +6,10 @@ import { requireOwner } from '../../shared/auth/requireOwner.ts';
 import { checkOrganisations } from '../../shared/auth/tokenRestriction.ts';
 import { watchAuthorisation } from '../../shared/auth/watchAuthorisation.ts';
 import { parseDuration } from '../../shared/duration.ts';
+import { Admission } from '../../shared/http/admission.ts';
 import type { Route } from '../../shared/http/app.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
+import { expectBody } from '../../shared/http/readBody.ts';
 import { receiveBody } from '../../shared/http/requestBody.ts';
 import { type Store, storeForCall } from '../../shared/store/store.ts';
 import { objectLocation } from '../../shared/wire/requestMessage.ts';
@@ -27,6 +29,7 @@ const ADVICE_IF_LARGER = 'upload the file to a bucket and set data_orgsv1_gcs';
 /** Returns the route of `POST /admin/v1/import` (specification 4.3). */
 export function routes(ports: Ports): readonly Route[] {
   const { store, now } = ports;
+  const admission = new Admission('imports', ports.limits.imports);
   return [
     {
       ...importEndpoint,
@@ -34,9 +37,12 @@ export function routes(ports: Ports): readonly Route[] {
         const audited = ports.audit.call('import', context.get('origin'));
         const authorise = (called: Store) =>
           requireOwner(called, context.req.header('authorization'), 'import', now(), audited.identify);
+        const call = { ports, authorise, admission, audited, requestId: context.get('requestId') };
         const response = await audited.run(async () => {
           await authorise(store);
-          return runImport(ports, context.req.raw, { authorise, audited, requestId: context.get('requestId') });
+          expectBody(context.req.raw);
+          admission.check();
+          return runImport(call, context.req.raw);
         });
         return new Response(fittedResponse(response, ports.limits.responseBytes), {
           headers: { 'content-type': 'application/json' },
@@ -46,18 +52,19 @@ export function routes(ports: Ports): readonly Route[] {
   ];
 }
 
-/** One call of the import. */
+/** What an import needs beside its request. */
 interface ImportCall {
-  readonly audited: AuditedCall;
-  readonly requestId: string;
+  readonly ports: Ports;
   /** Returns the caller, and throws when it is no longer authorised. */
   readonly authorise: (store: Store) => Promise<Caller>;
+  readonly admission: Admission;
+  readonly audited: AuditedCall;
+  readonly requestId: string;
 }
 
 async function runImport(
-  ports: Ports,
+  { ports, authorise, admission, audited, requestId }: ImportCall,
   request: Request,
-  { authorise, audited, requestId }: ImportCall,
 ): Promise<ImportResponse> {
   using call = callSignal(request.signal, ports.limits.timeoutMs);
   const called = storeForCall(ports.store, { signal: call.signal });
@@ -72,6 +79,7 @@ async function runImport(
   try {
     // The body may have taken its time.
     const caller = await authorise(called);
+    using _place = admission.enter();
     const envelope = await readEnvelope(body.open());
     const { timeout, withKeys, onConflict, dryRun, reportGcs } = envelope.request;
     const { orgIds, excludedOrgIds, newOrgsOnly } = envelope.request;

@@ -1,6 +1,7 @@
 import { openAudit } from '../../shared/audit/openAudit.ts';
 import { createApp, withOpenApi } from '../../shared/http/app.ts';
 import { registerFunction } from '../../shared/http/functionShell.ts';
+import { healthRoutes } from '../../shared/http/health.ts';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
 import { openStore, requireMasterKey } from '../../shared/store/openStore.ts';
 import { routes } from './app.ts';
@@ -9,13 +10,13 @@ registerFunction('import', async (config) => {
   requireMasterKey(config.storeLocation);
   const audit = await openAudit(config);
   const store = await openStore(config.storeLocation);
-  const functionRoutes = routes({
+  const importRoutes = routes({
     ...config,
     store,
     audit,
     objectStorage: createCloudStorage(),
     now: () => new Date(),
   });
-  const app = createApp({ ...config, routes: withOpenApi(functionRoutes) });
+  const app = createApp({ ...config, routes: withOpenApi([...importRoutes, ...healthRoutes(store)]) });
   return { app, close: () => audit.close() };
 });

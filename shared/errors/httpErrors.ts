@@ -26,6 +26,14 @@ export const rpcNotFound = defineError({
     'Use `UserService/RemoveOTPEmail` or `UserService/ListAuthenticationMethodTypes`, v2 or v2beta; exports and imports are JSON only.',
 });
 
+export const rpcMalformed = defineError({
+  code: 'INVALID_ARGUMENT',
+  text: (problem: string) => `malformed request message: ${problem}`,
+  example: ['parse binary: premature EOF'],
+  when: 'The body of an RPC is not a message in the encoding that its headers name.',
+  remedy: "Call the RPC with a client that is generated from ZITADEL's definitions.",
+});
+
 export const pathMalformed = defineError({
   code: 'INVALID_ARGUMENT',
   text: 'invalid path: percent-encode it as UTF-8',
@@ -85,12 +93,39 @@ export const httpHeadersTimeout = defineError({
   remedy: 'Retry the request; if it fails again, check the network and any proxy.',
 });
 
+export const bodyTooSlow = defineError({
+  code: 'DEADLINE_EXCEEDED',
+  httpStatus: 408,
+  text: (bytesPerSecond: number) =>
+    `the request body arrives too slowly: send at least ${bytesPerSecond} bytes per second`,
+  example: [1024],
+  when: 'After ten seconds of waiting, the body arrived at a lower rate, or not at all.',
+  remedy: 'Send the body without pauses; check the network and any proxy.',
+});
+
 export const httpExpectationFailed = defineError({
   code: 'INVALID_ARGUMENT',
   httpStatus: 417,
   text: 'unsupported Expect header: send 100-continue, or omit it',
   when: 'The `Expect` header has another value than `100-continue`.',
   remedy: 'Omit the header.',
+});
+
+export const tooManyConnections = defineError({
+  code: 'UNAVAILABLE',
+  retryAfterSeconds: 1,
+  text: 'too many connections: retry the request',
+  when: 'All connections that the server accepts have requests in flight.',
+  remedy: 'Retry the request later; as an operator, set `MAX_CONNECTIONS`, or the limit on open files.',
+});
+
+export const tooManyCalls = defineError({
+  code: 'RESOURCE_EXHAUSTED',
+  retryAfterSeconds: 5,
+  text: (kind: string, limit: number) => `${limit} ${kind} are running, the most at once: retry the request later`,
+  example: ['imports', 2],
+  when: 'A self-hosted instance runs as many imports, dry runs included, or exports as it allows. Nothing is written.',
+  remedy: 'Retry the request after the seconds in `retry-after`; as an operator, set `MAX_IMPORTS` or `MAX_EXPORTS`.',
 });
 
 export const shuttingDown = defineError({

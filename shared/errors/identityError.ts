@@ -55,6 +55,8 @@ interface ErrorParts {
   readonly details?: readonly ErrorDetail[];
   /** A more exact HTTP status than the code's own, such as 413. */
   readonly httpStatus?: number;
+  /** The seconds after which a retry may succeed. */
+  readonly retryAfterSeconds?: number;
   readonly cause?: unknown;
 }
 
@@ -65,6 +67,7 @@ export class IdentityError extends Error {
   readonly id: string | undefined;
   readonly text: string;
   readonly httpStatus: number;
+  readonly retryAfterSeconds: number | undefined;
   readonly details: readonly ErrorDetail[];
 
   constructor(parts: ErrorParts) {
@@ -73,6 +76,7 @@ export class IdentityError extends Error {
     this.id = parts.id;
     this.text = parts.text;
     this.httpStatus = parts.httpStatus ?? codes[parts.code].httpStatus;
+    this.retryAfterSeconds = parts.retryAfterSeconds;
     this.details = parts.details ?? [];
   }
 
@@ -94,7 +98,7 @@ export class IdentityError extends Error {
 }
 
 /** The facts of an error that do not depend on its parameters. */
-interface ErrorFacts extends Pick<ErrorParts, 'code' | 'id' | 'httpStatus'> {
+interface ErrorFacts extends Pick<ErrorParts, 'code' | 'id' | 'httpStatus' | 'retryAfterSeconds'> {
   /** The condition that throws the error, as a sentence. */
   readonly when: string;
   /** The remedy, as a sentence to the error's reader. */

@@ -1,7 +1,7 @@
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { cors as honoCors } from 'hono/cors';
 import { methodNotAllowed, pathMalformed, routeNotFound, rpcNotFound } from '../errors/httpErrors.ts';
-import { log } from '../log.ts';
+import { log, type RequestLine } from '../log.ts';
 import type { Endpoint } from '../openapi/endpoint.ts';
 import { errorResponse, isGrpc, requestIdFrom, responseHeaders } from './errorResponse.ts';
 import { getOutgoing, type HttpEnv } from './exchange.ts';
@@ -47,17 +47,24 @@ export interface AppOptions {
   readonly corsOrigins?: readonly string[];
   /** The number of addresses that trusted proxies append to `X-Forwarded-For`; default 0. */
   readonly trustedProxies?: number;
+  readonly observer?: RequestObserver;
+}
+
+/** Is told of every request, such as for metrics. */
+export interface RequestObserver {
+  started(): void;
+  finished(line: RequestLine): void;
 }
 
 /**
  * Creates a Hono application from routes. It adds the interface's error bodies, 404 and 405 as in zitadel 6.6,
  * the headers common to all responses, and one log line per request.
  */
-export function createApp({ routes, corsOrigins = [], trustedProxies = 0 }: AppOptions): Hono<HttpEnv> {
+export function createApp({ routes, corsOrigins = [], trustedProxies = 0, observer }: AppOptions): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
   app.onError((error, context) => renderError(context, error));
   app.notFound((context) => renderError(context, isGrpc(getContentType(context)) ? rpcNotFound() : routeNotFound()));
-  app.use(identify(trustedProxies), cors(corsOrigins), rejectMalformedPath);
+  app.use(identify(trustedProxies, observer), cors(corsOrigins), rejectMalformedPath);
   for (const { method, path, handler } of routes) {
     app.on(method, path, (context) => {
       context.set('route', path);
@@ -74,31 +81,35 @@ export function createApp({ routes, corsOrigins = [], trustedProxies = 0 }: AppO
   return app;
 }
 
-function identify(trustedProxies: number): MiddlewareHandler<HttpEnv> {
+function identify(trustedProxies: number, observer: RequestObserver | undefined): MiddlewareHandler<HttpEnv> {
   return async (context, next) => {
     const start = performance.now();
     const requestId = requestIdFrom((name) => context.req.header(name));
     context.set('requestId', requestId);
     context.set('origin', requestOrigin(context, requestId, trustedProxies));
+    observer?.started();
     await next();
     for (const [name, value] of Object.entries(responseHeaders(requestId))) context.header(name, value);
-    logWhenSent(context, start);
+    reportWhenSent(context, start, observer);
   };
 }
 
 // A response may stream for minutes, so the request finishes with the last byte, not with the headers.
-function logWhenSent(context: Context<HttpEnv>, start: number): void {
+function reportWhenSent(context: Context<HttpEnv>, start: number, observer: RequestObserver | undefined): void {
   const { status } = context.res;
   const outgoing = getOutgoing(context);
-  const finished = () =>
-    log.requestFinished({
+  const finished = () => {
+    const line: RequestLine = {
       method: context.req.method,
       route: context.get('route'),
       status: outgoing === undefined || outgoing.writableFinished ? status : 499,
       rpcCode: context.get('rpcCode'),
       milliseconds: Math.round(performance.now() - start),
       requestId: context.get('requestId'),
-    });
+    };
+    log.requestFinished(line);
+    observer?.finished(line);
+  };
   if (outgoing === undefined) finished();
   else outgoing.once('close', finished);
 }
@@ -138,8 +149,15 @@ function rejectMethod(context: Context<HttpEnv>, allowed: string): Response {
   return response;
 }
 
-/** The response headers that a page may read: gRPC's status, and those that help to find a failed call in the log. */
-const exposeHeaders = ['grpc-status', 'grpc-message', 'grpc-status-details-bin', 'www-authenticate', 'x-request-id'];
+/** The response headers that a page may read: gRPC's status, when to retry, and those that help to find a failed call in the log. */
+const exposeHeaders = [
+  'grpc-status',
+  'grpc-message',
+  'grpc-status-details-bin',
+  'retry-after',
+  'www-authenticate',
+  'x-request-id',
+];
 const preflightMaxAgeSeconds = 7200;
 
 /**

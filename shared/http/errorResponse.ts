@@ -28,6 +28,7 @@ export function errorResponse(error: unknown, requestId: string, contentType?: s
     'content-type': 'application/json',
     'content-length': String(body.byteLength),
   });
+  if (publicError.retryAfterSeconds !== undefined) headers.set('retry-after', String(publicError.retryAfterSeconds));
   if (publicError.httpStatus === 401) headers.set('www-authenticate', toHeaderValue(publicError.message));
   return new Response(body, { status: publicError.httpStatus, headers });
 }

@@ -52,9 +52,8 @@ function isExpressApplication(listener: unknown): boolean {
 function createFunctionServer(): http.Server {
   const [name, createProgram] = selectFunction();
   const { config, program } = start(name, createProgram);
-  const { server, drain } = createHttpServer({
-    fetch: async (request, env) => (await program).app.fetch(request, env),
-  });
+  const application: Application = { fetch: async (request, env) => (await program).app.fetch(request, env) };
+  const { server, drain } = createHttpServer(application, config.limits);
   server.once('listening', () => {
     const before = signalListeners();
     // The framework adds its handlers in this same event; they are removed before the next event.

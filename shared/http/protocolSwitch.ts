@@ -2,6 +2,7 @@ import type { Server } from 'node:http';
 import type { Http2Server } from 'node:http2';
 import type { Socket } from 'node:net';
 import { httpHeadersTimeout, httpMalformed } from '../errors/httpErrors.ts';
+import type { Connections } from './connections.ts';
 import { writeRawError } from './errorResponse.ts';
 
 /** The first bytes of every HTTP/2 connection without TLS (RFC 9113 3.4). No HTTP/1 method starts with them. */
@@ -11,22 +12,31 @@ const preface = Buffer.from('PRI');
 export type UndecidedConnections = ReadonlySet<Socket>;
 
 /**
- * Passes connections that start with HTTP/2's preface from an HTTP/1 server to an HTTP/2 server.
+ * Passes connections that start with HTTP/2's preface from an HTTP/1 server to an HTTP/2 server, as far as `connections`
+ * admits them.
  *
  * @param timeoutMs a connection that sends nothing for this time gets 408
  */
-export function switchProtocols(server: Server, http2Server: Http2Server, timeoutMs: number): UndecidedConnections {
+export function switchProtocols(
+  server: Server,
+  http2Server: Http2Server,
+  connections: Connections,
+  timeoutMs: number,
+): UndecidedConnections {
   const undecided = new Set<Socket>();
   const http1Listeners = server.listeners('connection');
   server.removeAllListeners('connection');
   server.on('connection', (socket: Socket) => {
+    if (!connections.admit(socket)) return;
     undecided.add(socket);
     readFirstBytes(socket, timeoutMs, (start) => {
       undecided.delete(socket);
       if (start === undefined) return;
       socket.unshift(start);
-      if (start.subarray(0, preface.length).equals(preface)) http2Server.emit('connection', socket);
-      else for (const listener of http1Listeners) Reflect.apply(listener, server, [socket]);
+      if (start.subarray(0, preface.length).equals(preface)) {
+        connections.leaveToSession(socket);
+        http2Server.emit('connection', socket);
+      } else for (const listener of http1Listeners) Reflect.apply(listener, server, [socket]);
     });
   });
   return undecided;

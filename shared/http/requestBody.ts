@@ -2,10 +2,10 @@ import { tmpdir } from 'node:os';
 import { pipeline, Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import { bodyInvalid, inflatesTooMuch, requestTooLarge } from '../errors/errors.ts';
-import { bodyCorrupted, cancelled, encodingUnsupported } from '../errors/httpErrors.ts';
-import { IdentityError } from '../errors/identityError.ts';
+import { bodyCorrupted, encodingUnsupported } from '../errors/httpErrors.ts';
 import { WhiteSpaceRun } from '../json/whiteSpace.ts';
 import { fixedLimits } from '../limits.ts';
+import { readBody } from './readBody.ts';
 import { createBodyStorage, type ReceivedBody } from './receivedBody.ts';
 
 export type { ReceivedBody } from './receivedBody.ts';
@@ -32,7 +32,7 @@ export interface BodyLimits {
  * Receives and decompresses a request's body; the caller closes it.
  *
  * @throws IdentityError 413 as soon as the body exceeds the limit, 415 for an unknown coding, INVALID_ARGUMENT for
- *   a corrupt one or too much white space, CANCELLED when the client disconnects, or the signal's reason
+ *   a corrupt one or too much white space, 408 when it arrives too slowly, CANCELLED when the client disconnects, or the signal's reason
  */
 export async function receiveBody(request: Request, limits: BodyLimits): Promise<ReceivedBody> {
   const { maxBytes, adviceIfLarger, signal } = limits;
@@ -86,42 +86,6 @@ async function* limited(
     if (size > maxBytes) throw requestTooLarge(maxBytes, adviceIfLarger);
     yield chunk;
   }
-}
-
-/**
- * Reads a request's body as it arrives. Stopping early does not cancel the stream: that would destroy the socket before
- * the response.
- * @throws IdentityError CANCELLED when the client disconnects, or the signal's reason
- */
-export async function* readBody(request: Request, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  if (request.body === null) return;
-  const reader = request.body.getReader();
-  const stop = () => reader.releaseLock();
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    for (;;) {
-      if (signal.aborted) throw abortReason(signal);
-      const { done, value } = await readChunk(reader, signal);
-      if (done) return;
-      yield value;
-    }
-  } finally {
-    signal.removeEventListener('abort', stop);
-    reader.releaseLock();
-  }
-}
-
-// A request's stream fails only when its connection does.
-async function readChunk(reader: ReadableStreamDefaultReader<Uint8Array>, signal: AbortSignal) {
-  try {
-    return await reader.read();
-  } catch {
-    throw signal.aborted ? abortReason(signal) : cancelled();
-  }
-}
-
-function abortReason(signal: AbortSignal): IdentityError {
-  return signal.reason instanceof IdentityError ? signal.reason : cancelled();
 }
 
 const chunkSize = 256 * 1024;

@@ -14,10 +14,17 @@ import {
   type Outgoing,
   stopUpload,
 } from './exchange.ts';
+import { isBodyExpected } from './readBody.ts';
 
 /** A fetch handler, such as a Hono application. */
 export interface Application {
   fetch(request: Request, env: HttpBindings | Http2Bindings): Response | Promise<Response>;
+}
+
+/** How long the rest of a body is read after the response: of a body that the application expects, or not. */
+export interface LingerTimes {
+  readonly lingerMs: number;
+  readonly strangerLingerMs: number;
 }
 
 type RequestListener = (incoming: Incoming, outgoing: Outgoing) => Promise<void>;
@@ -25,13 +32,13 @@ type RequestListener = (incoming: Incoming, outgoing: Outgoing) => Promise<void>
 /**
  * Creates a Node request listener that passes requests to an application, with unread bodies, and writes the responses.
  *
- * @param lingerMs limits the time for reading and discarding the rest of a request's body after its response
+ * @param linger limits the time for reading and discarding the rest of a request's body after its response
  */
-export function requestListener(app: Application, lingerMs: number): RequestListener {
+export function requestListener(app: Application, linger: LingerTimes): RequestListener {
   return getRequestListener(
     async (request, env) => {
       const response = await app.fetch(request, env);
-      await writeResponse(response, env.outgoing, lingerMs);
+      await writeResponse(response, env.outgoing, isBodyExpected(request) ? linger.lingerMs : linger.strangerLingerMs);
       return RESPONSE_ALREADY_SENT;
     },
     {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { log } from '../log.ts';
 import type { Application } from './requestListener.ts';
-import { createHttpServer } from './server.ts';
+import { createHttpServer, type HttpServerOptions } from './server.ts';
 
 /** The address to listen on, and the time that requests in flight get when the server closes. */
 export interface ServeOptions {
@@ -12,6 +12,8 @@ export interface ServeOptions {
   readonly port: number;
   /** Milliseconds; default 10,000. */
   readonly drainMs?: number;
+  /** The limits on connections; default as self-hosted. */
+  readonly limits?: HttpServerOptions;
 }
 
 /** A listening server. `close` drains it and resolves with the number of aborted requests. */
@@ -21,8 +23,8 @@ export interface RunningServer {
 }
 
 /** Starts a server; resolves when it is listening, and rejects when the address is not available. */
-export async function serve({ app, host, port, drainMs = 10_000 }: ServeOptions): Promise<RunningServer> {
-  const { server, drain } = createHttpServer(app);
+export async function serve({ app, host, port, drainMs = 10_000, limits = {} }: ServeOptions): Promise<RunningServer> {
+  const { server, drain } = createHttpServer(app, limits);
   server.listen(port, host);
   await once(server, 'listening');
   const url = serverUrl(server);

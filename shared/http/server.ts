@@ -10,11 +10,13 @@ import {
   shuttingDown,
 } from '../errors/httpErrors.ts';
 import type { IdentityError } from '../errors/identityError.ts';
+import { defaultLimits, fixedLimits, type Limits } from '../limits.ts';
+import { Connections, descriptorsForConnections } from './connections.ts';
 import { drainServer, type InFlightRequests, trackRequests, trackSessions } from './drain.ts';
 import { errorResponse, newRequestId, writeRawError } from './errorResponse.ts';
 import { closeAfter, continueOnDemand, type Incoming, isHttp1, type Outgoing } from './exchange.ts';
 import { switchProtocols } from './protocolSwitch.ts';
-import { type Application, requestListener, writeResponse } from './requestListener.ts';
+import { type Application, type LingerTimes, requestListener, writeResponse } from './requestListener.ts';
 
 /** A Node server that can be drained. */
 export interface HttpServer {
@@ -26,42 +28,37 @@ export interface HttpServer {
   drain(limitMs: number): Promise<number>;
 }
 
-/** Timeouts in milliseconds. */
-export interface HttpServerOptions {
-  /** The time for reading and discarding the rest of a request's body after its response; default 30 s. */
-  readonly lingerMs?: number;
-  /** The time for receiving a request's headers; default 60 s. */
-  readonly headersTimeoutMs?: number;
-}
-
-// Google's load balancers keep idle connections for 600 s. A server that closes one earlier loses requests on their way.
-const keepAliveTimeout = 620_000;
+/** Limits on connections; by default those of a self-hosted instance. */
+export type HttpServerOptions = Partial<LingerTimes & Pick<Limits, 'headersMs' | 'keepAliveMs' | 'connections'>>;
 
 /**
  * Creates an application's server, not yet listening. It speaks HTTP/1, and on the same port HTTP/2 without TLS, as gRPC
  * clients do. Requests that Node itself rejects get the interface's error body too.
  */
 export function createHttpServer(app: Application, options: HttpServerOptions = {}): HttpServer {
-  const { lingerMs = 30_000, headersTimeoutMs = 60_000 } = options;
-  const server = createHttp1Server(headersTimeoutMs);
-  const http2Server = createHttp2Server(keepAliveTimeout);
+  const limits = { ...fixedLimits, ...defaultLimits('selfHosted'), ...options };
+  const { strangerLingerMs, headersMs, keepAliveMs } = limits;
+  const server = createHttp1Server(headersMs, keepAliveMs);
+  const connections = new Connections(Math.min(limits.connections, descriptorsForConnections()), keepAliveMs);
+  const http2Server = createHttp2Server();
+  connections.track(server, http2Server);
   const inFlight = trackRequests([server, http2Server]);
   const open = {
     inFlight,
     http2Server,
     sessions: trackSessions(http2Server),
-    undecided: switchProtocols(server, http2Server, headersTimeoutMs),
+    undecided: switchProtocols(server, http2Server, connections, headersMs),
   };
-  const listener = requestListener(app, lingerMs);
+  const listener = requestListener(app, limits);
   let draining = false;
   const handle = (incoming: Incoming, outgoing: Outgoing) => {
-    if (draining) return reject(shuttingDown(), incoming, outgoing, lingerMs);
-    if (hasLargeHeaders(incoming)) return reject(httpHeadersTooLarge(), incoming, outgoing, lingerMs);
+    if (draining) return reject(shuttingDown(), incoming, outgoing, strangerLingerMs);
+    if (hasLargeHeaders(incoming)) return reject(httpHeadersTooLarge(), incoming, outgoing, strangerLingerMs);
     return listener(incoming, outgoing);
   };
-  for (const protocolServer of [server, http2Server]) handleRequests(protocolServer, handle, lingerMs);
+  for (const protocolServer of [server, http2Server]) handleRequests(protocolServer, handle, strangerLingerMs);
   handleParserErrors(server, inFlight);
-  rejectTunnels(server, http2Server, lingerMs);
+  rejectTunnels(server, http2Server, strangerLingerMs);
   return {
     server,
     drain(limitMs) {
@@ -71,7 +68,7 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
   };
 }
 
-function createHttp1Server(headersTimeout: number): Server {
+function createHttp1Server(headersTimeout: number, keepAliveTimeout: number): Server {
   return createServer({
     keepAliveTimeout,
     headersTimeout,
@@ -113,12 +110,11 @@ function rejectTunnels(server: Server, http2Server: Http2Server, lingerMs: numbe
 /** Node's own limit for HTTP/1. */
 const maxHeaderBytes = 16_384;
 
-/** Creates an HTTP/2 server without TLS. Connections close when idle for `idleMs`. */
-function createHttp2Server(idleMs: number): Http2Server {
+/** Creates an HTTP/2 server without TLS. */
+function createHttp2Server(): Http2Server {
   // Moderately oversized headers get 431; the protocol itself rejects much larger ones.
   const server = createHttp2({ settings: { maxConcurrentStreams: 100, maxHeaderListSize: 4 * maxHeaderBytes } });
   server.prependListener('request', bracketAuthority);
-  server.on('session', (session) => session.setTimeout(idleMs, () => session.close()));
   return server;
 }
 

@@ -14,6 +14,8 @@ export interface Operation {
   readonly description: string;
   /** Whether another path replaces this operation. */
   readonly deprecated?: boolean;
+  /** Whether it needs no token. */
+  readonly isPublic?: boolean;
   /** The path's parameters, by name. */
   readonly parameters?: Parameters;
   /** The query's parameters, by name. All are optional. */
@@ -48,6 +50,7 @@ export const commonErrors: Readonly<Record<number, string>> = {
 export const commonAdminErrors: Readonly<Record<number, string>> = {
   ...commonErrors,
   403: 'The caller does not hold the role IAM_OWNER or is of an inactive organisation, or the service account may not access the object.',
+  429: 'As many imports or exports are running as a self-hosted instance allows: retry after the seconds in `retry-after`.',
   413: 'The body exceeds the size limit.',
   501: "The request names one of ZITADEL's outputs or sources that this service does not support: local files, S3.",
   504: 'The timeout expired.',

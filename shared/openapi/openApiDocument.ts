@@ -22,6 +22,8 @@ interface OperationObject {
   readonly summary: string;
   readonly description: string;
   readonly deprecated?: boolean;
+  /** Empty where no token is needed. */
+  readonly security?: readonly [];
   readonly parameters?: readonly ParameterObject[];
   readonly requestBody?: { readonly required: true; readonly content: Readonly<Record<string, MediaTypeObject>> };
   readonly responses: Readonly<Record<string, ResponseObject>>;
@@ -78,7 +80,8 @@ export function openApiDocument(endpoints: readonly Endpoint[]): OpenApiDocument
 }
 
 function describe(operation: Operation, schemas: Schemas): OperationObject {
-  const { operationId, summary, description, deprecated, parameters, query, request, response, errors } = operation;
+  const { operationId, summary, description, deprecated, isPublic } = operation;
+  const { parameters, query, request, response, errors } = operation;
   const parameterObjects = [...describeParameters('path', parameters), ...describeParameters('query', query)];
   const errorEntries = Object.entries({ ...errors, default: 'Any other error.' });
   return {
@@ -86,6 +89,7 @@ function describe(operation: Operation, schemas: Schemas): OperationObject {
     summary,
     description,
     ...(deprecated === undefined ? {} : { deprecated }),
+    ...(isPublic === true ? { security: [] } : {}),
     ...(parameterObjects.length === 0 ? {} : { parameters: parameterObjects }),
     ...(request === undefined ? {} : { requestBody: { required: true, content: describeRequest(request, schemas) } }),
     responses: {

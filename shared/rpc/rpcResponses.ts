@@ -5,8 +5,8 @@ import type { Context } from 'hono';
 import { mediaTypeUnsupported } from '../errors/httpErrors.ts';
 import { encodeGrpcMessage } from '../http/errorResponse.ts';
 import { getOutgoing, type HttpEnv, type Outgoing } from '../http/exchange.ts';
-import { readBody } from '../http/requestBody.ts';
-import { type RpcCall, rpcCall, rpcHandler, type UnaryRpc } from './unaryRpc.ts';
+import { readBody } from '../http/readBody.ts';
+import { type RpcCall, receiptFailure, rpcCall, rpcHandler, type UnaryRpc } from './unaryRpc.ts';
 
 const readableTypes = [
   'application/json',
@@ -72,10 +72,19 @@ async function run(
   };
   const { url, signal } = context.req.raw;
   const contextValues = createContextValues().set(rpcCall, call);
-  const response = await handler({ httpVersion: '2', method: 'POST', url, header, body, signal, contextValues });
+  const request = { httpVersion: '2', method: 'POST', url, header, signal, contextValues };
+  let response = await handler({ ...request, body });
   if (response.status === 415) throw mediaTypeUnsupported(readableTypes);
+  const failure = call.failure === undefined ? receiptFailure(call) : undefined;
+  if (failure !== undefined) {
+    call.failure = failure;
+    // The handler reads no body, and renders the error in the call's protocol.
+    response = await handler({ ...request, body: emptyFrame() });
+  }
   if (call.failure !== undefined) context.set('rpcCode', call.failure.code);
-  return { response: await rpcResponse(response, getOutgoing(context)), ...call };
+  // Connect's own status for a body that is too slow is 504, as if the service had failed.
+  const status = response.status < 400 ? response.status : (call.failure?.httpStatus ?? response.status);
+  return { response: await rpcResponse({ ...response, status }, getOutgoing(context)), ...call };
 }
 
 /** Yields gRPC's frame of an empty message: a flag and four bytes of length. */

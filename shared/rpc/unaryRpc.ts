@@ -6,11 +6,18 @@ import {
   type Message,
   toJson,
 } from '@bufbuild/protobuf';
-import { ConnectError, createConnectRouter, createContextKey, type HandlerContext } from '@connectrpc/connect';
+import {
+  Code as ConnectCode,
+  ConnectError,
+  createConnectRouter,
+  createContextKey,
+  type HandlerContext,
+} from '@connectrpc/connect';
 import type { UniversalHandler } from '@connectrpc/connect/protocol';
 import { compressionBrotli, compressionGzip } from '@connectrpc/connect-node';
 import { ErrorDetailSchema } from '@zitadel/proto/zitadel/message_pb.js';
 import type { Origin } from '../audit/auditEvent.ts';
+import { rpcMalformed } from '../errors/httpErrors.ts';
 import { codes, type IdentityError } from '../errors/identityError.ts';
 import { toPublicError } from '../http/errorResponse.ts';
 
@@ -33,6 +40,10 @@ export interface RpcCall {
   readonly restRequest?: JsonObject;
   /** The call's error; undefined if the call succeeded, or if the protocol itself rejected it. */
   failure?: IdentityError;
+  /** Aborts when the protocol's handler ends the call; its reason is the error, if there was one. */
+  ended?: AbortSignal;
+  /** Whether the request's message was received and parsed. */
+  isReceived?: boolean;
 }
 
 export const rpcCall = createContextKey<RpcCall>({ requestId: '', origin: {} });
@@ -46,13 +57,14 @@ export function rpcHandler<Caller>(
   method: DescMethodUnary,
 ): UniversalHandler {
   const callerKey = createContextKey<Caller | undefined>(undefined);
-  const authenticateCall = async ({ requestHeader, values }: HandlerContext) => {
-    values.set(
-      callerKey,
-      await authenticate(requestHeader.get('authorization') ?? undefined, values.get(rpcCall).origin),
-    );
+  const authenticateCall = async ({ requestHeader, values, signal }: HandlerContext) => {
+    const rpc = values.get(rpcCall);
+    if (rpc.failure !== undefined) throw rpc.failure;
+    rpc.ended = signal;
+    values.set(callerKey, await authenticate(requestHeader.get('authorization') ?? undefined, rpc.origin));
   };
   const respond = async (message: Message, { values, signal }: HandlerContext) => {
+    values.get(rpcCall).isReceived = true;
     const caller = values.get(callerKey);
     if (caller === undefined) throw new Error('a call got past the gate without a caller');
     signal.throwIfAborted();
@@ -69,6 +81,17 @@ export function rpcHandler<Caller>(
   return handler;
 }
 
+/**
+ * Returns the error of a call whose request did not arrive as a message, where the protocol's handler reports an internal
+ * one: a malformed message is the client's error. Undefined where the handler reports the error as it is.
+ */
+export function receiptFailure({ ended, isReceived = false, requestId }: RpcCall): IdentityError | undefined {
+  if (ended === undefined || isReceived) return undefined;
+  const { reason } = ended;
+  if (!(reason instanceof ConnectError)) return toPublicError(reason, requestId);
+  return reason.code === ConnectCode.Internal ? rpcMalformed(reason.rawMessage) : undefined;
+}
+
 /** Converts a thrown value to a ConnectError, unless it is one. */
 async function withConnectErrors<T>(context: HandlerContext, work: Promise<T>): Promise<T> {
   try {
@@ -76,7 +99,7 @@ async function withConnectErrors<T>(context: HandlerContext, work: Promise<T>): 
   } catch (reason) {
     if (reason instanceof ConnectError) throw reason;
     const rpc = context.values.get(rpcCall);
-    rpc.failure = toPublicError(reason, rpc.requestId);
+    rpc.failure ??= toPublicError(reason, rpc.requestId);
     throw toConnectError(rpc.failure);
   }
 }

@@ -36,6 +36,11 @@ export function isOutdated(format: InstanceFormat): boolean {
   return format !== undefined && (format.format < FORMAT || format.migratedFrom !== undefined);
 }
 
+/** @throws IdentityError UNAVAILABLE for a format that this version does not know */
+export function rejectNewerFormat(format: InstanceFormat): void {
+  if (format !== undefined && format.format > FORMAT) throw databaseTooNew(format.format, FORMAT);
+}
+
 /** The milliseconds for which a process relies on the format that it has read. */
 export const CHECK_INTERVAL_MILLISECONDS = 60_000;
 
@@ -53,7 +58,7 @@ function guard(store: Store, state: { checkedAt: number; hasWarned: boolean }): 
     if (performance.now() - state.checkedAt < CHECK_INTERVAL_MILLISECONDS) return;
     const startedAt = performance.now();
     const found = await readInstanceFormat(store);
-    if (found !== undefined && found.format > FORMAT) throw databaseTooNew(found.format, FORMAT);
+    rejectNewerFormat(found);
     if (isOutdated(found) && !state.hasWarned) log.databaseOutdated();
     state.hasWarned ||= isOutdated(found);
     state.checkedAt = startedAt;

@@ -30,6 +30,7 @@ const describedPaths: Readonly<Record<FunctionName, readonly string[]>> = {
   export: ['/admin/v1/export'],
   import: ['/admin/v1/import'],
 };
+const probedPaths = ['/health', '/ready'];
 
 let directory: TemporaryDirectory = { path: '', remove: async () => {} };
 let token = '';
@@ -82,7 +83,17 @@ describe('the three functions in the framework', () => {
 
   it.each(functions)('%s describes its route alone, to anyone', async (name) => {
     const { paths } = described.parse(parseOk(await send(instance(name), { method: 'GET', path: '/openapi.json' })));
-    expect(Object.keys(paths).sort()).toEqual(describedPaths[name]);
+    expect(Object.keys(paths).sort()).toEqual([...describedPaths[name], ...probedPaths].sort());
+  });
+
+  it.each(functions)('%s answers probes without a token', async (name) => {
+    for (const path of ['/health', '/healthz']) {
+      expect(parseOk(await send({ url: instance(name).url }, { method: 'GET', path }))).toEqual({ status: 'ok' });
+    }
+    for (const path of ['/ready', '/readyz']) {
+      const answer = parseOk(await send({ url: instance(name).url }, { method: 'GET', path }));
+      expect(answer).toEqual({ status: 'ready', databaseFormat: 'current' });
+    }
   });
 
   it('import, remove a factor and export together', async () => {
@@ -124,11 +135,18 @@ describe.each(functions)('npm run function:%s', (name) => {
   });
 });
 
+it('a function in the cloud keeps idle connections longer than the load balancer', async () => {
+  const running = await startFunction('removeOtpEmail', { DATA_DIR: directory.path, K_SERVICE: 'removal' });
+  const { headers } = await fetch(`${running.url}/health`);
+  expect(headers.get('keep-alive')).toBe('timeout=620');
+  await running.stop();
+});
+
 it('npm run function:export describes the whole instance where it stands for it', async () => {
   const running = await startFunction('export', { DATA_DIR: directory.path, OPENAPI_SCOPE: 'instance' });
   const answer = await send(running, { method: 'GET', path: '/openapi.json' });
   expect(Object.keys(described.parse(parseOk(answer)).paths).sort()).toEqual(
-    Object.values(describedPaths).flat().sort(),
+    [...Object.values(describedPaths).flat(), ...probedPaths].sort(),
   );
   await running.stop();
 });

@@ -4,8 +4,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { authHeaderMissing } from '../../shared/errors/errors.ts';
 import { createApp, type Route } from '../../shared/http/app.ts';
 import { getOutgoing } from '../../shared/http/exchange.ts';
+import { readBody } from '../../shared/http/readBody.ts';
 import { type RunningServer, serve, serverUrl } from '../../shared/http/serve.ts';
 import { createHttpServer } from '../../shared/http/server.ts';
+import { fixedLimits } from '../../shared/limits.ts';
 import { configureLog } from '../../shared/log.ts';
 import { openConnection, readAnswer } from '../support/http/rawHttp.ts';
 
@@ -23,6 +25,15 @@ const routes: Route[] = [
     },
   },
   { method: 'POST', path: '/echo', handler: async (context) => context.text(await context.req.text()) },
+  {
+    method: 'POST',
+    path: '/first',
+    handler: async (context) => {
+      for await (const chunk of readBody(context.req.raw, context.req.raw.signal))
+        return context.body(Buffer.from(chunk));
+      return context.body(null);
+    },
+  },
   { method: 'GET', path: '/hello', handler: (context) => context.json({ hello: 'world' }) },
   {
     method: 'GET',
@@ -163,7 +174,7 @@ describe('a request that does not come', () => {
     ['one letter', 'P'],
     ['half its headers', 'GET /hello HTTP/1.1\r\nHost: a\r\n'],
   ])('is answered 408 after %s', async (_name, start) => {
-    const { server, drain } = createHttpServer(createApp({ routes }), { headersTimeoutMs: 50 });
+    const { server, drain } = createHttpServer(createApp({ routes }), { headersMs: 50 });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const socket = await openConnection(serverUrl(server));
@@ -234,7 +245,7 @@ describe('an answer', () => {
 });
 
 describe('an answer to a body that nobody read', () => {
-  const size = 50_000_000;
+  const size = 20_000_000;
 
   it.each(['keep-alive', 'close'])('reaches a client that sends everything first (%s)', async (connection) => {
     const socket = await openConnection(serving.url);
@@ -270,6 +281,35 @@ describe('an answer to a body that nobody read', () => {
     socket.write('abc');
     expect(await readAnswer(socket)).toMatchObject({ status: 200, body: 'abc' });
     socket.destroy();
+  });
+
+  it.each(['POST /refuse', 'POST /nowhere', 'GET /hello'])(
+    'does not wait longer than two seconds for the rest of it (%s)',
+    async (target) => {
+      const socket = await openConnection(serving.url);
+      const begin = performance.now();
+      socket.write(`${target} HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\nabc`);
+      socket.resume();
+      await once(socket, 'end');
+      const waited = performance.now() - begin;
+      socket.destroy();
+      expect(waited).toBeGreaterThan(fixedLimits.strangerLingerMs - 100);
+      expect(waited).toBeLessThan(fixedLimits.lingerMs / 2);
+    },
+  );
+
+  it('waits longer for the rest of one that the application has begun to read', async () => {
+    const { server, drain } = createHttpServer(createApp({ routes }), { lingerMs: 400, strangerLingerMs: 0 });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const socket = await openConnection(serverUrl(server));
+    const begin = performance.now();
+    socket.write('POST /first HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\nabc');
+    socket.resume();
+    await once(socket, 'end');
+    expect(performance.now() - begin).toBeGreaterThan(390);
+    socket.destroy();
+    await drain(0);
   });
 
   it('does not close the connection over a small body', async () => {

@@ -32,6 +32,18 @@ describe('identity serve', () => {
     await remove();
   });
 
+  it.each([
+    [{}, 'timeout=5'],
+    [{ KEEP_ALIVE_TIMEOUT: '7s' }, 'timeout=7'],
+  ])('keeps idle connections as configured: %j', async (env, keepAlive) => {
+    const { path, remove } = await temporaryDirectory();
+    const running = await serve(['--data', path], [], env);
+    const { headers } = await fetch(`${running.ready[1]}/health`);
+    expect(headers.get('keep-alive')).toBe(keepAlive);
+    await running.stop();
+    await remove();
+  });
+
   it('says in one line why it cannot start', async () => {
     const { path, remove } = await temporaryDirectory();
     const running = await serve(['--data', path]);

@@ -1,17 +1,105 @@
-import { describe, expect, it } from 'vitest';
-import { testInstance } from '../support/instances/testInstance.ts';
+import { once } from 'node:events';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { serverUrl } from '../../shared/http/serve.ts';
+import { createHttpServer } from '../../shared/http/server.ts';
+import { fixedLimits } from '../../shared/limits.ts';
+import { openConnection, readAnswer } from '../support/http/rawHttp.ts';
+import { type TestInstance, testInstance } from '../support/instances/testInstance.ts';
 import { openTestStore, sqlite } from '../support/stores/stores.ts';
 
+const rpc = '/zitadel.user.v2.UserService/RemoveOTPEmail';
+
+/** Sends the beginning of a body that never ends. `read` resolves when the service waits for the rest. */
+function sendEndless({ app, token }: TestInstance, path: string, type: string, start: Uint8Array) {
+  const { promise: read, resolve } = Promise.withResolvers<void>();
+  let isStarted = false;
+  const body = new ReadableStream(
+    {
+      pull(controller) {
+        if (isStarted) return resolve();
+        isStarted = true;
+        controller.enqueue(start);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  const headers = { authorization: `Bearer ${token}`, 'content-type': type };
+  return { read, response: app.request(path, { method: 'POST', body, headers, duplex: 'half' }) };
+}
+
+describe('the rest of a body after a response', () => {
+  const LINGER_MS = 400;
+  /** A test that waits for so long fails. */
+  const ENDLESS_MS = 600_000;
+
+  it.each([
+    ['an import that is too large, with a token', '/admin/v1/import', true, 413],
+    ['an export that is too large, with a token', '/admin/v1/export', true, 413],
+    ['an import without a token', '/admin/v1/import', false, 401],
+  ])('is awaited for longer only from callers with a token: %s', async (_name, path, hasToken, status) => {
+    const { app, token } = await testInstance(await openTestStore(sqlite));
+    const { server, drain } = createHttpServer(app, {
+      lingerMs: hasToken ? LINGER_MS : ENDLESS_MS,
+      strangerLingerMs: hasToken ? 0 : 1,
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const socket = await openConnection(serverUrl(server));
+    const authorization = hasToken ? `Authorization: Bearer ${token}\r\n` : '';
+    const begin = performance.now();
+    socket.write(`POST ${path} HTTP/1.1\r\nHost: a\r\n${authorization}Content-Length: 2000000000\r\n\r\n{`);
+    expect((await readAnswer(socket)).status).toBe(status);
+    socket.resume();
+    if (!socket.readableEnded) await once(socket, 'end');
+    const waited = performance.now() - begin;
+    socket.destroy();
+    await drain(0);
+    if (hasToken) expect(waited).toBeGreaterThan(LINGER_MS - 10);
+  });
+});
+
+const brace = Buffer.from('{');
+
 describe('a request whose body never ends', () => {
+  afterEach(() => void vi.useRealTimers());
+
   it.each(['/admin/v1/export', '/admin/v1/import'])(
     'is given up at %s when the longest time for a call is over',
     async (path) => {
-      const { app, token } = await testInstance(await openTestStore(sqlite), 'test', { limits: { timeoutMs: 20 } });
-      const body = new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from('{')) });
-      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-      const response = await app.request(path, { method: 'POST', body, headers, duplex: 'half' });
+      const instance = await testInstance(await openTestStore(sqlite), 'test', { limits: { timeoutMs: 20 } });
+      const response = await sendEndless(instance, path, 'application/json', brace).response;
       expect(response.status).toBe(504);
       expect(await response.json()).toMatchObject({ code: 4 });
     },
   );
+
+  it.each(['/admin/v1/export', '/admin/v1/import'])('is 408 at %s after ten seconds of waiting', async (path) => {
+    const instance = await testInstance(await openTestStore(sqlite));
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { read, response } = sendEndless(instance, path, 'application/json', brace);
+    await read;
+    await vi.advanceTimersByTimeAsync(fixedLimits.bodyGraceMs + 1_000);
+    expect((await response).status).toBe(408);
+    expect(await (await response).json()).toMatchObject({ code: 4, message: expect.stringContaining('too slowly') });
+  });
+
+  it.each([
+    ['application/json', brace, { status: 408, body: { code: 'deadline_exceeded' } }],
+    ['application/proto', brace, { status: 408, body: { code: 'deadline_exceeded' } }],
+    ['application/grpc', Buffer.from([0, 0, 0, 0, 9]), { status: 200, grpcStatus: '4' }],
+    ['application/grpc-web', Buffer.from([0, 0, 0, 0, 9]), { status: 200, grpcStatus: '4' }],
+    ['application/grpc-web-text', Buffer.from('AAAAAAk='), { status: 200, grpcStatus: '4' }],
+  ])('ends an RPC in its protocol, a hundred of them at once: %s', async (type, start, expected) => {
+    const instance = await testInstance(await openTestStore(sqlite));
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const sent = Array.from({ length: 100 }, () => sendEndless(instance, rpc, type, start));
+    await Promise.all(sent.map(({ read }) => read));
+    await vi.advanceTimersByTimeAsync(fixedLimits.bodyGraceMs + 1_000);
+    for (const { response } of sent) {
+      const { status, headers } = await response;
+      const grpcStatus = headers.get('grpc-status');
+      const body: unknown = grpcStatus === null ? await (await response).json() : undefined;
+      expect({ status, grpcStatus, body }).toMatchObject(expected);
+    }
+  });
 });

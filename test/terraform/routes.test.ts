@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { allRoutes } from '../../functions/endpoints.ts';
 import { createApp } from '../../shared/http/app.ts';
+import { healthEndpoints } from '../../shared/http/health.ts';
 import { defaultLimits } from '../../shared/limits.ts';
 import { configureLog } from '../../shared/log.ts';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
@@ -26,7 +27,8 @@ describe('the load balancer', () => {
       for (const { path } of routes) if (!led.has(template(path))) led.set(template(path), name);
     }
     const inCode = [...led].map(([path, name]) => ({ function: name, path }));
-    expect(await loadBalancerRoutes()).toEqual([...inCode, description]);
+    const probed = healthEndpoints.map(({ path }) => ({ function: 'removeOtpEmail', path }));
+    expect(await loadBalancerRoutes()).toEqual([...inCode, ...probed, description]);
   });
 
   it('leaves out no route that the one-port server has', async () => {

@@ -8,13 +8,26 @@ import { functionEnvironment, indexedCollections, readTerraform } from './terraf
 /** What Cloud Functions sets by itself: not for Terraform to set, since it would be refused. */
 const setByThePlatform = ['K_SERVICE'];
 /** What is for self-hosted instances, or has a better name in the cloud. */
-const notInTheCloud = ['AUDIT_DAYS', 'DATA_DIR', 'GOOGLE_CLOUD_PROJECT'];
+const notInTheCloud = ['AUDIT_DAYS', 'DATA_DIR', 'GOOGLE_CLOUD_PROJECT', 'METRICS_PORT'];
 /** What is for the command, which runs elsewhere. */
 const forTheCommand = ['MAX_TOKEN_DAYS'];
 /** What comes from Secret Manager, for the functions that need it. */
 const secret = ['IDENTITY_MASTER_KEY'];
 /** What has the right default in the cloud. */
-const leftToDefaults = ['BCRYPT_COST', 'MAX_REQUEST_BYTES', 'MAX_RESPONSE_BYTES', 'PASSWORD_HASH', 'TRUSTED_PROXIES'];
+const leftToDefaults = [
+  'BCRYPT_COST',
+  'KEEP_ALIVE_TIMEOUT',
+  'MAX_CLEAR_PASSWORDS',
+  'MAX_CONNECTIONS',
+  'MAX_DRY_RUN_RECORDS',
+  'MAX_EXPORTS',
+  'MAX_IMPORTS',
+  'MAX_ORGANISATIONS',
+  'MAX_REQUEST_BYTES',
+  'MAX_RESPONSE_BYTES',
+  'PASSWORD_HASH',
+  'TRUSTED_PROXIES',
+];
 
 const applied: Readonly<Record<string, string>> = {
   '${var.project_id}': 'acme-identity',

@@ -5,7 +5,7 @@ import { type ProgramOptions, type Running, startProgram } from '../../../tools/
 import { emulatorMasterKey } from '../emulators/emulatorDatabase.ts';
 import { describeWithFirestore } from '../emulators/withFirestore.ts';
 import { importInto } from '../http/wire.ts';
-import { identityJson, identityProgram } from '../processes/programs.ts';
+import { identityJson, identityProgram, manyAtOnce } from '../processes/programs.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../processes/temporaryDirectory.ts';
 import type { Instance } from './deployments.ts';
 
@@ -56,7 +56,9 @@ export async function serve(
 ): Promise<Running> {
   const [command, script] = identityProgram;
   const args = [script, 'serve', '--port', '0', ...database, ...more];
-  return startProgram(command, args, /^listening on (http:\/\/127\.0\.0\.1:\d+)\n/, { env });
+  return startProgram(command, args, /^listening on (http:\/\/127\.0\.0\.1:\d+)\n/, {
+    env: { ...manyAtOnce, ...env },
+  });
 }
 
 /** An instance beside whose `identity serve` commands run. */

@@ -93,7 +93,9 @@ export function servedInstance(
 ): TestInstance {
   configureLog('silent');
   const now = () => new Date();
-  const limits = { ...defaultLimits('selfHosted'), timeoutMs: 600_000, ...replaced.limits };
+  // Tests of concurrency run more calls at once than an operator would.
+  const unlimited = { imports: Number.POSITIVE_INFINITY, exports: Number.POSITIVE_INFINITY };
+  const limits = { ...defaultLimits('selfHosted'), timeoutMs: 600_000, ...unlimited, ...replaced.limits };
   const { audit } = memoryTrail();
   const ports = { store, objectStorage: noStorage, audit, now, ...replaced, limits };
   const app = createApp({ routes: [...importRoutes(ports), ...exportRoutes(ports), ...userRoutes(ports)] });

@@ -14,6 +14,9 @@ interface EndedCommand extends Ended {
   readonly trail: string;
 }
 
+/** The environment of a server for tests that run more calls at once than an operator would. */
+export const manyAtOnce = { MAX_IMPORTS: '1000', MAX_EXPORTS: '1000' } as const;
+
 /** Runs the `identity` command to its end. */
 export async function identity(args: readonly string[], options: ProgramOptions = {}): Promise<EndedCommand> {
   const [command, script] = identityProgram;
@@ -49,6 +52,6 @@ export async function startFunction(
   const { scripts } = packageJson.parse(JSON.parse(await readFile(join(root, 'package.json'), 'utf8')));
   const [, ...args] = scripts[`function:${name}`]?.split(' ') ?? [];
   const listening = /"url":"http:[^"]*:(\d+)"/;
-  const running = await startProgram(process.execPath, args, listening, { env: { ...env, PORT: '0' } });
+  const running = await startProgram(process.execPath, args, listening, { env: { ...manyAtOnce, ...env, PORT: '0' } });
   return { ...running, url: `http://127.0.0.1:${running.ready[1]}` };
 }

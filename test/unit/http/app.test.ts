@@ -244,6 +244,8 @@ describe('GET /openapi.json', () => {
       '/v2beta/users/{userId}/authentication_methods',
       '/admin/v1/export',
       '/admin/v1/import',
+      '/health',
+      '/ready',
     ]);
   });
 

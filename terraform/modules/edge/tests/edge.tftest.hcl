@@ -58,6 +58,10 @@ run "sends_each_route_to_its_function_of_the_same_instance" {
         ["/zitadel.user.v2beta.UserService/ListAuthenticationMethodTypes", google_compute_backend_service.this["${matcher.name}/removeOtpEmail"].id],
         ["/admin/v1/export", google_compute_backend_service.this["${matcher.name}/export"].id],
         ["/admin/v1/import", google_compute_backend_service.this["${matcher.name}/import"].id],
+        ["/health", google_compute_backend_service.this["${matcher.name}/removeOtpEmail"].id],
+        ["/healthz", google_compute_backend_service.this["${matcher.name}/removeOtpEmail"].id],
+        ["/ready", google_compute_backend_service.this["${matcher.name}/removeOtpEmail"].id],
+        ["/readyz", google_compute_backend_service.this["${matcher.name}/removeOtpEmail"].id],
         ["/openapi.json", google_compute_backend_service.this["${matcher.name}/export"].id],
       ]
     ])
@@ -91,7 +95,7 @@ run "sends_unmatched_requests_to_the_least_privileged_function" {
 
 run "lets_google_check_every_route" {
   assert {
-    condition     = length(google_compute_url_map.this.test) == 22
+    condition     = length(google_compute_url_map.this.test) == 30
     error_message = "Each route of each instance must have a test in the map."
   }
   assert {

@@ -1,0 +1,94 @@
+import { statSync } from 'node:fs';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { createApp, type RequestObserver, type Route } from '../../shared/http/app.ts';
+import { type RunningServer, serve } from '../../shared/http/serve.ts';
+import { databaseFile, type StoreLocation } from '../../shared/store/openStore.ts';
+import type { DocumentCounts } from './countedStore.ts';
+
+/** From the removal of a factor to a long import. */
+const DURATION_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 3_600];
+/** Over HTTP/2 a client may send any method, and each value of a label costs memory. */
+const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
+/** The label of requests that no route matches. Paths are no labels: they hold ids, and there are any number of them. */
+const UNMATCHED = 'unmatched';
+
+/** The metrics of a process, for Prometheus. */
+export interface Metrics {
+  readonly observer: RequestObserver;
+  readonly documents: DocumentCounts;
+  /** Renders all metrics in Prometheus' text format. */
+  render(): Promise<string>;
+  readonly contentType: string;
+}
+
+/** Creates the metrics of this process, and of the database at a location. */
+export function createMetrics(location: StoreLocation): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  if (location.kind === 'sqlite') addLogSize(registry, `${databaseFile(location.directory)}-wal`);
+  return {
+    observer: createObserver(registry),
+    documents: createDocumentCounts(registry),
+    render: () => registry.metrics(),
+    contentType: registry.contentType,
+  };
+}
+
+function createObserver(registry: Registry): RequestObserver {
+  const registers = [registry];
+  const inFlight = new Gauge({
+    name: 'identity_requests_in_flight',
+    help: 'Requests whose responses are not complete.',
+    registers,
+  });
+  const requests = new Counter({
+    name: 'identity_requests_total',
+    help: 'Finished requests, by route pattern, HTTP status and the code of an RPC error.',
+    labelNames: ['method', 'route', 'status', 'rpc_code'],
+    registers,
+  });
+  const durations = new Histogram({
+    name: 'identity_request_duration_seconds',
+    help: 'The time from the headers of a request to the last byte of its response.',
+    labelNames: ['route'],
+    buckets: DURATION_BUCKETS,
+    registers,
+  });
+  return {
+    started: () => inFlight.inc(),
+    finished({ method, route = UNMATCHED, status, rpcCode = '', milliseconds }) {
+      inFlight.dec();
+      requests.inc({ method: METHODS.includes(method) ? method : 'other', route, status, rpc_code: rpcCode });
+      durations.observe({ route }, milliseconds / 1_000);
+    },
+  };
+}
+
+function createDocumentCounts(registry: Registry): DocumentCounts {
+  const registers = [registry];
+  const help = (verb: string) => `Documents of the database ${verb} by requests.`;
+  const written = new Counter({ name: 'identity_documents_written_total', help: help('written'), registers });
+  const read = new Counter({ name: 'identity_documents_read_total', help: help('read'), registers });
+  return { written: (documents) => written.inc(documents), read: (documents) => read.inc(documents) };
+}
+
+function addLogSize(registry: Registry, file: string): void {
+  new Gauge({
+    name: 'identity_wal_bytes',
+    help: "The size of the embedded database's write-ahead log.",
+    registers: [registry],
+    collect() {
+      this.set(statSync(file, { throwIfNoEntry: false })?.size ?? 0);
+    },
+  });
+}
+
+/** Serves `GET /metrics` on a port of this machine only, without a token. */
+export function serveMetrics({ render, contentType }: Metrics, port: number): Promise<RunningServer> {
+  const route: Route = {
+    method: 'GET',
+    path: '/metrics',
+    handler: async () => new Response(await render(), { headers: { 'content-type': contentType } }),
+  };
+  return serve({ app: createApp({ routes: [route] }), host: '127.0.0.1', port, drainMs: 0 });
+}

@@ -1,0 +1,113 @@
+import type { EventEmitter } from 'node:events';
+import type { Server } from 'node:http';
+import { type Http2Server, Http2ServerRequest, type Http2Session } from 'node:http2';
+import { Socket } from 'node:net';
+import { z } from 'zod';
+import { tooManyConnections } from '../errors/httpErrors.ts';
+import { writeRawError } from './errorResponse.ts';
+import type { Incoming, Outgoing } from './exchange.ts';
+
+type Connection = Socket | Http2Session;
+
+/**
+ * The open connections of a server, at most `limit`. Above it, a new connection takes the place of the one that has been
+ * without a request for the longest time, so that idle connections keep nobody out. Without such a one, it gets 503.
+ */
+export class Connections {
+  readonly #limit: number;
+  readonly #open = new Set<Socket>();
+  /** The connections without a request, those that are idle for the longest time first. */
+  readonly #idle = new Set<Connection>();
+  readonly #requests = new Map<Connection, number>();
+  readonly #sessionIdleMs: number;
+  readonly #timers = new Map<Connection, NodeJS.Timeout>();
+
+  /** @param sessionIdleMs closes a session of HTTP/2 after this time without a request; Node itself does so for HTTP/1 */
+  constructor(limit: number, sessionIdleMs: number) {
+    this.#limit = limit;
+    this.#sessionIdleMs = sessionIdleMs;
+  }
+
+  /** Follows the requests of the servers, and the sessions of HTTP/2. */
+  track(server: Server, http2Server: Http2Server): void {
+    http2Server.on('session', (session) => this.#addSession(session));
+    const trackRequest = (incoming: Incoming, outgoing: Outgoing) => this.#trackRequest(incoming, outgoing);
+    const servers: readonly EventEmitter[] = [server, http2Server];
+    for (const each of servers) {
+      for (const event of ['request', 'checkExpectation']) each.prependListener(event, trackRequest);
+    }
+  }
+
+  /** Takes a new connection, or rejects it. */
+  admit(socket: Socket): boolean {
+    if (this.#open.size >= this.#limit && !this.#closeOldest()) {
+      void writeRawError(socket, tooManyConnections());
+      return false;
+    }
+    this.#open.add(socket);
+    socket.once('close', () => {
+      this.#open.delete(socket);
+      this.#idle.delete(socket);
+    });
+    this.#idle.add(socket);
+    return true;
+  }
+
+  /** Leaves a connection to its session of HTTP/2. */
+  leaveToSession(socket: Socket): void {
+    this.#idle.delete(socket);
+  }
+
+  #closeOldest(): boolean {
+    const [oldest] = this.#idle;
+    if (oldest === undefined) return false;
+    this.#idle.delete(oldest);
+    oldest.destroy();
+    return true;
+  }
+
+  #addSession(session: Http2Session): void {
+    this.#setIdle(session);
+    session.once('close', () => this.#setBusy(session));
+  }
+
+  #setIdle(connection: Connection): void {
+    this.#idle.add(connection);
+    if (connection instanceof Socket) return;
+    const timer = setTimeout(() => connection.close(), this.#sessionIdleMs).unref();
+    this.#timers.set(connection, timer);
+  }
+
+  #setBusy(connection: Connection): void {
+    this.#idle.delete(connection);
+    clearTimeout(this.#timers.get(connection));
+    this.#timers.delete(connection);
+  }
+
+  #trackRequest(incoming: Incoming, outgoing: Outgoing): void {
+    const connection = incoming instanceof Http2ServerRequest ? incoming.stream.session : incoming.socket;
+    if (connection === undefined) return;
+    this.#setBusy(connection);
+    this.#requests.set(connection, (this.#requests.get(connection) ?? 0) + 1);
+    outgoing.once('close', () => {
+      const others = (this.#requests.get(connection) ?? 0) - 1;
+      if (others > 0) {
+        this.#requests.set(connection, others);
+        return;
+      }
+      this.#requests.delete(connection);
+      if (!connection.destroyed) this.#setIdle(connection);
+    });
+  }
+}
+
+const report = z.object({ userLimits: z.object({ open_files: z.object({ soft: z.unknown() }) }).optional() });
+
+/**
+ * Returns how many of this process's files may be connections: two thirds. Unlimited where the system has no limit, or
+ * does not tell it, as Windows.
+ */
+export function descriptorsForConnections(): number {
+  const { soft } = report.parse(process.report.getReport()).userLimits?.open_files ?? {};
+  return typeof soft === 'number' ? Math.floor((soft * 2) / 3) : Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import { raceAbort } from '../async.ts';
+import { storeUnavailable } from '../errors/errors.ts';
+import type { Endpoint, Operation } from '../openapi/endpoint.ts';
+import { isOutdated, readInstanceFormat, rejectNewerFormat } from '../store/format.ts';
+import { type Store, storeForCall } from '../store/store.ts';
+import type { Route } from './app.ts';
+
+/** However often readiness is asked for, the database is asked once in this time. */
+const CACHE_MS = 1_000;
+/** Probes give up after some seconds. */
+const LIMIT_MS = 2_000;
+
+const alive = z.strictObject({ status: z.literal('ok') }).meta({ id: 'Health' });
+const ready = z
+  .strictObject({ status: z.literal('ready'), databaseFormat: z.enum(['current', 'outdated']) })
+  .meta({ id: 'Readiness' });
+
+type Readiness = z.output<typeof ready>;
+
+const health: Operation = {
+  operationId: 'health',
+  isPublic: true,
+  summary: 'Check that the process is alive',
+  description: 'Asks nothing of the database.',
+  response: { description: 'The process handles requests.', contract: alive },
+  errors: {},
+};
+
+const readiness: Operation = {
+  operationId: 'readiness',
+  isPublic: true,
+  summary: 'Check that requests can succeed',
+  description:
+    'Reads one document, at most once a second. An `outdated` format is served until the database is upgraded.',
+  response: { description: 'The database is reachable, and this version can read it.', contract: ready },
+  errors: { 503: 'The database is unavailable, or has a newer format, or the process is shutting down.' },
+};
+
+/** What both endpoints are called: Cloud Run keeps some paths that end in `z` for itself, and Kubernetes expects them. */
+const paths = { health: ['/health', '/healthz'], readiness: ['/ready', '/readyz'] } as const;
+
+function describePaths([path, ...others]: readonly string[], operation: Operation): readonly Endpoint[] {
+  const rest = others.map((other) => ({ method: 'GET', path: other }) as const);
+  return path === undefined ? [] : [{ method: 'GET', path, operation: () => operation }, ...rest];
+}
+
+const endpoints = {
+  health: describePaths(paths.health, health),
+  readiness: describePaths(paths.readiness, readiness),
+} as const;
+
+/** The endpoints for probes; each is described once. */
+export const healthEndpoints: readonly Endpoint[] = [...endpoints.health, ...endpoints.readiness];
+
+/** Creates the routes for probes: whether the process is alive, and whether it can serve requests. Without authentication. */
+export function healthRoutes(store: Store): readonly Route[] {
+  const readReadiness = cachedFor(CACHE_MS, () => checkDatabase(store));
+  return [
+    ...endpoints.health.map((endpoint) => ({ ...endpoint, handler: () => Response.json({ status: 'ok' }) })),
+    ...endpoints.readiness.map((endpoint) => ({
+      ...endpoint,
+      handler: async () => Response.json(await readReadiness()),
+    })),
+  ];
+}
+
+async function checkDatabase(store: Store): Promise<Readiness> {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const timer = setTimeout(() => controller.abort(storeUnavailable(undefined)), LIMIT_MS);
+  try {
+    const format = await raceAbort(readInstanceFormat(storeForCall(store, { signal })), signal);
+    rejectNewerFormat(format);
+    return { status: 'ready', databaseFormat: isOutdated(format) ? 'outdated' : 'current' };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Returns the last result, also a failure, for some milliseconds since its computation began. */
+function cachedFor<Result>(milliseconds: number, compute: () => Promise<Result>): () => Promise<Result> {
+  let last: { readonly startedAt: number; readonly result: Promise<Result> } | undefined;
+  return () => {
+    const now = performance.now();
+    if (last === undefined || now - last.startedAt >= milliseconds) last = { startedAt: now, result: compute() };
+    return last.result;
+  };
+}

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { parseGoDuration } from '../duration.ts';
+
+/** The platforms, whose defaults differ. */
+export type Platform = 'selfHosted' | 'cloud';
+
+/** A bound on what one request, or all of them together, can use. */
+export interface LimitDefinition {
+  /** The environment variable that sets it; without one, it is fixed. */
+  readonly variable?: string;
+  readonly unit: keyof typeof units;
+  /** What it limits. */
+  readonly limits: string;
+  readonly selfHosted: number;
+  readonly cloud: number;
+  /** Why it is there, or has this value. */
+  readonly reason: string;
+  /** What happens above it. */
+  readonly above: string;
+}
+
+/** No limit. */
+export const UNLIMITED = Number.POSITIVE_INFINITY;
+/** In milliseconds, as all durations. */
+export const SECOND = 1_000;
+/** In milliseconds. */
+export const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+const number = (what: string) =>
+  z
+    .string()
+    .regex(/^[1-9]\d{0,14}$/, `must be ${what}`)
+    .transform(Number);
+
+/** How values are read from variables, and printed. */
+export const units = {
+  bytes: { schema: number('a number of bytes, such as 32000000'), print: String },
+  count: { schema: number('a positive whole number'), print: String },
+  duration: {
+    schema: z.string().transform((text, context) => {
+      const milliseconds = parseGoDuration(text);
+      if (milliseconds !== undefined && milliseconds <= DAY) return milliseconds;
+      context.addIssue('must be a positive duration of at most 24h, such as 60m');
+      return z.NEVER;
+    }),
+    print: (milliseconds: number) =>
+      milliseconds % 60_000 > 0 ? `${milliseconds / SECOND}s` : `${milliseconds / 60_000}m`,
+  },
+} as const;
+
+/** Returns the values of a limit that is the same on both platforms. */
+export function both(value: number): Readonly<Record<Platform, number>> {
+  return { selfHosted: value, cloud: value };
+}
