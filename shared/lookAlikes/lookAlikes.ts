@@ -10,8 +10,8 @@ const DOTTED_I = /i\u0307+/g;
 const foldings = readFoldings();
 
 /**
- * Returns the text that all names have in common which look like `name`: Unicode's NFKC_Casefold, without control characters
- * and surplus white space. Names of other scripts look alike as well, but stay different: Latin `a` and Cyrillic `а`.
+ * Returns the text that all names have in common which look like `name`: Unicode's NFKC_Casefold of its compatible
+ * decomposition, without control characters and surplus white space. Names of other scripts look alike as well, but stay different: Latin `a` and Cyrillic `а`.
  *
  * The keys of stored claims depend on it. A change, such as to another version of Unicode, needs a new format of the
  * database, and the migrations to earlier formats need the present form.

@@ -60,11 +60,12 @@ describe('foldLookAlikes', () => {
     expect(different).toEqual([]);
   });
 
-  it('is NFKC_Casefold for texts of several characters, which may interact', () => {
+  it('is NFKC_Casefold for texts of several characters, whose marks are in the order of the decomposed text', () => {
     const dottedI = /i\u0307|i[^i]*\u0307/;
     fc.assert(
       fc.property(withoutControls, (name) => {
-        const expected = nfkcCasefold(name);
+        // Unicode orders the marks of `ᾧﾟ` and of its decomposition in different ways, though both look the same.
+        const expected = nfkcCasefold(name.normalize('NFKD'));
         fc.pre(!dottedI.test(expected.normalize('NFD')));
         expect(foldLookAlikes(name)).toBe(withoutSurplus(expected));
       }),
