@@ -1,6 +1,7 @@
 import { textAt, valueAt } from '../json/jsonObject.ts';
 import { foldLookAlikes } from '../lookAlikes/lookAlikes.ts';
-import { type DocumentKey, documentId, documentPath } from '../store/store.ts';
+import { distinctKeys } from '../store/readByPath.ts';
+import { type DocumentKey, documentId } from '../store/store.ts';
 import type { OrganisationRecord } from './record.ts';
 import type { ReservedName, UniqueName } from './relations.ts';
 
@@ -70,7 +71,7 @@ export function reservedKeys({ type, suffixOf }: ReservedName, { json, orgId }: 
     const name = reservedPart(fold(textAt(json, suffixOf, orgId)));
     return name === undefined ? [] : [claimKey(type, [name])];
   });
-  return [...new Map(keys.map((key) => [documentPath(key), key])).values()];
+  return distinctKeys(keys);
 }
 
 function reservedPart(name: string): string | undefined {

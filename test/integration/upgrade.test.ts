@@ -13,9 +13,10 @@ import { person } from '../support/fixtures/organisations.ts';
 import type { TestInstance } from '../support/instances/testInstance.ts';
 import { contentsOf, readDatabase } from '../support/stores/database.ts';
 import { formatOne, formerInstance, writeFormerDatabase } from '../support/stores/formerDatabase.ts';
-import { interruptedStore, type Moment } from '../support/stores/interruptedStore.ts';
+import { interruptedStore } from '../support/stores/interruptedStore.ts';
 import { violationsOf } from '../support/stores/invariants.ts';
 import { describeStores, openTestStore, type StoreKind, sqlite } from '../support/stores/stores.ts';
+import { upgradeOptions, upgradeUntil } from '../support/stores/upgradeUntil.ts';
 import { watchedStore } from '../support/stores/watchedStore.ts';
 
 const orgIds = ['plain', 'carrying', 'mixed', 'contradicted', 'unpopulated', 'unfinished'];
@@ -34,8 +35,6 @@ const remaining = [
   'claims/e8~userName|bert is of the organisation plain',
   'users/f4~emma has its claim a6~userName|mixed|emma held by users/42~emma2',
 ];
-
-const options = { signal: new AbortController().signal, onStep: () => {}, fenceMs: 0 };
 
 async function formerStore(kind: StoreKind): Promise<Store> {
   const store = await openTestStore(kind);
@@ -91,7 +90,7 @@ describeStores('the upgrade of a database of version 0.1.0', (kind) => {
     const store = await formerStore(kind);
     const before = await readDatabase(store);
     expect(violationsOf(before)).not.toEqual([]);
-    expect(await upgrade(store, options)).toEqual(result);
+    expect(await upgrade(store, upgradeOptions)).toEqual(result);
     const after = await readDatabase(store);
     expect(violationsOf(after).sort()).toEqual(remaining);
     expect(contentsOf(after, orgIds)).toEqual(contentsOf(before, orgIds));
@@ -112,23 +111,23 @@ describeStores('the upgrade of a database of version 0.1.0', (kind) => {
     expect(errors).toBeUndefined();
     expect(await importPerson(instance, 'mixed', 'David')).toEqual(TAKEN);
     expect(await importPerson(instance, 'mixed', 'dave')).toEqual([]);
-    await upgrade(store, options);
+    await upgrade(store, upgradeOptions);
     expect(violationsOf(await readDatabase(store)).sort()).toEqual(remaining);
   });
 
   it('protects names at every moment, is interrupted at every commit, and ends as if undisturbed', async () => {
     const undisturbed = await formerStore(kind);
-    await upgrade(undisturbed, options);
+    await upgrade(undisturbed, upgradeOptions);
     const expected = await readDatabase(undisturbed);
     let interruptions = 0;
     for (let commit = 0, ends = false; !ends; commit++) {
       for (const when of ['before', 'after'] as const) {
         const store = await formerStore(kind);
-        const interrupted = await upgradeUntil(store, { commit, when });
+        const interrupted = await upgradeUntil(store, { commit, when }, expectHeldNames);
         ends = !interrupted;
         if (ends) break;
         interruptions++;
-        expect(await upgrade(store, options)).toEqual(result);
+        expect(await upgrade(store, upgradeOptions)).toEqual(result);
         const { tokens, ...rest } = Object.fromEntries(await readDatabase(store));
         const { tokens: _, ...same } = Object.fromEntries(expected);
         expect(rest).toEqual(same);
@@ -145,7 +144,7 @@ describeStores('the upgrade of a database of version 0.1.0', (kind) => {
       isOver = true;
       const meanwhile = async () => {
         isOver = false;
-        await upgrade(store, options);
+        await upgrade(store, upgradeOptions);
       };
       const instance = await formerInstance(
         store,
@@ -156,7 +155,7 @@ describeStores('the upgrade of a database of version 0.1.0', (kind) => {
       expect(errors).toBeUndefined();
       expect(await importPerson(instance, 'mixed', 'DAVID')).toEqual(TAKEN);
       expect(await importPerson(instance, 'mixed', 'dave')).toEqual([]);
-      await upgrade(store, options);
+      await upgrade(store, upgradeOptions);
       expect(violationsOf(await readDatabase(store)).sort()).toEqual(remaining);
     }
   });
@@ -171,7 +170,7 @@ describeStores('the upgrade of a database of version 0.1.0', (kind) => {
     await expect(upgrade(store, { signal: controller.signal, onStep })).rejects.toMatchObject({ name: 'AbortError' });
     expect(await instanceBody(store)).toEqual({ name: 'legacy', format: FORMAT, migratedFrom: 1 });
     await expectHeldNames(guardFormat(store));
-    expect(await upgrade(store, options)).toEqual(result);
+    expect(await upgrade(store, upgradeOptions)).toEqual(result);
   });
 
   it('continues in the middle of a collection', async () => {
@@ -182,7 +181,7 @@ describeStores('the upgrade of a database of version 0.1.0', (kind) => {
     const interrupted = watchedStore(store, (writes) => {
       if (writes.some(({ type, key }) => type === 'delete' && key.collection === 'claims')) controller.abort();
     });
-    const stopped = expect(upgrade(interrupted, { ...options, signal: controller.signal }));
+    const stopped = expect(upgrade(interrupted, { ...upgradeOptions, signal: controller.signal }));
     await stopped.rejects.toMatchObject({ name: 'AbortError' });
     const claims = async () =>
       (await readDatabase(store)).get('claims')?.filter(({ id }) => id.includes('|mixed|many '));
@@ -193,21 +192,21 @@ describeStores('the upgrade of a database of version 0.1.0', (kind) => {
       step: '3: claims of login names',
       after: expect.any(String),
     });
-    expect(await upgrade(store, options)).toEqual(result);
+    expect(await upgrade(store, upgradeOptions)).toEqual(result);
     expect(await claims()).toHaveLength(count);
     expect(violationsOf(await readDatabase(store)).sort()).toEqual(remaining);
   });
 
   it('runs twice at once', async () => {
     const store = await formerStore(kind);
-    await Promise.all([upgrade(store, options), upgrade(store, options)]);
+    await Promise.all([upgrade(store, upgradeOptions), upgrade(store, upgradeOptions)]);
     expect(violationsOf(await readDatabase(store)).sort()).toEqual(remaining);
-    expect(await upgrade(store, options)).toEqual(result);
+    expect(await upgrade(store, upgradeOptions)).toEqual(result);
   });
 
   it('has nothing to do on a database that this version has initialised', async () => {
     const store = await openTestStore(kind);
-    expect(await upgrade(store, options)).toBeUndefined();
+    expect(await upgrade(store, upgradeOptions)).toBeUndefined();
   });
 });
 
@@ -223,22 +222,6 @@ function formerUsers(orgId: string, first: number, count: number): Write[] {
   }).flat();
 }
 
-/** Upgrades until one commit, where names are tried and the upgrade ends; returns whether it came that far. */
-async function upgradeUntil(store: Store, moment: Moment): Promise<boolean> {
-  const killed = new Error('killed');
-  const happens = async () => {
-    await expectHeldNames(store);
-    throw killed;
-  };
-  try {
-    await upgrade(interruptedStore(store, moment, happens), options);
-    return false;
-  } catch (error) {
-    if (error !== killed) throw error;
-    return true;
-  }
-}
-
 describe('a database file of version 0.1.0', () => {
   it('is upgraded when it is opened', async () => {
     const location = await sqlite.newLocation();
@@ -250,7 +233,7 @@ describe('a database file of version 0.1.0', () => {
     const former = await formerStore(sqlite);
     expect(contentsOf(database, orgIds)).toEqual(contentsOf(await readDatabase(former), orgIds));
     expect(await instanceBody(store)).toEqual({ name: 'legacy', format: FORMAT });
-    expect(await upgrade(store, options)).toEqual(result);
+    expect(await upgrade(store, upgradeOptions)).toEqual(result);
     await expectHeldNames(store);
   });
 });

@@ -8,12 +8,11 @@ import { upgrade } from '../../shared/store/upgrade.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
 import { contentsOf, readDatabase } from '../support/stores/database.ts';
 import { formatThree, formerInstance, writeFormerDatabase } from '../support/stores/formerDatabase.ts';
-import { interruptedStore, type Moment } from '../support/stores/interruptedStore.ts';
 import { violationsOf } from '../support/stores/invariants.ts';
 import { describeStores, openTestStore, type StoreKind, sqlite } from '../support/stores/stores.ts';
+import { upgradeOptions, upgradeUntil } from '../support/stores/upgradeUntil.ts';
 
 const orgIds = ['unclaimed', 'alike', 'carrying', 'muller', 'muller2', 'today'];
-const options = { signal: new AbortController().signal, onStep: () => {}, fenceMs: 0 };
 const result = {
   from: 3,
   to: FORMAT,
@@ -79,19 +78,19 @@ describeStores('the upgrade of the names of a database of format 3', (kind) => {
   it('claims names that look alike once, claims names that had no claim, and changes no record', async () => {
     const store = await formerStore(kind);
     const before = await readDatabase(store);
-    expect(await upgrade(store, options)).toEqual(result);
+    expect(await upgrade(store, upgradeOptions)).toEqual(result);
     await expectRemaining(store);
     const after = await readDatabase(store);
     expect(contentsOf(after, orgIds)).toEqual(contentsOf(before, orgIds));
     const [instance] = await store.getMany([instanceKey], ['body']);
     expect(JSON.parse(instance?.body ?? '')).toEqual({ name: 'legacy', format: FORMAT });
     await expectHeldNames(store);
-    expect(await upgrade(store, options)).toEqual(result);
+    expect(await upgrade(store, upgradeOptions)).toEqual(result);
   });
 
   it('makes names unique that were not: applications and roles that differ in case, links, look-alikes', async () => {
     const store = await formerStore(kind);
-    await upgrade(store, options);
+    await upgrade(store, upgradeOptions);
     const instance = await formerInstance(store, formatThree);
     const app = { projectId: 'portal', name: 'CONSOLE', authMethodType: 'API_AUTH_METHOD_TYPE_BASIC' };
     const link = { userId: 'leo', idpId: 'idp', providedUserId: 'Y1', providedUserName: 'x' };
@@ -113,7 +112,7 @@ describeStores('the upgrade of the names of a database of format 3', (kind) => {
 
   it('frees a name for the record that goes without, when its holder is renamed', async () => {
     const store = await formerStore(kind);
-    await upgrade(store, options);
+    await upgrade(store, upgradeOptions);
     const instance = await formerInstance(store, formatThree);
     const rename = async (userId: string, userName: string) => {
       const orgs = [{ orgId: 'alike', humanUsers: [person(userId, { userName })] }];
@@ -140,7 +139,7 @@ describeStores('the upgrade of the names of a database of format 3', (kind) => {
     expect(await send('fred', 'frederic')).toEqual([]);
     expect(await send('heir', 'ｆｒｅｄ')).toEqual([]);
     await deleteServiceUser(store, 'robot2');
-    await upgrade(store, options);
+    await upgrade(store, upgradeOptions);
     const violations = violationsOf(await readDatabase(store));
     expect(violations.filter((violation) => /fred|heir|robot/.test(violation))).toEqual([]);
     await expect(create('FRED')).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
@@ -148,16 +147,16 @@ describeStores('the upgrade of the names of a database of format 3', (kind) => {
 
   it('protects names at every moment, is interrupted at every commit, and ends as if undisturbed', async () => {
     const undisturbed = await formerStore(kind);
-    await upgrade(undisturbed, options);
+    await upgrade(undisturbed, upgradeOptions);
     const { tokens: _, ...expected } = Object.fromEntries(await readDatabase(undisturbed));
     let interruptions = 0;
     for (let commit = 0, ends = false; !ends; commit++) {
       for (const when of ['before', 'after'] as const) {
         const store = await formerStore(kind);
-        ends = !(await upgradeUntil(store, { commit, when }));
+        ends = !(await upgradeUntil(store, { commit, when }, expectHeldNames));
         if (ends) break;
         interruptions++;
-        expect(await upgrade(store, options)).toEqual(result);
+        expect(await upgrade(store, upgradeOptions)).toEqual(result);
         const { tokens: __, ...rest } = Object.fromEntries(await readDatabase(store));
         expect(rest).toEqual(expected);
       }
@@ -167,22 +166,6 @@ describeStores('the upgrade of the names of a database of format 3', (kind) => {
   });
 });
 
-/** Upgrades until one commit, where names are tried and the upgrade ends; returns whether it came that far. */
-async function upgradeUntil(store: Store, moment: Moment): Promise<boolean> {
-  const killed = new Error('killed');
-  const happens = async () => {
-    await expectHeldNames(store);
-    throw killed;
-  };
-  try {
-    await upgrade(interruptedStore(store, moment, happens), options);
-    return false;
-  } catch (error) {
-    if (error !== killed) throw error;
-    return true;
-  }
-}
-
 describe('a database file of format 3', () => {
   it('is upgraded when it is opened', async () => {
     const location = await sqlite.newLocation();
@@ -190,7 +173,7 @@ describe('a database file of format 3', () => {
     await copyFile(formatThree.file, join(location.directory, 'identity.sqlite'));
     const store = await openTestStore(sqlite, location);
     await expectRemaining(store);
-    expect(await upgrade(store, options)).toEqual(result);
+    expect(await upgrade(store, upgradeOptions)).toEqual(result);
     await expectHeldNames(store);
   });
 });

@@ -3,6 +3,7 @@ import { caselessClaimKey } from '../../../shared/organisation/claimKeys.ts';
 import { type RecordPlan, recordKey } from '../../../shared/organisation/recordPlan.ts';
 import type { FilledField } from '../../../shared/organisation/relations.ts';
 import { withChanges } from '../../../shared/organisation/settleRecord.ts';
+import { readByPath } from '../../../shared/store/readByPath.ts';
 import { type DocumentKey, type DocumentStore, documentPath } from '../../../shared/store/store.ts';
 
 /** A record without a field that the store may determine. */
@@ -52,39 +53,22 @@ async function findClaimants(
       claim.parts.map((part) => textAt(record.json, part, record.orgId)),
     ),
   );
-  const owners = await readUnique(store, claims, 'ownerId');
+  const owners = await readByPath(store, claims, ['ownerId']);
   const keys = incomplete.map(({ fills: { from } }, index) => {
-    const path = owners.get(documentPath(claims[index] ?? NOWHERE)) ?? '';
+    const path = owners.get(documentPath(claims[index] ?? NOWHERE))?.ownerId ?? '';
     return { collection: from.collection, id: path.slice(from.collection.length + 1) };
   });
-  const bodies = await readUnique(
+  const bodies = await readByPath(
     store,
     keys.filter(({ id }) => id !== ''),
-    'body',
+    ['body'],
   );
   return new Map(
     incomplete.flatMap(({ plan, fills: { from } }, index) => {
-      const body = bodies.get(documentPath(keys[index] ?? NOWHERE));
+      const body = bodies.get(documentPath(keys[index] ?? NOWHERE))?.body;
       return body === undefined ? [] : [[plan, textAt(parseObject(body), from.id, '')] as const];
     }),
   );
 }
 
 const NOWHERE: DocumentKey = { collection: 'claims', id: '' };
-
-/** Reads a field of documents, each of them once; returns its values by `documentPath`. */
-async function readUnique(
-  store: DocumentStore,
-  keys: readonly DocumentKey[],
-  field: 'ownerId' | 'body',
-): Promise<ReadonlyMap<string, string>> {
-  const unique = new Map(keys.map((key) => [documentPath(key), key]));
-  if (unique.size === 0) return new Map();
-  const documents = await store.getMany([...unique.values()], [field]);
-  return new Map(
-    [...unique.keys()].flatMap((path, index) => {
-      const value = documents[index]?.[field];
-      return value === undefined ? [] : [[path, value] as const];
-    }),
-  );
-}

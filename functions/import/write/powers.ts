@@ -2,6 +2,7 @@ import { type JsonObject, parseObject, textAt, textsAt, valueAt } from '../../..
 import { type RecordPlan, reportedId } from '../../../shared/organisation/recordPlan.ts';
 import type { GivenPower } from '../../../shared/organisation/relations.ts';
 import { sections } from '../../../shared/organisation/sections.ts';
+import { readByPath } from '../../../shared/store/readByPath.ts';
 import {
   type Collection,
   type DocumentStore,
@@ -42,13 +43,10 @@ export async function findPowers(
 ): Promise<Powers> {
   const giving = plans.flatMap((plan) => toGiving(plan));
   if (giving.length === 0) return new Map();
-  const keys = new Map(giving.map(({ key }) => [documentPath(key), key]));
-  const documents = await store.getMany([...keys.values()], ['createdAt']);
+  const keys = giving.map(({ key }) => key);
   const existed = new Map<string, boolean>();
-  for (const [index, path] of [...keys.keys()].entries()) {
-    const document = documents[index];
+  for (const [path, document] of await readByPath(store, keys, ['createdAt']))
     existed.set(path, document !== undefined && !(await notes.isOwn(document)));
-  }
   return new Map(
     giving.map(({ plan, given, texts, key }) => [
       plan,

@@ -10,7 +10,8 @@ import {
 import type { RecordIssue, Reference } from '../../../shared/organisation/relations.ts';
 import { isInDeletion } from '../../../shared/organisation/sections/users.ts';
 import type { FieldName } from '../../../shared/store/documentFields.ts';
-import type { DocumentKey, DocumentStore, StoredDocument } from '../../../shared/store/store.ts';
+import { readByPath } from '../../../shared/store/readByPath.ts';
+import type { DocumentStore, StoredDocument } from '../../../shared/store/store.ts';
 import { documentPath } from '../../../shared/store/store.ts';
 import { hasStoredContent } from './comparison.ts';
 
@@ -81,17 +82,6 @@ async function read(
     references.map(({ key }) => key),
     fields,
   );
-}
-
-async function readByPath(
-  store: DocumentStore,
-  keys: readonly DocumentKey[],
-  fields: readonly FieldName[],
-): Promise<Found> {
-  const byPath = new Map(keys.map((key) => [documentPath(key), key]));
-  if (byPath.size === 0) return new Map();
-  const documents = await store.getMany([...byPath.values()], fields);
-  return new Map([...byPath.keys()].map((path, index) => [path, documents[index]]));
 }
 
 function check(

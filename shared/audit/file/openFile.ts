@@ -1,7 +1,8 @@
 import { closeSync, existsSync, fdatasync, fstatSync, ftruncateSync, renameSync, statSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { endsWithLine, firstTime, openOwnerOnly, rotatedName, syncDirectory } from './trailFiles.ts';
+import { syncDirectory } from '../../durableFiles.ts';
+import { endsWithLine, firstTime, openOwnerOnly, rotatedName } from './trailFiles.ts';
 
 const syncData = promisify(fdatasync);
 

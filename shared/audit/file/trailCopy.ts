@@ -1,9 +1,10 @@
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { OWNER_ONLY, syncDirectory } from '../../durableFiles.ts';
 import { notInstanceFile } from '../../errors/accountErrors.ts';
 import type { Connection } from '../../store/sqlite/connection.ts';
-import { isTrailFile, listTrailFiles, syncDirectory } from './trailFiles.ts';
+import { isTrailFile, listTrailFiles } from './trailFiles.ts';
 import { openTrailLock } from './trailLock.ts';
 
 // The table of a backup that holds the trail. A database in use has none.
@@ -49,7 +50,7 @@ export function extractTrail(copy: Connection, directory: string): readonly stri
 
 function extractFile(copy: Connection, name: string, directory: string): void {
   const [content] = contentRow.parse(copy.prepare(`SELECT content FROM ${TABLE} WHERE name = ?`).get(name));
-  const descriptor = openSync(join(directory, name), 'wx', 0o600);
+  const descriptor = openSync(join(directory, name), 'wx', OWNER_ONLY);
   try {
     writeFileSync(descriptor, content);
     fsyncSync(descriptor);

@@ -1,11 +1,11 @@
-import { closeSync, fchmodSync, fstatSync, fsyncSync, openSync, readdirSync, readSync } from 'node:fs';
+import { fchmodSync, fstatSync, openSync, readdirSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { OWNER_ONLY } from '../../durableFiles.ts';
 
 /** The file that takes new events. */
 const CURRENT = 'audit.ndjson';
 const ROTATED = /^audit-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d\.\d{3}Z)\.ndjson$/;
-const OWNER_ONLY = 0o600;
 
 /** Returns the path of the file that takes new events. */
 export function currentFile(directory: string): string {
@@ -40,17 +40,6 @@ export function openOwnerOnly(file: string, flags: string): number {
   const descriptor = openSync(file, flags, OWNER_ONLY);
   if ((fstatSync(descriptor).mode & 0o777) !== OWNER_ONLY) fchmodSync(descriptor, OWNER_ONLY);
   return descriptor;
-}
-
-/** Makes the names in a directory durable. Windows does it by itself, and cannot open directories. */
-export function syncDirectory(directory: string): void {
-  if (process.platform === 'win32') return;
-  const descriptor = openSync(directory, 'r');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
 }
 
 /** Whether the file is empty or ends with a line break. A power cut can leave part of a line. */

@@ -1,4 +1,5 @@
 import type { DocumentFields, FieldName } from '../documentFields.ts';
+import { distinctKeys } from '../readByPath.ts';
 import { type Collection, type DocumentKey, documentPath, type StoredDocument, type Write } from '../store.ts';
 
 /** A record whose name another record of the collection holds, which only an operator can resolve. */
@@ -66,7 +67,7 @@ export interface MigratedBatch {
 /** Lists the documents that the decisions on a batch depend on. */
 export function batchDependencies(step: MigrationStep, documents: readonly StoredDocument[]): DocumentKey[] {
   const keys = documents.flatMap((document) => step.dependencies(document));
-  return [...new Map(keys.map((key) => [documentPath(key), key])).values()];
+  return distinctKeys(keys);
 }
 
 /** Decides a batch of documents. */

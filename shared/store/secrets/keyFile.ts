@@ -1,12 +1,12 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { OWNER_ONLY, syncDirectory } from '../../durableFiles.ts';
 import { masterKeyInvalid, masterKeysChanging } from '../../errors/masterKeyErrors.ts';
 import { type MasterKey, parseMasterKeys } from './masterKey.ts';
 
 const COMMENT = `# This key encrypts the secrets of the database in this directory. Whoever loses it loses these secrets.
 # Keep a copy of it, apart from the backups of the database.
 `;
-const OWNER_ONLY = 0o600;
 
 /** Returns the path of the key file in an embedded database's directory. */
 export function keyFilePath(directory: string): string {
@@ -68,16 +68,5 @@ function createFile(file: string): number {
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') throw masterKeysChanging(file);
     throw error;
-  }
-}
-
-function syncDirectory(directory: string): void {
-  // Windows opens no directories.
-  if (process.platform === 'win32') return;
-  const descriptor = openSync(directory, 'r');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
   }
 }

@@ -1,6 +1,7 @@
 import { access, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
+import { OWNER_ONLY } from '../../durableFiles.ts';
 import { notInstanceFile } from '../../errors/accountErrors.ts';
 import { FORMAT } from '../format.ts';
 import { requireKeys } from '../secrets/keyRecord.ts';
@@ -30,7 +31,7 @@ export async function copyDatabase(source: string, target: string, options: Copy
   await mkdir(dirname(target), { recursive: true, mode: 0o700 });
   const partial = `${target}.partial`;
   await rm(partial, { force: true });
-  await (await open(partial, 'wx', 0o600)).close();
+  await (await open(partial, 'wx', OWNER_ONLY)).close();
   try {
     await copy(source, partial);
     await makeSelfContained(partial, options);

@@ -1,6 +1,7 @@
 import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
+import { OWNER_ONLY } from '../../durableFiles.ts';
 import { databaseTooNew } from '../../errors/errors.ts';
 import { log } from '../../log.ts';
 import { documentFieldTypes, type FieldName, storedFieldNames } from '../documentFields.ts';
@@ -15,8 +16,6 @@ import { migrateDocuments } from './migrateDocuments.ts';
 
 const OPEN_TIMEOUT_MILLISECONDS = 5_000;
 const PAUSE_MILLISECONDS = 10;
-
-const OWNER_ONLY = 0o600;
 
 /**
  * Creates the database file, or migrates one of an older format. A current file is not written to. Only the file's owner

@@ -1,36 +1,4 @@
-/** The roles of ZITADEL's defaults by what they are held on (zitadel 7.2), written down apart from the product's table. */
-const roles = {
-  instance: [
-    'IAM_OWNER',
-    'IAM_OWNER_VIEWER',
-    'IAM_ORG_MANAGER',
-    'IAM_USER_MANAGER',
-    'IAM_ADMIN_IMPERSONATOR',
-    'IAM_END_USER_IMPERSONATOR',
-    'IAM_LOGIN_CLIENT',
-  ],
-  organisation: [
-    'ORG_OWNER',
-    'ORG_USER_MANAGER',
-    'ORG_OWNER_VIEWER',
-    'ORG_SETTINGS_MANAGER',
-    'ORG_USER_PERMISSION_EDITOR',
-    'ORG_PROJECT_PERMISSION_EDITOR',
-    'ORG_PROJECT_CREATOR',
-    'ORG_ADMIN_IMPERSONATOR',
-    'ORG_END_USER_IMPERSONATOR',
-    'ORG_USER_SELF_MANAGER',
-    'SELF_MANAGEMENT_GLOBAL',
-  ],
-  project: [
-    'PROJECT_OWNER',
-    'PROJECT_OWNER_VIEWER',
-    'PROJECT_OWNER_GLOBAL',
-    'PROJECT_OWNER_VIEWER_GLOBAL',
-    'PROJECT_GRANT_OWNER',
-    'PROJECT_GRANT_OWNER_VIEWER',
-  ],
-} as const;
+import { zitadelRoles as roles } from '../../support/fixtures/zitadelRoles.ts';
 
 /** A role that a caller holds: on the instance, on an organisation, or on a project of the caller's own organisation. */
 export interface Holding {

@@ -1,3 +1,4 @@
+import { zitadelHolders } from '../../support/fixtures/zitadelRoles.ts';
 import type { Holding, Operation, Selection, TokenKind, User } from './dimensions.ts';
 
 /** How a call ends: its sign in the matrix, its HTTP status and its error's message. */
@@ -29,22 +30,8 @@ export const verdicts = [
 
 export type Verdict = (typeof verdicts)[number]['name'];
 
-/** The permissions of roles by ZITADEL's defaults (zitadel 7.2), written down apart from the product's table. */
-const writesUsers = [
-  'IAM_OWNER',
-  'IAM_ORG_MANAGER',
-  'IAM_USER_MANAGER',
-  'IAM_LOGIN_CLIENT',
-  'ORG_OWNER',
-  'ORG_USER_MANAGER',
-];
-const readsUsers = [
-  ...writesUsers,
-  'IAM_OWNER_VIEWER',
-  'ORG_OWNER_VIEWER',
-  'ORG_USER_PERMISSION_EDITOR',
-  'ORG_PROJECT_PERMISSION_EDITOR',
-];
+const writesUsers: readonly string[] = zitadelHolders['user.write'];
+const readsUsers: readonly string[] = zitadelHolders['user.read'];
 
 /** The states of owners whose tokens are valid (specification 5.1). */
 const validStates = ['USER_STATE_ACTIVE', 'USER_STATE_INITIAL'];

@@ -6,6 +6,7 @@ import {
   type MembershipScope,
   type Permission,
 } from '../../../shared/organisation/roles.ts';
+import { zitadelHolders, zitadelRoles } from '../../support/fixtures/zitadelRoles.ts';
 
 const scopes: readonly MembershipScope[] = ['instance', 'organisation', 'project', 'projectGrant'];
 const all = scopes.flatMap(knownRoles);
@@ -13,45 +14,9 @@ const holders = (permission: Permission) => all.filter((role) => grants([role], 
 
 describe('the roles', () => {
   it.each([
-    [
-      'instance',
-      [
-        'IAM_OWNER',
-        'IAM_OWNER_VIEWER',
-        'IAM_ORG_MANAGER',
-        'IAM_USER_MANAGER',
-        'IAM_ADMIN_IMPERSONATOR',
-        'IAM_END_USER_IMPERSONATOR',
-        'IAM_LOGIN_CLIENT',
-      ],
-    ],
-    [
-      'organisation',
-      [
-        'ORG_OWNER',
-        'ORG_USER_MANAGER',
-        'ORG_OWNER_VIEWER',
-        'ORG_SETTINGS_MANAGER',
-        'ORG_USER_PERMISSION_EDITOR',
-        'ORG_PROJECT_PERMISSION_EDITOR',
-        'ORG_PROJECT_CREATOR',
-        'ORG_ADMIN_IMPERSONATOR',
-        'ORG_END_USER_IMPERSONATOR',
-        'ORG_USER_SELF_MANAGER',
-        'SELF_MANAGEMENT_GLOBAL',
-      ],
-    ],
-    [
-      'project',
-      [
-        'PROJECT_OWNER',
-        'PROJECT_OWNER_VIEWER',
-        'PROJECT_OWNER_GLOBAL',
-        'PROJECT_OWNER_VIEWER_GLOBAL',
-        'PROJECT_GRANT_OWNER',
-        'PROJECT_GRANT_OWNER_VIEWER',
-      ],
-    ],
+    ['instance', zitadelRoles.instance],
+    ['organisation', zitadelRoles.organisation],
+    ['project', zitadelRoles.project],
     ['projectGrant', ['PROJECT_GRANT_OWNER', 'PROJECT_GRANT_OWNER_VIEWER']],
   ] as const)("of a member of the %s are those of ZITADEL's defaults", (scope, roles) => {
     expect(knownRoles(scope)).toEqual(roles);
@@ -81,31 +46,13 @@ describe('the permission to export and import', () => {
 
 describe('the permission to change users', () => {
   it("is held by the roles that ZITADEL's defaults give it to", () => {
-    expect(holders('user.write')).toEqual([
-      'IAM_OWNER',
-      'IAM_ORG_MANAGER',
-      'IAM_USER_MANAGER',
-      'IAM_LOGIN_CLIENT',
-      'ORG_OWNER',
-      'ORG_USER_MANAGER',
-    ]);
+    expect(holders('user.write')).toEqual(zitadelHolders['user.write']);
   });
 });
 
 describe('the permission to read users', () => {
   it("is held by the roles that ZITADEL's defaults give it to on the instance or an organisation", () => {
-    expect(holders('user.read')).toEqual([
-      'IAM_OWNER',
-      'IAM_OWNER_VIEWER',
-      'IAM_ORG_MANAGER',
-      'IAM_USER_MANAGER',
-      'IAM_LOGIN_CLIENT',
-      'ORG_OWNER',
-      'ORG_USER_MANAGER',
-      'ORG_OWNER_VIEWER',
-      'ORG_USER_PERMISSION_EDITOR',
-      'ORG_PROJECT_PERMISSION_EDITOR',
-    ]);
+    expect(holders('user.read')).toEqual(zitadelHolders['user.read']);
   });
 });
 
