@@ -2,6 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import { temporaryKeyring } from '../shared/store/secrets/keyring.ts';
 import { prepareDatabaseFile } from '../shared/store/sqlite/databaseFile.ts';
+import { toRowId } from '../shared/store/sqlite/documents.ts';
 import { type Measured, measure } from './process.ts';
 import { RawText } from './rawText.ts';
 import { type CreateWrite, sampleWrites } from './sampleUsers.ts';
@@ -22,8 +23,9 @@ export async function rawSqliteWrite(file: string, users: number): Promise<Measu
   const insertUser = database.prepare(INSERT_USER);
   const insertClaim = database.prepare(INSERT_CLAIM);
   const insert = ({ key, fields: f }: CreateWrite) => {
-    if (key.collection === 'claims') insertClaim.run(key.collection, key.id, f.orgId ?? null, f.ownerId ?? null);
-    else insertUser.run(key.collection, key.id, ...userColumns(f));
+    if (key.collection === 'claims')
+      insertClaim.run(key.collection, toRowId(key.id), f.orgId ?? null, f.ownerId ?? null);
+    else insertUser.run(key.collection, toRowId(key.id), ...userColumns(f));
   };
   const measured = await measure(() => {
     for (const batch of batches) {

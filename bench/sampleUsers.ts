@@ -15,12 +15,15 @@ const firstNames = ['Alice', 'Bruno', 'Chloé', 'Dilan', 'Eszter', 'Faïza', 'Gu
 const lastNames = ['Ångström', 'Baumgartner', 'Castellanos', 'Dubois', 'Eriksen', 'Ferrari', 'Grünwald', 'Horvát'];
 const languages = ['de', 'en', 'fr', 'it', 'und'];
 
-/** Returns one element of `humanUsers` as ZITADEL exports it. Each number has its own user, the same in every run. */
+/**
+ * Returns one element of `humanUsers` as ZITADEL exports it. Each number has its own user, the same in every run. Ids
+ * ascend, as those of real files do; names are in no order.
+ */
 export function sampleUser(number: number): Record<string, unknown> {
   const firstName = pick(firstNames, number);
   const lastName = pick(lastNames, number * 7);
-  const email = `user.${number}@customer-${number % 977}.example`;
   const random = hash('sha512', `user ${number}`, 'base64');
+  const email = `${random.replaceAll(/[^a-z]/g, '').slice(0, 6)}.${number}@customer-${number % 977}.example`;
   const isDetailed = number % 10 === 0;
   return {
     userId: `33${String(number * 7919).padStart(16, '0')}`,

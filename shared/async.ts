@@ -1,5 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
-
 /**
  * Returns the result of work that cannot be cancelled, or throws the signal's reason as soon as the signal aborts.
  */
@@ -63,20 +61,4 @@ export function createSerialQueue(): SerialQueue {
     last = result.catch(() => undefined);
     return result;
   };
-}
-
-/**
- * Yields a list in batches, each after a turn of the event loop, which work on the embedded database blocks otherwise.
- * @throws the signal's reason
- */
-export async function* inTurns<Item>(
-  items: readonly Item[],
-  batchSize: number,
-  signal: AbortSignal,
-): AsyncGenerator<readonly Item[]> {
-  for (let start = 0; start < items.length; start += batchSize) {
-    await setImmediate();
-    signal.throwIfAborted();
-    yield items.slice(start, start + batchSize);
-  }
 }

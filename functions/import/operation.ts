@@ -100,8 +100,7 @@ async function importInto(
   const callerKeys = caller === undefined ? [] : [userKey(caller.userId), organisationKey(caller.orgId)];
   const callerPaths = new Set(callerKeys.map(documentPath));
   const olderClaims = isOutdated(await readInstanceFormat(store));
-  const commitsInFlight = () => (dryRun ? undefined : base.commitsInFlight?.());
-  const database = { store, base, olderClaims, commitsInFlight };
+  const database = { store, base, olderClaims, pace: dryRun ? {} : base };
   const settings = { stamp, onConflict, reservedNames, passwordHashing, signal, callerPaths };
   const report = new ImportReport(options.whole);
   let inspection: Inspection | undefined;

@@ -3,6 +3,7 @@ import { cors as honoCors } from 'hono/cors';
 import { methodNotAllowed, pathMalformed, routeNotFound, rpcNotFound } from '../errors/httpErrors.ts';
 import { log, type RequestLine } from '../log.ts';
 import type { Endpoint } from '../openapi/endpoint.ts';
+import { noteRequest } from '../turns.ts';
 import { errorResponse, isGrpc, requestIdFrom, responseHeaders } from './errorResponse.ts';
 import { getOutgoing, type HttpEnv } from './exchange.ts';
 import { requestOrigin } from './origin.ts';
@@ -88,6 +89,7 @@ function identify(trustedProxies: number, observer: RequestObserver | undefined)
     context.set('requestId', requestId);
     context.set('origin', requestOrigin(context, requestId, trustedProxies));
     observer?.started();
+    noteRequest();
     await next();
     for (const [name, value] of Object.entries(responseHeaders(requestId))) context.header(name, value);
     reportWhenSent(context, start, observer);

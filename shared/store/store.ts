@@ -79,8 +79,8 @@ export interface Transaction extends Reader {
 export type ScanRange = IdRange | PartitionRange;
 
 /**
- * A range of document ids in one collection, read by ascending id. `from` is inclusive, `to` exclusive. Without
- * `partition` the range spans all partitions.
+ * A range of document ids in one collection, read in the database's order of ids, which is always the same. `from` is
+ * inclusive, `to` exclusive. Without `partition` the range spans all partitions.
  */
 export interface IdRange {
   readonly collection: Collection;
@@ -148,6 +148,8 @@ export interface Store extends DocumentStore {
   forCall?(call: StoreCall): Store;
   /** The number of bulk commits that the database takes at once at present; undefined for one that takes them in turn. */
   commitsInFlight?(): number;
+  /** The number of records that a bulk commit has best at present; undefined where it makes no difference. */
+  recordsPerCommit?(): number;
   close(): Promise<void>;
 }
 

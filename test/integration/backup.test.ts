@@ -5,8 +5,8 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { auditEvent } from '../../shared/audit/auditEvent.ts';
-import { FORMAT } from '../../shared/store/format.ts';
 import { openStore } from '../../shared/store/openStore.ts';
+import { FILE_FORMAT } from '../../shared/store/sqlite/databaseFile.ts';
 import { identity, identityJson } from '../support/processes/programs.ts';
 import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
 import { readDatabase } from '../support/stores/database.ts';
@@ -151,7 +151,11 @@ describe('identity restore', () => {
   it.each([
     ['text', (file: string) => writeFile(file, 'this is some text and not a database at all'), /not a database\n$/],
     ['a foreign database', (file: string) => make(file, 'CREATE TABLE other (a)'), /is not an intact database/],
-    ['a newer backup', (file: string) => make(file, `PRAGMA user_version = ${FORMAT + 1}`), /upgrade the software\n$/],
+    [
+      'a newer backup',
+      (file: string) => make(file, `PRAGMA user_version = ${FILE_FORMAT + 1}`),
+      /upgrade the software\n$/,
+    ],
     ['a missing file', async () => {}, /ENOENT.*north\.backup'\n$/],
   ])('makes no instance of %s', async (_name, write, message) => {
     const { path, file } = await newInstance();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { documentFieldTypes, fieldNames } from '../../shared/store/documentFields.ts';
-import { FORMAT } from '../../shared/store/format.ts';
+import { FILE_FORMAT } from '../../shared/store/sqlite/databaseFile.ts';
 import { openSqliteStore } from '../../shared/store/sqlite/openSqliteStore.ts';
 import { survived } from '../faults/support/survived.ts';
 import { createUser, createUsers, readUser, scanAll, userKey } from '../support/stores/documents.ts';
@@ -41,6 +41,13 @@ function writeFirstFormat(file: string, names: readonly string[]): void {
   for (const name of names) insert.run(userKey(name).id, ...fieldNames.map((field) => storedValue(name, field)));
 }
 
+/** Gives the rows of a file the ids that they had in the fourth format, in no order. */
+function writeFourthFormat(file: string): void {
+  using database = new DatabaseSync(file);
+  database.exec(`UPDATE documents SET id = substr(id, -2) || '~' || substr(id, 1, length(id) - 3)
+    WHERE id GLOB '*~[0-9a-f][0-9a-f]'; PRAGMA user_version = 4`);
+}
+
 function storedValue(name: string, field: (typeof fieldNames)[number]): string | number {
   return { string: `${field} of ${name}`, integer: name.length, boolean: 1 }[documentFieldTypes[field]];
 }
@@ -72,7 +79,7 @@ describe('the database file', () => {
       ]);
     });
     expect(await readUser(store, first)).toEqual({ ...everyField(first), state: 'changed' });
-    expect(formatOf(file)).toEqual({ user_version: FORMAT });
+    expect(formatOf(file)).toEqual({ user_version: FILE_FORMAT });
   });
 
   it('of the first format stays as it is when its migration fails', async () => {
@@ -89,16 +96,38 @@ describe('the database file', () => {
     expect(await readUser(open(file), 'a')).toEqual(everyField('a'));
   });
 
+  it('of the fourth format gets rows with ids that lie side by side, in their order', async () => {
+    const file = await newFile();
+    const store = openSqliteStore(file);
+    await createUsers(store, 300, { partition: 'org 1/humanUsers' });
+    await store.commit([{ type: 'create', key: { collection: 'tokens', id: 'aToken' }, fields: { digest: 'd' } }]);
+    const documents = async (opened: ReturnType<typeof openSqliteStore>) => {
+      await using snapshot = await opened.snapshot();
+      const scans = (['users', 'tokens'] as const).map((collection) => scanAll(snapshot, { collection }));
+      return (await Promise.all(scans)).map((scan) => scan.documents);
+    };
+    const before = await documents(store);
+    await store.close();
+    writeFourthFormat(file);
+    const migrated = open(file);
+    expect(await documents(migrated)).toEqual(before);
+    expect(await readUser(migrated, 'user 7')).toMatchObject({ id: userKey('user 7').id, sequence: 7 });
+    expect(formatOf(file)).toEqual({ user_version: FILE_FORMAT });
+    using database = new DatabaseSync(file);
+    const sql = (order: string) => `SELECT id FROM documents WHERE collection = 'users' ORDER BY ${order}`;
+    expect(database.prepare(sql('rowid')).all()).toEqual(database.prepare(sql('id')).all());
+  });
+
   it('of a newer format is rejected, and no byte of it changes', async () => {
     const file = await newFile();
     const store = openSqliteStore(file);
     await createUsers(store, 10);
     await store.close();
     const newer = new DatabaseSync(file);
-    newer.exec(`PRAGMA user_version = ${FORMAT + 1}; ALTER TABLE documents ADD COLUMN later TEXT`);
+    newer.exec(`PRAGMA user_version = ${FILE_FORMAT + 1}; ALTER TABLE documents ADD COLUMN later TEXT`);
     newer.close();
     const before = await readFile(file);
-    const message = `the database has format ${FORMAT + 1}, and this version supports formats up to ${FORMAT}: upgrade the software`;
+    const message = `the database has format ${FILE_FORMAT + 1}, and this version supports formats up to ${FILE_FORMAT}: upgrade the software`;
     expect(() => openSqliteStore(file)).toThrow(message);
     expect(Buffer.compare(await readFile(file), before)).toBe(0);
   });
@@ -108,7 +137,7 @@ describe('the database file', () => {
     const store = open(file);
     await store.commit([createUser('a')]);
     using newer = new DatabaseSync(file);
-    newer.exec(`PRAGMA user_version = ${FORMAT + 1}`);
+    newer.exec(`PRAGMA user_version = ${FILE_FORMAT + 1}`);
     await expect(store.commit([createUser('b')])).rejects.toMatchObject({ code: 'UNAVAILABLE', httpStatus: 503 });
     expect(await readUser(store, 'b')).toBeUndefined();
   });

@@ -5,7 +5,15 @@ import type { Source } from './sources.ts';
  * each other. A name is a folder or a file without its extension; `*` stands for each folder by itself.
  */
 export const layers: readonly (readonly string[])[] = [
-  ['shared/errors', 'shared/json', 'shared/async', 'shared/clock', 'shared/durableFiles', 'shared/lookAlikes'],
+  [
+    'shared/errors',
+    'shared/json',
+    'shared/turns',
+    'shared/async',
+    'shared/clock',
+    'shared/durableFiles',
+    'shared/lookAlikes',
+  ],
   ['shared/duration', 'shared/log', 'shared/passwordHashing', 'shared/retry'],
   ['shared/limits'],
   ['shared/store', 'shared/objectStorage'],

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
 import { duplicateKey } from '../../../shared/json/duplicateKeys.ts';
 import { JsonError, type JsonPath, parseJson } from '../../../shared/json/jsonScanner.ts';
 import { type Manifest, ManifestTally, manifestSchema } from '../../../shared/organisation/exportFile.ts';
@@ -8,6 +7,7 @@ import type { Section } from '../../../shared/organisation/section.ts';
 import { findSection } from '../../../shared/organisation/sections.ts';
 import type { UnknownContent } from '../../../shared/organisation/unknownContent.ts';
 import { MAX_DOCUMENT_BYTES } from '../../../shared/store/store.ts';
+import { bulkTurn } from '../../../shared/turns.ts';
 import { type ExportFileItem, ExportFileReader } from '../source/exportFileReader.ts';
 import { checkIds, checkOrganisationId } from './idLengths.ts';
 import { OrganisationDraft, withAdditions } from './organisationDraft.ts';
@@ -60,7 +60,7 @@ export async function readFile(
   const violations = new Violations(source.field);
   try {
     for await (const chunk of source.open(signal)) {
-      await setImmediate();
+      await bulkTurn();
       signal.throwIfAborted();
       digest.update(chunk);
       const items = reader.push(chunk);

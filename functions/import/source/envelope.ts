@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import {
   bodyInvalid,
   bodyNoObject,
@@ -21,6 +20,7 @@ import { stringContent } from '../../../shared/json/stringContent.ts';
 import type { ValueKind } from '../../../shared/json/valueScanner.ts';
 import { fixedLimits } from '../../../shared/limits.ts';
 import type { ObjectLocation, ObjectStorage } from '../../../shared/objectStorage/objectStorage.ts';
+import { bulkTurn } from '../../../shared/turns.ts';
 import { objectLocation, readRequest, snakeCase } from '../../../shared/wire/requestMessage.ts';
 import {
   bucketFields,
@@ -67,7 +67,7 @@ export async function readEnvelope(bytes: AsyncIterable<Uint8Array>): Promise<Im
       if (isStart && hasByteOrderMark(chunk)) throw byteOrderMark();
       isStart &&= chunk.length === 0;
       // Many small fields take long, and a body in memory comes without pause.
-      await setImmediate();
+      await bulkTurn();
       for (const value of scanner.push(chunk)) addField(value, fields, inline);
     }
     scanner.end();

@@ -47,8 +47,8 @@ export interface BatchContext {
   readonly passwordHashing: PasswordHashing;
   /** Stops the import; derivations of passwords end at once. */
   readonly signal: AbortSignal;
-  /** The number of commits that the database takes at once at present, if it tells. */
-  readonly commitsInFlight?: () => number | undefined;
+  /** What the database takes best at present, where it tells. */
+  readonly pace?: Pick<Store, 'commitsInFlight' | 'recordsPerCommit'>;
   /** Whether claims of an older form count too, because the database is not upgraded yet. */
   readonly olderClaims?: boolean;
   /** The paths of the calling user's record and of its organisation's. */

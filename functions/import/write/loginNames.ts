@@ -1,8 +1,8 @@
-import { setImmediate } from 'node:timers/promises';
 import { instanceScopeWrite, readScopes } from '../../../shared/organisation/loginNameScope.ts';
 import { sectionPartition } from '../../../shared/organisation/section.ts';
 import { claimsLoginNames, sections } from '../../../shared/organisation/sections.ts';
 import { type DocumentStore, type Snapshot, type Store, WriteConflictError } from '../../../shared/store/store.ts';
+import { bulkTurn } from '../../../shared/turns.ts';
 import type { OrganisationHeader } from '../inspect/organisationDraft.ts';
 
 const BATCH = 250;
@@ -31,7 +31,7 @@ export async function settleLoginNames(
       batch.map(({ header }) => header.orgId),
     );
     for (const [index, target] of batch.entries()) target.loginNamesByDomain = scopes[index] === 'organisation';
-    await setImmediate();
+    await bulkTurn();
     signal.throwIfAborted();
   }
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { inTurns } from '../../../shared/async.ts';
 import { organisationKey } from '../../../shared/auth/authorise.ts';
 import { organisationsExist } from '../../../shared/errors/errors.ts';
 import type { DocumentKey } from '../../../shared/store/store.ts';
+import { inTurns } from '../../../shared/turns.ts';
 import type { OrganisationHeader } from '../inspect/organisationDraft.ts';
 import { importMarkKey, readMark, removeMark, saveMark } from '../progress/checkpoint.ts';
 import { type BatchContext, stampPrefix } from './batchContext.ts';

@@ -1,5 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
-import { inTurns } from '../../../shared/async.ts';
 import { organisationKey } from '../../../shared/auth/authorise.ts';
 import { type JsonObject, parseObject } from '../../../shared/json/jsonObject.ts';
 import { defaultComplexity, type PasswordComplexity, parseComplexity } from '../../../shared/organisation/passwords.ts';
@@ -10,6 +8,7 @@ import type { Governed } from '../../../shared/organisation/section.ts';
 import { organisationSection, policyKey } from '../../../shared/organisation/sections.ts';
 import { settleRecord } from '../../../shared/organisation/settleRecord.ts';
 import type { DocumentStore, Store } from '../../../shared/store/store.ts';
+import { bulkTurn, inTurns } from '../../../shared/turns.ts';
 import type { Inspection } from '../inspect/inspection.ts';
 import type { OrganisationHeader } from '../inspect/organisationDraft.ts';
 import { formatIssue, type ImportReport } from '../progress/report.ts';
@@ -63,7 +62,7 @@ export async function writeOrganisations(
   await using writer = new RecordWriter(context, { settled }, signal);
   for (const batch of inBatches(candidates)) {
     await writer.add(batch.flatMap(toPlacedPlan));
-    await setImmediate();
+    await bulkTurn();
     if (signal.aborted) break;
   }
   await writer.finish();

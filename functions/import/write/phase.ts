@@ -1,6 +1,6 @@
-import { setImmediate } from 'node:timers/promises';
 import type { Section } from '../../../shared/organisation/section.ts';
 import { findSection } from '../../../shared/organisation/sections.ts';
+import { bulkTurn } from '../../../shared/turns.ts';
 import { ExportFileReader } from '../source/exportFileReader.ts';
 import { isWritten } from './batchContext.ts';
 import { type PlanningState, planItem } from './planItem.ts';
@@ -39,7 +39,7 @@ async function writeRecords(work: ImportWork, phase: Section['phase'], read: Rea
     await writer.add(reader.push(chunk).flatMap((item) => planItem(work, counter, item)));
     await progress.saveIfDue();
     // The embedded database is synchronous: without this yield no timer fires, not even the timeout.
-    await setImmediate();
+    await bulkTurn();
     if (signal.aborted) break;
   }
   await writer.finish();

@@ -1,6 +1,6 @@
-import { setImmediate } from 'node:timers/promises';
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { MAX_COMMIT_BYTES } from '../../../shared/store/store.ts';
+import { bulkTurn } from '../../../shared/turns.ts';
 import type { BatchContext, Outcome, PlacedPlan } from './batchContext.ts';
 import { isNameTaken, orderByHolders, type Waiting } from './renames.ts';
 import { writeBatch } from './writeBatch.ts';
@@ -78,7 +78,8 @@ export class RecordWriter implements AsyncDisposable {
   }
 
   private get isBatchFull(): boolean {
-    return this.batch.length === BATCH_RECORDS || this.batchPasswords === BATCH_PASSWORDS;
+    const most = this.context.pace?.recordsPerCommit?.() ?? BATCH_RECORDS;
+    return this.batch.length >= most || this.batchPasswords === BATCH_PASSWORDS;
   }
 
   private async send(): Promise<void> {
@@ -96,7 +97,7 @@ export class RecordWriter implements AsyncDisposable {
   }
 
   private get isFull(): boolean {
-    const most = Math.max(MIN_BATCHES_IN_FLIGHT, this.context.commitsInFlight?.() ?? 0);
+    const most = Math.max(MIN_BATCHES_IN_FLIGHT, this.context.pace?.commitsInFlight?.() ?? 0);
     return this.inFlight.length >= most || this.bytesInFlight + MAX_COMMIT_BYTES > MAX_BYTES_IN_FLIGHT;
   }
 
@@ -104,7 +105,7 @@ export class RecordWriter implements AsyncDisposable {
     const plans = batch.map(({ plan }) => plan);
     const outcomes = await this.decide(plans);
     // The embedded database is synchronous: without this yield no timer fires, not even the timeout.
-    await setImmediate();
+    await bulkTurn();
     return { batch, outcomes };
   }
 

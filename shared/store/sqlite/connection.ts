@@ -1,13 +1,14 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
-import { createSerialQueue } from '../../async.ts';
 import { storeFailed, storeUnavailable } from '../../errors/errors.ts';
 
 /** A connection to a database file. It caches prepared statements. */
 export interface Connection {
   readonly file: string;
   execute(sql: string): void;
+  /** Runs a statement that is prepared once. */
+  run(sql: string): void;
   inTransaction(): boolean;
   isOpen(): boolean;
   /** Prepares a statement for one run at a time. Its rows are arrays. */
@@ -27,6 +28,11 @@ export interface ConnectionOptions {
 
 /** The size to which SQLite shortens a write-ahead log whose content it has moved into the database. */
 const KEPT_LOG_BYTES = 32 * 2 ** 20;
+/**
+ * The pages after which SQLite moves the log into the database: as many as the kept log has. Pages that are written often,
+ * as those of an import's index are, go into the database once for many times in the log.
+ */
+const CHECKPOINT_PAGES = 8_000;
 
 /**
  * Opens a connection to an existing database file. What is deleted or overwritten through it leaves nothing in free space.
@@ -36,7 +42,7 @@ export function connect({ file, busyTimeout }: ConnectionOptions): Connection {
   const database = new DatabaseSync(file);
   database.exec(
     `PRAGMA busy_timeout = ${busyTimeout}; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = ${KEPT_LOG_BYTES};
-     PRAGMA secure_delete = ON`,
+     PRAGMA secure_delete = ON; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`,
   );
   const prepared = new Map<string, StatementSync>();
   const idle = new Map<string, StatementSync[]>();
@@ -45,12 +51,14 @@ export function connect({ file, busyTimeout }: ConnectionOptions): Connection {
     statement.setReturnArrays(true);
     return statement;
   };
+  const prepare = (sql: string) => prepared.get(sql) ?? remember(prepared, sql, prepareArrays(sql));
   return {
     file,
     execute: (sql) => database.exec(sql),
+    run: (sql) => void prepare(sql).run(),
     inTransaction: () => database.isTransaction,
     isOpen: () => database.isOpen,
-    prepare: (sql) => prepared.get(sql) ?? remember(prepared, sql, prepareArrays(sql)),
+    prepare,
     borrow: (sql) => idle.get(sql)?.pop() ?? prepareArrays(sql),
     release: (sql, statement) => (idle.get(sql) ?? remember(idle, sql, [])).push(statement),
     close: () => database.close(),
@@ -65,42 +73,6 @@ function remember<Value>(map: Map<string, Value>, sql: string, value: Value): Va
 const LOCK_TIMEOUT_MILLISECONDS = 5_000;
 const MAX_PAUSE_MILLISECONDS = 20;
 
-/** This process's only writing connection. */
-export interface Writer {
-  /** Runs `work` in a write transaction, one at a time. Commits when `work` returns, rolls back when it throws. */
-  transaction<Result>(work: (connection: Connection) => Result | Promise<Result>): Promise<Result>;
-  /** Moves the write-ahead log into the database and empties it, unless another connection prevents that. */
-  emptyLog(): Promise<void>;
-  close(): Promise<void>;
-}
-
-/** Opens the writing connection. It waits for other processes' locks by timers, so SQLite itself must not block. */
-export function openWriter(file: string): Writer {
-  const connection = connect({ file, busyTimeout: 0 });
-  const enqueue = createSerialQueue();
-  return {
-    transaction: (work) => enqueue(() => transact(connection, work)),
-    emptyLog: () => enqueue(async () => connection.execute('PRAGMA wal_checkpoint(TRUNCATE)')),
-    close: () => enqueue(async () => connection.close()),
-  };
-}
-
-async function transact<Result>(
-  connection: Connection,
-  work: (connection: Connection) => Result | Promise<Result>,
-): Promise<Result> {
-  await waitForLock(connection);
-  try {
-    const result = await work(connection);
-    connection.execute('COMMIT');
-    return result;
-  } catch (reason) {
-    // After some errors, such as a full disk, SQLite has already rolled the transaction back.
-    if (connection.inTransaction()) connection.execute('ROLLBACK');
-    throw reason;
-  }
-}
-
 /**
  * Begins a write transaction, as soon as no other connection has one.
  * @throws Error of SQLite after some seconds
@@ -109,7 +81,7 @@ export async function waitForLock(connection: Connection): Promise<void> {
   const deadline = performance.now() + LOCK_TIMEOUT_MILLISECONDS;
   for (;;) {
     try {
-      connection.execute('BEGIN IMMEDIATE');
+      connection.run('BEGIN IMMEDIATE');
       return;
     } catch (reason) {
       if (!isBusy(reason) || performance.now() > deadline) throw reason;

@@ -3,11 +3,10 @@ import { dirname } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { OWNER_ONLY } from '../../durableFiles.ts';
 import { notInstanceFile } from '../../errors/accountErrors.ts';
-import { FORMAT } from '../format.ts';
 import { requireKeys } from '../secrets/keyRecord.ts';
 import type { Keyring } from '../secrets/keyring.ts';
 import { type Connection, connect, toStoreError } from './connection.ts';
-import { hasDocuments, readFormat } from './databaseFile.ts';
+import { FILE_FORMAT, hasDocuments, readFormat } from './databaseFile.ts';
 import { readFileKeys } from './fileKeys.ts';
 
 const BUSY_TIMEOUT_MILLISECONDS = 5_000;
@@ -55,7 +54,7 @@ async function makeSelfContained(file: string, { keyring, complete }: CopyOption
   try {
     const format = readFormat(connection);
     if (!hasDocuments(connection) || !isIntact(connection)) throw notInstanceFile();
-    const keys = format < FORMAT ? undefined : readFileKeys(connection);
+    const keys = format < FILE_FORMAT ? undefined : readFileKeys(connection);
     if (keys !== undefined) requireKeys(keys, keyring);
     connection.execute('PRAGMA journal_mode = DELETE');
     await complete(connection);

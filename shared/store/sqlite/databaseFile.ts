@@ -5,14 +5,19 @@ import { OWNER_ONLY } from '../../durableFiles.ts';
 import { databaseTooNew } from '../../errors/errors.ts';
 import { log } from '../../log.ts';
 import { documentFieldTypes, type FieldName, storedFieldNames } from '../documentFields.ts';
-import { FORMAT } from '../format.ts';
 import { keyFilePath } from '../secrets/keyFile.ts';
 import { requireKeys } from '../secrets/keyRecord.ts';
 import type { Keyring } from '../secrets/keyring.ts';
 import { type Connection, connect, isBusy } from './connection.ts';
-import { column } from './documents.ts';
+import { column, ROW_ID_SQL } from './documents.ts';
 import { eraseClearText, readFileKeys, settleFileKeys } from './fileKeys.ts';
 import { migrateDocuments } from './migrateDocuments.ts';
+
+/**
+ * The format of the files that this version writes. It counts the formats of the documents, and those of the tables since
+ * the fourth.
+ */
+export const FILE_FORMAT = 5;
 
 const OPEN_TIMEOUT_MILLISECONDS = 5_000;
 const PAUSE_MILLISECONDS = 10;
@@ -29,13 +34,13 @@ export function prepareDatabaseFile(file: string, keyring: Keyring): void {
   for (const name of [file, `${file}-wal`, `${file}-shm`, keyFilePath(dirname(file))]) protect(name);
   const connection = connect({ file, busyTimeout: OPEN_TIMEOUT_MILLISECONDS });
   try {
-    const isCurrent = readFormat(connection) === FORMAT;
+    const isCurrent = readFormat(connection) === FILE_FORMAT;
     // A restored file is not in WAL mode, whatever its format.
     if (!isInWalMode(connection)) enterWalMode(connection);
     if (!isCurrent) {
       connection.execute('BEGIN IMMEDIATE');
       // Another process may have migrated the file meanwhile.
-      if (readFormat(connection) !== FORMAT) migrate(connection, keyring);
+      if (readFormat(connection) !== FILE_FORMAT) migrate(connection, keyring);
       connection.execute('COMMIT');
     }
     prepareKeys(connection, keyring);
@@ -59,7 +64,7 @@ const FIRST_FORMAT = 1;
  */
 export function readFormat(connection: Connection): number {
   const [format] = formatRow.parse(connection.prepare('PRAGMA user_version').get());
-  if (format > FORMAT) throw databaseTooNew(format, FORMAT);
+  if (format > FILE_FORMAT) throw databaseTooNew(format, FILE_FORMAT);
   return format;
 }
 
@@ -117,9 +122,10 @@ function migrate(connection: Connection, keyring: Keyring): void {
   const isNew = !hasDocuments(connection);
   const from = Math.max(readFormat(connection), FIRST_FORMAT);
   prepareTables(connection);
+  if (!isNew && from < ROW_IDS_FORMAT) gatherRows(connection);
   const key = settleFileKeys(connection, keyring, !isNew);
   if (!isNew) migrateDocuments(connection, from, key);
-  connection.execute(`PRAGMA user_version = ${FORMAT}`);
+  connection.execute(`PRAGMA user_version = ${FILE_FORMAT}`);
 }
 
 /** Creates the tables, or adds what an older format lacks. */
@@ -143,6 +149,21 @@ function prepareTables(connection: Connection): void {
     'CREATE TABLE IF NOT EXISTS clock (id INTEGER PRIMARY KEY CHECK (id = 0), value INTEGER NOT NULL) STRICT',
   );
   connection.execute('INSERT INTO clock (id, value) VALUES (0, 0) ON CONFLICT DO NOTHING');
+}
+
+/** The first format whose rows have the ids of `toRowId`. */
+const ROW_IDS_FORMAT = 5;
+
+/** Gives the rows their ids, and the order of their ids, so that those of one import lie side by side. */
+function gatherRows(connection: Connection): void {
+  const columns = ['version', ...storedFieldNames.map(column)].join(', ');
+  connection.execute('ALTER TABLE documents RENAME TO scattered; DROP INDEX IF EXISTS documents_by_partition');
+  prepareTables(connection);
+  connection.execute(
+    `INSERT INTO documents (collection, id, ${columns})
+       SELECT collection, ${ROW_ID_SQL} AS row_id, ${columns} FROM scattered ORDER BY collection, row_id;
+     DROP TABLE scattered`,
+  );
 }
 
 function columnDefinition(name: FieldName): string {

@@ -16,6 +16,27 @@ export function column(name: FieldName): string {
   return `"${name}"`;
 }
 
+const spread = /^[0-9a-f]{2}~/;
+const gathered = /~[0-9a-f]{2}$/;
+const PREFIX_LENGTH = '00~'.length;
+
+/**
+ * Returns the id of a document's row. The hash digits of `documentId`, which spread ids over a distributed database, would
+ * scatter the rows of one file over all pages: here they stand at the end.
+ */
+export function toRowId(documentId: string): string {
+  if (!spread.test(documentId)) return documentId;
+  return `${documentId.slice(PREFIX_LENGTH)}~${documentId.slice(0, 2)}`;
+}
+
+/** Returns the document's id of a row. */
+export function fromRowId(rowId: string): string {
+  return gathered.test(rowId) ? `${rowId.slice(-2)}~${rowId.slice(0, -PREFIX_LENGTH)}` : rowId;
+}
+
+/** The SQL expression that converts a document's id to that of its row. */
+export const ROW_ID_SQL = `CASE WHEN id GLOB '[0-9a-f][0-9a-f]~*' THEN substr(id, 4) || '~' || substr(id, 1, 2) ELSE id END`;
+
 const idColumn = z.string();
 
 /**
@@ -23,7 +44,7 @@ const idColumn = z.string();
  * @param row the document's id, then its values in the order of `fields`
  */
 export function toDocument(row: readonly unknown[], fields: readonly FieldName[]): StoredDocument {
-  const document: MutableDocument = { id: typeof row[0] === 'string' ? row[0] : idColumn.parse(row[0]) };
+  const document: MutableDocument = { id: fromRowId(typeof row[0] === 'string' ? row[0] : idColumn.parse(row[0])) };
   for (const [index, name] of fields.entries()) {
     const value = row[index + 1];
     if (value !== null) setField(document, name, documentFieldTypes[name] === 'boolean' ? value !== 0 : value);
@@ -48,7 +69,7 @@ export function readMany(
   const columns = ['id', ...fields.map(column), 'version'].join(', ');
   const statement = connection.prepare(`SELECT ${columns} FROM documents WHERE collection = ? AND id = ?`);
   const rows = keys.map(({ collection, id }): readonly unknown[] | undefined => {
-    const row: unknown = statement.get(collection, id);
+    const row: unknown = statement.get(collection, toRowId(id));
     return Array.isArray(row) ? row : undefined;
   });
   return {
@@ -99,7 +120,8 @@ export function applyWrites(connection: Connection, writes: readonly Write[]): v
 }
 
 function applyWrite(connection: Connection, write: Write, version: number): boolean {
-  const { collection, id } = write.key;
+  const { collection } = write.key;
+  const id = toRowId(write.key.id);
   if (write.type === 'delete') {
     connection.prepare(DELETE).run(collection, id);
     return true;
@@ -112,7 +134,9 @@ function applyWrite(connection: Connection, write: Write, version: number): bool
 function update(connection: Connection, { key, fields }: Extract<Write, { type: 'update' }>, version: number): boolean {
   const names = storedFieldNames.filter((name) => fields[name] !== undefined);
   const values = names.map((name) => toSqlValue(fields[name]));
-  return Number(connection.prepare(updateSql(names)).run(version, ...values, key.collection, key.id).changes) === 1;
+  return (
+    Number(connection.prepare(updateSql(names)).run(version, ...values, key.collection, toRowId(key.id)).changes) === 1
+  );
 }
 
 function updateSql(names: readonly FieldName[]): string {

@@ -1,4 +1,5 @@
 import { dirname } from 'node:path';
+import { isAttended } from '../../turns.ts';
 import { keyFilePath } from '../secrets/keyFile.ts';
 import { fileKeyring, type Keyring } from '../secrets/keyring.ts';
 import { sealStore } from '../secrets/sealedStore.ts';
@@ -10,14 +11,20 @@ import {
   type VersionedDatabase,
   type VersionedDocuments,
 } from '../transaction.ts';
-import { type Connection, connect, openWriter, toStoreError, type Writer } from './connection.ts';
+import { type Connection, connect, toStoreError } from './connection.ts';
 import { prepareDatabaseFile, readFormat } from './databaseFile.ts';
 import { applyWrites, checkVersions, readMany } from './documents.ts';
 import { Snapshots } from './snapshots.ts';
+import { openWriter, type Writer } from './writer.ts';
 
 const BUSY_TIMEOUT_MILLISECONDS = 5_000;
 /** With the commit that exceeds it, the log stays below the size of the database and 64 MB. */
 const LOG_MARGIN_BYTES = 56 * 2 ** 20;
+
+/** More writes than these are bulk work. */
+const MAX_SMALL_WRITES = 16;
+/** A large commit costs less for each record; a small one lets requests through soon. */
+const bulkRecords = { attended: 64, unattended: 1_000 };
 
 /** The options of a store. */
 interface SqliteStoreOptions {
@@ -55,6 +62,7 @@ function createStore(file: string, reader: Connection, writer: Writer, logMargin
     transaction: createTransact(database),
     getMany: async (keys, fields) => (await database.read(keys, fields)).documents,
     snapshot: async () => withStoreErrors(() => snapshots.open()),
+    recordsPerCommit: () => bulkRecords[isAttended() ? 'attended' : 'unattended'],
     close: async () => {
       await writer.close();
       reader.close();
@@ -64,28 +72,28 @@ function createStore(file: string, reader: Connection, writer: Writer, logMargin
 
 function open(file: string, keyring: Keyring): { reader: Connection; writer: Writer } {
   prepareDatabaseFile(file, keyring);
-  return { reader: connect({ file, busyTimeout: BUSY_TIMEOUT_MILLISECONDS }), writer: openWriter(file) };
+  return { reader: connect({ file, busyTimeout: BUSY_TIMEOUT_MILLISECONDS }), writer: openWriter(file, readFormat) };
 }
 
 async function commit(writer: Writer, writes: readonly Write[], expected: ExpectedVersions = new Map()): Promise<void> {
   checkCommitSize(writes);
   if (writes.length === 0) return;
-  const apply = (connection: Connection) => {
-    // A newer version may have migrated the file since this process opened it.
-    readFormat(connection);
+  const size = writes.length > MAX_SMALL_WRITES ? 'bulk' : 'small';
+  const change = (connection: Connection) => {
     checkVersions(connection, expected);
     applyWrites(connection, writes);
   };
-  await writer.transaction(apply).catch(throwStoreError);
+  await writer.apply(change, size).catch(throwStoreError);
 }
 
-// One read transaction, so that all documents are of one state, as in Firestore.
+// One read transaction, so that all documents are of one state, as in Firestore. One statement is a transaction anyway.
 function readConsistently(connection: Connection, ...rest: Parameters<Store['getMany']>): VersionedDocuments {
-  connection.execute('BEGIN');
+  if (rest[0].length <= 1) return readMany(connection, ...rest);
+  connection.run('BEGIN');
   try {
     return readMany(connection, ...rest);
   } finally {
-    connection.execute('COMMIT');
+    connection.run('COMMIT');
   }
 }
 

@@ -1,9 +1,9 @@
-import { setImmediate } from 'node:timers/promises';
 import { snapshotEnded } from '../../errors/errors.ts';
+import { bulkTurn } from '../../turns.ts';
 import { type FieldName, fieldNames } from '../documentFields.ts';
 import { SCANNED_CHARACTERS, type ScanRange, type Snapshot, type StoredDocument } from '../store.ts';
 import { type Connection, connect, toStoreError } from './connection.ts';
-import { column, readMany, toDocument } from './documents.ts';
+import { column, readMany, toDocument, toRowId } from './documents.ts';
 
 /** A snapshot that can be ended before its reader disposes of it. */
 export interface SqliteSnapshot extends Snapshot {
@@ -68,7 +68,7 @@ async function* scan(
   const rows: Iterator<unknown> = statement.iterate(...parameters);
   try {
     for (;;) {
-      await setImmediate();
+      await bulkTurn();
       requireOpen();
       const { documents, isLast } = takeBatch(rows, range.fields ?? fieldNames, size);
       if (documents.length > 0) yield documents;
@@ -117,7 +117,7 @@ function buildConditions(range: ScanRange): [string, string | undefined][] {
   }
   return [
     ['"partition" = ?', range.partition],
-    ['id >= ?', range.from],
-    ['id < ?', range.to],
+    ['id >= ?', range.from && toRowId(range.from)],
+    ['id < ?', range.to && toRowId(range.to)],
   ];
 }

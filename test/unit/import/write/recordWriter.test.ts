@@ -8,7 +8,7 @@ const BATCHES = 12;
 const RECORDS = 250 * BATCHES;
 
 /** Writes projects with names of a length, and returns the largest number of commits in flight at once. */
-async function largestInFlight(nameLength: number, commitsInFlight: (() => number | undefined) | undefined) {
+async function largestInFlight(nameLength: number, commitsInFlight: (() => number) | undefined) {
   const memory = new MemoryStore();
   let [inFlight, largest, commits] = [0, 0, 0];
   const counted: DocumentStore = {
@@ -23,7 +23,7 @@ async function largestInFlight(nameLength: number, commitsInFlight: (() => numbe
       await memory.commit(writes);
     },
   };
-  const limit = commitsInFlight === undefined ? {} : { commitsInFlight };
+  const limit = commitsInFlight === undefined ? {} : { pace: { commitsInFlight } };
   const settled: number[] = [];
   const listener = { settled: ({ ordinal }: { ordinal: number }) => void settled.push(ordinal) };
   const context = { ...contextOf(memory, 'report'), ...limit, store: counted };

@@ -1,0 +1,116 @@
+import { setImmediate } from 'node:timers/promises';
+import { createSerialQueue } from '../../async.ts';
+import { bulkTurn } from '../../turns.ts';
+import { type Connection, connect, waitForLock } from './connection.ts';
+
+/** A change within an open transaction. */
+export type Change = (connection: Connection) => void;
+
+/** This process's only writing connection. */
+export interface Writer {
+  /**
+   * Applies a change in a transaction, which small changes of the same moment share: its commit takes longer than they do.
+   * A change that throws changes nothing, and fails alone. Settles after the commit, also when the change has failed: it
+   * may have met what another one has written. If the commit fails, all its changes do.
+   */
+  apply(change: Change, size: 'small' | 'bulk'): Promise<void>;
+  /** Moves the write-ahead log into the database and empties it, unless another connection prevents that. */
+  emptyLog(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Bounds the time for which a group of changes occupies the event loop. */
+const MAX_GROUP = 64;
+
+interface Member {
+  readonly change: Change;
+  readonly settled: PromiseWithResolvers<void>;
+}
+
+/**
+ * Opens the writing connection. It waits for other processes' locks by timers, so SQLite itself must not block.
+ * @param onBegin runs at the beginning of each transaction; if it throws, all changes fail
+ */
+export function openWriter(file: string, onBegin: Change): Writer {
+  const connection = connect({ file, busyTimeout: 0 });
+  const enqueue = createSerialQueue();
+  const begin = async () => {
+    await waitForLock(connection);
+    onBegin(connection);
+  };
+  let waiting: Member[] = [];
+  const unsettled = new Set<Promise<void>>();
+  const commitWaiting = async () => {
+    // All changes of this turn of the event loop share the transaction.
+    await setImmediate();
+    await enqueue(() => {
+      const group = waiting.slice(0, MAX_GROUP);
+      waiting = waiting.slice(MAX_GROUP);
+      if (waiting.length > 0) void commitWaiting();
+      return commitGroup(connection, begin, group);
+    });
+  };
+  const commitAlone = async (member: Member) => {
+    await bulkTurn();
+    await enqueue(() => commitGroup(connection, begin, [member]));
+  };
+  return {
+    apply: (change, size) => {
+      const settled = Promise.withResolvers<void>();
+      const member = { change, settled };
+      unsettled.add(settled.promise);
+      if (size === 'bulk') void commitAlone(member);
+      else if (waiting.push(member) === 1) void commitWaiting();
+      return settled.promise.finally(() => unsettled.delete(settled.promise));
+    },
+    emptyLog: () => enqueue(async () => connection.execute('PRAGMA wal_checkpoint(TRUNCATE)')),
+    close: async () => {
+      await Promise.allSettled(unsettled);
+      await enqueue(async () => connection.close());
+    },
+  };
+}
+
+/** Commits a group of changes. Never rejects: settles each member. */
+async function commitGroup(
+  connection: Connection,
+  begin: () => Promise<void>,
+  group: readonly Member[],
+): Promise<void> {
+  try {
+    await begin();
+    // A savepoint costs a bulk change a copy of every page.
+    const failures = group.map(({ change }) =>
+      group.length === 1 ? void change(connection) : attempt(connection, change),
+    );
+    connection.run('COMMIT');
+    for (const [index, { settled }] of group.entries()) {
+      const failure = failures[index];
+      if (failure === undefined) settled.resolve();
+      else settled.reject(failure.reason);
+    }
+  } catch (reason) {
+    // After some errors, such as a full disk, SQLite has already rolled the transaction back.
+    if (connection.inTransaction()) connection.run('ROLLBACK');
+    for (const { settled } of group) settled.reject(reason);
+  }
+}
+
+/**
+ * Applies one of several changes, or none of it.
+ * @returns why it failed
+ * @throws Error of SQLite that has ended the transaction
+ */
+function attempt(connection: Connection, change: Change): { readonly reason: unknown } | undefined {
+  connection.run('SAVEPOINT change');
+  try {
+    change(connection);
+    return undefined;
+  } catch (reason) {
+    if (!connection.inTransaction()) throw reason;
+    connection.run('ROLLBACK TO change');
+    return { reason };
+  } finally {
+    if (connection.inTransaction()) connection.run('RELEASE change');
+  }
+}

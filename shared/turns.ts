@@ -1,0 +1,49 @@
+import { setImmediate } from 'node:timers';
+
+/** For this long after a request, further ones are likely to arrive. */
+const ATTENDED_MS = 250;
+
+let requestedAt = Number.NEGATIVE_INFINITY;
+const waiting: (() => void)[] = [];
+
+/** Takes note of a request, so that bulk work keeps its turns short for a moment. */
+export function noteRequest(): void {
+  requestedAt = performance.now();
+}
+
+/** Whether somebody is likely to wait for this process, apart from its bulk work. */
+export function isAttended(): boolean {
+  return performance.now() - requestedAt < ATTENDED_MS;
+}
+
+/**
+ * Waits for the next turn of bulk work, such as a part of an import or export. Each round of the event loop has one such
+ * turn, however many imports and exports run: between two turns, the requests that have arrived are handled.
+ */
+export function bulkTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    waiting.push(resolve);
+    if (waiting.length === 1) setImmediate(startNext);
+  });
+}
+
+function startNext(): void {
+  waiting.shift()?.();
+  if (waiting.length > 0) setImmediate(startNext);
+}
+
+/**
+ * Yields a list in batches, each after a turn of the event loop, which work on the embedded database blocks otherwise.
+ * @throws the signal's reason
+ */
+export async function* inTurns<Item>(
+  items: readonly Item[],
+  batchSize: number,
+  signal: AbortSignal,
+): AsyncGenerator<readonly Item[]> {
+  for (let start = 0; start < items.length; start += batchSize) {
+    await bulkTurn();
+    signal.throwIfAborted();
+    yield items.slice(start, start + batchSize);
+  }
+}
