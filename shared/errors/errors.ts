@@ -125,10 +125,21 @@ export interface FieldViolation {
   readonly description: string;
 }
 
+/** Paths and problems quote names of the request, which can be megabytes long. */
+const MAX_QUOTED_CHARACTERS = 200;
+
+function shortened({ field, description }: FieldViolation): FieldViolation {
+  return { field: shortenedText(field), description: shortenedText(description) };
+}
+
+function shortenedText(text: string): string {
+  return text.length <= MAX_QUOTED_CHARACTERS ? text : `${text.slice(0, MAX_QUOTED_CHARACTERS).toWellFormed()}...`;
+}
+
 // `message` is ZITADEL's text for the first violation, if it has one.
 export const invalidRequest = defineError<[violations: readonly FieldViolation[], message?: string]>({
   code: 'INVALID_ARGUMENT',
-  text: ([first], message) => message ?? (first === undefined ? 'invalid request' : describe(first)),
+  text: ([first], message) => message ?? (first === undefined ? 'invalid request' : describe(shortened(first))),
   example: [[{ field: 'gcs_output.bucket', description: 'must not be an IP address' }]],
   carries: (violations) => badRequest(violations),
   when: 'A field of the request, or of the file that it carries, is invalid.',
@@ -140,10 +151,11 @@ function describe({ field, description }: FieldViolation): string {
 }
 
 function badRequest(violations: readonly FieldViolation[]): { details: ErrorDetail[] } {
-  return { details: [{ '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations: violations }] };
+  const fieldViolations = violations.map(shortened);
+  return { details: [{ '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations }] };
 }
 
-const invalidBody = (reason: string) => `invalid request body: ${reason}`;
+const invalidBody = (reason: string) => `invalid request body: ${shortenedText(reason)}`;
 
 export const bodyInvalid = defineError({
   code: 'INVALID_ARGUMENT',

@@ -74,8 +74,12 @@ export class Connections {
   #setIdle(connection: Connection): void {
     this.#idle.add(connection);
     if (connection instanceof Socket) return;
-    const timer = setTimeout(() => connection.close(), this.#sessionIdleMs).unref();
-    this.#timers.set(connection, timer);
+    const wait = (then: () => void) => this.#timers.set(connection, setTimeout(then, this.#sessionIdleMs).unref());
+    wait(() => {
+      connection.goaway();
+      // The client may not close the connection, or have begun a stream whose headers never end.
+      wait(() => connection.destroy());
+    });
   }
 
   #setBusy(connection: Connection): void {

@@ -2,6 +2,7 @@ import { type IncomingMessage, ServerResponse } from 'node:http';
 import { constants, Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
 import type { Origin } from '../audit/auditEvent.ts';
 import type { Code } from '../errors/identityError.ts';
+import { fixedLimits } from '../limits.ts';
 
 /** Node's request, of either protocol. */
 export type Incoming = IncomingMessage | Http2ServerRequest;
@@ -39,6 +40,18 @@ export function isClosed(outgoing: Outgoing): boolean {
 export function abortResponse(outgoing: Outgoing): void {
   if (isHttp1(outgoing)) outgoing.destroy();
   else outgoing.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+}
+
+/**
+ * Aborts a finished response that its client does not take, at the pace of bodies: over HTTP/2, a client that grants no
+ * window would keep the stream. A response of HTTP/1 that waits for an earlier one on its connection is not limited.
+ */
+export function limitTaking(outgoing: Outgoing): void {
+  if (isClosed(outgoing) || outgoing.writableFinished || outgoing.socket === null) return;
+  const { bodyGraceMs, bodyBytesPerSecond } = fixedLimits;
+  const limitMs = bodyGraceMs + (outgoing.writableLength * 1_000) / bodyBytesPerSecond;
+  const timer = setTimeout(() => abortResponse(outgoing), limitMs).unref();
+  outgoing.once('close', () => clearTimeout(timer));
 }
 
 const awaitingContinue = new WeakSet<Incoming>();

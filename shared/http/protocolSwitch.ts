@@ -35,6 +35,8 @@ export function switchProtocols(
       socket.unshift(start);
       if (start.subarray(0, preface.length).equals(preface)) {
         connections.leaveToSession(socket);
+        // Otherwise a connection that the client has closed stays open until it is idle for too long.
+        socket.allowHalfOpen = false;
         http2Server.emit('connection', socket);
       } else for (const listener of http1Listeners) Reflect.apply(listener, server, [socket]);
     });

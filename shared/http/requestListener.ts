@@ -11,6 +11,7 @@ import {
   discardBody,
   type Incoming,
   isClosed,
+  limitTaking,
   type Outgoing,
   stopUpload,
 } from './exchange.ts';
@@ -72,6 +73,7 @@ export async function writeResponse(response: Response, outgoing: Outgoing, ling
     if (start !== undefined) await writeChunks(outgoing, start.chunks, reader?.closed);
     await rest;
     outgoing.end();
+    limitTaking(outgoing);
     stopUpload(outgoing.req);
   } catch (error) {
     await writeFailure(error, response, outgoing, lingerMs);

@@ -39,17 +39,18 @@ export const connectionLimits = {
   },
   bodyGraceMs: {
     unit: 'duration',
-    limits: 'the time in which a body may arrive at any rate; only waiting for the client counts',
+    limits:
+      'the time in which a body may arrive, and a finished response be received, at any rate; only waiting for the client counts',
     ...both(fixedConnectionLimits.bodyGraceMs),
     reason: 'a network may pause',
     above: 'see the next row',
   },
   bodyBytesPerSecond: {
     unit: 'bytes',
-    limits: 'the bytes per second of a body after that time, on average, at least',
+    limits: 'the bytes per second of a body or response after that time, on average, at least',
     ...both(fixedConnectionLimits.bodyBytesPerSecond),
     reason: 'a body that never ends keeps its connection open',
-    above: '408 below it',
+    above: '408 below it; a response is aborted',
   },
   lingerMs: {
     unit: 'duration',

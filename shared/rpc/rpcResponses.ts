@@ -6,6 +6,7 @@ import { mediaTypeUnsupported } from '../errors/httpErrors.ts';
 import { encodeGrpcMessage } from '../http/errorResponse.ts';
 import { getOutgoing, type HttpEnv, type Outgoing } from '../http/exchange.ts';
 import { readBody } from '../http/readBody.ts';
+import { withoutEndlessTimeout } from './endlessTimeout.ts';
 import { type RpcCall, receiptFailure, rpcCall, rpcHandler, type UnaryRpc } from './unaryRpc.ts';
 
 const readableTypes = [
@@ -72,19 +73,32 @@ async function run(
   };
   const { url, signal } = context.req.raw;
   const contextValues = createContextValues().set(rpcCall, call);
-  const request = { httpVersion: '2', method: 'POST', url, header, signal, contextValues };
-  let response = await handler({ ...request, body });
-  if (response.status === 415) throw mediaTypeUnsupported(readableTypes);
+  const request = {
+    httpVersion: '2',
+    method: 'POST',
+    url,
+    header: withoutEndlessTimeout(header),
+    signal,
+    contextValues,
+  };
+  let response = await handler({ ...request, body }).catch(ignoreUnwritable);
+  if (response?.status === 415) throw mediaTypeUnsupported(readableTypes);
   const failure = call.failure === undefined ? receiptFailure(call) : undefined;
   if (failure !== undefined) {
     call.failure = failure;
     // The handler reads no body, and renders the error in the call's protocol.
     response = await handler({ ...request, body: emptyFrame() });
   }
+  if (response === undefined) throw new Error('a call ended with an error that could not be written');
   if (call.failure !== undefined) context.set('rpcCode', call.failure.code);
   // Connect's own status for a body that is too slow is 504, as if the service had failed.
   const status = response.status < 400 ? response.status : (call.failure?.httpStatus ?? response.status);
   return { response: await rpcResponse({ ...response, status }, getOutgoing(context)), ...call };
+}
+
+/** The handler cannot write the message of an error that quotes half a character; `receiptFailure` replaces the error. */
+function ignoreUnwritable(error: unknown): undefined {
+  if (!(error instanceof URIError)) throw error;
 }
 
 /** Yields gRPC's frame of an empty message: a flag and four bytes of length. */

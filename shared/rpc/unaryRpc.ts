@@ -17,6 +17,7 @@ import type { UniversalHandler } from '@connectrpc/connect/protocol';
 import { compressionBrotli, compressionGzip } from '@connectrpc/connect-node';
 import { ErrorDetailSchema } from '@zitadel/proto/zitadel/message_pb.js';
 import type { Origin } from '../audit/auditEvent.ts';
+import { deadlineExceeded } from '../errors/errors.ts';
 import { rpcMalformed } from '../errors/httpErrors.ts';
 import { codes, type IdentityError } from '../errors/identityError.ts';
 import { toPublicError } from '../http/errorResponse.ts';
@@ -89,7 +90,11 @@ export function receiptFailure({ ended, isReceived = false, requestId }: RpcCall
   if (ended === undefined || isReceived) return undefined;
   const { reason } = ended;
   if (!(reason instanceof ConnectError)) return toPublicError(reason, requestId);
-  return reason.code === ConnectCode.Internal ? rpcMalformed(reason.rawMessage) : undefined;
+  // The handler reports what it met next, such as a malformed message.
+  if (reason.code === ConnectCode.DeadlineExceeded) return deadlineExceeded();
+  const { code, rawMessage } = reason;
+  const isReportable = code !== ConnectCode.Internal && rawMessage.isWellFormed();
+  return isReportable ? undefined : rpcMalformed(rawMessage.toWellFormed());
 }
 
 /** Converts a thrown value to a ConnectError, unless it is one. */

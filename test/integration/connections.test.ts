@@ -36,7 +36,7 @@ const routes: Route[] = [
 
 // The limit under test alone closes connections.
 const patient = { headersMs: 600_000, keepAliveMs: 600_000 };
-const start = (limits: { connections?: number; keepAliveMs?: number }) =>
+const start = (limits: Parameters<typeof serve>[0]['limits']) =>
   serve({ app: createApp({ routes }), host: '127.0.0.1', port: 0, limits: { ...patient, ...limits } });
 
 beforeEach(async () => {
@@ -158,6 +158,14 @@ describe('a connection without a request', () => {
     await once(session, 'close');
   });
 
+  it('is closed after a while, over HTTP/2 with a stream whose headers never end', async () => {
+    const settings = '000000040000000000';
+    const headers = '000000010000000001';
+    const socket = await open('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
+    socket.write(Buffer.from(settings + headers, 'hex'));
+    await closed(socket);
+  });
+
   it('is left alone as long as it has one, and closed after it', async () => {
     const session = await connectHttp2(serving.url);
     sockets.push(session);
@@ -171,6 +179,13 @@ describe('a connection without a request', () => {
     await left;
     await closed(other);
   });
+});
+
+it("a session of HTTP/2 ends with the client's side of the connection", async () => {
+  const socket = await open('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
+  await once(socket, 'data');
+  socket.end();
+  await closed(socket);
 });
 
 describe.skipIf(process.platform === 'win32')('identity serve with 256 open files at most', () => {

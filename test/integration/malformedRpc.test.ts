@@ -36,6 +36,18 @@ const framedBodies: readonly Malformed[] = [
   { name: 'half a frame', body: Buffer.from([0, 0]) },
 ];
 
+/** JSON whose parser quotes half a character in its error. */
+const halfCharacters = [
+  { name: 'in a text', body: '"\\ud800"' },
+  { name: 'at the end of what is quoted', body: `z${'\u{1f600}'.repeat(10)}` },
+];
+
+const endlessTimeouts = [
+  { type: 'application/grpc', headers: { 'grpc-timeout': '99999999H' }, body: frame(0, Buffer.of()) },
+  { type: 'application/grpc-web', headers: { 'grpc-timeout': '9999999S' }, body: frame(0, Buffer.of()) },
+  { type: 'application/proto', headers: { 'connect-timeout-ms': '9999999999' }, body: Buffer.of() },
+];
+
 const connectError = z.strictObject({ code: z.string(), message: z.string() });
 
 describeStores('a malformed RPC', (kind) => {
@@ -78,6 +90,25 @@ describeStores('a malformed RPC', (kind) => {
     const response = await call('application/grpc-web-text', body);
     expect([response.status, response.headers.get('grpc-status')]).toEqual([200, '3']);
     expect(framesOf(Buffer.from(await response.text(), 'base64'))).toEqual([]);
+  });
+
+  it.each(halfCharacters)('is INVALID_ARGUMENT with half a character $name', async ({ body }) => {
+    for (const type of ['application/grpc+json', 'application/grpc-web+json']) {
+      const response = await call(type, frame(0, Buffer.from(body)));
+      expect([response.status, response.headers.get('grpc-status')]).toEqual([200, '3']);
+    }
+    expect((await call('application/json', Buffer.from(body))).status).toBe(400);
+  });
+
+  it('is DEADLINE_EXCEEDED where its timeout expires first', async () => {
+    const response = await call('application/grpc', frame(COMPRESSED, Buffer.of()), { 'grpc-timeout': '0S' });
+    expect([response.status, response.headers.get('grpc-status')]).toEqual([200, '4']);
+  });
+
+  it.each(endlessTimeouts)('is rejected for its message, not for a timeout of years: $type', async (row) => {
+    const response = await call(row.type, row.body, row.headers);
+    const status = response.headers.get('grpc-status') ?? response.status;
+    expect(['3', 400]).toContain(status);
   });
 
   it('is not read without a token', async () => {

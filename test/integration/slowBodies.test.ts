@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { serverUrl } from '../../shared/http/serve.ts';
 import { createHttpServer } from '../../shared/http/server.ts';
@@ -103,3 +104,33 @@ describe('a request whose body never ends', () => {
     }
   });
 });
+
+describe('a response that its client does not take', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  it('is aborted over HTTP/2, where the client grants no window', async () => {
+    const { app } = await testInstance(await openTestStore(sqlite));
+    const { server, drain } = createHttpServer(app);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const socket = await openConnection(serverUrl(server));
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const noWindow = '000006040000000000000400000000';
+    const getRoot = '000006010500000001828684410161';
+    socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
+    socket.write(Buffer.from(noWindow + getRoot, 'hex'));
+    await frameArrives(socket, '0104');
+    await vi.advanceTimersByTimeAsync(fixedLimits.bodyGraceMs + 1_000);
+    await frameArrives(socket, '000004030000000001');
+    socket.destroy();
+    expect(await drain(0)).toBe(0);
+  });
+});
+
+/** Waits until a connection receives a frame of HTTP/2 that has some bytes, in hexadecimal. */
+async function frameArrives(socket: Socket, bytes: string): Promise<void> {
+  for (let received = ''; !received.includes(bytes); ) {
+    const [chunk] = await once(socket, 'data');
+    received += Buffer.from(chunk).toString('hex');
+  }
+}

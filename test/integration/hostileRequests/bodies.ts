@@ -46,6 +46,22 @@ export const bodies: readonly HostileRequest[] = [
   ...refused('an empty body', 400, 3, ''),
   ...refused('a million brackets', 400, 3, '['.repeat(1_000_000)),
   ...refused('a number of a million digits', 400, 3, `{"timeout":${'9'.repeat(1_000_000)}}`),
+  ...refused(
+    'a name of a million characters twice',
+    400,
+    3,
+    `{"${'x'.repeat(1_000_000)}":1,"${'x'.repeat(1_000_000)}":1}`,
+  ),
+  ...refused('a field of a million characters', 400, 3, `{"timeout":{"${'x'.repeat(1_000_000)}":1}}`),
+  {
+    name: 'a count in a manifest under a name of a million characters',
+    bytes: sized(
+      '/admin/v1/import',
+      `{"data_orgs":{"orgs":[],"manifest":{"counts":{"${'x'.repeat(1_000_000)}":"1"}}}}`,
+    ),
+    status: 400,
+    code: 3,
+  },
   ...refused('bytes that are no UTF-8', 400, 3, Buffer.from('{"timeout":"\xff"}', 'latin1')),
   ...['/admin/v1/export', '/admin/v1/import'].map(
     (path): HostileRequest => ({

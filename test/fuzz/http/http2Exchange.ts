@@ -1,0 +1,78 @@
+import { type ClientHttp2Session, connect, constants, type IncomingHttpHeaders } from 'node:http2';
+import { Violation } from '../support/violation.ts';
+import { RESPONSE_MS, type WireResponse } from './responseReader.ts';
+
+/** A request over HTTP/2; its body is sent in frames of the given sizes. */
+export interface Http2Message {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  /** Whether the client resets the stream instead of ending its body. */
+  readonly isReset: boolean;
+}
+
+/** Sends a request on a session. Returns undefined where the client or the protocol itself has reset the stream. */
+export async function exchangeOverHttp2(
+  session: ClientHttp2Session,
+  { headers, body, isReset }: Http2Message,
+): Promise<WireResponse | undefined> {
+  const stream = session.request(headers, { endStream: false });
+  const parts: Buffer[] = [];
+  const got: { head?: IncomingHttpHeaders; trailers?: IncomingHttpHeaders } = {};
+  stream.on('response', (head) => {
+    got.head = head;
+  });
+  stream.on('trailers', (trailers) => {
+    got.trailers = trailers;
+  });
+  stream.on('data', (part: Buffer) => parts.push(part));
+  // The code of the stream says how it ended.
+  stream.on('error', () => undefined);
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  // After a response that does not wait for the whole body, Node's client keeps the stream until its session ends.
+  stream.once('end', resolve).once('close', resolve);
+  const timer = setTimeout(() => reject(new Violation(`no end of a stream within ${RESPONSE_MS} ms`)), RESPONSE_MS);
+  try {
+    if (isReset) {
+      stream.write(body);
+      stream.close(constants.NGHTTP2_CANCEL);
+    } else stream.end(body);
+    await promise;
+  } finally {
+    clearTimeout(timer);
+  }
+  stream.close();
+  if (isReset) return undefined;
+  if (got.head === undefined) {
+    if (stream.rstCode === constants.NGHTTP2_PROTOCOL_ERROR) return undefined;
+    throw new Violation(`a stream without a response, reset with ${stream.rstCode}`);
+  }
+  const status = Number(got.head[':status']);
+  return { status, headers: toHeaders(got.head), body: Buffer.concat(parts), trailers: toHeaders(got.trailers ?? {}) };
+}
+
+function toHeaders(fields: IncomingHttpHeaders): Headers {
+  const entries = Object.entries(fields).filter(([name]) => !name.startsWith(':'));
+  return new Headers(entries.map(([name, value]): [string, string] => [name, String(value)]));
+}
+
+/** Sessions with prior knowledge of HTTP/2: one at a time, renewed when the server has closed it. */
+export class Http2Sessions {
+  readonly #url: string;
+  #session: ClientHttp2Session | undefined;
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  current(): ClientHttp2Session {
+    if (this.#session === undefined || this.#session.closed || this.#session.destroyed) {
+      this.#session = connect(this.#url);
+      this.#session.on('error', () => undefined);
+    }
+    return this.#session;
+  }
+
+  close(): void {
+    this.#session?.destroy();
+  }
+}

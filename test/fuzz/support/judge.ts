@@ -1,0 +1,145 @@
+import { readFileSync } from 'node:fs';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { z } from 'zod';
+import type { WireResponse } from '../http/responseReader.ts';
+import { Violation } from './violation.ts';
+
+const details = z.array(z.looseObject({ '@type': z.string() })).min(1);
+const errorBody = z.strictObject({ code: z.int(), message: z.string().min(1), details: details.optional() });
+/** Connect's error body. */
+const connectError = z.strictObject({
+  code: z.string(),
+  message: z.string().optional(),
+  details: z.array(z.looseObject({ type: z.string(), value: z.string() })).optional(),
+});
+
+/** Connect's HTTP statuses of the codes that callers can cause. */
+const connectStatuses: Readonly<Record<string, readonly number[]>> = {
+  invalid_argument: [400],
+  deadline_exceeded: [504, 408],
+  not_found: [404],
+  permission_denied: [403],
+  resource_exhausted: [429],
+  failed_precondition: [400],
+  unauthenticated: [401],
+  unimplemented: [501],
+};
+
+/** gRPC's numbers of the same. */
+const grpcStatuses = new Set(['0', '3', '4', '5', '7', '8', '9', '12', '16']);
+
+const errorsDocument = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8');
+/** Each HTTP status with each code that `docs/errors.md` has for it. */
+const documented = new Set(
+  Array.from(errorsDocument.matchAll(/^\| (\d{3}) \| (\d+) `/gm), ([, status, code]) => `${status} ${code}`),
+);
+
+const LEAKS = /\n\s+at |node:internal|node_modules|\.[cm]?[jt]s:\d+|file:\/\/|SQLITE_|ENOENT|\/tmp\//;
+
+/** What a request may cause beside the documented errors of callers. */
+export interface Allowance {
+  /** Whether it asks for a timeout, which may be too short. */
+  readonly mayTimeOut: boolean;
+}
+
+/**
+ * Judges one response.
+ * @returns its status for the report: HTTP's, and gRPC's or the body's code
+ * @throws Violation that names what is wrong
+ */
+export function judge(response: WireResponse, allowance: Allowance, isHead = false): string {
+  const { status, headers } = response;
+  const body = decoded(response);
+  const type = headers.get('content-type') ?? '';
+  for (const [name, value] of [
+    ['x-content-type-options', 'nosniff'],
+    ['x-robots-tag', 'none'],
+  ] as const)
+    hold(headers.get(name) === value, `the header ${name} is ${headers.get(name)}`);
+  hold(/^[\w.-]{1,64}$/.test(headers.get('x-request-id') ?? ''), 'no sound x-request-id');
+  for (const [, value] of headers) hold(!LEAKS.test(value), `a header leaks: ${value}`);
+  if (isHead) return judgeStatus(status, allowance);
+  if (type.startsWith('application/grpc')) return judgeGrpc(response, type, allowance);
+  if (status === 200) return judgeSuccess(type, body);
+  if (status === 204) return '204';
+  return judgeError(status, type, body.toString(), allowance);
+}
+
+/** Decompresses what a caller has asked to be compressed. */
+function decoded({ headers, body }: WireResponse): Buffer {
+  const coding = headers.get('content-encoding');
+  if (coding === 'gzip') return gunzipSync(body);
+  return coding === 'br' ? brotliDecompressSync(body) : body;
+}
+
+function judgeStatus(status: number, { mayTimeOut }: Allowance): string {
+  hold(status < 500 || status === 501 || (status === 504 && mayTimeOut), `the status ${status}`);
+  return String(status);
+}
+
+function judgeSuccess(type: string, body: Buffer): string {
+  if (type !== 'application/proto') {
+    hold(type.startsWith('application/json') || type === 'application/connect+json', `the content type ${type}`);
+    if (body.length < 1_000_000) parse(body.toString());
+  }
+  return '200';
+}
+
+function judgeError(status: number, type: string, text: string, allowance: Allowance): string {
+  hold(type === 'application/json', `an error of the content type ${type}`);
+  hold(!LEAKS.test(text), 'an error that leaks');
+  hold(text.length < 100_000, `an error of ${text.length} characters`);
+  const value = parse(text);
+  const connect = connectError.safeParse(value);
+  if (connect.success) {
+    const { code } = connect.data;
+    hold(connectStatuses[code]?.includes(status) === true, `the status ${status} for Connect's ${code}`);
+    hold(code !== 'deadline_exceeded' || allowance.mayTimeOut, 'a timeout that nobody asked for');
+    return `${status} ${code}`;
+  }
+  const { success, data } = errorBody.safeParse(value);
+  if (!success) throw new Violation('an error body of another shape');
+  hold(documented.has(`${status} ${data.code}`), `the undocumented status ${status} for the code ${data.code}`);
+  judgeStatus(status, allowance);
+  return `${status} (${data.code})`;
+}
+
+function judgeGrpc({ status, headers, body, trailers }: WireResponse, type: string, allowance: Allowance): string {
+  const isWeb = type.startsWith('application/grpc-web');
+  const inBody = isWeb ? webTrailers(body, type) : undefined;
+  const grpcStatus = headers.get('grpc-status') ?? trailers.get('grpc-status') ?? inBody?.get('grpc-status');
+  hold(status < 500 && grpcStatus !== undefined && grpcStatus !== null, `gRPC with ${status}, ${grpcStatus}`);
+  hold(grpcStatuses.has(grpcStatus ?? ''), `grpc-status ${grpcStatus}`);
+  hold(grpcStatus !== '4' || allowance.mayTimeOut, 'a timeout that nobody asked for');
+  return `${status}, grpc-status ${grpcStatus}`;
+}
+
+/** Reads the last frame of a gRPC-Web response. */
+function webTrailers(body: Buffer, type: string): Headers | undefined {
+  let rest = type.includes('-text') ? Buffer.from(body.toString('latin1'), 'base64') : body;
+  while (rest.length > 0) {
+    hold(rest.length >= 5, 'half a frame');
+    const end = 5 + rest.readUInt32BE(1);
+    hold(rest.length >= end, 'a frame beyond its end');
+    if (rest.readUInt8(0) === 0x80) {
+      const lines = rest.toString('latin1', 5, end).split('\r\n').filter(Boolean);
+      return new Headers(
+        lines.map((line): [string, string] => [line.split(':')[0] ?? '', line.slice(line.indexOf(':') + 1).trim()]),
+      );
+    }
+    rest = rest.subarray(end);
+  }
+  return undefined;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Violation('a body that is no JSON');
+  }
+}
+
+function hold(holds: boolean, problem: string): void {
+  if (!holds) throw new Violation(problem);
+}
