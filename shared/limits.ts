@@ -128,6 +128,7 @@ function mapLimits(value: (definition: LimitDefinition) => number): Limits {
     headersMs: value(limitTable.headersMs),
     keepAliveMs: value(limitTable.keepAliveMs),
     connections: value(limitTable.connections),
+    requests: value(limitTable.requests),
   };
 }
 

@@ -41,6 +41,23 @@ export function abortResponse(outgoing: Outgoing): void {
   else outgoing.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
 }
 
+/** Aborts a response whose client does not read on, unless an event comes in time. */
+export function abortOnStall(outgoing: Outgoing, stallMs: number, event: 'drain' | 'close'): void {
+  if (isClosed(outgoing)) return;
+  let timer: NodeJS.Timeout | undefined;
+  const watch = () => {
+    // Responses to HTTP/1 requests that follow each other get the connection one by one.
+    const hasConnection = outgoing.socket !== null;
+    timer = setTimeout(() => (hasConnection ? abortResponse(outgoing) : watch()), stallMs);
+  };
+  const settled = () => {
+    clearTimeout(timer);
+    outgoing.off(event, settled).off('close', settled);
+  };
+  outgoing.on(event, settled).on('close', settled);
+  watch();
+}
+
 const awaitingContinue = new WeakSet<Incoming>();
 
 /**
