@@ -12,6 +12,7 @@ import {
   discardBody,
   type Incoming,
   isClosed,
+  isHttp1,
   type Outgoing,
   stopUpload,
 } from './exchange.ts';
@@ -81,6 +82,7 @@ export async function writeResponse(response: Response, outgoing: Outgoing, time
     const rest = discardBody(outgoing.req, lingerMs);
     setHead(response, outgoing, start);
     if (rest !== undefined) closeAfter(outgoing);
+    if (rest !== undefined && start === undefined) sendEmpty(outgoing);
     if (start !== undefined) await writeChunks(outgoing, start.chunks, stallMs, reader?.closed);
     await rest;
     outgoing.end();
@@ -106,6 +108,14 @@ function setHead(response: Response, outgoing: Outgoing, start: BodyStart | unde
   const { length } = start ?? {};
   if (length !== undefined && !response.headers.has('trailer')) outgoing.setHeader('content-length', length);
   outgoing.statusCode = response.status;
+}
+
+/** Sends a response without content before its end, for which the rest of the request is awaited. */
+function sendEmpty(outgoing: Outgoing): void {
+  const NO_CONTENT = 204;
+  if (!isHttp1(outgoing)) return;
+  if (outgoing.statusCode !== NO_CONTENT) outgoing.setHeader('content-length', 0);
+  outgoing.flushHeaders();
 }
 
 /** @param closed rejects when the body fails, also while the client does not read */

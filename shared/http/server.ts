@@ -82,6 +82,8 @@ function createHttp1Server(headersTimeout: number, keepAliveTimeout: number): Se
   return createServer({
     keepAliveTimeout,
     headersTimeout,
+    // Node rejects what reaches its limit.
+    maxHeaderSize: fixedLimits.headerBytes + 1,
     connectionsCheckingInterval: Math.min(30_000, headersTimeout / 2),
     // The call's own timeout limits a long upload.
     requestTimeout: 0,
@@ -117,14 +119,14 @@ function rejectTunnels(server: Server, http2Server: Http2Server, times: WaitTime
   );
 }
 
-/** Node's own limit for HTTP/1. */
-const maxHeaderBytes = 16_384;
-
 /** Creates an HTTP/2 server without TLS. */
 function createHttp2Server(): Http2Server {
   // Moderately oversized headers get 431; the protocol itself rejects much larger ones.
   const server = createHttp2({
-    settings: { maxConcurrentStreams: fixedLimits.requestsPerConnection, maxHeaderListSize: 4 * maxHeaderBytes },
+    settings: {
+      maxConcurrentStreams: fixedLimits.requestsPerConnection,
+      maxHeaderListSize: 4 * fixedLimits.headerBytes,
+    },
   });
   server.prependListener('request', bracketAuthority);
   return server;
@@ -133,7 +135,7 @@ function createHttp2Server(): Http2Server {
 /** Whether an HTTP/2 request's headers exceed the limit; over HTTP/1, the parser itself rejects the request. */
 function hasLargeHeaders({ httpVersionMajor, rawHeaders }: Incoming): boolean {
   if (httpVersionMajor === 1) return false;
-  return rawHeaders.reduce((bytes, text) => bytes + text.length, 0) > maxHeaderBytes;
+  return rawHeaders.reduce((bytes, text) => bytes + text.length, 0) > fixedLimits.headerBytes;
 }
 
 /** Adds the brackets of an IPv6 address, which URLs require. Node's client omits them, and so does Connect's. */

@@ -2,6 +2,7 @@ import { both, type LimitDefinition, SECOND, UNLIMITED } from './limitDefinition
 
 /** The limits on connections that no variable sets. */
 export const fixedConnectionLimits = {
+  headerBytes: 16_384,
   bodyGraceMs: 10_000,
   bodyBytesPerSecond: 1_024,
   lingerMs: 30_000,
@@ -19,6 +20,13 @@ export const connectionLimits = {
     cloud: 60 * SECOND,
     reason: 'a connection without a request costs memory and a descriptor; in the cloud only the platform connects',
     above: '408',
+  },
+  headerBytes: {
+    unit: 'bytes',
+    limits: "the names and values of a request's headers, and its path",
+    ...both(fixedConnectionLimits.headerBytes),
+    reason: "Node's own limit; they are read before the token",
+    above: '431',
   },
   keepAliveMs: {
     variable: 'KEEP_ALIVE_TIMEOUT',
