@@ -15,6 +15,9 @@ const faultsTimeouts = { testTimeout: areMany ? 240 * MINUTE_MS : 10 * MINUTE_MS
 /** The random state machine does 500 steps, or 10,000. */
 const machineTimeouts = { testTimeout: areMany ? 90 * MINUTE_MS : 5 * MINUTE_MS };
 
+/** Hundreds of megabytes go in and out. */
+const abuseTimeouts = { testTimeout: 5 * MINUTE_MS, hookTimeout: MINUTE_MS };
+
 export default defineConfig({
   test: {
     maxWorkers: Math.ceil(WORKERS_PER_CORE * availableParallelism()),
@@ -33,6 +36,7 @@ export default defineConfig({
         extends: true,
         test: { name: 'machine', include: ['test/machine/**/*.test.ts'], globalSetup, ...machineTimeouts },
       },
+      { extends: true, test: { name: 'abuse', include: ['test/abuse/**/*.test.ts'], globalSetup, ...abuseTimeouts } },
       { extends: true, test: { name: 'schema', include: ['test/schema/**/*.test.ts'] } },
       { extends: true, test: { name: 'acceptance', include: ['test/acceptance/**/*.test.ts'], globalSetup } },
     ],
