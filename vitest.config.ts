@@ -17,6 +17,8 @@ const machineTimeouts = { testTimeout: areMany ? 90 * MINUTE_MS : 5 * MINUTE_MS 
 
 /** Generated requests take seconds, or an hour of those that are sent one by one. */
 const fuzzTimeouts = { testTimeout: areMany ? 60 * MINUTE_MS : 5 * MINUTE_MS };
+/** Hundreds of megabytes go in and out. */
+const abuseTimeouts = { testTimeout: 5 * MINUTE_MS, hookTimeout: MINUTE_MS };
 
 export default defineConfig({
   test: {
@@ -37,6 +39,7 @@ export default defineConfig({
         test: { name: 'machine', include: ['test/machine/**/*.test.ts'], globalSetup, ...machineTimeouts },
       },
       { extends: true, test: { name: 'fuzz', include: ['test/fuzz/**/*.test.ts'], ...fuzzTimeouts } },
+      { extends: true, test: { name: 'abuse', include: ['test/abuse/**/*.test.ts'], globalSetup, ...abuseTimeouts } },
       { extends: true, test: { name: 'schema', include: ['test/schema/**/*.test.ts'] } },
       { extends: true, test: { name: 'acceptance', include: ['test/acceptance/**/*.test.ts'], globalSetup } },
     ],

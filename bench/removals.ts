@@ -19,10 +19,14 @@ const tokenFile = join(directory, 'owner.pat');
 const data = join(directory, 'data');
 await run(process.execPath, [identity, 'init', '--data', data, '--token-file', tokenFile]);
 const token = (await (await import('node:fs/promises')).readFile(tokenFile, 'utf8')).trim();
-const child = spawn(process.execPath, [...(process.env.SERVE_OPTIONS?.split(" ") ?? []), identity, 'serve', '--data', data, '--port', '0'], {
-  stdio: ['ignore', 'pipe', 'ignore'],
-  env: { ...process.env, MAX_IMPORTS: '10', MAX_EXPORTS: '10' },
-});
+const child = spawn(
+  process.execPath,
+  [...(process.env.SERVE_OPTIONS?.split(' ') ?? []), identity, 'serve', '--data', data, '--port', '0'],
+  {
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: { ...process.env, MAX_IMPORTS: '10', MAX_EXPORTS: '10' },
+  },
+);
 resources.defer(async () => {
   child.kill();
   await once(child, 'exit');

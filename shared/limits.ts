@@ -109,6 +109,9 @@ const limitTable = {
 /** The definitions of all limits. */
 export const limitDefinitions: readonly LimitDefinition[] = Object.values(limitTable);
 
+/** Their names. */
+export const limitNames: readonly string[] = Object.keys(limitTable);
+
 /** The environment variables that set limits. */
 export const limitVariables: readonly string[] = limitDefinitions.flatMap(({ variable }) => variable ?? []);
 
@@ -128,6 +131,7 @@ function mapLimits(value: (definition: LimitDefinition) => number): Limits {
     headersMs: value(limitTable.headersMs),
     keepAliveMs: value(limitTable.keepAliveMs),
     connections: value(limitTable.connections),
+    requests: value(limitTable.requests),
   };
 }
 

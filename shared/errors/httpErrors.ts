@@ -119,6 +119,15 @@ export const tooManyConnections = defineError({
   remedy: 'Retry the request later; as an operator, set `MAX_CONNECTIONS`, or the limit on open files.',
 });
 
+export const tooManyRequests = defineError({
+  code: 'UNAVAILABLE',
+  retryAfterSeconds: 1,
+  text: 'too many requests at once: retry the request',
+  when: 'The process has as many requests in flight as it accepts.',
+  remedy:
+    'Retry the request later; as an operator, look for clients that send many requests at once, or read no responses.',
+});
+
 export const tooManyCalls = defineError({
   code: 'RESOURCE_EXHAUSTED',
   retryAfterSeconds: 5,

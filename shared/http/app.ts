@@ -6,6 +6,7 @@ import type { Endpoint } from '../openapi/endpoint.ts';
 import { noteRequest } from '../turns.ts';
 import { errorResponse, isGrpc, requestIdFrom, responseHeaders } from './errorResponse.ts';
 import { getOutgoing, type HttpEnv } from './exchange.ts';
+import { fixedContent } from './fixedContent.ts';
 import { requestOrigin } from './origin.ts';
 
 /** A route as data, so that routes can be listed. */
@@ -21,24 +22,21 @@ export function withOpenApi(
   routes: readonly Route[],
   loadEndpoints: () => Promise<readonly Endpoint[]> = async () => routes,
 ): readonly Route[] {
-  let text: Promise<string> | undefined;
+  const describeAll = async () => describe(await loadEndpoints());
   return [
     ...routes,
     {
       method: 'GET',
       path: '/openapi.json',
-      handler: async () => {
-        text ??= describe(loadEndpoints);
-        return new Response(await text, { headers: { 'content-type': 'application/json' } });
-      },
+      handler: fixedContent({ 'content-type': 'application/json' }, describeAll),
     },
   ];
 }
 
 // Loaded lazily: most processes never serve their description.
-async function describe(loadEndpoints: () => Promise<readonly Endpoint[]>): Promise<string> {
+async function describe(endpoints: readonly Endpoint[]): Promise<string> {
   const { openApiDocument } = await import('../openapi/openApiDocument.ts');
-  return JSON.stringify(openApiDocument(await loadEndpoints()));
+  return JSON.stringify(openApiDocument(endpoints));
 }
 
 /** The parts of an application. */

@@ -9,6 +9,9 @@ import type { Incoming, Outgoing } from './exchange.ts';
 
 type Connection = Socket | Http2Session;
 
+/** The time for a session of HTTP/2 to end after the client was told so. */
+const GOODBYE_MS = 1_000;
+
 /**
  * The open connections of a server, at most `limit`. Above it, a new connection takes the place of the one that has been
  * without a request for the longest time, so that idle connections keep nobody out. Without such a one, it gets 503.
@@ -53,6 +56,11 @@ export class Connections {
     return true;
   }
 
+  /** Returns the number of a connection's requests in flight. */
+  requestsOn(connection: Connection): number {
+    return this.#requests.get(connection) ?? 0;
+  }
+
   /** Leaves a connection to its session of HTTP/2. */
   leaveToSession(socket: Socket): void {
     this.#idle.delete(socket);
@@ -74,12 +82,12 @@ export class Connections {
   #setIdle(connection: Connection): void {
     this.#idle.add(connection);
     if (connection instanceof Socket) return;
-    const wait = (then: () => void) => this.#timers.set(connection, setTimeout(then, this.#sessionIdleMs).unref());
-    wait(() => {
-      connection.goaway();
-      // The client may not close the connection, or have begun a stream whose headers never end.
-      wait(() => connection.destroy());
-    });
+    const close = () => {
+      connection.close();
+      // A session that waits for the rest of a frame does not end by itself.
+      this.#timers.set(connection, setTimeout(() => connection.destroy(), GOODBYE_MS).unref());
+    };
+    this.#timers.set(connection, setTimeout(close, this.#sessionIdleMs).unref());
   }
 
   #setBusy(connection: Connection): void {

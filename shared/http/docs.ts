@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Route } from './app.ts';
-
-type Content = string | Uint8Array<ArrayBuffer>;
+import { fixedContent } from './fixedContent.ts';
 
 // The allow-list of `swagger-ui-dist`: requests cannot name another file.
 const packageFiles = [
@@ -73,11 +72,11 @@ export const docsRoutes: readonly Route[] = [
   ...packageFiles.map(({ name, type }) => file(`/docs/${name}`, type, () => readPackageFile(name))),
 ];
 
-function file(path: string, type: string, read: () => Content | Promise<Content>): Route {
+function file(path: string, type: string, read: () => string | Promise<Uint8Array>): Route {
   const headers = { 'content-type': type, 'content-security-policy': securityPolicy };
-  return { method: 'GET', path, handler: async () => new Response(await read(), { headers }) };
+  return { method: 'GET', path, handler: fixedContent(headers, read) };
 }
 
-function readPackageFile(name: string): Promise<Content> {
+function readPackageFile(name: string): Promise<Uint8Array> {
   return readFile(new URL(name, import.meta.resolve('swagger-ui-dist/package.json')));
 }

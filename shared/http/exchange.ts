@@ -2,7 +2,6 @@ import { type IncomingMessage, ServerResponse } from 'node:http';
 import { constants, Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
 import type { Origin } from '../audit/auditEvent.ts';
 import type { Code } from '../errors/identityError.ts';
-import { fixedLimits } from '../limits.ts';
 
 /** Node's request, of either protocol. */
 export type Incoming = IncomingMessage | Http2ServerRequest;
@@ -42,16 +41,21 @@ export function abortResponse(outgoing: Outgoing): void {
   else outgoing.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
 }
 
-/**
- * Aborts a finished response that its client does not take, at the pace of bodies: over HTTP/2, a client that grants no
- * window would keep the stream. A response of HTTP/1 that waits for an earlier one on its connection is not limited.
- */
-export function limitTaking(outgoing: Outgoing): void {
-  if (isClosed(outgoing) || outgoing.writableFinished || outgoing.socket === null) return;
-  const { bodyGraceMs, bodyBytesPerSecond } = fixedLimits;
-  const limitMs = bodyGraceMs + (outgoing.writableLength * 1_000) / bodyBytesPerSecond;
-  const timer = setTimeout(() => abortResponse(outgoing), limitMs).unref();
-  outgoing.once('close', () => clearTimeout(timer));
+/** Aborts a response whose client does not read on, unless an event comes in time. */
+export function abortOnStall(outgoing: Outgoing, stallMs: number, event: 'drain' | 'close'): void {
+  if (isClosed(outgoing)) return;
+  let timer: NodeJS.Timeout | undefined;
+  const watch = () => {
+    // Responses to HTTP/1 requests that follow each other get the connection one by one.
+    const hasConnection = outgoing.socket !== null;
+    timer = setTimeout(() => (hasConnection ? abortResponse(outgoing) : watch()), stallMs);
+  };
+  const settled = () => {
+    clearTimeout(timer);
+    outgoing.off(event, settled).off('close', settled);
+  };
+  outgoing.on(event, settled).on('close', settled);
+  watch();
 }
 
 const awaitingContinue = new WeakSet<Incoming>();

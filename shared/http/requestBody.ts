@@ -10,7 +10,8 @@ import { createBodyStorage, type ReceivedBody } from './receivedBody.ts';
 
 export type { ReceivedBody } from './receivedBody.ts';
 
-const TOO_MUCH_WHITE_SPACE = `more than ${fixedLimits.whiteSpaceBytes} bytes of white space`;
+/** The issue of a file with more white space than one may have. */
+export const TOO_MUCH_WHITE_SPACE = `more than ${fixedLimits.whiteSpaceBytes} bytes of white space`;
 /** The size up to which a body may have any ratio of compression. */
 const FREELY_INFLATED_BYTES = 10_000_000;
 

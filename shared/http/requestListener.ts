@@ -6,12 +6,13 @@ import { httpMalformed } from '../errors/httpErrors.ts';
 import { log } from '../log.ts';
 import { errorResponse, newRequestId } from './errorResponse.ts';
 import {
+  abortOnStall,
   abortResponse,
   closeAfter,
   discardBody,
   type Incoming,
   isClosed,
-  limitTaking,
+  isHttp1,
   type Outgoing,
   stopUpload,
 } from './exchange.ts';
@@ -22,24 +23,33 @@ export interface Application {
   fetch(request: Request, env: HttpBindings | Http2Bindings): Response | Promise<Response>;
 }
 
-/** How long the rest of a body is read after the response: of a body that the application expects, or not. */
-export interface LingerTimes {
+/** How long the rest of a body is read after the response, and how long the client may read none of the response. */
+export interface WaitTimes {
+  /** For a body that the application expects. */
   readonly lingerMs: number;
   readonly strangerLingerMs: number;
+  readonly stallMs: number;
 }
+
+type ResponseTimes = Omit<WaitTimes, 'strangerLingerMs'>;
+
+/** What is written at once: a connection must take each part within the time for a stalled response. */
+const PART_BYTES = 64 * 1024;
 
 type RequestListener = (incoming: Incoming, outgoing: Outgoing) => Promise<void>;
 
 /**
  * Creates a Node request listener that passes requests to an application, with unread bodies, and writes the responses.
  *
- * @param linger limits the time for reading and discarding the rest of a request's body after its response
+ * @param times limit the time for reading and discarding the rest of a request's body after its response, and for a
+ *   client that does not read the response
  */
-export function requestListener(app: Application, linger: LingerTimes): RequestListener {
+export function requestListener(app: Application, times: WaitTimes): RequestListener {
   return getRequestListener(
     async (request, env) => {
       const response = await app.fetch(request, env);
-      await writeResponse(response, env.outgoing, isBodyExpected(request) ? linger.lingerMs : linger.strangerLingerMs);
+      const lingerMs = isBodyExpected(request) ? times.lingerMs : times.strangerLingerMs;
+      await writeResponse(response, env.outgoing, { ...times, lingerMs });
       return RESPONSE_ALREADY_SENT;
     },
     {
@@ -57,9 +67,11 @@ export function requestListener(app: Application, linger: LingerTimes): RequestL
  * The trailers of a response with a `trailer` header are already set on `outgoing`. Such a response has no content length,
  * since HTTP/1 sends trailers only with chunked encoding.
  *
- * @param lingerMs limits the time for reading and discarding the rest of the request's body
+ * @param times limit the time for reading and discarding the rest of the request's body, and for a client that does not
+ *   read
  */
-export async function writeResponse(response: Response, outgoing: Outgoing, lingerMs: number): Promise<void> {
+export async function writeResponse(response: Response, outgoing: Outgoing, times: ResponseTimes): Promise<void> {
+  const { lingerMs, stallMs } = times;
   const reader = response.body?.getReader();
   const cancel = () => void reader?.cancel().catch(() => undefined);
   outgoing.once('close', cancel);
@@ -70,21 +82,22 @@ export async function writeResponse(response: Response, outgoing: Outgoing, ling
     const rest = discardBody(outgoing.req, lingerMs);
     setHead(response, outgoing, start);
     if (rest !== undefined) closeAfter(outgoing);
-    if (start !== undefined) await writeChunks(outgoing, start.chunks, reader?.closed);
+    if (rest !== undefined && start === undefined) sendEmpty(outgoing);
+    if (start !== undefined) await writeChunks(outgoing, start.chunks, stallMs, reader?.closed);
     await rest;
     outgoing.end();
-    limitTaking(outgoing);
     stopUpload(outgoing.req);
+    abortOnStall(outgoing, stallMs, 'close');
   } catch (error) {
-    await writeFailure(error, response, outgoing, lingerMs);
+    await writeFailure(error, response, outgoing, times);
   } finally {
     outgoing.off('close', cancel);
   }
 }
 
-async function writeFailure(error: unknown, response: Response, outgoing: Outgoing, lingerMs: number) {
+async function writeFailure(error: unknown, response: Response, outgoing: Outgoing, times: ResponseTimes) {
   const requestId = response.headers.get('x-request-id') ?? '';
-  if (!outgoing.headersSent) return writeResponse(errorResponse(error, requestId), outgoing, lingerMs);
+  if (!outgoing.headersSent) return writeResponse(errorResponse(error, requestId), outgoing, times);
   if (!isClosed(outgoing)) log.responseBroken(error, requestId);
   abortResponse(outgoing);
 }
@@ -97,21 +110,32 @@ function setHead(response: Response, outgoing: Outgoing, start: BodyStart | unde
   outgoing.statusCode = response.status;
 }
 
+/** Sends a response without content before its end, for which the rest of the request is awaited. */
+function sendEmpty(outgoing: Outgoing): void {
+  const NO_CONTENT = 204;
+  if (!isHttp1(outgoing)) return;
+  if (outgoing.statusCode !== NO_CONTENT) outgoing.setHeader('content-length', 0);
+  outgoing.flushHeaders();
+}
+
 /** @param closed rejects when the body fails, also while the client does not read */
 async function writeChunks(
   outgoing: Writable & Outgoing,
   chunks: AsyncIterable<Uint8Array>,
+  stallMs: number,
   closed: Promise<unknown> | undefined,
 ): Promise<void> {
   for await (const chunk of chunks) {
-    if (isClosed(outgoing)) return;
-    if (outgoing.write(chunk)) continue;
-    const writable = untilWritable(outgoing);
-    await Promise.race([writable, closed?.then(() => writable) ?? writable]);
+    for (let start = 0; start < chunk.byteLength; start += PART_BYTES) {
+      if (isClosed(outgoing)) return;
+      if (outgoing.write(chunk.subarray(start, start + PART_BYTES))) continue;
+      const writable = untilWritable(outgoing, stallMs);
+      await Promise.race([writable, closed?.then(() => writable) ?? writable]);
+    }
   }
 }
 
-function untilWritable(outgoing: Outgoing): Promise<void> {
+function untilWritable(outgoing: Outgoing, stallMs: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const done = () => {
     outgoing.off('drain', done);
@@ -119,6 +143,7 @@ function untilWritable(outgoing: Outgoing): Promise<void> {
     resolve();
   };
   outgoing.on('drain', done).on('close', done);
+  abortOnStall(outgoing, stallMs, 'drain');
   if (isClosed(outgoing)) done();
   return promise;
 }

@@ -8,6 +8,7 @@ import {
   httpMalformed,
   methodNotAllowed,
   shuttingDown,
+  tooManyRequests,
 } from '../errors/httpErrors.ts';
 import type { IdentityError } from '../errors/identityError.ts';
 import { defaultLimits, fixedLimits, type Limits } from '../limits.ts';
@@ -16,7 +17,7 @@ import { drainServer, type InFlightRequests, trackRequests, trackSessions } from
 import { errorResponse, newRequestId, writeRawError } from './errorResponse.ts';
 import { closeAfter, continueOnDemand, type Incoming, isHttp1, type Outgoing } from './exchange.ts';
 import { switchProtocols } from './protocolSwitch.ts';
-import { type Application, type LingerTimes, requestListener, writeResponse } from './requestListener.ts';
+import { type Application, requestListener, type WaitTimes, writeResponse } from './requestListener.ts';
 
 /** A Node server that can be drained. */
 export interface HttpServer {
@@ -29,7 +30,9 @@ export interface HttpServer {
 }
 
 /** Limits on connections; by default those of a self-hosted instance. */
-export type HttpServerOptions = Partial<LingerTimes & Pick<Limits, 'headersMs' | 'keepAliveMs' | 'connections'>>;
+export type HttpServerOptions = Partial<
+  WaitTimes & Pick<Limits, 'headersMs' | 'keepAliveMs' | 'connections' | 'requests'>
+>;
 
 /**
  * Creates an application's server, not yet listening. It speaks HTTP/1, and on the same port HTTP/2 without TLS, as gRPC
@@ -37,7 +40,8 @@ export type HttpServerOptions = Partial<LingerTimes & Pick<Limits, 'headersMs' |
  */
 export function createHttpServer(app: Application, options: HttpServerOptions = {}): HttpServer {
   const limits = { ...fixedLimits, ...defaultLimits('selfHosted'), ...options };
-  const { strangerLingerMs, headersMs, keepAliveMs } = limits;
+  const { headersMs, keepAliveMs, requestsPerConnection } = limits;
+  const strangerTimes = { ...limits, lingerMs: limits.strangerLingerMs };
   const server = createHttp1Server(headersMs, keepAliveMs);
   const connections = new Connections(Math.min(limits.connections, descriptorsForConnections()), keepAliveMs);
   const http2Server = createHttp2Server();
@@ -51,14 +55,20 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
   };
   const listener = requestListener(app, limits);
   let draining = false;
-  const handle = (incoming: Incoming, outgoing: Outgoing) => {
-    if (draining) return reject(shuttingDown(), incoming, outgoing, strangerLingerMs);
-    if (hasLargeHeaders(incoming)) return reject(httpHeadersTooLarge(), incoming, outgoing, strangerLingerMs);
-    return listener(incoming, outgoing);
+  const handle = async (incoming: Incoming, outgoing: Outgoing) => {
+    // Over HTTP/2, a setting limits them, which a client learns only after its first requests.
+    const isPipelined =
+      incoming.httpVersionMajor === 1 && connections.requestsOn(incoming.socket) > requestsPerConnection;
+    if (isPipelined) incoming.socket.destroy();
+    else if (draining) await reject(shuttingDown(), incoming, outgoing, strangerTimes);
+    else if (inFlight.responses.size > limits.requests)
+      await reject(tooManyRequests(), incoming, outgoing, strangerTimes);
+    else if (hasLargeHeaders(incoming)) await reject(httpHeadersTooLarge(), incoming, outgoing, strangerTimes);
+    else await listener(incoming, outgoing);
   };
-  for (const protocolServer of [server, http2Server]) handleRequests(protocolServer, handle, strangerLingerMs);
+  for (const protocolServer of [server, http2Server]) handleRequests(protocolServer, handle, strangerTimes);
   handleParserErrors(server, inFlight);
-  rejectTunnels(server, http2Server, strangerLingerMs);
+  rejectTunnels(server, http2Server, strangerTimes);
   return {
     server,
     drain(limitMs) {
@@ -72,6 +82,8 @@ function createHttp1Server(headersTimeout: number, keepAliveTimeout: number): Se
   return createServer({
     keepAliveTimeout,
     headersTimeout,
+    // Node rejects what reaches its limit.
+    maxHeaderSize: fixedLimits.headerBytes + 1,
     connectionsCheckingInterval: Math.min(30_000, headersTimeout / 2),
     // The call's own timeout limits a long upload.
     requestTimeout: 0,
@@ -83,7 +95,7 @@ function createHttp1Server(headersTimeout: number, keepAliveTimeout: number): Se
 function handleRequests(
   server: EventEmitter,
   handle: (incoming: Incoming, outgoing: Outgoing) => Promise<void>,
-  lingerMs: number,
+  times: WaitTimes,
 ): void {
   server.on('request', handle);
   server.on('checkContinue', (incoming: Incoming, outgoing: Outgoing) => {
@@ -91,29 +103,31 @@ function handleRequests(
     server.emit('request', incoming, outgoing);
   });
   server.on('checkExpectation', (incoming: Incoming, outgoing: Outgoing) =>
-    reject(httpExpectationFailed(), incoming, outgoing, lingerMs),
+    reject(httpExpectationFailed(), incoming, outgoing, times),
   );
 }
 
-function reject(error: IdentityError, incoming: Incoming, outgoing: Outgoing, lingerMs: number): Promise<void> {
+function reject(error: IdentityError, incoming: Incoming, outgoing: Outgoing, times: WaitTimes): Promise<void> {
   closeAfter(outgoing);
-  return writeResponse(errorResponse(error, newRequestId(), incoming.headers['content-type']), outgoing, lingerMs);
+  return writeResponse(errorResponse(error, newRequestId(), incoming.headers['content-type']), outgoing, times);
 }
 
-function rejectTunnels(server: Server, http2Server: Http2Server, lingerMs: number): void {
+function rejectTunnels(server: Server, http2Server: Http2Server, times: WaitTimes): void {
   server.on('connect', (_incoming, socket) => void writeRawError(socket, methodNotAllowed()));
   http2Server.on('connect', (incoming: Incoming, outgoing: Outgoing) =>
-    reject(methodNotAllowed(), incoming, outgoing, lingerMs),
+    reject(methodNotAllowed(), incoming, outgoing, times),
   );
 }
-
-/** Node's own limit for HTTP/1. */
-const maxHeaderBytes = 16_384;
 
 /** Creates an HTTP/2 server without TLS. */
 function createHttp2Server(): Http2Server {
   // Moderately oversized headers get 431; the protocol itself rejects much larger ones.
-  const server = createHttp2({ settings: { maxConcurrentStreams: 100, maxHeaderListSize: 4 * maxHeaderBytes } });
+  const server = createHttp2({
+    settings: {
+      maxConcurrentStreams: fixedLimits.requestsPerConnection,
+      maxHeaderListSize: 4 * fixedLimits.headerBytes,
+    },
+  });
   server.prependListener('request', bracketAuthority);
   return server;
 }
@@ -121,7 +135,7 @@ function createHttp2Server(): Http2Server {
 /** Whether an HTTP/2 request's headers exceed the limit; over HTTP/1, the parser itself rejects the request. */
 function hasLargeHeaders({ httpVersionMajor, rawHeaders }: Incoming): boolean {
   if (httpVersionMajor === 1) return false;
-  return rawHeaders.reduce((bytes, text) => bytes + text.length, 0) > maxHeaderBytes;
+  return rawHeaders.reduce((bytes, text) => bytes + text.length, 0) > fixedLimits.headerBytes;
 }
 
 /** Adds the brackets of an IPv6 address, which URLs require. Node's client omits them, and so does Connect's. */

@@ -2,10 +2,13 @@ import { both, type LimitDefinition, SECOND, UNLIMITED } from './limitDefinition
 
 /** The limits on connections that no variable sets. */
 export const fixedConnectionLimits = {
+  headerBytes: 16_384,
   bodyGraceMs: 10_000,
   bodyBytesPerSecond: 1_024,
   lingerMs: 30_000,
   strangerLingerMs: 2_000,
+  requestsPerConnection: 100,
+  stallMs: 60_000,
 } as const;
 
 /** The limits on connections, and on the time that requests take to arrive. */
@@ -17,6 +20,13 @@ export const connectionLimits = {
     cloud: 60 * SECOND,
     reason: 'a connection without a request costs memory and a descriptor; in the cloud only the platform connects',
     above: '408',
+  },
+  headerBytes: {
+    unit: 'bytes',
+    limits: "the names and values of a request's headers, and its path",
+    ...both(fixedConnectionLimits.headerBytes),
+    reason: "Node's own limit; they are read before the token",
+    above: '431',
   },
   keepAliveMs: {
     variable: 'KEEP_ALIVE_TIMEOUT',
@@ -36,6 +46,28 @@ export const connectionLimits = {
     reason: 'databases and bodies need files too; in the cloud the platform limits the requests of a process',
     above:
       'the connection that has been without a request for the longest time is closed; without one, 503 and `retry-after`',
+  },
+  requests: {
+    unit: 'count',
+    limits: 'the requests at once',
+    selfHosted: 1_000,
+    cloud: UNLIMITED,
+    reason: 'a connection of HTTP/2 carries many; in the cloud the platform limits them',
+    above: '503 and `retry-after`',
+  },
+  requestsPerConnection: {
+    unit: 'count',
+    limits: 'the requests at once of one connection',
+    ...both(fixedConnectionLimits.requestsPerConnection),
+    reason: 'one client must not use up all',
+    above: 'over HTTP/1, the connection is closed; over HTTP/2, the stream is refused',
+  },
+  stallMs: {
+    unit: 'duration',
+    limits: 'the time for which a connection takes nothing more of a response',
+    ...both(fixedConnectionLimits.stallMs),
+    reason: 'a client that does not read keeps its connection open',
+    above: 'the connection is closed; over HTTP/2, the stream is reset',
   },
   bodyGraceMs: {
     unit: 'duration',

@@ -1,4 +1,4 @@
-import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { z } from 'zod';
 import { invalidRequest } from '../errors/errors.ts';
 import type { ServiceAccount } from './objectStorage.ts';
@@ -8,6 +8,12 @@ const maxLength = 64 * 1024;
 
 /** Google's keys have 2,048 bits. Signing with a key of 32,768 bits would stop everything else for seconds. */
 const [minKeyBits, maxKeyBits] = [2_048, 4_096];
+
+/** Usual exponents have 17 bits. Signing takes as many steps as the exponent has bits, and a key file could hold 40,000. */
+const maxExponent = 2 ** 32 - 1;
+
+/** The size of the longest such public key in PKCS #1. */
+const maxPublicBytes = 528;
 
 /**
  * The other types of Google credentials. They can name URLs, files or executables, so none may reach a Google library.
@@ -48,12 +54,7 @@ export function readServiceAccount(base64: string, field: string): ServiceAccoun
   const invalid = (description: string) => invalidRequest([{ field, description }]);
   const file = keyFile.safeParse(serviceAccountFile(base64, invalid));
   if (!file.success) throw invalid(file.error.issues[0]?.message ?? 'must be a service account key file');
-  const key = privateKey(file.data.private_key);
-  if (key === undefined) throw invalid('invalid private_key: must be a PEM private key');
-  if (key.asymmetricKeyType !== 'rsa') throw invalid('invalid private_key: must be an RSA key');
-  const { modulusLength = 0 } = key.asymmetricKeyDetails ?? {};
-  if (modulusLength < minKeyBits || modulusLength > maxKeyBits)
-    throw invalid(`invalid private_key: must have ${minKeyBits} to ${maxKeyBits} bits`);
+  const key = readKey(file.data.private_key, invalid);
   return { clientEmail: file.data.client_email, privateKey: pem(key) };
 }
 
@@ -84,9 +85,29 @@ function parseJson(text: string, invalid: CreateError): unknown {
   }
 }
 
-function privateKey(text: string): KeyObject | undefined {
+/** Reads a key with which signing takes no more than milliseconds. */
+function readKey(text: string, invalid: CreateError): KeyObject {
+  const key = attempt(() => createPrivateKey({ key: text, format: 'pem' }));
+  if (key === undefined) throw invalid('invalid private_key: must be a PEM private key');
+  if (key.asymmetricKeyType !== 'rsa') throw invalid('invalid private_key: must be an RSA key');
+  // Reading a longer key's details fails, and leaves the error to the next use of OpenSSL, which is another caller's.
+  const publicBytes = attempt(() => createPublicKey(key).export({ type: 'pkcs1', format: 'der' }).byteLength);
+  if (publicBytes === undefined) throw invalid('invalid private_key: its parts do not belong together');
+  if (publicBytes > maxPublicBytes) throw invalid('invalid private_key: modulus or exponent too large');
+  const { modulusLength = 0, publicExponent = 0n } = key.asymmetricKeyDetails ?? {};
+  if (modulusLength < minKeyBits || modulusLength > maxKeyBits)
+    throw invalid(`invalid private_key: must have ${minKeyBits} to ${maxKeyBits} bits`);
+  if (publicExponent > maxExponent) throw invalid('invalid private_key: modulus or exponent too large');
+  // Reading a key does not check that its numbers form a pair.
+  const signature = attempt(() => sign('sha256', Buffer.alloc(0), key));
+  if (signature === undefined) throw invalid('invalid private_key: its parts do not belong together');
+  return key;
+}
+
+/** Returns undefined where OpenSSL rejects the key, whose errors may repeat it. */
+function attempt<Result>(work: () => Result): Result | undefined {
   try {
-    return createPrivateKey({ key: text, format: 'pem' });
+    return work();
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Limits } from '../../shared/limits.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
-import { testInstance } from '../support/instances/testInstance.ts';
+import { servedInstance, testInstance } from '../support/instances/testInstance.ts';
 import { countsOf, readDatabase } from '../support/stores/database.ts';
 import { describeStores, openTestStore } from '../support/stores/stores.ts';
 
@@ -80,6 +80,32 @@ describeStores('an import at a limit', (kind) => {
     expect(status).toBe(200);
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(1_000);
     expect(JSON.parse(text)).toMatchObject({ summary: { created: { humanUsers: 500 }, idsOmitted: true } });
+  });
+
+  it.each(['import', 'export'] as const)('rejects a timeout of an %s above the longest', async (operation) => {
+    const instance = await testInstance(await openTestStore(kind), 'test', { limits: { timeoutMs: 60_000 } });
+    const usual = operation === 'import' ? { data_orgs: { orgs: [] } } : { response_output: true };
+    const attempt = (timeout: string) => instance.attempt(operation, { ...usual, timeout });
+    for (const timeout of ['59.999s', '60s']) expect((await attempt(timeout)).status).toBe(200);
+    const { status, text } = await attempt('60.001s');
+    expect([status, text]).toEqual([400, expect.stringContaining('timeout')]);
+  });
+
+  it('exports to a response as large as it may be, and no larger', async () => {
+    const store = await openTestStore(kind);
+    const { orgId, token, attempt } = await testInstance(store);
+    const body = { response_output: true };
+    const { length } = Buffer.from((await attempt('export', body)).text);
+    for (const [responseBytes, expected] of [
+      [length + 1, 200],
+      [length, 200],
+      [length - 1, 400],
+    ] as const) {
+      const limited = servedInstance(store, { orgId, token }, { limits: { responseBytes } });
+      const { status, text } = await limited.attempt('export', body);
+      expect(status).toBe(expected);
+      if (expected === 400) expect(text).toContain('gcs_output');
+    }
   });
 
   it.each([100_000, 100_001])(

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createApp } from '../../shared/http/app.ts';
 import { serverUrl } from '../../shared/http/serve.ts';
 import { createHttpServer } from '../../shared/http/server.ts';
 import { fixedLimits } from '../../shared/limits.ts';
+import { configureLog } from '../../shared/log.ts';
 import { openConnection, readAnswer } from '../support/http/rawHttp.ts';
 import { type TestInstance, testInstance } from '../support/instances/testInstance.ts';
 import { openTestStore, sqlite } from '../support/stores/stores.ts';
@@ -56,6 +58,23 @@ describe('the rest of a body after a response', () => {
     socket.destroy();
     await drain(0);
     if (hasToken) expect(waited).toBeGreaterThan(LINGER_MS - 10);
+  });
+
+  it.each([
+    ['without content', new Response(null)],
+    ['with content', new Response('late')],
+    ['that never has any', new Response(null, { status: 204 })],
+  ])('does not delay a response %s', async (_name, response) => {
+    configureLog('silent');
+    const route = { method: 'POST', path: '/', handler: () => response } as const;
+    const { server, drain } = createHttpServer(createApp({ routes: [route] }), { strangerLingerMs: ENDLESS_MS });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const socket = await openConnection(serverUrl(server));
+    socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n{');
+    expect(await readAnswer(socket)).toMatchObject({ status: response.status, body: response.body ? 'late' : '' });
+    socket.destroy();
+    await drain(0);
   });
 });
 
@@ -120,7 +139,7 @@ describe('a response that its client does not take', () => {
     socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
     socket.write(Buffer.from(noWindow + getRoot, 'hex'));
     await frameArrives(socket, '0104');
-    await vi.advanceTimersByTimeAsync(fixedLimits.bodyGraceMs + 1_000);
+    await vi.advanceTimersByTimeAsync(fixedLimits.stallMs + 1_000);
     await frameArrives(socket, '000004030000000001');
     socket.destroy();
     expect(await drain(0)).toBe(0);

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
+import { TOO_MUCH_WHITE_SPACE } from '../../../shared/http/requestBody.ts';
 import { duplicateKey } from '../../../shared/json/duplicateKeys.ts';
 import { JsonError, type JsonPath, parseJson } from '../../../shared/json/jsonScanner.ts';
+import { WhiteSpaceRun } from '../../../shared/json/whiteSpace.ts';
+import { fixedLimits } from '../../../shared/limits.ts';
 import { type Manifest, ManifestTally, manifestSchema } from '../../../shared/organisation/exportFile.ts';
 import { InvalidRecordError, type OrganisationRecord, readRecord } from '../../../shared/organisation/record.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
@@ -58,11 +61,14 @@ export async function readFile(
   const reader = new ExportFileReader(() => true, pass.unknown.addField);
   const digest = createHash('sha256');
   const violations = new Violations(source.field);
+  const spaces = new WhiteSpaceRun();
   try {
     for await (const chunk of source.open(signal)) {
       await bulkTurn();
       signal.throwIfAborted();
       digest.update(chunk);
+      // A body has been checked as it was received, but not an object in a bucket, or escapes in a string.
+      if (spaces.add(chunk) > fixedLimits.whiteSpaceBytes) throw new JsonError([], TOO_MUCH_WHITE_SPACE);
       const items = reader.push(chunk);
       onOrganisations(reader.organisations);
       for (const item of items) violations.capture(item.path, () => addItem(item, pass, onRecord, knownDrafts));

@@ -19,7 +19,27 @@ const file = {
 };
 const rsaKey = (modulusLength: number) =>
   generateKeyPairSync('rsa', { modulusLength }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+/** A PKCS #1 key with some of its numbers replaced: the file of a key that no tool creates. */
+function forgedKey(replaced: Readonly<Partial<Record<'n' | 'e' | 'd' | 'p', Buffer>>>): string {
+  const jwk = { ...privateKey.export({ format: 'jwk' }), ...base64urlOf(replaced) };
+  const { n, e, d, p, q, dp, dq, qi } = jwk;
+  const numbers = ['AA', n, e, d, p, q, dp, dq, qi].map((part) => derInteger(Buffer.from(part ?? '', 'base64url')));
+  const body = der(0x30, Buffer.concat(numbers)).toString('base64');
+  return `-----BEGIN RSA PRIVATE KEY-----\n${body.replace(/.{1,64}/g, '$&\n')}-----END RSA PRIVATE KEY-----\n`;
+}
+const base64urlOf = (parts: Readonly<Record<string, Buffer>>) =>
+  Object.fromEntries(Object.entries(parts).map(([name, bytes]) => [name, bytes.toString('base64url')]));
+const derInteger = (bytes: Buffer) =>
+  der(0x02, (bytes[0] ?? 0) < 0x80 ? bytes : Buffer.concat([Buffer.alloc(1), bytes]));
+function der(tag: number, content: Buffer): Buffer {
+  const { length } = content;
+  const head = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
+  return Buffer.concat([Buffer.from([tag, ...head]), content]);
+}
+/** An odd number. */
+const oddNumber = (bits: number) => Buffer.alloc(bits / 8, 0xff);
 const KEY_SIZE = 'invalid private_key: must have 2048 to 4096 bits';
+const TOO_LARGE = 'invalid private_key: modulus or exponent too large';
 const field = 'gcs_output.serviceaccount_json';
 const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64');
 const account = { clientEmail: file.client_email, privateKey: pkcs8 };
@@ -40,9 +60,23 @@ describe('a service account in a request', () => {
     expect(readServiceAccount(text, field)).toEqual(account);
   });
 
-  it('may have a key of 4,096 bits', () => {
-    const key = rsaKey(4_096);
+  it.each([2_048, 2_050, 4_094, 4_096])('may have a key of %i bits', (bits) => {
+    const key = rsaKey(bits);
     expect(readServiceAccount(base64({ ...file, private_key: key }), field).privateKey).toBe(key);
+  });
+
+  it.each([
+    ['a large exponent', { e: oddNumber(20_000) }],
+    ['a modulus that is not that of its primes', { p: oddNumber(8_000) }],
+  ])('is read also after a forged key with %s', (_, parts) => {
+    refusal(base64({ ...file, private_key: forgedKey(parts) }));
+    expect(readServiceAccount(base64(file), field)).toEqual(account);
+  });
+
+  it('may have an exponent of 32 bits', () => {
+    const key = generateKeyPairSync('rsa', { modulusLength: 2048, publicExponent: 0xffff_fffb }).privateKey;
+    const pem = key.export({ type: 'pkcs8', format: 'pem' });
+    expect(readServiceAccount(base64({ ...file, private_key: pem }), field).privateKey).toBe(pem);
   });
 
   it.each([
@@ -52,8 +86,24 @@ describe('a service account in a request', () => {
     ['no JSON', Buffer.from('secret').toString('base64'), 'must be the base64 of a JSON file'],
     ['a JSON list', base64([file]), 'must be the base64 of a service account key file: missing type'],
     ['no type', base64({ ...file, type: undefined }), 'must be the base64 of a service account key file: missing type'],
-    ['a key that is too short', base64({ ...file, private_key: rsaKey(2_040) }), KEY_SIZE],
-    ['a key that is too long', base64({ ...file, private_key: rsaKey(4_104) }), KEY_SIZE],
+    ['a key that is too short', base64({ ...file, private_key: rsaKey(2_047) }), KEY_SIZE],
+    ['a key that is too long', base64({ ...file, private_key: rsaKey(4_098) }), KEY_SIZE],
+    ['a key of 8,192 bits', base64({ ...file, private_key: forgedKey({ n: oddNumber(8_192) }) }), TOO_LARGE],
+    [
+      'a key whose exponent takes long',
+      base64({ ...file, private_key: forgedKey({ e: oddNumber(20_000) }) }),
+      TOO_LARGE,
+    ],
+    [
+      'a key whose exponent has 33 bits',
+      base64({ ...file, private_key: forgedKey({ e: Buffer.from('0100000001', 'hex') }) }),
+      TOO_LARGE,
+    ],
+    [
+      'a key whose primes do not make its modulus',
+      base64({ ...file, private_key: forgedKey({ p: oddNumber(8_000) }) }),
+      'invalid private_key: its parts do not belong together',
+    ],
     ['too long a text for a key', base64({ ...file, private_key: 'A'.repeat(8_193) }), 'invalid private_key: too long'],
     ['too much', 'A'.repeat(65_537), 'too large for a service account key file'],
     ['an unknown type', base64({ ...file, type: 'secret' }), 'unknown credential type: use service_account'],

@@ -1,0 +1,84 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
+import { startLocalBucket } from '../support/emulators/localBucket.ts';
+import { organisation, person } from '../support/fixtures/organisations.ts';
+import { post } from '../support/http/wire.ts';
+import { startAbusedSqlite } from './support/abusedServer.ts';
+import { askMeanwhile } from './support/meanwhile.ts';
+import { sizes } from './support/sizes.ts';
+import { sendStream } from './support/streams.ts';
+
+const KEYS_BYTES = 7_500_000;
+/** Fewer would show that the event loop was held. */
+const ANSWERED = 3;
+
+function unknownKeys(): string {
+  const keys: string[] = [];
+  for (let bytes = 0; bytes < KEYS_BYTES; bytes += keys.at(-1)?.length ?? 0) keys.push(`"k${keys.length}":1,`);
+  return keys.join('');
+}
+
+it('7.5 MB of unknown keys do not hold up others', async (context) => {
+  const server = await startAbusedSqlite();
+  const keys = unknownKeys();
+  const org = JSON.stringify(organisation('o')).slice(1);
+  const user = JSON.stringify(person('p')).slice(1);
+  const bodies = [
+    `{${keys}"data_orgs":{"orgs":[]}}`,
+    `{"data_orgs":{${keys}"orgs":[]}}`,
+    `{"data_orgs":{"orgs":[{${keys}${org}]}}`,
+    `{"data_orgs":{"orgs":[${`{"orgId":"o","org":{"name":"o"},"humanUsers":[{${keys}${user}]}`}]}}`,
+  ];
+  const health = async () => expect((await fetch(`${server.url}/health`)).status).toBe(200);
+  for (const body of bodies) {
+    const { result, answered } = await askMeanwhile(sendStream(server, '/admin/v1/import', [body]), health);
+    expect(result.status, result.text.slice(0, 300)).toBe(400);
+    expect(answered).toBeGreaterThanOrEqual(ANSWERED);
+  }
+  await server.expectSound(context, 'unknownKeys');
+});
+
+const spaces = Buffer.alloc(1_000_000, ' ');
+
+/** White space between two texts; in a string, a text may stand for each space. */
+function* spaced(start: string, end: string, escaped?: string): Generator<string | Uint8Array> {
+  yield start;
+  const part = escaped === undefined ? spaces : Buffer.alloc(1_000_000, escaped);
+  for (let megabyte = 0; megabyte < sizes.whiteSpaceMegabytes; megabyte++) yield part;
+  yield end;
+}
+
+it(`${sizes.whiteSpaceMegabytes} MB of white space are rejected early, wherever they are`, async (context) => {
+  const bucket = await startLocalBucket();
+  onTestFinished(() => bucket.close());
+  const server = await startAbusedSqlite({ STORAGE_EMULATOR_HOST: bucket.url });
+  const places: readonly (readonly [start: string, end: string, escaped?: string])[] = [
+    ['', '{"data_orgs":{"orgs":[]}}'],
+    ['{"data_orgs":', '{"orgs":[]}}'],
+    ['{"data_orgs":{"orgs":[', ']}}'],
+    ['{"data_orgs":{"orgs":[]}}', ''],
+    ['{"data_orgsv1":"{\\"orgs\\":[', ']}"}'],
+    ['{"data_orgsv1":"{\\"orgs\\":[', ']}"}', '\\n'],
+  ];
+  for (const [start, end, escaped] of places) {
+    const { status, text } = await sendStream(server, '/admin/v1/import', spaced(start, end, escaped));
+    expect({ status, text }, start).toMatchObject({
+      status: 400,
+      text: expect.stringContaining('bytes of white space'),
+    });
+  }
+
+  const storage = createCloudStorage({ apiEndpoint: bucket.url });
+  const object = (async function* () {
+    for (const part of spaced('{"orgs":[', ']}')) yield Buffer.from(part);
+  })();
+  const { signal } = new AbortController();
+  await storage.write({ bucket: 'exports', path: 'spaces', account: bucket.both }, object, signal);
+  const key = await readFile(join(bucket.directory, 'keys', 'both.json'));
+  const location = { bucket: 'exports', path: 'spaces', serviceaccount_json: key.toString('base64') };
+  const answer = await post(server, 'import', { data_orgs_gcs: location });
+  expect(answer).toMatchObject({ status: 400, text: expect.stringContaining('bytes of white space') });
+  await server.expectSound(context, 'whiteSpace');
+});

@@ -1,0 +1,79 @@
+import { sizes } from './sizes.ts';
+
+/** The database of the abused process. */
+export type Place = 'SQLite' | 'Firestore';
+
+/** A request, or many, with which a caller could try to take the service down. */
+interface AbuseRow {
+  readonly abuse: string;
+  readonly places: readonly Place[];
+  readonly response: string;
+}
+
+const both = ['SQLite', 'Firestore'] as const;
+const one = ['SQLite'] as const;
+
+/**
+ * Every abuse that is tried: the tests take their names from here, and `docs/reliability/abuse.md` has its rows from here
+ * with the figures of a run.
+ */
+export const abuseTable = {
+  largeValues: {
+    abuse: `495 \`userMetadata\` values of 480 KB: an import, then ${sizes.exports} exports and ${sizes.imports} imports from a bucket at once`,
+    places: both,
+    response: '200, complete',
+  },
+  entries: {
+    abuse: '10,600,000 empty entries in `orgs`: 31 KB of gzip; the same uncompressed, inline and in a bucket',
+    places: both,
+    response: '413',
+  },
+  inflatedMessage: {
+    abuse: '60 RPCs whose message of 31 KB of gzip inflates to 32 MB, over Connect, gRPC and gRPC-Web',
+    places: one,
+    response: '429 and RESOURCE_EXHAUSTED',
+  },
+  unknownKeys: {
+    abuse: '7.5 MB of unknown keys in a request, a file, an organisation and a record, while others ask for `/health`',
+    places: one,
+    response: '400; `/health` is answered meanwhile',
+  },
+  whiteSpace: {
+    abuse: `${sizes.whiteSpaceMegabytes} MB of white space: before, between and after values, in a string, and in a bucket`,
+    places: one,
+    response: '400 after 64 MB',
+  },
+  forgedKeys: {
+    abuse: '200 exports at once with keys of 4,096 bits; keys of 1,024, 4,098 and 32,768 bits',
+    places: one,
+    response: '400 or 429; removals are answered meanwhile',
+  },
+  stalledExport: {
+    abuse: 'an export with `timeout: "2s"` to a client that does not read, while others write',
+    places: one,
+    response: 'disconnected after 2 s; the write-ahead log stays within its limit',
+  },
+  heldBodies: {
+    abuse: '100 requests without a token, and 100 RPCs with one, whose bodies never end, over HTTP/1.1 and HTTP/2',
+    places: one,
+    response: '401 and closed after 2 s; 408 and DEADLINE_EXCEEDED after 10 s; others are answered meanwhile',
+  },
+  pipelined: {
+    abuse: '13,000 requests for `/openapi.json` from ten connections that read nothing',
+    places: one,
+    response: 'the connections are closed; others are answered meanwhile',
+  },
+  clearPasswords: {
+    abuse: '5,001 clear passwords; fewer, while others remove factors',
+    places: one,
+    response: '413; removals are answered meanwhile',
+  },
+  dryRun: {
+    abuse: `dry runs of one person more than ${sizes.dryRunRecords.toLocaleString('en')}, the limit, and of as many`,
+    places: one,
+    response: '413; 200',
+  },
+} as const satisfies Record<string, AbuseRow>;
+
+/** The name of an abuse. */
+export type AbuseName = keyof typeof abuseTable;

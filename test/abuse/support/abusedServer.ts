@@ -1,0 +1,59 @@
+import { readFile } from 'node:fs/promises';
+import { expect, onTestFinished, type TestContext } from 'vitest';
+import { init, serve } from '../../support/instances/commandInstance.ts';
+import type { Instance } from '../../support/instances/deployments.ts';
+import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
+import type { AbuseName } from './abuseTable.ts';
+import { noteOutcome } from './outcome.ts';
+
+/** The heap of the smallest function in Google Cloud. */
+const HEAP_MEGABYTES = 512;
+/** The memory of a function with that heap. */
+const MEMORY_BYTES = 2 ** 30;
+
+/** A server process with the memory of a function. */
+export interface AbusedServer extends Instance {
+  readonly pid: number;
+  /** Expects that the process still serves after an abuse, and that it stayed within its memory. */
+  expectSound(context: Pick<TestContext, 'task'>, name: AbuseName): Promise<void>;
+}
+
+/** Starts `identity serve` on a new database, with its usual limits unless `env` sets them. It stops with the test. */
+export async function startAbused(
+  database: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<AbusedServer> {
+  const { token } = await init(database);
+  const usual = { MAX_IMPORTS: undefined, MAX_EXPORTS: undefined };
+  const NODE_OPTIONS = `--max-old-space-size=${HEAP_MEGABYTES}`;
+  const running = await serve(database, [], { ...usual, ...env, NODE_OPTIONS });
+  onTestFinished(async () => void (await running.stop('SIGKILL')));
+  const url = running.ready[1] ?? '';
+  return {
+    url,
+    token,
+    database,
+    pid: running.pid,
+    async expectSound(context, name) {
+      expect((await fetch(`${url}/ready`)).status).toBe(200);
+      const peak = await peakOf(running.pid);
+      expect(peak).toBeLessThan(MEMORY_BYTES);
+      noteOutcome(context, { name, place: database.includes('--firestore') ? 'Firestore' : 'SQLite', peakBytes: peak });
+    },
+  };
+}
+
+/** Starts one on an embedded database, where the abuse does not reach the store. */
+export async function startAbusedSqlite(env: Readonly<Record<string, string>> = {}): Promise<AbusedServer> {
+  const directory = await temporaryDirectory();
+  onTestFinished(() => directory.remove());
+  return startAbused(['--data', directory.path], env);
+}
+
+/** Returns the largest resident set that a process ever had, as the system recorded it. */
+async function peakOf(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  const [, kibibytes] = /^VmHWM:\s*(\d+) kB$/m.exec(status) ?? [];
+  if (kibibytes === undefined) throw new Error(`the system does not tell the peak of ${pid}`);
+  return Number(kibibytes) * 1024;
+}

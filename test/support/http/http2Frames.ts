@@ -1,0 +1,61 @@
+/** The first bytes of a connection of HTTP/2 (RFC 9113 3.4). */
+export const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
+
+/** The types of frames (RFC 9113 6). */
+export const frameTypes = {
+  headers: 1,
+  priority: 2,
+  resetStream: 3,
+  settings: 4,
+  ping: 6,
+  windowUpdate: 8,
+  continuation: 9,
+} as const;
+
+/** The flags of frames. */
+export const END_STREAM = 1;
+export const END_HEADERS = 4;
+
+/** Encodes a frame, as no client of Node's would send it. */
+export function http2Frame(
+  type: keyof typeof frameTypes,
+  { flags = 0, stream = 0, payload = Buffer.alloc(0) }: FrameFields = {},
+): Buffer {
+  const head = Buffer.alloc(9);
+  head.writeUIntBE(payload.byteLength, 0, 3);
+  head.writeUInt8(frameTypes[type], 3);
+  head.writeUInt8(flags, 4);
+  head.writeUInt32BE(stream, 5);
+  return Buffer.concat([head, payload]);
+}
+
+interface FrameFields {
+  readonly flags?: number;
+  readonly stream?: number;
+  readonly payload?: Uint8Array;
+}
+
+const INITIAL_WINDOW_SIZE = 4;
+
+/** A SETTINGS frame after which a server may send no content. */
+export function noWindow(): Buffer {
+  const payload = Buffer.alloc(6);
+  payload.writeUInt16BE(INITIAL_WINDOW_SIZE);
+  return http2Frame('settings', { payload });
+}
+
+/** The header block of a GET request. */
+export function getBlock(path: string): Buffer {
+  const fields = { ':method': 'GET', ':scheme': 'http', ':path': path, ':authority': 'a' };
+  return Buffer.concat(Object.entries(fields).map(([name, value]) => literal(name, value)));
+}
+
+/** A literal field without indexing and without Huffman code (RFC 7541 6.2.2). */
+export function literal(name: string, value: string): Buffer {
+  return Buffer.concat([
+    Buffer.from([0, name.length]),
+    Buffer.from(name),
+    Buffer.from([value.length]),
+    Buffer.from(value),
+  ]);
+}

@@ -1,0 +1,52 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { limitNames } from '../../shared/limits.ts';
+
+const root = join(import.meta.dirname, '..');
+
+/** The test of each limit at its edge: its file, and the words of its title. */
+const edges: Readonly<Record<string, readonly [file: string, ...titles: string[]]>> = {
+  requestBytes: [
+    'integration/requestBody.test.ts',
+    'of exactly the limit is taken',
+    'is refused by its declared length',
+  ],
+  responseBytes: ['integration/importLimits.test.ts', 'exports to a response as large as it may be, and no larger'],
+  timeoutMs: ['integration/importLimits.test.ts', 'rejects a timeout of an %s above the longest'],
+  organisations: ['integration/importLimits.test.ts', 'takes as many %s as it allows', "'organisations',"],
+  clearPasswords: ['integration/importLimits.test.ts', 'takes as many %s as it allows', "'clearPasswords',"],
+  dryRunRecords: ['integration/importLimits.test.ts', 'takes as many %s as it allows', "'dryRunRecords',"],
+  fields: ['integration/importLimits.test.ts', 'takes a request, a file and an organisation of up to 100,000 fields'],
+  inflation: ['integration/requestBody.test.ts', 'may inflate a thousandfold by %s only to 10 MB'],
+  whiteSpaceBytes: ['integration/requestBody.test.ts', 'is refused before its end where it is white space'],
+  imports: ['integration/admission.test.ts', 'of a further %s is refused until one has ended'],
+  exports: ['integration/admission.test.ts', 'of a further %s is refused until one has ended'],
+  headersMs: ['integration/httpServer.test.ts', 'is answered 408 after %s'],
+  headerBytes: ['integration/headerSize.test.ts', 'over HTTP/1.1', 'over HTTP/2'],
+  keepAliveMs: ['integration/connections.test.ts', 'is closed after a while, over HTTP/1', 'is left alone as long as'],
+  connections: ['integration/connections.test.ts', 'keeps as many as it allows', 'gives a new one 503'],
+  requests: ['integration/requestsAtOnce.test.ts', 'answers one %s it'],
+  requestsPerConnection: [
+    'integration/requestsAtOnce.test.ts',
+    'may carry %i requests',
+    'is closed above',
+    'carries no more',
+  ],
+  stallMs: ['unit/http/exchange.test.ts', 'is kept until the time is over, and aborted then'],
+  bodyGraceMs: ['unit/http/bodyPace.test.ts', 'may be anything for ten seconds, and is too slow at their end'],
+  bodyBytesPerSecond: ['unit/http/bodyPace.test.ts', 'bytes per second is too slow in the long run'],
+  lingerMs: ['integration/slowBodies.test.ts', 'is awaited for longer only from callers with a token'],
+  strangerLingerMs: ['integration/slowBodies.test.ts', 'is awaited for longer only from callers with a token'],
+};
+
+describe('the limits', () => {
+  it('have a test at their edge each', () => {
+    expect(Object.keys(edges).toSorted()).toEqual(limitNames.toSorted());
+  });
+
+  it.each(Object.entries(edges))('%s is tested where this table says', async (_name, [file, ...titles]) => {
+    const text = await readFile(join(root, file), 'utf8');
+    for (const title of titles) expect(text).toContain(title);
+  });
+});
