@@ -180,7 +180,9 @@ describe('identity audit', () => {
     };
     const text = await readFile(join(data, 'audit.ndjson'), 'utf8');
     await writeFile(join(data, 'audit.ndjson'), `${JSON.stringify(old)}\n${text}torn`);
-    const { events } = trail.parse(await identityJson(['audit', '--data', data]));
+    const asJson = await identity(['audit', '--json', '--data', data]);
+    expect(asJson.code).toBe(3);
+    const { events } = trail.parse(JSON.parse(asJson.stdout));
     expect(events.map(({ event, outcome }) => [event, outcome])).toEqual([
       ['command.init', 'started'],
       ['command.init', 'ok'],

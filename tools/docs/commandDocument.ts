@@ -8,7 +8,7 @@ import { code, table } from './markdown.ts';
 
 const INTRODUCTION = `# The \`identity\` command
 
-It sets up an instance, serves it, and manages its accounts. In a clone, run it as \`npm run -s identity -- COMMAND\`.
+It sets up an instance, serves it, and manages its accounts. In a clone, run it as \`npm run -s identity -- COMMAND\`; [README](../README.md#install-the-command) says how to install it.
 
 Commands and a running \`serve\` may use the same instance at the same time.
 Commands that change something or copy secrets are put on record in the [audit trail](operations.md#audit-trail).
