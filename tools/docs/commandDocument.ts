@@ -6,9 +6,22 @@ import { commandTerm, commandUsage, commonOptions, optionUsage } from '../../cli
 import { type ValueName, valueKind } from '../../cli/values.ts';
 import { code, table } from './markdown.ts';
 
+const INSTALLATION = `## Install
+
+\`npm run package\` compiles the command with its server into one package without dependencies, about 2 MB. It needs Node 24.7 or later.
+
+\`\`\`sh takes minutes
+npm ci && npm run package
+npm install --global ./dist/identity-service-cli-*.tgz
+identity init --data ./north --token-file owner.pat
+identity serve --data ./north
+\`\`\`
+
+For completion, see the examples of [completion](#completion).`;
+
 const INTRODUCTION = `# The \`identity\` command
 
-It sets up an instance, serves it, and manages its accounts. In a clone, run it as \`npm run -s identity -- COMMAND\`; [README](../README.md#install-the-command) says how to install it.
+It sets up an instance, serves it, and manages its accounts. In a clone, run it as \`npm run -s identity -- COMMAND\`.
 
 Commands and a running \`serve\` may use the same instance at the same time.
 Commands that change something or copy secrets are put on record in the [audit trail](operations.md#audit-trail).
@@ -21,6 +34,7 @@ Commands that change something or copy secrets are put on record in the [audit t
 export function commandDocument(): string {
   return [
     INTRODUCTION,
+    INSTALLATION,
     '## Commands',
     table(
       ['command', 'what it does'],
