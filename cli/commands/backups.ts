@@ -31,7 +31,7 @@ export const prepareRestore: Prepare = async (location, [file = ''], { key }) =>
   const database = databaseFile(directory);
   // SQLite would apply the log of another database to the restored one.
   if (['', '-wal', '-journal'].some((suffix) => existsSync(`${database}${suffix}`)))
-    throw instanceExists('an instance, or its log', directory);
+    throw instanceExists('an instance, or its log,', directory);
   if (hasTrail(directory)) throw instanceExists('the audit trail of an instance', directory);
   const keyFile = keyFilePath(directory);
   if (key !== undefined && (existsSync(keyFile) || location.masterKey !== undefined))
