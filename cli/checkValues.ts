@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isWellFormed } from '../shared/auth/token.ts';
 import { port } from '../shared/config.ts';
 import { userIdParameter } from '../shared/wire/userId.ts';
 import { type Command, type GivenValues, type Option, UsageError } from './command.ts';
@@ -74,7 +75,8 @@ function checkValue(kind: ValueName, subject: string, text: string): void {
   if (!schema.safeParse(text).success) throw new UsageError(`invalid ${subject} ${quote(text)}: ${remedy}`);
 }
 
-/** Quotes a value that would be invisible, or break the line. */
+/** Quotes a value that would be invisible, or break the line. A token must not reach a log by way of an error. */
 function quote(text: string): string {
+  if (isWellFormed(text)) return '(a token)';
   return /^[\x21-\x7e]+$/.test(text) ? text : JSON.stringify(text);
 }

@@ -9,7 +9,7 @@ import { operations } from '../../shared/auth/tokenOperations.ts';
 import type { TokenRestriction } from '../../shared/auth/tokenRestriction.ts';
 import { tokenUnknown } from '../../shared/errors/accountErrors.ts';
 import { argument, type Invocation, type Output, type Run, type RunList, required, UsageError } from '../command.ts';
-import { lifetime } from '../spans.ts';
+import { lifetime } from '../configuration.ts';
 
 /** Runs `identity otp-email enable`. */
 export const otpEmailEnable: Run = async (invocation) => {

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { initialise } from '../../shared/accounts/initialise.ts';
 import type { Run } from '../command.ts';
-import { lifetime } from '../spans.ts';
+import { lifetime } from '../configuration.ts';
 
 /** Runs `identity init`. */
 export const init: Run = async (invocation) => {

@@ -9,9 +9,9 @@ import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
 import { instanceKey } from '../../shared/store/format.ts';
 import { requireMasterKey } from '../../shared/store/openStore.ts';
 import type { Run } from '../command.ts';
+import { loadConfig } from '../configuration.ts';
 import { listen } from '../listen.ts';
 import { countedStore } from '../metrics/countedStore.ts';
-import { loadConfig } from '../spans.ts';
 
 /** Runs `identity serve`: the three functions on one port, until a signal stops the process. */
 export const serve: Run = async (invocation) => {
