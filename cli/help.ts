@@ -5,14 +5,19 @@ import { exitCodes } from './exitCodes.ts';
 
 const bold = (text: string) => styleText('bold', text, { validateStream: false });
 
-/** How commander prints help: commands with all their words, values without brackets, titles in bold on a terminal. */
-export const helpFormat: HelpConfiguration = {
-  formatHelp: (command, helper) =>
-    Help.prototype.formatHelp.call(Object.assign(helper, { visibleCommands: runnableCommands }), command, helper),
+/**
+ * Returns how commander prints help: commands with all their words, values without brackets, titles in bold on a terminal.
+ * @param canRun whether a command can be called, and has not only subcommands
+ */
+export const helpFormat = (canRun: (command: Commander) => boolean): HelpConfiguration => ({
+  formatHelp: (command, helper) => {
+    const visibleCommands = (parent: Commander) => descendants(parent).filter(canRun);
+    return Help.prototype.formatHelp.call(Object.assign(helper, { visibleCommands }), command, helper);
+  },
   subcommandTerm: (command) => [...words(command), ...command.registeredArguments.map(argumentTerm)].join(' '),
   optionTerm: ({ flags }) => flags.replace(/[<>]/g, ''),
   styleTitle: bold,
-};
+});
 
 /** Writes a command's examples for the end of its help. */
 export function exampleText({ examples }: Command): string {
@@ -26,9 +31,9 @@ export function exitCodeText(): string {
   return `\n${bold('Exit codes:')}\n${lines.join('\n')}`;
 }
 
-/** Lists the commands below one that can be called, at any depth. */
-function runnableCommands({ commands }: Commander): Commander[] {
-  return commands.flatMap((command) => (command.commands.length === 0 ? [command] : runnableCommands(command)));
+/** Lists the commands below one, at any depth. */
+function descendants({ commands }: Commander): Commander[] {
+  return commands.flatMap((command) => [command, ...descendants(command)]);
 }
 
 /** Returns the words that select a command, without that of the program. */

@@ -10,18 +10,21 @@ import { type ValueName, valueKind } from './values.ts';
 export type RunCommand = (command: Command, given: GivenValues) => Promise<void>;
 
 /** Builds the parser of all command lines from the tables of commands. Errors are thrown; their texts are not printed. */
-export function createProgram(run: RunCommand): Commander {
+export function createProgram(run: RunCommand, tables = commandTables): Commander {
+  const names = new Set(tables.flatMap(({ commands }) => commands.map(({ name }) => `identity ${name}`)));
   const program = new Commander('identity')
     .description('It sets up an instance, serves it, and manages its accounts.')
     .usage('COMMAND')
     .version(packageJson.version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help, or that of a command')
     .helpCommand(false)
-    .configureHelp(helpFormat)
+    .configureHelp(helpFormat((command) => names.has(fullName(command))))
+    // A command and its subcommands may have options of the same name.
+    .enablePositionalOptions()
     .configureOutput({ outputError: () => {} })
     .exitOverride()
     .addHelpText('after', exitCodeText());
-  for (const { title, commands } of commandTables) {
+  for (const { title, commands } of tables) {
     program.commandsGroup(`${title}:`);
     for (const command of commands) addCommand(program, command, run).helpGroup(`${title}:`);
   }
