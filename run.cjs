@@ -2,6 +2,7 @@
 
 // Runs a program under the Node of the lock file: `node run.cjs local/start.ts`. Any Node can start this file, so it is
 // plain JavaScript. npm 11 puts the locked Node on a script's PATH; npm 10, which comes with Node 20 and 22, does not.
+// The installed command has a copy of this file, which starts it under the system's Node.
 // See docs/decisions/0008-runtime-from-the-lock-file.md.
 
 const { spawn } = require('node:child_process');
@@ -43,10 +44,9 @@ function isRecent(version) {
 }
 
 function exitTooOld() {
-  process.stderr.write(
-    `Node ${process.versions.node} is too old: install Node ${needed} or later ` +
-      '(on Linux, Windows and Intel Macs, npm ci brings one)\n',
-  );
+  const isClone = existsSync(join(__dirname, 'package-lock.json'));
+  const remedy = isClone ? ' (on Linux, Windows and Intel Macs, npm ci brings one)' : '';
+  process.stderr.write(`Node ${process.versions.node} is too old: install Node ${needed} or later${remedy}\n`);
   process.exit(1);
 }
 

@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { join, relative } from 'node:path';
-import { type BuildOptions, build, type Metafile } from 'esbuild';
+import type { Metafile } from 'esbuild';
 import { zipSync } from 'fflate';
 import { functions } from '../functions/endpoints.ts';
 import { root } from '../tools/program.ts';
+import { bundledFiles, bundleScript, bundleWorker, optionalPackages } from './bundling.ts';
 import { deployedPackage, type LockFile, nodeMajor, unbundled } from './deployedPackage.ts';
 import { thirdPartyNotice } from './thirdParty.ts';
 
@@ -57,70 +58,24 @@ interface Bundle {
   readonly inputs: readonly string[];
 }
 
-/** Packages that dependencies load only if they are installed. */
-const optionalPackages: readonly string[] = ['supports-color'];
-
-/** The program of a worker thread, and the module that starts it. A function is one file, so its bundle has the program as text. */
-const worker = { program: 'shared/auth/bcryptWorker.ts', starter: 'shared/auth/bcrypt.ts' } as const;
-
 /**
  * Bundles one function for a major version of Node.
  * @throws Error if the bundle loads a package that is not deployed
  */
 async function bundle(name: string, nodeMajor: number): Promise<Bundle> {
-  const program = await runEsbuild(worker.program, nodeMajor);
-  const { contents, output } = await runEsbuild(`functions/${name}/index.ts`, nodeMajor, {
+  const worker = await bundleWorker(nodeMajor);
+  const { contents, output } = await bundleScript(`functions/${name}/index.ts`, nodeMajor, {
     external: [...unbundled, ...otherApps(name)],
-    define: { BCRYPT_WORKER: JSON.stringify(Buffer.from(program.contents).toString()) },
+    define: worker.define,
   });
   rejectMissing(name, output);
-  rejectMissing(name, program.output);
-  const inputs = bundledFiles(output);
-  return {
-    code: contents,
-    inputs: inputs.includes(worker.starter) ? [...inputs, ...bundledFiles(program.output)] : inputs,
-  };
-}
-
-/**
- * Bundles a program as CommonJS, because google-gax needs `__dirname`. Names and line breaks stay: minified code loads
- * no faster, and its stack traces are unreadable.
- */
-async function runEsbuild(
-  entryPoint: string,
-  nodeMajor: number,
-  options: Pick<BuildOptions, 'define' | 'external'> = {},
-) {
-  const { outputFiles, metafile } = await build({
-    absWorkingDir: root,
-    entryPoints: [entryPoint],
-    outfile: 'index.js',
-    write: false,
-    metafile: true,
-    bundle: true,
-    platform: 'node',
-    format: 'cjs',
-    minifySyntax: true,
-    target: `node${nodeMajor}`,
-    legalComments: 'eof',
-    logLevel: 'warning',
-    // `import.meta` has no URL in CommonJS. Its only use is in a branch that `define` removes.
-    logOverride: { 'empty-import-meta': 'silent' },
-    ...options,
-  });
-  const [file] = outputFiles;
-  const output = metafile.outputs['index.js'];
-  if (file === undefined || output === undefined) throw new Error(`esbuild created no index.js for ${entryPoint}`);
-  return { contents: file.contents, output };
+  rejectMissing(name, worker.output);
+  return { code: contents, inputs: worker.files(bundledFiles(output)) };
 }
 
 /** Lists the applications of the other functions. A deployed function can describe their endpoints, but serves none. */
 function otherApps(name: string): string[] {
   return Object.keys(functions).flatMap((other) => (other === name ? [] : [join(root, 'functions', other, 'app.ts')]));
-}
-
-function bundledFiles({ inputs }: Metafile['outputs'][string]): string[] {
-  return Object.entries(inputs).flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : []));
 }
 
 function rejectMissing(name: string, { imports }: Metafile['outputs'][string]): void {

@@ -33,7 +33,8 @@ export function deployedPackage(lock: LockFile): {
   };
 }
 
-const toJson = (value: object) => `${JSON.stringify(value, null, 2)}\n`;
+/** Writes a JSON file. */
+export const toJson = (value: object) => `${JSON.stringify(value, null, 2)}\n`;
 
 const lockFile = z.object({
   name: z.string(),

@@ -4,7 +4,8 @@ import { type AuditFacts, organisationFacts } from '../shared/audit/auditEvent.t
 import { openAudit } from '../shared/audit/openAudit.ts';
 import { IdentityError } from '../shared/errors/identityError.ts';
 import {
-  type Command,
+  type InstanceCommand,
+  InterruptedError,
   type Invocation,
   type ListOutput,
   type Output,
@@ -18,7 +19,7 @@ import {
  * @throws IdentityError UNAVAILABLE, before the command starts, when it cannot be put on record
  */
 export async function runAudited(
-  command: Command,
+  command: InstanceCommand,
   invocation: Invocation,
   run: Run | RunList,
 ): Promise<Output | ListOutput | undefined> {
@@ -32,7 +33,7 @@ export async function runAudited(
       await call.end();
       return output;
     } catch (error) {
-      await call.end(error instanceof UsageError ? usageProblem(error) : error);
+      await call.end(asOutcome(error));
       throw error;
     }
   } finally {
@@ -65,6 +66,9 @@ function createdIds(output: Output | ListOutput | undefined): AuditFacts {
   return success && ids.length > 0 ? { ids: Object.fromEntries(ids) } : {};
 }
 
-function usageProblem({ message }: UsageError): IdentityError {
-  return new IdentityError({ code: 'INVALID_ARGUMENT', text: message });
+/** Gives the errors of a call the code with which they are on record. */
+function asOutcome(error: unknown): unknown {
+  if (error instanceof UsageError) return new IdentityError({ code: 'INVALID_ARGUMENT', text: error.message });
+  if (error instanceof InterruptedError) return new IdentityError({ code: 'CANCELLED', text: error.message });
+  return error;
 }

@@ -1,9 +1,10 @@
 #!/usr/bin/env node
 'use strict';
 
-// The installed `identity` command. The system's Node starts it, and may be too old to read TypeScript.
+// The installed `identity` command: `npm run package` copies this file beside the bundle. The system's Node starts it,
+// and may be too old to read the bundle.
 
 const { join } = require('node:path');
 const { run } = require('../run.cjs');
 
-run(join(__dirname, 'identity.ts'), process.argv.slice(2));
+run(join(__dirname, 'identity.js'), process.argv.slice(2));

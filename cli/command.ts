@@ -1,18 +1,36 @@
-import { basename, resolve } from 'node:path';
-import type { ParseArgsConfig } from 'node:util';
-import { type Config, ConfigError, readConfig } from '../shared/config.ts';
+import type { Command as Program } from 'commander';
 import type { StoreLocation } from '../shared/store/openStore.ts';
 import type { Store } from '../shared/store/store.ts';
+import type { Ending } from './exitCodes.ts';
+import type { ValueName } from './values.ts';
 
-/** A command's own options, in the form of `parseArgs`. */
-type Options = NonNullable<ParseArgsConfig['options']>;
+/** An argument of a command that is not an option. */
+interface Argument {
+  readonly value: ValueName;
+  readonly meaning: string;
+  /** Whether it may be omitted, because options replace it. */
+  readonly isOptional?: true;
+}
 
-/** The input of a command. */
-export interface Invocation {
-  readonly store: Store;
-  readonly location: StoreLocation;
-  /** The instance's default name: that of its directory or database. */
-  readonly defaultName: string;
+/** An option of a command. */
+export interface Option {
+  /** The name after the dashes. */
+  readonly name: string;
+  /** The kind of its value; options without it take none. */
+  readonly value?: ValueName;
+  readonly meaning: string;
+  readonly isRequired?: true;
+  readonly isRepeatable?: true;
+}
+
+/** The values of a call as they were given, by the names of the options; a flag that is set has no value. */
+export interface GivenValues {
+  readonly positionals: readonly string[];
+  readonly options: Readonly<Record<string, readonly string[]>>;
+}
+
+/** The arguments and the surroundings of a call. */
+export interface Call {
   /** The values of the command's own options; `undefined` if the call omits one. */
   readonly options: Readonly<Record<string, string | undefined>>;
   /** The values of the command's own options that can be repeated. */
@@ -26,23 +44,39 @@ export interface Invocation {
   readonly signal: AbortSignal;
 }
 
+/** The input of a command on an instance. */
+export interface Invocation extends Call {
+  readonly store: Store;
+  readonly location: StoreLocation;
+  /** The instance's default name: that of its directory or database. */
+  readonly defaultName: string;
+}
+
+interface Printed {
+  /** Says how the command ended, once its output is printed; by default it is done. */
+  readonly ending?: () => Ending;
+}
+
 /** A command's output: JSON with `--json`, otherwise text. */
-export interface Output {
+export interface Output extends Printed {
   readonly json: unknown;
   readonly text: string;
 }
 
 /** A list as a command's output, printed while it is read: with `--json` as the field `name` of an object. */
-export interface ListOutput {
+export interface ListOutput extends Printed {
   readonly name: string;
   readonly rows: AsyncIterable<Output>;
 }
 
-/** The implementation of a command. */
+/** The implementation of a command on an instance. */
 export type Run = (invocation: Invocation) => Promise<Output | undefined>;
 
-/** The implementation of a command that prints a list. */
+/** The implementation of a command on an instance that prints a list. */
 export type RunList = (invocation: Invocation) => ListOutput;
+
+/** The implementation of a command that opens no database; it can read commander's table of all commands. */
+export type RunAlone = (call: Call, program: Program) => Promise<Output | undefined>;
 
 /** A step before the database is opened. */
 export type Prepare = (
@@ -51,120 +85,59 @@ export type Prepare = (
   options: Invocation['options'],
 ) => Promise<void>;
 
-/** A command of `identity`. */
-export interface Command {
+/** What the help, the documents and completion say of a command. */
+interface Description {
   /** The words that select the command, such as `pat create`. */
   readonly name: string;
-  /** The arguments after the name, for the help. */
-  readonly usage: string;
   readonly summary: string;
+  readonly arguments: readonly Argument[];
+  readonly options: readonly Option[];
+  /** Calls without the word `identity`, each a whole one. */
+  readonly examples: readonly [string, ...string[]];
+}
+
+/** A command on an instance, which `--data` or `--firestore` names. */
+export interface InstanceCommand extends Description {
+  /** Whether the instance exists before, or the command creates it. */
+  readonly instance: 'existing' | 'created';
   /** Whether the command changes something, or copies secrets: then each call is put on record in the audit trail. */
   readonly isAudited: boolean;
-  readonly options: Options;
-  /** The number of arguments that are not options. */
-  readonly positionals: number;
-  /** Whether these arguments may be omitted, because options replace them. */
-  readonly positionalsOptional?: true;
-  /** Whether the command creates a missing database; other commands require one. */
-  readonly createsDatabase?: true;
   /** Loads the step that creates the database by other means than opening it. */
   readonly loadPreparation?: () => Promise<Prepare>;
   /** Loads the implementation, so that no command waits for another command's modules. */
   readonly load: () => Promise<Run | RunList>;
 }
 
-/** A mistake in the call of a command: printed without a stack, exit code 1. */
+/** A command that opens no database. */
+interface LoneCommand extends Description {
+  readonly instance: 'none';
+  readonly load: () => Promise<RunAlone>;
+}
+
+/** A command of `identity`. */
+export type Command = InstanceCommand | LoneCommand;
+
+/** A mistake in the call of a command. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
+/** An interruption by a signal. Its message says how to continue. */
+export class InterruptedError extends Error {
+  override readonly name = 'InterruptedError';
+}
+
 /**
  * Returns the value of a required option.
- * @throws UsageError if it is missing or empty
+ * @throws UsageError if it is missing
  */
-export function required(invocation: Invocation, option: string): string {
-  const value = invocation.options[option];
-  if (value === undefined || value === '') throw new UsageError(`missing option --${option}`);
+export function required({ options }: Call, option: string): string {
+  const value = options[option];
+  if (value === undefined) throw new UsageError(`missing option --${option}`);
   return value;
 }
 
 /** Returns an argument that is not an option, by its index. */
-export function argument({ positionals }: Invocation, index: number): string {
+export function argument({ positionals }: Call, index: number): string {
   return positionals[index] ?? '';
-}
-
-/** The location of an instance's database, and the instance's default name. */
-export interface InstanceLocation {
-  readonly store: StoreLocation;
-  readonly defaultName: string;
-  /** The environment variables for the same location. */
-  readonly environment: Readonly<Record<string, string | undefined>>;
-}
-
-/**
- * Reads the mutually exclusive options `--data DIR` and `--firestore PROJECT[/DATABASE]`.
- * @param masterKey the text of `IDENTITY_MASTER_KEY`
- * @throws UsageError unless exactly one is set, to a valid value
- */
-export function instanceLocation(
-  data: string | undefined,
-  firestore: string | undefined,
-  masterKey: string | undefined,
-): InstanceLocation {
-  if ((data === undefined) === (firestore === undefined)) {
-    throw new UsageError('specify either --data DIR (self-hosted) or --firestore PROJECT[/DATABASE]');
-  }
-  if (data !== undefined) return embedded(data, masterKey);
-  const [, projectId, databaseId = '(default)'] = /^([^/]+)(?:\/([^/]+))?$/.exec(firestore ?? '') ?? [];
-  if (projectId === undefined)
-    throw new UsageError(`invalid --firestore ${firestore}: specify PROJECT or PROJECT/DATABASE`);
-  const defaultName = databaseId === '(default)' ? projectId : databaseId;
-  const environment = { DATA_DIR: undefined, FIRESTORE_PROJECT: projectId, FIRESTORE_DATABASE: databaseId };
-  return { store: { kind: 'firestore', projectId, databaseId, masterKey }, defaultName, environment };
-}
-
-function embedded(data: string, masterKey: string | undefined): InstanceLocation {
-  if (data === '') throw new UsageError('empty --data: specify a directory');
-  const directory = resolve(data);
-  const environment = { DATA_DIR: directory, FIRESTORE_PROJECT: undefined, FIRESTORE_DATABASE: undefined };
-  return { store: { kind: 'sqlite', directory, masterKey }, defaultName: basename(directory), environment };
-}
-
-const DAY_MS = 86_400_000;
-/**
- * Reads the configuration.
- * @throws UsageError that lists every problem
- */
-export function loadConfig({ environment }: Invocation): Config {
-  try {
-    return readConfig(environment);
-  } catch (error) {
-    throw error instanceof ConfigError ? new UsageError(error.message) : error;
-  }
-}
-
-const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: DAY_MS };
-
-/** Parses a span of time, such as `30d`, `12h` or `45m`. Returns milliseconds; undefined for any other text. */
-export function parseSpan(text: string): number | undefined {
-  const [, amount = '', unit = ''] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
-  const unitMs = UNITS[unit];
-  return unitMs === undefined ? undefined : Number(amount) * unitMs;
-}
-
-/**
- * Parses a token's lifetime, such as `30d`, `12h` or `45m`. Returns milliseconds; the default is 30 days, or the longest
- * lifetime that the configuration allows.
- * @throws UsageError
- */
-export function lifetime(invocation: Invocation): number {
-  const { options } = invocation;
-  const { maxTokenLifetimeMs } = loadConfig(invocation);
-  if (options.expires === undefined) return Math.min(30 * DAY_MS, maxTokenLifetimeMs);
-  const milliseconds = parseSpan(options.expires) ?? 0;
-  if (milliseconds > 0 && milliseconds <= maxTokenLifetimeMs) return milliseconds;
-  const longest = maxTokenLifetimeMs / DAY_MS;
-  throw new UsageError(
-    `invalid --expires ${options.expires}: specify a lifetime such as 30d, 12h or 45m, at most ${longest}d (MAX_TOKEN_DAYS)`,
-  );
 }

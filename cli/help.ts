@@ -1,49 +1,46 @@
+import { styleText } from 'node:util';
+import { type Command as Commander, Help, type HelpConfiguration } from 'commander';
 import type { Command } from './command.ts';
-import { commands } from './commands.ts';
+import { exitCodes } from './exitCodes.ts';
 
-/** The options of every command, in the form of `parseArgs`, with their usage and meaning for the help. */
-export const commonOptions = {
-  data: { type: 'string', usage: '--data DIR', meaning: 'the directory of a self-hosted instance' },
-  firestore: {
-    type: 'string',
-    usage: '--firestore PROJECT[/DATABASE]',
-    meaning: 'the Firestore database of a cloud-hosted instance',
+const bold = (text: string) => styleText('bold', text, { validateStream: false });
+
+/**
+ * Returns how commander prints help: commands with all their words, values without brackets, titles in bold on a terminal.
+ * @param canRun whether a command can be called, and has not only subcommands
+ */
+export const helpFormat = (canRun: (command: Commander) => boolean): HelpConfiguration => ({
+  formatHelp: (command, helper) => {
+    const visibleCommands = (parent: Commander) => descendants(parent).filter(canRun);
+    return Help.prototype.formatHelp.call(Object.assign(helper, { visibleCommands }), command, helper);
   },
-  json: { type: 'boolean', usage: '--json', meaning: 'print one JSON document on standard output' },
-  help: { type: 'boolean', short: 'h', usage: '-h, --help', meaning: 'print this help, or that of a command' },
-} as const;
+  subcommandTerm: (command) => [...words(command), ...command.registeredArguments.map(argumentTerm)].join(' '),
+  optionTerm: ({ flags }) => flags.replace(/[<>]/g, ''),
+  styleTitle: bold,
+});
 
-/** The exit codes of every command. */
-export const exitCodes: readonly (readonly [code: number, meaning: string])[] = [
-  [0, 'success'],
-  [1, 'failure, usage errors included; standard error names the problem'],
-];
-
-/** The form of every call. */
-export const synopsis = 'identity COMMAND (--data DIR | --firestore PROJECT[/DATABASE]) [--json]';
-
-/** Writes the help on all commands. */
-export function help(): string {
-  return [synopsis, lines(commands.map(helpRow)), 'Options:', lines(Object.values(commonOptions).map(optionRow))]
-    .concat('Exit codes:', lines(exitCodes.map(([code, meaning]) => [String(code), meaning])))
-    .join('\n\n');
+/** Writes a command's examples for the end of its help. */
+export function exampleText({ examples }: Command): string {
+  const lines = examples.map((example) => `  identity ${example}`);
+  return `\n${bold(lines.length === 1 ? 'Example:' : 'Examples:')}\n${lines.join('\n')}`;
 }
 
-/** Writes the help on one command. */
-export function commandHelp(command: Command): string {
-  const [call, summary] = helpRow(command);
-  return `identity ${call}\n  ${summary}`;
+/** Writes the exit codes for the end of the help. */
+export function exitCodeText(): string {
+  const lines = Object.values(exitCodes).map(({ code, meaning }) => `  ${String(code).padEnd(4)} ${meaning}`);
+  return `\n${bold('Exit codes:')}\n${lines.join('\n')}`;
 }
 
-/** Returns a command's call and its summary. */
-export function helpRow({ name, usage, summary }: Command): Row {
-  return [`${name} ${usage}`.trim(), summary];
+/** Lists the commands below one, at any depth. */
+function descendants({ commands }: Commander): Commander[] {
+  return commands.flatMap((command) => [command, ...descendants(command)]);
 }
 
-type Row = readonly [left: string, meaning: string];
+/** Returns the words that select a command, without that of the program. */
+function words(command: Commander): string[] {
+  return command.parent === null ? [] : [...words(command.parent), command.name()];
+}
 
-const optionRow = ({ usage, meaning }: { readonly usage: string; readonly meaning: string }): Row => [usage, meaning];
-
-function lines(rows: readonly Row[]): string {
-  return rows.map(([left, meaning]) => `  ${left}\n      ${meaning}`).join('\n');
+function argumentTerm(argument: { readonly required: boolean; name(): string }): string {
+  return argument.required ? argument.name() : `[${argument.name()}]`;
 }

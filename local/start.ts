@@ -107,5 +107,7 @@ function firstPort(text: string): number {
 /** Returns the message to print. Only an unexpected error includes its stack. */
 function errorMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
+  if ('code' in error && error.code === 'EADDRINUSE' && 'port' in error)
+    return `port ${error.port} is in use: set PORT to a free one (three in a row are needed)`;
   return error instanceof RangeError || 'code' in error ? error.message : (error.stack ?? error.message);
 }

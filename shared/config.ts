@@ -50,7 +50,8 @@ const bcryptCost = z
   )
   .transform(Number);
 
-const port = z
+/** The schema of a port to listen on. */
+export const port = z
   .string()
   .refine(
     (text) => /^\d{1,5}$/.test(text) && Number(text) < 65_536,

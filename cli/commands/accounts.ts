@@ -5,17 +5,11 @@ import { createServiceUser, deleteServiceUser } from '../../shared/accounts/serv
 import { changeLock, type LockChange } from '../../shared/accounts/userLocks.ts';
 import { enableOtpEmail, requireUser } from '../../shared/accounts/users.ts';
 import { tokenKey } from '../../shared/auth/token.ts';
-import { operations, type TokenRestriction } from '../../shared/auth/tokenRestriction.ts';
-import {
-  argument,
-  type Invocation,
-  lifetime,
-  type Output,
-  type Run,
-  type RunList,
-  required,
-  UsageError,
-} from '../command.ts';
+import { operations } from '../../shared/auth/tokenOperations.ts';
+import type { TokenRestriction } from '../../shared/auth/tokenRestriction.ts';
+import { tokenUnknown } from '../../shared/errors/accountErrors.ts';
+import { argument, type Invocation, type Output, type Run, type RunList, required, UsageError } from '../command.ts';
+import { lifetime } from '../configuration.ts';
 
 /** Runs `identity otp-email enable`. */
 export const otpEmailEnable: Run = async (invocation) => {
@@ -32,11 +26,8 @@ export const patCreate: Run = async (invocation) => {
   return { json: created, text: `token ${created.token} (id ${created.tokenId}), valid until ${created.expiresAt}` };
 };
 
-/** @throws UsageError for an unknown operation */
 function readRestriction({ options: { only }, lists: { org } }: Invocation): TokenRestriction {
   const operation = operations.find((name) => name === only);
-  if (only !== undefined && operation === undefined)
-    throw new UsageError(`invalid --only ${only}: choose one of ${operations.join(', ')}`);
   return { ...(operation === undefined ? {} : { operation }), ...(org === undefined ? {} : { orgIds: org }) };
 }
 
@@ -73,7 +64,7 @@ async function revokeOne(invocation: Invocation): Promise<Output> {
   const tokenId = argument(invocation, 0);
   const key = tokenKey(tokenId);
   const [token] = await invocation.store.getMany([key], ['ownerId']);
-  if (token === undefined) throw new UsageError(`token ${tokenId} not found`);
+  if (token === undefined) throw tokenUnknown(tokenId);
   await invocation.store.commit([{ type: 'delete', key }]);
   return { json: { tokenId }, text: `token ${tokenId} is revoked` };
 }

@@ -1,18 +1,19 @@
 import type { AuditEvent } from '../../shared/audit/auditEvent.ts';
 import { readAuditEvents } from '../../shared/audit/file/readEvents.ts';
-import { type Output, parseSpan, type RunList, UsageError } from '../command.ts';
+import type { Output, RunList } from '../command.ts';
+import { parseSpan } from '../spans.ts';
 import { embeddedDirectory } from './embedded.ts';
 
 /** Runs `identity audit`. */
 export const auditList: RunList = ({ location, options: { since = '24h' }, now }) => {
   const directory = embeddedDirectory(location, 'has no audit.ndjson: use the log bucket of Cloud Logging');
-  const spanMs = parseSpan(since);
-  if (spanMs === undefined) throw new UsageError(`invalid --since ${since}: specify a span such as 30d, 12h or 45m`);
-  return { name: 'events', rows: toRows(directory, new Date(now.getTime() - spanMs)) };
+  const damaged = new Map<string, number>();
+  const rows = toRows(directory, new Date(now.getTime() - parseSpan(since)), damaged);
+  return { name: 'events', rows, ending: () => (damaged.size === 0 ? 'done' : 'listed') };
 };
 
-async function* toRows(directory: string, since: Date): AsyncGenerator<Output> {
-  const damaged = new Map<string, number>();
+/** @param damaged gets the number of damaged lines by the paths of their files */
+async function* toRows(directory: string, since: Date, damaged: Map<string, number>): AsyncGenerator<Output> {
   const onDamaged = (path: string) => void damaged.set(path, (damaged.get(path) ?? 0) + 1);
   for await (const event of readAuditEvents(directory, since, onDamaged)) yield { json: event, text: row(event) };
   for (const [path, lines] of damaged) process.stderr.write(`${path} has ${lines} damaged lines, which are skipped\n`);

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { extractTrail, hasTrail, storeTrail } from '../../shared/audit/file/trailCopy.ts';
+import { fileExists, instanceExists } from '../../shared/errors/commandErrors.ts';
 import { instanceName } from '../../shared/instance.ts';
 import { databaseFile, openKeyring } from '../../shared/store/openStore.ts';
 import { changeKeyFile, keyFilePath } from '../../shared/store/secrets/keyFile.ts';
@@ -15,7 +16,7 @@ const NO_FILES = 'has no backup files: use the backups of Cloud Firestore';
 export const backup: Run = async (invocation) => {
   const directory = embeddedDirectory(invocation.location, NO_FILES);
   const file = resolve(argument(invocation, 0));
-  if (existsSync(file)) throw new UsageError(`${file} exists: choose another name`);
+  if (existsSync(file)) throw fileExists(file);
   const keyring = openKeyring(invocation.location);
   await copyDatabase(databaseFile(directory), file, { keyring, complete: (copy) => storeTrail(copy, directory) });
   return {
@@ -29,12 +30,9 @@ export const prepareRestore: Prepare = async (location, [file = ''], { key }) =>
   const directory = embeddedDirectory(location, NO_FILES);
   const database = databaseFile(directory);
   // SQLite would apply the log of another database to the restored one.
-  if (['', '-wal', '-journal'].some((suffix) => existsSync(`${database}${suffix}`))) {
-    throw new UsageError(`there is an instance, or its log, in ${directory}: restore into another directory`);
-  }
-  if (hasTrail(directory)) {
-    throw new UsageError(`there is the audit trail of an instance in ${directory}: restore into another directory`);
-  }
+  if (['', '-wal', '-journal'].some((suffix) => existsSync(`${database}${suffix}`)))
+    throw instanceExists('an instance, or its log,', directory);
+  if (hasTrail(directory)) throw instanceExists('the audit trail of an instance', directory);
   const keyFile = keyFilePath(directory);
   if (key !== undefined && (existsSync(keyFile) || location.masterKey !== undefined))
     throw new UsageError(`--key is mutually exclusive with ${keyFile} and IDENTITY_MASTER_KEY: use one of them`);

@@ -1,6 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { initialise } from '../../shared/accounts/initialise.ts';
-import { lifetime, type Run } from '../command.ts';
+import type { Run } from '../command.ts';
+import { lifetime } from '../configuration.ts';
 
 /** Runs `identity init`. */
 export const init: Run = async (invocation) => {

@@ -1,6 +1,6 @@
 import { openKeyring, requireMasterKey } from '../../shared/store/openStore.ts';
 import { KEY_FENCE_MILLISECONDS, rekey as rotate } from '../../shared/store/secrets/rekey.ts';
-import { type Run, UsageError } from '../command.ts';
+import { InterruptedError, type Run } from '../command.ts';
 
 /** Runs `identity rekey`. */
 export const rekey: Run = async ({ store, location, signal }) => {
@@ -13,6 +13,6 @@ export const rekey: Run = async ({ store, location, signal }) => {
     return { json: { keyId, documents }, text };
   } catch (error) {
     if (!signal.aborted) throw error;
-    throw new UsageError('interrupted: repeat the command, which encrypts the rest');
+    throw new InterruptedError('interrupted: repeat the command, which encrypts the rest');
   }
 };

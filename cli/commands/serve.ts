@@ -8,7 +8,9 @@ import { configureLog } from '../../shared/log.ts';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
 import { instanceKey } from '../../shared/store/format.ts';
 import { requireMasterKey } from '../../shared/store/openStore.ts';
-import { loadConfig, type Run, UsageError } from '../command.ts';
+import type { Run } from '../command.ts';
+import { loadConfig } from '../configuration.ts';
+import { listen } from '../listen.ts';
 import { countedStore } from '../metrics/countedStore.ts';
 
 /** Runs `identity serve`: the three functions on one port, until a signal stops the process. */
@@ -18,10 +20,13 @@ export const serve: Run = async (invocation) => {
   requireMasterKey(invocation.location);
   // A database with another master key, or a newer format, fails now and not at the first request.
   await store.getMany([instanceKey], []);
+  configureLog(config.logLevel, process.stderr);
+  await using resources = new AsyncDisposableStack();
+  const metrics = await startMetrics(config);
+  resources.defer(async () => void (await metrics?.server.close()));
   // Standard output is for the address.
   const audit = await openAudit(config, process.stderr);
-  configureLog(config.logLevel, process.stderr);
-  const metrics = await startMetrics(config);
+  resources.defer(() => audit.close());
   const routes = await allRoutes({
     ...config,
     store: metrics === undefined ? store : countedStore(store, metrics.documents),
@@ -34,19 +39,14 @@ export const serve: Run = async (invocation) => {
     routes: flags.has('docs') ? [...routes, ...docsRoutes] : routes,
     ...(metrics && { observer: metrics.observer }),
   });
-  const server = await serveApp({
-    app,
-    host: options.host ?? '127.0.0.1',
-    port: parsePort(options.port ?? '8080'),
-    drainMs: config.shutdownMs,
-    limits: config.limits,
-  });
+  const address = { host: options.host ?? '127.0.0.1', port: Number(options.port ?? '8080') };
+  const server = await listen({ ...address, setting: '--port' }, () =>
+    serveApp({ app, ...address, drainMs: config.shutdownMs, limits: config.limits }),
+  );
+  resources.defer(async () => void (await server.close()));
   process.stdout.write(`listening on ${server.url}\n`);
   if (metrics !== undefined) process.stdout.write(`metrics at ${metrics.server.url}/metrics\n`);
   await aborted(signal);
-  await server.close();
-  await audit.close();
-  await metrics?.server.close();
   return undefined;
 };
 
@@ -55,13 +55,8 @@ async function startMetrics({ metricsPort, storeLocation }: Config) {
   if (metricsPort === undefined) return undefined;
   const { createMetrics, serveMetrics } = await import('../metrics/metrics.ts');
   const metrics = createMetrics(storeLocation);
-  return { ...metrics, server: await serveMetrics(metrics, metricsPort) };
-}
-
-function parsePort(text: string): number {
-  const port = Number(text);
-  if (/^\d{1,5}$/.test(text) && port < 65_536) return port;
-  throw new UsageError(`invalid --port ${text}: specify a number from 0 to 65535 (0 picks a free port)`);
+  const address = { host: '127.0.0.1', port: metricsPort, setting: 'METRICS_PORT' };
+  return { ...metrics, server: await listen(address, () => serveMetrics(metrics, metricsPort)) };
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -2,7 +2,7 @@ import { FORMAT } from '../../shared/store/format.ts';
 import type { UpgradeRecord } from '../../shared/store/migrations/upgradeRecord.ts';
 import { requireMasterKey } from '../../shared/store/openStore.ts';
 import { upgrade } from '../../shared/store/upgrade.ts';
-import { type Output, type Run, UsageError } from '../command.ts';
+import { InterruptedError, type Output, type Run } from '../command.ts';
 
 /** Runs `identity upgrade`. An embedded database has been migrated when it was opened: the result is shown again. */
 export const upgradeDatabase: Run = async ({ store, location, signal }) => {
@@ -12,7 +12,7 @@ export const upgradeDatabase: Run = async ({ store, location, signal }) => {
     return describe(await upgrade(store, { signal, onStep }));
   } catch (error) {
     if (!signal.aborted) throw error;
-    throw new UsageError('interrupted: repeat the command, which continues where it stopped');
+    throw new InterruptedError('interrupted: repeat the command, which continues where it stopped');
   }
 };
 

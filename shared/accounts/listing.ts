@@ -7,6 +7,7 @@ import { organisationSection } from '../organisation/sections.ts';
 import type { FieldName } from '../store/documentFields.ts';
 import type { ScanRange, Snapshot, Store, StoredDocument } from '../store/store.ts';
 import { INSTANCE_MEMBERS } from './members.ts';
+import { requireOrganisation } from './users.ts';
 
 /** An organisation in a list. */
 export interface ListedOrganisation {
@@ -48,8 +49,10 @@ const userKinds = [
 /**
  * Lists the users of an organisation, or of the instance: first people, then service users.
  * @param orgId the organisation; undefined for all
+ * @throws IdentityError NOT_FOUND for an unknown organisation
  */
 export async function* listUsers(store: Store, orgId: string | undefined): AsyncGenerator<ListedUser> {
+  if (orgId !== undefined) await requireOrganisation(store, orgId);
   for (const { section, kind } of userKinds) {
     for await (const { json, state, orgId: owner } of readSection(store, section, orgId)) {
       const userName = textAt(json, 'user.userName', owner);
@@ -61,9 +64,11 @@ export async function* listUsers(store: Store, orgId: string | undefined): Async
 /**
  * Lists the members of an organisation, or of the instance and all its organisations.
  * @param orgId the organisation; undefined for all
+ * @throws IdentityError NOT_FOUND for an unknown organisation
  */
 export async function* listMembers(store: Store, orgId: string | undefined): AsyncGenerator<ListedMember> {
-  if (orgId === undefined) {
+  if (orgId !== undefined) await requireOrganisation(store, orgId);
+  else {
     for await (const document of read(store, { collection: 'members', partition: INSTANCE_MEMBERS }))
       yield { userId: textAt(parseObject(document.body), 'userId', ''), roles: parseRoles(document) };
   }

@@ -80,10 +80,17 @@ export async function holdUser(transaction: Transaction, userId: string): Promis
  * @throws IdentityError NOT_FOUND naming the id
  */
 export async function holdOrganisation(transaction: Transaction, orgId: string): Promise<void> {
-  const key = organisationKey(orgId);
-  const [organisation] = await transaction.getMany([key], []);
+  await requireOrganisation(transaction, orgId);
+  transaction.hold([organisationKey(orgId)]);
+}
+
+/**
+ * Requires that an organisation exists.
+ * @throws IdentityError NOT_FOUND naming the id
+ */
+export async function requireOrganisation(reader: Reader, orgId: string): Promise<void> {
+  const [organisation] = await reader.getMany([organisationKey(orgId)], []);
   if (organisation === undefined) throw organisationUnknown(orgId);
-  transaction.hold([key]);
 }
 
 /**

@@ -11,7 +11,8 @@ import type { IdentityError } from '../errors/identityError.ts';
 import { grants, type Permission } from '../organisation/roles.ts';
 import { type DocumentKey, documentId, type Reader, type StoredDocument } from '../store/store.ts';
 import { isWellFormed, matchesDigest, tokenId, tokenKey } from './token.ts';
-import { checkOperation, type Operation, parseRestriction, type TokenRestriction } from './tokenRestriction.ts';
+import type { Operation } from './tokenOperations.ts';
+import { checkOperation, parseRestriction, type TokenRestriction } from './tokenRestriction.ts';
 
 /** An authenticated caller: a person or a service user with a valid token. */
 export interface Caller {

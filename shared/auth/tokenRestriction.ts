@@ -1,11 +1,6 @@
 import { z } from 'zod';
 import { tokenForOtherOperation, tokenForOtherOrganisations } from '../errors/errors.ts';
-
-/** The operations that a token can be restricted to, by their names in `identity pat create --only`. */
-export const operations = ['export', 'import', 'otp-email'] as const;
-
-/** An operation that a token can be restricted to. */
-export type Operation = (typeof operations)[number];
+import { type Operation, operations } from './tokenOperations.ts';
 
 const restrictionSchema = z.strictObject({
   /** The only operation that the token is valid for. */

@@ -17,6 +17,14 @@ export const userUnknown = defineError({
   remedy: 'Check the id, and that `--data` or `--firestore` names the right instance.',
 });
 
+export const tokenUnknown = defineError({
+  code: 'NOT_FOUND',
+  text: (tokenId: string) => `token ${tokenId} not found`,
+  example: ['6f1ed002ab5595859014ebf0951522d9'],
+  when: 'No token has the id: it may be revoked already.',
+  remedy: 'List the tokens of a user with `identity pat list`.',
+});
+
 export const organisationUnknown = defineError({
   code: 'NOT_FOUND',
   text: (orgId: string) => `organisation ${orgId} not found`,

@@ -2,8 +2,11 @@ import { readFile } from 'node:fs/promises';
 import type { Route } from './app.ts';
 import { fixedContent } from './fixedContent.ts';
 
-// The allow-list of `swagger-ui-dist`: requests cannot name another file.
-const packageFiles = [
+/** The directory of Swagger UI beside the command's bundle, which the build defines: a bundle has no packages beside it. */
+declare const SWAGGER_UI: string | undefined;
+
+/** The allow-list of `swagger-ui-dist`: requests cannot name another file. */
+export const packageFiles = [
   { name: 'swagger-ui.css', type: 'text/css; charset=utf-8' },
   { name: 'swagger-ui-bundle.js', type: 'text/javascript; charset=utf-8' },
 ] as const;
@@ -78,5 +81,9 @@ function file(path: string, type: string, read: () => string | Promise<Uint8Arra
 }
 
 function readPackageFile(name: string): Promise<Uint8Array> {
-  return readFile(new URL(name, import.meta.resolve('swagger-ui-dist/package.json')));
+  const directory =
+    typeof SWAGGER_UI === 'string'
+      ? new URL(SWAGGER_UI, import.meta.url)
+      : import.meta.resolve('swagger-ui-dist/package.json');
+  return readFile(new URL(name, directory));
 }

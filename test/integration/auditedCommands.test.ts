@@ -57,8 +57,8 @@ const calls: Readonly<Record<string, (subjects: Subjects) => readonly [args: rea
   backup: ({ backup }) => [[backup], { target: backup }],
   restore: ({ backup, masterKey }) => [[backup, '--key', masterKey], { target: backup }],
 };
-/** A server runs until it is stopped; what it does is on record by its operations. */
-const notCalled = ['serve'];
+/** A server runs until it is stopped; what it does is on record by its operations. Completion opens no instance. */
+const notCalled = ['serve', 'completion'];
 /** Commands that exist for self-hosted instances only. */
 const selfHostedOnly = ['audit', 'backup', 'restore'];
 /** On Firestore, it first waits until every process has read the new key. */
@@ -135,7 +135,7 @@ describeStores('the commands in the audit trail', (kind) => {
       const added = kind.name === 'Firestore' ? lines : lines.slice(known);
       known = lines.length;
       expect(stdout).not.toContain('"event"');
-      if (command?.isAudited === true) {
+      if (command !== undefined && 'isAudited' in command && command.isAudited) {
         const event = commandEvent(name);
         expect(added, name).toEqual([
           expect.objectContaining({ event, outcome: 'started', account: expect.any(String) }),
@@ -180,21 +180,24 @@ describe('identity audit', () => {
     };
     const text = await readFile(join(data, 'audit.ndjson'), 'utf8');
     await writeFile(join(data, 'audit.ndjson'), `${JSON.stringify(old)}\n${text}torn`);
-    const { events } = trail.parse(await identityJson(['audit', '--data', data]));
+    const asJson = await identity(['audit', '--json', '--data', data]);
+    expect(asJson.code).toBe(3);
+    const { events } = trail.parse(JSON.parse(asJson.stdout));
     expect(events.map(({ event, outcome }) => [event, outcome])).toEqual([
       ['command.init', 'started'],
       ['command.init', 'ok'],
     ]);
-    const { stdout, stderr } = await identity(['audit', '--since', '9999d', '--data', data]);
+    const { code, stdout, stderr } = await identity(['audit', '--since', '9999d', '--data', data]);
     const rows = stdout
       .trimEnd()
       .split('\n')
       .map((line) => line.split('\t'));
     expect(rows[0]).toEqual([old.time, old.event, old.outcome, '-', '?[2J', '-', '-', '7 more']);
     expect(rows[2]?.slice(1, 3)).toEqual(['command.init', 'ok']);
+    expect(code).toBe(3);
     expect(stderr).toMatch(/audit\.ndjson has 1 damaged lines, which are skipped\n$/);
     expect(await identity(['audit', '--since', 'yesterday', '--data', data])).toMatchObject({
-      code: 1,
+      code: 64,
       stderr: 'identity: invalid --since yesterday: specify a span such as 30d, 12h or 45m\n',
     });
     expect((await identity(['audit', '--firestore', 'nobody'])).stderr).toContain('log bucket of Cloud Logging');

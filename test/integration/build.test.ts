@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { BuiltFunction } from '../../build/buildFunction.ts';
+import { buildPackage } from '../../build/buildPackage.ts';
+import { readLockFile } from '../../build/deployedPackage.ts';
 import { packagePlaces } from '../../build/thirdParty.ts';
 import { root } from '../../tools/program.ts';
 import { dependencyRows } from '../support/markdown.ts';
@@ -164,7 +166,9 @@ describe('a bundle', () => {
 describe('the page on dependencies', () => {
   it('says rightly which bundles hold which package', async () => {
     const rows = dependencyRows(await readFile(join(root, 'docs/dependencies.md'), 'utf8'));
-    const bundles = functions.map((name) => [name, new Set(packagePlaces(inputsOf(name)))] as const);
+    const { inputs } = await buildPackage(await readLockFile(), join(output.path, 'package'));
+    const bundled = [...functions.map((name) => [name, inputsOf(name)] as const), ['command', inputs] as const];
+    const bundles = bundled.map(([name, files]) => [name, new Set(packagePlaces(files))] as const);
     const holders = (name: string) =>
       bundles.flatMap(([bundle, places]) => (places.has(`node_modules/${name}`) ? [bundle] : []));
     expect(rows.map(({ name, bundles }) => [name, [...bundles].sort()])).toEqual(

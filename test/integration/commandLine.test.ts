@@ -1,90 +1,166 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import packageJson from '../../package.json' with { type: 'json' };
+import { run } from '../../tools/program.ts';
 import { init } from '../support/instances/commandInstance.ts';
-import { identity } from '../support/processes/programs.ts';
+import { identity, identityProgram } from '../support/processes/programs.ts';
 import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
+
+const noDatabase = 'specify either --data DIR (self-hosted) or --firestore PROJECT[/DATABASE]';
+const spans = 'specify a span such as 30d, 12h or 45m';
+const ports = 'specify a number from 0 to 65535 (0 picks a free port)';
+const ids = 'specify an id of 1 to 200 characters';
+
+async function newDirectory(): Promise<string> {
+  const { path, remove } = await temporaryDirectory();
+  onTestFinished(remove);
+  return path;
+}
 
 describe('a wrong command line', () => {
   it.each([
-    [['nonsense'], /^identity: unknown command nonsense: .*\n$/],
-    [['pat'], /^identity: unknown command pat: .*\n$/],
-    [['pat', 'make', '--data', 'x'], /^identity: unknown command pat make --data x: .*\n$/],
-    [['init'], /^identity: specify either --data DIR .* or --firestore .*\n$/],
-    [['init', '--data', 'x', '--firestore', 'y'], /^identity: specify either --data DIR .*\n$/],
-    [['init', '--data', ''], /^identity: empty --data: specify a directory\n$/],
+    [['nonsense'], "unknown command 'nonsense': run identity --help"],
+    [['sevre', '--data', 'x'], "unknown command 'sevre': did you mean serve?"],
+    [['pat', 'revok', '--data', 'x'], "unknown command 'revok': did you mean revoke?"],
+    [['pat', 'create', '--usr', '1'], "unknown option '--usr': did you mean --user?"],
+    [['--colour', 'red'], "unknown option '--colour': run identity --help"],
+    [['init', '--colour', 'red'], "unknown option '--colour': run identity init --help"],
+    [['init'], noDatabase],
+    [['init', '--data', 'x', '--firestore', 'y'], noDatabase],
+    [['init', '--data', ''], 'invalid --data "": specify a directory'],
+    [['init', '--firestore', 'a/b/c'], 'invalid --firestore a/b/c: specify PROJECT or PROJECT/DATABASE'],
+    [['init', '--data'], "option '--data DIR' argument missing: run identity init --help"],
+    [['init', '--data', '--json'], 'missing value of --data, before --json'],
     [
-      ['init', '--firestore', 'a/b/c'],
-      /^identity: invalid --firestore a\/b\/c: specify PROJECT or PROJECT\/DATABASE\n$/,
+      ['member', 'add', '--org', '1', '--org', '2'],
+      "option '--org ORG_ID' argument '2' is invalid. specify the option once: run identity member add --help",
     ],
-    [['init', '--data'], /^identity: .*--data.*; usage: identity init .*\n$/],
-    [['init', '--colour', 'red'], /^identity: Unknown option '--colour'.*; usage: identity init .*\n$/],
-    [['otp-email', 'enable', '--data', 'x'], /^identity: usage: identity otp-email enable USER_ID\n$/],
-    [['otp-email', 'enable', '1', '2', '--data', 'x'], /^identity: usage: identity otp-email enable USER_ID\n$/],
-  ])('%j is answered with one line, exit code 1 and no change', async (args, message) => {
-    const { path, remove } = await temporaryDirectory();
-    const { code, stdout, stderr } = await identity(args, { cwd: path });
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toMatch(message);
-    await remove();
+    [['otp-email', 'enable'], "missing required argument 'USER_ID': run identity otp-email enable --help"],
+    [
+      ['otp-email', 'enable', '1', '2', '--data', 'x'],
+      "too many arguments for 'enable'. Expected 1 argument but got 2: 1, 2: run identity otp-email enable --help",
+    ],
+    [['pat', 'create'], 'missing option --user: run identity pat create --help'],
+    [['member', 'add', '--user', '1'], 'missing option --role: run identity member add --help'],
+    [
+      ['member', 'add', '--user', '1', '--role', 'QUEEN'],
+      expect.stringMatching(/^invalid --role QUEEN: choose one of IAM_OWNER, .*, ORG_OWNER, /),
+    ],
+    [['pat', 'create', '--user', ''], `invalid --user "": ${ids}`],
+    [['pat', 'create', '--user', '1', '--org', ''], `invalid --org "": ${ids}`],
+    [['user', 'lock', 'x'.repeat(201)], `invalid USER_ID ${'x'.repeat(201)}: ${ids}`],
+    [['pat', 'create', '--user', '1', '--only', 'all'], 'invalid --only all: choose one of export, import, otp-email'],
+    [['pat', 'create', '--user', '1', '--expires', '1 d'], `invalid --expires "1 d": ${spans}`],
+    [
+      ['pat', 'revoke', `idpat_${'x'.repeat(51)}`],
+      `invalid TOKEN_ID idpat_${'x'.repeat(51)}: specify the 32 digits that identity pat list shows, not the token itself`,
+    ],
+    [['init', '--expires', '30'], `invalid --expires 30: ${spans}`],
+    [['audit', '--since', 'yesterday'], `invalid --since yesterday: ${spans}`],
+    [['serve', '--port', '65536'], `invalid --port 65536: ${ports}`],
+    [['serve', '--port', 'http'], `invalid --port http: ${ports}`],
+    [['serve', '--host', ''], 'invalid --host "": specify an address of this machine, such as 127.0.0.1'],
+    [['backup', ''], 'invalid FILE "": specify a path'],
+    [['completion', 'tcsh'], 'invalid SHELL tcsh: choose one of bash, zsh, fish'],
+  ])('%j is answered with one line, exit code 64 and no change', async (args, message) => {
+    const cwd = await newDirectory();
+    const { code, stdout, stderr } = await identity(args, { cwd });
+    expect({ code, stdout }).toEqual({ code: 64, stdout: '' });
+    expect(stderr).toMatch(/^identity: [^\n]*\n$/);
+    expect(stderr.slice('identity: '.length, -1)).toEqual(message);
+    expect(await readdir(cwd)).toEqual([]);
   });
 
   it.each([
-    [['pat', 'create'], 'missing option --user'],
-    [['member', 'add', '--user', '1'], 'missing option --role'],
     [['pat', 'revoke'], 'specify either TOKEN_ID or --all --user ID'],
     [['pat', 'revoke', '--all'], 'specify either TOKEN_ID or --all --user ID'],
     [['pat', 'revoke', '--user', '1'], 'specify either TOKEN_ID or --all --user ID'],
-    [['pat', 'revoke', '--all', '--user', '1', 'abc'], 'specify either TOKEN_ID or --all --user ID'],
+    [['pat', 'revoke', '--all', '--user', '1', 'a'.repeat(32)], 'specify either TOKEN_ID or --all --user ID'],
     [
-      ['init', '--expires', '30'],
-      'invalid --expires 30: specify a lifetime such as 30d, 12h or 45m, at most 90d (MAX_TOKEN_DAYS)',
-    ],
-    [
-      ['init', '--expires', '0d'],
+      ['pat', 'create', '--user', '1', '--expires', '0d'],
       'invalid --expires 0d: specify a lifetime such as 30d, 12h or 45m, at most 90d (MAX_TOKEN_DAYS)',
     ],
     [
-      ['init', '--expires', '91d'],
+      ['pat', 'create', '--user', '1', '--expires', '91d'],
       'invalid --expires 91d: specify a lifetime such as 30d, 12h or 45m, at most 90d (MAX_TOKEN_DAYS)',
     ],
-    [['pat', 'create', '--user', '1', '--only', 'all'], 'invalid --only all: choose one of export, import, otp-email'],
-    [['serve', '--port', '65536'], 'invalid --port 65536: specify a number from 0 to 65535 (0 picks a free port)'],
-    [['serve', '--port', 'http'], 'invalid --port http: specify a number from 0 to 65535 (0 picks a free port)'],
-  ])('%j is answered with: %s', async (args, message) => {
-    const { path, remove } = await temporaryDirectory();
-    if (args[0] !== 'init') await init(['--data', path]);
+  ])('of an instance, %j, is answered with: %s', async (args, message) => {
+    const path = await newDirectory();
+    await init(['--data', path]);
     const { code, stdout, stderr } = await identity([...args, '--data', path]);
-    expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: `identity: ${message}\n` });
-    await remove();
+    expect({ code, stdout, stderr }).toEqual({ code: 64, stdout: '', stderr: `identity: ${message}\n` });
   });
 
+  it('is answered with the subcommands, if it lacks one', async () => {
+    const { code, stdout, stderr } = await identity(['pat']);
+    expect({ code, stdout }).toEqual({ code: 64, stdout: '' });
+    for (const name of ['create', 'list', 'revoke']) expect(stderr).toContain(`\n  pat ${name} `);
+  });
+});
+
+describe('a directory without an instance', () => {
   it.each([
-    ['pat', 'list', '--user', '1'],
-    ['member', 'add', '--user', '1', '--role', 'IAM_OWNER'],
-    ['service-user', 'create', 'robot'],
-    ['otp-email', 'enable', '1'],
-  ])('%s %s refuses a directory without an instance, and makes none there', async (...args) => {
-    const { path, remove } = await temporaryDirectory();
+    [['serve', '--port', '0']],
+    [['pat', 'list', '--user', '1']],
+    [['member', 'add', '--user', '1', '--role', 'IAM_OWNER']],
+    [['service-user', 'create', 'robot']],
+    [['otp-email', 'enable', '1']],
+    [['backup', 'copy']],
+  ])('is rejected by %j, which creates nothing', async (args) => {
+    const path = await newDirectory();
     const mistyped = join(path, 'mistyped');
-    const { code, stdout, stderr } = await identity([...args, '--data', mistyped]);
+    const { code, stdout, stderr } = await identity([...args, '--data', mistyped], { cwd: path });
     const message = `identity: no instance in ${mistyped}: create one with identity init\n`;
     expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: message });
     expect(await readdir(path)).toEqual([]);
-    await remove();
   });
 
+  it('that is a file is rejected without a stack trace', async () => {
+    const file = join(await newDirectory(), 'file');
+    await writeFile(file, '');
+    const { code, stderr } = await identity(['init', '--data', file]);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^identity: [^\n]+\n$/) });
+  });
+});
+
+describe('the help', () => {
   it.each([[[]], [['--help']], [['-h']]])('%j prints every command, exit code 0', async (args) => {
     const { code, stdout, stderr } = await identity(args);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    for (const name of ['init', 'serve', 'otp-email enable', 'pat create', 'member add', 'service-user delete']) {
+    for (const name of ['init', 'serve', 'otp-email enable', 'pat create', 'member add', 'service-user delete'])
       expect(stdout).toContain(`\n  ${name} `);
-    }
+    expect(stdout).toContain('\n  130  interrupted');
   });
 
-  it('--help after a command prints that command alone', async () => {
+  it('of a command describes its options, and has an example', async () => {
     const { code, stdout } = await identity(['pat', 'create', '--help']);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^identity pat create --user ID \[--expires 30d\] .*\n {2}create .*\n$/);
+    expect(stdout).toMatch(/^Usage: identity pat create --user USER_ID \[--expires DURATION\] .*\n/);
+    expect(stdout).toMatch(/\n {2}--only OPERATION {2,}restrict /);
+    expect(stdout).toMatch(/\nExample:\n {2}identity pat create --user \d+ .*\n$/);
+  });
+
+  it.each([
+    [{ FORCE_COLOR: '1', NO_COLOR: undefined }, true],
+    [{ FORCE_COLOR: undefined, NO_COLOR: '1' }, false],
+    [{ FORCE_COLOR: undefined, NO_COLOR: undefined }, false],
+  ])('is bold only where colours are wanted: %j', async (env, isBold) => {
+    const { stdout } = await identity(['--help'], { env });
+    expect(stdout.includes('\u001b[1m')).toBe(isBold);
+  });
+
+  it('does not fail where its reader closes the pipe', async () => {
+    const [command, script] = identityProgram;
+    const line = 'set -o pipefail; "$0" "$@" | true && echo passed';
+    const { stdout, stderr } = await run('bash', ['-c', line, command, script, '--help']);
+    expect({ stdout, stderr }).toEqual({ stdout: 'passed\n', stderr: '' });
+  });
+});
+
+describe('--version', () => {
+  it.each(['--version', '-V'])('%s prints the version', async (option) => {
+    const { code, stdout, stderr } = await identity([option]);
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: `${packageJson.version}\n`, stderr: '' });
   });
 });

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type Running, startProgram } from '../../tools/program.ts';
 import { openConnection, readAnswer } from '../support/http/rawHttp.ts';
 import { expectError, send } from '../support/http/wire.ts';
+import { init } from '../support/instances/commandInstance.ts';
 import { startLocal } from '../support/instances/localStart.ts';
 import { identityProgram } from '../support/processes/programs.ts';
 import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
@@ -25,6 +26,7 @@ afterAll(() => resources.disposeAsync());
 /** Starts `identity serve` on a new instance, and resolves with its base URL. */
 async function serve(...more: readonly string[]): Promise<string> {
   const directory = resources.adopt(await temporaryDirectory(), (made) => made.remove());
+  await init(['--data', directory.path]);
   const [command, script] = identityProgram;
   const args = [script, 'serve', '--port', '0', '--data', directory.path, ...more];
   const running = await startProgram(command, args, /^listening on (\S+)\n/);

@@ -26,7 +26,7 @@ const reasons: Readonly<Record<string, RegExp>> = {
   'needs Google Cloud': /\bgcloud |\bterraform |--firestore |https:\/\/id\.example\.com/,
   'needs a deployment': /https:\/\/north\.example\.com/,
   'runs until stopped': /npm start|identity -- serve|npm run function:/,
-  'takes minutes': /npm ci|npm test|npm run (?:check|build|bench|test)/,
+  'takes minutes': /npm ci|npm test|npm run (?:check|build|bench|package|test)/,
 };
 
 // Only the ports of the commands are changed.

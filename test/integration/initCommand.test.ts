@@ -54,7 +54,7 @@ describeDatabases('identity init', (newDatabase) => {
     'refuses the name %j, which no import would take',
     async (name) => {
       const { code, stderr } = await identity(['init', '--name', name, ...database]);
-      expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^identity: invalid name: .*\n$/) });
+      expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringMatching(/^identity: invalid name: .*\n$/) });
       await init(database);
     },
   );

@@ -100,8 +100,11 @@ describe('identity serve with METRICS_PORT', () => {
   it('says in one line that the port is taken or invalid', async () => {
     const start = (port: string) => identity(['serve', '--data', directory.path], { env: { METRICS_PORT: port } });
     const taken = await start(new URL(metricsUrl).port);
-    expect(taken).toMatchObject({ code: 1, stderr: expect.stringMatching(/^identity: .*EADDRINUSE.*\n$/) });
-    expect(await start('65536')).toMatchObject({ code: 1, stderr: expect.stringContaining('METRICS_PORT must be') });
+    expect(taken).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^identity: port \d+ is in use: .* METRICS_PORT .*\n$/),
+    });
+    expect(await start('65536')).toMatchObject({ code: 64, stderr: expect.stringContaining('METRICS_PORT must be') });
   });
 });
 

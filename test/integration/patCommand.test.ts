@@ -63,7 +63,7 @@ describeDatabases('identity pat', (newDatabase) => {
     const { expiresAt } = restricted.parse(await identityJson(create, { env }));
     expect(daysFromNow(expiresAt)).toBeCloseTo(7, 1);
     const { code, stderr } = await identity([...create, '--expires', '8d'], { env });
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('at most 7d (MAX_TOKEN_DAYS)') });
+    expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringContaining('at most 7d (MAX_TOKEN_DAYS)') });
   });
 
   it("a person's token cannot export or import, even if the person is IAM_OWNER", async () => {
@@ -100,7 +100,7 @@ describeDatabases('identity pat', (newDatabase) => {
   it.each([
     [['pat', 'create', '--user', 'nobody'], 'user nobody not found'],
     [['pat', 'list', '--user', 'nobody'], 'user nobody not found'],
-    [['pat', 'revoke', 'nothing'], 'token nothing not found'],
+    [['pat', 'revoke', '0'.repeat(32)], `token ${'0'.repeat(32)} not found`],
     [['pat', 'revoke', '--all', '--user', 'nobody'], 'user nobody not found'],
   ])('%j says that %s', async (args, message) => {
     const { code, stdout, stderr } = await identity([...args, '--json', ...database]);

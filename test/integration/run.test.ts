@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import { chmod, cp, mkdir, writeFile } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { root, run, startProgram } from '../../tools/program.ts';
+import { oldNode } from '../support/processes/oldNode.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
 
 const program = `
@@ -13,19 +13,6 @@ if (process.argv[2] === 'wait') {
   process.exitCode = 5;
 }
 process.stdout.write(JSON.stringify([process.env.LOCKED, process.argv.slice(1), process.execArgv]) + '\\n');`;
-
-/** The Nodes that this machine has beside the locked one, with their versions. */
-function systemNodes(): readonly (readonly [path: string, version: string])[] {
-  const directories = (process.env.PATH ?? '').split(delimiter).filter((path) => !path.includes('node_modules'));
-  return directories.flatMap((directory) => {
-    const path = join(directory, 'node');
-    try {
-      return [[path, execFileSync(path, ['--print', 'process.versions.node'], { encoding: 'utf8' }).trim()]];
-    } catch {
-      return [];
-    }
-  });
-}
 
 describe('run.cjs', () => {
   let directory: TemporaryDirectory = { path: '', remove: async () => {} };
@@ -68,30 +55,25 @@ describe('run.cjs', () => {
   });
 
   it.each(['99.1', `${process.versions.node.split('.')[0]}.99`])(
-    'says in one line that %s is needed',
+    'says in one line that %s is needed, and in a clone how to get it',
     async (needed) => {
       const cwd = await project(needed, needed);
-      const ended = await run(process.execPath, ['run.cjs', 'program.mjs'], { cwd });
-      expect(ended).toEqual({ code: 1, stdout: '', stderr: tooOld(process.versions.node, needed) });
+      const start = () => run(process.execPath, ['run.cjs', 'program.mjs'], { cwd });
+      const message = `Node ${process.versions.node} is too old: install Node ${needed} or later`;
+      expect(await start()).toEqual({ code: 1, stdout: '', stderr: `${message}\n` });
+      await writeFile(join(cwd, 'package-lock.json'), '');
+      const remedy = ' (on Linux, Windows and Intel Macs, npm ci brings one)';
+      expect(await start()).toEqual({ code: 1, stdout: '', stderr: `${message}${remedy}\n` });
     },
   );
 
   it('does so under an old Node, for a program that it cannot read', async ({ skip }) => {
-    const [path, version] = systemNodes().find(([, one]) => Number.parseInt(one, 10) < 24) ?? [];
-    if (path === undefined || version === undefined) {
-      process.stdout.write('skipped: no Node older than 24 is on the PATH\n');
-      return skip();
-    }
+    const [path, version] = oldNode() ?? skip();
     const cwd = await project('old', '24.7');
     await writeFile(join(cwd, 'program.ts'), 'await using none: null = null;');
     const ended = await run(path, ['run.cjs', 'program.ts'], { cwd });
-    expect(ended).toEqual({ code: 1, stdout: '', stderr: tooOld(version, '24.7') });
-    const help = await run(path, [join(root, 'cli', 'bin.cjs'), '--help']);
+    expect(ended).toEqual({ code: 1, stdout: '', stderr: `Node ${version} is too old: install Node 24.7 or later\n` });
+    const help = await run(path, [join(root, 'run.cjs'), join(root, 'cli', 'identity.ts'), '--help']);
     expect(help).toMatchObject({ code: 0, stderr: '' });
   });
 });
-
-function tooOld(version: string, needed: string): string {
-  const remedy = 'on Linux, Windows and Intel Macs, npm ci brings one';
-  return `Node ${version} is too old: install Node ${needed} or later (${remedy})\n`;
-}

@@ -37,6 +37,7 @@ describe('identity serve', () => {
     [{ KEEP_ALIVE_TIMEOUT: '7s' }, 'timeout=7'],
   ])('keeps idle connections as configured: %j', async (env, keepAlive) => {
     const { path, remove } = await temporaryDirectory();
+    await init(['--data', path]);
     const running = await serve(['--data', path], [], env);
     const { headers } = await fetch(`${running.ready[1]}/health`);
     expect(headers.get('keep-alive')).toBe(keepAlive);
@@ -44,14 +45,26 @@ describe('identity serve', () => {
     await remove();
   });
 
-  it('says in one line why it cannot start', async () => {
+  it('says in one line why it cannot start, and what to do', async () => {
     const { path, remove } = await temporaryDirectory();
+    await init(['--data', path]);
     const running = await serve(['--data', path]);
     const port = new URL(running.ready[1] ?? '').port;
-    const taken = await identity(['serve', '--data', path, '--port', port]);
-    expect(taken).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^identity: .*EADDRINUSE.*\n$/) });
+    // The port of the metrics is open by then, and must not keep the process alive.
+    const env = { METRICS_PORT: '0', LOG_LEVEL: 'error' };
+    const taken = await identity(['serve', '--data', path, '--port', port], { env });
+    const advice = 'stop the program that listens there, or choose another port with --port (0 picks a free one)';
+    const stderr = `identity: port ${port} is in use: ${advice}\n`;
+    expect(taken).toMatchObject({ code: 1, stdout: '', stderr });
+    const foreign = await identity(['serve', '--data', path, '--port', '0', '--host', '192.0.2.1']);
+    expect(foreign).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr:
+        'identity: this machine has no address 192.0.2.1: choose one that it has with --host, such as 127.0.0.1\n',
+    });
     const configured = await identity(['serve', '--data', path], { env: { LOG_LEVEL: 'loud' } });
-    expect(configured).toMatchObject({ code: 1, stderr: expect.stringMatching(/LOG_LEVEL must be one of/) });
+    expect(configured).toMatchObject({ code: 64, stderr: expect.stringMatching(/LOG_LEVEL must be one of/) });
     expect(configured.stderr).not.toMatch(/^\s+at /m);
     await running.stop();
     await remove();

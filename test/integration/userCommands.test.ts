@@ -53,7 +53,8 @@ describeDatabases('identity user, service-user and otp-email', (newDatabase) => 
     expect(users.map(({ userId }) => userId)).toContain(owner);
     const { members } = listed.members.parse(await identityJson(['member', 'list', ...database]));
     expect(members).toContainEqual({ userId: owner, roles: ['IAM_OWNER'] });
-    const { stdout } = await identity(['member', 'list', '--org', 'nowhere', ...database]);
+    const ownersOrg = users.find(({ userId }) => userId === owner)?.orgId ?? '';
+    const { stdout } = await identity(['member', 'list', '--org', ownersOrg, ...database]);
     expect(stdout).toBe('no members\n');
     const text = await identity(['org', 'list', ...database]);
     expect(text.stdout).toContain(`${orgId}\tORG_STATE_ACTIVE\t${organisation.org.name}\n`);
@@ -107,7 +108,7 @@ describeDatabases('identity user, service-user and otp-email', (newDatabase) => 
     'service-user create refuses the name %j, which no import would take',
     async (name) => {
       const { code, stderr } = await identity(['service-user', 'create', name, ...database]);
-      expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^identity: invalid name: .*\n$/) });
+      expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringMatching(/^identity: invalid name: .*\n$/) });
     },
   );
 
@@ -118,6 +119,8 @@ describeDatabases('identity user, service-user and otp-email', (newDatabase) => 
     [['otp-email', 'enable', 'nobody'], 'user nobody not found'],
     [['service-user', 'create', '--org', 'nowhere', 'x'], 'organisation nowhere not found'],
     [['service-user', 'delete', 'nobody'], 'user nobody not found'],
+    [['user', 'list', '--org', 'nowhere'], 'organisation nowhere not found'],
+    [['member', 'list', '--org', 'nowhere'], 'organisation nowhere not found'],
   ])('%j says that %s', async (args, message) => {
     const { code, stdout, stderr } = await identity([...args, '--json', ...database]);
     expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: `identity: ${message}\n` });

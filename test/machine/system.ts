@@ -68,8 +68,9 @@ async function runCommand(
   positionals: readonly string[],
   options: Record<string, string | undefined>,
 ): Promise<Printed> {
-  const run = await commands.find((command) => command.name === name)?.load();
-  if (run === undefined) throw new Error(`there is no command ${name}`);
+  const command = commands.find((one) => one.name === name);
+  if (command === undefined || command.instance === 'none') throw new Error(`there is no command ${name}`);
+  const run = await command.load();
   const { signal } = new AbortController();
   const surroundings = {
     defaultName: 'machine',

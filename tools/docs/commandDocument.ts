@@ -1,38 +1,82 @@
-import { commands } from '../../cli/commands.ts';
-import { commonOptions, exitCodes, helpRow, synopsis } from '../../cli/help.ts';
+import type { Command, Option } from '../../cli/command.ts';
+import { commands, commandTables } from '../../cli/commands.ts';
+import { exitCodes } from '../../cli/exitCodes.ts';
+import { instanceOptions } from '../../cli/instanceLocation.ts';
+import { commandTerm, commandUsage, commonOptions, optionUsage } from '../../cli/usage.ts';
+import { type ValueName, valueKind } from '../../cli/values.ts';
 import { code, table } from './markdown.ts';
+
+const INSTALLATION = `## Install
+
+\`npm run package\` compiles the command with its server into one package without dependencies, about 2 MB. It needs Node 24.7 or later.
+
+\`\`\`sh takes minutes
+npm ci && npm run package
+npm install --global ./dist/identity-service-cli-*.tgz
+identity init --data ./north --token-file owner.pat
+identity serve --data ./north
+\`\`\`
+
+For completion, see the examples of [completion](#completion).`;
 
 const INTRODUCTION = `# The \`identity\` command
 
 It sets up an instance, serves it, and manages its accounts. In a clone, run it as \`npm run -s identity -- COMMAND\`.
 
-    ${synopsis}
-
 Commands and a running \`serve\` may use the same instance at the same time.
 Commands that change something or copy secrets are put on record in the [audit trail](operations.md#audit-trail).
-[errors.md](errors.md#the-identity-command) lists the errors.`;
+[errors.md](errors.md#the-identity-command) lists the errors. With \`LOG_LEVEL=debug\`, an unexpected fault is printed with its place in the code.
+\`NO_COLOR\` removes bold text from the help.
 
-/** Writes `docs/command.md` from the command's own help. */
+\`--help\` describes each command, \`--version\` prints the version, and \`identity completion\` makes a shell complete commands, options and values.`;
+
+/** Writes `docs/command.md` from the tables of commands. */
 export function commandDocument(): string {
-  const creating = commands.filter(({ createsDatabase }) => createsDatabase === true).map(({ name }) => code(name));
   return [
     INTRODUCTION,
+    INSTALLATION,
     '## Commands',
     table(
       ['command', 'what it does'],
-      commands.map(helpRow).map(([call, summary]) => [code(call), summary]),
+      commands.map((command) => [code(commandTerm(command)), command.summary]),
     ),
-    `With \`--data\`, ${creating.join(' and ')} create the database if it does not exist; the others require it.`,
-    '## Options of every command',
-    table(
-      ['option', 'meaning'],
-      Object.values(commonOptions).map(({ usage, meaning }) => [code(usage), meaning]),
-    ),
-    'Specify either `--data` or `--firestore`.',
+    instanceParagraph(),
     '## Exit codes',
     table(
       ['code', 'meaning'],
-      exitCodes.map(([number, meaning]) => [String(number), meaning]),
+      Object.values(exitCodes).map((exit) => [String(exit.code), exit.meaning]),
     ),
+    ...commandTables.flatMap(({ title, commands: members }) => [`## ${title}`, ...members.map(section)]),
   ].join('\n\n');
+}
+
+function instanceParagraph(): string {
+  const creating = commands.filter(({ instance }) => instance === 'created').map(({ name }) => code(name));
+  const options = instanceOptions.map((option) => `${code(optionUsage(option))}, ${option.meaning}`);
+  return `A command on an instance needs ${options.join(', or ')}. With \`--data\`, ${creating.join(' and ')} create the instance; the others require it.`;
+}
+
+function section(command: Command): string {
+  const { name, examples, options } = command;
+  const rows = [
+    ...command.arguments.map(({ value, meaning }) => [code(value), meaning + choices(value)]),
+    ...[...options, ...commonOptions(command)].map((option) => [code(optionUsage(option)), optionMeaning(option)]),
+  ];
+  const calls = [`identity ${name} ${commandUsage(command)}`, '', ...examples.map((example) => `identity ${example}`)];
+  return [`### ${name}`, codeBlock(calls), table(['argument', 'meaning'], rows)].join('\n\n');
+}
+
+function codeBlock(lines: readonly string[]): string {
+  return ['```text', ...lines, '```'].join('\n');
+}
+
+function optionMeaning({ value, meaning, isRequired, isRepeatable }: Option): string {
+  const notes = [...(isRequired === true ? ['required'] : []), ...(isRepeatable === true ? ['can be repeated'] : [])];
+  const note = notes.length === 0 ? '' : ` (${notes.join(', ')})`;
+  return `${meaning}${note}${value === undefined ? '' : choices(value)}`;
+}
+
+function choices(value: ValueName): string {
+  const { choices: names = [] } = valueKind(value);
+  return names.length === 0 ? '' : `: ${names.map(code).join(', ')}`;
 }

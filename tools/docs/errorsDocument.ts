@@ -1,4 +1,5 @@
 import * as accountErrors from '../../shared/errors/accountErrors.ts';
+import * as commandErrors from '../../shared/errors/commandErrors.ts';
 import * as errors from '../../shared/errors/errors.ts';
 import * as httpErrors from '../../shared/errors/httpErrors.ts';
 import { codes, type ErrorRow, internalError } from '../../shared/errors/identityError.ts';
@@ -10,7 +11,7 @@ import { recordErrors } from './recordErrors.ts';
 type ErrorTable = Readonly<Record<string, { readonly row: ErrorRow }>>;
 
 const COMMAND =
-  'They reach the user of the command on standard error, with exit code 1. Most commands can also fail with an error of the database.';
+  'They reach the user of the command on standard error, with exit code 1, or 64 for `INVALID_ARGUMENT`. Most commands can also fail with an error of the database.';
 
 const INTRODUCTION = `# Errors
 
@@ -44,7 +45,7 @@ export function errorsDocument(): string {
     errorTable(httpErrors),
     '## The `identity` command',
     COMMAND,
-    errorTable(accountErrors, () => ''),
+    errorTable({ ...accountErrors, ...commandErrors }, () => ''),
     '## Records of an import',
     RECORDS,
     recordTable(),

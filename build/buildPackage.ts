@@ -1,0 +1,92 @@
+import { chmod, copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
+import { isBuiltin } from 'node:module';
+import { basename, join } from 'node:path';
+import { type BuildOptions, build } from 'esbuild';
+import packageJson from '../package.json' with { type: 'json' };
+import { packageFiles } from '../shared/http/docs.ts';
+import { root } from '../tools/program.ts';
+import { bundledFiles, bundleOptions, bundleWorker, optionalPackages } from './bundling.ts';
+import { type LockFile, nodeMajor, toJson } from './deployedPackage.ts';
+import { thirdPartyNotice } from './thirdParty.ts';
+
+/** The name of the installable package: `identity` is another one's. */
+export const packageName = '@identity-service/cli';
+
+/** The files of the installable package. */
+interface BuiltPackage {
+  readonly directory: string;
+  /** The bundled files, relative to the repository. */
+  readonly inputs: readonly string[];
+  /** The bundle's size in bytes. */
+  readonly codeBytes: number;
+}
+
+const SWAGGER_UI = 'swagger-ui';
+const swaggerUi = packageFiles.map(({ name }) => join('node_modules', 'swagger-ui-dist', name));
+
+/** Files of the repository that the package has as they are, by their paths there. */
+const copies = {
+  'run.cjs': 'run.cjs',
+  'cli/bin.cjs': 'cli/bin.cjs',
+  LICENSE: 'LICENSE',
+  'CHANGELOG.md': 'CHANGELOG.md',
+};
+
+/**
+ * Creates the package of the command and its server: bundles without dependencies, which npm installs by unpacking them.
+ * @param directory is replaced
+ * @throws Error if the bundle loads a package
+ */
+export async function buildPackage(lock: LockFile, directory: string): Promise<BuiltPackage> {
+  const { files, inputs } = await bundle(lock);
+  const all = [...inputs, ...swaggerUi];
+  await rm(directory, { recursive: true, force: true });
+  await mkdir(join(directory, 'cli', SWAGGER_UI), { recursive: true });
+  for (const { path, contents } of files) await writeFile(join(directory, 'cli', basename(path)), contents);
+  for (const file of swaggerUi) await copyFile(join(root, file), join(directory, 'cli', SWAGGER_UI, basename(file)));
+  for (const [from, to] of Object.entries(copies)) await copyFile(join(root, from), join(directory, to));
+  await chmod(join(directory, 'cli', 'bin.cjs'), 0o755);
+  await copyFile(join(root, 'build', 'packageReadme.md'), join(directory, 'README.md'));
+  await writeFile(join(directory, 'THIRD-PARTY-NOTICES.txt'), await thirdPartyNotice(all, lock));
+  await writeFile(join(directory, 'package.json'), toJson(manifest()));
+  return { directory, inputs: all, codeBytes: files.reduce((sum, { contents }) => sum + contents.length, 0) };
+}
+
+function manifest(): object {
+  const { version, description, license, engines } = packageJson;
+  return {
+    name: packageName,
+    version,
+    description,
+    license,
+    type: 'module',
+    engines,
+    bin: { identity: 'cli/bin.cjs' },
+  };
+}
+
+// Dependencies in CommonJS need what ES modules do not have.
+const banner = `import { createRequire as createRequireHere } from 'node:module';
+const require = createRequireHere(import.meta.url), { filename: __filename, dirname: __dirname } = import.meta;`;
+
+/** Bundles the command in parts that load when they are needed. */
+async function bundle(lock: LockFile) {
+  const major = nodeMajor(lock);
+  const worker = await bundleWorker(major);
+  const options = {
+    ...bundleOptions(major),
+    entryPoints: ['cli/identity.ts'],
+    outdir: 'package',
+    format: 'esm',
+    splitting: true,
+    legalComments: 'eof',
+    banner: { js: banner },
+    define: { ...worker.define, SWAGGER_UI: JSON.stringify(`./${SWAGGER_UI}/`) },
+  } as const satisfies BuildOptions;
+  const { outputFiles, metafile } = await build(options);
+  const outputs = Object.values(metafile.outputs);
+  const external = outputs.flatMap(({ imports }) => imports.flatMap((one) => (one.external === true ? one.path : [])));
+  const missing = external.filter((path) => !isBuiltin(path) && !optionalPackages.includes(path));
+  if (missing.length > 0) throw new Error(`the command loads packages that are not bundled: ${missing.join(', ')}`);
+  return { files: outputFiles, inputs: worker.files([...new Set(outputs.flatMap(bundledFiles))].sort()) };
+}

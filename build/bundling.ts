@@ -1,0 +1,69 @@
+import { type BuildOptions, build, type Metafile } from 'esbuild';
+import { root } from '../tools/program.ts';
+
+/** Packages that dependencies load only if they are installed. */
+export const optionalPackages: readonly string[] = ['supports-color'];
+
+/** The options of every bundle. Names and line breaks stay: minified code loads no faster, and its stack traces are unreadable. */
+export function bundleOptions(nodeMajor: number) {
+  return {
+    absWorkingDir: root,
+    write: false,
+    metafile: true,
+    bundle: true,
+    platform: 'node',
+    minifySyntax: true,
+    target: `node${nodeMajor}`,
+    logLevel: 'warning',
+  } as const satisfies BuildOptions;
+}
+
+/** Bundles a program as one CommonJS file. */
+export async function bundleScript(
+  entryPoint: string,
+  nodeMajor: number,
+  options: Pick<BuildOptions, 'define' | 'external'> = {},
+) {
+  const { outputFiles, metafile } = await build({
+    ...bundleOptions(nodeMajor),
+    entryPoints: [entryPoint],
+    outfile: 'index.js',
+    // google-gax needs `__dirname`.
+    format: 'cjs',
+    legalComments: 'eof',
+    // `import.meta` has no URL in CommonJS. Its only use is in a branch that `define` removes.
+    logOverride: { 'empty-import-meta': 'silent' },
+    ...options,
+  });
+  const [file] = outputFiles;
+  const output = metafile.outputs['index.js'];
+  if (file === undefined || output === undefined) throw new Error(`esbuild created no index.js for ${entryPoint}`);
+  return { contents: file.contents, output };
+}
+
+/** The program of a worker thread, and the module that starts it. A bundle has the program as text, not as a file. */
+const worker = { program: 'shared/auth/bcryptWorker.ts', starter: 'shared/auth/bcrypt.ts' } as const;
+
+/** The program of the worker threads in a bundle. */
+interface BundledWorker {
+  /** What esbuild's `define` replaces in the module that starts the threads. */
+  readonly define: Readonly<Record<string, string>>;
+  readonly output: Metafile['outputs'][string];
+  /** Lists the files of a bundle, with those of the program if the bundle starts it. */
+  files(bundled: readonly string[]): readonly string[];
+}
+
+/** Bundles the program of the worker threads. */
+export async function bundleWorker(nodeMajor: number): Promise<BundledWorker> {
+  const { contents, output } = await bundleScript(worker.program, nodeMajor);
+  return {
+    define: { BCRYPT_WORKER: JSON.stringify(Buffer.from(contents).toString()) },
+    output,
+    files: (bundled) => (bundled.includes(worker.starter) ? [...bundled, ...bundledFiles(output)] : bundled),
+  };
+}
+
+/** Lists the files that contribute code to an output, relative to the repository. */
+export function bundledFiles({ inputs }: Metafile['outputs'][string]): string[] {
+  return Object.entries(inputs).flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : []));
+}

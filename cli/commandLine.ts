@@ -1,0 +1,46 @@
+import { CommanderError } from 'commander';
+import { UsageError } from './command.ts';
+import { type Ending, exitCodes } from './exitCodes.ts';
+import { createProgram, fullName, namedCommand } from './program.ts';
+
+/**
+ * Parses a command line and runs its command. Errors are printed.
+ * @param words the arguments of the process
+ * @returns the exit code
+ */
+export async function parseCommandLine(words: readonly string[]): Promise<number> {
+  return exitCodes[await runWords(words)].code;
+}
+
+async function runWords(words: readonly string[]): Promise<Ending> {
+  let ending: Ending = 'done';
+  const program = createProgram(async (command, given) => {
+    // Help and usage errors do not wait for the modules that commands need.
+    const { runCommand } = await import('./runCommand.ts');
+    ending = await runCommand(command, given, program);
+  });
+  try {
+    if (words.length === 0) program.outputHelp();
+    else await program.parseAsync([...words], { from: 'user' });
+    return ending;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) return printFault(error);
+    if (error.exitCode === 0) return 'done';
+    if (error.code === 'commander.help') return 'usage';
+    return printFault(usageError(error, fullName(namedCommand(program, words))));
+  }
+}
+
+async function printFault(error: unknown): Promise<Ending> {
+  const { describeFault } = await import('./faults.ts');
+  const { message, ending } = describeFault(error);
+  process.stderr.write(`identity: ${message}\n`);
+  return ending;
+}
+
+/** Returns commander's error as one of ours: in one line, with the next step. */
+function usageError({ message }: CommanderError, name: string): UsageError {
+  const [, problem = message, suggestion] = /^error: (.*?)\.?(?:\n\(Did you mean (.*)\?\))?$/s.exec(message) ?? [];
+  const line = problem.replace(/[<>]/g, '').replaceAll('\n', ' ');
+  return new UsageError(`${line}: ${suggestion === undefined ? `run ${name} --help` : `did you mean ${suggestion}?`}`);
+}

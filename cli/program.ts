@@ -1,0 +1,103 @@
+import { Argument, Command as Commander, Option as CommanderOption, InvalidArgumentError } from 'commander';
+import packageJson from '../package.json' with { type: 'json' };
+import type { Command, GivenValues, Option } from './command.ts';
+import { commandTables, families } from './commands.ts';
+import { exampleText, exitCodeText, helpFormat } from './help.ts';
+import { commandUsage, commonOptions } from './usage.ts';
+import { type ValueName, valueKind } from './values.ts';
+
+/** Runs a command with the values of a call. */
+export type RunCommand = (command: Command, given: GivenValues) => Promise<void>;
+
+/** Builds the parser of all command lines from the tables of commands. Errors are thrown; their texts are not printed. */
+export function createProgram(run: RunCommand, tables = commandTables): Commander {
+  const names = new Set(tables.flatMap(({ commands }) => commands.map(({ name }) => `identity ${name}`)));
+  const program = new Commander('identity')
+    .description('It sets up an instance, serves it, and manages its accounts.')
+    .usage('COMMAND')
+    .version(packageJson.version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help, or that of a command')
+    .helpCommand(false)
+    .configureHelp(helpFormat((command) => names.has(fullName(command))))
+    // A command and its subcommands may have options of the same name.
+    .enablePositionalOptions()
+    .configureOutput({ outputError: () => {} })
+    .exitOverride()
+    .addHelpText('after', exitCodeText());
+  for (const { title, commands } of tables) {
+    program.commandsGroup(`${title}:`);
+    for (const command of commands) addCommand(program, command, run).helpGroup(`${title}:`);
+  }
+  return program;
+}
+
+/** Finds the deepest command that the words of a call name. */
+export function namedCommand(program: Commander, words: readonly string[]): Commander {
+  const [word, ...others] = words;
+  const found = program.commands.find((command) => command.name() === word);
+  return found === undefined ? program : namedCommand(found, others);
+}
+
+/** Returns all words that select a command, such as `identity pat create`. */
+export function fullName(command: Commander): string {
+  return command.parent === null ? command.name() : `${fullName(command.parent)} ${command.name()}`;
+}
+
+function addCommand(program: Commander, command: Command, run: RunCommand): Commander {
+  const [first = '', second] = command.name.split(' ');
+  const parent = second === undefined ? program : findFamily(program, first);
+  const options = [...command.options, ...commonOptions(command)];
+  const added = parent
+    .command(second ?? first)
+    .description(command.summary)
+    .usage(commandUsage(command));
+  for (const { value, meaning, isOptional } of command.arguments)
+    added.addArgument(offerArgument(new Argument(isOptional === true ? `[${value}]` : `<${value}>`, meaning), value));
+  for (const option of options) added.addOption(describeOption(option));
+  return added
+    .addHelpText('after', exampleText(command))
+    .action(() => run(command, { positionals: added.args, options: givenOptions(options, added.opts()) }));
+}
+
+/** Finds or adds the command that only has subcommands. */
+function findFamily(program: Commander, name: string): Commander {
+  const found = program.commands.find((command) => command.name() === name);
+  return (
+    found ??
+    program
+      .command(name)
+      .description(families[name] ?? '')
+      .usage('COMMAND')
+      .helpCommand(false)
+  );
+}
+
+function offerArgument(argument: Argument, value: ValueName): Argument {
+  const { choices } = valueKind(value);
+  if (choices !== undefined) argument.argChoices = [...choices];
+  return argument;
+}
+
+function describeOption({ name, value, meaning, isRepeatable }: Option): CommanderOption {
+  const option = new CommanderOption(value === undefined ? `--${name}` : `--${name} <${value}>`, meaning);
+  const { choices } = value === undefined ? {} : valueKind(value);
+  if (choices !== undefined) option.argChoices = [...choices];
+  if (value !== undefined) option.argParser(collect(isRepeatable === true));
+  return option;
+}
+
+/** Collects the values of one option. Commander would silently take the last one. */
+function collect(isRepeatable: boolean): (value: string, earlier: readonly string[] | undefined) => readonly string[] {
+  return (value, earlier = []) => {
+    if (!isRepeatable && earlier.length > 0) throw new InvalidArgumentError('specify the option once');
+    return [...earlier, value];
+  };
+}
+
+function givenOptions(options: readonly Option[], values: Readonly<Record<string, unknown>>): GivenValues['options'] {
+  const given = options.flatMap(({ name }) => {
+    const value = values[new CommanderOption(`--${name}`).attributeName()];
+    return value === undefined ? [] : [[name, Array.isArray(value) ? value.map(String) : []] as const];
+  });
+  return Object.fromEntries(given);
+}

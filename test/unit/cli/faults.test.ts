@@ -1,0 +1,44 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { InterruptedError, UsageError } from '../../../cli/command.ts';
+import { type Ending, exitCodes } from '../../../cli/exitCodes.ts';
+import { describeFault } from '../../../cli/faults.ts';
+import { nameInvalid, userUnknown } from '../../../shared/errors/accountErrors.ts';
+
+afterEach(() => void vi.unstubAllEnvs());
+
+describe('a fault', () => {
+  it.each<[Error, Ending]>([
+    [new UsageError('wrong'), 'usage'],
+    [nameInvalid('it is blank'), 'usage'],
+    [userUnknown('1'), 'failed'],
+    [new InterruptedError('interrupted: repeat the command'), 'interrupted'],
+    [Object.assign(new Error('ENOENT: no such file'), { code: 'ENOENT' }), 'failed'],
+  ])('%s is printed as it is, and ends as %s', (error, ending) => {
+    expect(describeFault(error)).toEqual({ message: error.message, ending });
+  });
+
+  it('that nobody expected has no stack, unless LOG_LEVEL is debug', () => {
+    const fault = new TypeError('x is not a function');
+    const advice = 'run the command with LOG_LEVEL=debug, and report what it prints';
+    expect(describeFault(fault)).toEqual({
+      message: `unexpected fault: x is not a function: ${advice}`,
+      ending: 'failed',
+    });
+    vi.stubEnv('LOG_LEVEL', 'debug');
+    expect(describeFault(fault).message).toMatch(/x is not a function\n\s+at /);
+  });
+});
+
+describe('the exit codes', () => {
+  it('tell what happened', () => {
+    const codes = Object.entries(exitCodes).map(([ending, { code }]) => [ending, code]);
+    expect(Object.fromEntries(codes)).toEqual({
+      done: 0,
+      failed: 1,
+      consentMissing: 2,
+      listed: 3,
+      usage: 64,
+      interrupted: 130,
+    });
+  });
+});
