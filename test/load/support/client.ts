@@ -33,7 +33,8 @@ export interface LoadAnswer {
 /** A client of one server, whose connections are kept alive. */
 export class LoadClient {
   readonly #url: string;
-  readonly #agent = new Agent({ keepAlive: true });
+  // Only with a time of its own, an agent keeps to the time after which the server announces to close a connection.
+  readonly #agent = new Agent({ keepAlive: true, timeout: TIMEOUT_MS });
 
   constructor(url: string) {
     this.#url = url;

@@ -9,12 +9,12 @@ export const PLAIN_PERSON = 'plain';
 /** An organisation that no request changes. */
 export const STILL = 'still';
 /** The people of it. */
-export const PEOPLE_OF_STILL = 2_000;
+export const STILL_PEOPLE = 2_000;
 /** An organisation whose export is larger than what the system buffers for a connection. */
 export const BULKY = 'bulky';
 const BULKY_VALUES = 120;
 const BULKY_BYTES = 64 * 1_024;
-const PEOPLE_OF_NEW = 25;
+const NEW_PEOPLE = 25;
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
 const body = (orgs: readonly object[], more: object = {}) => JSON.stringify({ ...more, data_orgs: { orgs } });
@@ -34,7 +34,7 @@ export function herdImport(herd: number): string {
 }
 
 /** An import of an organisation that is unchanged. */
-export const stillImport = body([organisation(STILL, { humanUsers: people(STILL, PEOPLE_OF_STILL) })]);
+export const stillImport = body([organisation(STILL, { humanUsers: people(STILL, STILL_PEOPLE) })]);
 
 /** An import of a person who is unchanged, without the factor. */
 export const plainImport = body([organisation('plain', { humanUsers: [person(PLAIN_PERSON)] })]);
@@ -53,7 +53,7 @@ const bulkyImport = body([
 /** An import of an organisation that is new, if its number is. */
 export function newImport(number: number): { readonly text: string; readonly people: number } {
   const orgId = `new${number}`;
-  return { text: body([organisation(orgId, { humanUsers: people(orgId, PEOPLE_OF_NEW) })]), people: PEOPLE_OF_NEW };
+  return { text: body([organisation(orgId, { humanUsers: people(orgId, NEW_PEOPLE) })]), people: NEW_PEOPLE };
 }
 
 /** The imports that come before the traffic. */
@@ -65,4 +65,4 @@ export const populationImports: readonly string[] = [
 ];
 
 /** The number of people before the traffic. */
-export const populationPeople = PEOPLE_OF_STILL + HERDS * PEOPLE_PER_HERD + 2;
+export const populationPeople = STILL_PEOPLE + HERDS * PEOPLE_PER_HERD + 2;

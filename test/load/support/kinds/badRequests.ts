@@ -53,12 +53,12 @@ export function badRequests(system: System): readonly Kind[] {
     return typeof body === 'function' ? [] : [{ method, path, status, body, headers: { ...json, ...headers } }];
   });
   return [
-    kindOf('bad request', rows, { workers: 4, everyMs: 400 }),
-    kindOf('bad token', withoutToken, { workers: 2, everyMs: 400 }),
-    kindOf('body that is too large', tooLarge, { workers: 1, everyMs: 1_000 }),
+    createKind('bad request', rows, { workers: 4, everyMs: 400 }),
+    createKind('bad token', withoutToken, { workers: 2, everyMs: 400 }),
+    createKind('body that is too large', tooLarge, { workers: 1, everyMs: 1_000 }),
   ];
 
-  function kindOf(name: string, list: readonly BadLoad[], pace: { workers: number; everyMs: number }): Kind {
+  function createKind(name: string, list: readonly BadLoad[], pace: { workers: number; everyMs: number }): Kind {
     const next = shuffledForever(list, system.random);
     return {
       name,

@@ -1,5 +1,5 @@
 import type { Kind } from '../kind.ts';
-import { newImport, PEOPLE_OF_STILL, populationPeople, STILL, stillImport } from '../population.ts';
+import { newImport, populationPeople, STILL, STILL_PEOPLE, stillImport } from '../population.ts';
 import { checkExport, checkImport, type System, sendPlaced } from '../system.ts';
 
 const all = { response_output: true, with_passwords: true, with_otp: true };
@@ -8,21 +8,21 @@ const all = { response_output: true, with_passwords: true, with_otp: true };
 export function transfers(system: System): readonly Kind[] {
   let next = 0;
   let created = 0;
-  const exportOf = (selection: object, people: number) =>
+  const sendExport = (selection: object, people: number) =>
     sendPlaced(
       system,
       'export',
       { body: () => JSON.stringify({ ...all, ...selection }) },
       { status: 200, check: checkExport(people) },
     );
-  const importStill = () =>
+  const sendStill = () =>
     sendPlaced(
       system,
       'import',
       { body: () => stillImport },
-      { status: 200, check: checkImport(PEOPLE_OF_STILL, ['unchanged']) },
+      { status: 200, check: checkImport(STILL_PEOPLE, ['unchanged']) },
     );
-  const importNew = async () => {
+  const sendNew = async () => {
     const { text, people } = newImport(next);
     const check = checkImport(people, ['created']);
     const outcome = await sendPlaced(system, 'import', { body: () => text }, { status: 200, check });
@@ -38,24 +38,24 @@ export function transfers(system: System): readonly Kind[] {
       workers: 1,
       pauseMs: 2_000,
       asked: ['200'],
-      send: () => exportOf({}, populationPeople + created),
+      send: () => sendExport({}, populationPeople + created),
     },
     {
       name: 'export of an organisation of 2,000 people',
       workers: 1,
       pauseMs: 500,
       asked: ['200'],
-      send: () => exportOf({ org_ids: [STILL] }, PEOPLE_OF_STILL),
+      send: () => sendExport({ org_ids: [STILL] }, STILL_PEOPLE),
     },
-    { name: 'import of 25 new people', workers: 1, pauseMs: 2_000, asked: ['200'], send: importNew },
-    { name: 'import of 2,000 unchanged people', workers: 1, pauseMs: 1_000, asked: ['200'], send: importStill },
+    { name: 'import of 25 new people', workers: 1, pauseMs: 2_000, asked: ['200'], send: sendNew },
+    { name: 'import of 2,000 unchanged people', workers: 1, pauseMs: 1_000, asked: ['200'], send: sendStill },
     {
       name: 'imports, more at once than are admitted',
       workers: 6,
       everyMs: 15_000,
       isTogether: true,
       asked: ['200', '429'],
-      send: importStill,
+      send: sendStill,
     },
     {
       name: 'exports, more at once than are admitted',
@@ -63,7 +63,7 @@ export function transfers(system: System): readonly Kind[] {
       everyMs: 15_000,
       isTogether: true,
       asked: ['200', '429'],
-      send: () => exportOf({ org_ids: [STILL] }, PEOPLE_OF_STILL),
+      send: () => sendExport({ org_ids: [STILL] }, STILL_PEOPLE),
     },
   ];
 }
