@@ -77,7 +77,7 @@ export function drawResources({ store, samples }: LoadResult): string {
 export function loadDocument(results: readonly LoadResult[], seed: number): string {
   const date = new Date().toISOString().slice(0, 10);
   const machine = `${availableParallelism()} cores, ${Math.round(totalmem() / 2 ** 30)} GiB of memory, ${type()} ${arch()}`;
-  const minutes = results.map(({ store, seconds }) => `${store} ${seconds / 60} minutes`).join(', ');
+  const minutes = results.map(({ store, seconds }) => `${store} ${Math.round(seconds / 6) / 10} minutes`).join(', ');
   const share = `${100 * tolerances.rss.share} %`;
   return `# Mixed load
 

@@ -12,7 +12,8 @@ declare module 'vitest' {
   }
 }
 
-const SECONDS = repetitions({ few: 60, many: 900 });
+/** LOAD_SECONDS sets another duration. */
+const SECONDS = Number(process.env.LOAD_SECONDS ?? repetitions({ few: 60, many: 900 }));
 
 /** Puts a server of a new instance under load, prints what it shows, and expects no problem. */
 export async function testLoad({ task, skip }: TestContext, store: string, database: readonly string[]): Promise<void> {
