@@ -62,6 +62,8 @@ claims, every reference resolves, every digest is that of its record, and the fi
 that the file does not contain. Finally the import is resent until it succeeds. The database is then compared, record by
 record and by an export, with one into which the same file was imported undisturbed.
 
+How the server does under load is in [load.md](reliability/load.md).
+
 ${reportTable(all)}
 `;
 }
