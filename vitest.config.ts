@@ -12,6 +12,9 @@ const MINUTE_MS = 60_000;
 /** Many repetitions of the faults take hours. */
 const faultsTimeouts = { testTimeout: areMany ? 240 * MINUTE_MS : 10 * MINUTE_MS, hookTimeout: 5 * MINUTE_MS };
 
+/** The load lasts a minute for each store, or 15. */
+const loadTimeouts = { testTimeout: areMany ? 30 * MINUTE_MS : 5 * MINUTE_MS };
+
 /** The random state machine does 500 steps, or 10,000. */
 const machineTimeouts = { testTimeout: areMany ? 90 * MINUTE_MS : 5 * MINUTE_MS };
 
@@ -40,6 +43,7 @@ export default defineConfig({
       },
       { extends: true, test: { name: 'fuzz', include: ['test/fuzz/**/*.test.ts'], ...fuzzTimeouts } },
       { extends: true, test: { name: 'abuse', include: ['test/abuse/**/*.test.ts'], globalSetup, ...abuseTimeouts } },
+      { extends: true, test: { name: 'load', include: ['test/load/**/*.test.ts'], globalSetup, ...loadTimeouts } },
       { extends: true, test: { name: 'schema', include: ['test/schema/**/*.test.ts'] } },
       { extends: true, test: { name: 'acceptance', include: ['test/acceptance/**/*.test.ts'], globalSetup } },
     ],

@@ -84,11 +84,15 @@ export async function startProgram(
 /** Resolves with the first result of `look`, which searches the output so far, now and after each new part. */
 function waitFor<Found>(child: ChildProcess, look: () => Found | null): Promise<Found> {
   const { promise, resolve } = Promise.withResolvers<Found>();
+  const streams = [child.stdout, child.stderr];
   const lookAgain = () => {
     const result = look();
-    if (result !== null) resolve(result);
+    if (result === null) return;
+    // The output of a long run is large: searching it after each part would take longer than the program.
+    for (const stream of streams) stream?.off('data', lookAgain);
+    resolve(result);
   };
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', lookAgain);
+  for (const stream of streams) stream?.on('data', lookAgain);
   lookAgain();
   return promise;
 }

@@ -5,7 +5,7 @@ import { log, type RequestLine } from '../log.ts';
 import type { Endpoint } from '../openapi/endpoint.ts';
 import { noteRequest } from '../turns.ts';
 import { errorResponse, isGrpc, requestIdFrom, responseHeaders } from './errorResponse.ts';
-import { getOutgoing, type HttpEnv } from './exchange.ts';
+import { getOutgoing, type HttpEnv, type Outgoing } from './exchange.ts';
 import { fixedContent } from './fixedContent.ts';
 import { requestOrigin } from './origin.ts';
 
@@ -88,21 +88,34 @@ function identify(trustedProxies: number, observer: RequestObserver | undefined)
     context.set('origin', requestOrigin(context, requestId, trustedProxies));
     observer?.started();
     noteRequest();
+    const sent = untilClosed(getOutgoing(context));
     await next();
     for (const [name, value] of Object.entries(responseHeaders(requestId))) context.header(name, value);
-    reportWhenSent(context, start, observer);
+    reportWhenSent(context, start, sent, observer);
   };
 }
 
+// A client may leave before there is a response: then the event is past by the time the handler returns.
+function untilClosed(outgoing: Outgoing | undefined): Promise<void> | undefined {
+  if (outgoing === undefined) return undefined;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  outgoing.once('close', () => resolve());
+  return promise;
+}
+
 // A response may stream for minutes, so the request finishes with the last byte, not with the headers.
-function reportWhenSent(context: Context<HttpEnv>, start: number, observer: RequestObserver | undefined): void {
+function reportWhenSent(
+  context: Context<HttpEnv>,
+  start: number,
+  sent: Promise<void> | undefined,
+  observer: RequestObserver | undefined,
+): void {
   const { status } = context.res;
-  const outgoing = getOutgoing(context);
   const finished = () => {
     const line: RequestLine = {
       method: context.req.method,
       route: context.get('route'),
-      status: outgoing === undefined || outgoing.writableFinished ? status : 499,
+      status: getOutgoing(context)?.writableFinished === false ? 499 : status,
       rpcCode: context.get('rpcCode'),
       milliseconds: Math.round(performance.now() - start),
       requestId: context.get('requestId'),
@@ -110,8 +123,8 @@ function reportWhenSent(context: Context<HttpEnv>, start: number, observer: Requ
     log.requestFinished(line);
     observer?.finished(line);
   };
-  if (outgoing === undefined) finished();
-  else outgoing.once('close', finished);
+  if (sent === undefined) finished();
+  else void sent.then(finished);
 }
 
 // Hono treats an invalid escape as plain text: the handler would receive another id than the client meant.

@@ -16,7 +16,9 @@ export class BodyPace {
   /** Waits for the client's next chunk; `signal` may abort meanwhile. */
   async awaitChunk<Chunk extends { readonly value?: Uint8Array | undefined }>(chunk: Promise<Chunk>): Promise<Chunk> {
     const start = performance.now();
-    const timer = setTimeout(() => this.#tooSlow.abort(bodyTooSlow(fixedLimits.bodyBytesPerSecond)), this.#leftMs);
+    // The last chunk may have arrived late, just before its timer fired.
+    const leftMs = Math.max(0, this.#leftMs);
+    const timer = setTimeout(() => this.#tooSlow.abort(bodyTooSlow(fixedLimits.bodyBytesPerSecond)), leftMs);
     try {
       const received = await chunk;
       this.#leftMs += (received.value?.byteLength ?? 0) * MILLISECONDS_PER_BYTE - (performance.now() - start);

@@ -8,7 +8,7 @@ import { IdentityError } from '../../shared/errors/identityError.ts';
 import { createApp, type Route } from '../../shared/http/app.ts';
 import { serve } from '../../shared/http/serve.ts';
 import { defaultLimits } from '../../shared/limits.ts';
-import { configureLog } from '../../shared/log.ts';
+import { configureLog, type RequestLine } from '../../shared/log.ts';
 import type { Snapshot, Store, StoredDocument } from '../../shared/store/store.ts';
 import { memoryTrail } from '../support/audit/memoryTrail.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
@@ -30,6 +30,8 @@ interface Watched {
   readonly left: PromiseWithResolvers<void>;
   /** The work has ended, with this error where it was one. */
   readonly ended: PromiseWithResolvers<unknown>;
+  /** The request is reported as finished. */
+  readonly finished: PromiseWithResolvers<RequestLine>;
   /** How many people were written or read by then. */
   people: number;
 }
@@ -42,6 +44,7 @@ async function watchedServer() {
     begun: Promise.withResolvers(),
     left: Promise.withResolvers(),
     ended: Promise.withResolvers(),
+    finished: Promise.withResolvers(),
     people: 0,
   };
   const limits = defaultLimits('selfHosted');
@@ -59,7 +62,8 @@ async function watchedServer() {
     expect((await app.request('/admin/v1/import', { method: 'POST', headers, body })).status).toBe(200);
   };
   const routes = [...importRoutes(ports), ...exportRoutes(ports)].map((route) => toldOf(route, watched));
-  const serving = await serve({ app: createApp({ routes }), host: '127.0.0.1', port: 0 });
+  const observer = { started: () => {}, finished: watched.finished.resolve };
+  const serving = await serve({ app: createApp({ routes, observer }), host: '127.0.0.1', port: 0 });
   onTestFinished(async () => void (await serving.close()));
   return { url: serving.url, token, watched, fill };
 }
@@ -173,5 +177,11 @@ describe.each(clients)('a client that leaves over $version', ({ leave }) => {
     await watched.ended.promise;
     expect(watched.people).toBeGreaterThan(0);
     expect(watched.people).toBeLessThan(PEOPLE / 2);
+  });
+
+  it('is reported as 499, although there is no response to wait for', async () => {
+    const { url, token, watched } = await watchedServer();
+    await leave(url, '/admin/v1/import', token, body, watched.begun.promise);
+    expect(await watched.finished.promise).toMatchObject({ route: '/admin/v1/import', status: 499 });
   });
 });

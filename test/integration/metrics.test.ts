@@ -6,22 +6,12 @@ import { configureLog } from '../../shared/log.ts';
 import { type DocumentKey, documentId } from '../../shared/store/store.ts';
 import type { Running } from '../../tools/program.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
+import { parseMetrics } from '../support/http/prometheus.ts';
 import { exportFrom, importInto } from '../support/http/wire.ts';
 import { init, serve } from '../support/instances/commandInstance.ts';
 import { identity } from '../support/processes/programs.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
 import { describeStores, openTestStore } from '../support/stores/stores.ts';
-
-/** The samples of a text in Prometheus' format, by name and labels. */
-function samplesOf(text: string): ReadonlyMap<string, number> {
-  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
-  return new Map(
-    lines.map((line): [string, number] => {
-      const space = line.lastIndexOf(' ');
-      return [line.slice(0, space), Number(line.slice(space + 1))];
-    }),
-  );
-}
 
 const requests = (method: string, route: string, status: number) =>
   `identity_requests_total{method="${method}",route="${route}",status="${status}",rpc_code=""}`;
@@ -45,7 +35,7 @@ describe('identity serve with METRICS_PORT', () => {
     await directory.remove();
   });
 
-  const scrape = async () => samplesOf(await (await fetch(metricsUrl)).text());
+  const scrape = async () => parseMetrics(await (await fetch(metricsUrl)).text());
 
   it('counts requests by the pattern of their route, and names no path', async () => {
     for (const id of ['secret1', 'secret2']) {
@@ -53,7 +43,7 @@ describe('identity serve with METRICS_PORT', () => {
       await fetch(`${instance.url}/${id}`);
     }
     const text = await (await fetch(metricsUrl)).text();
-    const samples = samplesOf(text);
+    const samples = parseMetrics(text);
     const route = '/v2/users/:userId/otp_email';
     expect(samples.get(requests('DELETE', route, 401))).toBe(2);
     expect(samples.get(requests('GET', 'unmatched', 404))).toBe(2);
@@ -114,7 +104,7 @@ describe('the metrics of requests', () => {
     const { observer, render } = createMetrics({ kind: 'firestore', projectId: 'p', databaseId: 'd' });
     const app = createApp({ routes: [], observer });
     for (const method of ['BREW', 'WHEN', 'GET']) await app.request('/x', { method });
-    const samples = samplesOf(await render());
+    const samples = parseMetrics(await render());
     expect(samples.get(requests('other', 'unmatched', 404))).toBe(2);
     expect(samples.get(requests('GET', 'unmatched', 404))).toBe(1);
     expect(samples.has('identity_wal_bytes')).toBe(false);
@@ -122,7 +112,7 @@ describe('the metrics of requests', () => {
 
   it('show a request as in flight until its response', async () => {
     const { observer, render } = createMetrics({ kind: 'firestore', projectId: 'p', databaseId: 'd' });
-    const inFlight = async () => samplesOf(await render()).get('identity_requests_in_flight');
+    const inFlight = async () => parseMetrics(await render()).get('identity_requests_in_flight');
     const route: Route = { method: 'GET', path: '/', handler: async (context) => context.json(await inFlight()) };
     const response = await createApp({ routes: [route], observer }).request('/');
     expect([await response.json(), await inFlight()]).toEqual([1, 0]);

@@ -30,7 +30,7 @@ export function toRowId(documentId: string): string {
 }
 
 /** Returns the document's id of a row. */
-export function fromRowId(rowId: string): string {
+function fromRowId(rowId: string): string {
   return gathered.test(rowId) ? `${rowId.slice(-2)}~${rowId.slice(0, -PREFIX_LENGTH)}` : rowId;
 }
 

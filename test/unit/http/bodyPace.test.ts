@@ -45,6 +45,22 @@ describe('the pace of a body', () => {
     expect(pace.signal.aborted).toBe(isTooSlow);
   });
 
+  it('is too slow at once after a chunk that came too late, while the timer waited for the event loop', async () => {
+    const pace = new BodyPace();
+    const late = Promise.withResolvers<{ value: Uint8Array }>();
+    const received = pace.awaitChunk(late.promise);
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + bodyGraceMs + 47);
+    late.resolve({ value: new Uint8Array(0) });
+    await received;
+    clock.mockRestore();
+    const timers = vi.spyOn(globalThis, 'setTimeout');
+    void pace.awaitChunk(new Promise<{ value?: Uint8Array }>(() => {}));
+    expect(timers.mock.calls.map(([, delay]) => delay)).toEqual([0]);
+    timers.mockRestore();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(pace.signal.aborted).toBe(true);
+  });
+
   it("does not count the service's own time", async () => {
     const pace = new BodyPace();
     await receive(pace, 1, 0);

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { drawLinePlot, type LinePlot } from '../../../../tools/plot/linePlot.ts';
+import { type Element, parseXml } from '../../../support/documents/xml.ts';
+
+const plot: LinePlot = {
+  title: 'Memory & "more" < 1',
+  x: { label: 'time (s)' },
+  panels: [
+    {
+      y: { label: 'memory (MB)' },
+      series: [
+        {
+          name: 'RSS',
+          points: [
+            [0, 0],
+            [50, 200],
+            [100, 100],
+          ],
+        },
+      ],
+    },
+    {
+      y: { label: 'descriptors' },
+      series: [
+        { name: 'files', points: [[0, 10]] },
+        { name: 'sockets', points: [] },
+      ],
+    },
+  ],
+};
+
+function all(element: Element, name: string): Element[] {
+  return element.children.flatMap((child) => [...(child.name === name ? [child] : []), ...all(child, name)]);
+}
+
+/** The points of all lines, as they are drawn. */
+function lines(svg: Element): number[][][] {
+  const drawn = all(svg, 'path').filter(({ attributes }) => attributes.fill === 'none');
+  return drawn.map(({ attributes: { d = '' } }) =>
+    d
+      .slice(1)
+      .split('L')
+      .map((point) => point.split(' ').map(Number)),
+  );
+}
+
+describe('a line plot', () => {
+  const svg = parseXml(drawLinePlot(plot));
+
+  it('is an SVG document with its title, the titles of its axes, and the names of lines that share a diagram', () => {
+    expect(svg).toMatchObject({ name: 'svg', attributes: { xmlns: 'http://www.w3.org/2000/svg' } });
+    const texts = [...all(svg, 'text'), ...all(svg, 'tspan')].map(({ text }) => text);
+    for (const text of [plot.title, 'time (s)', 'memory (MB)', 'descriptors', 'files', 'sockets', '200', '100']) {
+      expect(texts).toContain(text);
+    }
+    expect(texts).not.toContain('RSS');
+  });
+
+  it('draws values in proportion, larger ones higher, and diagrams one below the other', () => {
+    const [memory = [], files = []] = lines(svg);
+    const [[x0 = 0, y0 = 0] = [], [x1 = 0, y1 = 0] = [], [x2 = 0, y2 = 0] = []] = memory;
+    expect([x1 - x0, x2 - x0]).toEqual([(x2 - x0) / 2, x2 - x0]);
+    expect(y0 - y1).toBeCloseTo(2 * (y0 - y2), 1);
+    expect(y1).toBeLessThan(y0);
+    expect(files[0]?.[1]).toBeGreaterThan(y0);
+    expect(lines(svg)).toHaveLength(2);
+  });
+
+  it('stays within its view', () => {
+    const [, , width = 0, height = 0] = (svg.attributes.viewBox ?? '').split(' ').map(Number);
+    for (const [x = -1, y = -1] of lines(svg).flat()) {
+      expect(x).toBeGreaterThanOrEqual(0);
+      expect(x).toBeLessThanOrEqual(width);
+      expect(y).toBeGreaterThanOrEqual(0);
+      expect(y).toBeLessThanOrEqual(height);
+    }
+  });
+
+  it('has axes without values', () => {
+    const empty = parseXml(drawLinePlot({ ...plot, panels: [{ y: { label: 'y' }, series: [] }] }));
+    expect(all(empty, 'text').map(({ text }) => text)).toContain('1');
+  });
+});
