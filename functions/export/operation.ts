@@ -1,4 +1,4 @@
-import type { ExportedManifest } from '../../shared/organisation/exportFile.ts';
+import type { ExportedManifest, IgnoredField } from '../../shared/organisation/exportFile.ts';
 import { LeftToDo } from '../../shared/organisation/leftToDo.ts';
 import { sectionPartitions } from '../../shared/organisation/section.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
@@ -17,6 +17,8 @@ export interface ExportSelection extends ExportContent {
   readonly excludedOrgIds: readonly string[];
   /** Whether the file has the form that a ZITADEL imports without loss (zitadel 4.6). */
   readonly forZitadel: boolean;
+  /** The fields of the request that the service does not know, for the manifest. */
+  readonly ignored?: readonly IgnoredField[];
 }
 
 /** An export in progress. Its manifest is complete once all bytes are read. */
@@ -56,6 +58,8 @@ export function exportOrganisations(
     omitted: isPartial ? new OmittedOrganisations(snapshot, isExported, leftToDo) : undefined,
     late: selection.forZitadel ? new LateRecords(snapshot) : undefined,
     leftToDo,
+    secrets: { passwords: selection.withPasswords, otp: selection.withOtp, keys: selection.withKeys },
+    ignored: selection.ignored ?? [],
   });
   return {
     bytes: writer.chunks(signal),
