@@ -25,6 +25,7 @@ import { NewOrganisations } from './write/newOrganisations.ts';
 import { writeOrganisations } from './write/organisations.ts';
 import { type ImportWork, writePhase } from './write/phase.ts';
 import { ReservedNames } from './write/references.ts';
+import { RemovalWatch } from './write/removalWatch.ts';
 
 /** A valid export file, and the progress of its import. */
 export interface InspectedFile {
@@ -129,7 +130,8 @@ async function importInto(
     });
     const identity = importIdentity(inspection, options);
     const notes = new ImportNotes(base, identity, stampPrefix({ stamp }), stamp);
-    const start: BatchContext = { ...database, ...settings, notes, batches: 0, expectExisting: false };
+    const watch = await RemovalWatch.begin(store, orgIds);
+    const start: BatchContext = { ...database, ...settings, notes, watch, batches: 0, expectExisting: false };
     const progress = await ImportProgress.load(start, identity, deleteExpired);
     const context: BatchContext = { ...start, store: progress.store };
     const { organisations, repeated, entries } = inspection;
@@ -167,8 +169,7 @@ async function writePhases(work: ImportWork, inspection: Inspection, options: Im
       for (const [name, count] of counts) work.report.count('unchanged', name, count);
       continue;
     }
-    if ([...carried].some(claimsLoginNames))
-      await settleLoginNames(work.context.store, work.targets.values(), work.signal);
+    if ([...carried].some(claimsLoginNames)) await settleLoginNames(work.context, work.targets.values(), work.signal);
     await writePhase(work, phase, new Set([...carried, ...holders(carried, inspection)]));
   }
 }
