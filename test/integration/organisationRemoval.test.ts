@@ -25,11 +25,11 @@ async function contents(store: Store) {
 }
 
 /** An instance with the staying organisation, and its content before the others are imported and linked with it. */
-async function linkedInstance(store: Store) {
+async function linkedInstance(store: Store, orgs = linkedOrganisations) {
   const instance = await testInstance(store);
   await instance.import({ data_orgs: { orgs: [staying] } });
   const before = await contents(store);
-  const { errors } = await instance.import({ data_orgs: { orgs: linkedOrganisations } });
+  const { errors } = await instance.import({ data_orgs: { orgs } });
   expect(errors?.filter(({ id = '' }) => /stays|goes/.test(id)) ?? []).toEqual([]);
   await changeRole(store, { userId: 'goes-ben', orgId: undefined }, 'IAM_OWNER', 'add', now);
   for (const userId of ['goes-ben', 'goes-robot']) await issueToken(store, userId, now, DAY_MS);
@@ -176,18 +176,20 @@ describeStores('the removal of organisations', (kind) => {
 });
 
 it('the removal of organisations that is killed at any commit continues when it is repeated', async () => {
-  for (let commit = 0; ; commit++) {
+  let commit = 0;
+  for (; ; commit++) {
     const store = await openTestStore(sqlite);
-    const { before } = await linkedInstance(store);
+    const { before } = await linkedInstance(store, linkedOrganisations.slice(0, 2));
     let hasHappened = false;
     const interrupted = interruptedStore(store, { commit, when: 'before' }, () => {
       hasHappened = true;
       return Promise.reject(killed);
     });
-    const removal = removeOrganisations(interrupted, goingIds, signal);
+    const removal = removeOrganisations(interrupted, ['goes'], signal);
     await removal.catch((error: unknown) => expect(error).toBe(killed));
     if (!hasHappened) break;
-    await removeOrganisations(store, goingIds, signal);
+    await removeOrganisations(store, ['goes'], signal);
     expect(await contents(store), `killed at commit ${commit}`).toEqual(before);
   }
-}, 300_000);
+  expect(commit).toBeGreaterThan(8);
+});
