@@ -55,7 +55,8 @@ const insertDangling = (connection: Connection) => connection.run('INSERT INTO f
 
 const range = (count: number) => Array.from({ length: count }, (_, index) => index);
 
-const script = (name: string) => fileURLToPath(new URL(`./sqliteWriter/${name}.ts`, import.meta.url));
+const dieInGroup = fileURLToPath(new URL('./sqliteWriter/dieInGroup.ts', import.meta.url));
+const fillDisk = fileURLToPath(new URL('./sqliteWriter/fillDisk.ts', import.meta.url));
 
 describe('the writer of a database file', () => {
   it('commits the small changes of one moment together', async () => {
@@ -147,7 +148,7 @@ describe('the writer of a database file', () => {
 
   it('leaves nothing of a group in which its process was killed, and all of the group before', async () => {
     const { file, values, writer } = await openTestWriter();
-    expect(await run(process.execPath, [script('dieInGroup'), file])).toMatchObject({ code: null, stderr: '' });
+    expect(await run(process.execPath, [dieInGroup, file])).toMatchObject({ code: null, stderr: '' });
     expect(values()).toEqual(range(10));
     await writer.apply(insert(10), 'small');
     expect(values()).toEqual(range(11));
@@ -159,7 +160,7 @@ describe('the writer of a database file', () => {
       for (const blocks of [1_000, 1_100, 1_200]) {
         const { file, values } = await openTestWriter();
         const limited = `ulimit -f ${blocks} && exec "$0" "$@"`;
-        const { stdout } = await run('/bin/sh', ['-c', limited, process.execPath, script('fillDisk'), file]);
+        const { stdout } = await run('/bin/sh', ['-c', limited, process.execPath, fillDisk, file]);
         const committed: unknown = JSON.parse(stdout);
         expect(values()).toEqual(committed);
         expect(values().length).toBeGreaterThan(0);
