@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createCloudStorage, openStorage } from '../../shared/objectStorage/cloudStorage.ts';
-import type { Store } from '../../shared/store/store.ts';
 import { type LocalBucket, startLocalBucket } from '../support/emulators/localBucket.ts';
 import { inPieces } from '../support/fixtures/bytes.ts';
 import { startTcpProxy } from '../support/http/tcpProxy.ts';
@@ -105,16 +104,10 @@ describeStores(faultTable['object is replaced'].fault, (kind) => {
       await storage(local.url).write(at(path), inPieces(other), never);
     };
     const store = await openTestStore(kind);
-    const watched = watchedStore(store, () => {
+    const writing = watchedStore(store, () => {
       replacing ??= replace();
+      return replacing;
     });
-    const writing: Store = {
-      ...watched,
-      commit: async (writes) => {
-        await watched.commit(writes);
-        await replacing;
-      },
-    };
     const instance = await testInstance(store, 'test', { store: writing, objectStorage: storage(local.url) });
     const request = { data_orgs_gcs: await objectRequest(local, path), with_keys: true };
     const { status, text } = await instance.attempt('import', request);

@@ -60,6 +60,8 @@ const calls: Readonly<Record<string, (subjects: Subjects) => readonly [args: rea
 };
 /** A server runs until it is stopped; what it does is on record by its operations. Completion opens no instance. */
 const notCalled = ['serve', 'completion'];
+/** Commands whose calls fail, so that the others find what they refer to. */
+const failing = ['init', 'org delete'];
 /** Commands that exist for self-hosted instances only. */
 const selfHostedOnly = ['audit', 'backup', 'restore'];
 /** On Firestore, it first waits until every process has read the new key. */
@@ -131,7 +133,7 @@ describeStores('the commands in the audit trail', (kind) => {
       }
       const line = [...name.split(' '), ...args, ...options(target)];
       const { code, stdout, stderr, trail: printed } = await identity(line, { env: keyEnvironment(target) });
-      expect({ name, code }, stderr).toEqual({ name, code: name === 'init' ? 1 : 0 });
+      expect({ name, code }, stderr).toEqual({ name, code: failing.includes(name) ? 1 : 0 });
       const lines = await linesOf(target, printed);
       const added = kind.name === 'Firestore' ? lines : lines.slice(known);
       known = lines.length;

@@ -68,6 +68,10 @@ async function killAfter(store: Store, commits: number, org: Organisation): Prom
       if (left-- <= 0) throw new Error('killed');
       await store.commit(writes);
     },
+    transaction: async (work) => {
+      if (left-- <= 0) throw new Error('killed');
+      return await store.transaction(work);
+    },
   };
   await expect(run(dying, org)).rejects.toThrow('killed');
 }

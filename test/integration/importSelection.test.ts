@@ -7,8 +7,8 @@ import { storeUnavailable } from '../../shared/errors/errors.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { organisation, person, unproved } from '../support/fixtures/organisations.ts';
 import { testInstance } from '../support/instances/testInstance.ts';
+import { hookedStore } from '../support/stores/hookedStore.ts';
 import { describeStores, openTestStore, type StoreKind } from '../support/stores/stores.ts';
-import { watchedStore } from '../support/stores/watchedStore.ts';
 
 const members = (orgId: string, count: number) =>
   Array.from({ length: count }, (_, index) => person(`${orgId}-${index}`));
@@ -98,14 +98,10 @@ describeStores('an import of some organisations of a file', (kind) => {
 /** A store that fails at a commit of people. */
 function failingStore(store: Store, failing: number): Store {
   let commits = 0;
-  return {
-    ...watchedStore(store, () => {}),
-    commit: async (writes) => {
-      if (writes.some(({ key }) => key.collection === 'users') && ++commits === failing)
-        throw storeUnavailable(new Error('injected'));
-      await store.commit(writes);
-    },
-  };
+  return hookedStore(store, async (writes) => {
+    if (writes.some(({ key }) => key.collection === 'users') && ++commits === failing)
+      throw storeUnavailable(new Error('injected'));
+  });
 }
 
 describeStores('an import with new_orgs_only', (kind) => {
@@ -155,27 +151,23 @@ describeStores('an import with new_orgs_only', (kind) => {
   it('is refused where another import creates one of its organisations at the same time', async () => {
     const store = await openTestStore(kind);
     let raced = false;
-    const racing: Store = {
-      ...watchedStore(store, () => {}),
-      commit: async (writes) => {
-        if (!raced && writes.some(({ key }) => key.collection === 'organisations')) {
-          raced = true;
-          const source = {
-            open: async function* () {
-              yield Buffer.from(JSON.stringify({ orgs: [c] }));
-            },
-          };
-          await importOrganisations(
-            store,
-            source,
-            { withKeys: false },
-            '2026-01-01T00:00:00.000123Z',
-            new AbortController().signal,
-          );
-        }
-        await store.commit(writes);
-      },
-    };
+    const racing = hookedStore(store, async (writes) => {
+      if (!raced && writes.some(({ key }) => key.collection === 'organisations')) {
+        raced = true;
+        const source = {
+          open: async function* () {
+            yield Buffer.from(JSON.stringify({ orgs: [c] }));
+          },
+        };
+        await importOrganisations(
+          store,
+          source,
+          { withKeys: false },
+          '2026-01-01T00:00:00.000123Z',
+          new AbortController().signal,
+        );
+      }
+    });
     const instance = await testInstance(store, 'test', { store: racing });
     raced = false;
     const { status } = await instance.refusedImport({ new_orgs_only: true, data_orgs: file });

@@ -16,22 +16,25 @@ const STAMP = '2026-01-01T00:00:00.000123Z';
 
 /** A store whose commits are slow, except the one that fails at once. `ended` settles with the last commit. */
 function slowStore(store: Store, failing: number) {
-  const commits: Promise<void>[] = [];
+  const commits: Promise<unknown>[] = [];
   let committed = 0;
-  const commit = async (...[writes]: Parameters<Store['commit']>) => {
-    await setTimeout(100);
-    await store.commit(writes);
-    committed++;
+  const start = <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const slowly = async () => {
+      await setTimeout(100);
+      const result = await work();
+      committed++;
+      return result;
+    };
+    const fails = commits.length + 1 === failing;
+    const result = fails ? Promise.reject(storeUnavailable(new Error('injected'))) : slowly();
+    commits.push(result);
+    return result;
   };
   return {
     slow: {
       ...watchedStore(store, () => {}),
-      commit: (writes) => {
-        const fails = commits.length + 1 === failing;
-        const result = fails ? Promise.reject(storeUnavailable(new Error('injected'))) : commit(writes);
-        commits.push(result);
-        return result;
-      },
+      commit: (writes) => start(() => store.commit(writes)),
+      transaction: (work) => start(() => store.transaction(work)),
     } satisfies Store,
     committed: () => committed,
     ended: () => Promise.allSettled(commits),

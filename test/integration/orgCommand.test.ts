@@ -48,7 +48,7 @@ describeDatabases('identity org delete', (newDatabase) => {
     [['C', ''], 64, 'invalid ORG_ID ""'],
     [[], 64, "missing required argument 'ORG_ID'"],
     [Array.from({ length: 201 }, (_, index) => `${index}`), 64, '201 organisations: specify at most 200'],
-  ])('rejects %j', async (args, expected, message) => {
+  ])('rejects wrong arguments (%#)', async (args, expected, message) => {
     const { code, stderr } = await identity(['org', 'delete', ...args, '--yes', ...database]);
     expect({ code, stderr }).toEqual({ code: expected, stderr: expect.stringContaining(message) });
     expect(await ids()).toContain('C');

@@ -188,18 +188,17 @@ describeStores('a caller whose authorisation ends while a call runs', (kind) => 
     const checked = Promise.withResolvers<void>();
     let owner: Owner | undefined;
     let isRevoked = false;
+    const written = watchedStore(store, async (writes) => {
+      if (owner === undefined || !writes.some(({ key }) => key.collection === 'users')) return;
+      if (!isRevoked) await revokeTokens(store, owner.userId);
+      isRevoked = true;
+      await checked.promise;
+    });
     const waiting: Store = {
-      ...watchedStore(store, () => {}),
+      ...written,
       getMany: async (keys, fields) => {
         if (isRevoked && keys.some(({ collection }) => collection === 'tokens')) checked.resolve();
         return store.getMany(keys, fields);
-      },
-      commit: async (writes) => {
-        await store.commit(writes);
-        if (owner === undefined || !writes.some(({ key }) => key.collection === 'users')) return;
-        if (!isRevoked) await revokeTokens(store, owner.userId);
-        isRevoked = true;
-        await checked.promise;
       },
     };
     const instance = await testInstance(store, 'test', { store: waiting });
