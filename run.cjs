@@ -18,10 +18,12 @@ const locked = join(__dirname, 'node_modules', `node-${platform}-${process.arch}
 const needed = engines.node.replace('>=', '');
 
 /** Runs a program under the locked Node. If the platform has none, a recent system Node serves. */
-function run(file, args) {
-  if (existsSync(locked) && realpathSync(locked) !== process.execPath) runUnder(locked, file, args);
-  else if (isRecent(process.versions.node)) runHere(file, args);
-  else exitTooOld();
+function run(file, args, options = []) {
+  const missing = options.filter((option) => !process.execArgv.includes(option));
+  if (existsSync(locked) && realpathSync(locked) !== process.execPath) runUnder(locked, missing, file, args);
+  else if (!isRecent(process.versions.node)) exitTooOld();
+  else if (missing.length > 0) runUnder(process.execPath, missing, file, args);
+  else runHere(file, args);
 }
 
 function runHere(file, args) {
@@ -29,10 +31,11 @@ function runHere(file, args) {
   void import(pathToFileURL(file).href);
 }
 
-function runUnder(node, file, args) {
+function runUnder(node, options, file, args) {
   const PATH = `${dirname(node)}${delimiter}${process.env.PATH}`;
-  const child = spawn(node, [file, ...args], { stdio: 'inherit', env: { ...process.env, PATH } });
-  process.on('SIGTERM', () => child.kill('SIGTERM'));
+  const all = [...process.execArgv, ...options, file, ...args];
+  const child = spawn(node, all, { stdio: 'inherit', env: { ...process.env, PATH } });
+  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   process.on('SIGINT', () => {}); // A terminal sends Ctrl-C to both.
   child.on('exit', (code, signal) => process.exit(signal === null ? code : 128 + constants.signals[signal]));
 }

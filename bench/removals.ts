@@ -34,11 +34,14 @@ resources.defer(async () => {
 const [line] = await once(createInterface(child.stdout), 'line');
 const url = String(line).split(' ').at(-1) ?? '';
 
-async function importUsers(org: string, from: number, count: number) {
+function bodyOf(org: string, from: number, count: number) {
   const users = Array.from({ length: count }, (_, index) => ({ ...sampleUser(from + index), otpEmail: true }));
   const body = JSON.stringify({
     data_orgs: { orgs: [{ orgId: org, org: { name: `Acme ${org}` }, humanUsers: users }] },
   });
+  return Buffer.from(body);
+}
+async function importUsers(org: string, from: number, count: number, body = bodyOf(org, from, count)) {
   const response = await fetch(`${url}/admin/v1/import`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
@@ -80,10 +83,11 @@ for (const [connections, count] of [
 if (process.argv.includes('--beside')) {
   const requests = await prepare(40000);
   for (let k = 0; k < 100000; k += 50000) await importUsers('340000000000000009', 1_000_000 + k, 50000);
+  const bodies = [bodyOf('340000000000000002', 2_000_000, 100000), bodyOf('340000000000000003', 3_000_000, 100000)];
   const begin = performance.now();
   const work = Promise.all([
-    importUsers('340000000000000002', 2_000_000, 100000),
-    importUsers('340000000000000003', 3_000_000, 100000),
+    importUsers('340000000000000002', 2_000_000, 100000, bodies[0]),
+    importUsers('340000000000000003', 3_000_000, 100000, bodies[1]),
     ...[1, 2].map(async () => {
       for (let k = 0; k < 3; k++)
         await (

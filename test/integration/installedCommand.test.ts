@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { buildPackage, packageName } from '../../build/buildPackage.ts';
 import { readLockFile } from '../../build/deployedPackage.ts';
 import packageJson from '../../package.json' with { type: 'json' };
-import { type ProgramOptions, type Running, run, startProgram } from '../../tools/program.ts';
+import { type ProgramOptions, type Running, root, run, startProgram } from '../../tools/program.ts';
 import { emulatorMasterKey } from '../support/emulators/emulatorDatabase.ts';
 import { describeWithFirestore } from '../support/emulators/withFirestore.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
@@ -47,6 +47,15 @@ async function init(database: readonly string[], env: ProgramOptions['env'] = {}
   expect({ code, stderr: stderr.replace(/^\{.*\n/gm, '') }).toEqual({ code: 0, stderr: '' });
   return initialised.parse(JSON.parse(stdout));
 }
+
+it('has the heap of the scripts in a clone', async () => {
+  const options = /--max-\S+/g;
+  const bin = await readFile(join(root, 'cli', 'bin.cjs'), 'utf8');
+  const needed = (bin.match(/'--max-[^']+'/g) ?? []).map((option) => option.slice(1, -1));
+  expect(needed).toHaveLength(2);
+  for (const script of ['start', 'identity'] as const)
+    expect(packageJson.scripts[script].match(options)).toEqual(needed);
+});
 
 /** Initialises and serves an instance. */
 async function startInstance(name: string) {

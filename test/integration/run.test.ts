@@ -48,6 +48,19 @@ describe('run.cjs', () => {
     expect(ended).toEqual({ code: 5, stdout: output, stderr: '' });
   });
 
+  it.each([
+    ['here, once', false, null],
+    ['under the locked Node', true, 'yes'],
+  ])('runs it with the options of V8 that it needs: %s', async (name, locked, under) => {
+    const cwd = await project(`options ${name}`, '20.19', locked);
+    const call = `require('./run.cjs').run('program.mjs', ['a'], ['--max-semi-space-size=16', '--max-old-space-size=99'])`;
+    await writeFile(join(cwd, 'start.cjs'), call);
+    const ended = await run(process.execPath, ['--max-old-space-size=99', 'start.cjs'], { cwd });
+    const options = ['--max-old-space-size=99', '--max-semi-space-size=16'];
+    const output = `${JSON.stringify([under, [join(cwd, 'program.mjs'), 'a'], options])}\n`;
+    expect(ended).toEqual({ code: 5, stdout: output, stderr: '' });
+  });
+
   it('passes SIGTERM on, and returns what the program does', async () => {
     const cwd = await project('signalled', '20.19', true);
     const running = await startProgram(process.execPath, ['run.cjs', 'program.mjs', 'wait'], /wait/, { cwd });

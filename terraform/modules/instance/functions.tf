@@ -36,7 +36,7 @@ resource "google_cloudfunctions2_function" "this" {
 
     # The remaining memory holds buffers and the file system, which is in memory too.
     environment_variables = merge(local.environment, {
-      NODE_OPTIONS = "--max-old-space-size=${each.value.heap}"
+      NODE_OPTIONS = "--max-semi-space-size=16 --max-old-space-size=${each.value.heap}"
     })
 
     dynamic "secret_environment_variables" {
