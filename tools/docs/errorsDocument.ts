@@ -6,6 +6,7 @@ import { codes, type ErrorRow, internalError } from '../../shared/errors/identit
 import * as masterKeyErrors from '../../shared/errors/masterKeyErrors.ts';
 import * as placeErrors from '../../shared/errors/placeErrors.ts';
 import * as storageErrors from '../../shared/errors/storageErrors.ts';
+import * as zitadelErrors from '../../shared/errors/zitadelErrors.ts';
 import { code, table } from './markdown.ts';
 import { recordErrors } from './recordErrors.ts';
 
@@ -46,7 +47,7 @@ export function errorsDocument(): string {
     errorTable(httpErrors),
     '## The `identity` command',
     COMMAND,
-    errorTable({ ...accountErrors, ...commandErrors, ...placeErrors }, () => ''),
+    errorTable({ ...accountErrors, ...commandErrors, ...placeErrors, ...zitadelErrors }, () => ''),
     '## Records of an import',
     RECORDS,
     recordTable(),
