@@ -3,6 +3,7 @@ import { isWellFormed } from '../shared/auth/token.ts';
 import { port } from '../shared/config.ts';
 import { userIdParameter } from '../shared/wire/userId.ts';
 import { type Command, type GivenValues, type Option, UsageError } from './command.ts';
+import { secretKinds } from './secretKinds.ts';
 import { spanPattern } from './spans.ts';
 import { type ValueName, valueKind } from './values.ts';
 
@@ -18,6 +19,8 @@ const path: Check = { schema: z.string().min(1), remedy: 'specify a path' };
 
 /** What is valid for each kind of values, by the schemas of the interface and of the configuration. */
 const checks: Readonly<Record<ValueName, Check>> = {
+  CONFLICT: choice('CONFLICT'),
+  COUNT: { schema: z.string().regex(/^\d{1,6}$/), remedy: 'specify a number' },
   DIR: { schema: z.string().min(1), remedy: 'specify a directory' },
   DURATION: { schema: z.string().regex(spanPattern), remedy: 'specify a span such as 30d, 12h or 45m' },
   FILE: path,
@@ -29,12 +32,15 @@ const checks: Readonly<Record<ValueName, Check>> = {
   NAME: { schema: z.string(), remedy: '' },
   OPERATION: choice('OPERATION'),
   ORG_ID: id,
+  // The command that opens the place says what is wrong with it.
+  PLACE: { schema: z.string().min(1), remedy: 'specify a place, such as https://HOST or FILE.json' },
   PORT: { schema: port, remedy: 'specify a number from 0 to 65535 (0 picks a free port)' },
   'PROJECT[/DATABASE]': {
     schema: z.string().regex(/^[^/]+(\/[^/]+)?$/),
     remedy: 'specify PROJECT or PROJECT/DATABASE',
   },
   ROLE: choice('ROLE'),
+  SECRETS: { schema: secretKinds, remedy: 'specify passwords, otp and keys, or some of them, separated by commas' },
   SHELL: choice('SHELL'),
   TOKEN_ID: {
     schema: z.string().regex(/^[0-9a-f]{32}$/),

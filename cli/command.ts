@@ -59,10 +59,14 @@ interface Printed {
   readonly ending?: () => Ending;
 }
 
+/** The streams that a command can print its output to; by default standard output, unless that takes other data. */
+type OutputStream = 'stdout' | 'stderr';
+
 /** A command's output: JSON with `--json`, otherwise text. */
 export interface Output extends Printed {
   readonly json: unknown;
   readonly text: string;
+  readonly stream?: OutputStream;
 }
 
 /** A list as a command's output, printed while it is read: with `--json` as the field `name` of an object. */

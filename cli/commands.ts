@@ -1,5 +1,6 @@
 import type { Command } from './command.ts';
 import { instanceCommands } from './tables/instances.ts';
+import { placeCommands } from './tables/places.ts';
 import { rightCommands } from './tables/rights.ts';
 import { shellCommands } from './tables/shell.ts';
 import { userCommands } from './tables/users.ts';
@@ -13,6 +14,7 @@ interface CommandTable {
 /** The tables of all commands, in the order of the help. */
 export const commandTables: readonly CommandTable[] = [
   { title: 'Instances', commands: instanceCommands },
+  { title: 'Places', commands: placeCommands },
   { title: 'Tokens and roles', commands: rightCommands },
   { title: 'Organisations and users', commands: userCommands },
   { title: 'Shells', commands: shellCommands },

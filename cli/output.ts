@@ -7,7 +7,8 @@ import { InterruptedError, type ListOutput, type Output } from './command.ts';
  */
 export async function printOutput(output: Output | ListOutput, asJson: boolean, signal: AbortSignal): Promise<void> {
   if (!('rows' in output)) {
-    process.stdout.write(`${asJson ? JSON.stringify(output.json) : output.text}\n`);
+    const { json, text, stream = 'stdout' } = output;
+    process[stream].write(`${asJson ? JSON.stringify(json) : text}\n`);
     return;
   }
   try {

@@ -13,7 +13,7 @@ export type RunCommand = (command: Command, given: GivenValues) => Promise<void>
 export function createProgram(run: RunCommand, tables = commandTables): Commander {
   const names = new Set(tables.flatMap(({ commands }) => commands.map(({ name }) => `identity ${name}`)));
   const program = new Commander('identity')
-    .description('It sets up an instance, serves it, and manages its accounts.')
+    .description('It sets up an instance, serves it, manages its accounts, and moves organisations between places.')
     .usage('COMMAND')
     .version(packageJson.version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help, or that of a command')

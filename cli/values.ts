@@ -12,6 +12,8 @@ export interface ValueKind {
 
 /** The kinds of values, by their names in the help. `cli/checkValues.ts` checks each kind. */
 export const valueKinds = {
+  CONFLICT: { choices: ['report', 'skip', 'overwrite'] },
+  COUNT: {},
   DIR: { paths: 'directories' },
   DURATION: {},
   FILE: { paths: 'files' },
@@ -19,9 +21,11 @@ export const valueKinds = {
   NAME: {},
   OPERATION: { choices: operations },
   ORG_ID: {},
+  PLACE: { paths: 'files' },
   PORT: {},
   'PROJECT[/DATABASE]': {},
   ROLE: { choices: [...knownRoles('instance'), ...knownRoles('organisation')] },
+  SECRETS: {},
   SHELL: { choices: shells },
   TOKEN_ID: {},
   USER_ID: {},

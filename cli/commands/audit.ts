@@ -1,6 +1,7 @@
 import type { AuditEvent } from '../../shared/audit/auditEvent.ts';
 import { readAuditEvents } from '../../shared/audit/file/readEvents.ts';
 import type { Output, RunList } from '../command.ts';
+import { printable } from '../printable.ts';
 import { parseSpan } from '../spans.ts';
 import { embeddedDirectory } from './embedded.ts';
 
@@ -35,9 +36,4 @@ function row({
   const cells = [time, event, outcome, userId ?? account, remote, target, organisations.join(',')];
   const text = cells.map((cell) => printable(cell ?? '') || '-').join('\t');
   return repeated === undefined ? text : `${text}\t${repeated} more`;
-}
-
-/** Replaces control characters, which callers can put into ids, and which would reach the terminal. */
-function printable(text: string): string {
-  return text.replace(/\p{C}/gu, '?');
 }

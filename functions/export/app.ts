@@ -3,10 +3,9 @@ import type { Caller } from '../../shared/auth/authorise.ts';
 import { requireOwner } from '../../shared/auth/requireOwner.ts';
 import { checkOrganisations } from '../../shared/auth/tokenRestriction.ts';
 import { watchAuthorisation } from '../../shared/auth/watchAuthorisation.ts';
-import { formatDuration, parseDuration } from '../../shared/duration.ts';
+import { parseDuration } from '../../shared/duration.ts';
 import { invalidRequest, onlyObjectWritten, outputUnsupported, responseTooLarge } from '../../shared/errors/errors.ts';
 import { cancelled } from '../../shared/errors/httpErrors.ts';
-import type { IdentityError } from '../../shared/errors/identityError.ts';
 import { Admission } from '../../shared/http/admission.ts';
 import type { Route } from '../../shared/http/app.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
@@ -21,6 +20,7 @@ import { objectLocation, readRequest } from '../../shared/wire/requestMessage.ts
 import type { Ports } from '../ports.ts';
 import { type ExportProgress, exportFacts, progressFacts } from './auditFacts.ts';
 import { type ExportRequest, exportEndpoint, exportFields, exportRequest } from './contract.ts';
+import { openSnapshot } from './openSnapshot.ts';
 import { exportOrganisations } from './operation.ts';
 
 const MAX_REQUEST_BYTES = 4_000_000;
@@ -74,18 +74,8 @@ async function runExport({ ports, authorise, admission, audited }: ExportRun, re
   return await respond({ ...ports, store }, options, { signal: call.signal, audited }, resources);
 }
 
-/** Opens a snapshot that can be read until the export's timeout. */
-async function openSnapshot({ store, limits }: Ports, { timeout }: ExportRequest, signal: AbortSignal) {
-  const { snapshotLifetimeMs = Number.POSITIVE_INFINITY } = store;
-  if (timeout === undefined || parseDuration(timeout, limits.timeoutMs) <= snapshotLifetimeMs) return store.snapshot();
-  const snapshot = await store.lastingSnapshot?.(signal);
-  if (snapshot === undefined) throw snapshotExpires(snapshotLifetimeMs);
-  return snapshot;
-}
-
-function snapshotExpires(lifetimeMs: number): IdentityError {
-  const description = `must be at most ${formatDuration(lifetimeMs)}: the database keeps the export's snapshot no longer`;
-  return invalidRequest([{ field: 'timeout', description }]);
+function timeoutMs({ limits }: Ports, { timeout }: ExportRequest): number | undefined {
+  return timeout === undefined ? undefined : parseDuration(timeout, limits.timeoutMs);
 }
 
 function readExportRequest(body: unknown): ExportRequest {
@@ -117,7 +107,7 @@ async function respond(
   const progress: ExportProgress = { export: undefined, object: location };
   await audited.begin(exportFacts(request, location), (isComplete) => progressFacts(progress, isComplete));
   await using asyncResources = new AsyncDisposableStack();
-  const snapshot = asyncResources.use(await openSnapshot(ports, request, signal));
+  const snapshot = asyncResources.use(await openSnapshot(ports.store, timeoutMs(ports, request), signal));
   const instance = await instanceName(snapshot);
   const startExport = () => {
     progress.export = exportOrganisations(snapshot, request, instance, signal);

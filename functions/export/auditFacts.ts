@@ -11,8 +11,15 @@ export interface ExportProgress {
   object: ObjectLocation | WrittenObject | undefined;
 }
 
+/** What an export's first event says of its request. */
+interface RecordedRequest
+  extends Pick<ExportRequest, 'withPasswords' | 'withOtp' | 'withKeys' | 'forZitadel' | 'responseOutput'> {
+  readonly orgIds: readonly string[];
+  readonly excludedOrgIds: readonly string[];
+}
+
 /** Returns the facts of an export's first event. */
-export function exportFacts(request: ExportRequest, location: ObjectLocation | undefined): AuditFacts {
+export function exportFacts(request: RecordedRequest, location: ObjectLocation | undefined): AuditFacts {
   const { orgIds, excludedOrgIds, withPasswords, withOtp, withKeys, forZitadel, responseOutput } = request;
   const flags = { withPasswords, withOtp, withKeys, forZitadel, responseOutput };
   return {

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import type { AuditedCall } from '../../shared/audit/auditedCall.ts';
 import type { Caller } from '../../shared/auth/authorise.ts';
@@ -23,6 +22,7 @@ import { ProgressEvents } from './progress/progressEvents.ts';
 import { importWithReport, importWithReportBeside, reportBeside } from './progress/reportObject.ts';
 import type { WholeReport } from './progress/wholeReport.ts';
 import { findSource, readEnvelope } from './source/envelope.ts';
+import { uniqueStamp } from './uniqueStamp.ts';
 
 /** Larger bodies are kept in a temporary file. */
 const MEMORY_BYTES = 8 * 1024 * 1024;
@@ -139,9 +139,4 @@ async function runImport(
   } finally {
     await body.close();
   }
-}
-
-/** Returns the current time with three random digits as microseconds, so that concurrent imports differ. */
-function uniqueStamp(now: Date): string {
-  return now.toISOString().replace('Z', `${String(randomInt(1000)).padStart(3, '0')}Z`);
 }

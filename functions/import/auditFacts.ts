@@ -4,9 +4,12 @@ import type { ImportRequest } from './contract.ts';
 import type { InspectedFile } from './operation.ts';
 import type { FoundSource } from './source/envelope.ts';
 
+/** What an import's first event says of its request. */
+type RecordedRequest = Pick<ImportRequest, 'withKeys' | 'dryRun' | 'newOrgsOnly' | 'onConflict'>;
+
 /** Returns the facts of an import's first event. */
 export function importFacts(
-  { withKeys, dryRun, newOrgsOnly, onConflict }: ImportRequest,
+  { withKeys, dryRun, newOrgsOnly, onConflict }: RecordedRequest,
   { location }: FoundSource,
   { digest, orgIds }: InspectedFile,
 ): AuditFacts {

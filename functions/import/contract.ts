@@ -16,6 +16,9 @@ import {
   writtenObject,
 } from '../../shared/wire/requestMessage.ts';
 
+/** The schema of the handling of records that exist with other content. */
+export const onConflicts = z.enum(['report', 'skip', 'overwrite']);
+
 const bucketSource = bucketRequest.optional().describe('The object that holds the export file.');
 
 const shape = {
@@ -28,8 +31,7 @@ const shape = {
     .describe('Whether an organisation that exists is an error (409), unless this very import created it.'),
   withKeys: z.boolean().default(false).describe('Whether to import machine and application keys.'),
   dryRun: z.boolean().default(false).describe('Whether to report the import’s outcome without writing.'),
-  onConflict: z
-    .enum(['report', 'skip', 'overwrite'])
+  onConflict: onConflicts
     .default('report')
     .describe('The handling of records that exist with other content: report them as errors, skip or overwrite them.'),
   reportGcs: bucketRequest

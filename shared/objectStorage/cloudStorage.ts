@@ -1,6 +1,8 @@
 import { Storage } from '@google-cloud/storage';
-import { JWT } from 'google-auth-library';
+import { type GoogleAuth, JWT } from 'google-auth-library';
 import { raceAbort } from '../async.ts';
+import { credentialsMissing } from '../errors/placeErrors.ts';
+import { DEFAULT_CREDENTIALS, findDefaultCredentials } from './defaultCredentials.ts';
 import { checkObjectName } from './objectName.ts';
 import type { ObjectLocation, ObjectStorage, ServiceAccount } from './objectStorage.ts';
 import { pinObject } from './readObject.ts';
@@ -24,13 +26,13 @@ export function createCloudStorage({ apiEndpoint }: CloudStorageOptions = {}): O
   return {
     async write(location, content, signal) {
       const target = createTarget(location, 'write');
-      const storage = openStorage(location.account, 'read_write', apiEndpoint);
+      const storage = await openFor(location, 'read_write', apiEndpoint);
       const session = await raceAbort(startUpload(storage, target), signal);
       return writeObject(session, content, signal);
     },
     async pin(location, signal) {
       const target = createTarget(location, 'read');
-      const storage = openStorage(location.account, 'read_only', apiEndpoint);
+      const storage = await openFor(location, 'read_only', apiEndpoint);
       return raceAbort(pinObject(storage, target), signal);
     },
   };
@@ -39,6 +41,24 @@ export function createCloudStorage({ apiEndpoint }: CloudStorageOptions = {}): O
 function createTarget({ bucket, path }: ObjectLocation, use: Target['use']): Target {
   checkObjectName({ bucket, path }, '');
   return { bucket, path, use };
+}
+
+function openFor(location: ObjectLocation, scope: StorageScope, apiEndpoint: string | undefined) {
+  const { account } = location;
+  return account === DEFAULT_CREDENTIALS
+    ? openWithDefaults(location, scope, apiEndpoint)
+    : openStorage(account, scope, apiEndpoint);
+}
+
+/** @throws IdentityError UNAUTHENTICATED when the process has no application default credentials */
+async function openWithDefaults(
+  { bucket, path }: ObjectLocation,
+  scope: StorageScope,
+  apiEndpoint: string | undefined,
+): Promise<Storage> {
+  const auth = await findDefaultCredentials(scopeUri(scope));
+  if (auth === undefined) throw credentialsMissing(`gs://${bucket}/${path}`);
+  return createClient(auth, apiEndpoint);
 }
 
 /** The OAuth scope of a client; it never requests a wider one. */
@@ -56,9 +76,17 @@ export function openStorage(account: ServiceAccount, scope: StorageScope, apiEnd
   const authClient = new JWT({
     email: account.clientEmail,
     key: account.privateKey,
-    scopes: [`https://www.googleapis.com/auth/devstorage.${scope}`],
+    scopes: [scopeUri(scope)],
   });
   authClient.useJWTAccessWithScope = true;
+  return createClient(authClient, apiEndpoint);
+}
+
+function scopeUri(scope: StorageScope): string {
+  return `https://www.googleapis.com/auth/devstorage.${scope}`;
+}
+
+function createClient(authClient: JWT | GoogleAuth, apiEndpoint: string | undefined): Storage {
   const endpoint = apiEndpoint ?? emulatorEndpoint(process.env.STORAGE_EMULATOR_HOST);
   const storage = new Storage({
     authClient,

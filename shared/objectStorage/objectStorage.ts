@@ -1,8 +1,11 @@
+import type { DEFAULT_CREDENTIALS } from './defaultCredentials.ts';
+
 /** An object in Cloud Storage and the service account that accesses it (specification 2.6). */
 export interface ObjectLocation {
   readonly bucket: string;
   readonly path: string;
-  readonly account: ServiceAccount;
+  /** A caller's service account; the command may have none of its own. */
+  readonly account: ServiceAccount | typeof DEFAULT_CREDENTIALS;
 }
 
 /** A caller's service account: the only fields of its key file that have an effect. */

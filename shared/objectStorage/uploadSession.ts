@@ -29,7 +29,8 @@ export interface UploadState {
  */
 export async function startUpload(storage: Storage, target: Target): Promise<UploadSession> {
   const file = storage.bucket(target.bucket).file(target.path);
-  const options = { preconditionOpts: { ifGenerationMatch: 0 }, metadata: { contentType: 'application/json' } };
+  const contentType = target.path.endsWith('.gz') ? 'application/gzip' : 'application/json';
+  const options = { preconditionOpts: { ifGenerationMatch: 0 }, metadata: { contentType } };
   const [uri] = await file.createResumableUpload(options).catch((reason: unknown) => {
     throw storageError(reason, target);
   });

@@ -17,7 +17,8 @@ export const leftToDoEntry = z.object({
   message: z.string(),
 });
 
-type Entry = z.infer<typeof leftToDoEntry>;
+/** Something to do by hand after an import. */
+export type LeftToDoEntry = z.infer<typeof leftToDoEntry>;
 
 /** Bounds the entries of each rule, so that memory and manifest do not grow with the file. */
 const MAX_LISTED = 100;
@@ -26,7 +27,7 @@ const MAX_LISTED = 100;
 export class LeftToDo {
   private readonly content: FileContent;
   private readonly rules: ReadonlyMap<string, readonly LeftToDoRule[]>;
-  private readonly listed = new Map<LeftToDoRule, Entry[]>();
+  private readonly listed = new Map<LeftToDoRule, LeftToDoEntry[]>();
   private omittedEntries = 0;
 
   constructor(content: FileContent) {
@@ -62,8 +63,16 @@ export class LeftToDo {
   }
 
   /** The first entries of each rule, in the rules' order. */
-  get entries(): Entry[] {
-    const inOrder = [...leftToDoRules, ...this.listed.keys()];
+  get entries(): LeftToDoEntry[] {
+    return this.entriesFor(this.content);
+  }
+
+  /**
+   * Returns the entries for a file of which only its end tells what it contains. The list must have been created for a file
+   * that contains no more.
+   */
+  entriesFor(content: FileContent): LeftToDoEntry[] {
+    const inOrder = [...leftToDoRules, ...this.listed.keys()].filter(({ when }) => when?.(content) ?? true);
     return [...new Set(inOrder)].flatMap((rule) => this.listed.get(rule) ?? []);
   }
 

@@ -100,7 +100,7 @@ export function passwordHashWarning(hash: string): string | undefined {
 }
 
 /** Finds the name of a hash's format; undefined for a hash without a known verifier. */
-function passwordHashFormat(hash: string): string | undefined {
+export function passwordHashFormat(hash: string): string | undefined {
   for (const [name, pattern] of formats) if (pattern.test(hash)) return name;
   return undefined;
 }

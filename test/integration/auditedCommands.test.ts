@@ -58,8 +58,11 @@ const calls: Readonly<Record<string, (subjects: Subjects) => readonly [args: rea
   backup: ({ backup }) => [[backup], { target: backup }],
   restore: ({ backup, masterKey }) => [[backup, '--key', masterKey], { target: backup }],
 };
-/** A server runs until it is stopped; what it does is on record by its operations. Completion opens no instance. */
-const notCalled = ['serve', 'completion'];
+/**
+ * A server runs until it is stopped; what it does is on record by its operations, as are exports and imports between
+ * places. The others only read, or open no instance.
+ */
+const notCalled = ['serve', 'completion', 'export', 'import', 'compare', 'inspect', 'doctor'];
 /** Commands whose calls fail, so that the others find what they refer to. */
 const failing = ['init', 'org delete'];
 /** Commands that exist for self-hosted instances only. */

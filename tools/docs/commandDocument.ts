@@ -21,7 +21,7 @@ For completion, see the examples of [completion](#completion).`;
 
 const INTRODUCTION = `# The \`identity\` command
 
-It sets up an instance, serves it, and manages its accounts. In a clone, run it as \`npm run -s identity -- COMMAND\`.
+It sets up an instance, serves it, manages its accounts, and moves organisations between places. In a clone, run it as \`npm run -s identity -- COMMAND\`.
 
 Commands and a running \`serve\` may use the same instance at the same time.
 Commands that change something or copy secrets are put on record in the [audit trail](operations.md#audit-trail).

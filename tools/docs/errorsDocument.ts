@@ -4,6 +4,7 @@ import * as errors from '../../shared/errors/errors.ts';
 import * as httpErrors from '../../shared/errors/httpErrors.ts';
 import { codes, type ErrorRow, internalError } from '../../shared/errors/identityError.ts';
 import * as masterKeyErrors from '../../shared/errors/masterKeyErrors.ts';
+import * as placeErrors from '../../shared/errors/placeErrors.ts';
 import * as storageErrors from '../../shared/errors/storageErrors.ts';
 import * as zitadelErrors from '../../shared/errors/zitadelErrors.ts';
 import { code, table } from './markdown.ts';
@@ -46,7 +47,7 @@ export function errorsDocument(): string {
     errorTable(httpErrors),
     '## The `identity` command',
     COMMAND,
-    errorTable({ ...accountErrors, ...commandErrors, ...zitadelErrors }, () => ''),
+    errorTable({ ...accountErrors, ...commandErrors, ...placeErrors, ...zitadelErrors }, () => ''),
     '## Records of an import',
     RECORDS,
     recordTable(),

@@ -36,8 +36,11 @@ export interface FilePass {
   digest: string;
 }
 
-/** A listener for a valid record and its path, without a v1 file's additions. It may throw a `JsonError`. */
-type OnRecord = (record: OrganisationRecord, path: JsonPath) => void;
+/**
+ * A listener for a valid record and its path, without a v1 file's additions, and for the same record with those that are
+ * known so far. It may throw a `JsonError`.
+ */
+type OnRecord = (record: OrganisationRecord, path: JsonPath, whole: OrganisationRecord) => void;
 
 /** What one pass over a file does. */
 export interface PassOptions {
@@ -116,29 +119,35 @@ function addItem(
     if (item.name === 'orgId') checkOrganisationId(draft.orgId);
     return;
   }
-  const own = addRecord(section, value, draft, knownDrafts?.[item.organisation] ?? draft, pass);
-  onRecord(own, item.path);
+  const { own, whole } = addRecord(section, value, draft, knownDrafts?.[item.organisation] ?? draft, pass);
+  onRecord(own, item.path, whole);
 }
 
-/** Adds a record; returns it without a v1 file's additions. */
+/** A record without and with a v1 file's additions. */
+interface AddedRecord {
+  readonly own: OrganisationRecord;
+  readonly whole: OrganisationRecord;
+}
+
+/** Adds a record. */
 function addRecord(
   section: Section,
   value: unknown,
   draft: OrganisationDraft,
   { orgId, additions }: OrganisationDraft,
   { tally, unknown }: FilePass,
-): OrganisationRecord {
+): AddedRecord {
   draft.hasEarlyRecords ||= orgId === undefined;
   const own = readRecord(section, value, orgId ?? '', true);
-  const record = additions.has(section)
+  const whole = additions.has(section)
     ? readRecord(section, withAdditions(section, value, additions), orgId ?? '', true)
     : own;
-  checkSize(record);
-  checkIds(record);
-  draft.observe(record);
-  tally.add({ ...record, section: section.name });
+  checkSize(whole);
+  checkIds(whole);
+  draft.observe(whole);
+  tally.add({ ...whole, section: section.name });
   unknown.addRecord(section.name, own.unknown);
-  return own;
+  return { own, whole };
 }
 
 /** Checks the stored size, which can exceed the sent size: enum numbers become names, and secrets are stored as base64. */

@@ -34,13 +34,22 @@ export interface Inspection {
   readonly unknown: Readonly<Record<string, number>>;
   /** Whether the file had a manifest, which proved it complete and unchanged. */
   readonly proved: boolean;
+  readonly manifest: Manifest | undefined;
   /** SHA-256 of the file's bytes, base64url. */
   readonly digest: string;
+}
+
+/** Takes the selected records of a file while it is validated, also those that other records hold. */
+export interface RecordVisitor {
+  add(record: OrganisationRecord): void;
+  /** Forgets all records, since the file is read again. */
+  reset(): void;
 }
 
 /**
  * Validates a whole export file before anything is written, and compares it with its manifest if it has one.
  * @param isSelected whether an organisation is imported, by its id
+ * @param visitor gets all records with a v1 file's additions, those of the organisations themselves last
  * @throws IdentityError INVALID_ARGUMENT naming the first 100 issues, each with its path; 413 above a limit
  */
 export async function inspect(
@@ -48,10 +57,11 @@ export async function inspect(
   signal: AbortSignal,
   isSelected: (orgId: string) => boolean = () => true,
   limits: FileLimits = unlimited,
+  visitor?: RecordVisitor,
 ): Promise<Inspection> {
   const repeated = new RepeatedRecords();
   try {
-    const { pass, leftOut, held } = await readRecords(source, signal, repeated, { isSelected, limits });
+    const { pass, leftOut, held } = await readRecords(source, signal, repeated, { isSelected, limits, visitor });
     const { drafts, tally, manifest, unknown, digest } = pass;
     const violations = new Violations(source.field);
     const merged = mergeEntries(drafts, violations);
@@ -59,6 +69,7 @@ export async function inspect(
     const counts = add(subtract(tally.counts, leftOut), held);
     if (manifest !== undefined) checkManifest(manifest, merged.organisations, tally);
     const { organisations, entries } = select(merged, isSelected);
+    for (const { record } of organisations) if (record !== undefined) visitor?.add(record);
     return {
       organisations,
       entries,
@@ -68,6 +79,7 @@ export async function inspect(
       leftOut: { ...leftOut, [organisationSection.name]: merged.organisations.length - organisations.length },
       unknown: unknown.counts,
       proved: manifest !== undefined,
+      manifest,
       digest,
     };
   } catch (error) {
@@ -100,32 +112,43 @@ function add(counts: Readonly<Counts>, others: Readonly<Counts>): Counts {
   return { ...counts, ...Object.fromEntries(sums) };
 }
 
-/** Reads a file's records, once more if an organisation's id follows its records, and once more if keys repeat. */
+/** What reading a file takes into account. */
+interface Reading {
+  readonly isSelected: (orgId: string) => boolean;
+  readonly limits: FileLimits;
+  readonly visitor: RecordVisitor | undefined;
+}
+
+/** Reads a file's records, once more if an organisation's id, or an addition, follows its records, and once more if keys repeat. */
 async function readRecords(
   source: ExportFileSource,
   signal: AbortSignal,
   repeated: RepeatedRecords,
-  { isSelected, limits }: { readonly isSelected: (orgId: string) => boolean; readonly limits: FileLimits },
+  { isSelected, limits, visitor }: Reading,
 ): Promise<{ readonly pass: FilePass; readonly leftOut: Counts; readonly held: Counts }> {
   let [leftOut, held]: [Counts, Counts] = [{}, {}];
   let budget = new FileBudget(limits);
   const count = (counts: Counts, { section: { name } }: OrganisationRecord) => {
     counts[name] = (counts[name] ?? 0) + 1;
   };
-  const onRecord = (record: OrganisationRecord, path: JsonPath) => {
+  const onRecord = (record: OrganisationRecord, path: JsonPath, whole: OrganisationRecord) => {
     if (!isSelected(record.orgId)) return count(leftOut, record);
     budget.take(record);
     repeated.note(record);
+    visitor?.add(whole);
     for (const { record: one } of heldRecords(record, path)) {
       budget.take(one);
       repeated.note(one);
+      visitor?.add(one);
       count(held, one);
     }
   };
   const onOrganisations = (organisations: number) => budget.checkOrganisations(organisations);
   let pass = await readFile(source, signal, { onRecord, onOrganisations });
-  if (pass.drafts.some(({ hasEarlyRecords, orgId }) => hasEarlyRecords && orgId !== undefined)) {
+  const hasEarly = pass.drafts.some(({ hasEarlyRecords, orgId }) => hasEarlyRecords && orgId !== undefined);
+  if (hasEarly || (visitor !== undefined && pass.drafts.some(({ additions }) => additions.size > 0))) {
     repeated.reset();
+    visitor?.reset();
     [leftOut, held] = [{}, {}];
     budget = new FileBudget(limits);
     pass = await readFile(source, signal, { onRecord, knownDrafts: pass.drafts });

@@ -1,0 +1,74 @@
+import { argument, InterruptedError, type Output, type RunAlone, UsageError } from '../command.ts';
+import { Comparison, type RecordDifference } from '../compare/comparison.ts';
+import type { FieldDifference } from '../compare/fieldDifferences.ts';
+import { exportOptions, progressOutput } from '../places/callOptions.ts';
+import { inspectPlace } from '../places/inspectPlace.ts';
+import { openPlaces } from '../places/openPlaces.ts';
+import type { ExportOptions } from '../places/place.ts';
+import { printable } from '../printable.ts';
+import { selectedKinds } from '../secretKinds.ts';
+
+const DEFAULT_LIMIT = '100';
+
+/** Runs `identity compare`: reads both places, and lists the fields in which they differ. */
+export const comparePlaces: RunAlone = async (call) => {
+  const [first, second] = await openPlaces(call, argument(call, 0), argument(call, 1));
+  if (first.name === '-' && second.name === '-') throw new UsageError('- can be one of the places only');
+  const options = exportOptions(call);
+  const output = progressOutput(call);
+  using comparison = new Comparison(options, Number(call.options.limit ?? DEFAULT_LIMIT));
+  try {
+    await inspectPlace(first, options, comparison.first, output, call.signal);
+    await inspectPlace(second, options, comparison.second, output, call.signal);
+  } catch (error) {
+    throw call.signal.aborted ? new InterruptedError('interrupted: nothing was changed; repeat the command') : error;
+  }
+  comparison.finish();
+  return compared(comparison, options, [first.name, second.name]);
+};
+
+function compared(comparison: Comparison, options: ExportOptions, names: readonly [string, string]): Output {
+  const { isEqual, counts, differences, omitted } = comparison;
+  const kinds = selectedKinds(options);
+  const notCompared = (['passwords', 'otp', 'keys'] as const).filter((kind) => !kinds.includes(kind));
+  const sections = [...counts].map(([section, { equal, different, onlyFirst, onlySecond }]) => {
+    const others = [
+      ...(different === 0 ? [] : [`${different} different`]),
+      ...(onlyFirst === 0 ? [] : [`${onlyFirst} only in ${names[0]}`]),
+      ...(onlySecond === 0 ? [] : [`${onlySecond} only in ${names[1]}`]),
+    ];
+    return `${section}: ${[`${equal} equal`, ...others].join(', ')}`;
+  });
+  const lines = [
+    isEqual ? 'equal' : 'different',
+    ...sections,
+    ...(notCompared.length === 0 ? [] : [`not compared: ${notCompared.join(', ')} (--with)`]),
+    ...differences.flatMap((difference) => differenceLines(difference, names)),
+    ...(omitted === 0 ? [] : [`${omitted} more records differ: --limit lists more`]),
+  ];
+  return {
+    json: { event: 'result', equal: isEqual, counts: Object.fromEntries(counts), notCompared, differences, omitted },
+    text: lines.map(printable).join('\n'),
+    ending: () => (isEqual ? 'done' : 'listed'),
+  };
+}
+
+function differenceLines(difference: RecordDifference, [first, second]: readonly [string, string]): string[] {
+  const { outcome, section, orgId, id, fields = [] } = difference;
+  const record = `${section} ${id} of ${orgId}`;
+  if (outcome === 'different') return fields.map((field) => `${record}: ${fieldText(field)}`);
+  return [`${record}: only in ${outcome === 'onlyFirst' ? first : second}`];
+}
+
+function fieldText(field: FieldDifference): string {
+  if ('secret' in field) return `${field.path}: a secret, ${field.secret}`;
+  return `${field.path}: ${valueText(field.first)} | ${valueText(field.second)}`;
+}
+
+const MAX_CHARACTERS = 200;
+
+function valueText(value: unknown): string {
+  if (value === undefined) return '(absent)';
+  const text = JSON.stringify(value);
+  return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text;
+}

@@ -1,0 +1,56 @@
+import { hash } from 'node:crypto';
+import type { OrganisationRecord } from '../../shared/organisation/record.ts';
+import { recordKey, reportedId } from '../../shared/organisation/recordPlan.ts';
+import { settleRecord } from '../../shared/organisation/settleRecord.ts';
+import { documentPath } from '../../shared/store/store.ts';
+import type { SecretSelection } from '../secretKinds.ts';
+
+/** A record as it is compared. Its secrets are digests, so that no copy of them is kept and none can be printed. */
+export interface ComparedRecord {
+  readonly key: Uint8Array;
+  readonly section: string;
+  readonly orgId: string;
+  readonly id: string;
+  readonly content: RecordContent;
+}
+
+/** What is compared of a record. */
+export interface RecordContent {
+  /** Canonical JSON without secrets. */
+  readonly body: string;
+  /** The digests of the secrets, by the paths of their fields. */
+  readonly secrets: Readonly<Record<string, string>>;
+  /** Whether the person has the OTP e-mail factor; absent where that is not compared. */
+  readonly otpEmail?: boolean;
+}
+
+/**
+ * Returns what is compared of a record: its values as an import stores them, and the selected secrets.
+ * @returns undefined for a key, unless keys are compared
+ */
+export function comparedRecord(given: OrganisationRecord, selection: SecretSelection): ComparedRecord | undefined {
+  const { section, orgId } = given;
+  if (section.keys === true && !selection.withKeys) return undefined;
+  const { record } = settleRecord(given);
+  const id = documentPath(recordKey(record));
+  const body = record.body;
+  const otpEmail = section.otpEmail === true && selection.withOtp ? { otpEmail: record.otpEmail } : {};
+  return {
+    key: hash('sha256', JSON.stringify([section.name, orgId, id]), 'buffer'),
+    section: section.name,
+    orgId,
+    id: reportedId(given) || orgId,
+    content: { body, secrets: secretDigests(record, selection), ...otpEmail },
+  };
+}
+
+function secretDigests({ section, credentials, clearPassword }: OrganisationRecord, selection: SecretSelection) {
+  const secrets = (section.credentials ?? []).flatMap(({ path, field, flag }) =>
+    selection[flag] ? [[path, credentials[field]] as const] : [],
+  );
+  const clear = selection.withPasswords ? [[section.clearPassword ?? '', clearPassword] as const] : [];
+  const present = [...secrets, ...clear].flatMap(([path, secret]) =>
+    secret === undefined ? [] : [[path, hash('sha256', secret)] as const],
+  );
+  return Object.fromEntries(present);
+}

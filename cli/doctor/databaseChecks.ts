@@ -1,0 +1,58 @@
+import { constants } from 'node:fs';
+import { access, stat, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { instanceMissing } from '../../shared/errors/commandErrors.ts';
+import { instanceKey, isOutdated, readInstanceFormat } from '../../shared/store/format.ts';
+import { hasDatabase, openStore, requireMasterKey, type StoreLocation } from '../../shared/store/openStore.ts';
+import { type Check, check, type Finding, failed, ok, warning } from './check.ts';
+import { formatFinding } from './instanceChecks.ts';
+
+const OTHERS_WRITE = 0o022;
+const MIN_FREE_BYTES = 1_000_000_000;
+
+/** Checks a database without a server. */
+export async function checkDatabase(location: StoreLocation): Promise<Check[]> {
+  const opened = await check('database', async () => {
+    if (!hasDatabase(location)) throw instanceMissing(location.kind === 'sqlite' ? location.directory : '');
+    requireMasterKey(location);
+    const store = await openStore(location);
+    try {
+      const [instance] = await store.getMany([instanceKey], []);
+      if (instance === undefined) return failed('the database holds no instance: run identity init');
+      return formatFinding(isOutdated(await readInstanceFormat(store)));
+    } finally {
+      await store.close();
+    }
+  });
+  if (location.kind === 'firestore' || opened.status === 'failed') return [opened];
+  const { directory } = location;
+  return [
+    opened,
+    await check('permissions', () => findPermissions(directory)),
+    await check('audit trail', () => findTrail(directory)),
+    await check('disk', () => findSpace(directory)),
+  ];
+}
+
+/** Opening a database keeps its files from others; its directory is the operator's. */
+async function findPermissions(directory: string): Promise<Finding> {
+  if (process.platform === 'win32') return ok('left to the operating system');
+  const isOpen = ((await stat(directory)).mode & OTHERS_WRITE) !== 0;
+  return isOpen
+    ? warning(`others can replace the files in ${directory}: run chmod 700 ${directory}`)
+    : ok(`only its owner can change ${directory}`);
+}
+
+async function findTrail(directory: string): Promise<Finding> {
+  const file = join(directory, 'audit.ndjson');
+  await access(file, constants.W_OK);
+  return ok(`${file} can be written`);
+}
+
+/** Says whether a directory's disk has room. */
+export async function findSpace(directory: string): Promise<Finding> {
+  const { bavail, bsize } = await statfs(directory);
+  const free = bavail * bsize;
+  const text = `${(free / 1e9).toFixed(1)} GB are free in ${directory}`;
+  return free < MIN_FREE_BYTES ? warning(`only ${text}: free some before an import`) : ok(text);
+}

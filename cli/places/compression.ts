@@ -1,0 +1,62 @@
+import { pipeline, Readable } from 'node:stream';
+import { createGunzip, createGzip } from 'node:zlib';
+import { sourceInvalid } from '../../shared/errors/placeErrors.ts';
+
+const CHUNK_BYTES = 64 * 1024;
+
+/** Whether a file is stored compressed, by its name. */
+function isCompressed(name: string): boolean {
+  return name.toLowerCase().endsWith('.gz');
+}
+
+/** Compresses a file's content if its name says so. */
+export function compressFor(name: string, content: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  return isCompressed(name) ? through(content, createGzip({ chunkSize: CHUNK_BYTES })) : content;
+}
+
+/**
+ * Decompresses content that begins as gzip does, whatever its name is.
+ * @param place how messages call the content
+ * @throws IdentityError for damaged or incomplete content
+ */
+export async function* decompress(place: string, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const iterator = content[Symbol.asyncIterator]();
+  const { start, rest } = await readStart(iterator);
+  if (start[0] !== 0x1f || start[1] !== 0x8b) return yield* rest;
+  try {
+    yield* through(rest, createGunzip({ chunkSize: CHUNK_BYTES }));
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && /^Z_/.test(String(error.code)))
+      throw sourceInvalid(place, `its compression is damaged or incomplete (${error.message})`);
+    throw error;
+  }
+}
+
+/** Reads the first two bytes, and returns all bytes in `rest`. */
+async function readStart(iterator: AsyncIterator<Uint8Array>) {
+  let start = Buffer.alloc(0);
+  while (start.length < 2) {
+    const { done, value } = await iterator.next();
+    if (done === true) break;
+    start = Buffer.concat([start, value]);
+  }
+  return { start, rest: prepend(start, iterator) };
+}
+
+async function* prepend(start: Uint8Array, iterator: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    if (start.length > 0) yield start;
+    for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) yield next.value;
+  } finally {
+    await iterator.return?.();
+  }
+}
+
+/** A failure of the content destroys the transform with its error, which the iteration then throws. */
+function through(
+  content: AsyncIterable<Uint8Array>,
+  transform: ReturnType<typeof createGzip>,
+): AsyncIterable<Uint8Array> {
+  pipeline(Readable.from(content, { objectMode: false }), transform, () => undefined);
+  return transform;
+}

@@ -1,0 +1,116 @@
+import { userInfo } from 'node:os';
+import { exportFacts, progressFacts } from '../../functions/export/auditFacts.ts';
+import { openSnapshot } from '../../functions/export/openSnapshot.ts';
+import { exportOrganisations } from '../../functions/export/operation.ts';
+import { importFacts } from '../../functions/import/auditFacts.ts';
+import type { ImportResponse } from '../../functions/import/contract.ts';
+import { type InspectedFile, importOrganisations } from '../../functions/import/operation.ts';
+import { uniqueStamp } from '../../functions/import/uniqueStamp.ts';
+import { openAudit } from '../../shared/audit/openAudit.ts';
+import type { Config } from '../../shared/config.ts';
+import { instanceMissing } from '../../shared/errors/commandErrors.ts';
+import { cancelled } from '../../shared/errors/httpErrors.ts';
+import { IdentityError } from '../../shared/errors/identityError.ts';
+import { placeRefused } from '../../shared/errors/placeErrors.ts';
+import { callSignal } from '../../shared/http/deadline.ts';
+import { instanceName } from '../../shared/instance.ts';
+import { hasDatabase, openStore, requireMasterKey, type StoreLocation } from '../../shared/store/openStore.ts';
+import { storeForCall } from '../../shared/store/store.ts';
+import type { DatabasePlace, ExportContent, ExportOptions, ImportMeter, ImportOptions } from './place.ts';
+import { repeatable } from './repeatable.ts';
+
+/** A database, and how it hashes clear passwords. */
+export interface DatabaseSettings extends Pick<Config, 'passwordHashing'> {
+  readonly name: string;
+  readonly location: StoreLocation;
+}
+
+/**
+ * Opens an instance's database as a place: the use cases of the operations run in this process, without server and token.
+ * Each call is on record in the instance's audit trail.
+ */
+export function openDatabase(settings: DatabaseSettings): DatabasePlace {
+  return {
+    takes: 'imports',
+    name: settings.name,
+    readExport: (options) => readContent(settings, options),
+    import: (content, options, meter, signal) => importInto(settings, content, options, meter, signal),
+  };
+}
+
+/** Opens what a call on the database needs. */
+async function openResources({ location }: DatabaseSettings) {
+  if (!hasDatabase(location)) throw instanceMissing(location.kind === 'sqlite' ? location.directory : '');
+  requireMasterKey(location);
+  await using resources = new AsyncDisposableStack();
+  const store = await openStore(location);
+  resources.defer(() => store.close());
+  const audit = await openAudit({ storeLocation: location }, process.stderr);
+  resources.defer(() => audit.close());
+  return { store, audit, resources: resources.move() };
+}
+
+async function readContent(settings: DatabaseSettings, options: ExportOptions): Promise<ExportContent> {
+  const { store, audit, resources } = await openResources(settings);
+  async function* bytes(signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    const audited = audit.call('export', {});
+    using call = callSignal(signal, options.timeoutMs);
+    await using snapshot = await openSnapshot(
+      storeForCall(store, { signal: call.signal }),
+      options.timeoutMs,
+      call.signal,
+    );
+    const exported = exportOrganisations(snapshot, options, await instanceName(snapshot), call.signal);
+    const facts = { ...exportFacts({ ...options, responseOutput: true }, undefined), ...account() };
+    await audited.begin(facts, (isComplete) => progressFacts({ export: exported, object: undefined }, isComplete));
+    try {
+      yield* exported.bytes;
+      await audited.end();
+    } catch (error) {
+      await audited.end(error);
+      throw error;
+    } finally {
+      // A reader that stops early has not got the export.
+      await audited.end(cancelled());
+    }
+  }
+  return { isRepeatable: false, open: bytes, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+}
+
+/** The account of the operating system takes the place of a token. */
+function account() {
+  return { account: userInfo().username };
+}
+
+async function importInto(
+  settings: DatabaseSettings,
+  content: ExportContent,
+  options: ImportOptions,
+  meter: ImportMeter,
+  signal: AbortSignal,
+): Promise<ImportResponse> {
+  const { store, audit, resources } = await openResources(settings);
+  await using _resources = resources;
+  await using file = await repeatable(content, signal);
+  using call = callSignal(signal, options.timeoutMs);
+  const source = { open: (readSignal: AbortSignal) => file.open(readSignal) };
+  const audited = audit.call('import', {});
+  const onInspected = (inspected: InspectedFile) => {
+    meter.onStarted(() => sum(inspected.totals()));
+    const facts = { ...importFacts(options, source, inspected), ...account() };
+    return audited.begin(facts, () => ({ counts: inspected.totals() }));
+  };
+  const bulk = storeForCall(store, { signal: call.signal, isBulk: true });
+  const { passwordHashing } = settings;
+  try {
+    const all = { ...options, passwordHashing, onInspected };
+    return await audited.run(() => importOrganisations(bulk, source, all, uniqueStamp(new Date()), call.signal));
+  } catch (error) {
+    const isInvalid = error instanceof IdentityError && error.code === 'INVALID_ARGUMENT';
+    throw isInvalid ? placeRefused(settings.name, error.message) : error;
+  }
+}
+
+function sum(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((total, count) => total + count, 0);
+}

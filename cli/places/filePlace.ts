@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { access, link, open, rm, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { OWNER_ONLY, syncDirectory } from '../../shared/durableFiles.ts';
+import { fileExists } from '../../shared/errors/commandErrors.ts';
+import { sourceMissing, storageFull } from '../../shared/errors/placeErrors.ts';
+import { compressFor, decompress } from './compression.ts';
+import type { ExportContent, FilePlace, StoredFile } from './place.ts';
+
+/** Opens a file as a place. It need not exist. */
+export function openFile(path: string): FilePlace {
+  return {
+    takes: 'files',
+    name: path,
+    readExport: () => readContent(path),
+    store: (content, signal) => storeFile(path, content, signal),
+    requireFree: () => requireFree(path),
+  };
+}
+
+async function readContent(path: string): Promise<ExportContent> {
+  const { size } = await stat(path).catch((error: unknown) => {
+    throw hasCode(error, 'ENOENT') ? sourceMissing(path) : error;
+  });
+  let position = 0;
+  async function* bytes(signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    position = 0;
+    for await (const chunk of createReadStream(path, { signal })) {
+      position += chunk.length;
+      yield chunk;
+    }
+  }
+  return {
+    isRepeatable: true,
+    open: (signal) => decompress(path, bytes(signal)),
+    fraction: () => (size === 0 ? 1 : position / size),
+    [Symbol.asyncDispose]: async () => {},
+  };
+}
+
+async function requireFree(path: string): Promise<void> {
+  const isFree = await access(path).then(
+    () => false,
+    (error: unknown) => hasCode(error, 'ENOENT'),
+  );
+  if (!isFree) throw fileExists(path);
+}
+
+/** Writes the file under another name first: until it is complete and durable, nothing has its own name. */
+async function storeFile(path: string, content: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<StoredFile> {
+  await requireFree(path);
+  const partial = `${path}.${randomUUID()}.partial`;
+  try {
+    const file = await open(partial, 'wx', OWNER_ONLY);
+    await pipeline(compressFor(path, content), file.createWriteStream({ flush: true }), { signal });
+    // Unlike a renaming, a link never replaces a file that has appeared meanwhile.
+    await link(partial, path);
+  } catch (error) {
+    throw storeError(error, path);
+  } finally {
+    await rm(partial, { force: true });
+  }
+  syncDirectory(dirname(resolve(path)));
+  return { place: path, bytes: (await stat(path)).size };
+}
+
+function storeError(error: unknown, path: string): unknown {
+  if (hasCode(error, 'EEXIST')) return fileExists(path);
+  return ['ENOSPC', 'EDQUOT', 'EFBIG'].some((code) => hasCode(error, code)) ? storageFull(path) : error;
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}

@@ -1,0 +1,96 @@
+import { type ImportResponse, importResponse } from '../../functions/import/contract.ts';
+import { placeBroke, placeFailed } from '../../shared/errors/placeErrors.ts';
+import { snakeCase } from '../../shared/wire/requestMessage.ts';
+import { callInstance, connectionReason, type HttpResponse } from './httpCall.ts';
+import { type CalledInstance, responseError } from './instanceErrors.ts';
+import type { DatabasePlace, ExportContent, ExportOptions, ImportOptions } from './place.ts';
+import { readText } from './readText.ts';
+import { requireOurs } from './recognise.ts';
+
+/** An instance with the token for it. */
+export interface InstanceSettings extends CalledInstance {
+  readonly token: string;
+}
+
+/** The most of a response that is read: lists of 10,000 errors and warnings, and of 100,000 ids, are far below. */
+const MAX_RESPONSE_BYTES = 256_000_000;
+
+/** Opens an instance as a place: it exports and imports by the interface. Nothing is sent before it is recognised. */
+export function openInstance(settings: InstanceSettings): DatabasePlace {
+  return {
+    takes: 'imports',
+    name: settings.origin,
+    readExport: (options) => readContent(settings, options),
+    async import(content, options, _meter, signal) {
+      await requireOurs(settings.origin, signal);
+      return importInto(settings, content, options, signal);
+    },
+  };
+}
+
+async function readContent(settings: InstanceSettings, options: ExportOptions): Promise<ExportContent> {
+  async function* bytes(signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    await requireOurs(settings.origin, signal);
+    const body = [Buffer.from(JSON.stringify({ ...toRequest(options), response_output: true }))];
+    using response = await post(settings, 'export', toAsync(body), signal);
+    try {
+      for await (const chunk of response.body) yield chunk;
+    } catch (error) {
+      signal.throwIfAborted();
+      throw placeBroke(settings.origin, connectionReason(error));
+    }
+  }
+  return { isRepeatable: false, open: bytes, [Symbol.asyncDispose]: async () => {} };
+}
+
+async function importInto(
+  settings: InstanceSettings,
+  content: ExportContent,
+  options: ImportOptions,
+  signal: AbortSignal,
+): Promise<ImportResponse> {
+  using response = await post(settings, 'import', importBody(content.open(signal), options), signal);
+  const text = await readResponse(settings, response, signal);
+  return importResponse.parse(JSON.parse(text));
+}
+
+async function readResponse({ origin }: InstanceSettings, { body }: HttpResponse, signal: AbortSignal) {
+  try {
+    return await readText(body, MAX_RESPONSE_BYTES);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw placeFailed(origin, `the connection broke before the result (${connectionReason(error)})`);
+  }
+}
+
+/** @throws IdentityError for a response other than 200 */
+async function post(
+  settings: InstanceSettings,
+  operation: 'export' | 'import',
+  body: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): Promise<HttpResponse> {
+  const { origin, token } = settings;
+  const path = `/admin/v1/${operation}`;
+  const response = await callInstance(origin, { method: 'POST', path, token, body }, signal);
+  if (response.status === 200) return response;
+  using failed = response;
+  throw await responseError(settings, failed);
+}
+
+/** Yields a request whose last field is the file, so that it is streamed. */
+async function* importBody(file: AsyncIterable<Uint8Array>, options: ImportOptions): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(`${JSON.stringify(toRequest(options)).slice(0, -1)},"data_orgs":`);
+  yield* file;
+  yield Buffer.from('}');
+}
+
+/** Returns options as the fields of a request. */
+function toRequest({ timeoutMs, ...options }: ExportOptions | ImportOptions): Record<string, unknown> {
+  const fields = Object.entries(options).map(([name, value]) => [snakeCase(name), value]);
+  return { ...(timeoutMs === undefined ? {} : { timeout: `${timeoutMs}ms` }), ...Object.fromEntries(fields) };
+}
+
+async function* toAsync<Item>(items: Iterable<Item>): AsyncGenerator<Item> {
+  yield* items;
+}

@@ -1,0 +1,82 @@
+import { isIP } from 'node:net';
+import { IdentityError } from '../../shared/errors/identityError.ts';
+import { checkObjectName } from '../../shared/objectStorage/objectName.ts';
+import { UsageError } from '../command.ts';
+
+/** A place that a call names, by what its text says of it. */
+export type ParsedPlace =
+  | { readonly kind: 'instance'; readonly origin: string }
+  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'stream' }
+  | { readonly kind: 'object'; readonly bucket: string; readonly path: string }
+  | { readonly kind: 'sqlite'; readonly directory: string }
+  | { readonly kind: 'firestore'; readonly database: string };
+
+const FORMS =
+  'https://HOST, FILE.json, FILE.json.gz, - (standard input or output), gs://BUCKET/PATH, sqlite:DIR or firestore:PROJECT[/DATABASE]';
+
+/** The parsers of places with a scheme. */
+const schemes: Readonly<Record<string, (text: string) => ParsedPlace>> = {
+  https: parseInstance,
+  http: parseInstance,
+  gs: parseObject,
+  sqlite: (text) => ({ kind: 'sqlite', directory: after(text, 'sqlite:', 'a directory') }),
+  firestore: parseFirestore,
+};
+
+/**
+ * Parses a place.
+ * @throws UsageError that names the problem and the remedy; it never repeats a password in a URL
+ */
+export function parsePlace(text: string): ParsedPlace {
+  if (text === '-') return { kind: 'stream' };
+  const [, scheme] = /^([a-z][a-z0-9]+):/i.exec(text) ?? [];
+  if (scheme !== undefined) {
+    const parse = schemes[scheme.toLowerCase()];
+    if (parse === undefined) throw new UsageError(`unknown kind of place ${scheme}: specify ${FORMS}`);
+    return parse(text);
+  }
+  if (/\.json(\.gz)?$/i.test(text)) return { kind: 'file', path: text };
+  throw new UsageError(`${JSON.stringify(text)} is no place: specify ${FORMS}`);
+}
+
+function parseInstance(text: string): ParsedPlace {
+  const url = URL.parse(text);
+  if (url === null || url.hostname === '')
+    throw new UsageError('the URL of an instance is invalid: specify https://HOST');
+  if (url.username !== '' || url.password !== '')
+    throw new UsageError(`the URL of ${url.host} holds a user or password: specify the token with --token-file`);
+  if (url.pathname !== '/' || url.search !== '' || url.hash !== '')
+    throw new UsageError(`the URL of ${url.host} has more than the host: specify ${url.origin}`);
+  if (url.protocol === 'http:' && !isLoopback(url.hostname))
+    throw new UsageError(`http://${url.host} would send the token unencrypted: specify https://${url.host}`);
+  return { kind: 'instance', origin: url.origin };
+}
+
+function isLoopback(hostname: string): boolean {
+  if (hostname === 'localhost' || hostname === '[::1]') return true;
+  return isIP(hostname) === 4 && hostname.startsWith('127.');
+}
+
+function parseObject(text: string): ParsedPlace {
+  const [, bucket = '', path = ''] = /^gs:\/\/([^/]*)\/?(.*)$/is.exec(text) ?? [];
+  try {
+    checkObjectName({ bucket, path }, '');
+  } catch (error) {
+    if (!(error instanceof IdentityError)) throw error;
+    throw new UsageError(`invalid ${JSON.stringify(text)}: ${error.message}: specify gs://BUCKET/PATH`);
+  }
+  return { kind: 'object', bucket, path };
+}
+
+function parseFirestore(text: string): ParsedPlace {
+  const database = after(text, 'firestore:', 'PROJECT or PROJECT/DATABASE');
+  if (/^[^/\s]+(\/[^/\s]+)?$/.test(database)) return { kind: 'firestore', database };
+  throw new UsageError(`invalid ${JSON.stringify(text)}: specify firestore:PROJECT or firestore:PROJECT/DATABASE`);
+}
+
+function after(text: string, prefix: string, missing: string): string {
+  const rest = text.slice(prefix.length);
+  if (rest === '') throw new UsageError(`${prefix} names no database: add ${missing}`);
+  return rest;
+}

@@ -1,0 +1,90 @@
+import type { ImportResponse, OnConflict } from '../../functions/import/contract.ts';
+
+/** What a place with a database exports. A file is always read whole. */
+export interface ExportOptions {
+  /** The organisations to export; all if it is empty. */
+  readonly orgIds: readonly string[];
+  readonly excludedOrgIds: readonly string[];
+  readonly withPasswords: boolean;
+  readonly withOtp: boolean;
+  readonly withKeys: boolean;
+  readonly forZitadel: boolean;
+  /** Milliseconds; by default the longest that the place allows. */
+  readonly timeoutMs: number | undefined;
+}
+
+/** How an instance or a database imports. */
+export interface ImportOptions {
+  /** The organisations to import; all if it is empty. */
+  readonly orgIds: readonly string[];
+  readonly excludedOrgIds: readonly string[];
+  readonly withKeys: boolean;
+  readonly onConflict: OnConflict;
+  readonly newOrgsOnly: boolean;
+  readonly dryRun: boolean;
+  /** Milliseconds; by default the longest that the place allows. */
+  readonly timeoutMs: number | undefined;
+}
+
+/** An export file that a place provides. The caller disposes of it. */
+export interface ExportContent extends AsyncDisposable {
+  /** Whether `open` may be called again, and then returns the same bytes. */
+  readonly isRepeatable: boolean;
+  /**
+   * Reads the file's bytes, decompressed.
+   * @throws IdentityError when the place breaks off before their end
+   */
+  open(signal: AbortSignal): AsyncIterable<Uint8Array>;
+  /** The share of the file that is read so far, from 0 to 1, where the place knows its size. */
+  fraction?(): number;
+}
+
+/** What a place has stored. */
+export interface StoredFile {
+  readonly place: string;
+  readonly bytes: number;
+  /** The object's generation and checksum. */
+  readonly generation?: string;
+  readonly crc32c?: string;
+}
+
+/** A source of organisations. */
+interface Source {
+  /** How messages call the place. */
+  readonly name: string;
+  /** @throws IdentityError */
+  readExport(options: ExportOptions, signal: AbortSignal): Promise<ExportContent>;
+}
+
+/** A place for files: it stores them as they are, and exports what it holds. */
+export interface FilePlace extends Source {
+  readonly takes: 'files';
+  /**
+   * Stores a new file, compressed if its name ends in `.gz`. It appears under its name when it is complete.
+   * @throws IdentityError when the name is taken, the place cannot be written or has no space; the errors of `content`
+   */
+  store(content: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<StoredFile>;
+  /** Checks before the work that the name is free, where that is possible. */
+  requireFree?(): Promise<void>;
+}
+
+/** What an import reports while it runs. */
+export interface ImportMeter {
+  /** Takes a function that returns the number of records that are settled so far, where the place knows it. */
+  readonly onStarted: (settled: () => number) => void;
+}
+
+/** A place with a database: it exports and imports organisations. */
+export interface DatabasePlace extends Source {
+  readonly takes: 'imports';
+  /** @throws IdentityError */
+  import(
+    content: ExportContent,
+    options: ImportOptions,
+    meter: ImportMeter,
+    signal: AbortSignal,
+  ): Promise<ImportResponse>;
+}
+
+/** A place: the source or the target of organisations. */
+export type Place = FilePlace | DatabasePlace;

@@ -1,0 +1,70 @@
+import { sourceInvalid } from '../../shared/errors/placeErrors.ts';
+import { JsonError, type JsonPath, JsonScanner, parseJson, type Treatment } from '../../shared/json/jsonScanner.ts';
+import type { ValueKind } from '../../shared/json/valueScanner.ts';
+import { fixedLimits } from '../../shared/limits.ts';
+import { MAX_DOCUMENT_BYTES } from '../../shared/store/store.ts';
+
+/**
+ * Counts the records of an export file while it passes, and sees whether it is complete. Records are not read, only passed
+ * over: their content is the target's matter.
+ */
+export class RecordCounter {
+  private readonly name: string;
+  private readonly ids: Set<string> | undefined;
+  private readonly scanner = new JsonScanner(treat, { valueBytes: MAX_DOCUMENT_BYTES, fields: fixedLimits.fields });
+  records = 0;
+  bytes = 0;
+  organisations = 0;
+
+  /**
+   * @param name how messages call the source
+   * @param missing the ids of the organisations that the file must hold; those that it holds are taken out
+   */
+  constructor(name: string, missing?: Set<string>) {
+    this.name = name;
+    this.ids = missing;
+  }
+
+  /**
+   * Passes a file's bytes on.
+   * @throws IdentityError at the end of a file that is incomplete, or no export file
+   */
+  async *count(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of content) {
+      this.check(() => this.add(chunk));
+      yield chunk;
+    }
+    this.check(() => this.scanner.end());
+  }
+
+  private add(chunk: Uint8Array): void {
+    this.bytes += chunk.byteLength;
+    for (const { path, kind, text } of this.scanner.push(chunk)) {
+      if (path.length === 3 && isId(path)) {
+        this.organisations++;
+        this.ids?.delete(String(parseJson(text, path)));
+      } else if (path.length === 4 || (path.length === 3 && kind === 'object')) this.records++;
+    }
+  }
+
+  private check(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      throw error instanceof JsonError ? sourceInvalid(this.name, error.message) : error;
+    }
+  }
+}
+
+function isId(path: JsonPath): boolean {
+  return path[2] === 'orgId' || path[2] === 'org_id';
+}
+
+/** Enters the organisations and their lists. */
+function treat(path: JsonPath, kind: ValueKind): Treatment {
+  const isInOrganisations = path.length === 0 || path[0] === 'orgs';
+  if (path.length === 0 && kind !== 'object') throw new JsonError([], 'expected an object');
+  if (!isInOrganisations) return 'skip';
+  if (path.length === 3) return isId(path) ? 'keep' : kind === 'array' ? 'enter' : 'skip';
+  return path.length < 3 ? 'enter' : 'skip';
+}

@@ -1,0 +1,97 @@
+import { defineError } from './identityError.ts';
+
+// Errors of the `identity` command about the places between which it moves organisations. No text holds a token.
+
+export const placeUnreachable = defineError({
+  code: 'UNAVAILABLE',
+  text: (place: string, reason: string) =>
+    `${place} cannot be reached (${reason}): check the address, and that the instance runs`,
+  example: ['https://id.example.com', 'ECONNREFUSED'],
+  when: 'The host is unknown, nothing listens there, or its certificate is not trusted.',
+  remedy: 'Check the address. `NODE_EXTRA_CA_CERTS` names a file with the certificates of a private authority.',
+});
+
+export const placeNotOurs = defineError({
+  code: 'FAILED_PRECONDITION',
+  text: (place: string, reason: string) =>
+    `${place} is not an instance of this service (${reason}): check the address, without a path`,
+  example: ['https://www.example.com', '/openapi.json is answered with 404'],
+  when: '`/openapi.json` of the address does not describe exports and imports of this service.',
+  remedy: 'Check the address. Behind a proxy, `/openapi.json` must reach the instance.',
+});
+
+export const placeTokenRejected = defineError({
+  code: 'UNAUTHENTICATED',
+  text: (place: string, option: string) =>
+    `${place} rejects the token of ${option}: create one with identity pat create, and store it alone in that file`,
+  example: ['https://id.example.com', '--token-file'],
+  when: 'The token has expired, was revoked, or is of another instance.',
+  remedy: 'Create a token on that instance with `identity pat create`.',
+});
+
+export const placeTokenForbidden = defineError({
+  code: 'PERMISSION_DENIED',
+  text: (place: string, option: string, reason: string) =>
+    `${place} does not permit this to the token of ${option} (${reason}): use one of a service user with the role IAM_OWNER`,
+  example: ['https://id.example.com', '--token-file', 'No matching permissions found (AUTH-5mWD2)'],
+  when: 'The user of the token lacks the role, or the token is restricted to other operations or organisations.',
+  remedy: 'Give the service user the role with `identity member add`, or create a token with `identity pat create`.',
+});
+
+export const placeRefused = defineError({
+  code: 'FAILED_PRECONDITION',
+  text: (place: string, reason: string) => `${place} refuses: ${reason}`,
+  example: ['https://id.example.com', 'orgs[0].humanUsers[3].user.userName: value is required'],
+  when: 'The file is damaged or invalid, or above a limit of the target. Nothing was written.',
+  remedy: 'Correct what the message names.',
+});
+
+export const placeFailed = defineError({
+  code: 'UNAVAILABLE',
+  text: (place: string, reason: string) => `${place} failed: ${reason}: repeat the command`,
+  example: ['https://id.example.com', 'the database is unavailable'],
+  when: 'An instance answers with an error of its own, or the time limit of the call has expired.',
+  remedy: 'Repeat the command: an import resumes.',
+});
+
+export const placeBroke = defineError({
+  code: 'UNAVAILABLE',
+  text: (place: string, reason: string) =>
+    `${place} broke off in the middle of its export (${reason}): repeat the command`,
+  example: ['https://id.example.com', 'ECONNRESET'],
+  when: 'The source has ended, or the connection to it. What was read is not complete, and is not kept.',
+  remedy: 'Repeat the command.',
+});
+
+export const sourceInvalid = defineError({
+  code: 'FAILED_PRECONDITION',
+  text: (place: string, reason: string) => `${place} is no export file: ${reason}`,
+  example: ['north.json', 'unexpected end of JSON input'],
+  when: 'The content is not JSON, is incomplete, or has another structure than an export file.',
+  remedy: 'Export again.',
+});
+
+export const sourceMissing = defineError({
+  code: 'NOT_FOUND',
+  text: (place: string) => `${place} does not exist: check the name`,
+  example: ['north.json'],
+  when: 'There is no such file.',
+  remedy: 'Check the name.',
+});
+
+export const storageFull = defineError({
+  code: 'RESOURCE_EXHAUSTED',
+  text: (place: string) => `no space left for ${place}: free some, or choose another place; nothing is left there`,
+  example: ['/backups/north.json'],
+  when: 'The disk is full, or a limit for the size of files is reached.',
+  remedy: 'Free space, or choose another place.',
+});
+
+export const credentialsMissing = defineError({
+  code: 'UNAUTHENTICATED',
+  text: (place: string) =>
+    `no credentials for ${place}: specify a key file with --credentials-file, or run gcloud auth application-default login`,
+  example: ['gs://exports/north.json'],
+  when: 'A bucket is a place, and there are neither a key file nor application default credentials.',
+  remedy: 'Specify `--credentials-file`, or set up application default credentials.',
+});

@@ -1,0 +1,44 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+/** A server that is recognised as an instance, and answers everything else as a test needs it. */
+export interface FakeInstance {
+  readonly url: string;
+  /** Resolves when a client has closed the connection of a call. */
+  readonly clientLeft: Promise<void>;
+}
+
+const document = JSON.stringify({
+  info: { title: 'Identity', version: '0.0.0' },
+  paths: { '/admin/v1/export': {}, '/admin/v1/import': {} },
+});
+
+/**
+ * Starts such a server until the test has finished.
+ * @param now what it believes the time to be
+ */
+export async function startFakeInstance(
+  respond: (response: ServerResponse) => void,
+  now?: Date,
+): Promise<FakeInstance> {
+  const left = Promise.withResolvers<void>();
+  const server = createServer((request, response) => {
+    request.resume();
+    if (now !== undefined) response.setHeader('date', now.toUTCString());
+    if (request.url === '/openapi.json') {
+      response.end(document);
+      return;
+    }
+    response.on('close', () => left.resolve());
+    respond(response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address: AddressInfo | string | null = server.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  return { url: `http://127.0.0.1:${port}`, clientLeft: left.promise };
+}

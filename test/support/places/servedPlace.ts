@@ -1,0 +1,44 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { z } from 'zod';
+import type { StoreLocation } from '../../../shared/store/openStore.ts';
+import { serve } from '../instances/commandInstance.ts';
+import { identityJson } from '../processes/programs.ts';
+import { temporaryDirectory } from '../processes/temporaryDirectory.ts';
+import { keyEnvironment, type StoreKind } from '../stores/stores.ts';
+import { databaseOptions, placeOfLocation } from './locations.ts';
+
+const created = z.object({ token: z.string(), orgId: z.string() });
+
+/** An instance that is a place in two ways: by its database, and by its server. */
+export interface ServedPlace {
+  readonly location: StoreLocation;
+  /** `sqlite:…` or `firestore:…`. */
+  readonly database: string;
+  readonly url: string;
+  readonly tokenFile: string;
+  readonly token: string;
+  readonly orgId: string;
+}
+
+/** Initialises a database and serves it until the test has finished. */
+export async function servedPlace(kind: StoreKind): Promise<ServedPlace> {
+  const location = await kind.newLocation();
+  const env = keyEnvironment(location);
+  const options = databaseOptions(location);
+  const { token, orgId } = created.parse(await identityJson(['init', ...options], { env }));
+  const running = await serve(options, [], env);
+  onTestFinished(async () => void (await running.stop()));
+  const tokenFile = join(await testDirectory(), 'owner.pat');
+  await writeFile(tokenFile, `${token}\n`, { mode: 0o600 });
+  const url = running.ready[1] ?? '';
+  return { location, database: placeOfLocation(location), url, tokenFile, token, orgId };
+}
+
+/** Makes a directory that is removed when the test has finished. */
+export async function testDirectory(): Promise<string> {
+  const directory = await temporaryDirectory();
+  onTestFinished(() => directory.remove());
+  return directory.path;
+}

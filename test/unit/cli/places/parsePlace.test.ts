@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { UsageError } from '../../../../cli/command.ts';
+import { parsePlace } from '../../../../cli/places/parsePlace.ts';
+
+describe('a place', () => {
+  it.each([
+    ['-', { kind: 'stream' }],
+    ['north.json', { kind: 'file', path: 'north.json' }],
+    ['./a b/north.JSON.GZ', { kind: 'file', path: './a b/north.JSON.GZ' }],
+    ['C:\\exports\\north.json', { kind: 'file', path: 'C:\\exports\\north.json' }],
+    ['https://id.example.com', { kind: 'instance', origin: 'https://id.example.com' }],
+    ['HTTPS://ID.example.com:8443/', { kind: 'instance', origin: 'https://id.example.com:8443' }],
+    ['http://127.0.0.1:8080', { kind: 'instance', origin: 'http://127.0.0.1:8080' }],
+    ['http://127.1.2.3', { kind: 'instance', origin: 'http://127.1.2.3' }],
+    ['http://localhost:8080', { kind: 'instance', origin: 'http://localhost:8080' }],
+    ['http://[::1]:8080', { kind: 'instance', origin: 'http://[::1]:8080' }],
+    ['gs://exports/2026/north.json', { kind: 'object', bucket: 'exports', path: '2026/north.json' }],
+    ['sqlite:./north', { kind: 'sqlite', directory: './north' }],
+    ['firestore:my-project', { kind: 'firestore', database: 'my-project' }],
+    ['firestore:my-project/north', { kind: 'firestore', database: 'my-project/north' }],
+  ])('can be %s', (text, place) => {
+    expect(parsePlace(text)).toEqual(place);
+  });
+
+  it.each([
+    ['id.example.com', /^"id.example.com" is no place: specify https:\/\/HOST, FILE\.json, /],
+    ['north', /is no place/],
+    ['s3://exports/north.json', /^unknown kind of place s3: specify https:\/\/HOST/],
+    ['http://id.example.com', /would send the token unencrypted: specify https:\/\/id\.example\.com$/],
+    ['http://127.example.com', /would send the token unencrypted/],
+    ['http://192.168.0.1', /would send the token unencrypted/],
+    ['https://id.example.com/ui/console', /has more than the host: specify https:\/\/id\.example\.com$/],
+    ['https://id.example.com?a=b', /has more than the host/],
+    ['https://', /URL of an instance is invalid/],
+    ['gs://exports', /path: must have 1 to 1024 bytes in UTF-8: specify gs:\/\/BUCKET\/PATH$/],
+    ['gs://Exports/a.json', /bucket: must consist of/],
+    ['sqlite:', /^sqlite: names no database: add a directory$/],
+    ['firestore:', /^firestore: names no database: add PROJECT or PROJECT\/DATABASE$/],
+    ['firestore:a/b/c', /specify firestore:PROJECT or firestore:PROJECT\/DATABASE$/],
+  ])('cannot be %s', (text, message) => {
+    expect(() => parsePlace(text)).toThrow(UsageError);
+    expect(() => parsePlace(text)).toThrow(message);
+  });
+
+  it('never repeats a password of a URL', () => {
+    const parse = () => parsePlace('https://ada:secret@id.example.com');
+    expect(parse).toThrow(
+      /^the URL of id\.example\.com holds a user or password: specify the token with --token-file$/,
+    );
+  });
+});

@@ -1,0 +1,77 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { progressEvents, progressLines } from '../../../../cli/progress/outputs.ts';
+import { trackPhase } from '../../../../cli/progress/trackPhase.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** Runs a phase of 20.5 seconds, which settles 100 of 4,000 records at each second. */
+async function runPhase(output: Parameters<typeof trackPhase>[0], work = async () => {}) {
+  const startedAt = performance.now();
+  const records = () => Math.floor((performance.now() - startedAt) / 1_000) * 100;
+  const phase = trackPhase(output, 'exporting', { records, fraction: () => records() / 4_000 }, async () => {
+    await new Promise((resolve) => setTimeout(resolve, 20_500));
+    return work();
+  });
+  const settled = phase.catch(() => undefined);
+  await vi.advanceTimersByTimeAsync(20_500);
+  await settled;
+  return phase;
+}
+
+function stream(more: object = {}) {
+  const written: string[] = [];
+  return { written, write: (text: string) => void written.push(text), ...more };
+}
+
+describe('the progress of a phase', () => {
+  it('is a line every five seconds where the stream is no terminal', async () => {
+    const target = stream();
+    await runPhase(progressLines(target));
+    expect(target.written).toEqual([
+      'exporting: 500 records, 100/s, 35s left\n',
+      'exporting: 1,000 records, 100/s, 30s left\n',
+      'exporting: 1,500 records, 100/s, 25s left\n',
+      'exporting: 2,000 records, 100/s, 20s left\n',
+      'exporting: 2,000 records, 98/s, done in 21s\n',
+    ]);
+  });
+
+  it('is one line that changes on a terminal, no wider than it', async () => {
+    const target = stream({ isTTY: true, columns: 20 });
+    await runPhase(progressLines(target));
+    expect(target.written.length).toBeGreaterThan(80);
+    expect(target.written[3]).toBe('\rexporting: 100 reco\u001b[K');
+    expect(target.written.slice(0, -1).join('')).not.toContain('\n');
+    expect(target.written.at(-1)).toBe('\rexporting: 2,000 records, 98/s, done in 21s\u001b[K\n');
+  });
+
+  it('is one event a line for programs, and says whether the phase has succeeded', async () => {
+    const target = stream();
+    const failed = runPhase(progressEvents(target), () => Promise.reject(new Error('broken')));
+    await expect(failed).rejects.toThrow('broken');
+    const events = target.written.map((line) => JSON.parse(line));
+    expect(events).toHaveLength(21);
+    expect(events[9]).toEqual({
+      event: 'progress',
+      phase: 'exporting',
+      records: 1000,
+      seconds: 10,
+      perSecond: 100,
+      secondsLeft: 30,
+    });
+    expect(events.at(-1)).toMatchObject({ event: 'phase', records: 2000, succeeded: false });
+  });
+
+  it('follows the speed of the last seconds', async () => {
+    const target = stream();
+    const startedAt = performance.now();
+    const records = () => Math.max(0, performance.now() - startedAt - 20_000) / 10;
+    const work = () => new Promise<void>((resolve) => setTimeout(resolve, 31_000));
+    const phase = trackPhase(progressLines(target), 'importing', { records }, work);
+    await vi.advanceTimersByTimeAsync(31_000);
+    await phase;
+    expect(target.written[3]).toBe('importing: 0 records, 20s so far\n');
+    expect(target.written[5]).toBe('importing: 1,000 records, 100/s, 30s so far\n');
+  });
+});
