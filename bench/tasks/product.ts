@@ -1,12 +1,14 @@
 import { open } from 'node:fs/promises';
 import { z } from 'zod';
-import { exportOrganisations } from '../functions/export/operation.ts';
-import { type ExportFileSource, inspect } from '../functions/import/inspect/inspection.ts';
-import { importOrganisations } from '../functions/import/operation.ts';
-import { ExportFileReader } from '../functions/import/source/exportFileReader.ts';
-import { readFileRange } from '../shared/http/receivedBody.ts';
-import { parseJson } from '../shared/json/jsonScanner.ts';
-import { openStore, type StoreLocation } from '../shared/store/openStore.ts';
+import { countedStore } from '../../cli/metrics/countedStore.ts';
+import { exportOrganisations } from '../../functions/export/operation.ts';
+import { type ExportFileSource, inspect } from '../../functions/import/inspect/inspection.ts';
+import { importOrganisations } from '../../functions/import/operation.ts';
+import { ExportFileReader } from '../../functions/import/source/exportFileReader.ts';
+import { readFileRange } from '../../shared/http/receivedBody.ts';
+import { parseJson } from '../../shared/json/jsonScanner.ts';
+import { openStore, type StoreLocation } from '../../shared/store/openStore.ts';
+import type { Store } from '../../shared/store/store.ts';
 import { type Measured, measure } from './process.ts';
 
 const CHUNK_BYTES = 64 * 1024;
@@ -46,30 +48,46 @@ export async function importExportFile(
   location: StoreLocation,
   outcome: 'created' | 'unchanged',
 ): Promise<Measured> {
-  await using resources = new AsyncDisposableStack();
-  const store = resources.adopt(await openStore(location), (opened) => opened.close());
-  return await withSource(file, (source) =>
+  return await withStore(location, (store) =>
+    withSource(file, (source) =>
+      measure(async () => {
+        const response = await importOrganisations(store, source, { withKeys: false }, new Date().toISOString(), never);
+        return importResponse.parse(response).summary[outcome].humanUsers ?? 0;
+      }),
+    ),
+  );
+}
+
+/** Exports everything, with all credentials as a migration does, or with none. */
+export async function exportAll(location: StoreLocation, withSecrets: boolean): Promise<Measured> {
+  return await withStore(location, (store) =>
     measure(async () => {
-      const response = await importOrganisations(store, source, { withKeys: false }, new Date().toISOString(), never);
-      return importResponse.parse(response).summary[outcome].humanUsers ?? 0;
+      await using snapshots = new AsyncDisposableStack();
+      const snapshot = snapshots.use(await store.snapshot());
+      const content = { withPasswords: withSecrets, withOtp: withSecrets, withKeys: false, forZitadel: false };
+      const written = exportOrganisations(snapshot, { ...content, orgIds: [], excludedOrgIds: [] }, 'bench', never);
+      let bytes = 0;
+      for await (const chunk of written.bytes) bytes += chunk.length;
+      if (bytes === 0) throw new Error('the export is empty');
+      return written.manifest.counts.humanUsers ?? 0;
     }),
   );
 }
 
-/** Exports everything with all credentials, as a migration does. */
-export async function exportAll(location: StoreLocation): Promise<Measured> {
+/** Runs work on an open store, and counts the documents that it reads and writes. */
+async function withStore(location: StoreLocation, work: (store: Store) => Promise<Measured>): Promise<Measured> {
   await using resources = new AsyncDisposableStack();
   const store = resources.adopt(await openStore(location), (opened) => opened.close());
-  return await measure(async () => {
-    await using snapshots = new AsyncDisposableStack();
-    const snapshot = snapshots.use(await store.snapshot());
-    const content = { withPasswords: true, withOtp: true, withKeys: false, forZitadel: false };
-    const written = exportOrganisations(snapshot, { ...content, orgIds: [], excludedOrgIds: [] }, 'bench', never);
-    let bytes = 0;
-    for await (const chunk of written.bytes) bytes += chunk.length;
-    if (bytes === 0) throw new Error('the export is empty');
-    return written.manifest.counts.humanUsers ?? 0;
+  const documents = { read: 0, written: 0 };
+  const counted = countedStore(store, {
+    read: (count) => {
+      documents.read += count;
+    },
+    written: (count) => {
+      documents.written += count;
+    },
   });
+  return { ...(await work(counted)), documents };
 }
 
 async function withSource(file: string, work: (source: ExportFileSource) => Promise<Measured>): Promise<Measured> {
