@@ -90,6 +90,11 @@ export const log = {
     );
   },
 
+  /** Logs that the log was not moved into the database for now. The next commits try again. */
+  checkpointFailed(error: unknown): void {
+    logger.warn({ stack_trace: describeError(error) }, 'the write-ahead log was not moved into the database');
+  },
+
   listening(url: string): void {
     logger.info({ url }, 'listening');
   },

@@ -1,10 +1,13 @@
 import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Connection } from '../../shared/store/sqlite/connection.ts';
 import { openWriter, type Writer } from '../../shared/store/sqlite/writer.ts';
+import { run } from '../../tools/program.ts';
 import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
 
 interface Opened {
+  readonly file: string;
   readonly writer: Writer;
   /** The number of transactions so far. */
   readonly begun: () => number;
@@ -16,7 +19,7 @@ async function openTestWriter(onBegin: (connection: Connection) => void = () => 
   const directory = await temporaryDirectory();
   const file = `${directory.path}/test.sqlite`;
   const reader = new DatabaseSync(file);
-  reader.exec(`PRAGMA journal_mode = WAL; CREATE TABLE numbers (value INTEGER PRIMARY KEY);
+  reader.exec(`PRAGMA journal_mode = WAL; CREATE TABLE numbers (value INTEGER PRIMARY KEY, text TEXT);
     CREATE TABLE facts (value INTEGER REFERENCES numbers DEFERRABLE INITIALLY DEFERRED)`);
   let transactions = 0;
   const opened = openWriter(file, (connection) => {
@@ -41,16 +44,18 @@ async function openTestWriter(onBegin: (connection: Connection) => void = () => 
       .prepare('SELECT value FROM numbers ORDER BY value')
       .all()
       .map(({ value }) => Number(value));
-  return { writer, begun: () => transactions, values };
+  return { file, writer, begun: () => transactions, values };
 }
 
 const insert = (value: number) => (connection: Connection) =>
-  void connection.prepare('INSERT INTO numbers VALUES (?)').run(value);
+  void connection.prepare('INSERT INTO numbers VALUES (?, NULL)').run(value);
 
 /** Inserts a row whose reference is missing, which only the commit notices. */
 const insertDangling = (connection: Connection) => connection.run('INSERT INTO facts VALUES (999)');
 
 const range = (count: number) => Array.from({ length: count }, (_, index) => index);
+
+const script = (name: string) => fileURLToPath(new URL(`./sqliteWriter/${name}.ts`, import.meta.url));
 
 describe('the writer of a database file', () => {
   it('commits the small changes of one moment together', async () => {
@@ -139,4 +144,27 @@ describe('the writer of a database file', () => {
     await Promise.all(taken);
     expect(values()).toEqual([1, 2]);
   });
+
+  it('leaves nothing of a group in which its process was killed, and all of the group before', async () => {
+    const { file, values, writer } = await openTestWriter();
+    expect(await run(process.execPath, [script('dieInGroup'), file])).toMatchObject({ code: null, stderr: '' });
+    expect(values()).toEqual(range(10));
+    await writer.apply(insert(10), 'small');
+    expect(values()).toEqual(range(11));
+  });
+
+  it.skipIf(process.platform === 'win32')(
+    'reports every change of a group in which the disk is full as it is',
+    async () => {
+      for (const blocks of [1_000, 1_100, 1_200]) {
+        const { file, values } = await openTestWriter();
+        const limited = `ulimit -f ${blocks} && exec "$0" "$@"`;
+        const { stdout } = await run('/bin/sh', ['-c', limited, process.execPath, script('fillDisk'), file]);
+        const committed: unknown = JSON.parse(stdout);
+        expect(values()).toEqual(committed);
+        expect(values().length).toBeGreaterThan(0);
+        expect(committed).toEqual(range(values().length));
+      }
+    },
+  );
 });

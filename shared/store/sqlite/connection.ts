@@ -28,11 +28,8 @@ export interface ConnectionOptions {
 
 /** The size to which SQLite shortens a write-ahead log whose content it has moved into the database. */
 const KEPT_LOG_BYTES = 32 * 2 ** 20;
-/**
- * The pages after which SQLite moves the log into the database: as many as the kept log has. Pages that are written often,
- * as those of an import's index are, go into the database once for many times in the log.
- */
-const CHECKPOINT_PAGES = 8_000;
+/** The pages after which a commit moves the log into the database, if `Checkpoints` has not done so before. */
+const CHECKPOINT_PAGES = 16_000;
 
 /**
  * Opens a connection to an existing database file. What is deleted or overwritten through it leaves nothing in free space.

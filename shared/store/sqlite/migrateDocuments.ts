@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { FORMAT, instanceBody, instanceKey, upgradeKey } from '../format.ts';
 import {
   batchDependencies,
@@ -17,7 +18,7 @@ import type { MasterKey } from '../secrets/masterKey.ts';
 import { sealWrites } from '../secrets/sealedFields.ts';
 import type { Collection, StoredDocument, Write } from '../store.ts';
 import type { Connection } from './connection.ts';
-import { applyWrites, readMany, toDocument } from './documents.ts';
+import { applyWrites, DOCUMENT_ID_SQL, readMany } from './documents.ts';
 
 const BATCH = 250;
 
@@ -40,19 +41,16 @@ export function migrateDocuments(connection: Connection, from: number, key: Mast
   applyWrites(connection, [presentFormat(instance), upgradeRecordWrite(record, earlier !== undefined)]);
 }
 
+/** Yields the ids of a collection's documents in their order, in which Firestore reads them too. */
 function* idsInBatches(connection: Connection, collection: Collection): Generator<readonly string[]> {
   const statement = connection.prepare(
-    `SELECT id FROM documents WHERE collection = ? AND id > ? ORDER BY id LIMIT ${BATCH}`,
+    `SELECT ${DOCUMENT_ID_SQL} AS document_id FROM documents WHERE collection = ? ORDER BY document_id`,
   );
-  for (let after = ''; ; ) {
-    const rows: readonly unknown[] = statement.all(collection, after);
-    const ids = rows.flatMap((row) => (Array.isArray(row) ? [toDocument(row, []).id] : []));
-    const last = ids.at(-1);
-    if (last === undefined) return;
-    yield ids;
-    after = last;
-  }
+  const ids = idRows.parse(statement.all(collection)).map(([id]) => id);
+  for (let start = 0; start < ids.length; start += BATCH) yield ids.slice(start, start + BATCH);
 }
+
+const idRows = z.array(z.tuple([z.string()]));
 
 function migrateIds(connection: Connection, step: MigrationStep, ids: readonly string[]): MigratedBatch {
   const keys = ids.map((id) => ({ collection: step.collection, id }));

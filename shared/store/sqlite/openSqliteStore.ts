@@ -11,6 +11,7 @@ import {
   type VersionedDatabase,
   type VersionedDocuments,
 } from '../transaction.ts';
+import { Checkpoints } from './checkpoints.ts';
 import { type Connection, connect, toStoreError } from './connection.ts';
 import { prepareDatabaseFile, readFormat } from './databaseFile.ts';
 import { applyWrites, checkVersions, readMany } from './documents.ts';
@@ -49,9 +50,11 @@ export function openSqliteStore(file: string, options: SqliteStoreOptions = {}):
 
 function createStore(file: string, reader: Connection, writer: Writer, logMarginBytes: number): Store {
   const snapshots = new Snapshots({ file, busyTimeout: BUSY_TIMEOUT_MILLISECONDS, logMarginBytes });
+  const checkpoints = new Checkpoints(file, () => writer.moveLog());
   const commitWithinLimit = async (writes: readonly Write[], expected?: ExpectedVersions) => {
     await commit(writer, writes, expected);
     if (snapshots.limitLog()) await writer.emptyLog();
+    else checkpoints.afterCommit(snapshots.logBytes());
   };
   const database: VersionedDatabase = {
     read: async (keys, fields) => withStoreErrors(() => readConsistently(reader, keys, fields)),
@@ -64,6 +67,7 @@ function createStore(file: string, reader: Connection, writer: Writer, logMargin
     snapshot: async () => withStoreErrors(() => snapshots.open()),
     recordsPerCommit: () => bulkRecords[isAttended() ? 'attended' : 'unattended'],
     close: async () => {
+      await checkpoints.close();
       await writer.close();
       reader.close();
     },

@@ -1,5 +1,5 @@
 import { snapshotEnded } from '../../errors/errors.ts';
-import { bulkTurn } from '../../turns.ts';
+import { bulkTurn, isAttended } from '../../turns.ts';
 import { type FieldName, fieldNames } from '../documentFields.ts';
 import { SCANNED_CHARACTERS, type ScanRange, type Snapshot, type StoredDocument } from '../store.ts';
 import { type Connection, connect, toStoreError } from './connection.ts';
@@ -52,7 +52,8 @@ async function* withStoreErrors(
   }
 }
 
-const BATCH_SIZE = 500;
+/** Small while requests arrive, which wait for each batch. */
+const BATCH_SIZE = { attended: 100, unattended: 500 };
 const PARTITIONS_BATCH_SIZE = 100;
 
 /** Reads the documents of a range in batches, and yields to the event loop before each one. */
@@ -63,14 +64,13 @@ async function* scan(
 ): AsyncGenerator<readonly StoredDocument[]> {
   requireOpen();
   const { sql, parameters } = buildSelect(range);
-  const size = 'partitions' in range ? PARTITIONS_BATCH_SIZE : BATCH_SIZE;
   const statement = connection.borrow(sql);
   const rows: Iterator<unknown> = statement.iterate(...parameters);
   try {
     for (;;) {
       await bulkTurn();
       requireOpen();
-      const { documents, isLast } = takeBatch(rows, range.fields ?? fieldNames, size);
+      const { documents, isLast } = takeBatch(rows, range.fields ?? fieldNames, batchSize(range));
       if (documents.length > 0) yield documents;
       if (isLast) return;
     }
@@ -80,6 +80,11 @@ async function* scan(
       connection.release(sql, statement);
     }
   }
+}
+
+function batchSize(range: ScanRange): number {
+  if ('partitions' in range) return PARTITIONS_BATCH_SIZE;
+  return BATCH_SIZE[isAttended() ? 'attended' : 'unattended'];
 }
 
 /** Takes at most `size` documents; fewer if they are large. */

@@ -37,10 +37,15 @@ export class Snapshots {
     return snapshot;
   }
 
+  /** Returns the size of the write-ahead log. */
+  logBytes(): number {
+    return sizeOf(`${this.limit.file}-wal`);
+  }
+
   /** Ends all snapshots if the log exceeds its limit, and returns whether it does. */
   limitLog(): boolean {
     const { file, logMarginBytes } = this.limit;
-    const logBytes = sizeOf(`${file}-wal`);
+    const logBytes = this.logBytes();
     if (logBytes <= logMarginBytes || logBytes <= sizeOf(file) + logMarginBytes) return false;
     for (const snapshot of this.opened) snapshot.end();
     return true;

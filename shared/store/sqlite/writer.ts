@@ -16,6 +16,8 @@ export interface Writer {
   apply(change: Change, size: 'small' | 'bulk'): Promise<void>;
   /** Moves the write-ahead log into the database and empties it, unless another connection prevents that. */
   emptyLog(): Promise<void>;
+  /** Moves the rest of the write-ahead log into the database, as far as no reader prevents it. */
+  moveLog(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -64,6 +66,7 @@ export function openWriter(file: string, onBegin: Change): Writer {
       return settled.promise.finally(() => unsettled.delete(settled.promise));
     },
     emptyLog: () => enqueue(async () => connection.execute('PRAGMA wal_checkpoint(TRUNCATE)')),
+    moveLog: () => enqueue(async () => connection.execute('PRAGMA wal_checkpoint(PASSIVE)')),
     close: async () => {
       await Promise.allSettled(unsettled);
       await enqueue(async () => connection.close());

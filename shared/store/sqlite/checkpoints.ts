@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { z } from 'zod';
+import { log } from '../../log.ts';
+
+/** The growth of the write-ahead log after which it is moved into the database. */
+const GROWTH_BYTES = 16 * 2 ** 20;
+/** As many pages as the writing thread moves itself, in one turn. */
+const LAST_PAGES = 256;
+
+/** The pages of the log, and how many of them are in the database; -1 while another process moves it. */
+const progressSchema = z.object({ log: z.number(), checkpointed: z.number() });
+
+// Without imports, so that a bundle needs no file for it.
+const program = `
+  const { parentPort, workerData } = require('node:worker_threads');
+  const { DatabaseSync } = require('node:sqlite');
+  const database = new DatabaseSync(workerData);
+  database.exec('PRAGMA synchronous = FULL');
+  parentPort.on('message', () => parentPort.postMessage(database.prepare('PRAGMA wal_checkpoint(PASSIVE)').get()));
+`;
+
+/**
+ * Moves the write-ahead log of a database into it, in a thread of its own, while the writer goes on. SQLite itself does so
+ * within a commit, which takes a tenth of a second then; here it remains the last resort.
+ */
+export class Checkpoints {
+  readonly #file: string;
+  readonly #moveRest: () => Promise<void>;
+  #worker: Worker | undefined;
+  #running: Promise<void> | undefined;
+  #begunAt = 0;
+
+  /** @param moveRest moves the last pages between two commits, so that the next commit starts the log anew */
+  constructor(file: string, moveRest: () => Promise<void>) {
+    this.#file = file;
+    this.#moveRest = moveRest;
+  }
+
+  /** Begins to move the log if it has grown enough since the last time. */
+  afterCommit(logBytes: number): void {
+    if (logBytes < this.#begunAt) this.#begunAt = 0;
+    if (this.#running !== undefined || logBytes < this.#begunAt + GROWTH_BYTES) return;
+    this.#begunAt = logBytes;
+    this.#running = this.#run().finally(() => {
+      this.#running = undefined;
+    });
+  }
+
+  async #run(): Promise<void> {
+    try {
+      if (await this.#moveMost()) await this.#moveRest();
+    } catch (error) {
+      log.checkpointFailed(error);
+      await this.#stop();
+    }
+  }
+
+  /** Moves the log until little is left; returns false if a snapshot needs the rest. */
+  async #moveMost(): Promise<boolean> {
+    for (let before = -1; ; ) {
+      const { log: pages, checkpointed } = await this.#move();
+      if (pages - checkpointed <= LAST_PAGES) return true;
+      if (checkpointed <= before) return false;
+      before = checkpointed;
+    }
+  }
+
+  async #move(): Promise<z.infer<typeof progressSchema>> {
+    this.#worker ??= new Worker(program, { eval: true, workerData: this.#file });
+    this.#worker.ref();
+    this.#worker.postMessage('move');
+    // Rejects with the error that ends the thread.
+    const [progress] = await once(this.#worker, 'message');
+    this.#worker.unref();
+    return progressSchema.parse(progress);
+  }
+
+  async #stop(): Promise<void> {
+    await this.#worker?.terminate();
+    this.#worker = undefined;
+  }
+
+  async close(): Promise<void> {
+    await this.#running;
+    await this.#stop();
+  }
+}
