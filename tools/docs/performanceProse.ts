@@ -14,13 +14,13 @@ On a shared machine, run it as \`chrt -r 10 npm run bench\`, so that other proce
 const figures = `A ratio without a unit compares two things of one round.
 Firestore is its emulator: its figures say what the service costs beside raw calls of the same emulator, and nothing about Cloud Firestore.
 The machine had other work at the same time: the load average stands [below](#machine-and-versions). That work used the disk too, which each commit of a removal waits for; [decision 21](decisions/0021-turns-of-the-embedded-database.md) has figures of a quiet machine.
-Removals beside bulk work are due at fixed times. One that is due while SQLite moves its log into the database waits for up to 100 ms.`;
+Removals beside bulk work are due at fixed times. A commit waits longer while the other thread moves the log into the database on a slow disk.`;
 
 const accepted = `These goals are missed for a known reason. The benchmark guards what is accepted instead, so that it still fails when a figure becomes worse.`;
 
 const tried = `Each was measured as a prototype against the version of its day.
 
-- **A worker thread with a connection of its own** for removals beside imports. SQLite has one writer, and the threads poll for its lock: removals took longer.
+- **A worker thread that writes through a connection of its own** beside imports. SQLite has one writer, and the threads poll for its lock: removals took longer.
 - **\`WITHOUT ROWID\`**: 13 % slower, and half as many bytes again written to disk.
 - **Asynchronous fsync** of single commits: slower than one fsync for up to 64 removals.
 - **Commits of more than 1,000 records**: no gain that pays for the removals that wait meanwhile ([decision 21](decisions/0021-turns-of-the-embedded-database.md)).
@@ -61,7 +61,7 @@ ${table(
   ],
 )}
 
-Rows in the order of their ids, larger commits and fewer checkpoints of the log halved the time of the inserts: 490 MB are written instead of 1,920 MB. What remains is mostly parsing, checking and planning: an import does it twice, since nothing is written before all of the file is valid.`;
+Rows in the order of their ids, larger commits and fewer moves of the log halved the time of the inserts: 490 MB were written instead of 1,920 MB. What remains is mostly parsing, checking and planning: an import does it twice, since nothing is written before all of the file is valid.`;
 }
 
 /** The prose of the document of the measurements. */
