@@ -27,10 +27,10 @@ export async function runAudited(
   try {
     const call = audit.command(command.name);
     let output: Output | ListOutput | undefined;
-    await call.begin(commandFacts(invocation), () => createdIds(output));
+    await call.begin(commandFacts(command, invocation), () => createdIds(output));
     try {
       output = await run(invocation);
-      await call.end();
+      await call.end(output?.ending?.() === 'consentMissing' ? consentMissing() : undefined);
       return output;
     } catch (error) {
       await call.end(asOutcome(error));
@@ -44,10 +44,12 @@ export async function runAudited(
 const MAX_CHARACTERS = 200;
 
 /** Returns what the trail says of a call. Neither arguments nor options of the command hold a secret. */
-function commandFacts({ positionals, options, lists, flags }: Invocation): AuditFacts {
+function commandFacts(command: InstanceCommand, { positionals, options, lists, flags }: Invocation): AuditFacts {
   const { user, org, ...others } = options;
-  const target = positionals[0] ?? user;
-  const orgIds = org === undefined ? lists.org : [org];
+  const isAboutOrganisations = command.arguments[0]?.value === 'ORG_ID';
+  const target = isAboutOrganisations ? undefined : (positionals[0] ?? user);
+  const optional = org === undefined ? lists.org : [org];
+  const orgIds = isAboutOrganisations ? positionals : optional;
   const valued = Object.entries(others).flatMap(([name, value]) => (value === undefined ? [] : [`--${name} ${value}`]));
   return {
     account: userInfo().username,
@@ -64,6 +66,11 @@ function createdIds(output: Output | ListOutput | undefined): AuditFacts {
   const { success, data } = created.safeParse(output !== undefined && 'json' in output ? output.json : undefined);
   const ids = Object.entries(data ?? {}).flatMap(([name, id]) => (id === undefined ? [] : [[name, id] as const]));
   return success && ids.length > 0 ? { ids: Object.fromEntries(ids) } : {};
+}
+
+/** The outcome of a call that only said what it would do. */
+function consentMissing(): IdentityError {
+  return new IdentityError({ code: 'CANCELLED', text: 'consent missing: nothing is changed' });
 }
 
 /** Gives the errors of a call the code with which they are on record. */

@@ -56,9 +56,9 @@ export function checkValues(command: Command, options: readonly Option[], given:
   const missing = options.find(({ name, isRequired }) => isRequired === true && given.options[name] === undefined);
   if (missing !== undefined)
     throw new UsageError(`missing option --${missing.name}: run identity ${command.name} --help`);
-  for (const [index, { value }] of command.arguments.entries()) {
-    const text = given.positionals[index];
-    if (text !== undefined) checkValue(value, value, text);
+  for (const [index, { value, isRepeatable }] of command.arguments.entries()) {
+    const texts = given.positionals.slice(index, isRepeatable === true ? undefined : index + 1);
+    for (const text of texts) checkValue(value, value, text);
   }
   for (const { name, value } of options) {
     for (const text of given.options[name] ?? []) {

@@ -10,6 +10,8 @@ interface Argument {
   readonly meaning: string;
   /** Whether it may be omitted, because options replace it. */
   readonly isOptional?: true;
+  /** Whether it may be repeated; only the last argument may. */
+  readonly isRepeatable?: true;
 }
 
 /** An option of a command. */

@@ -41,6 +41,7 @@ function words(command: Commander): string[] {
   return command.parent === null ? [] : [...words(command.parent), command.name()];
 }
 
-function argumentTerm(argument: { readonly required: boolean; name(): string }): string {
-  return argument.required ? argument.name() : `[${argument.name()}]`;
+function argumentTerm(argument: { readonly required: boolean; readonly variadic: boolean; name(): string }): string {
+  const term = argument.required ? argument.name() : `[${argument.name()}]`;
+  return argument.variadic ? `${term}...` : term;
 }

@@ -4,7 +4,7 @@ import type { Command, GivenValues, Option } from './command.ts';
 import { commandTables, families } from './commands.ts';
 import { exampleText, exitCodeText, helpFormat } from './help.ts';
 import { commandUsage, commonOptions } from './usage.ts';
-import { type ValueName, valueKind } from './values.ts';
+import { valueKind } from './values.ts';
 
 /** Runs a command with the values of a call. */
 export type RunCommand = (command: Command, given: GivenValues) => Promise<void>;
@@ -51,8 +51,7 @@ function addCommand(program: Commander, command: Command, run: RunCommand): Comm
     .command(second ?? first)
     .description(command.summary)
     .usage(commandUsage(command));
-  for (const { value, meaning, isOptional } of command.arguments)
-    added.addArgument(offerArgument(new Argument(isOptional === true ? `[${value}]` : `<${value}>`, meaning), value));
+  for (const argument of command.arguments) added.addArgument(describeArgument(argument));
   for (const option of options) added.addOption(describeOption(option));
   return added
     .addHelpText('after', exampleText(command))
@@ -72,7 +71,9 @@ function findFamily(program: Commander, name: string): Commander {
   );
 }
 
-function offerArgument(argument: Argument, value: ValueName): Argument {
+function describeArgument({ value, meaning, isOptional, isRepeatable }: Command['arguments'][number]): Argument {
+  const name = isRepeatable === true ? `${value}...` : value;
+  const argument = new Argument(isOptional === true ? `[${name}]` : `<${name}>`, meaning);
   const { choices } = valueKind(value);
   if (choices !== undefined) argument.argChoices = [...choices];
   return argument;

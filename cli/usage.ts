@@ -34,5 +34,9 @@ function quantifiedUsage(option: Option): string {
 }
 
 function argumentUsage(command: Command): string {
-  return command.arguments.map(({ value, isOptional }) => (isOptional === true ? `[${value}]` : value)).join(' ');
+  const terms = command.arguments.map(({ value, isOptional, isRepeatable }) => {
+    const term = isOptional === true ? `[${value}]` : value;
+    return isRepeatable === true ? `${term}...` : term;
+  });
+  return terms.join(' ');
 }

@@ -17,6 +17,17 @@ export const userCommands: readonly Command[] = [
     load: async () => (await import('../commands/accounts.ts')).orgList,
   },
   {
+    name: 'org delete',
+    summary:
+      'delete organisations with all their records, and the tokens, roles and grants of their users elsewhere: it takes a migration back, while the instance runs; repeat the command if it was interrupted',
+    instance: 'existing',
+    isAudited: true,
+    arguments: [{ value: 'ORG_ID', meaning: 'the organisations, at most 200', isRepeatable: true }],
+    options: [{ name: 'yes', meaning: 'delete without asking' }],
+    examples: ['org delete 330000000000000001 330000000000000002 --data ./north'],
+    load: async () => (await import('../commands/orgDelete.ts')).orgDelete,
+  },
+  {
     name: 'user list',
     summary: 'list people and service users: id, organisation, kind, state and user name',
     instance: 'existing',

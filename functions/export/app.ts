@@ -14,11 +14,13 @@ import { readJsonBody } from '../../shared/http/jsonBody.ts';
 import { expectBody } from '../../shared/http/readBody.ts';
 import { instanceName } from '../../shared/instance.ts';
 import type { WrittenObject } from '../../shared/objectStorage/objectStorage.ts';
+import type { IgnoredField } from '../../shared/organisation/exportFile.ts';
 import { type Store, storeForCall } from '../../shared/store/store.ts';
+import { ignoredFields } from '../../shared/wire/ignoredFields.ts';
 import { objectLocation, readRequest } from '../../shared/wire/requestMessage.ts';
 import type { Ports } from '../ports.ts';
 import { type ExportProgress, exportFacts, progressFacts } from './auditFacts.ts';
-import { type ExportRequest, exportEndpoint, exportRequest } from './contract.ts';
+import { type ExportRequest, exportEndpoint, exportFields, exportRequest } from './contract.ts';
 import { exportOrganisations } from './operation.ts';
 
 const MAX_REQUEST_BYTES = 4_000_000;
@@ -60,7 +62,8 @@ async function runExport({ ports, authorise, admission, audited }: ExportRun, re
   const call = resources.use(callSignal(request.signal, Math.min(ports.limits.timeoutMs, snapshotLifetimeMs)));
   const store = storeForCall(ports.store, { signal: call.signal });
   resources.use(watchAuthorisation(() => authorise(store), call.end));
-  const options = readExportRequest(await readJsonBody(request, MAX_REQUEST_BYTES, call.signal));
+  const body = await readJsonBody(request, MAX_REQUEST_BYTES, call.signal);
+  const options = { ...readExportRequest(body), ignored: ignoredFields(body, exportFields) };
   if (options.timeout !== undefined) {
     call.limit(parseDuration(options.timeout, ports.limits.timeoutMs));
   }
@@ -106,7 +109,7 @@ interface ExportCall {
 /** Exports to the bucket first, if requested, then starts the response from the same snapshot. */
 async function respond(
   ports: Ports,
-  request: ExportRequest,
+  request: ExportRequest & { readonly ignored: readonly IgnoredField[] },
   { signal, audited }: ExportCall,
   resources: DisposableStack,
 ): Promise<Response> {

@@ -6,16 +6,13 @@ import {
   bucketRequest,
   describeRequest,
   requestMessage,
+  spellings,
   timeout,
   unsupportedField,
   writtenObject,
 } from '../../shared/wire/requestMessage.ts';
 
-/**
- * The export request (specification 2.4), with `with_keys` and `for_zitadel` added and ZITADEL's unsupported outputs
- * rejected.
- */
-export const exportRequest = requestMessage({
+const shape = {
   orgIds: z.array(z.string()).default([]).describe('Organisations to export; an empty list exports all.'),
   excludedOrgIds: z.array(z.string()).default([]).describe('Organisations to skip.'),
   withPasswords: z.boolean().default(false).describe('Whether to export password hashes and client secrets.'),
@@ -32,7 +29,16 @@ export const exportRequest = requestMessage({
     .describe('The object to create from the export file. Existing objects are never overwritten.'),
   localOutput: unsupportedField,
   s3Output: unsupportedField,
-});
+};
+
+/**
+ * The export request (specification 2.4), with `with_keys` and `for_zitadel` added and ZITADEL's unsupported outputs
+ * rejected.
+ */
+export const exportRequest = requestMessage(shape);
+
+/** The export request's field names, by their snake_case and camelCase spellings. */
+export const exportFields: ReadonlyMap<string, string> = spellings(shape);
 
 /** A parsed export request, with defaults applied. */
 export type ExportRequest = z.output<typeof exportRequest>;

@@ -1,7 +1,7 @@
-import type { ExportedManifest } from '../../shared/organisation/exportFile.ts';
+import type { ExportedManifest, IgnoredField } from '../../shared/organisation/exportFile.ts';
 import { LeftToDo } from '../../shared/organisation/leftToDo.ts';
 import { sectionPartitions } from '../../shared/organisation/section.ts';
-import { organisationSection } from '../../shared/organisation/sections.ts';
+import { isInRemoval, organisationSection } from '../../shared/organisation/sections.ts';
 import type { FieldName } from '../../shared/store/documentFields.ts';
 import { documentId, type Snapshot, type StoredDocument } from '../../shared/store/store.ts';
 import { ExportedForm } from './exportedForm.ts';
@@ -17,6 +17,8 @@ export interface ExportSelection extends ExportContent {
   readonly excludedOrgIds: readonly string[];
   /** Whether the file has the form that a ZITADEL imports without loss (zitadel 4.6). */
   readonly forZitadel: boolean;
+  /** The fields of the request that the service does not know, for the manifest. */
+  readonly ignored?: readonly IgnoredField[];
 }
 
 /** An export in progress. Its manifest is complete once all bytes are read. */
@@ -28,7 +30,7 @@ export interface OrganisationExport {
 const READ_BATCH = 500;
 /** The most organisations that are cheaper to read one by one than by a scan of all. */
 const MAX_SEPARATE = 1_000;
-const organisationFields: readonly FieldName[] = ['orgId', 'body', 'digest'];
+const organisationFields: readonly FieldName[] = ['orgId', 'partition', 'body', 'digest'];
 
 /**
  * Exports organisations as an export file (specification 4.2, zitadel 2). The snapshot is read as the bytes are
@@ -56,6 +58,8 @@ export function exportOrganisations(
     omitted: isPartial ? new OmittedOrganisations(snapshot, isExported, leftToDo) : undefined,
     late: selection.forZitadel ? new LateRecords(snapshot) : undefined,
     leftToDo,
+    secrets: { passwords: selection.withPasswords, otp: selection.withOtp, keys: selection.withKeys },
+    ignored: selection.ignored ?? [],
   });
   return {
     bytes: writer.chunks(signal),
@@ -94,6 +98,6 @@ async function* readByIds(snapshot: Snapshot, orgIds: readonly string[]): AsyncG
     const batch = orgIds.slice(start, start + READ_BATCH);
     const keys = batch.map((orgId) => ({ collection: organisationSection.collection, id: documentId(orgId) }));
     const documents = await snapshot.getMany(keys, organisationFields);
-    yield documents.filter((document) => document !== undefined);
+    yield documents.filter((document) => document !== undefined).filter((document) => !isInRemoval(document));
   }
 }

@@ -1,5 +1,5 @@
 import { parseObject } from '../../shared/json/jsonObject.ts';
-import { type ExportedManifest, ManifestTally } from '../../shared/organisation/exportFile.ts';
+import { type ExportedManifest, type IgnoredField, ManifestTally } from '../../shared/organisation/exportFile.ts';
 import type { LeftToDo } from '../../shared/organisation/leftToDo.ts';
 import { type Credential, type Credentials, isList, type Section } from '../../shared/organisation/section.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
@@ -33,6 +33,9 @@ export interface ExportSource {
   /** The check for references to organisations that a partial export omits; undefined for a whole one. */
   readonly omitted: OmittedOrganisations | undefined;
   readonly leftToDo: LeftToDo;
+  /** What the manifest says of the request. */
+  readonly secrets: ExportedManifest['secrets'];
+  readonly ignored: readonly IgnoredField[];
 }
 
 /** The entry of an organisation: the first one, or that with its late records. */
@@ -49,13 +52,16 @@ export class ExportWriter {
 
   /** The file's manifest, complete once `chunks` has ended. */
   get manifest(): ExportedManifest {
+    const { instance, readTime, secrets, ignored } = this.source;
     const { entries, omitted } = this.source.leftToDo;
     return {
       version: 1,
-      instance: this.source.instance,
-      readTime: this.source.readTime.toISOString(),
+      instance,
+      readTime: readTime.toISOString(),
       counts: this.tally.counts,
       digest: this.tally.digest,
+      secrets,
+      ignored: [...ignored],
       leftToDo: entries,
       ...(omitted === 0 ? {} : { leftToDoOmitted: omitted }),
     };

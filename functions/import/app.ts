@@ -17,7 +17,9 @@ import type { Ports } from '../ports.ts';
 import { importFacts } from './auditFacts.ts';
 import { type ImportResponse, importEndpoint } from './contract.ts';
 import { type InspectedFile, importOrganisations } from './operation.ts';
+import { acceptsEvents, eventResponse } from './progress/eventResponse.ts';
 import { fittedResponse } from './progress/fittedResponse.ts';
+import { ProgressEvents } from './progress/progressEvents.ts';
 import { importWithReport, importWithReportBeside, reportBeside } from './progress/reportObject.ts';
 import type { WholeReport } from './progress/wholeReport.ts';
 import { findSource, readEnvelope } from './source/envelope.ts';
@@ -37,14 +39,24 @@ export function routes(ports: Ports): readonly Route[] {
         const audited = ports.audit.call('import', context.get('origin'));
         const authorise = (called: Store) =>
           requireOwner(called, context.req.header('authorization'), 'import', now(), audited.identify);
-        const call = { ports, authorise, admission, audited, requestId: context.get('requestId') };
-        const response = await audited.run(async () => {
-          await authorise(store);
-          expectBody(context.req.raw);
-          admission.check();
-          return runImport(call, context.req.raw);
-        });
-        return new Response(fittedResponse(response, ports.limits.responseBytes), {
+        const request = context.req.raw;
+        const requestId = context.get('requestId');
+        const run = (call: Pick<ImportCall, 'signal' | 'events'>) =>
+          audited.run(async () => {
+            await authorise(store);
+            expectBody(request);
+            admission.check();
+            return runImport({ ...call, ports, authorise, admission, audited, requestId }, request);
+          });
+        const maxBytes = ports.limits.responseBytes;
+        if (acceptsEvents(context)) {
+          const left = new AbortController();
+          const events = new ProgressEvents();
+          const running = run({ signal: AbortSignal.any([request.signal, left.signal]), events });
+          return await eventResponse(running, { events, requestId, maxBytes, leave: () => left.abort() });
+        }
+        const response = await run({ signal: request.signal });
+        return new Response(fittedResponse(response, maxBytes), {
           headers: { 'content-type': 'application/json' },
         });
       },
@@ -60,13 +72,17 @@ interface ImportCall {
   readonly admission: Admission;
   readonly audited: AuditedCall;
   readonly requestId: string;
+  /** Aborts when the client disconnects. */
+  readonly signal: AbortSignal;
+  /** Takes the import's progress, if the client wants it. */
+  readonly events?: ProgressEvents;
 }
 
 async function runImport(
-  { ports, authorise, admission, audited, requestId }: ImportCall,
+  { ports, authorise, admission, audited, requestId, signal, events }: ImportCall,
   request: Request,
 ): Promise<ImportResponse> {
-  using call = callSignal(request.signal, ports.limits.timeoutMs);
+  using call = callSignal(signal, ports.limits.timeoutMs);
   const called = storeForCall(ports.store, { signal: call.signal });
   using _watch = watchAuthorisation(() => authorise(called), call.end);
   const body = await receiveBody(request, {
@@ -82,16 +98,31 @@ async function runImport(
     using _place = admission.enter();
     const envelope = await readEnvelope(body.open());
     const { timeout, withKeys, onConflict, dryRun, reportGcs } = envelope.request;
-    const { orgIds, excludedOrgIds, newOrgsOnly } = envelope.request;
+    const { orgIds, excludedOrgIds, newOrgsOnly, ids } = envelope.request;
     checkOrganisations(caller.restriction, orgIds);
     if (timeout !== undefined) call.limit(parseDuration(timeout, ports.limits.timeoutMs));
     const report = reportGcs && objectLocation(reportGcs, 'report_gcs');
     const source = await findSource(envelope, body, ports.objectStorage, call.signal);
     const { passwordHashing, limits } = ports;
     const selection = { orgIds, excludedOrgIds, newOrgsOnly };
-    const onInspected = (file: InspectedFile) =>
-      audited.begin(importFacts(envelope.request, source, file), () => ({ counts: file.totals() }));
-    const options = { ...selection, withKeys, onConflict, dryRun, caller, passwordHashing, limits, onInspected };
+    const reported = { ids, ignored: envelope.ignored };
+    const onInspected = async (file: InspectedFile) => {
+      await audited.begin(importFacts(envelope.request, source, file), () => ({ counts: file.totals() }));
+      events?.begin(file.progress);
+    };
+    const onPhase = () => events?.enterPhase();
+    const options = {
+      ...selection,
+      ...reported,
+      withKeys,
+      onConflict,
+      dryRun,
+      caller,
+      passwordHashing,
+      limits,
+      onInspected,
+      onPhase,
+    };
     const store = storeForCall(ports.store, { signal: call.signal, isBulk: true });
     const run = (whole?: WholeReport) =>
       importOrganisations(

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { errorBody } from '../../shared/errors/identityError.ts';
 import { commonAdminErrors, type Endpoint, type Operation } from '../../shared/openapi/endpoint.ts';
 import type { JsonSchema } from '../../shared/openapi/jsonSchema.ts';
 import { importedFile } from '../../shared/organisation/exportFile.ts';
@@ -34,6 +35,7 @@ const shape = {
   reportGcs: bucketRequest
     .optional()
     .describe('The object to create from the response without the limits of its lists. Never overwrites an object.'),
+  ids: z.boolean().default(true).describe('Whether the response lists the ids of the written records.'),
   dataOrgsGcs: bucketSource,
   dataOrgsv1Gcs: bucketSource,
   dataOrgsLocal: unsupportedField,
@@ -44,7 +46,7 @@ const shape = {
 
 /**
  * The import request (specification 2.5) without inline export files. ZITADEL's unsupported sources are rejected;
- * `org_ids`, `excluded_org_ids`, `new_orgs_only`, `with_keys`, `dry_run`, `on_conflict` and `report_gcs` are additions.
+ * `org_ids`, `excluded_org_ids`, `new_orgs_only`, `with_keys`, `dry_run`, `on_conflict`, `report_gcs` and `ids` are additions.
  */
 export const importRequest = requestMessage(shape);
 
@@ -85,7 +87,9 @@ const omitted = z.int().positive().optional();
 export const importWarning = z.strictObject({
   type: z
     .string()
-    .describe('The record’s type; or `privilege`, `state` or `domain` for what the import gives, changes and adds.'),
+    .describe(
+      'The record’s type; or `privilege`, `state` or `domain` for what the import gives, changes and adds; or `request` for a field of the request that was ignored.',
+    ),
   id: z.string().exactOptional().describe('Absent in a warning of the whole file.'),
   message: z.string(),
 });
@@ -116,7 +120,7 @@ export const importResponse = z
       warnings: z
         .array(importWarning)
         .describe(
-          'Manager roles and verified domains that the import adds to what existed before, states that it changes, and imported records that will not work as they are; before them, a warning if the file has no manifest.',
+          'Manager roles and verified domains that the import adds to what existed before, states that it changes, and imported records that will not work as they are; before them, warnings of ignored fields of the request, and a warning if the file has no manifest.',
         ),
       proved: z
         .boolean()
@@ -125,7 +129,10 @@ export const importResponse = z
         ),
       resumed: z.boolean().describe('Whether the import resumed from a checkpoint.'),
       dryRun: z.literal(true).optional().describe('Present in a dry run: nothing was written.'),
-      idsOmitted: z.literal(true).optional().describe('Present where there were too many ids to list.'),
+      idsOmitted: z
+        .literal(true)
+        .optional()
+        .describe('Present where ids are not listed: too many, or `ids` was false.'),
       errorsOmitted: omitted.describe('The number of further errors, which `errors` does not list.'),
       warningsOmitted: omitted.describe('The number of further warnings, which `warnings` does not list.'),
       report: writtenObject
@@ -137,6 +144,26 @@ export const importResponse = z
     }),
   })
   .meta({ id: 'ImportReport' });
+
+/** The media type of events: one JSON object a line. */
+export const NDJSON = 'application/x-ndjson';
+
+const importEvent = z
+  .discriminatedUnion('event', [
+    z.strictObject({
+      event: z.literal('progress'),
+      phase: z.int().positive().describe('The current phase: 1 writes the organisations, the others their records.'),
+      phases: z.int().positive().describe('The number of phases.'),
+      records: z.record(z.string(), count).describe('Numbers of records so far, by outcome and section.'),
+      total: count.describe('Numbers of records to import, by section.'),
+    }),
+    z.strictObject({ event: z.literal('result'), response: importResponse }),
+    z.strictObject({ event: z.literal('error'), error: errorBody }),
+  ])
+  .meta({ id: 'ImportEvent' });
+
+/** A line of the response to a client that accepts events. The last one is the result, or the error. */
+export type ImportEvent = z.output<typeof importEvent>;
 
 /** An import response. */
 export type ImportResponse = z.output<typeof importResponse>;
@@ -182,7 +209,12 @@ const operation = (): Operation => ({
       },
     },
   },
-  response: { description: 'The outcome of every record.', contract: importResponse },
+  response: {
+    description:
+      'The outcome of every record. With `Accept: application/x-ndjson`, events instead, one JSON object a line: `progress` about once a second and at each phase, at the end `result` or `error`. What is rejected before the first event has its status and body as usual.',
+    contract: importResponse,
+    others: { [NDJSON]: importEvent },
+  },
   errors: {
     ...commonAdminErrors,
     400: 'The request or the file is invalid: `details` names up to 100 invalid fields. Nothing was written.',

@@ -2,6 +2,7 @@ import { type Caller, organisationKey, userKey } from '../../shared/auth/authori
 import { deadlineExceeded } from '../../shared/errors/errors.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import type { Limits } from '../../shared/limits.ts';
+import type { IgnoredField } from '../../shared/organisation/exportFile.ts';
 import { phases, type Section } from '../../shared/organisation/section.ts';
 import { claimsLoginNames, organisationSection, sections } from '../../shared/organisation/sections.ts';
 import { defaultPasswordHashing, type PasswordHashing } from '../../shared/passwordHashing.ts';
@@ -14,14 +15,17 @@ import { type ExportFileSource, type Inspection, inspect } from './inspect/inspe
 import { deleteExpiredCheckpoints } from './progress/checkpoint.ts';
 import { ImportProgress } from './progress/importProgress.ts';
 import { ImportNotes } from './progress/notes.ts';
-import { ImportReport } from './progress/report.ts';
+import type { Progress } from './progress/progressEvents.ts';
+import { ImportReport, ignoredWarning, unproved } from './progress/report.ts';
 import type { WholeReport } from './progress/wholeReport.ts';
+import { importIdentity, selector, warnOfMissing } from './selection.ts';
 import { type BatchContext, stampPrefix } from './write/batchContext.ts';
 import { settleLoginNames } from './write/loginNames.ts';
 import { NewOrganisations } from './write/newOrganisations.ts';
 import { writeOrganisations } from './write/organisations.ts';
 import { type ImportWork, writePhase } from './write/phase.ts';
 import { ReservedNames } from './write/references.ts';
+import { RemovalWatch } from './write/removalWatch.ts';
 
 /** A valid export file, and the progress of its import. */
 export interface InspectedFile {
@@ -30,6 +34,8 @@ export interface InspectedFile {
   readonly orgIds: readonly string[];
   /** Returns the numbers of records so far, by outcome. */
   readonly totals: () => Readonly<Record<string, number>>;
+  /** Returns the import's progress so far. */
+  readonly progress: () => Progress;
 }
 
 /** The options of an import. */
@@ -52,6 +58,12 @@ export interface ImportOptions {
   readonly passwordHashing?: PasswordHashing | undefined;
   /** Called once the file is valid, before the first write; the import fails if it throws. */
   readonly onInspected?: (file: InspectedFile) => Promise<void>;
+  /** Whether the response lists the ids of the written records; by default it does. */
+  readonly ids?: boolean;
+  /** The fields of the request that the service does not know, each for a warning. */
+  readonly ignored?: readonly IgnoredField[];
+  /** Called at the start of each phase. */
+  readonly onPhase?: () => void;
   /** Takes all errors, warnings and ids, without the limits of the response. */
   readonly whole?: WholeReport;
   /** What the file may hold; by default as much as it does. */
@@ -102,21 +114,30 @@ async function importInto(
   const olderClaims = isOutdated(await readInstanceFormat(store));
   const database = { store, base, olderClaims, pace: dryRun ? {} : base };
   const settings = { stamp, onConflict, reservedNames, passwordHashing, signal, callerPaths };
-  const report = new ImportReport(options.whole);
+  const report = new ImportReport(options);
   let inspection: Inspection | undefined;
   try {
     inspection = await inspect(source, signal, selector(options), fileLimits(options));
-    if (!inspection.proved) report.addUnproved();
+    for (const field of options.ignored ?? []) report.addFileWarning(ignoredWarning(field));
+    if (!inspection.proved) report.addFileWarning(unproved);
     const orgIds = inspection.organisations.map(({ orgId }) => orgId);
-    await options.onInspected?.({ digest: inspection.digest, orgIds, totals: () => report.totals });
+    const records = { phases: phases.length + 1, total: recordTotals(inspection) };
+    await options.onInspected?.({
+      digest: inspection.digest,
+      orgIds,
+      totals: () => report.totals,
+      progress: () => ({ ...records, phase: report.phase, records: report.records }),
+    });
     const identity = importIdentity(inspection, options);
     const notes = new ImportNotes(base, identity, stampPrefix({ stamp }), stamp);
-    const start: BatchContext = { ...database, ...settings, notes, batches: 0, expectExisting: false };
+    const watch = await RemovalWatch.begin(store, orgIds);
+    const start: BatchContext = { ...database, ...settings, notes, watch, batches: 0, expectExisting: false };
     const progress = await ImportProgress.load(start, identity, deleteExpired);
     const context: BatchContext = { ...start, store: progress.store };
     const { organisations, repeated, entries } = inspection;
     const isNew = options.newOrgsOnly === true;
     const created = isNew ? await NewOrganisations.begin(context, identity, organisations, signal) : undefined;
+    enterPhase(report, 1, options);
     const targets = await writeOrganisations(context, inspection, report, base, signal);
     await created?.confirm(signal);
     await writePhases({ context, source, targets, entries, repeated, report, progress, signal }, inspection, options);
@@ -138,41 +159,9 @@ function fileLimits({ limits, dryRun }: ImportOptions): FileLimits {
   return { ...limits, records: dryRun === true ? limits.dryRunRecords : Number.POSITIVE_INFINITY };
 }
 
-type Selection = Pick<ImportOptions, 'orgIds' | 'excludedOrgIds'>;
-
-/** Returns whether a request selects an organisation, by its id. */
-function selector({ orgIds = [], excludedOrgIds = [] }: Selection): (orgId: string) => boolean {
-  const [selected, excluded] = [new Set(orgIds), new Set(excludedOrgIds)];
-  return (orgId) => (selected.size === 0 || selected.has(orgId)) && !excluded.has(orgId);
-}
-
-/** Warns of selected organisations that the file does not have, since their ids may be mistyped. */
-function warnOfMissing({ organisations }: Inspection, { orgIds = [] }: Selection, report: ImportReport): void {
-  const found = new Set(organisations.map(({ orgId }) => orgId));
-  const { type } = organisationSection.error;
-  for (const id of new Set(orgIds))
-    if (!found.has(id))
-      report.addWarning({
-        type,
-        id,
-        message: 'selected by org_ids, but not imported: the file does not have it, or excluded_org_ids leaves it out',
-      });
-}
-
-function importIdentity({ digest }: Inspection, options: ImportOptions): string {
-  const { withKeys, onConflict = 'report', orgIds = [], excludedOrgIds = [], newOrgsOnly = false } = options;
-  const selection = [...orgIds.toSorted(), '-', ...excludedOrgIds.toSorted()];
-  return [
-    digest,
-    onConflict,
-    ...(withKeys ? ['keys'] : []),
-    ...(selection.length === 1 ? [] : [JSON.stringify(selection)]),
-    ...(newOrgsOnly ? ['new'] : []),
-  ].join(' ');
-}
-
 async function writePhases(work: ImportWork, inspection: Inspection, options: ImportOptions): Promise<void> {
   for (const phase of phases) {
+    enterPhase(work.report, phase + 1, options);
     const carried = carriedSections(phase, inspection, options);
     const counts = [...carried].map(({ name }) => [name, inspection.counts[name] ?? 0] as const);
     const total = counts.reduce((sum, [, count]) => sum + count, 0);
@@ -180,8 +169,7 @@ async function writePhases(work: ImportWork, inspection: Inspection, options: Im
       for (const [name, count] of counts) work.report.count('unchanged', name, count);
       continue;
     }
-    if ([...carried].some(claimsLoginNames))
-      await settleLoginNames(work.context.store, work.targets.values(), work.signal);
+    if ([...carried].some(claimsLoginNames)) await settleLoginNames(work.context, work.targets.values(), work.signal);
     await writePhase(work, phase, new Set([...carried, ...holders(carried, inspection)]));
   }
 }
@@ -219,13 +207,22 @@ function countNotCarried(
   }
 }
 
+/** Enters a phase as reports count them: the organisations are the first one. */
+function enterPhase(report: ImportReport, phase: number, { onPhase }: ImportOptions): void {
+  report.phase = phase;
+  onPhase?.();
+}
+
+/** Returns the numbers of records to import, by section. */
+function recordTotals({ organisations, counts }: Inspection): Readonly<Record<string, number>> {
+  const totals = Object.entries({ [organisationSection.name]: organisations.length, ...counts });
+  return Object.fromEntries(totals.filter(([, count]) => count > 0));
+}
+
 /** Adds the import's progress to a timeout error. */
 function withProgress(error: unknown, report: ImportReport, inspection: Inspection | undefined): unknown {
   if (!(error instanceof IdentityError) || error.code !== 'DEADLINE_EXCEEDED') return error;
-  const total =
-    inspection === undefined
-      ? {}
-      : { total: { [organisationSection.name]: inspection.organisations.length, ...inspection.counts } };
+  const total = inspection === undefined ? {} : { total: recordTotals(inspection) };
   return deadlineExceeded([
     { '@type': 'type.googleapis.com/identity.v1.ImportProgress', written: report.written, ...total, resumable: true },
   ]);

@@ -2,16 +2,14 @@ import { userKey } from '../auth/authorise.ts';
 import { endCheckpointEpoch } from '../checkpointEpoch.ts';
 import { notServiceUser, userNameTaken } from '../errors/accountErrors.ts';
 import { defaultOrganisation } from '../instance.ts';
-import { claimForms } from '../organisation/claimKeys.ts';
 import { instanceScopeWrite, readScopes, scopeKey } from '../organisation/loginNameScope.ts';
 import { readOlderClaims } from '../organisation/olderClaims.ts';
-import { readRecord } from '../organisation/record.ts';
 import { createWrites } from '../organisation/recordPlan.ts';
-import { isInSection, type Section } from '../organisation/section.ts';
+import { isInSection } from '../organisation/section.ts';
 import { deletionPartition, isInDeletion, machineUserSection } from '../organisation/sections/users.ts';
-import { sections } from '../organisation/sections.ts';
-import { type DocumentKey, documentPath, type Store, type StoredDocument, type Transaction } from '../store/store.ts';
+import type { DocumentKey, Store, StoredDocument, Transaction } from '../store/store.ts';
 import { holdOtherOwner } from './members.ts';
+import { findClaims, toClaimants } from './storedClaims.ts';
 import { findReferring, referringFields, refersTo } from './userReferences.ts';
 import { generateId, holdOrganisation, planServiceUser, requireUser } from './users.ts';
 
@@ -117,30 +115,4 @@ function finishDeletion(store: Store, userId: string): Promise<void> {
 async function readInDeletion(transaction: Transaction, userId: string): Promise<StoredDocument | undefined> {
   const [user] = await transaction.getMany([userKey(userId)], ['orgId', 'partition', 'body']);
   return user !== undefined && isInDeletion(user) ? user : undefined;
-}
-
-/** A stored record that may have claims. */
-interface Claimant {
-  readonly key: DocumentKey;
-  readonly section: Section;
-  readonly stored: StoredDocument;
-}
-
-function toClaimants({ key, stored }: Omit<Claimant, 'section'>): Claimant[] {
-  const section = sections.find((one) => isInSection(stored.partition, one));
-  return section === undefined ? [] : [{ key, section, stored }];
-}
-
-/** Finds the claims of records' unique names, whatever version has written them. */
-async function findClaims(transaction: Transaction, claimants: readonly Claimant[]): Promise<DocumentKey[]> {
-  const candidates = claimants.flatMap(({ key, section, stored: { body = '{}', orgId = '' } }) => {
-    if (section.unique === undefined) return [];
-    const forms = claimForms(readRecord(section, JSON.parse(body), orgId)).flat();
-    return forms.map((form) => ({ claim: form.key, owner: documentPath(key) }));
-  });
-  const claims = await transaction.getMany(
-    candidates.map(({ claim }) => claim),
-    ['ownerId'],
-  );
-  return candidates.flatMap(({ claim, owner }, index) => (claims[index]?.ownerId === owner ? [claim] : []));
 }

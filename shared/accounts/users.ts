@@ -6,7 +6,7 @@ import { InvalidRecordError, readMessage, readRecord, toRecord } from '../organi
 import { createWrites, planRecord, type RecordPlan } from '../organisation/recordPlan.ts';
 import { isInSection } from '../organisation/section.ts';
 import { humanUserSection, machineUserSection } from '../organisation/sections/users.ts';
-import { organisationSection } from '../organisation/sections.ts';
+import { isInRemoval, organisationSection } from '../organisation/sections.ts';
 import type { FieldName } from '../store/documentFields.ts';
 import type { Reader, Store, StoredDocument, Transaction, Write } from '../store/store.ts';
 
@@ -65,14 +65,16 @@ export async function requireUser(
 export const DELETED = 'USER_STATE_DELETED';
 
 /**
- * Requires that a user exists, is not deleted, and does not change before the commit. Whatever is written for a user
+ * Requires that neither a user nor its organisation is deleted, and that they do not change before the commit. Whatever is written for a user
  * needs this: a deletion finds what was written before it began, and refuses the rest.
  * @throws IdentityError NOT_FOUND naming the id
  */
 export async function holdUser(transaction: Transaction, userId: string): Promise<void> {
-  const { state } = await requireUser(transaction, userId, ['state']);
-  if (state === DELETED) throw userUnknown(userId);
-  transaction.hold([userKey(userId)]);
+  const { state, orgId = '' } = await requireUser(transaction, userId, ['state', 'orgId']);
+  const [organisation] = await transaction.getMany([organisationKey(orgId)], ['partition']);
+  const isOrganisationRemoved = organisation !== undefined && isInRemoval(organisation);
+  if (state === DELETED || isOrganisationRemoved) throw userUnknown(userId);
+  transaction.hold([userKey(userId), organisationKey(orgId)]);
 }
 
 /**
@@ -89,8 +91,8 @@ export async function holdOrganisation(transaction: Transaction, orgId: string):
  * @throws IdentityError NOT_FOUND naming the id
  */
 export async function requireOrganisation(reader: Reader, orgId: string): Promise<void> {
-  const [organisation] = await reader.getMany([organisationKey(orgId)], []);
-  if (organisation === undefined) throw organisationUnknown(orgId);
+  const [organisation] = await reader.getMany([organisationKey(orgId)], ['partition']);
+  if (organisation === undefined || isInRemoval(organisation)) throw organisationUnknown(orgId);
 }
 
 /**

@@ -33,6 +33,23 @@ export const organisationUnknown = defineError({
   remedy: 'Check the id, and that `--data` or `--firestore` names the right instance.',
 });
 
+export const defaultOrganisationKept = defineError({
+  code: 'FAILED_PRECONDITION',
+  text: (orgId: string) => `organisation ${orgId} is the default organisation, which stays: omit it`,
+  example: ['310716089541007'],
+  when: '`identity org delete` was given the organisation that `identity init` has created.',
+  remedy: 'Omit the id.',
+});
+
+export const removalSuperseded = defineError({
+  code: 'ABORTED',
+  text: (orgId: string) =>
+    `another call of identity org delete has removed organisation ${orgId} meanwhile: repeat the command for the others`,
+  example: ['310716089541007'],
+  when: 'Two calls of the command remove the same organisation at the same time.',
+  remedy: 'Repeat the command with the ids that `identity org list` still shows.',
+});
+
 export const notServiceUser = defineError({
   code: 'FAILED_PRECONDITION',
   text: (userId: string) => `user ${userId} is a person: specify a service user`,

@@ -275,6 +275,15 @@ export const auditUnwritable = defineError({
   remedy: "The service's log has the cause. Free disk space, or correct the permissions, and retry the request.",
 });
 
+export const organisationRemoved = defineError({
+  code: 'ABORTED',
+  text: (orgId: string) =>
+    `organisation ${orgId} is being removed, or was removed during the import: wait for identity org delete to end, then send the request again`,
+  example: ['310716089541007'],
+  when: '`identity org delete` removes an organisation that the import writes into, or was interrupted while it did. Nothing of the import is left in the organisation once the removal has ended.',
+  remedy: 'Wait for the command to end, or repeat it if it was interrupted. Then retry the request.',
+});
+
 export const storeContention = defineError({
   code: 'ABORTED',
   text: 'write conflict with concurrent changes to the same records: retry the request',

@@ -26,7 +26,12 @@ export interface Operation {
     /** Complete request bodies, by their summaries. */
     readonly examples: Readonly<Record<string, object>>;
   };
-  readonly response: { readonly description: string; readonly contract: z.ZodType };
+  readonly response: {
+    readonly description: string;
+    readonly contract: z.ZodType;
+    /** The contracts of other media types than JSON, by media type: of one line, where a body has lines. */
+    readonly others?: Readonly<Record<string, z.ZodType>>;
+  };
   /** Descriptions of the expected errors, by HTTP status. */
   readonly errors: Readonly<Record<number, string>>;
 }

@@ -93,8 +93,13 @@ function describe(operation: Operation, schemas: Schemas): OperationObject {
     ...(parameterObjects.length === 0 ? {} : { parameters: parameterObjects }),
     ...(request === undefined ? {} : { requestBody: { required: true, content: describeRequest(request, schemas) } }),
     responses: {
-      200: describeResponse(response.description, response.contract, schemas),
-      ...Object.fromEntries(errorEntries.map(([status, text]) => [status, describeResponse(text, errorBody, schemas)])),
+      200: describeResponse(response, schemas),
+      ...Object.fromEntries(
+        errorEntries.map(([status, text]) => [
+          status,
+          describeResponse({ description: text, contract: errorBody }, schemas),
+        ]),
+      ),
     },
   };
 }
@@ -112,8 +117,13 @@ function describeRequest({ schema, examples }: NonNullable<Operation['request']>
   return json({ schema: hoist(schema, schemas), examples: Object.fromEntries(numbered) });
 }
 
-function describeResponse(description: string, contract: z.ZodType, schemas: Schemas): ResponseObject {
-  return { description, content: json({ schema: hoist(responseSchema(contract), schemas) }) };
+function describeResponse(
+  { description, contract, others = {} }: Operation['response'],
+  schemas: Schemas,
+): ResponseObject {
+  const describeBody = (body: z.ZodType): MediaTypeObject => ({ schema: hoist(responseSchema(body), schemas) });
+  const more = Object.entries(others).map(([type, body]) => [type, describeBody(body)] as const);
+  return { description, content: { ...json(describeBody(contract)), ...Object.fromEntries(more) } };
 }
 
 function json(body: MediaTypeObject): Record<string, MediaTypeObject> {

@@ -16,8 +16,26 @@ export const manifestSchema = z.object({
 /** The manifest of an export. */
 export type Manifest = z.infer<typeof manifestSchema>;
 
-/** The schema of the manifest that an export writes. An import does not need what it leaves to do. */
+const ignoredField = z.strictObject({
+  field: z.string().describe('The field’s name; a long one is cut.'),
+  nearest: z.string().exactOptional().describe('The known field that it may be meant to be.'),
+});
+
+/** A field of a request that the service does not know, and therefore ignored. */
+export type IgnoredField = z.infer<typeof ignoredField>;
+
+const carriedSecrets = z.strictObject({
+  passwords: z.boolean().describe('Password hashes, and client secrets of identity providers.'),
+  otp: z.boolean().describe('TOTP seeds and OTP e-mail factors.'),
+  keys: z.boolean().describe('Machine and application keys.'),
+});
+
+/** The schema of the manifest that an export writes. An import needs only what its own schema has of it. */
 export const exportedManifest = manifestSchema.extend({
+  secrets: carriedSecrets.describe('The secrets that the export was told to carry: no others are in the file.'),
+  ignored: z
+    .array(ignoredField)
+    .describe('The first fields of the request that the service does not know, and therefore ignored.'),
   leftToDo: z.array(leftToDoEntry).describe('What to do by hand after an import of the file.'),
   leftToDoOmitted: z.int().positive().optional().describe('The number of further entries of `leftToDo`.'),
 });

@@ -56,6 +56,11 @@ export class LeftToDo {
     if (orgIds.length > 0) this.add(omittedOrganisations, section, document, `: ${orgIds.join(', ')}`);
   }
 
+  /** Adds a record of which the sender of the file knows more than the record shows. */
+  addKnown(rule: LeftToDoRule, section: Section, document: StoredDocument): void {
+    this.add(rule, section, document);
+  }
+
   /** The first entries of each rule, in the rules' order. */
   get entries(): Entry[] {
     const inOrder = [...leftToDoRules, ...this.listed.keys()];

@@ -10,6 +10,8 @@ export interface FileContent {
   readonly withKeys: boolean;
   /** Whether the file is for a ZITADEL. */
   readonly forZitadel: boolean;
+  /** Whether the reader sends the file to the ZITADEL in steps, and reads its answers. */
+  readonly inSteps?: boolean;
 }
 
 /** Something to do by hand after an import of a file. */
@@ -94,6 +96,7 @@ const forTargetZitadel: readonly LeftToDoRule[] = [
     scope: 'file',
     message:
       'ZITADEL lists organisations with a second entry (ORG-lapo2n) and verified domains (V2-e1wse, V3-DKcYh) in `errors`, and imports them nevertheless',
+    when: ({ inSteps }) => inSteps !== true,
   },
   {
     sections: ['apiApps', 'oidcApps'],
@@ -172,6 +175,7 @@ const forTargetZitadel: readonly LeftToDoRule[] = [
     scope: 'organisation',
     message:
       "ZITADEL writes message texts to the caller's organisation: import them once more with the header `x-zitadel-orgid`, and remove them there",
+    when: ({ inSteps }) => inSteps !== true,
   },
   {
     sections: ['verifyPhoneMessages', 'verifySmsOtpMessages', 'verifyEmailOtpMessages'],
@@ -202,6 +206,19 @@ const linksRefused = recordRule(
 export const omittedOrganisations = recordRule(
   'import the organisations to which this record refers, and which the file does not hold, before this file',
 );
+
+/** The rule for a record whose name or key differs from that of another one by case only. */
+export const equalButForCase = recordRule(
+  'ZITADEL does not distinguish this record from another one whose name or key differs by case only: it is not imported, create it under another name',
+);
+
+/** The rule for the texts of invitations, which ZITADEL takes only beside those of passwordless registration. */
+export const invitationsAlone: LeftToDoRule = {
+  sections: [],
+  scope: 'organisation',
+  message:
+    'ZITADEL imports texts of invitations only where the organisation has texts of passwordless registration: enter them in the target',
+};
 
 /** Returns the rule for a record whose identity providers are not in the file. */
 export function missingProviders({ usesProviders }: Section, content: FileContent): LeftToDoRule {

@@ -1,4 +1,4 @@
-import { type DocumentKey, documentId } from '../store/store.ts';
+import { type DocumentKey, documentId, type StoredDocument } from '../store/store.ts';
 import { inOrganisation, taken } from './relations.ts';
 import { type Governed, nameOrganisation, type Section } from './section.ts';
 import { actionSections } from './sections/actions.ts';
@@ -26,6 +26,18 @@ export const organisationSection: Section = {
   keepsState: { ofCaller: { id: 'IMPORT-ownOrgState', key: 'Errors.Org.OwnState' } },
   error: { type: 'org', id: ['$orgId'], exists: { id: 'ORG-lapo2n', key: 'Errors.Org.AlreadyExisting' } },
 };
+
+const REMOVAL = 'removedOrganisations/';
+
+/** Returns the partition of an organisation in removal. It belongs to no section: exports and lists omit it. */
+export function removalPartition(orgId: string): string {
+  return `${REMOVAL}${orgId}`;
+}
+
+/** Whether the removal of a stored organisation has begun. */
+export function isInRemoval({ partition }: StoredDocument): boolean {
+  return partition?.startsWith(REMOVAL) === true;
+}
 
 /** The section of an organisation's domains. */
 const domainSection: Section = {

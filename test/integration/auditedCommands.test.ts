@@ -46,6 +46,7 @@ const calls: Readonly<Record<string, (subjects: Subjects) => readonly [args: rea
   'member remove': ({ userId }) => [['--user', userId, '--role', 'IAM_OWNER'], { target: userId }],
   'member list': () => [[], {}],
   'org list': () => [[], {}],
+  'org delete': ({ orgId }) => [[orgId, 'other', '--yes'], { orgIds: [orgId, 'other'], outcome: 'NOT_FOUND' }],
   'user list': () => [[], {}],
   'user lock': ({ userId }) => [[userId], { target: userId }],
   'user unlock': ({ userId }) => [[userId], { target: userId }],

@@ -74,6 +74,18 @@ describeWithFirestore('functions that were built and installed for production, o
     expect(comparable(file.orgs)).toEqual(comparable([withoutFactor]));
   });
 
+  it('import with events, whose last line is the response', async () => {
+    const { url } = instance('import');
+    const headers = { authorization: `Bearer ${token}`, accept: 'application/x-ndjson' };
+    const body = JSON.stringify({ data_orgsv1: { orgs: [organisationOf('events')] } });
+    const response = await fetch(`${url}/admin/v1/import`, { method: 'POST', headers, body });
+    expect(response.headers.get('content-type')).toBe('application/x-ndjson');
+    const lines = (await response.text()).trimEnd().split('\n');
+    const events = lines.map((line) => z.looseObject({ event: z.string() }).parse(JSON.parse(line)));
+    expect(events.filter(({ event }) => event === 'progress').length).toBeGreaterThanOrEqual(5);
+    expect(events.at(-1)).toMatchObject({ event: 'result', response: { summary: { created: { org: 1 } } } });
+  });
+
   it('import a clear password, which a worker thread hashes', async () => {
     const people = organisationOf('clear', { humanUsers: [person('clear', { password: 'Password1!' })] });
     for (const counted of ['created', 'unchanged'] as const) {

@@ -5,6 +5,7 @@ import * as httpErrors from '../../shared/errors/httpErrors.ts';
 import { codes, type ErrorRow, internalError } from '../../shared/errors/identityError.ts';
 import * as masterKeyErrors from '../../shared/errors/masterKeyErrors.ts';
 import * as storageErrors from '../../shared/errors/storageErrors.ts';
+import * as zitadelErrors from '../../shared/errors/zitadelErrors.ts';
 import { code, table } from './markdown.ts';
 import { recordErrors } from './recordErrors.ts';
 
@@ -45,7 +46,7 @@ export function errorsDocument(): string {
     errorTable(httpErrors),
     '## The `identity` command',
     COMMAND,
-    errorTable({ ...accountErrors, ...commandErrors }, () => ''),
+    errorTable({ ...accountErrors, ...commandErrors, ...zitadelErrors }, () => ''),
     '## Records of an import',
     RECORDS,
     recordTable(),

@@ -17,7 +17,7 @@ export const layers: readonly (readonly string[])[] = [
   ['shared/duration', 'shared/log', 'shared/passwordHashing', 'shared/retry'],
   ['shared/limits'],
   ['shared/store', 'shared/objectStorage'],
-  ['shared/config', 'shared/instance', 'shared/checkpointEpoch', 'shared/organisation'],
+  ['shared/config', 'shared/instance', 'shared/checkpointEpoch', 'shared/organisationRemovals', 'shared/organisation'],
   ['shared/openapi'],
   ['shared/wire', 'shared/audit'],
   ['shared/auth'],

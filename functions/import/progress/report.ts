@@ -1,4 +1,5 @@
 import { type JsonObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
+import type { IgnoredField } from '../../../shared/organisation/exportFile.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { reportedId } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
@@ -20,16 +21,24 @@ const MAX_LISTED_IDS = 100_000;
 /** Limits errors and warnings, so that the response stays below the platform's limit, and memory is bounded. */
 const MAX_LISTED_ISSUES = 10_000;
 
-/** The warning of a file without a manifest. It is always listed, in addition to the limited ones. */
-const unproved: ImportWarning = {
+/** The warning of a file without a manifest. */
+export const unproved: ImportWarning = {
   type: 'manifest',
   message: 'the file has no manifest: nothing shows whether it is complete and as it was exported',
 };
+
+/** Creates the warning of a field of the request that the service does not know. */
+export function ignoredWarning({ field, nearest }: IgnoredField): ImportWarning {
+  const remedy = nearest === undefined ? '' : `: the nearest known field is ${nearest}`;
+  return { type: 'request', id: field, message: `unknown field of the request, ignored${remedy}` };
+}
 
 type Counts = Record<string, number>;
 
 /** The outcomes of all records, from which the import response is created. */
 export class ImportReport {
+  /** The phase that the import is in; the organisations are the first one. */
+  phase = 1;
   private readonly errors: ImportError[] = [];
   private readonly success = new Map<number, JsonObject & { orgId: string }>();
   private readonly counts: Record<Outcome['kind'], Counts> = {
@@ -44,20 +53,26 @@ export class ImportReport {
   /** The warnings about what is written, which no number of others may displace. */
   private readonly writeWarnings: ImportWarning[] = [];
   private readonly whole: WholeReport | undefined;
-  private isUnproved = false;
+  /** The warnings about the request and the whole file. They are always listed, in addition to the limited ones. */
+  private readonly fileWarnings: ImportWarning[] = [];
+  private readonly maxListedIds: number;
   private listed = 0;
   private errorsOmitted = 0;
   private warningCount = 0;
 
-  /** @param whole takes all errors, warnings and ids, without the limits of the response */
-  constructor(whole?: WholeReport) {
+  /**
+   * @param options.whole takes all errors, warnings and ids, without the limits of the response
+   * @param options.ids whether the response lists ids
+   */
+  constructor({ whole, ids = true }: { readonly whole?: WholeReport; readonly ids?: boolean } = {}) {
     this.whole = whole;
+    this.maxListedIds = ids ? MAX_LISTED_IDS : 0;
   }
 
-  /** Adds the warning of a file without a manifest. */
-  addUnproved(): void {
-    this.isUnproved = true;
-    this.whole?.addWarning(unproved);
+  /** Adds a warning about the request or the whole file. */
+  addFileWarning(warning: ImportWarning): void {
+    this.fileWarnings.push(warning);
+    this.whole?.addWarning(warning);
   }
 
   /** Adds an organisation that exists, so that its records are imported. */
@@ -102,6 +117,12 @@ export class ImportReport {
     return written;
   }
 
+  /** The numbers of records so far, by outcome and section, without zeros. */
+  get records(): Record<string, Counts> {
+    const entries = Object.entries(this.counts).filter(([, counts]) => hasAny(counts));
+    return Object.fromEntries(entries.map(([kind, counts]) => [kind, { ...counts }]));
+  }
+
   /** The numbers of records so far, by outcome. */
   get totals(): Counts {
     const sums = Object.entries(this.counts).map(([kind, counts]) => [kind, total(counts)] as const);
@@ -110,7 +131,7 @@ export class ImportReport {
 
   /** Creates the import response: ZITADEL's lists and `summary`. Empty lists are omitted, as ZITADEL does. */
   toJson({ proved, resumed, dryRun }: ImportFacts): ImportResponse {
-    const omitted = this.listed > MAX_LISTED_IDS;
+    const omitted = this.listed > this.maxListedIds;
     const orgs = [...this.success.values()].map((org) => (omitted ? { orgId: org.orgId } : org));
     const { created, unchanged, overwritten, skipped, failed, notCarried } = this.counts;
     const warnings = [...this.writeWarnings, ...this.warnings].slice(0, MAX_LISTED_ISSUES);
@@ -122,7 +143,7 @@ export class ImportReport {
       ...(hasAny(skipped) ? { skipped } : {}),
       failed,
       notCarried,
-      warnings: this.isUnproved ? [unproved, ...warnings] : warnings,
+      warnings: [...this.fileWarnings, ...warnings],
       proved,
       resumed,
       ...(dryRun ? { dryRun } : {}),
@@ -157,10 +178,10 @@ export class ImportReport {
     const org = this.success.get(organisation);
     if (success === undefined || org === undefined) return;
     this.listed++;
-    if (this.listed > MAX_LISTED_IDS && this.whole?.withIds !== true) return;
+    if (this.listed > this.maxListedIds && this.whole?.withIds !== true) return;
     const entry = successEntry(record, success.entry);
     this.whole?.addId(organisation, success.field, entry);
-    if (this.listed > MAX_LISTED_IDS) return;
+    if (this.listed > this.maxListedIds) return;
     const list = org[success.field];
     if (Array.isArray(list)) list.push(entry);
     else org[success.field] = [entry];

@@ -20,7 +20,9 @@ import { stringContent } from '../../../shared/json/stringContent.ts';
 import type { ValueKind } from '../../../shared/json/valueScanner.ts';
 import { fixedLimits } from '../../../shared/limits.ts';
 import type { ObjectLocation, ObjectStorage } from '../../../shared/objectStorage/objectStorage.ts';
+import type { IgnoredField } from '../../../shared/organisation/exportFile.ts';
 import { bulkTurn } from '../../../shared/turns.ts';
+import { IgnoredFields } from '../../../shared/wire/ignoredFields.ts';
 import { objectLocation, readRequest, snakeCase } from '../../../shared/wire/requestMessage.ts';
 import {
   bucketFields,
@@ -44,6 +46,8 @@ interface InlineFile {
 export interface ImportEnvelope {
   readonly request: ImportRequest;
   readonly inline: readonly InlineFile[];
+  /** The fields that the service does not know. */
+  readonly ignored: readonly IgnoredField[];
 }
 
 const LIMITS: ScanLimits = { valueBytes: 256 * 1024, fields: fixedLimits.fields };
@@ -56,6 +60,7 @@ const LIMITS: ScanLimits = { valueBytes: 256 * 1024, fields: fixedLimits.fields 
 export async function readEnvelope(bytes: AsyncIterable<Uint8Array>): Promise<ImportEnvelope> {
   const fields: Record<string, unknown> = {};
   const inline: InlineFile[] = [];
+  const ignored = new IgnoredFields(new Map([...importFields, ...inlineFields]));
   const scanner = new JsonScanner((path, kind) => {
     if (path.length > 0) return treatField(String(path[0]), kind);
     if (kind !== 'object') throw bodyNoObject();
@@ -68,7 +73,7 @@ export async function readEnvelope(bytes: AsyncIterable<Uint8Array>): Promise<Im
       isStart &&= chunk.length === 0;
       // Many small fields take long, and a body in memory comes without pause.
       await bulkTurn();
-      for (const value of scanner.push(chunk)) addField(value, fields, inline);
+      for (const value of scanner.push(chunk)) addField(value, { fields, inline, ignored });
     }
     scanner.end();
   } catch (error) {
@@ -76,14 +81,17 @@ export async function readEnvelope(bytes: AsyncIterable<Uint8Array>): Promise<Im
     if (error.path.length === 0) throw bodyInvalid(error.message);
     throw invalidRequest([{ field: formatPath(error.path), description: error.message }]);
   }
-  return { request: readRequest(importRequest, fields), inline };
+  return { request: readRequest(importRequest, fields), inline, ignored: ignored.list };
 }
 
-function addField(
-  { path, kind, start, end, text }: ScannedValue,
-  fields: Record<string, unknown>,
-  inline: InlineFile[],
-): void {
+/** The fields of a request by what becomes of them. */
+interface SortedFields {
+  readonly fields: Record<string, unknown>;
+  readonly inline: InlineFile[];
+  readonly ignored: IgnoredFields;
+}
+
+function addField({ path, kind, start, end, text }: ScannedValue, { fields, inline, ignored }: SortedFields): void {
   const name = String(path[0]);
   const field = inlineFields.get(name);
   if (field !== undefined) {
@@ -92,6 +100,7 @@ function addField(
   }
   const value = text === '' ? undefined : parseJson(text, path);
   if (importFields.has(name)) fields[name] = value;
+  else if (value !== null) ignored.add(name);
 }
 
 function treatField(name: string, kind: ValueKind): Treatment {

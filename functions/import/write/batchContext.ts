@@ -5,6 +5,7 @@ import type { DocumentStore, Store, StoredDocument } from '../../../shared/store
 import type { ImportWarning, OnConflict } from '../contract.ts';
 import type { ImportNotes } from '../progress/notes.ts';
 import type { ReservedNames } from './references.ts';
+import type { RemovalWatch } from './removalWatch.ts';
 
 /** The warnings about what a record refers to and the store does not have. */
 type MissingTargets = readonly string[];
@@ -44,6 +45,7 @@ export interface BatchContext {
   readonly onConflict: OnConflict;
   readonly reservedNames: ReservedNames;
   readonly notes: ImportNotes;
+  readonly watch: RemovalWatch;
   readonly passwordHashing: PasswordHashing;
   /** Stops the import; derivations of passwords end at once. */
   readonly signal: AbortSignal;

@@ -1,6 +1,7 @@
 import { isInSection } from '../../../shared/organisation/section.ts';
 import { isInDeletion, machineUserSection } from '../../../shared/organisation/sections/users.ts';
 import { sections } from '../../../shared/organisation/sections.ts';
+import { holdRemovalsVersion, type Removals } from '../../../shared/organisationRemovals.ts';
 import {
   type DocumentKey,
   type DocumentStore,
@@ -8,6 +9,8 @@ import {
   type StoredDocument,
   type Transaction,
 } from '../../../shared/store/store.ts';
+import type { BatchContext } from './batchContext.ts';
+import type { RemovalWatch } from './removalWatch.ts';
 
 /** An error for a batch whose references no longer are as they were checked. */
 export class ReferenceChangedError extends Error {
@@ -30,14 +33,21 @@ const narrowable = sections.filter(({ dependents }) => dependents !== undefined)
  * The store of one batch of records. It notes what is read for the batch's references, and commits only while
  * - its service users exist: what is written for a user in deletion would outlive it, and belong to the id's next holder;
  * - its project grants have the content that was checked: others may take roles from them.
- * Nothing deletes other targets of references, or takes from them what the batch uses.
+ * - no removal of an organisation has begun or ended since it was checked: it deletes targets of references, and what is
+ *   written into the organisation later would outlive it.
+ * Nothing else deletes other targets of references, or takes from them what the batch uses.
  */
 export class GuardedStore implements DocumentStore {
   private readonly store: DocumentStore;
+  private readonly watch: RemovalWatch;
+  /** The removals that the batch is checked against. */
+  readonly removals: Removals;
   private readonly guarded = new Map<string, Guarded>();
 
-  constructor(store: DocumentStore) {
+  constructor({ store, watch }: Pick<BatchContext, 'store' | 'watch'>) {
     this.store = store;
+    this.watch = watch;
+    this.removals = watch.removals;
   }
 
   readonly getMany: DocumentStore['getMany'] = async (keys, fields) => {
@@ -51,20 +61,24 @@ export class GuardedStore implements DocumentStore {
   };
 
   /** @throws ReferenceChangedError, WriteConflictError */
-  readonly commit: DocumentStore['commit'] = (writes) => {
-    if (this.guarded.size === 0) return this.store.commit(writes);
-    return this.transaction(async ({ write }) => write(writes));
-  };
+  readonly commit: DocumentStore['commit'] = (writes) => this.transaction(async ({ write }) => write(writes));
 
   /** @throws ReferenceChangedError, WriteConflictError; IdentityError ABORTED */
   readonly transaction: DocumentStore['transaction'] = (work) =>
     this.store.transaction(async (transaction) => {
       await Promise.all([
+        this.holdRemovals(transaction),
         this.hold(transaction, 'mayBeDeleted', ['partition']),
         this.hold(transaction, 'mayBeNarrowed', ['partition', 'body']),
       ]);
       return work(transaction);
     });
+
+  private async holdRemovals(transaction: Transaction): Promise<void> {
+    if ((await holdRemovalsVersion(transaction)) === this.removals.version) return;
+    await this.watch.refresh();
+    throw new ReferenceChangedError();
+  }
 
   private async hold(
     transaction: Transaction,

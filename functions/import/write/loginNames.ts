@@ -1,11 +1,15 @@
 import { instanceScopeWrite, readScopes } from '../../../shared/organisation/loginNameScope.ts';
 import { sectionPartition } from '../../../shared/organisation/section.ts';
 import { claimsLoginNames, sections } from '../../../shared/organisation/sections.ts';
-import { type DocumentStore, type Snapshot, type Store, WriteConflictError } from '../../../shared/store/store.ts';
+import { type Snapshot, type Store, WriteConflictError } from '../../../shared/store/store.ts';
 import { bulkTurn } from '../../../shared/turns.ts';
 import type { OrganisationHeader } from '../inspect/organisationDraft.ts';
+import type { BatchContext } from './batchContext.ts';
+import { GuardedStore, ReferenceChangedError } from './guardedStore.ts';
 
 const BATCH = 250;
+
+type Guarding = Pick<BatchContext, 'store' | 'watch'>;
 
 /** An organisation whose users may be written. */
 interface LoginNameTarget {
@@ -19,7 +23,7 @@ interface LoginNameTarget {
  * @throws the signal's reason
  */
 export async function settleLoginNames(
-  store: DocumentStore,
+  context: Guarding,
   targets: Iterable<LoginNameTarget>,
   signal: AbortSignal,
 ): Promise<void> {
@@ -27,7 +31,7 @@ export async function settleLoginNames(
   for (let start = 0; start < open.length; start += BATCH) {
     const batch = open.slice(start, start + BATCH);
     const scopes = await settleScopes(
-      store,
+      context,
       batch.map(({ header }) => header.orgId),
     );
     for (const [index, target] of batch.entries()) target.loginNamesByDomain = scopes[index] === 'organisation';
@@ -43,30 +47,31 @@ export async function settleLoginNames(
  * @param base the store whose snapshot shows the users
  */
 export async function protectLoginNames(
-  store: DocumentStore,
+  context: Guarding,
   base: Pick<Store, 'snapshot'>,
   existing: readonly OrganisationHeader[],
 ): Promise<void> {
   const orgIds = existing.flatMap(({ orgId, loginNamesByDomain }) => (loginNamesByDomain ? [orgId] : []));
   for (let start = 0; start < orgIds.length; start += BATCH) {
     const batch = orgIds.slice(start, start + BATCH);
-    const scopes = await readScopes(store, batch);
+    const scopes = await readScopes(context.store, batch);
     const open = batch.filter((_orgId, index) => scopes[index] === undefined);
-    if (open.length > 0) await settleScopes(store, await findPopulated(base, open));
+    if (open.length > 0) await settleScopes(context, await findPopulated(base, open));
   }
 }
 
 /** Settles the scopes that are open on the instance's, and returns all of them. */
-async function settleScopes(store: DocumentStore, orgIds: readonly string[]) {
+async function settleScopes(context: Guarding, orgIds: readonly string[]) {
   for (;;) {
+    const store = new GuardedStore(context);
     const scopes = await readScopes(store, orgIds);
     const open = orgIds.filter((_orgId, index) => scopes[index] === undefined);
     if (open.length === 0) return scopes;
     try {
       await store.commit(open.map(instanceScopeWrite));
     } catch (error) {
-      // Another import has settled one of them meanwhile: read it.
-      if (!(error instanceof WriteConflictError)) throw error;
+      // Another import has settled one of them meanwhile, or an organisation was removed: read again.
+      if (!(error instanceof WriteConflictError || error instanceof ReferenceChangedError)) throw error;
     }
   }
 }

@@ -72,8 +72,9 @@ export async function writeOrganisations(
     if (isStored) existing.add(index);
   const inOrder = [...existing].sort((a, b) => a - b);
   const older = organisations.filter((_header, index) => existing.has(index) && !created.has(index));
-  await protectLoginNames(context.store, base, older);
+  await protectLoginNames(context, base, older);
   const targets = await loadTargets(context.store, organisations, inOrder, report, signal);
+  await context.watch.expect([...targets.values()].map(({ header }) => header.orgId));
   return new Map(
     entries.flatMap((organisation, entry) => {
       const target = organisation === undefined ? undefined : targets.get(organisation);

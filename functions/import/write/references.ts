@@ -31,11 +31,13 @@ type Found = ReadonlyMap<string, StoredDocument | undefined>;
 /**
  * Finds the records whose references are missing, foreign or invalid, with a constant number of reads.
  * @param onKept receives the warnings about missing targets without which records are kept
+ * @param removed the organisations in removal, whose records count as missing
  */
 export async function checkReferences(
   store: DocumentStore,
   plans: readonly RecordPlan[],
   onKept?: (plan: RecordPlan, warning: string) => void,
+  removed: ReadonlySet<string> = new Set(),
 ): Promise<[RecordPlan, Rejection][]> {
   const planned = plans.map((plan) => ({ plan, references: planReferences(plan.record) }));
   const all = planned.flatMap(({ references }) => references);
@@ -51,7 +53,9 @@ export async function checkReferences(
     ),
     read(store, all.filter(isInspected), ['orgId', 'partition', 'body']),
   ]);
-  const targets: Found = new Map([...existing, ...inspected]);
+  const isRemoved = (target: StoredDocument | undefined) => removed.has(target?.orgId ?? '');
+  const stored = [...existing, ...inspected].filter(([, target]) => !isRemoved(target));
+  const targets: Found = new Map(stored);
   const found: Found = new Map([...targets, ...(await readPermits(store, planned, targets))]);
   return planned.flatMap(({ plan, references }): [RecordPlan, Rejection][] => {
     const rejection = findFirst(references, (reference) => check(reference, references, found, plan.record));

@@ -22,7 +22,7 @@ const UNCHANGED: Outcome = { kind: 'unchanged' };
 export async function writeBatch(context: BatchContext, plans: readonly RecordPlan[]): Promise<Outcome[]> {
   for (;;) {
     try {
-      return await attemptBatch(context, new GuardedStore(context.store), plans);
+      return await attemptBatch(context, new GuardedStore(context), plans);
     } catch (error) {
       if (!(error instanceof ReferenceChangedError)) throw error;
     }
@@ -31,14 +31,14 @@ export async function writeBatch(context: BatchContext, plans: readonly RecordPl
 
 async function attemptBatch(
   context: BatchContext,
-  store: DocumentStore,
+  store: GuardedStore,
   incomplete: readonly RecordPlan[],
 ): Promise<Outcome[]> {
   const warnings = new Map<RecordPlan, readonly string[]>();
   const keep = (plan: RecordPlan, warning: string) => warnings.set(plan, [...(warnings.get(plan) ?? []), warning]);
   const plans = await fillFields(store, incomplete, keep);
   const [rejected, reserving] = await Promise.all([
-    checkReferences(store, plans, keep),
+    checkReferences(store, plans, keep, store.removals.orgIds),
     context.reservedNames.check(plans),
   ]);
   const outcomes = new Map(rejected.map(([plan, rejection]) => [plan, toOutcome(rejection)]));

@@ -1,11 +1,11 @@
 import type { Store, Write } from '../../../shared/store/store.ts';
 
-/** A store that tells of the writes that it has done. */
-export function watchedStore(store: Store, onWritten: (writes: readonly Write[]) => void): Store {
+/** A store that tells of the writes that it has done, and waits until that is settled. */
+export function watchedStore(store: Store, onWritten: (writes: readonly Write[]) => unknown): Store {
   return {
     commit: async (writes) => {
       await store.commit(writes);
-      onWritten(writes);
+      await onWritten(writes);
     },
     transaction: async (work) => {
       let written: Write[] = [];
@@ -17,7 +17,7 @@ export function watchedStore(store: Store, onWritten: (writes: readonly Write[])
         };
         return work({ ...transaction, write });
       });
-      onWritten(written);
+      await onWritten(written);
       return result;
     },
     getMany: (keys, fields) => store.getMany(keys, fields),

@@ -4,6 +4,7 @@ import { ImportProgress } from '../../../../functions/import/progress/importProg
 import { ImportNotes } from '../../../../functions/import/progress/notes.ts';
 import type { BatchContext } from '../../../../functions/import/write/batchContext.ts';
 import { ReservedNames } from '../../../../functions/import/write/references.ts';
+import { RemovalWatch } from '../../../../functions/import/write/removalWatch.ts';
 import { endCheckpointEpoch } from '../../../../shared/checkpointEpoch.ts';
 import { defaultPasswordHashing } from '../../../../shared/passwordHashing.ts';
 import {
@@ -23,7 +24,16 @@ function contextOf(store: DocumentStore, stamp = NOW, onConflict: OnConflict = '
   const settings = { store, base: unread, stamp, onConflict, reservedNames: new ReservedNames(store) };
   const { signal } = new AbortController();
   const notes = new ImportNotes(unread, 'import', stamp, stamp);
-  return { ...settings, passwordHashing: defaultPasswordHashing, signal, notes, batches: 0, expectExisting: false };
+  const watch = new RemovalWatch(store, [], { version: '', orgIds: new Set() });
+  return {
+    ...settings,
+    passwordHashing: defaultPasswordHashing,
+    signal,
+    notes,
+    watch,
+    batches: 0,
+    expectExisting: false,
+  };
 }
 
 const load = (store: DocumentStore, key = 'key', stamp = NOW, onConflict?: OnConflict) =>

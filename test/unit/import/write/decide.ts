@@ -4,6 +4,7 @@ import type { BatchContext, Outcome } from '../../../../functions/import/write/b
 import { BatchComparison } from '../../../../functions/import/write/comparison.ts';
 import { decideBatch, type UndecidedBatch } from '../../../../functions/import/write/decision.ts';
 import { ReservedNames } from '../../../../functions/import/write/references.ts';
+import { RemovalWatch } from '../../../../functions/import/write/removalWatch.ts';
 import { readRecord } from '../../../../shared/organisation/record.ts';
 import { createWrites, planRecord, type RecordPlan } from '../../../../shared/organisation/recordPlan.ts';
 import { defaultPasswordHashing } from '../../../../shared/passwordHashing.ts';
@@ -60,7 +61,8 @@ export function contextOf(store: MemoryStore, onConflict: OnConflict, stamp = ST
   const notes = new ImportNotes(unread, 'import', ofImport.replace('Z', ''), ofImport);
   // As after a first commit, so that the writes of a batch are those of its records alone.
   notes.confirm([{ type: 'delete', key: { collection: 'instance', id: 'note' } }]);
-  return { store, base: unread, stamp: ofImport, ...settings, notes, batches: 0, expectExisting: false };
+  const watch = new RemovalWatch(store, [], { version: '', orgIds: new Set() });
+  return { store, base: unread, stamp: ofImport, ...settings, notes, watch, batches: 0, expectExisting: false };
 }
 
 interface Options {

@@ -13,15 +13,15 @@ async function largestInFlight(nameLength: number, commitsInFlight: (() => numbe
   let [inFlight, largest, commits] = [0, 0, 0];
   const counted: DocumentStore = {
     getMany: (keys, fields) => memory.getMany(keys, fields),
-    transaction: (work) => memory.transaction(work),
-    commit: async (writes) => {
+    transaction: async (work) => {
       inFlight++;
       commits++;
       largest = Math.max(largest, inFlight);
       for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
       inFlight--;
-      await memory.commit(writes);
+      return memory.transaction(work);
     },
+    commit: () => Promise.reject(new Error('records are committed in transactions only')),
   };
   const limit = commitsInFlight === undefined ? {} : { pace: { commitsInFlight } };
   const settled: number[] = [];

@@ -1,0 +1,15 @@
+import { type Call, InterruptedError } from './command.ts';
+
+/**
+ * Asks a person at a terminal for consent; the question goes to standard error.
+ * @returns false for a no, and where there is no terminal
+ * @throws InterruptedError when the person interrupts the question
+ */
+export async function askConsent(question: string, { signal }: Pick<Call, 'signal'>): Promise<boolean> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) return false;
+  // Loaded lazily: most calls ask nothing.
+  const { confirm, isCancel } = await import('@clack/prompts');
+  const answer = await confirm({ message: question, initialValue: false, output: process.stderr, signal });
+  if (isCancel(answer)) throw new InterruptedError('interrupted: nothing is changed');
+  return answer;
+}

@@ -1,0 +1,149 @@
+import { z } from 'zod';
+import {
+  zitadelCallFailed,
+  zitadelRoleMissing,
+  zitadelTokenRejected,
+  zitadelUnreachable,
+} from '../../shared/errors/zitadelErrors.ts';
+import { Backoff, type RetryPolicy } from '../../shared/retry.ts';
+
+/** How to reach a ZITADEL. */
+export interface ZitadelConnection {
+  /** Without a slash at the end. */
+  readonly baseUrl: string;
+  /** Returns the token for the next call; undefined for calls without one. */
+  readonly token: () => Promise<string | undefined>;
+  readonly signal: AbortSignal;
+  /** The retries of calls that a ZITADEL did not answer. */
+  readonly retries?: RetryPolicy;
+}
+
+/** A call of ZITADEL's REST interface. */
+export interface ZitadelCall {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly path: string;
+  readonly body?: string;
+  /** The organisation in whose context ZITADEL handles the call; by default that of the token's user. */
+  readonly orgId?: string;
+  /** The time limit of one attempt, in milliseconds. */
+  readonly timeoutMs?: number;
+}
+
+/** What a ZITADEL answered. */
+export interface ZitadelAnswer {
+  readonly status: number;
+  readonly text: string;
+  /** The number of attempts; an import that took more than one may have been begun by each. */
+  readonly attempts: number;
+}
+
+/** A ZITADEL restarts in under 5 s. Before that, its gateway answers 503 or nobody answers. */
+const defaultRetries: RetryPolicy = { attempts: () => 8, initialDelayMs: 500, maxDelayMs: 8_000 };
+const UNAVAILABLE = new Set([502, 503]);
+const CALL_TIMEOUT_MS = 30_000;
+
+const errorBody = z.looseObject({ code: z.number().optional(), message: z.string() });
+
+/**
+ * Sends a call, again where a ZITADEL does not answer or is not ready. Only send calls that may be repeated.
+ * @throws IdentityError UNAVAILABLE; `DOMException` TimeoutError after the call's time limit
+ */
+export async function send(connection: ZitadelConnection, call: ZitadelCall): Promise<ZitadelAnswer> {
+  const { baseUrl, signal, retries = defaultRetries } = connection;
+  const backoff = new Backoff(retries, signal);
+  for (let attempts = 1; ; attempts++) {
+    const { answer, problem } = await attempt(connection, call);
+    if (answer !== undefined && !UNAVAILABLE.has(answer.status)) return { ...answer, attempts };
+    const reason = problem ?? `${answer?.status} ${answer === undefined ? '' : messageIn(answer.text)}`;
+    if (!(await backoff.failed(reason))) throw zitadelUnreachable(baseUrl, reason);
+  }
+}
+
+/** The result of one attempt: an answer, or why there is none. */
+interface Attempt {
+  readonly answer?: Pick<ZitadelAnswer, 'status' | 'text'>;
+  readonly problem?: string;
+}
+
+async function attempt({ baseUrl, token, signal }: ZitadelConnection, call: ZitadelCall): Promise<Attempt> {
+  const { method, path, body, orgId, timeoutMs = CALL_TIMEOUT_MS } = call;
+  const bearer = await token();
+  const limit = AbortSignal.timeout(timeoutMs);
+  const headers = {
+    ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer.trim()}` }),
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    ...(orgId === undefined ? {} : { 'x-zitadel-orgid': orgId }),
+  };
+  try {
+    const response = await fetch(`${baseUrl}${path}`, {
+      method,
+      headers,
+      // The token must not follow a redirect to another host.
+      redirect: 'error',
+      signal: AbortSignal.any([signal, limit]),
+      ...(body === undefined ? {} : { body }),
+    });
+    return { answer: { status: response.status, text: await response.text() } };
+  } catch (error) {
+    signal.throwIfAborted();
+    limit.throwIfAborted();
+    return { problem: causeText(error) };
+  }
+}
+
+/** Returns what the operating system says of a failed connection: `fetch` itself says only that it failed. */
+export function causeText(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.cause !== undefined) return causeText(error.cause);
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.message;
+}
+
+/**
+ * Sends a call and returns its answer's JSON.
+ * @throws IdentityError for any status but 200
+ */
+export async function request<Schema extends z.ZodType>(
+  connection: ZitadelConnection,
+  call: ZitadelCall,
+  schema: Schema,
+): Promise<z.output<Schema>> {
+  const answer = await send(connection, call);
+  if (answer.status !== 200) throw callError(connection, call, answer);
+  const parsed = schema.safeParse(parseAnswer(answer.text));
+  if (parsed.success) return parsed.data;
+  throw callError(connection, call, { ...answer, text: z.prettifyError(parsed.error) });
+}
+
+/** Creates the error for an answer that is none of the expected ones. */
+export function callError(
+  { baseUrl }: Pick<ZitadelConnection, 'baseUrl'>,
+  { method, path }: Pick<ZitadelCall, 'method' | 'path'>,
+  { status, text }: Pick<ZitadelAnswer, 'status' | 'text'>,
+): Error {
+  const message = messageIn(text);
+  if (status === 401) return zitadelTokenRejected(baseUrl, message);
+  // A caller without any membership gets 404 with this id.
+  if (status === 403 || message.includes('AUTHZ-cdgFk')) return zitadelRoleMissing(baseUrl, message);
+  return zitadelCallFailed(baseUrl, `${method} ${path}`, status, message);
+}
+
+const SHOWN_CHARACTERS = 300;
+
+/** Returns the message of an error body; of another text its beginning. */
+export function messageIn(text: string): string {
+  return errorBody.safeParse(parseAnswer(text)).data?.message ?? text.slice(0, SHOWN_CHARACTERS);
+}
+
+/** Parses an answer; undefined if it is no JSON, as a gateway's page is. */
+export function parseAnswer(text: string): unknown {
+  return jsonText.safeParse(text).data;
+}
+
+const jsonText = z.string().transform((text, context): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    context.addIssue('is no JSON');
+    return z.NEVER;
+  }
+});

@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { parseAnswer, request, send, type ZitadelConnection } from './connection.ts';
+
+/** A ZITADEL, as far as it describes itself to everybody. */
+export interface RecognisedZitadel {
+  readonly issuer: string;
+}
+
+/** A ZITADEL's instance, as it describes itself to a caller who may read it. */
+export interface ZitadelInstance {
+  readonly id: string;
+  readonly name: string;
+  /** The release; undefined where the ZITADEL names its build's time instead. */
+  readonly version: string | undefined;
+  readonly defaultOrgId: string;
+}
+
+/** The user of a token. */
+export interface Caller {
+  readonly userId: string;
+  readonly userName: string;
+  /** The organisation that the user belongs to. */
+  readonly orgId: string;
+  readonly isServiceUser: boolean;
+  /** The roles in the instance, such as IAM_OWNER. */
+  readonly roles: readonly string[];
+}
+
+// Other OpenID providers have other paths.
+const configuration = z.looseObject({ issuer: z.string(), token_endpoint: z.string().endsWith('/oauth/v2/token') });
+const instanceAnswer = z.looseObject({
+  instance: z.looseObject({ id: z.string(), name: z.string().default(''), version: z.string().default('') }),
+});
+const defaultOrganisation = z.looseObject({ org: z.looseObject({ id: z.string() }) });
+const userAnswer = z.looseObject({
+  user: z.looseObject({
+    id: z.string(),
+    userName: z.string(),
+    details: z.looseObject({ resourceOwner: z.string() }),
+    machine: z.looseObject({}).optional(),
+  }),
+});
+const membershipsAnswer = z.looseObject({
+  result: z.array(z.looseObject({ roles: z.array(z.string()).default([]), iam: z.boolean().optional() })).default([]),
+});
+const RELEASE = /^v?\d+\.\d+\.\d+/;
+
+/** Recognises a ZITADEL by its OpenID configuration, without a token; undefined for any other server. */
+export async function recogniseZitadel(connection: ZitadelConnection): Promise<RecognisedZitadel | undefined> {
+  const path = '/.well-known/openid-configuration';
+  const answer = await send({ ...connection, token: async () => undefined }, { method: 'GET', path });
+  if (answer.status !== 200) return undefined;
+  const { data } = configuration.safeParse(parseAnswer(answer.text));
+  return data && { issuer: data.issuer };
+}
+
+/** Reads what a ZITADEL says of its instance. */
+export async function readInstance(connection: ZitadelConnection): Promise<ZitadelInstance> {
+  const { instance } = await request(connection, { method: 'GET', path: '/admin/v1/instances/me' }, instanceAnswer);
+  const { org } = await request(connection, { method: 'GET', path: '/admin/v1/orgs/default' }, defaultOrganisation);
+  const version = RELEASE.test(instance.version) ? instance.version : undefined;
+  return { id: instance.id, name: instance.name, version, defaultOrgId: org.id };
+}
+
+/** Reads whose token it is, and the user's roles in the instance. */
+export async function readCaller(connection: ZitadelConnection): Promise<Caller> {
+  const { user } = await request(connection, { method: 'GET', path: '/auth/v1/users/me' }, userAnswer);
+  // Importers own every organisation that they imported: without the query, these fill the first pages.
+  const body = JSON.stringify({ query: { limit: 10 }, queries: [{ iamQuery: { iam: true } }] });
+  const path = '/auth/v1/memberships/me/_search';
+  const { result } = await request(connection, { method: 'POST', path, body }, membershipsAnswer);
+  return {
+    userId: user.id,
+    userName: user.userName,
+    orgId: user.details.resourceOwner,
+    isServiceUser: user.machine !== undefined,
+    roles: result.filter(({ iam }) => iam === true).flatMap(({ roles }) => roles),
+  };
+}

@@ -1,0 +1,55 @@
+/** A step of an import into a ZITADEL: some sections of all organisations, before those of the next step. */
+export interface ImportStep {
+  readonly name: string;
+  readonly sections: readonly string[];
+  /** Whether the step creates the organisations. */
+  readonly createsOrganisations?: true;
+  /** Whether each request holds one organisation only, and is handled in its context. */
+  readonly inContext?: true;
+}
+
+/**
+ * The steps in an order in which each record's references exist. ZITADEL neither sorts nor tries again (zitadel 5.4).
+ * Texts follow by themselves: it writes them to the organisation in whose context it handles the request.
+ */
+export const importSteps: readonly ImportStep[] = [
+  {
+    name: 'organisations',
+    sections: ['domainPolicy', 'domains', 'labelPolicy', 'lockoutPolicy', 'passwordComplexityPolicy', 'privacyPolicy'],
+    createsOrganisations: true,
+  },
+  { name: 'identity providers', sections: ['oidcIdps', 'jwtIdps'] },
+  { name: 'login policies', sections: ['loginPolicy'] },
+  { name: 'people', sections: ['humanUsers'] },
+  { name: 'service users', sections: ['machineUsers'] },
+  { name: 'metadata, links and keys of users', sections: ['userMetadata', 'userLinks', 'machineKeys'] },
+  { name: 'projects', sections: ['projects'] },
+  { name: 'roles', sections: ['projectRoles'] },
+  { name: 'applications', sections: ['oidcApps', 'apiApps'] },
+  { name: 'keys of applications', sections: ['appKeys'] },
+  { name: 'actions', sections: ['actions'] },
+  { name: 'flows', sections: ['triggerActions'] },
+  { name: 'project grants', sections: ['projectGrants'] },
+  { name: 'user grants', sections: ['userGrants'] },
+  { name: 'members', sections: ['orgMembers', 'projectMembers', 'projectGrantMembers'] },
+  { name: 'login texts', sections: ['loginTexts'] },
+  {
+    name: 'texts of messages',
+    sections: [
+      'initMessages',
+      'passwordResetMessages',
+      'verifyEmailMessages',
+      'domainClaimedMessages',
+      'passwordlessRegistrationMessages',
+      'inviteUserMessages',
+    ],
+    inContext: true,
+  },
+];
+
+/** The sections that ZITADEL accepts in an import, and drops. */
+export const droppedSections: readonly string[] = [
+  'verifyPhoneMessages',
+  'verifySmsOtpMessages',
+  'verifyEmailOtpMessages',
+];

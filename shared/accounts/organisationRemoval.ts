@@ -1,0 +1,186 @@
+import { isBlocked, organisationKey, userKey } from '../auth/authorise.ts';
+import { endCheckpointEpoch } from '../checkpointEpoch.ts';
+import { defaultOrganisationKept, lastOwner, organisationUnknown, removalSuperseded } from '../errors/accountErrors.ts';
+import { defaultOrganisation } from '../instance.ts';
+import { parseObject, textAt } from '../json/jsonObject.ts';
+import { scopeKey } from '../organisation/loginNameScope.ts';
+import { type Section, sectionPartition } from '../organisation/section.ts';
+import { deletionPartition, humanUserSection, machineUserSection } from '../organisation/sections/users.ts';
+import { isInRemoval, organisationSection, removalPartition, sections } from '../organisation/sections.ts';
+import { changeRemovals, holdRemovals } from '../organisationRemovals.ts';
+import type { DocumentKey, Snapshot, Store, Transaction } from '../store/store.ts';
+import { instanceOwners } from './members.ts';
+import { findDependents, type Stored } from './organisationDependents.ts';
+import { findClaims, toClaimants } from './storedClaims.ts';
+
+/** The size of a batch of deletions. A batch reads the claims of what it deletes. */
+const BATCH = 100;
+
+/** An organisation to remove. */
+export interface RemovableOrganisation {
+  readonly orgId: string;
+  readonly name: string;
+  readonly people: number;
+  readonly serviceUsers: number;
+}
+
+/**
+ * Describes the organisations of a removal, and checks that they may be removed.
+ * @throws IdentityError NOT_FOUND for an unknown organisation, FAILED_PRECONDITION for the default organisation, and for
+ * those of the last IAM_OWNER
+ */
+export async function describeRemoval(store: Store, orgIds: readonly string[]): Promise<RemovableOrganisation[]> {
+  await using snapshot = await store.snapshot();
+  const stored = await snapshot.getMany(orgIds.map(organisationKey), ['body']);
+  await requireRemovable(store, snapshot, orgIds);
+  const described: RemovableOrganisation[] = [];
+  for (const [index, orgId] of orgIds.entries()) {
+    const name = textAt(parseObject(stored[index]?.body), 'org.name', orgId);
+    const people = await countRecords(snapshot, orgId, humanUserSection);
+    described.push({ orgId, name, people, serviceUsers: await countRecords(snapshot, orgId, machineUserSection) });
+  }
+  return described;
+}
+
+async function requireRemovable(
+  store: Store,
+  reader: Pick<Transaction, 'getMany'>,
+  orgIds: readonly string[],
+): Promise<void> {
+  const organisations = await reader.getMany(orgIds.map(organisationKey), []);
+  const unknown = orgIds.find((_, index) => organisations[index] === undefined);
+  if (unknown !== undefined) throw organisationUnknown(unknown);
+  const kept = await defaultOrganisation(reader);
+  if (orgIds.includes(kept)) throw defaultOrganisationKept(kept);
+  await requireOtherOwner(store, reader, orgIds);
+}
+
+/** Requires that an IAM_OWNER remains whose tokens are valid, if the organisations have one. */
+async function requireOtherOwner(
+  store: Store,
+  reader: Pick<Transaction, 'getMany'>,
+  orgIds: readonly string[],
+): Promise<void> {
+  const owners = await instanceOwners(store);
+  const users = await reader.getMany(owners.map(userKey), ['orgId', 'state']);
+  const isRemoved = (index: number) => orgIds.includes(users[index]?.orgId ?? '');
+  const removed = owners.find((_, index) => isRemoved(index));
+  const remains = users.some((user, index) => user !== undefined && !isBlocked(user.state) && !isRemoved(index));
+  if (removed !== undefined && !remains) throw lastOwner(removed);
+}
+
+async function countRecords(snapshot: Snapshot, orgId: string, section: Section): Promise<number> {
+  let count = 0;
+  const partition = sectionPartition(orgId, section);
+  for await (const batch of snapshot.scan({ collection: section.collection, partition, fields: [] }))
+    count += batch.length;
+  return count;
+}
+
+/**
+ * Removes organisations with all their records, and what others have because of them. The first step marks them, the last
+ * one deletes them; a removal that was interrupted continues when it is repeated. From the first step on their users'
+ * tokens are invalid, exports and lists omit them, and no import writes into them.
+ * @param signal stops between two batches, with its reason
+ * @returns the number of deleted documents, without claims
+ * @throws as `describeRemoval`; IdentityError ABORTED when another call removes one of them at the same time
+ */
+export async function removeOrganisations(
+  store: Store,
+  orgIds: readonly string[],
+  signal: AbortSignal,
+): Promise<number> {
+  await begin(store, orgIds);
+  let deleted = 0;
+  const remove = async (found: readonly Stored[]) => {
+    for (let start = 0; start < found.length; start += BATCH) {
+      signal.throwIfAborted();
+      const batch = found.slice(start, start + BATCH);
+      await deleteBatch(store, orgIds, batch);
+      deleted += batch.length;
+    }
+  };
+  {
+    await using snapshot = await store.snapshot();
+    for await (const found of findDependents(snapshot, new Set(orgIds))) await remove(found);
+  }
+  await using snapshot = await store.snapshot();
+  for (const orgId of orgIds) for await (const found of findOwn(snapshot, orgId)) await remove(found);
+  signal.throwIfAborted();
+  await finish(store, orgIds);
+  return deleted + orgIds.length;
+}
+
+/** Marks the organisations, and ends the epoch of checkpoints which say that their records are there. */
+function begin(store: Store, orgIds: readonly string[]): Promise<void> {
+  return store.transaction(async (transaction) => {
+    const stored = await transaction.getMany(orgIds.map(organisationKey), ['partition']);
+    await requireRemovable(store, transaction, orgIds);
+    const begun = orgIds.filter((_, index) => stored[index] === undefined || !isInRemoval(stored[index]));
+    if (begun.length === 0) return;
+    for (const orgId of begun) {
+      const fields = { state: 'ORG_STATE_REMOVED', partition: removalPartition(orgId), digest: null };
+      transaction.write([{ type: 'update', key: organisationKey(orgId), fields }]);
+    }
+    await endCheckpointEpoch(transaction);
+    await changeRemovals(transaction, (earlier) => new Set([...earlier, ...begun]));
+  });
+}
+
+/** Yields an organisation's records: those that refer to others before these. */
+async function* findOwn(snapshot: Snapshot, orgId: string): AsyncGenerator<readonly Stored[]> {
+  const inReverse = [...sections].sort((a, b) => b.phase - a.phase);
+  const ranges = inReverse.flatMap((section) => {
+    const { collection } = section;
+    const own = { collection, partition: sectionPartition(orgId, section) };
+    const isServiceUsers = section.name === machineUserSection.name;
+    return isServiceUsers ? [own, { collection, partition: deletionPartition(orgId) }] : [own];
+  });
+  for (const range of ranges) {
+    const { collection } = range;
+    for await (const documents of snapshot.scan({ ...range, fields: ['partition', 'orgId', 'body'] }))
+      yield documents.map((stored) => ({ key: { collection, id: stored.id }, stored }));
+  }
+}
+
+/** Deletes documents with their claims, while the organisations' removal has not ended. */
+function deleteBatch(store: Store, orgIds: readonly string[], batch: readonly Stored[]): Promise<void> {
+  return store.transaction(async (transaction) => {
+    await holdRemoval(transaction, orgIds);
+    const claims = await findClaims(transaction, batch.flatMap(toRemovedClaimants));
+    deleteAll(transaction, [...batch.map(({ key }) => key), ...claims]);
+  });
+}
+
+/** Returns a record with its section, also that of a service user in deletion. */
+function toRemovedClaimants(found: Stored) {
+  const isInDeletedUsers = found.stored.partition === deletionPartition(found.stored.orgId ?? '');
+  return isInDeletedUsers ? [{ ...found, section: machineUserSection }] : toClaimants(found);
+}
+
+/** Deletes the organisations and their claims. */
+function finish(store: Store, orgIds: readonly string[]): Promise<void> {
+  return store.transaction(async (transaction) => {
+    await holdRemoval(transaction, orgIds);
+    const keys = orgIds.map(organisationKey);
+    const stored = await transaction.getMany(keys, ['orgId', 'partition', 'body']);
+    const claimants = keys.flatMap((key, index) => {
+      const organisation = stored[index];
+      return organisation === undefined ? [] : [{ key, section: organisationSection, stored: organisation }];
+    });
+    const claims = await findClaims(transaction, claimants);
+    deleteAll(transaction, [...keys, ...claims, ...orgIds.map(scopeKey)]);
+    await changeRemovals(transaction, (earlier) => [...earlier].filter((orgId) => !orgIds.includes(orgId)));
+  });
+}
+
+/** Requires that nobody else has ended the removal: the ids may have new organisations since. */
+async function holdRemoval(transaction: Transaction, orgIds: readonly string[]): Promise<void> {
+  const { orgIds: inRemoval } = await holdRemovals(transaction);
+  const ended = orgIds.find((orgId) => !inRemoval.has(orgId));
+  if (ended !== undefined) throw removalSuperseded(ended);
+}
+
+function deleteAll(transaction: Transaction, keys: readonly DocumentKey[]): void {
+  transaction.write(keys.map((key) => ({ type: 'delete', key })));
+}

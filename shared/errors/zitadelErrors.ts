@@ -1,0 +1,62 @@
+import { defineError } from './identityError.ts';
+
+// Errors of calls to a ZITADEL, as the source or target of a migration. They appear on standard error.
+
+export const zitadelUnreachable = defineError({
+  code: 'UNAVAILABLE',
+  text: (url: string, cause: string) =>
+    `${url} does not respond (${cause}): check the address and the network, then resume`,
+  example: ['https://zitadel.example.com', 'ECONNREFUSED'],
+  when: 'A ZITADEL could not be reached, closed the connection, or stayed unavailable through all retries.',
+  remedy: 'Check the address, the network and the ZITADEL. Then resume: what was imported stays.',
+});
+
+export const zitadelTokenRejected = defineError({
+  code: 'UNAUTHENTICATED',
+  text: (url: string, message: string) => `${url} rejects the token (${message}): specify a valid one, then resume`,
+  example: ['https://zitadel.example.com', 'Errors.Token.Invalid (AUTH-7fs1e)'],
+  when: 'The token of a ZITADEL is unknown, revoked or expired.',
+  remedy: 'Create a personal access token of a service user with the role IAM_OWNER, and specify its file.',
+});
+
+export const zitadelRoleMissing = defineError({
+  code: 'PERMISSION_DENIED',
+  text: (url: string, message: string) =>
+    `the token may not do this in ${url} (${message}): give its user the role IAM_OWNER`,
+  example: ['https://zitadel.example.com', 'membership not found (AUTHZ-cdgFk)'],
+  when: "A ZITADEL denies a call to the token's user.",
+  remedy: 'Make the user an administrator of the instance, with the role IAM_OWNER.',
+});
+
+export const zitadelCallFailed = defineError({
+  code: 'UNKNOWN',
+  text: (url: string, call: string, status: number, message: string) =>
+    `${url} fails ${call} with ${status}: ${message}`,
+  example: ['https://zitadel.example.com', 'POST /admin/v1/export', 500, 'An internal error occurred'],
+  when: 'A ZITADEL returns an error that the migration does not expect.',
+  remedy: "Look up the error in the ZITADEL's log.",
+});
+
+export const zitadelExportTooSlow = defineError({
+  code: 'DEADLINE_EXCEEDED',
+  text: (orgId: string, seconds: number) =>
+    `the export of organisation ${orgId} takes more than ${seconds} s, after which gateways cut it off: export it without password hashes, which is four times as fast`,
+  example: ['330000000000000001', 60],
+  when: 'A ZITADEL does not return the export of one organisation in time. It exports about 1,400 people per second with hashes.',
+  remedy: 'Export without password hashes and TOTP seeds, or when the ZITADEL has less to do.',
+});
+
+export const zitadelImportTooSlow = defineError({
+  code: 'DEADLINE_EXCEEDED',
+  text: (record: string, seconds: number) => `the import of a single record, ${record}, takes more than ${seconds} s`,
+  example: ['human_user 330000000000000201', 60],
+  when: 'A ZITADEL does not import one record in time, although each larger request was halved.',
+  remedy: 'Find out what delays the ZITADEL or its database, then resume.',
+});
+
+export const zitadelPositionMismatch = defineError({
+  code: 'FAILED_PRECONDITION',
+  text: 'the export file is not the one with which the migration began: resume with that file, or start anew',
+  when: 'A migration to a ZITADEL resumes with another export file.',
+  remedy: 'Resume with the same file, or start a new migration.',
+});

@@ -1,0 +1,85 @@
+import { isJsonObject } from '../json/jsonObject.ts';
+import type { IgnoredField } from '../organisation/exportFile.ts';
+import { snakeCase } from './requestMessage.ts';
+
+/** Bounds the lists, and the time that comparisons take: a request may have any number of unknown fields. */
+const MAX_LISTED = 20;
+const MAX_CHARACTERS = 64;
+/** More differences than this, or than a third of the name, make another name of it. */
+const MAX_DIFFERENCES = 3;
+
+/** The unknown fields of one request, in its order, each once. */
+export class IgnoredFields {
+  private readonly known: readonly string[];
+  private readonly found = new Map<string, IgnoredField>();
+
+  /** @param known all spellings of the known fields */
+  constructor(known: ReadonlyMap<string, string>) {
+    this.known = [...new Set([...known.values()].map(snakeCase))];
+  }
+
+  /** The fields that are listed: the first ones. */
+  get list(): readonly IgnoredField[] {
+    return [...this.found.values()];
+  }
+
+  /** Adds a field, unless it is listed or the list is full. */
+  add(name: string): void {
+    if (this.found.size >= MAX_LISTED) return;
+    const field = shortened(name);
+    if (this.found.has(field)) return;
+    const nearest = nearestName(name, this.known);
+    this.found.set(field, nearest === undefined ? { field } : { field, nearest });
+  }
+}
+
+/**
+ * Lists the fields of a request that the service does not know. `null` counts as absent.
+ * @param known all spellings of the known fields
+ */
+export function ignoredFields(body: unknown, known: ReadonlyMap<string, string>): readonly IgnoredField[] {
+  const ignored = new IgnoredFields(known);
+  if (isJsonObject(body))
+    for (const [name, value] of Object.entries(body)) if (value !== null && !known.has(name)) ignored.add(name);
+  return ignored.list;
+}
+
+function shortened(name: string): string {
+  const characters = [...name.slice(0, 2 * MAX_CHARACTERS + 2)];
+  return characters.length <= MAX_CHARACTERS ? name : `${characters.slice(0, MAX_CHARACTERS - 1).join('')}…`;
+}
+
+/**
+ * Returns the known name that an unknown one resembles: one that is spelt almost alike, without regard to case and
+ * separators, or else one that ends with it, such as `with_keys` for `keys`.
+ */
+export function nearestName(name: string, known: readonly string[]): string | undefined {
+  if (name.length > MAX_CHARACTERS) return undefined;
+  const folded = fold(name);
+  const most = Math.min(MAX_DIFFERENCES, Math.floor(folded.length / 3));
+  const distances = known.map((one) => ({ one, distance: editDistance(folded, fold(one)) }));
+  const [closest] = distances.toSorted((a, b) => a.distance - b.distance);
+  if (closest !== undefined && closest.distance <= most) return closest.one;
+  return folded.length === 0 ? undefined : known.find((one) => one.endsWith(`_${name.toLowerCase()}`));
+}
+
+function fold(name: string): string {
+  return name.toLowerCase().replace(/[_\-.\s]/g, '');
+}
+
+/** Counts the characters to insert, delete, replace or swap with the next one in order to turn one text into another. */
+function editDistance(from: string, to: string): number {
+  let before: number[] = [];
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= from.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= to.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
+      const swaps = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
+      const swapped = swaps ? (before[j - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY;
+      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, replaced, swapped));
+    }
+    [before, row] = [row, next];
+  }
+  return row[to.length] ?? 0;
+}

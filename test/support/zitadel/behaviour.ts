@@ -1,0 +1,38 @@
+/** The limits and delays of a stand-in. The defaults are those measured of a ZITADEL, unless a test could not wait. */
+export interface ZitadelBehaviour {
+  /** The records that an import writes per second, by which it meets its timeout. No test waits for them. */
+  recordsPerSecond: number;
+  /** The limit of REST's messages, in bytes of protobuf. */
+  maxMessageBytes: number;
+  /** How long exports do not show an import; measured were up to 2,000 ms. */
+  lagMs: number;
+  /** The write at which the process dies, counted from 1. */
+  diesAtWrite: number;
+  /** How long the process is gone when it has died; measured were 1,600 ms. Undefined: for good. */
+  deadMs: number | undefined;
+  /** How long an export takes at least. */
+  exportMs: number;
+}
+
+/** The behaviour of the measured ZITADEL. */
+export const measured: Readonly<ZitadelBehaviour> = {
+  recordsPerSecond: 250,
+  maxMessageBytes: 4_194_304,
+  lagMs: 300,
+  diesAtWrite: Infinity,
+  deadMs: 100,
+  exportMs: 0,
+};
+
+/** A request that the stand-in received. */
+export interface ReceivedRequest {
+  readonly path: string;
+  readonly orgId: string | undefined;
+  readonly status: number;
+  /** The size of an import in protobuf, and its number of records. */
+  readonly bytes?: number;
+  readonly records?: number;
+}
+
+/** The stand-in's default organisation. */
+export const DEFAULT_ORGANISATION = '400000000000000001';

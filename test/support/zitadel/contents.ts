@@ -1,0 +1,85 @@
+import { randomInt } from 'node:crypto';
+import { isJsonObject, type JsonObject } from '../../../shared/json/jsonObject.ts';
+
+/** A record of the stand-in, and when its exports begin to show it. */
+interface Stored {
+  readonly json: JsonObject;
+  readonly visibleAt: number;
+}
+
+/** An organisation of the stand-in. */
+export interface Organisation {
+  readonly orgId: string;
+  readonly name: string;
+  readonly state: string;
+  readonly visibleAt: number;
+  /** By section and key. */
+  readonly sections: Map<string, Map<string, Stored>>;
+}
+
+/** What a stand-in of a ZITADEL holds. */
+export class Contents {
+  readonly organisations = new Map<string, Organisation>();
+  /** The ids of deleted organisations and their users cannot be taken again. */
+  readonly deletedIds = new Set<string>();
+  /** The organisations of users, by the users' ids. */
+  readonly users = new Map<string, string>();
+  /** The longest time for which exports do not show what was written. */
+  private readonly lagMs: number;
+
+  constructor(lagMs: number) {
+    this.lagMs = lagMs;
+  }
+
+  create(orgId: string, name: string, state: string): Organisation {
+    const organisation = { orgId, name, state, visibleAt: this.nextVisible(), sections: new Map() };
+    this.organisations.set(orgId, organisation);
+    return organisation;
+  }
+
+  find(orgId: string, section: string, key: string): JsonObject | undefined {
+    return this.organisations.get(orgId)?.sections.get(section)?.get(key)?.json;
+  }
+
+  put(orgId: string, section: string, key: string, json: JsonObject): void {
+    const sections = this.organisations.get(orgId)?.sections;
+    const records = sections?.get(section) ?? new Map<string, Stored>();
+    records.set(key, { json, visibleAt: this.nextVisible() });
+    sections?.set(section, records);
+  }
+
+  /** The records of a section that exports and searches show. */
+  visible(orgId: string, section: string): JsonObject[] {
+    const records = [...(this.organisations.get(orgId)?.sections.get(section)?.values() ?? [])];
+    return records.filter(({ visibleAt }) => visibleAt <= performance.now()).map(({ json }) => json);
+  }
+
+  delete(orgId: string): void {
+    for (const [userId, owner] of this.users) {
+      if (owner !== orgId) continue;
+      this.users.delete(userId);
+      this.deletedIds.add(userId);
+    }
+    this.organisations.delete(orgId);
+    this.deletedIds.add(orgId);
+  }
+
+  /** Whether any organisation has a record. */
+  holds(section: string, key: string): boolean {
+    return [...this.organisations.values()].some(({ sections }) => sections.get(section)?.has(key) === true);
+  }
+
+  private nextVisible(): number {
+    return performance.now() + this.lagMs;
+  }
+}
+
+/** Returns an id as ZITADEL makes them. */
+export function newId(): string {
+  return `4${String(randomInt(10 ** 14)).padStart(17, '0')}`;
+}
+
+/** The elements of a list, or a single object as one. */
+export function elements(value: unknown): JsonObject[] {
+  return (Array.isArray(value) ? value : [value]).filter(isJsonObject);
+}

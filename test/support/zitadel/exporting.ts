@@ -1,0 +1,90 @@
+import { type JsonObject, putAt, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
+import type { Contents } from './contents.ts';
+
+/** An export request, as far as ZITADEL reads it. */
+export interface ExportFlags {
+  readonly orgIds: readonly string[];
+  readonly excludedOrgIds: readonly string[];
+  readonly withPasswords: boolean;
+  readonly withOtp: boolean;
+}
+
+/** The end of the process by an exclusion that matches. */
+class DeadlyExclusionError extends Error {}
+
+const whole = [
+  ...['domainPolicy', 'labelPolicy', 'lockoutPolicy', 'loginPolicy', 'passwordComplexityPolicy', 'privacyPolicy'],
+];
+const lists = [
+  ...['projects', 'projectRoles', 'apiApps', 'oidcApps', 'humanUsers', 'machineUsers', 'triggerActions', 'actions'],
+  ...['userMetadata', 'loginTexts', 'initMessages', 'passwordResetMessages', 'verifyEmailMessages'],
+  ...['domainClaimedMessages', 'oidcIdps', 'jwtIdps', 'userLinks', 'domains', 'appKeys', 'machineKeys'],
+];
+
+/** The fields that ZITADEL does not export (zitadel 4.3). */
+const lostFields: readonly (readonly [section: string, ...paths: string[]])[] = [
+  ['labelPolicy', 'themeMode'],
+  ['loginPolicy', 'allowDomainDiscovery', 'disableLoginWithEmail', 'disableLoginWithPhone'],
+  ['humanUsers', 'user.passwordChangeRequired', 'user.requestPasswordlessRegistration'],
+  ['machineUsers', 'user.accessTokenType'],
+  ['oidcApps', 'app.backChannelLogoutUri', 'app.loginVersion'],
+];
+
+/** Exports organisations as ZITADEL does (zitadel 4): what names something outside of the export is left out. */
+export function exportFrom(contents: Contents, { orgIds, excludedOrgIds, ...secrets }: ExportFlags): JsonObject[] {
+  const visible = [...contents.organisations.values()].filter(({ visibleAt }) => visibleAt <= performance.now());
+  const asked = visible.filter(({ orgId }) => orgIds.length === 0 || orgIds.includes(orgId));
+  if (asked.some(({ orgId }) => excludedOrgIds.includes(orgId))) throw new DeadlyExclusionError('an exclusion matches');
+  const exported = new Set(asked.map(({ orgId }) => orgId));
+  const isUserIn = (json: JsonObject) => exported.has(contents.users.get(textAt(json, 'userId', '')) ?? '');
+  const projects = new Set(asked.flatMap(({ orgId }) => contents.visible(orgId, 'projects').map(projectId)));
+  const isProjectIn = (json: JsonObject) => projects.has(projectId(json));
+  return asked.map(({ orgId, name, state }) => {
+    const records = (section: string) =>
+      contents.visible(orgId, section).map((record) => exportedForm(section, record));
+    const organisation: JsonObject = { orgId, orgState: state, org: { name } };
+    for (const section of whole) organisation[section] = records(section)[0];
+    for (const section of lists) organisation[section] = records(section);
+    organisation.humanUsers = records('humanUsers').map((person) => withoutSecrets(person, secrets));
+    // The wrong texts are read under this name.
+    organisation.passwordlessRegistrationMessages = records('domainClaimedMessages');
+    organisation.projectGrants = records('projectGrants').filter((grant) =>
+      exported.has(textAt(grant, 'projectGrant.grantedOrgId', '')),
+    );
+    organisation.userGrants = records('userGrants').filter((grant) => isProjectIn(grant) && isUserIn(grant));
+    organisation.orgMembers = records('orgMembers').filter(isUserIn);
+    // Every organisation has the members of all projects of the export.
+    organisation.projectMembers = asked
+      .flatMap((owner) => contents.visible(owner.orgId, 'projectMembers'))
+      .filter((member) => isProjectIn(member) && isUserIn(member));
+    organisation.projectGrantMembers = records('projectGrantMembers').filter(
+      (member) => isProjectIn(member) && isUserIn(member),
+    );
+    return organisation;
+  });
+}
+
+function exportedForm(section: string, record: JsonObject): JsonObject {
+  const copy = structuredClone(record);
+  const [, ...lost] = lostFields.find(([name]) => name === section) ?? [];
+  for (const path of lost) if (valueAt(copy, path) !== undefined) putAt(copy, path, undefined);
+  return copy;
+}
+
+function projectId(json: JsonObject): string {
+  return textAt(json, 'projectId', '');
+}
+
+function withoutSecrets(
+  person: JsonObject,
+  { withPasswords, withOtp }: Omit<ExportFlags, 'orgIds' | 'excludedOrgIds'>,
+) {
+  const copy = structuredClone(person);
+  const secrets = [
+    'user.password',
+    ...(withPasswords ? [] : ['user.hashedPassword']),
+    ...(withOtp ? [] : ['user.otpCode']),
+  ];
+  for (const path of secrets) putAt(copy, path, undefined);
+  return copy;
+}

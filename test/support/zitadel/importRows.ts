@@ -1,0 +1,240 @@
+import { type JsonObject, textAt, textsAt, valueAt } from '../../../shared/json/jsonObject.ts';
+import { type Contents, elements, newId } from './contents.ts';
+
+/** One import as ZITADEL works it off: in three phases over all organisations, in their order, without trying again. */
+export interface ImportRun {
+  readonly contents: Contents;
+  /** The organisation in whose context the request is handled. */
+  readonly contextOrgId: string;
+  readonly host: string;
+  /** Called before each write; ends the import by throwing. */
+  readonly write: () => void;
+}
+
+/** The context of one record. */
+interface Given {
+  readonly run: ImportRun;
+  readonly orgId: string;
+  readonly json: JsonObject;
+}
+
+/** How ZITADEL imports a section (zitadel 5.4 to 5.7), as far as migrations notice it. */
+export interface Row {
+  readonly section: string;
+  readonly type: string;
+  /** The fields of the key, and of the reported id. */
+  readonly id: readonly string[];
+  readonly key?: readonly string[];
+  readonly exists: string;
+  /** What ZITADEL reports instead of importing. */
+  readonly refuses?: (given: Given) => string | undefined;
+  readonly stored?: (given: Given) => JsonObject;
+}
+
+const user =
+  (path: string, message: string) =>
+  ({ run, json, orgId }: Given) =>
+    run.contents.users.has(textAt(json, path, orgId)) ? undefined : message;
+const lacks =
+  (section: string, path: string, message: string) =>
+  ({ run, json, orgId }: Given) =>
+    run.contents.find(orgId, section, textAt(json, path, orgId)) === undefined ? message : undefined;
+const provider = ({ run, orgId }: Given, id: string) =>
+  run.contents.find(orgId, 'oidcIdps', id) ?? run.contents.find(orgId, 'jwtIdps', id);
+const policy = (section: string, type: string, exists: string): Row => ({ section, type, id: ['$orgId'], exists });
+const text = (section: string, type: string): Row => ({ section, type, id: ['$orgId', 'language'], exists: '' });
+/** The id and the beginning of the key of an error about a name that is taken. */
+export const ALREADY = 'ID=V3-DKcYh Message=Errors';
+
+/** The sections of the first phase, in the order of work. */
+export const firstPhase: readonly Row[] = [
+  policy('domainPolicy', 'domain_policy', 'ID=ORG-1M8ds Message=Errors.Org.DomainPolicy.AlreadyExists'),
+  {
+    section: 'domains',
+    type: 'domain',
+    id: ['$orgId', 'domainName'],
+    key: ['domainName'],
+    exists: 'ID=V2-e1wse Message=Errors.Already.Exists',
+    // An unverified domain comes back as verified.
+    stored: ({ json }) => ({ ...json, isVerified: true }),
+  },
+  policy('labelPolicy', 'label_policy', 'ID=Org-2B0ps Message=Errors.Org.LabelPolicy.AlreadyExists'),
+  policy('lockoutPolicy', 'lockout_policy', 'ID=ORG-0olDf Message=Errors.ORG.LockoutPolicy.AlreadyExists'),
+  {
+    section: 'oidcIdps',
+    type: 'oidc_idp',
+    id: ['idpId'],
+    exists: 'ID=Org-1J8fs Message=Errors.Org.IDPConfig.AlreadyExisting',
+  },
+  {
+    section: 'jwtIdps',
+    type: 'jwt_idp',
+    id: ['idpId'],
+    exists: 'ID=Org-1J8fs Message=Errors.Org.IDPConfig.AlreadyExisting',
+  },
+  {
+    ...policy('loginPolicy', 'login_policy', 'ID=Org-Dgfb2 Message=Errors.Org.LoginPolicy.AlreadyExists'),
+    refuses: (given) =>
+      textsAt(given.json, 'idps[].idpId', '').every((id) => provider(given, id) !== undefined)
+        ? undefined
+        : 'ID=Org-FEd32 Message=Errors.IDPConfig.NotExisting',
+  },
+  policy(
+    'passwordComplexityPolicy',
+    'password_complexity_policy',
+    'ID=Org-LdhbS Message=Errors.Org.PasswordComplexityPolicy.AlreadyExists',
+  ),
+  policy('privacyPolicy', 'privacy_policy', 'ID=Org-0oLpd Message=Errors.Org.PrivacyPolicy.AlreadyExists'),
+  text('loginTexts', 'login_texts'),
+  {
+    section: 'humanUsers',
+    type: 'human_user',
+    id: ['userId'],
+    exists: 'ID=COMMAND-ziuna Message=Errors.User.AlreadyExisting',
+    stored: ({ json }) => importedPerson(json),
+  },
+  {
+    section: 'machineUsers',
+    type: 'machine_user',
+    id: ['userId'],
+    exists: 'ID=COMMAND-k2una Message=Errors.User.AlreadyExisting',
+    // The id is taken from inside only, and exported outside only.
+    stored: ({ json }) => {
+      const { userId, ...inner } = elements(json.user)[0] ?? {};
+      return { ...json, userId: userId ?? newId(), user: inner };
+    },
+  },
+  {
+    section: 'userMetadata',
+    type: 'user_metadata',
+    id: ['id', 'key'],
+    exists: '',
+    refuses: user('id', 'ID=COMMAND-uXHNj Message=Errors.User.NotFound'),
+  },
+  {
+    section: 'machineKeys',
+    type: 'machine_user_key',
+    id: ['keyId'],
+    exists: 'ID=COMMAND-091mops Message=Errors.User.Machine.Key.AlreadyExists',
+    refuses: user('userId', 'ID=COMMAND-bnipwm1 Message=Errors.User.NotFound'),
+  },
+  {
+    section: 'userLinks',
+    type: 'user_link',
+    id: ['userId', 'idpId'],
+    exists: `${ALREADY}.User.ExternalIDP.AlreadyExists`,
+    refuses: (given) =>
+      provider(given, textAt(given.json, 'idpId', '')) === undefined
+        ? 'ID=COMMAND-39nf2 Message=Errors.IDPConfig.NotExisting'
+        : user('userId', 'ID=COMMAND-vzktar7b7f Message=Errors.User.NotFound')(given),
+  },
+  {
+    section: 'projects',
+    type: 'project',
+    id: ['projectId'],
+    exists: 'ID=COMMAND-opamwu Message=Errors.Project.AlreadyExisting',
+  },
+  {
+    section: 'oidcApps',
+    type: 'oidc_app',
+    id: ['appId'],
+    exists: 'ID=PROJECT-lxowmp Message=Errors.Project.App.AlreadyExisting',
+    refuses: lacks('projects', 'app.projectId', 'ID=COMMAND-EbFMN Message=Errors.Project.NotFound'),
+  },
+  {
+    section: 'apiApps',
+    type: 'api_app',
+    id: ['appId'],
+    exists: 'ID=PROJECT-mabu12 Message=Errors.Project.App.AlreadyExisting',
+    refuses: lacks('projects', 'app.projectId', 'ID=COMMAND-EbFMN Message=Errors.Project.NotFound'),
+  },
+  {
+    section: 'appKeys',
+    type: 'app_key',
+    id: ['id'],
+    exists: 'ID=COMMAND-so20alo Message=Errors.Project.App.Key.AlreadyExisting',
+  },
+  {
+    section: 'actions',
+    type: 'action',
+    id: ['actionId'],
+    exists: 'ID=COMMAND-nau2k Message=Errors.Action.AlreadyExisting',
+  },
+  {
+    section: 'projectRoles',
+    type: 'project_role',
+    id: ['projectId', 'roleKey'],
+    exists: `${ALREADY}.Project.Role.AlreadyExists`,
+    refuses: lacks('projects', 'projectId', 'ID=COMMAND-EbFMN Message=Errors.Project.NotFound'),
+  },
+];
+
+/** Those of the second phase. */
+export const secondPhase: readonly Row[] = [
+  {
+    section: 'triggerActions',
+    type: 'trigger_action',
+    id: ['flowType', 'triggerType'],
+    exists: 'ID=COMMAND-Nfh52 Message=Errors.NoChangesFound',
+  },
+  {
+    section: 'projectGrants',
+    type: 'project_grant',
+    id: ['$orgId', 'projectGrant.projectId', 'projectGrant.grantedOrgId'],
+    key: ['grantId'],
+    exists: `${ALREADY}.Project.Grant.AlreadyExists`,
+    refuses: (given) =>
+      given.run.contents.organisations.has(textAt(given.json, 'projectGrant.grantedOrgId', ''))
+        ? lacks('projects', 'projectGrant.projectId', 'ID=COMMAND-m9gsd Message=Errors.Project.NotFound')(given)
+        : 'ID=COMMAND-3m9gg Message=Errors.Org.NotFound',
+  },
+  {
+    section: 'userGrants',
+    type: 'user_grant',
+    id: ['$orgId', 'projectId', 'userId'],
+    exists: `${ALREADY}.UserGrant.AlreadyExists`,
+    refuses: (given) => {
+      const grantId = textAt(given.json, 'projectGrantId', '');
+      if (grantId !== '' && !given.run.contents.holds('projectGrants', grantId))
+        return 'ID=COMMAND-4m9ff Message=Errors.Project.Grant.NotFound';
+      return user('userId', 'ID=COMMAND-4f8sg Message=Errors.User.NotFound')(given);
+    },
+  },
+];
+
+/** Those of the third phase. */
+export const thirdPhase: readonly Row[] = [
+  {
+    section: 'orgMembers',
+    type: 'org_member',
+    id: ['$orgId', 'userId'],
+    key: ['userId'],
+    exists: 'ID=ORG-poWwe Message=Errors.Org.Member.AlreadyExists',
+    refuses: user('userId', 'ID=ORG-GoXOn Message=Errors.User.NotFound'),
+  },
+  {
+    section: 'projectGrantMembers',
+    type: 'project_grant_member',
+    id: ['$orgId', 'projectId', 'grantId', 'userId'],
+    exists: 'ID=PROJECT-37fug Message=Errors.AlreadyExists',
+    refuses: user('userId', 'ID=COMMAND-uXHNj Message=Errors.User.NotFound'),
+  },
+  {
+    section: 'projectMembers',
+    type: 'project_member',
+    id: ['$orgId', 'projectId', 'userId'],
+    exists: 'ID=PROJECT-PtXi1 Message=Errors.Project.Member.AlreadyExists',
+    refuses: lacks('projects', 'projectId', 'ID=PROJECT-0l10S9OmZV Message=Errors.Project.NotFound'),
+  },
+];
+
+/** A person without a credential becomes initial, and loses the verified address. */
+function importedPerson(json: JsonObject): JsonObject {
+  const inner = elements(json.user)[0] ?? {};
+  const { idps: _, ...kept } = inner;
+  const hasPassword = valueAt(json, 'user.hashedPassword.value') !== undefined || inner.password !== undefined;
+  const email = elements(inner.email)[0] ?? {};
+  if (hasPassword) return { ...json, user: kept };
+  const { isEmailVerified: _verified, ...unverified } = email;
+  return { ...json, state: 'USER_STATE_INITIAL', user: { ...kept, email: unverified } };
+}

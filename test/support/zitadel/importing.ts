@@ -1,0 +1,95 @@
+import { type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
+import { elements } from './contents.ts';
+import { ALREADY, firstPhase, type ImportRun, type Row, secondPhase, thirdPhase } from './importRows.ts';
+
+/** An entry of an import's `errors`. */
+interface Fault {
+  readonly type: string;
+  readonly id: string;
+  readonly message: string;
+}
+
+/** The end of an import at its timeout: what was written stays. */
+export class DeadlineError extends Error {}
+
+/** The texts that ZITADEL writes to the organisation in whose context it handles the request. */
+const messageTexts = [
+  'initMessages',
+  'passwordResetMessages',
+  'verifyEmailMessages',
+  'domainClaimedMessages',
+  'passwordlessRegistrationMessages',
+];
+
+/** Imports organisations; returns the errors, and the organisations that were reached. */
+export function importAll(run: ImportRun, orgs: readonly JsonObject[]): { errors: Fault[]; reached: string[] } {
+  const errors: Fault[] = [];
+  const reached: JsonObject[] = [];
+  for (const org of orgs) {
+    const error = createOrganisation(run, org);
+    if (error !== undefined) errors.push(error);
+    const orgId = textAt(org, 'orgId', '');
+    // It tries the content of deleted organisations as well, and lists them as done.
+    if (!run.contents.organisations.has(orgId) && !run.contents.deletedIds.has(orgId)) continue;
+    reached.push(org);
+    for (const row of firstPhase) errors.push(...importSection(run, org, row));
+    importTexts(run, org);
+  }
+  for (const phase of [secondPhase, thirdPhase])
+    for (const org of reached) for (const row of phase) errors.push(...importSection(run, org, row));
+  return { errors, reached: reached.map((org) => textAt(org, 'orgId', '')) };
+}
+
+function createOrganisation({ contents, write, host }: ImportRun, org: JsonObject): Fault | undefined {
+  const id = textAt(org, 'orgId', '');
+  const name = textAt(org, 'org.name', '');
+  const fault = (message: string) => ({ type: 'org', id, message });
+  if (contents.deletedIds.has(id)) return fault('ID=COMMA-Bd2jj Message=Errors.Org.Domain.AlreadyExists');
+  if (contents.organisations.has(id)) return fault('ID=ORG-lapo2n Message=Errors.Org.AlreadyExisting');
+  if (name === '') return fault('ID=COMM-deLSk Message=Errors.Org.Invalid');
+  if ([...contents.organisations.values()].some((other) => other.name === name))
+    return fault('ID=V3-DKcYh Message=Errors.Org.AlreadyExists');
+  write();
+  contents.create(id, name, textAt(org, 'orgState', '') || 'ORG_STATE_ACTIVE');
+  const domainName = `${name
+    .toLowerCase()
+    .replaceAll(' ', '-')
+    .replaceAll(/[^a-z0-9-]/g, '')}.${host}`;
+  contents.put(id, 'domains', domainName, { orgId: id, domainName, isVerified: true, isPrimary: true });
+  return undefined;
+}
+
+function importSection(run: ImportRun, org: JsonObject, row: Row): Fault[] {
+  const { section, type, id, key = id, exists, refuses, stored } = row;
+  const { contents } = run;
+  const orgId = textAt(org, 'orgId', '');
+  return elements(org[section]).flatMap((json) => {
+    const given = { run, orgId, json };
+    const named = (paths: readonly string[]) => paths.map((path) => textAt(json, path, orgId) || 'unset').join('_');
+    const fault = (message: string) => ({ type, id: named(id), message });
+    const isUser = type === 'human_user' || type === 'machine_user';
+    const isTaken = isUser
+      ? contents.users.has(named(key)) || contents.deletedIds.has(named(key))
+      : exists !== '' && contents.find(orgId, section, named(key)) !== undefined;
+    if (isTaken) return [fault(exists)];
+    const refusal = refuses?.(given);
+    if (refusal !== undefined) return [fault(refusal)];
+    run.write();
+    const written = stored?.(given) ?? json;
+    contents.put(orgId, section, isUser ? textAt(written, 'userId', '') : named(key), written);
+    if (isUser) contents.users.set(textAt(written, 'userId', ''), orgId);
+    // With the default policy, adding a domain verifies it.
+    const isVerifiedTwice = section === 'domains' && json.isVerified === true;
+    return isVerifiedTwice ? [{ ...fault(`${ALREADY}.Org.Domain.AlreadyExists`), type: 'domain_isverified' }] : [];
+  });
+}
+
+function importTexts({ contents, contextOrgId, write }: ImportRun, org: JsonObject): void {
+  const hasPasswordless = elements(org.passwordlessRegistrationMessages).length > 0;
+  for (const section of [...messageTexts, ...(hasPasswordless ? ['inviteUserMessages'] : [])]) {
+    for (const json of elements(org[section])) {
+      write();
+      contents.put(contextOrgId, section, textAt(json, 'language', ''), json);
+    }
+  }
+}

@@ -1,0 +1,44 @@
+/** A response of the stand-in. */
+export interface Reply {
+  readonly status: number;
+  readonly type: string;
+  readonly content: string | Uint8Array;
+}
+
+function json(status: number, body: unknown): Reply {
+  return { status, type: 'application/json', content: JSON.stringify(body) };
+}
+
+function fault(status: number, code: number, words: string, id: string): Reply {
+  const details = [{ '@type': 'type.googleapis.com/zitadel.v1.ErrorDetail', id, message: words }];
+  return json(status, { code, message: `${words} (${id})`, details });
+}
+
+/** The responses of ZITADEL, as recorded. */
+export const replies = {
+  json,
+  found: (body: unknown) => json(200, body),
+  notFound: json(404, { code: 5, message: 'Not Found' }),
+  noHeader: json(401, { code: 16, message: 'auth header missing' }),
+  badToken: fault(401, 16, 'Errors.Token.Invalid', 'AUTH-7fs1e'),
+  noMembership: fault(404, 5, 'membership not found', 'AUTHZ-cdgFk'),
+  noOrganisation: fault(403, 7, "Organisation doesn't exist", 'AUTH-Bs7Ds'),
+  noUser: fault(404, 5, 'User could not be found', 'COMMAND-bd4ir1mblj'),
+  deadline: json(500, { code: 2, message: 'context deadline exceeded' }),
+  noTimeout: json(500, { code: 2, message: 'time: invalid duration ""' }),
+  tooLarge: (bytes: number, max: number) =>
+    json(429, { code: 8, message: `grpc: received message larger than max (${bytes} vs. ${max})` }),
+  invalid: (message: string) => json(400, { code: 3, message }),
+} as const;
+
+/** Frames a message as gRPC-Web does, with the trailers of success. */
+export function grpcWeb(message: Uint8Array): Reply {
+  const frame = (flag: number, bytes: Uint8Array) => {
+    const head = Buffer.alloc(5);
+    head.writeUInt8(flag);
+    head.writeUInt32BE(bytes.byteLength, 1);
+    return Buffer.concat([head, bytes]);
+  };
+  const trailers = frame(0x80, Buffer.from('grpc-status: 0\r\n'));
+  return { status: 200, type: 'application/grpc-web+proto', content: Buffer.concat([frame(0, message), trailers]) };
+}

@@ -1,0 +1,87 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { onTestFinished } from 'vitest';
+import { DEFAULT_ORGANISATION, measured, type ReceivedRequest, type ZitadelBehaviour } from './behaviour.ts';
+import { Contents } from './contents.ts';
+import { type Reply, replies } from './replies.ts';
+import { handle, type Routed } from './routes.ts';
+
+/** A running stand-in of a ZITADEL. */
+export interface ZitadelStandIn {
+  readonly url: string;
+  readonly contents: Contents;
+  /** Tokens by the ids of their users; the user `owner` is IAM_OWNER. */
+  readonly tokens: Map<string, string>;
+  readonly requests: ReceivedRequest[];
+  readonly behaviour: ZitadelBehaviour;
+  readonly deaths: () => number;
+}
+
+/**
+ * Starts a stand-in of a ZITADEL for the time of a test: it has the limits, delays and answers that were measured of a
+ * real one, and imports and exports as that does. The searches of grants and members have the form of ZITADEL's
+ * definitions only.
+ */
+export async function startZitadel(given: Partial<ZitadelBehaviour> = {}): Promise<ZitadelStandIn> {
+  const behaviour = { ...measured, ...given };
+  const contents = new Contents(behaviour.lagMs);
+  contents.organisations.set(DEFAULT_ORGANISATION, {
+    orgId: DEFAULT_ORGANISATION,
+    name: 'ZITADEL',
+    state: 'ORG_STATE_ACTIVE',
+    visibleAt: 0,
+    sections: new Map(),
+  });
+  contents.users.set('owner', DEFAULT_ORGANISATION);
+  const requests: ReceivedRequest[] = [];
+  const tokens = new Map([['owner', 'owner-token']]);
+  let [deaths, port] = [0, 0];
+  let revival: NodeJS.Timeout | undefined;
+  const server = createServer((request, response) => {
+    const running = respond(request, response, (routed) =>
+      handle({ contents, tokens, requests, behaviour, host: 'localhost' }, routed),
+    );
+    running.catch(() => {
+      deaths++;
+      behaviour.diesAtWrite = Infinity;
+      server.close();
+      server.closeAllConnections();
+      if (behaviour.deadMs !== undefined)
+        revival = setTimeout(() => server.listen(port, '127.0.0.1'), behaviour.deadMs);
+    });
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the system gave no port');
+  port = address.port;
+  onTestFinished(() => {
+    clearTimeout(revival);
+    server.close();
+    server.closeAllConnections();
+  });
+  return { url: `http://127.0.0.1:${port}`, contents, tokens, requests, behaviour, deaths: () => deaths };
+}
+
+/** @throws when the process dies of the request */
+async function respond(
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: (routed: Routed) => Promise<Reply>,
+): Promise<void> {
+  const { method = '', url: path = '', headers } = request;
+  const body = await buffer(request);
+  const orgId = headers['x-zitadel-orgid'];
+  const { status, type, content } = await answer({
+    method,
+    path,
+    body,
+    orgId: typeof orgId === 'string' ? orgId : undefined,
+    authorization: headers.authorization,
+    contentType: headers['content-type'] ?? '',
+  }).catch((error: unknown) => {
+    if (error instanceof SyntaxError) return replies.json(400, { code: 3, message: error.message });
+    throw error;
+  });
+  response.writeHead(status, { 'content-type': type }).end(content);
+}
