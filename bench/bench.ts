@@ -1,99 +1,70 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { parseArgs, promisify } from 'node:util';
+import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { temporaryKeyring } from '../shared/store/secrets/keyring.ts';
-import { emptyEmulator, startEmulator } from '../tools/firestoreEmulator.ts';
-import type { Task } from './measurement.ts';
-import { type Result, resultSchema } from './process.ts';
-import { writeSampleFile } from './sampleUsers.ts';
-import { type Row, ratio, tableHead, tableLine } from './table.ts';
+import { createContext } from './context.ts';
+import { measures, measuresOfMillion } from './measures.ts';
+import { MILLION, saveResult } from './results.ts';
+import { measureRounds } from './rounds.ts';
+import { summarise } from './statistics.ts';
+import { fails, figureLine } from './verdict.ts';
 
-/** The product's targets: the least share of the raw loop's users per second, and the limit of its memory. */
-const TARGET_SHARE = 0.5;
-const TARGET_MEGABYTES = 400;
-const WARM_UP_USERS = 20_000;
-const EMULATOR_HEAP = '6g';
+// `npm run bench`: measures the rows of bench/measures.ts, prints them, and exits with 1 if a ratio misses its goal.
 
-// Cloud Functions use Firestore. V8 collects garbage later on a machine with more memory, so the heap gets the limit that
-// it has in a function of 1 GB; otherwise the result would depend on the machine.
-const nodeOptions = { sqlite: [], firestore: ['--max-old-space-size=512'] };
-
-const usage = 'npm run bench -- [--users NUMBER] [--store sqlite|firestore]';
+const USERS = 100_000;
+const usage =
+  'npm run bench -- [--users NUMBER] [--only NAME]... [--rounds NUMBER] [--write], or npm run bench:million';
+const names = measures.map(({ name }) => name);
 const optionsSchema = z.object({
-  users: z.coerce.number().int().positive().default(100_000),
-  store: z.enum(['sqlite', 'firestore']).optional(),
+  users: z.coerce.number().int().positive().optional(),
+  only: z.array(z.enum(names)).optional(),
+  rounds: z.coerce.number().int().positive().optional(),
+  million: z.boolean(),
+  write: z.boolean(),
 });
 
-const { users, store } = readOptions();
+const options = readOptions();
+const users = options.users ?? (options.million ? MILLION : USERS);
+const only: readonly string[] = options.only ?? (options.million ? measuresOfMillion : names);
+const chosen = measures.filter(({ name }) => only.includes(name));
 await using resources = new AsyncDisposableStack();
-const directory = await mkdtemp(join(tmpdir(), 'identity-bench-'));
-resources.defer(() => rm(directory, { recursive: true }));
-const file = join(directory, 'organisations.json');
-await writeSampleFile(file, users);
-const megabytes = (await stat(file)).size / 1e6;
-print(`${users.toLocaleString('en')} users in ${megabytes.toFixed(0)} MB, Node ${process.version}\n\n${tableHead}`);
-await measureReading();
-if (store !== 'firestore') await measureSqlite();
-if (store !== 'sqlite') await measureFirestore();
-
-async function measureReading(): Promise<void> {
-  const location = { kind: 'sqlite', directory } as const;
-  await measure('none', 'read', location);
-  await measure('none', 'inspect', location);
-}
-
-async function measureSqlite(): Promise<void> {
-  const place = (name: string) => ({ kind: 'sqlite', directory: join(directory, name) }) as const;
-  await measureStore(place('raw'), place('product'));
-}
-
-async function measureFirestore(): Promise<void> {
-  const emulator = await startEmulator(EMULATOR_HEAP);
-  if ('missing' in emulator) {
-    print(`Firestore is skipped: ${emulator.missing}`);
-    return;
+const bench = await createContext(users, resources);
+print(`${users.toLocaleString('en')} users, Node ${process.version}; each figure is the median of all rounds\n`);
+const failed: string[] = [];
+for (const scenario of new Set(chosen.map((measure) => measure.scenario))) {
+  const rows = chosen.filter((measure) => measure.scenario === scenario);
+  const rounds = await measureRounds(scenario, bench, options.rounds);
+  if ('missing' in rounds) {
+    for (const { name } of rows) print(`${name} is skipped: ${rounds.missing}`);
+    continue;
   }
-  await using running = emulator;
-  process.env.FIRESTORE_EMULATOR_HOST = running.address;
-  const masterKey = temporaryKeyring().newest().text;
-  const place = (projectId: string) => ({ kind: 'firestore', projectId, databaseId: '(default)', masterKey }) as const;
-  // The emulator's first seconds are several times slower than the rest.
-  const warmUp: Task = { name: 'raw write', users: WARM_UP_USERS, file, location: place('warm-up') };
-  await runInProcess(warmUp);
-  await runInProcess({ ...warmUp, name: 'raw read' });
-  await emptyEmulator(running.address, 'warm-up');
-  await measureStore(place('raw'), place('product'), () => emptyEmulator(running.address, 'raw'));
+  for (const measure of rows) {
+    // Some figures exist on Linux only.
+    if (measure.figures.some(({ name }) => rounds.every((figures) => figures[name] === undefined))) {
+      print(`${measure.name} is skipped: this system does not count it`);
+      continue;
+    }
+    for (const figure of measure.figures) {
+      const summary = summarise(rounds, figure.name);
+      print(figureLine(measure, figure, summary));
+      if (fails(figure, summary)) failed.push(`${measure.name} (${figure.title})`);
+    }
+    if (options.write) await saveResult(measure, users, rounds);
+  }
 }
-
-/** Measures the raw loop, then the product; `emptyRaw` runs as soon as the raw loop's database is no longer needed. */
-async function measureStore(raw: Task['location'], product: Task['location'], emptyRaw = async () => {}) {
-  const write = await measure(raw.kind, 'raw write', raw);
-  const read = await measure(raw.kind, 'raw read', raw);
-  await emptyRaw();
-  await measure(product.kind, 'import', product, write);
-  await measure(product.kind, 'import again', product);
-  await measure(product.kind, 'export', product, read);
-}
-
-async function measure(label: string, name: Task['name'], location: Task['location'], ceiling?: Result) {
-  const result = await runInProcess({ name, users, file, location });
-  const row: Row = { store: label, name, result, ...(ceiling && { ceiling }) };
-  const missed = ceiling !== undefined && misses(result, ceiling);
-  print(`${tableLine(row)}${missed ? '  target missed' : ''}`);
-  if (missed) process.exitCode = 1;
-  return result;
-}
-
-function misses(result: Result, ceiling: Result): boolean {
-  return ratio(result, ceiling) < TARGET_SHARE || result.peakMegabytes >= TARGET_MEGABYTES;
+if (failed.length > 0) {
+  print(`\nbelow the goal: ${failed.join(', ')}`);
+  process.exitCode = 1;
 }
 
 function readOptions(): z.infer<typeof optionsSchema> {
-  const { values } = parseArgs({ options: { users: { type: 'string' }, store: { type: 'string' } } });
+  const { values } = parseArgs({
+    options: {
+      users: { type: 'string' },
+      only: { type: 'string', multiple: true },
+      rounds: { type: 'string' },
+      million: { type: 'boolean', default: false },
+      write: { type: 'boolean', default: false },
+    },
+  });
   const { data, error } = optionsSchema.safeParse(values);
   if (data !== undefined) return data;
   process.stderr.write(`${z.prettifyError(error)}\nusage: ${usage}\n`);
@@ -102,12 +73,4 @@ function readOptions(): z.infer<typeof optionsSchema> {
 
 function print(line: string): void {
   process.stdout.write(`${line}\n`);
-}
-
-/** Runs a measurement in a process of its own, so that the peak memory is its own. */
-async function runInProcess(task: Task): Promise<Result> {
-  const program = fileURLToPath(new URL('./measurement.ts', import.meta.url));
-  const options = nodeOptions[task.location.kind];
-  const { stdout } = await promisify(execFile)(process.execPath, [...options, program, JSON.stringify(task)]);
-  return resultSchema.parse(JSON.parse(stdout));
 }

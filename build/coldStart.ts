@@ -1,11 +1,17 @@
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
+import { temporaryKeyring } from '../shared/store/secrets/keyring.ts';
 import { type Running, startProgram } from '../tools/program.ts';
 
 const STARTS = 5;
 
-// A new instance has neither this shell's settings nor a compile cache.
-const environment = { FIRESTORE_PROJECT: 'cold-start', DATA_DIR: undefined, NODE_COMPILE_CACHE: undefined };
+/** The environment of a new instance, which has neither this shell's settings nor a compile cache. */
+export const newInstance = {
+  FIRESTORE_PROJECT: 'cold-start',
+  IDENTITY_MASTER_KEY: temporaryKeyring().newest().text,
+  DATA_DIR: undefined,
+  NODE_COMPILE_CACHE: undefined,
+};
 
 /**
  * Measures the milliseconds from the start of a function's process to its first response, as the median of five. The
@@ -20,7 +26,7 @@ export async function coldStart(directory: string): Promise<number> {
 
 async function startOnce(directory: string): Promise<number> {
   const begin = performance.now();
-  const running = await startBuilt(directory, environment);
+  const running = await startBuilt(directory, newInstance);
   try {
     const { status, headers } = await fetch(`${running.ready[1]}/`);
     const time = performance.now() - begin;
@@ -34,12 +40,17 @@ async function startOnce(directory: string): Promise<number> {
 /**
  * Starts a built function as Cloud Functions does: by the framework that is installed beside it, in its directory, with
  * FUNCTION_TARGET. `ready[1]` is its base URL.
+ * @param ready matches what the function prints when it listens
  * @throws Error with the process's output, if it does not start
  */
-export function startBuilt(directory: string, env: Readonly<Record<string, string | undefined>>): Promise<Running> {
+export function startBuilt(
+  directory: string,
+  env: Readonly<Record<string, string | undefined>>,
+  ready = /"url":"(http:[^"]+)"/,
+): Promise<Running> {
   const { resolve } = createRequire(join(directory, 'index.js'));
   const framework = join(dirname(resolve('@google-cloud/functions-framework')), 'main.js');
-  return startProgram(process.execPath, [framework], /"url":"(http:[^"]+)"/, {
+  return startProgram(process.execPath, [framework], ready, {
     cwd: directory,
     env: { FUNCTION_TARGET: basename(directory), PORT: '0', ...env },
   });

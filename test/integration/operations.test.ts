@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ORGANISATION, sampleUser } from '../../bench/sampleUsers.ts';
+import { ORGANISATION, sampleUser } from '../../bench/tasks/sampleUsers.ts';
 import { listAuthenticationMethodTypes } from '../../functions/removeOtpEmail/authenticationMethods/operation.ts';
 import { removeOtpEmail } from '../../functions/removeOtpEmail/operation.ts';
 import { initialise } from '../../shared/accounts/initialise.ts';

@@ -1,3 +1,4 @@
+import { colour, escapeXml, GREY, print, svgDocument, text, WIDTH } from './svg.ts';
 import { ticks } from './ticks.ts';
 
 /** An axis: its title with the unit. */
@@ -24,14 +25,10 @@ export interface LinePlot {
   readonly panels: readonly Panel[];
 }
 
-const WIDTH = 800;
 const PANEL_HEIGHT = 180;
 const MARGIN = { top: 40, right: 20, bottom: 50, left: 70 } as const;
 const GAP = 44;
 const INNER_WIDTH = WIDTH - MARGIN.left - MARGIN.right;
-/** The grey and the colours are legible on white and on black: images cannot ask which page they are on. */
-const GREY = '#767d85';
-const COLOURS = ['#2f7fd6', '#d2601a', '#2b9348', '#a855c7', '#b8860b', '#d6336c'];
 
 /** Draws lines over a common x axis as an SVG document. */
 export function drawLinePlot({ title, x, panels }: LinePlot): string {
@@ -48,17 +45,11 @@ export function drawLinePlot({ title, x, panels }: LinePlot): string {
     const top = MARGIN.top + index * (PANEL_HEIGHT + GAP);
     return drawPanel(panel, top, xTicks);
   });
-  const attributes = `xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img"`;
-  return [
-    `<svg ${attributes} font-family="sans-serif" font-size="12" fill="${GREY}">`,
-    `<title>${escapeXml(title)}</title>`,
-    text(WIDTH / 2, 16, title, 'middle', 'font-weight="bold"'),
+  return svgDocument(title, height, [
     ...drawn,
     ...xTicks.map((value) => text(horizontal(value, xTicks), bottom + 18, print(value), 'middle')),
     text(MARGIN.left + INNER_WIDTH / 2, bottom + 40, x.label, 'middle'),
-    '</svg>',
-    '',
-  ].join('\n');
+  ]);
 }
 
 function drawPanel({ y, series }: Panel, top: number, xTicks: readonly number[]): string {
@@ -99,21 +90,4 @@ function largest(series: readonly Series[], coordinate: 0 | 1): number {
 
 function last(values: readonly number[]): number {
   return values.at(-1) ?? 1;
-}
-
-function colour(index: number): string {
-  return COLOURS[index % COLOURS.length] ?? GREY;
-}
-
-function print(value: number): string {
-  return value.toLocaleString('en', { maximumFractionDigits: 6 });
-}
-
-function text(x: number, y: number, content: string, anchor: 'start' | 'middle' | 'end', more = ''): string {
-  const attributes = `x="${x.toFixed(1)}" y="${y.toFixed(1)}" text-anchor="${anchor}"${more && ` ${more}`}`;
-  return `<text ${attributes}>${escapeXml(content)}</text>`;
-}
-
-function escapeXml(content: string): string {
-  return content.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 }

@@ -92,6 +92,8 @@ describe('a script of package.json', () => {
   );
 
   it.each(commands)('$name runs $command under the locked Node', ({ command }) => {
-    expect(command).toMatch(/^((TEST_REPETITIONS=many )?(npm (run|test)\b|node (--max-\S+ )*run\.cjs )|tsc\b|biome |knip\b)/);
+    expect(command).toMatch(
+      /^((TEST_REPETITIONS=many )?(npm (run|test)\b|node (--max-\S+ )*run\.cjs )|tsc\b|biome |knip\b)/,
+    );
   });
 });

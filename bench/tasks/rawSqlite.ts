@@ -1,13 +1,14 @@
-import { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
-import { temporaryKeyring } from '../shared/store/secrets/keyring.ts';
-import { prepareDatabaseFile } from '../shared/store/sqlite/databaseFile.ts';
-import { toRowId } from '../shared/store/sqlite/documents.ts';
+import { temporaryKeyring } from '../../shared/store/secrets/keyring.ts';
+import { type Connection, connect } from '../../shared/store/sqlite/connection.ts';
+import { prepareDatabaseFile } from '../../shared/store/sqlite/databaseFile.ts';
+import { toRowId } from '../../shared/store/sqlite/documents.ts';
 import { type Measured, measure } from './process.ts';
 import { RawText } from './rawText.ts';
 import { type CreateWrite, sampleWrites } from './sampleUsers.ts';
 
-const WRITES_PER_TRANSACTION = 500;
+/** A user's document and its claim, of as many users as an import commits at once. */
+const WRITES_PER_TRANSACTION = 2 * 1_000;
 const INSERT_USER = `INSERT INTO documents (collection, id, "partition", "orgId", "body", "digest", "passwordHash",
   "totpSeed", "state", "sequence", "createdAt", "changedAt") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const INSERT_CLAIM = 'INSERT INTO documents (collection, id, "orgId", "ownerId") VALUES (?, ?, ?, ?)';
@@ -18,7 +19,7 @@ const rowSchema = z.tuple([z.string(), z.string(), z.string().nullable()]);
 /** Measures the ceiling for an import into SQLite: its writes alone, by plain prepared statements. */
 export async function rawSqliteWrite(file: string, users: number): Promise<Measured> {
   prepareDatabaseFile(file, temporaryKeyring());
-  const database = openDatabase(file);
+  const database = open(file);
   const batches = sampleWrites(users, WRITES_PER_TRANSACTION);
   const insertUser = database.prepare(INSERT_USER);
   const insertClaim = database.prepare(INSERT_CLAIM);
@@ -29,9 +30,9 @@ export async function rawSqliteWrite(file: string, users: number): Promise<Measu
   };
   const measured = await measure(() => {
     for (const batch of batches) {
-      database.exec('BEGIN IMMEDIATE');
+      database.run('BEGIN IMMEDIATE');
       batch.forEach(insert);
-      database.exec('COMMIT');
+      database.run('COMMIT');
     }
     return users;
   });
@@ -47,9 +48,8 @@ function userColumns(f: CreateWrite['fields']): (string | number | null)[] {
 
 /** Measures the ceiling for an export from SQLite: one scan, rendered as the same text. */
 export async function rawSqliteRead(file: string): Promise<Measured> {
-  const database = openDatabase(file);
+  const database = open(file);
   const statement = database.prepare(SELECT);
-  statement.setReturnArrays(true);
   rowSchema.parse(statement.get());
   const measured = await measure(() => {
     const text = new RawText();
@@ -69,8 +69,7 @@ function storedColumns(row: unknown) {
   return typeof totpSeed === 'string' ? { body, passwordHash, totpSeed } : { body, passwordHash };
 }
 
-function openDatabase(file: string): DatabaseSync {
-  const database = new DatabaseSync(file);
-  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864');
-  return database;
+/** Opens the file as the product does: the settings of a connection decide what a commit costs. */
+function open(file: string): Connection {
+  return connect({ file, busyTimeout: 0 });
 }

@@ -1,24 +1,11 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
 import type { Measured } from './process.ts';
 import { exportAll, importExportFile, inspectExportFile, readExportFile } from './product.ts';
+import { type Task, taskSchema } from './task.ts';
 
-/** The schema of a measurement: its kind, its number of users, its export file and its database. */
-export const taskSchema = z.object({
-  name: z.enum(['read', 'inspect', 'import', 'import again', 'export', 'raw write', 'raw read']),
-  users: z.int().positive(),
-  file: z.string(),
-  location: z.discriminatedUnion('kind', [
-    z.object({ kind: z.literal('sqlite'), directory: z.string() }),
-    z.object({ kind: z.literal('firestore'), projectId: z.string(), databaseId: z.string(), masterKey: z.string() }),
-  ]),
-});
-
-/** A measurement to run. */
-export type Task = z.infer<typeof taskSchema>;
-
-/** Runs one measurement in this process. Loads only its own store's client, because modules count as memory. */
-export async function run({ name, users, file, location }: Task): Promise<Measured> {
+/** Runs one task in this process. Loads only its own store's client, because modules count as memory. */
+async function run({ name, users, file, location }: Task): Promise<Measured> {
   switch (name) {
     case 'read':
       return readExportFile(file);
@@ -28,8 +15,10 @@ export async function run({ name, users, file, location }: Task): Promise<Measur
       return importExportFile(file, location, 'created');
     case 'import again':
       return importExportFile(file, location, 'unchanged');
-    case 'export':
-      return exportAll(location);
+    case 'export with secrets':
+      return exportAll(location, true);
+    case 'export without secrets':
+      return exportAll(location, false);
     case 'raw write':
       return location.kind === 'sqlite'
         ? (await import('./rawSqlite.ts')).rawSqliteWrite(join(location.directory, 'identity.sqlite'), users)
@@ -41,9 +30,17 @@ export async function run({ name, users, file, location }: Task): Promise<Measur
   }
 }
 
-// The program of one measurement: its argument is the task, its output one line of JSON.
+/** Returns the bytes that this process has had written to disks, if the system counts them. */
+async function bytesWritten(): Promise<number | undefined> {
+  if (process.platform !== 'linux') return undefined;
+  const [, bytes] = /^write_bytes: (\d+)$/m.exec(await readFile('/proc/self/io', 'utf8')) ?? [];
+  return bytes === undefined ? undefined : Number(bytes);
+}
+
+// The program of one task: its argument is the task, its output one line of JSON.
 const task = taskSchema.parse(JSON.parse(process.argv[2] ?? ''));
 const measured = await run(task);
 if (measured.users !== task.users) throw new Error(`${task.name}: ${measured.users} users instead of ${task.users}`);
 const peakMegabytes = process.resourceUsage().maxRSS / 1024;
-process.stdout.write(`${JSON.stringify({ ...measured, peakMegabytes })}\n`);
+const result = { ...measured, peakMegabytes, writtenBytes: await bytesWritten() };
+process.stdout.write(`${JSON.stringify(result)}\n`);

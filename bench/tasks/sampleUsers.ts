@@ -1,16 +1,12 @@
 import { hash } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { readRecord } from '../shared/organisation/record.ts';
-import { createWrites, planRecord } from '../shared/organisation/recordPlan.ts';
-import { sections } from '../shared/organisation/sections.ts';
-import type { Write } from '../shared/store/store.ts';
+import { readRecord } from '../../shared/organisation/record.ts';
+import { createWrites, planRecord } from '../../shared/organisation/recordPlan.ts';
+import { sections } from '../../shared/organisation/sections.ts';
+import type { Write } from '../../shared/store/store.ts';
 
-/** The organisation of all sample users. */
+/** The organisation of the sample users in raw writes, and the first one of sample files. */
 export const ORGANISATION = '340000000000000001';
 
-const USERS_PER_PIECE = 200;
 const firstNames = ['Alice', 'Bruno', 'Chloé', 'Dilan', 'Eszter', 'Faïza', 'Gunnar', 'Hana', 'Ivo', 'Jørgen', 'Kasia'];
 const lastNames = ['Ångström', 'Baumgartner', 'Castellanos', 'Dubois', 'Eriksen', 'Ferrari', 'Grünwald', 'Horvát'];
 const languages = ['de', 'en', 'fr', 'it', 'und'];
@@ -48,22 +44,6 @@ export function sampleUser(number: number): Record<string, unknown> {
     },
     state: 'USER_STATE_ACTIVE',
   };
-}
-
-/** Writes an export file with `users` users to `file`. */
-export async function writeSampleFile(file: string, users: number): Promise<void> {
-  await pipeline(Readable.from(sampleFile(users)), createWriteStream(file));
-}
-
-function* sampleFile(users: number): Generator<string> {
-  yield `{"orgs":[{"orgId":"${ORGANISATION}","org":{"name":"Acme Robotics"},"humanUsers":[`;
-  for (let start = 0; start < users; start += USERS_PER_PIECE) {
-    const piece = Array.from({ length: Math.min(USERS_PER_PIECE, users - start) }, (_, index) =>
-      sampleUser(start + index),
-    );
-    yield `${start === 0 ? '' : ','}${piece.map((user) => JSON.stringify(user)).join(',')}`;
-  }
-  yield ']}]}';
 }
 
 function pick(from: readonly string[], number: number): string {

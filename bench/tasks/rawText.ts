@@ -1,5 +1,5 @@
-import { isJsonObject, putAt } from '../shared/json/jsonObject.ts';
-import type { DocumentFields } from '../shared/store/documentFields.ts';
+import { isJsonObject, putAt } from '../../shared/json/jsonObject.ts';
+import type { DocumentFields } from '../../shared/store/documentFields.ts';
 
 const CHUNK_CHARACTERS = 64 * 1024;
 

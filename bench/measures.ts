@@ -1,0 +1,11 @@
+import type { Measure } from './measure.ts';
+import { exports } from './measures/exports.ts';
+import { imports } from './measures/imports.ts';
+import { latencies } from './measures/latencies.ts';
+import { sizes } from './measures/sizes.ts';
+
+/** All measures, in the order in which they are printed. */
+export const measures: readonly Measure[] = [...imports, ...exports, ...sizes, ...latencies];
+
+/** The measures whose goals are about a million users. */
+export const measuresOfMillion: readonly string[] = ['memory', 'cost'];

@@ -1,0 +1,105 @@
+import { type Measure, ratioFigure } from '../measure.ts';
+import { bucket } from '../scenarios/bucket.ts';
+import { steps } from '../scenarios/steps.ts';
+import { embedded, emulator } from './stores.ts';
+
+const raw = 'an import of one organisation, against a loop that inserts';
+const twice =
+  'an import reads, checks and plans each record twice, since nothing is written before all of the file is valid';
+const unchanged = 'both read, check and plan each record twice; unchanged ones save the writes and cost a look-up';
+const standIn = 'the stand-in computes checksums and writes the object to the disk, on the cores that the export uses';
+const zeroWrites = ratioFigure('againWritten', 'documents written per user', { most: 0 });
+
+/** The measures of imports. */
+export const imports: readonly Measure[] = [
+  {
+    name: 'import-embedded',
+    title: 'import, embedded',
+    compared: `${raw} the same rows and claims, 1,000 users a transaction, over the same connection`,
+    scenario: embedded,
+    figures: [
+      ratioFigure('importRatio', 'of the raw loop', { least: 0.7 }, { bound: { least: 0.2 }, reason: twice }),
+      { name: 'importRate', title: 'import', unit: 'users/s', goal: { least: 12_000 } },
+      { name: 'rawWriteRate', title: 'raw loop', unit: 'users/s' },
+    ],
+  },
+  {
+    name: 'import-firestore',
+    title: 'import, Firestore emulator',
+    compared: `${raw} the same documents, 500 writes a commit, four commits in flight`,
+    scenario: emulator,
+    figures: [
+      ratioFigure('importRatio', 'of the raw loop', { least: 0.6 }, { bound: { least: 0.45 }, reason: twice }),
+      { name: 'importRate', title: 'import', unit: 'users/s', goal: { least: 9_000 } },
+      { name: 'rawWriteRate', title: 'raw loop', unit: 'users/s' },
+    ],
+  },
+  {
+    name: 'again-embedded',
+    title: 'the same file again, embedded',
+    compared: 'an import of a file whose records all exist unchanged, against the import that created them',
+    scenario: embedded,
+    figures: [
+      ratioFigure('againRatio', 'of the first import', { least: 1.5 }, { bound: { least: 1.1 }, reason: unchanged }),
+      { name: 'againRate', title: 'import again', unit: 'users/s' },
+      zeroWrites,
+    ],
+  },
+  {
+    name: 'again-firestore',
+    title: 'the same file again, Firestore emulator',
+    compared: 'as on the embedded store',
+    scenario: emulator,
+    figures: [
+      ratioFigure('againRatio', 'of the first import', { least: 1.5 }, { bound: { least: 1.1 }, reason: unchanged }),
+      { name: 'againRate', title: 'import again', unit: 'users/s' },
+      zeroWrites,
+    ],
+  },
+  {
+    name: 'bucket',
+    title: 'through a bucket',
+    compared:
+      'HTTP requests to `identity serve` with a bucket of the local stand-in, against a file in the request or response',
+    scenario: bucket,
+    figures: [
+      ratioFigure('importRatio', 'import, of inline', { least: 0.8 }),
+      ratioFigure('exportRatio', 'export, of inline', { least: 0.8 }, { bound: { least: 0.5 }, reason: standIn }),
+    ],
+  },
+  {
+    name: 'written-bytes',
+    title: 'bytes written to disk',
+    compared: "the writes of an importing process to disks, as the kernel counts them, against the database's size",
+    scenario: embedded,
+    figures: [
+      ratioFigure('writtenRatio', "of the database's size", { most: 5 }),
+      { name: 'writtenMegabytes', title: 'written', unit: 'MB' },
+      { name: 'databaseMegabytes', title: 'database', unit: 'MB' },
+    ],
+  },
+  {
+    name: 'import-steps',
+    title: "an import's first steps",
+    compared:
+      "all processors' time for each user, without a database: reading parses all records, inspecting checks them too",
+    scenario: steps,
+    figures: [
+      { name: 'readCpu', title: 'read', unit: 'us' },
+      { name: 'inspectCpu', title: 'inspect', unit: 'us' },
+    ],
+  },
+  {
+    name: 'transfer-cost',
+    title: "processors' time per user, embedded",
+    compared: "all processors' time for each user of imports and exports, and of the raw loops",
+    scenario: embedded,
+    figures: [
+      { name: 'importCpu', title: 'import', unit: 'us' },
+      { name: 'againCpu', title: 'import again', unit: 'us' },
+      { name: 'rawWriteCpu', title: 'raw write', unit: 'us' },
+      { name: 'exportCpu', title: 'export with secrets', unit: 'us' },
+      { name: 'rawReadCpu', title: 'raw read', unit: 'us' },
+    ],
+  },
+];
