@@ -71,7 +71,7 @@ describe('a thread that cannot move the log', () => {
     const file = await newFile();
     await writeFile(file, 'no database at all'.repeat(1_000));
     const checkpoints = new Checkpoints(file, async () => {});
-    for (const [round, bytes] of [20, 40].entries()) {
+    for (const [round, bytes] of [40, 80].entries()) {
       await vi.waitFor(() => {
         // Begins once; after that the log has not grown.
         checkpoints.afterCommit(bytes * MEGABYTE);

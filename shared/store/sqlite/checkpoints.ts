@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { log } from '../../log.ts';
 
 /** The growth of the write-ahead log after which it is moved into the database. */
-const GROWTH_BYTES = 16 * 2 ** 20;
+const GROWTH_BYTES = 32 * 2 ** 20;
 /** As many pages as the writing thread moves itself, in one turn. */
 const LAST_PAGES = 256;
 

@@ -1,5 +1,11 @@
 import { storeUnavailable } from '../../../shared/errors/errors.ts';
-import { type Snapshot, type Store, type Write, WriteConflictError } from '../../../shared/store/store.ts';
+import {
+  documentPath,
+  type Snapshot,
+  type Store,
+  type Write,
+  WriteConflictError,
+} from '../../../shared/store/store.ts';
 import { Injection, type InjectionPlan } from './injection.ts';
 
 /** What of a store can be struck; `scan` is each array that a snapshot's scan gives. */
@@ -25,12 +31,48 @@ export function faultyStore(store: Store, plan: InjectionPlan<StoreOperation>): 
   const faulty: Store = {
     commit: (writes) =>
       spares(writes) ? store.commit(writes) : injection.around('commit', () => store.commit(writes)),
-    transaction: (work) => injection.around('transaction', () => store.transaction(work)),
+    transaction:
+      plan.kind === 'conflicts'
+        ? conflictingTransaction(store, (writes, result) =>
+            spares(writes) ? result() : injection.around('commit', result),
+          )
+        : (work) => injection.around('transaction', () => store.transaction(work)),
     getMany: (keys, fields) => injection.around('getMany', () => store.getMany(keys, fields)),
     snapshot: () => injection.around('snapshot', async () => faultySnapshot(await store.snapshot(), injection)),
     close: () => store.close(),
   };
   return { store: faulty, injection };
+}
+
+/**
+ * A transaction may report a conflict although its commit was applied, if it wrote nothing that it had read: else the store
+ * sees that this has changed, and decides again.
+ */
+function conflictingTransaction(
+  store: Store,
+  strike: <Result>(writes: readonly Write[], result: () => Promise<Result>) => Promise<Result>,
+): Store['transaction'] {
+  return async (work) => {
+    const read = new Set<string>();
+    const writes: Write[] = [];
+    const result = await store.transaction(async (transaction) => {
+      read.clear();
+      writes.length = 0;
+      return work({
+        ...transaction,
+        getMany: (keys, fields) => {
+          for (const key of keys) read.add(documentPath(key));
+          return transaction.getMany(keys, fields);
+        },
+        write: (some) => {
+          writes.push(...some);
+          transaction.write(some);
+        },
+      });
+    });
+    const unread = writes.every(({ key }) => !read.has(documentPath(key)));
+    return unread ? strike(writes, async () => result) : result;
+  };
 }
 
 function faultySnapshot(snapshot: Snapshot, injection: Injection<StoreOperation>): Snapshot {
