@@ -9,7 +9,7 @@ import { createApp, type Route } from '../../shared/http/app.ts';
 import { serve } from '../../shared/http/serve.ts';
 import { defaultLimits } from '../../shared/limits.ts';
 import { configureLog, type RequestLine } from '../../shared/log.ts';
-import type { Snapshot, Store, StoredDocument } from '../../shared/store/store.ts';
+import type { Snapshot, Store, StoredDocument, Transaction } from '../../shared/store/store.ts';
 import { memoryTrail } from '../support/audit/memoryTrail.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
 import { connectHttp2, openStream } from '../support/http/http2.ts';
@@ -85,13 +85,21 @@ function toldOf(route: Route, { left, ended }: Watched): Route {
 
 function waiting(store: Store, watched: Watched): Store {
   return {
-    commit: async (writes) => {
-      await store.commit(writes);
-      const people = writes.filter(({ key }) => key.collection === 'users').length;
+    commit: (writes) => store.commit(writes),
+    transaction: async (work) => {
+      let people = 0;
+      const result = await store.transaction((transaction) => {
+        people = 0;
+        const write: Transaction['write'] = (writes) => {
+          people += writes.filter(({ key }) => key.collection === 'users').length;
+          transaction.write(writes);
+        };
+        return work({ ...transaction, write });
+      });
       watched.people += people;
       if (people > 0) await untilLeft(watched);
+      return result;
     },
-    transaction: (work) => store.transaction(work),
     getMany: (keys, fields) => store.getMany(keys, fields),
     snapshot: async () => waitingSnapshot(await store.snapshot(), watched),
     close: () => store.close(),

@@ -90,6 +90,7 @@ function forward(upstream: ClientHttp2Session, stream: ServerHttp2Stream, header
   stream.on('aborted', () => call.close(constants.NGHTTP2_CANCEL));
   call.on('error', () => stream.close(constants.NGHTTP2_INTERNAL_ERROR));
   call.on('response', (response) => {
+    if (stream.destroyed) return;
     // A failed call has its status here, and no trailers.
     if (response['grpc-status'] === undefined) stream.respond(response, { waitForTrailers: true });
     else stream.respond(response, { endStream: true });

@@ -283,9 +283,9 @@ run "runs_each_function_as_it_was_measured" {
         function.service_config[0].environment_variables.NODE_OPTIONS,
       ]
       } == {
-      removeOtpEmail = ["north-remove-otp-email", "512Mi", 30, 80, 1, "--max-old-space-size=256"]
-      export         = ["north-export", "1024Mi", 3600, 1, 0, "--max-old-space-size=512"]
-      import         = ["north-import", "1024Mi", 3600, 1, 0, "--max-old-space-size=512"]
+      removeOtpEmail = ["north-remove-otp-email", "512Mi", 30, 80, 1, "--max-semi-space-size=16 --max-old-space-size=256"]
+      export         = ["north-export", "1024Mi", 3600, 1, 0, "--max-semi-space-size=16 --max-old-space-size=512"]
+      import         = ["north-import", "1024Mi", 3600, 1, 0, "--max-semi-space-size=16 --max-old-space-size=512"]
     }
     error_message = "Memory, timeout, concurrency and heap must be those that docs/operations.md describes."
   }
