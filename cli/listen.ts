@@ -1,5 +1,6 @@
 import { hostUnknown, portForbidden, portInUse } from '../shared/errors/commandErrors.ts';
 import type { RunningServer } from '../shared/http/serve.ts';
+import { systemCode } from '../shared/systemCode.ts';
 
 /** An address to listen on, and the setting that changes its port. */
 interface Address {
@@ -24,7 +25,6 @@ export async function listen(address: Address, start: () => Promise<RunningServe
   try {
     return await start();
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    throw errors[code]?.(address) ?? error;
+    throw errors[systemCode(error)]?.(address) ?? error;
   }
 }

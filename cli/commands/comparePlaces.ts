@@ -1,4 +1,4 @@
-import { argument, InterruptedError, type Output, type RunAlone, UsageError } from '../command.ts';
+import { argument, type Output, type RunAlone, UsageError } from '../command.ts';
 import { Comparison, type RecordDifference } from '../compare/comparison.ts';
 import type { FieldDifference } from '../compare/fieldDifferences.ts';
 import { exportOptions, progressOutput } from '../places/callOptions.ts';
@@ -17,12 +17,8 @@ export const comparePlaces: RunAlone = async (call) => {
   const options = exportOptions(call);
   const output = progressOutput(call);
   using comparison = new Comparison(options, Number(call.options.limit ?? DEFAULT_LIMIT));
-  try {
-    await inspectPlace(first, options, comparison.first, output, call.signal);
-    await inspectPlace(second, options, comparison.second, output, call.signal);
-  } catch (error) {
-    throw call.signal.aborted ? new InterruptedError('interrupted: nothing was changed; repeat the command') : error;
-  }
+  await inspectPlace(first, options, comparison.first, output, call.signal);
+  await inspectPlace(second, options, comparison.second, output, call.signal);
   comparison.finish();
   return compared(comparison, options, [first.name, second.name]);
 };

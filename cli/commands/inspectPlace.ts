@@ -1,5 +1,5 @@
 import type { LeftToDoEntry } from '../../shared/organisation/leftToDo.ts';
-import { argument, InterruptedError, type Output, type RunAlone } from '../command.ts';
+import { argument, type Output, type RunAlone } from '../command.ts';
 import { exportOptions, progressOutput } from '../places/callOptions.ts';
 import { FileFacts } from '../places/fileFacts.ts';
 import { inspectPlace, type PlaceInspection } from '../places/inspectPlace.ts';
@@ -10,12 +10,8 @@ import { printable } from '../printable.ts';
 export const inspect: RunAlone = async (call) => {
   const place = await openOnlyPlace(call, argument(call, 0));
   const facts = new FileFacts();
-  try {
-    const inspection = await inspectPlace(place, exportOptions(call), facts, progressOutput(call), call.signal);
-    return inspected(place.name, inspection, facts);
-  } catch (error) {
-    throw call.signal.aborted ? new InterruptedError('interrupted: nothing was changed; repeat the command') : error;
-  }
+  const inspection = await inspectPlace(place, exportOptions(call), facts, progressOutput(call), call.signal);
+  return inspected(place.name, inspection, facts);
 };
 
 function inspected(

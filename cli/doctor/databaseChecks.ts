@@ -1,9 +1,8 @@
 import { constants } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { instanceMissing } from '../../shared/errors/commandErrors.ts';
 import { instanceKey, isOutdated, readInstanceFormat } from '../../shared/store/format.ts';
-import { hasDatabase, openStore, requireMasterKey, type StoreLocation } from '../../shared/store/openStore.ts';
+import { openExistingStore, type StoreLocation } from '../../shared/store/openStore.ts';
 import { type Check, check, type Finding, failed, ok, warning } from './check.ts';
 import { formatFinding } from './instanceChecks.ts';
 
@@ -13,9 +12,7 @@ const MIN_FREE_BYTES = 1_000_000_000;
 /** Checks a database without a server. */
 export async function checkDatabase(location: StoreLocation): Promise<Check[]> {
   const opened = await check('database', async () => {
-    if (!hasDatabase(location)) throw instanceMissing(location.kind === 'sqlite' ? location.directory : '');
-    requireMasterKey(location);
-    const store = await openStore(location);
+    const store = await openExistingStore(location);
     try {
       const [instance] = await store.getMany([instanceKey], []);
       if (instance === undefined) return failed('the database holds no instance: run identity init');

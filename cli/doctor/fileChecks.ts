@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
@@ -7,10 +7,9 @@ import type { ObjectLocation } from '../../shared/objectStorage/objectStorage.ts
 import { openFile } from '../places/filePlace.ts';
 import type { ExportOptions } from '../places/place.ts';
 import { RecordCounter } from '../places/recordCounter.ts';
+import { isOpenToOthers } from '../places/secretFiles.ts';
 import { type Check, check, type Finding, failed, ok, warning } from './check.ts';
 import { findSpace } from './databaseChecks.ts';
-
-const OTHERS = 0o077;
 
 /** Checks a file: whether it is an export file, or can become one. */
 export async function checkFile(path: string, options: ExportOptions, signal: AbortSignal): Promise<Check[]> {
@@ -40,8 +39,9 @@ export async function checkFile(path: string, options: ExportOptions, signal: Ab
 }
 
 async function findOpenFile(path: string): Promise<Finding> {
-  const isOpen = process.platform !== 'win32' && ((await stat(path)).mode & OTHERS) !== 0;
-  return isOpen ? warning(`others can read ${path}: run chmod 600 ${path}`) : ok('only its owner can read it');
+  return (await isOpenToOthers(path))
+    ? warning(`others can read ${path}: run chmod 600 ${path}`)
+    : ok('only its owner can read it');
 }
 
 /** Checks an object, its bucket and the credentials, without writing. */

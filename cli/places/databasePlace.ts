@@ -8,13 +8,12 @@ import { type InspectedFile, importOrganisations } from '../../functions/import/
 import { uniqueStamp } from '../../functions/import/uniqueStamp.ts';
 import { openAudit } from '../../shared/audit/openAudit.ts';
 import type { Config } from '../../shared/config.ts';
-import { instanceMissing } from '../../shared/errors/commandErrors.ts';
 import { cancelled } from '../../shared/errors/httpErrors.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { placeRefused } from '../../shared/errors/placeErrors.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
 import { instanceName } from '../../shared/instance.ts';
-import { hasDatabase, openStore, requireMasterKey, type StoreLocation } from '../../shared/store/openStore.ts';
+import { openExistingStore, type StoreLocation } from '../../shared/store/openStore.ts';
 import { storeForCall } from '../../shared/store/store.ts';
 import type { DatabasePlace, ExportContent, ExportOptions, ImportMeter, ImportOptions } from './place.ts';
 import { repeatable } from './repeatable.ts';
@@ -40,10 +39,8 @@ export function openDatabase(settings: DatabaseSettings): DatabasePlace {
 
 /** Opens what a call on the database needs. */
 async function openResources({ location }: DatabaseSettings) {
-  if (!hasDatabase(location)) throw instanceMissing(location.kind === 'sqlite' ? location.directory : '');
-  requireMasterKey(location);
   await using resources = new AsyncDisposableStack();
-  const store = await openStore(location);
+  const store = await openExistingStore(location);
   resources.defer(() => store.close());
   const audit = await openAudit({ storeLocation: location }, process.stderr);
   resources.defer(() => audit.close());

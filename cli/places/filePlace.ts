@@ -6,8 +6,10 @@ import { pipeline } from 'node:stream/promises';
 import { OWNER_ONLY, syncDirectory } from '../../shared/durableFiles.ts';
 import { fileExists } from '../../shared/errors/commandErrors.ts';
 import { sourceMissing, storageFull } from '../../shared/errors/placeErrors.ts';
-import { compressFor, decompress } from './compression.ts';
+import { systemCode } from '../../shared/systemCode.ts';
+import { compressFor } from './compression.ts';
 import type { ExportContent, FilePlace, StoredFile } from './place.ts';
+import { storedContent } from './storedContent.ts';
 
 /** Opens a file as a place. It need not exist. */
 export function openFile(path: string): FilePlace {
@@ -22,28 +24,15 @@ export function openFile(path: string): FilePlace {
 
 async function readContent(path: string): Promise<ExportContent> {
   const { size } = await stat(path).catch((error: unknown) => {
-    throw hasCode(error, 'ENOENT') ? sourceMissing(path) : error;
+    throw systemCode(error) === 'ENOENT' ? sourceMissing(path) : error;
   });
-  let position = 0;
-  async function* bytes(signal: AbortSignal): AsyncGenerator<Uint8Array> {
-    position = 0;
-    for await (const chunk of createReadStream(path, { signal })) {
-      position += chunk.length;
-      yield chunk;
-    }
-  }
-  return {
-    isRepeatable: true,
-    open: (signal) => decompress(path, bytes(signal)),
-    fraction: () => (size === 0 ? 1 : position / size),
-    [Symbol.asyncDispose]: async () => {},
-  };
+  return storedContent(path, size, (signal) => createReadStream(path, { signal }));
 }
 
 async function requireFree(path: string): Promise<void> {
   const isFree = await access(path).then(
     () => false,
-    (error: unknown) => hasCode(error, 'ENOENT'),
+    (error: unknown) => systemCode(error) === 'ENOENT',
   );
   if (!isFree) throw fileExists(path);
 }
@@ -67,10 +56,7 @@ async function storeFile(path: string, content: AsyncIterable<Uint8Array>, signa
 }
 
 function storeError(error: unknown, path: string): unknown {
-  if (hasCode(error, 'EEXIST')) return fileExists(path);
-  return ['ENOSPC', 'EDQUOT', 'EFBIG'].some((code) => hasCode(error, code)) ? storageFull(path) : error;
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
+  const code = systemCode(error);
+  if (code === 'EEXIST') return fileExists(path);
+  return ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(code) ? storageFull(path) : error;
 }

@@ -1,7 +1,9 @@
 import { unlimited } from '../../functions/import/inspect/fileBudget.ts';
 import { type Inspection, inspect, type RecordVisitor } from '../../functions/import/inspect/inspection.ts';
+import { selector } from '../../functions/import/selection.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { sourceInvalid } from '../../shared/errors/placeErrors.ts';
+import { InterruptedError } from '../command.ts';
 import { type ProgressOutput, trackPhase } from '../progress/trackPhase.ts';
 import { countedContent } from './countedContent.ts';
 import type { ExportOptions, Place } from './place.ts';
@@ -16,9 +18,24 @@ export interface PlaceInspection extends Omit<Inspection, 'repeated'> {
 
 /**
  * Reads and validates what a place exports, record by record.
- * @throws IdentityError when it is no valid export file, or does not match its manifest
+ * @throws IdentityError when it is no valid export file, or does not match its manifest; InterruptedError when the signal
+ * aborts
  */
 export async function inspectPlace(
+  place: Place,
+  options: ExportOptions,
+  visitor: RecordVisitor,
+  output: ProgressOutput,
+  signal: AbortSignal,
+): Promise<PlaceInspection> {
+  try {
+    return await readPlace(place, options, visitor, output, signal);
+  } catch (error) {
+    throw signal.aborted ? new InterruptedError('interrupted: nothing was changed; repeat the command') : error;
+  }
+}
+
+async function readPlace(
   { name, readExport }: Place,
   options: ExportOptions,
   visitor: RecordVisitor,
@@ -32,6 +49,7 @@ export async function inspectPlace(
   return await trackPhase(output, `reading ${name}`, meter, async () => {
     await using file = await repeatable(countedContent(content, counter), signal);
     try {
+      // A file is read whole, so its organisations are selected here.
       const { repeated, ...inspection } = await inspect(file, signal, selector(options), unlimited, visitor);
       repeated[Symbol.dispose]();
       return { ...inspection, bytes: counter.bytes };
@@ -40,10 +58,4 @@ export async function inspectPlace(
       throw isInvalid ? sourceInvalid(name, error.message) : error;
     }
   });
-}
-
-/** A file is read whole, so its organisations are selected here. */
-function selector({ orgIds, excludedOrgIds }: ExportOptions): (orgId: string) => boolean {
-  const [selected, excluded] = [new Set(orgIds), new Set(excludedOrgIds)];
-  return (orgId) => (selected.size === 0 || selected.has(orgId)) && !excluded.has(orgId);
 }

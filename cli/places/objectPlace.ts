@@ -1,7 +1,8 @@
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
 import type { ObjectLocation } from '../../shared/objectStorage/objectStorage.ts';
-import { compressFor, decompress } from './compression.ts';
+import { compressFor } from './compression.ts';
 import type { ExportContent, FilePlace } from './place.ts';
+import { storedContent } from './storedContent.ts';
 
 /** Opens an object in Cloud Storage as a place. It need not exist. */
 export function openObject(location: ObjectLocation): FilePlace {
@@ -21,18 +22,5 @@ export function openObject(location: ObjectLocation): FilePlace {
 /** Reads the generation that is the current one now, however often. */
 async function readContent(name: string, location: ObjectLocation, signal: AbortSignal): Promise<ExportContent> {
   const object = await createCloudStorage().pin(location, signal);
-  let position = 0;
-  async function* bytes(readSignal: AbortSignal): AsyncGenerator<Uint8Array> {
-    position = 0;
-    for await (const chunk of object.read(readSignal)) {
-      position += chunk.byteLength;
-      yield chunk;
-    }
-  }
-  return {
-    isRepeatable: true,
-    open: (readSignal) => decompress(name, bytes(readSignal)),
-    fraction: () => (object.size === 0 ? 1 : position / object.size),
-    [Symbol.asyncDispose]: async () => {},
-  };
+  return storedContent(name, object.size, (readSignal) => object.read(readSignal));
 }

@@ -3,9 +3,8 @@ import { IdentityError } from '../../shared/errors/identityError.ts';
 import { sourceMissing } from '../../shared/errors/placeErrors.ts';
 import type { ServiceAccount } from '../../shared/objectStorage/objectStorage.ts';
 import { readServiceAccount } from '../../shared/objectStorage/serviceAccount.ts';
+import { systemCode } from '../../shared/systemCode.ts';
 import { UsageError } from '../command.ts';
-
-const OTHERS = 0o077;
 
 /**
  * Reads the token that a file holds alone.
@@ -36,12 +35,17 @@ export async function readKeyFile(file: string, option: string): Promise<Service
 /** Reads a file, and warns of one that others can read. */
 async function readSecretFile(file: string): Promise<string> {
   try {
-    const { mode } = await stat(file);
-    if (process.platform !== 'win32' && (mode & OTHERS) !== 0)
-      process.stderr.write(`identity: others can read ${file}: run chmod 600 ${file}\n`);
+    if (await isOpenToOthers(file)) process.stderr.write(`identity: others can read ${file}: run chmod 600 ${file}\n`);
     return await readFile(file, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') throw sourceMissing(file);
+    if (systemCode(error) === 'ENOENT') throw sourceMissing(file);
     throw error;
   }
+}
+
+const OTHERS = 0o077;
+
+/** Whether others than its owner can read or change a file, where files have such permissions. */
+export async function isOpenToOthers(file: string): Promise<boolean> {
+  return process.platform !== 'win32' && ((await stat(file)).mode & OTHERS) !== 0;
 }

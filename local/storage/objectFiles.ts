@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import { createSerialQueue } from '../../shared/async.ts';
+import { systemCode } from '../../shared/systemCode.ts';
 import { createDraft, type Draft } from './draft.ts';
 
 /** The schema of an object's metadata file. */
@@ -103,7 +104,7 @@ async function listMetadata(directory: string, prefix: string): Promise<StoredOb
 }
 
 function undefinedIfMissing(error: unknown): undefined {
-  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+  if (systemCode(error) === 'ENOENT') return undefined;
   throw error;
 }
 

@@ -3,8 +3,8 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { bcryptCost } from '../organisation/passwords.ts';
 import { bcryptCosts, MAX_BCRYPT_BYTES } from '../passwordHashing.ts';
+import { WorkerPool } from '../workerPool.ts';
 import type { BcryptTask } from './bcryptWorker.ts';
-import { WorkerPool } from './workerPool.ts';
 
 /** The worker's program as one script, which the build defines: a deployed function is a single file. */
 declare const BCRYPT_WORKER: string | undefined;

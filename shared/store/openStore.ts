@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { instanceMissing } from '../errors/commandErrors.ts';
 import { masterKeyMissing } from '../errors/masterKeyErrors.ts';
 import { guardFormat } from './format.ts';
 import { keyFilePath } from './secrets/keyFile.ts';
@@ -59,4 +60,14 @@ export function requireMasterKey({ kind, masterKey }: StoreLocation): void {
 /** Returns the path of the embedded database in an instance's directory. */
 export function databaseFile(directory: string): string {
   return join(directory, 'identity.sqlite');
+}
+
+/**
+ * Opens the database of an instance.
+ * @throws IdentityError when there is none, or its master key is missing or wrong
+ */
+export async function openExistingStore(location: StoreLocation): Promise<Store> {
+  if (!hasDatabase(location)) throw instanceMissing(location.kind === 'sqlite' ? location.directory : '');
+  requireMasterKey(location);
+  return openStore(location);
 }

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { startVitest } from 'vitest/node';
+import { runSuite } from '../support/suite.ts';
 import { missingOutcomes, type Outcome, outcomeTable } from './support/outcome.ts';
 
 // `npm run test:abuse [-- --write] [FILTER …]`: tries every abuse in full size, or those of some test files; with
@@ -15,11 +15,9 @@ const { values, positionals } = parseArgs({
 });
 const files = positionals.length === 0 ? ['test/abuse/'] : positionals;
 // One at a time, so that each process has the machine to itself.
-const vitest = await startVitest('test', files, { project: ['abuse'], watch: false, maxWorkers: 1 });
-const tests = vitest.state.getTestModules().flatMap((module) => [...module.children.allTests()]);
+const tests = await runSuite({ projects: ['abuse'], files, maxWorkers: 1 });
 const outcomes = tests.flatMap((test) => (test.ok() ? (test.meta().outcomes ?? []) : []));
 const missing = missingOutcomes(outcomes);
-await vitest.close();
 process.stdout.write(`\n${outcomeTable(outcomes)}\n`);
 for (const abuse of missing) process.stdout.write(`not withstood: ${abuse}\n`);
 if (missing.length > 0 || tests.some((test) => !test.ok())) process.exitCode = 1;

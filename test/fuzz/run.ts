@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { startVitest } from 'vitest/node';
+import { runSuite } from '../support/suite.ts';
 import { fuzzingReport } from './support/report.ts';
 import { seed } from './support/seed.ts';
 
@@ -15,11 +15,9 @@ const { values } = parseArgs({ options: { write: { type: 'boolean', default: fal
 process.env.TEST_REPETITIONS = 'many';
 process.env.FUZZ_SEED = String(seed);
 const begin = performance.now();
-const vitest = await startVitest('test', [], { project: ['fuzz'], watch: false });
-const tests = vitest.state.getTestModules().flatMap((module) => [...module.children.allTests()]);
+const tests = await runSuite({ projects: ['fuzz'] });
 const results = tests.flatMap((test) => test.meta().fuzzed ?? []);
 const isSound = tests.length > 0 && tests.every((test) => test.ok());
-await vitest.close();
 const minutes = Math.round((performance.now() - begin) / 60_000);
 const report = fuzzingReport(results, { seed, minutes, date: new Date() });
 process.stdout.write(`\n${report}`);

@@ -8,7 +8,9 @@ export const layers: readonly (readonly string[])[] = [
   [
     'shared/errors',
     'shared/json',
+    'shared/systemCode',
     'shared/turns',
+    'shared/workerPool',
     'shared/async',
     'shared/clock',
     'shared/durableFiles',

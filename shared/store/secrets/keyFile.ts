@@ -2,6 +2,7 @@ import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, write
 import { dirname, join } from 'node:path';
 import { OWNER_ONLY, syncDirectory } from '../../durableFiles.ts';
 import { masterKeyInvalid, masterKeysChanging } from '../../errors/masterKeyErrors.ts';
+import { systemCode } from '../../systemCode.ts';
 import { type MasterKey, parseMasterKeys } from './masterKey.ts';
 
 const COMMENT = `# This key encrypts the secrets of the database in this directory. Whoever loses it loses these secrets.
@@ -30,7 +31,7 @@ function readIfExists(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (systemCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }
@@ -66,7 +67,7 @@ function createFile(file: string): number {
   try {
     return openSync(file, 'wx', OWNER_ONLY);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') throw masterKeysChanging(file);
+    if (systemCode(error) === 'EEXIST') throw masterKeysChanging(file);
     throw error;
   }
 }

@@ -1,7 +1,7 @@
-import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { z } from 'zod';
 import { log } from '../../log.ts';
+import { WorkerPool } from '../../workerPool.ts';
 
 /** The growth of the write-ahead log after which it is moved into the database. */
 const GROWTH_BYTES = 32 * 2 ** 20;
@@ -27,6 +27,7 @@ const program = `
 export class Checkpoints {
   readonly #file: string;
   readonly #moveRest: () => Promise<void>;
+  readonly #workers = new WorkerPool<'move', unknown>(() => this.#start(), 1);
   #worker: Worker | undefined;
   #running: Promise<void> | undefined;
   #begunAt = 0;
@@ -67,13 +68,12 @@ export class Checkpoints {
   }
 
   async #move(): Promise<z.infer<typeof progressSchema>> {
-    this.#worker ??= new Worker(program, { eval: true, workerData: this.#file });
-    this.#worker.ref();
-    this.#worker.postMessage('move');
-    // Rejects with the error that ends the thread.
-    const [progress] = await once(this.#worker, 'message');
-    this.#worker.unref();
-    return progressSchema.parse(progress);
+    return progressSchema.parse(await this.#workers.run('move'));
+  }
+
+  #start(): Worker {
+    this.#worker = new Worker(program, { eval: true, workerData: this.#file });
+    return this.#worker;
   }
 
   async #stop(): Promise<void> {

@@ -53,8 +53,9 @@ function createStore(file: string, reader: Connection, writer: Writer, logMargin
   const checkpoints = new Checkpoints(file, () => writer.moveLog());
   const commitWithinLimit = async (writes: readonly Write[], expected?: ExpectedVersions) => {
     await commit(writer, writes, expected);
-    if (snapshots.limitLog()) await writer.emptyLog();
-    else checkpoints.afterCommit(snapshots.logBytes());
+    const logBytes = snapshots.logBytes();
+    if (snapshots.limitLog(logBytes)) await writer.emptyLog();
+    else checkpoints.afterCommit(logBytes);
   };
   const database: VersionedDatabase = {
     read: async (keys, fields) => withStoreErrors(() => readConsistently(reader, keys, fields)),

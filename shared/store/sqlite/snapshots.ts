@@ -42,10 +42,9 @@ export class Snapshots {
     return sizeOf(`${this.limit.file}-wal`);
   }
 
-  /** Ends all snapshots if the log exceeds its limit, and returns whether it does. */
-  limitLog(): boolean {
+  /** Ends all snapshots if the log, of this size, exceeds its limit; returns whether it does. */
+  limitLog(logBytes = this.logBytes()): boolean {
     const { file, logMarginBytes } = this.limit;
-    const logBytes = this.logBytes();
     if (logBytes <= logMarginBytes || logBytes <= sizeOf(file) + logMarginBytes) return false;
     for (const snapshot of this.opened) snapshot.end();
     return true;

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
-import { WorkerPool } from '../../../shared/auth/workerPool.ts';
+import { WorkerPool } from '../../shared/workerPool.ts';
 
 /** A worker that repeats its task, and fails or ends where the task says so. */
 const program = `

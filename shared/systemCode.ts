@@ -1,0 +1,4 @@
+/** Returns the code of an error of the operating system, such as `ENOENT`; empty for any other reason. */
+export function systemCode(reason: unknown): string {
+  return reason instanceof Error && 'code' in reason ? String(reason.code) : '';
+}
