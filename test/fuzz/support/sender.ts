@@ -1,5 +1,5 @@
 import { Connection } from '../http/connection.ts';
-import { exchangeOverHttp2, Http2Sessions } from '../http/http2Exchange.ts';
+import { exchangeOverHttp2, Http2Sessions, NotProcessed } from '../http/http2Exchange.ts';
 import { type HttpRequest, OWNER, toBytes, withToken } from '../http/httpRequest.ts';
 import { takeResponse, type WireResponse } from '../http/responseReader.ts';
 import { allowanceFor, allowanceForBytes, type FuzzCase } from './fuzzCase.ts';
@@ -148,10 +148,9 @@ export class Sender {
       body: request.body ?? Buffer.of(),
       isReset,
     };
-    const session = this.#sessions.current();
-    const response = await exchangeOverHttp2(session, message).catch((error: unknown) => {
-      // A server that closes an idle session takes no streams that cross its GOAWAY: they are sent again on a new one.
-      if (!session.closed && !session.destroyed) throw error;
+    const response = await exchangeOverHttp2(this.#sessions.current(), message).catch((error: unknown) => {
+      // The server closes idle sessions, and a request may cross that.
+      if (!(error instanceof NotProcessed)) throw error;
       return exchangeOverHttp2(this.#sessions.current(), message);
     });
     if (response === undefined) return 'reset';
