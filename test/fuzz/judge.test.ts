@@ -16,6 +16,7 @@ describe('the judge of responses', () => {
     ['a documented error', response(404, '{"code":5,"message":"x"}'), '404 (5)'],
     ["Connect's error", response(400, '{"code":"invalid_argument"}'), '400 invalid_argument'],
     ["gRPC's error", response(200, '', 'application/grpc', { 'grpc-status': '5' }), '200, grpc-status 5'],
+    ["gRPC's conflict", response(200, '', 'application/grpc', { 'grpc-status': '6' }), '200, grpc-status 6'],
     ['a success', response(200, '{}'), '200'],
   ])('accepts %s', (_name, sound, status) => {
     expect(judge(sound, patient)).toBe(status);
