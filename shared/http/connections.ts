@@ -1,10 +1,7 @@
 import type { EventEmitter } from 'node:events';
-import type { Server } from 'node:http';
 import { type Http2Server, Http2ServerRequest, type Http2Session } from 'node:http2';
 import { Socket } from 'node:net';
 import { z } from 'zod';
-import { tooManyConnections } from '../errors/httpErrors.ts';
-import { writeRawError } from './errorResponse.ts';
 import type { Incoming, Outgoing } from './exchange.ts';
 
 type Connection = Socket | Http2Session;
@@ -32,7 +29,7 @@ export class Connections {
   }
 
   /** Follows the requests of the servers, and the sessions of HTTP/2. */
-  track(server: Server, http2Server: Http2Server): void {
+  track(server: EventEmitter, http2Server: Http2Server): void {
     http2Server.on('session', (session) => this.#addSession(session));
     const trackRequest = (incoming: Incoming, outgoing: Outgoing) => this.#trackRequest(incoming, outgoing);
     const servers: readonly EventEmitter[] = [server, http2Server];
@@ -41,19 +38,28 @@ export class Connections {
     }
   }
 
-  /** Takes a new connection, or rejects it. */
+  /** Takes a new connection. Returns false if there is no place for it. */
   admit(socket: Socket): boolean {
-    if (this.#open.size >= this.#limit && !this.#closeOldest()) {
-      void writeRawError(socket, tooManyConnections());
-      return false;
-    }
-    this.#open.add(socket);
-    socket.once('close', () => {
-      this.#open.delete(socket);
-      this.#idle.delete(socket);
-    });
-    this.#idle.add(socket);
+    if (this.#open.size >= this.#limit && !this.#closeOldest()) return false;
+    this.#add(socket);
     return true;
+  }
+
+  /** Gives a connection's place to the socket that encrypts it. */
+  replace(socket: Socket, encrypted: Socket): void {
+    this.#remove(socket);
+    this.#add(encrypted);
+  }
+
+  #add(socket: Socket): void {
+    this.#open.add(socket);
+    this.#idle.add(socket);
+    socket.once('close', () => this.#remove(socket));
+  }
+
+  #remove(socket: Socket): void {
+    this.#open.delete(socket);
+    this.#idle.delete(socket);
   }
 
   /** Returns the number of a connection's requests in flight. */
