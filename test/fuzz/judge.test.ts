@@ -51,6 +51,12 @@ describe('the reader of responses', () => {
     expect(taken?.rest.toString()).toBe('HTTP/1.1 4');
   });
 
+  it('takes a body that ends with the connection, in response to HTTP/1.0 only', () => {
+    const bytes = Buffer.from('HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n{}');
+    expect(takeResponse(bytes, false, true)?.response.body.toString()).toBe('{}');
+    expect(() => takeResponse(bytes, false)).toThrow('length null');
+  });
+
   it('takes chunks and trailers', () => {
     const taken = take('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\ngrpc-status: 0\r\n\r\n');
     expect([taken?.response.body.toString(), taken?.response.trailers.get('grpc-status')]).toEqual(['{}', '0']);

@@ -113,9 +113,10 @@ export class Sender {
     if (bytes.toString('latin1', 0, 3) === 'PRI') return [CLOSED];
     const allowance = allowanceForBytes(bytes);
     const isHead = hasHead(bytes);
+    const isOld = bytes.includes('HTTP/1.0');
     const statuses: string[] = [];
     while (rest.length > 0) {
-      const taken = takeResponse(rest, isHead);
+      const taken = takeResponse(rest, isHead, isOld);
       // Only the request's parser knows which of several requests is the HEAD, and has no body in its response. And a
       // response that begins when the client has closed its side may be cancelled.
       if (taken === undefined && (isHead || !isCut)) break;
