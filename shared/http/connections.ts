@@ -3,6 +3,7 @@ import { type Http2Server, Http2ServerRequest, type Http2Session } from 'node:ht
 import { Socket } from 'node:net';
 import { z } from 'zod';
 import type { Incoming, Outgoing } from './exchange.ts';
+import type { StalledResponses } from './stalledResponses.ts';
 
 type Connection = Socket | Http2Session;
 
@@ -11,7 +12,8 @@ const GOODBYE_MS = 1_000;
 
 /**
  * The open connections of a server, at most `limit`. Above it, a new connection takes the place of the one that has been
- * without a request for the longest time, so that idle connections keep nobody out. Without such a one, it gets 503.
+ * without a request for the longest time, or whose response has stalled for the longest time, so that neither keeps
+ * anybody out. Without such a one, it gets 503.
  */
 export class Connections {
   readonly #limit: number;
@@ -22,9 +24,12 @@ export class Connections {
   readonly #sessionIdleMs: number;
   readonly #timers = new Map<Connection, NodeJS.Timeout>();
 
+  readonly #stalled: StalledResponses;
+
   /** @param sessionIdleMs closes a session of HTTP/2 after this time without a request; Node itself does so for HTTP/1 */
-  constructor(limit: number, sessionIdleMs: number) {
+  constructor(limit: number, sessionIdleMs: number, stalled: StalledResponses) {
     this.#limit = limit;
+    this.#stalled = stalled;
     this.#sessionIdleMs = sessionIdleMs;
   }
 
@@ -74,7 +79,7 @@ export class Connections {
 
   #closeOldest(): boolean {
     const [oldest] = this.#idle;
-    if (oldest === undefined) return false;
+    if (oldest === undefined) return this.#stalled.closeOldest();
     this.#idle.delete(oldest);
     oldest.destroy();
     return true;

@@ -19,6 +19,7 @@ import { errorResponse, newRequestId, writeRawError } from './errorResponse.ts';
 import { closeAfter, continueOnDemand, type Incoming, isHttp1, type Outgoing } from './exchange.ts';
 import { switchProtocols } from './protocolSwitch.ts';
 import { type Application, requestListener, type WaitTimes, writeResponse } from './requestListener.ts';
+import { StalledResponses } from './stalledResponses.ts';
 
 /** A server's certificate, with the intermediate ones after it, and its private key; both PEM. */
 export interface Certificate {
@@ -38,7 +39,7 @@ export interface HttpServer {
 
 /** Limits on connections; by default those of a self-hosted instance. */
 export type HttpServerOptions = Partial<
-  WaitTimes & Pick<Limits, 'headersMs' | 'keepAliveMs' | 'connections' | 'requests'>
+  WaitTimes & Pick<Limits, 'headersMs' | 'keepAliveMs' | 'connections' | 'requests'> & { readonly stallGraceMs: number }
 > & {
   /** Encrypts the connections; without it, a proxy or the platform does. */
   readonly certificate?: Certificate | undefined;
@@ -53,8 +54,10 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
   const { headersMs, keepAliveMs, requestsPerConnection } = limits;
   const strangerTimes = { ...limits, lingerMs: limits.strangerLingerMs };
   const server = createHttp1Server(headersMs, keepAliveMs, options.certificate);
-  const connections = new Connections(Math.min(limits.connections, descriptorsForConnections()), keepAliveMs);
+  const stalled = new StalledResponses(limits.stallGraceMs);
+  const connections = new Connections(Math.min(limits.connections, descriptorsForConnections()), keepAliveMs, stalled);
   const http2Server = createHttp2Server();
+  stalled.track([server, http2Server]);
   connections.track(server, http2Server);
   const inFlight = trackRequests([server, http2Server]);
   const open = {
@@ -71,7 +74,7 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
       incoming.httpVersionMajor === 1 && connections.requestsOn(incoming.socket) > requestsPerConnection;
     if (isPipelined) incoming.socket.destroy();
     else if (draining) await reject(shuttingDown(), incoming, outgoing, strangerTimes);
-    else if (inFlight.responses.size > limits.requests)
+    else if (inFlight.responses.size > limits.requests && !stalled.abortOldest())
       await reject(tooManyRequests(), incoming, outgoing, strangerTimes);
     else if (hasLargeHeaders(incoming)) await reject(httpHeadersTooLarge(), incoming, outgoing, strangerTimes);
     else await listener(incoming, outgoing);
