@@ -74,6 +74,7 @@ export class LoadClient {
     });
     const response = await responseTo(outgoing).catch((reason: unknown) => {
       if (!isClosedMeanwhile(outgoing, request, reason)) throw reason;
+      return undefined;
     });
     const answer = response && (await receive(response, request));
     await sent;
