@@ -142,8 +142,8 @@ it('a function in the cloud keeps idle connections longer than the load balancer
   await running.stop();
 });
 
-it('npm run function:export describes the whole instance where it stands for it', async () => {
-  const running = await startFunction('export', { DATA_DIR: directory.path, OPENAPI_SCOPE: 'instance' });
+it('npm run function:removeOtpEmail describes the whole instance where it stands for it', async () => {
+  const running = await startFunction('removeOtpEmail', { DATA_DIR: directory.path, OPENAPI_SCOPE: 'instance' });
   const answer = await send(running, { method: 'GET', path: '/openapi.json' });
   expect(Object.keys(described.parse(parseOk(answer)).paths).sort()).toEqual(
     [...Object.values(describedPaths).flat(), ...probedPaths].sort(),

@@ -17,9 +17,10 @@ const distinct = (pattern: RegExp) => [...new Set([...all.matchAll(pattern)].map
 describe('what Terraform lets in', () => {
   it('is given these roles and no others', () => {
     expect(distinct(/"(roles\/[^"]+)"/g)).toEqual([
-      'roles/cloudbuild.builds.builder',
+      'roles/artifactregistry.writer',
       'roles/datastore.user',
       'roles/datastore.viewer',
+      'roles/logging.logWriter',
       'roles/run.invoker',
       'roles/secretmanager.secretAccessor',
       'roles/storage.objectCreator',
@@ -29,6 +30,7 @@ describe('what Terraform lets in', () => {
 
   it('is given them one member at a time, so that nobody else loses a role', () => {
     expect(distinct(/resource "google_(\w+_iam_\w+)"/g)).toEqual([
+      'artifact_registry_repository_iam_member',
       'cloud_run_v2_service_iam_member',
       'project_iam_member',
       'secret_manager_secret_iam_member',
@@ -37,7 +39,7 @@ describe('what Terraform lets in', () => {
   });
 
   it('is everyone at one place only: the invoker of functions that nobody but the load balancer reaches', () => {
-    const open = files.filter(({ text }) => /allUsers|allAuthenticatedUsers/.test(text));
+    const open = files.filter(({ text }) => /member\s*=\s*\"all(Authenticated)?Users\"/.test(text));
     expect(open.map(({ path }) => path)).toEqual([join('modules', 'instance', 'invoker.tf')]);
   });
 

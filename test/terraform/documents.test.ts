@@ -51,12 +51,9 @@ describe('the deployment manual', () => {
 
 describe('the operations manual', () => {
   it('says of each alert what to do', async () => {
-    const alerts = matches(
-      await configuration('modules/instance'),
-      /display_name +=\s"\$\{[^}]+\} ((?:cannot|fails|is|runs|did)[^"]*)"/g,
-    );
+    const alerts = matches(await configuration('modules/monitoring'), /display_name +=\s"identity: ([^"]*)"/g);
     const described = tableUnder(operations, 'Alarms').map(([alert]) => alert);
-    expect(alerts).toHaveLength(5);
+    expect(alerts).toHaveLength(7);
     expect(described.toSorted()).toEqual(alerts.toSorted());
   });
 

@@ -29,23 +29,26 @@ function exampleOf(readme: string): string {
   return /^```hcl\n([\s\S]*?)^```$/m.exec(readme)?.[1] ?? '';
 }
 
-describe.each(['.', 'modules/edge', 'modules/instance'])('the README of terraform/%s', (directory) => {
-  const path = join(directory, 'README.md');
+describe.each(['.', 'modules/edge', 'modules/instance', 'modules/monitoring'])(
+  'the README of terraform/%s',
+  (directory) => {
+    const path = join(directory, 'README.md');
 
-  it("lists the configuration's inputs and outputs", async () => {
-    const expected = await withTables(directory, await readTerraform(path));
-    await expect(expected).toMatchFileSnapshot(join(root, 'terraform', path));
-  });
+    it("lists the configuration's inputs and outputs", async () => {
+      const expected = await withTables(directory, await readTerraform(path));
+      await expect(expected).toMatchFileSnapshot(join(root, 'terraform', path));
+    });
 
-  it('names files that exist', async () => {
-    const readme = await readTerraform(path);
-    const named = [...readme.matchAll(/`([\w./]+\.(?:tf|json))`/g)].map(([, name = '']) => name);
-    expect(named.length).toBeGreaterThan(0);
-    for (const name of named) await access(join(root, 'terraform', directory, name));
-  });
-});
+    it('names files that exist', async () => {
+      const readme = await readTerraform(path);
+      const named = [...readme.matchAll(/`([\w./]+\.(?:tf|json))`/g)].map(([, name = '']) => name);
+      expect(named.length).toBeGreaterThan(0);
+      for (const name of named) await access(join(root, 'terraform', directory, name));
+    });
+  },
+);
 
-describe.each(['modules/edge', 'modules/instance'])('the README of terraform/%s', (directory) => {
+describe.each(['modules/edge', 'modules/instance', 'modules/monitoring'])('the README of terraform/%s', (directory) => {
   it('shows an example that sets exactly the inputs', async () => {
     const example = exampleOf(await readTerraform(join(directory, 'README.md')));
     const [source, ...set] = [...example.matchAll(/^ {2}(\w+) += /gm)].map(([, name]) => name);

@@ -6,9 +6,13 @@ import { root } from '../../tools/program.ts';
 const functionName = z.enum(['removeOtpEmail', 'export', 'import']);
 
 const routesSchema = z.array(z.strictObject({ function: functionName, path: z.string() }));
-const probesSchema = z.array(
-  z.strictObject({ function: functionName, method: z.enum(['GET', 'POST']), path: z.string(), status: z.int() }),
-);
+const probeSchema = z.strictObject({
+  function: functionName,
+  method: z.literal('GET'),
+  path: z.string(),
+  status: z.int(),
+  content: z.string(),
+});
 const environmentSchema = z.object({ locals: z.object({ environment: z.record(z.string(), z.string()) }) });
 
 /** The name of a function, in the code as in Terraform. */
@@ -26,8 +30,8 @@ async function readJson<Value>(schema: z.ZodType<Value>, path: string): Promise<
 /** What the load balancer sends to which function; `*` stands for one segment of a path. */
 export const loadBalancerRoutes = () => readJson(routesSchema, 'modules/edge/routes.json');
 
-/** The requests that watch a deployment from outside, and the status that they are answered with. */
-export const probes = () => readJson(probesSchema, 'modules/instance/probes.json');
+/** The request that watches an instance from outside, and the response that it expects. */
+export const readProbe = () => readJson(probeSchema, 'modules/instance/probe.json');
 
 /** The collections that have an index. */
 export const indexedCollections = () => readJson(z.array(z.string()), 'modules/instance/collections.json');
