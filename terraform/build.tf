@@ -82,6 +82,12 @@ resource "google_project_iam_member" "build_log" {
   member  = google_service_account.build.member
 }
 
+resource "google_storage_bucket_iam_member" "build" {
+  bucket = google_storage_bucket.source.name
+  role   = "roles/storage.objectViewer"
+  member = google_service_account.build.member
+}
+
 # Cloud Functions copies each archive to a bucket of its own, which exists only after the first deployment: the role is
 # granted on the project, and its condition leaves only that bucket. It must not read the transfer buckets.
 resource "google_project_iam_member" "build_source" {

@@ -35,6 +35,7 @@ module "instance" {
     google_artifact_registry_repository_iam_member.build,
     google_project_iam_member.build_log,
     google_project_iam_member.build_source,
+    google_storage_bucket_iam_member.build,
   ]
 }
 

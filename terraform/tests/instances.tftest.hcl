@@ -97,8 +97,9 @@ run "keeps_no_versions_of_the_sources" {
 
 run "builds_with_the_least_privileged_account" {
   assert {
-    condition = [for grant in [google_project_iam_member.build_log, google_project_iam_member.build_source, google_artifact_registry_repository_iam_member.build] : [grant.member, grant.role]] == [
+    condition = [for grant in [google_project_iam_member.build_log, google_project_iam_member.build_source, google_storage_bucket_iam_member.build, google_artifact_registry_repository_iam_member.build] : [grant.member, grant.role]] == [
       ["serviceAccount:identity-build@acme-identity.iam.gserviceaccount.com", "roles/logging.logWriter"],
+      ["serviceAccount:identity-build@acme-identity.iam.gserviceaccount.com", "roles/storage.objectViewer"],
       ["serviceAccount:identity-build@acme-identity.iam.gserviceaccount.com", "roles/storage.objectViewer"],
       ["serviceAccount:identity-build@acme-identity.iam.gserviceaccount.com", "roles/artifactregistry.writer"],
     ]
@@ -107,6 +108,10 @@ run "builds_with_the_least_privileged_account" {
   assert {
     condition     = google_artifact_registry_repository_iam_member.build.repository == google_artifact_registry_repository.functions.repository_id && google_artifact_registry_repository_iam_member.build.location == "europe-west1"
     error_message = "The build must write to its repository only."
+  }
+  assert {
+    condition     = google_storage_bucket_iam_member.build.bucket == "acme-identity-identity-source"
+    error_message = "The build must read the bucket of archives, and no transfer bucket."
   }
   assert {
     condition     = [for condition in google_project_iam_member.build_source.condition : condition.expression] == ["resource.name.startsWith(\"projects/_/buckets/gcf-v2-sources-123456789012-europe-west1/\")"]

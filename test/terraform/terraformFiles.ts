@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir, readFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import { z } from 'zod';
 import { root } from '../../tools/program.ts';
 
@@ -18,9 +18,21 @@ const environmentSchema = z.object({ locals: z.object({ environment: z.record(z.
 /** The name of a function, in the code as in Terraform. */
 export type FunctionName = z.infer<typeof functionName>;
 
+/** The configuration's directory: a copy where the tests themselves are tested. */
+export const terraformDirectory = process.env.TERRAFORM_DIRECTORY ?? join(root, 'terraform');
+
 /** A file of the Terraform configuration. */
 export function readTerraform(path: string): Promise<string> {
-  return readFile(join(root, 'terraform', path), 'utf8');
+  return readFile(join(terraformDirectory, path), 'utf8');
+}
+
+/** Every `.tf` file of the configuration and its modules, without those of the examples. */
+export async function readConfiguration(): Promise<{ readonly path: string; readonly text: string }[]> {
+  const entries = await readdir(terraformDirectory, { recursive: true, withFileTypes: true });
+  const paths = entries
+    .map(({ name, parentPath }) => relative(terraformDirectory, join(parentPath, name)))
+    .filter((path) => path.endsWith('.tf') && !/(^|\/)(\.terraform|examples)\//.test(path));
+  return Promise.all(paths.toSorted().map(async (path) => ({ path, text: await readTerraform(path) })));
 }
 
 async function readJson<Value>(schema: z.ZodType<Value>, path: string): Promise<Value> {
