@@ -150,3 +150,13 @@ it('npm run function:removeOtpEmail describes the whole instance where it stands
   );
   await running.stop();
 });
+
+it('a function in the cloud names the trace of a request in its log line', async () => {
+  const trace = '0af7651916cd43dd8448eb211c80319c';
+  const cloud = { FIRESTORE_PROJECT: 'acme-identity', FIRESTORE_EMULATOR_HOST: '127.0.0.1:9' };
+  const running = await startFunction('removeOtpEmail', cloud);
+  await fetch(`${running.url}/health`, { headers: { traceparent: `00-${trace}-b7ad6b7169203331-01` } });
+  await running.written('request finished');
+  expect(running.stdout()).toContain(`"logging.googleapis.com/trace":"projects/acme-identity/traces/${trace}"`);
+  await running.stop();
+});
