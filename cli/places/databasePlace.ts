@@ -12,7 +12,7 @@ import { cancelled } from '../../shared/errors/httpErrors.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { placeRefused } from '../../shared/errors/placeErrors.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
-import { instanceName } from '../../shared/instance.ts';
+import { describeInstance } from '../../shared/instance.ts';
 import { openExistingStore, type StoreLocation } from '../../shared/store/openStore.ts';
 import { storeForCall } from '../../shared/store/store.ts';
 import type { DatabasePlace, ExportContent, ExportOptions, ImportMeter, ImportOptions } from './place.ts';
@@ -57,7 +57,7 @@ async function readContent(settings: DatabaseSettings, options: ExportOptions): 
       options.timeoutMs,
       call.signal,
     );
-    const exported = exportOrganisations(snapshot, options, await instanceName(snapshot), call.signal);
+    const exported = exportOrganisations(snapshot, options, await describeInstance(snapshot), call.signal);
     const facts = { ...exportFacts({ ...options, responseOutput: true }, undefined), ...account() };
     await audited.begin(facts, (isComplete) => progressFacts({ export: exported, object: undefined }, isComplete));
     try {
