@@ -23,7 +23,7 @@ export const exportPlace: RunAlone = async (call) => {
     const stored = await trackPhase(progressOutput(call, stream), 'exporting', meter, () =>
       target.store(counter.count(content.open(call.signal)), call.signal),
     );
-    return { ...exported(stored, counter, [...missing]), stream };
+    return { ...exported(stored, counter, [...missing], content.losses), stream };
   } catch (error) {
     if (!call.signal.aborted) throw error;
     throw new InterruptedError(`interrupted: ${leftBehind(target)}; repeat the command`);
@@ -44,11 +44,20 @@ function leftBehind({ name }: FilePlace): string {
   return name === '-' ? 'what is written to standard output is incomplete' : `nothing is left in ${name}`;
 }
 
-function exported(stored: StoredFile, { records, organisations }: RecordCounter, missing: readonly string[]): Output {
-  const warning = missing.length === 0 ? '' : `\nnot found, and not exported: ${missing.join(', ')}`;
+function exported(
+  stored: StoredFile,
+  { records, organisations }: RecordCounter,
+  missing: readonly string[],
+  losses: readonly string[] = [],
+): Output {
+  const lines = [
+    `exported ${organisations} organisations with ${records} records to ${stored.place}, ${stored.bytes} bytes`,
+    ...(missing.length === 0 ? [] : [`not found, and not exported: ${missing.join(', ')}`]),
+    ...losses.map((loss) => `in no export of a ZITADEL: ${loss}`),
+  ];
   return {
-    json: { event: 'result', organisations, records, ...stored, missing },
-    text: `exported ${organisations} organisations with ${records} records to ${stored.place}, ${stored.bytes} bytes${warning}`,
+    json: { event: 'result', organisations, records, ...stored, missing, ...(losses.length === 0 ? {} : { losses }) },
+    text: lines.join('\n'),
     ending: () => (missing.length === 0 ? 'done' : 'listed'),
   };
 }

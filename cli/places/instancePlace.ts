@@ -2,35 +2,27 @@ import { type ImportResponse, importResponse } from '../../functions/import/cont
 import { placeBroke, placeFailed } from '../../shared/errors/placeErrors.ts';
 import { snakeCase } from '../../shared/wire/requestMessage.ts';
 import { callInstance, connectionReason, type HttpResponse } from './httpCall.ts';
-import { type CalledInstance, responseError } from './instanceErrors.ts';
+import { responseError } from './instanceErrors.ts';
+import { type InstanceSettings, type Operation, readFacts } from './instanceFacts.ts';
 import type { DatabasePlace, ExportContent, ExportOptions, ImportOptions } from './place.ts';
 import { readText } from './readText.ts';
-import { requireOurs } from './recognise.ts';
-
-/** An instance with the token for it. */
-export interface InstanceSettings extends CalledInstance {
-  readonly token: string;
-}
 
 /** The most of a response that is read: lists of 10,000 errors and warnings, and of 100,000 ids, are far below. */
 const MAX_RESPONSE_BYTES = 256_000_000;
 
-/** Opens an instance as a place: it exports and imports by the interface. Nothing is sent before it is recognised. */
+/** Opens an instance of this service as a place: it exports and imports by the interface. */
 export function openInstance(settings: InstanceSettings): DatabasePlace {
   return {
     takes: 'imports',
     name: settings.origin,
     readExport: (options) => readContent(settings, options),
-    async import(content, options, _meter, signal) {
-      await requireOurs(settings.origin, signal);
-      return importInto(settings, content, options, signal);
-    },
+    import: (content, options, _meter, signal) => importInto(settings, content, options, signal),
+    facts: (signal) => readFacts(settings, signal),
   };
 }
 
 async function readContent(settings: InstanceSettings, options: ExportOptions): Promise<ExportContent> {
   async function* bytes(signal: AbortSignal): AsyncGenerator<Uint8Array> {
-    await requireOurs(settings.origin, signal);
     const body = [Buffer.from(JSON.stringify({ ...toRequest(options), response_output: true }))];
     using response = await post(settings, 'export', toAsync(body), signal);
     try {
@@ -66,7 +58,7 @@ async function readResponse({ origin }: InstanceSettings, { body }: HttpResponse
 /** @throws IdentityError for a response other than 200 */
 async function post(
   settings: InstanceSettings,
-  operation: 'export' | 'import',
+  operation: Operation,
   body: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
 ): Promise<HttpResponse> {

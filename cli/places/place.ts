@@ -1,4 +1,5 @@
 import type { ImportResponse, OnConflict } from '../../functions/import/contract.ts';
+import type { PlaceFacts } from './placeFacts.ts';
 
 /** What a place with a database exports. A file is always read whole. */
 export interface ExportOptions {
@@ -30,13 +31,15 @@ export interface ImportOptions {
 export interface ExportContent extends AsyncDisposable {
   /** Whether `open` may be called again, and then returns the same bytes. */
   readonly isRepeatable: boolean;
+  /** What the place leaves out of every export, where it is another service. */
+  readonly losses?: readonly string[];
   /**
    * Reads the file's bytes, decompressed.
    * @throws IdentityError when the place breaks off before their end
    */
   open(signal: AbortSignal): AsyncIterable<Uint8Array>;
   /** The share of the file that is read so far, from 0 to 1, where the place knows its size. */
-  fraction?(): number;
+  fraction?(): number | undefined;
 }
 
 /** What a place has stored. */
@@ -84,6 +87,11 @@ export interface DatabasePlace extends Source {
     meter: ImportMeter,
     signal: AbortSignal,
   ): Promise<ImportResponse>;
+  /**
+   * Asks the place about itself and its token, and changes nothing.
+   * @throws IdentityError for a place that cannot be reached, is another service, or rejects the token
+   */
+  facts(signal: AbortSignal): Promise<PlaceFacts>;
 }
 
 /** A place: the source or the target of organisations. */

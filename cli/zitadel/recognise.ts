@@ -1,9 +1,12 @@
 import { z } from 'zod';
+import { serverTime } from '../places/placeFacts.ts';
 import { parseAnswer, request, send, type ZitadelConnection } from './connection.ts';
 
 /** A ZITADEL, as far as it describes itself to everybody. */
 export interface RecognisedZitadel {
   readonly issuer: string;
+  /** What its clock shows, where it tells that. */
+  readonly time: Date | undefined;
 }
 
 /** A ZITADEL's instance, as it describes itself to a caller who may read it. */
@@ -51,7 +54,7 @@ export async function recogniseZitadel(connection: ZitadelConnection): Promise<R
   const answer = await send({ ...connection, token: async () => undefined }, { method: 'GET', path });
   if (answer.status !== 200) return undefined;
   const { data } = configuration.safeParse(parseAnswer(answer.text));
-  return data && { issuer: data.issuer };
+  return data && { issuer: data.issuer, time: serverTime(answer.date) };
 }
 
 /** Reads what a ZITADEL says of its instance. */

@@ -13,7 +13,7 @@ import { startZitadel } from '../support/zitadel/standIn.ts';
 describe('the administration of a ZITADEL', () => {
   it('recognises one by its OpenID configuration, and no other server', async () => {
     const zitadel = await startZitadel();
-    expect(await recogniseZitadel(connectTo(zitadel, 'wrong'))).toEqual({ issuer: 'http://localhost' });
+    expect(await recogniseZitadel(connectTo(zitadel, 'wrong'))).toMatchObject({ issuer: 'http://localhost' });
     const other = createServer((_request, response) => response.end('{"issuer":"https://other.example"}'));
     onTestFinished(() => void other.close());
     await once(other.listen(0, '127.0.0.1'), 'listening');
@@ -95,7 +95,7 @@ async function startRecorded(): Promise<string> {
 describe('the recorded answers of a ZITADEL', () => {
   it('are understood', async () => {
     const connection = connectTo({ url: await startRecorded() });
-    expect(await recogniseZitadel(connection)).toEqual({ issuer: 'http://localhost:27083' });
+    expect(await recogniseZitadel(connection)).toMatchObject({ issuer: 'http://localhost:27083' });
     expect(await readInstance(connection)).toEqual({
       id: '400632721778412582',
       name: 'ZITADEL',

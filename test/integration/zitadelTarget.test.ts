@@ -132,7 +132,7 @@ describe('an import into a ZITADEL', () => {
     const onRequest = (event: ImportRequestEvent) => void events.push(event);
     const planned = await plan(content);
     await expect(importOrganisations(connectTo(zitadel), planned, { onRequest })).rejects.toThrow(
-      /does not respond \(ECONN\w+\): check the address and the network, then resume/,
+      /does not respond \(ECONN\w+\): check the address and the network, then repeat the command/,
     );
     const position = events.at(-1)?.position;
     expect(position).toMatchObject({ step: 3, done: 5_000 });
