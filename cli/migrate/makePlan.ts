@@ -4,7 +4,6 @@ import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { Comparison } from '../compare/comparison.ts';
 import { FileFacts } from '../places/fileFacts.ts';
-import { openFile } from '../places/filePlace.ts';
 import { inspectPlace } from '../places/inspectPlace.ts';
 import type { DatabasePlace, Place } from '../places/place.ts';
 import { trackImport } from '../places/trackImport.ts';
@@ -33,7 +32,7 @@ export async function readPlan(directory: string): Promise<MigrationPlan> {
 export async function makePlan(run: MigrationRun, source: Side, target: Side): Promise<MigrationPlan> {
   const { state } = run;
   const { leftOut = [] } = state;
-  const staged = openFile(run.exportFile);
+  const staged = run.export;
   const [facts, organisations] = [new FileFacts(), new OrganisationTally()];
   using comparison = new Comparison(state.settings, 0);
   await readSides(run, staged, target.place, { comparison, visitors: [facts, organisations] });

@@ -1,7 +1,6 @@
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { Comparison, type Outcome, type RecordDifference } from '../compare/comparison.ts';
 import type { FieldDifference } from '../compare/fieldDifferences.ts';
-import { openFile } from '../places/filePlace.ts';
 import type { Place } from '../places/place.ts';
 import { selectedKinds } from '../secretKinds.ts';
 import { compareSides, type FirstSide, MAX_NAMED } from './compareSides.ts';
@@ -52,7 +51,7 @@ async function isReadable(run: MigrationRun, { takes, readExport }: Place): Prom
 /** The source as it is now, without what stays; standard input can be read once only, so its copy takes its place. */
 function openSource(run: MigrationRun, { place, kind }: Side): FirstSide {
   const staged = { ...sourceOptions(run.state.settings), ...everything };
-  if (kind === 'stream') return { place: openFile(run.exportFile), options: staged };
+  if (kind === 'stream') return { place: run.export, options: staged };
   const { options, withoutUser: userId } = currentSelection(run);
   return { place: userId === undefined ? place : withoutUser(place, userId), options };
 }

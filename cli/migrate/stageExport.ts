@@ -46,7 +46,7 @@ export async function stageExport(
   const isFiltered = withoutUser !== undefined || !organisations.every((one) => isSelected(one.orgId));
   if (isFiltered) await filterStaged(run, { keeps: isSelected, withoutUser }, manifest);
   const inspection = isFiltered ? await inspectStaged(run) : whole;
-  const { size } = await stat(run.exportFile);
+  const { size } = await stat(run.exportPath);
   const defaults = own === undefined ? [] : [{ orgId: own, reason: DEFAULT_ORGANISATION }];
   const excluded = settings.excludedOrgIds.map((id) => ({ orgId: id, reason: 'excluded by --exclude-org' }));
   await run.advance('exported', {
@@ -80,10 +80,10 @@ export function currentSelection(run: MigrationRun): Selection {
 }
 
 /** Whether the run directory holds the export that the state describes. */
-export async function hasExport({ state: { exported }, exportFile }: MigrationRun): Promise<boolean> {
+export async function hasExport({ state: { exported }, exportPath }: MigrationRun): Promise<boolean> {
   if (exported === undefined) return false;
   try {
-    return (await stat(exportFile)).size === exported.storedBytes;
+    return (await stat(exportPath)).size === exported.storedBytes;
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return false;
     throw error;
@@ -104,19 +104,19 @@ function withoutOrganisation(options: ExportOptions, orgId: string | undefined):
 
 /** Stores the source's export, which appears under its name when it is complete. */
 async function storeExport(run: MigrationRun, place: Place, options: ExportOptions): Promise<void> {
-  const { output, signal, exportFile } = run;
+  const { output, signal } = run;
   const counter = new RecordCounter(place.name);
   await using content = await place.readExport(options, signal);
   const meter = { records: () => counter.records, fraction: () => content.fraction?.() };
-  const store = () => openFile(exportFile).store(counter.count(content.open(signal)), signal);
+  const store = () => run.export.store(counter.count(content.open(signal)), signal);
   await trackPhase(output, 'exporting', meter, store);
 }
 
 const noRecords: RecordVisitor = { add: () => {}, reset: () => {} };
 
-function inspectStaged({ exportFile, output, signal, state }: MigrationRun): Promise<PlaceInspection> {
+function inspectStaged({ export: staged, output, signal, state }: MigrationRun): Promise<PlaceInspection> {
   const options = { ...sourceOptions(state.settings), ...everything };
-  return inspectPlace(openFile(exportFile), options, noRecords, output, signal);
+  return inspectPlace(staged, options, noRecords, output, signal);
 }
 
 /** Replaces the export by what a filter keeps of it, with a manifest if it had one. */
@@ -129,16 +129,16 @@ async function filterStaged(run: MigrationRun, filter: ExportFilter, manifest: M
 }
 
 async function replaceStaged(
-  { directory, exportFile, signal, state }: MigrationRun,
+  { directory, export: staged, exportPath, signal, state }: MigrationRun,
   filter: ExportFilter,
   end: string,
 ) {
   const kept = join(directory, `${PREFIX}kept.json.gz`);
-  await using content = await openFile(exportFile).readExport({ ...sourceOptions(state.settings) }, signal);
+  await using content = await staged.readExport(sourceOptions(state.settings), signal);
   async function* bytes() {
     yield* filterExport(() => content.open(signal), filter);
     yield Buffer.from(end);
   }
   await openFile(kept).store(bytes(), signal);
-  await rename(kept, exportFile);
+  await rename(kept, exportPath);
 }
