@@ -6,7 +6,7 @@ import { exportOptions, progressOutput } from '../places/callOptions.ts';
 import { openPlaces } from '../places/openPlaces.ts';
 import type { ExportOptions } from '../places/place.ts';
 import { printable } from '../printable.ts';
-import { selectedKinds } from '../secretKinds.ts';
+import { missingKinds } from '../secretKinds.ts';
 
 const DEFAULT_LIMIT = '100';
 
@@ -23,8 +23,7 @@ export const comparePlaces: RunAlone = async (call) => {
 
 function compared(comparison: Comparison, options: ExportOptions, names: readonly [string, string]): Output {
   const { isEqual, counts, differences, omitted, expected, expectedCount } = comparison;
-  const kinds = selectedKinds(options);
-  const notCompared = (['passwords', 'otp', 'keys'] as const).filter((kind) => !kinds.includes(kind));
+  const notCompared = missingKinds(options);
   const sections = [...counts].map(([section, { equal, different, onlyFirst, onlySecond }]) => {
     const others = [
       ...(different === 0 ? [] : [`${different} different`]),

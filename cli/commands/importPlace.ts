@@ -1,12 +1,10 @@
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import { argument, InterruptedError, type Output, type RunAlone, required, UsageError } from '../command.ts';
 import { exportOptions, importOptions, progressOutput } from '../places/callOptions.ts';
-import { countedContent } from '../places/countedContent.ts';
 import { openPlaces } from '../places/openPlaces.ts';
 import type { ImportOptions } from '../places/place.ts';
-import { RecordCounter } from '../places/recordCounter.ts';
+import { trackImport } from '../places/trackImport.ts';
 import { printable } from '../printable.ts';
-import { trackPhase } from '../progress/trackPhase.ts';
 
 /** Runs `identity import`: an instance or a database imports from a place. */
 export const importPlace: RunAlone = async (call) => {
@@ -15,30 +13,16 @@ export const importPlace: RunAlone = async (call) => {
     throw new UsageError(`${target.name} cannot import: specify an instance or a database, or use identity export`);
   const options = importOptions(call);
   const { signal } = call;
-  const counter = new RecordCounter(source.name);
   try {
     await using content = await source.readExport(exportOptions(call), signal);
-    let settled: (() => number) | undefined;
-    const onStarted = (count: () => number) => {
-      settled = count;
-    };
-    const meter = {
-      records: () => settled?.() ?? counter.records,
-      fraction: () => (settled === undefined ? content.fraction?.() : portion(settled(), counter.records)),
-    };
-    const response = await trackPhase(progressOutput(call), options.dryRun ? 'trying' : 'importing', meter, () =>
-      target.import(countedContent(content, counter), options, { onStarted }, signal),
-    );
+    const read = { name: source.name, content };
+    const response = await trackImport(target, read, options, progressOutput(call), signal);
     return imported(response, target.name, options, content.losses);
   } catch (error) {
     if (!signal.aborted) throw error;
     throw new InterruptedError(interruption(target.name, options));
   }
 };
-
-function portion(done: number, total: number): number | undefined {
-  return total === 0 ? undefined : Math.min(1, done / total);
-}
 
 function interruption(target: string, { dryRun }: ImportOptions): string {
   if (dryRun) return `interrupted: nothing was written to ${target}`;

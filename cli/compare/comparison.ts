@@ -143,22 +143,18 @@ export class Comparison implements Disposable {
   private compare(record: ComparedRecord, given: OrganisationRecord): void {
     const { key, section, orgId, id, content: second } = record;
     const found = row.safeParse(this.statements.find.get(key)).data?.content;
-    if (found === undefined) {
-      this.add({ outcome: 'onlySecond', section, orgId, id });
-      return;
-    }
     const isSame = found === JSON.stringify(second);
     const { pairs } = this.options;
-    if (isSame && pairs === undefined) {
-      this.count(record, 'equal');
-      return;
+    if (found === undefined) this.add({ outcome: 'onlySecond', section, orgId, id });
+    else if (isSame && pairs === undefined) this.count(record, 'equal');
+    else {
+      const first = content.parse(JSON.parse(found));
+      pairs?.addPair(given, first);
+      // Some values have several forms: equal fields are an equal record.
+      const fields = isSame ? [] : fieldDifferences(first, second);
+      if (fields.length === 0) this.count(record, 'equal');
+      else this.add({ outcome: 'different', section, orgId, id, fields });
     }
-    const first = content.parse(JSON.parse(found));
-    pairs?.addPair(given, first);
-    // Some values have several forms: equal fields are an equal record.
-    const fields = isSame ? [] : fieldDifferences(first, second);
-    if (fields.length === 0) this.count(record, 'equal');
-    else this.add({ outcome: 'different', section, orgId, id, fields });
   }
 
   private add(found: RecordDifference): void {

@@ -1,11 +1,13 @@
 import { z } from 'zod';
-import { importWarning } from '../../functions/import/contract.ts';
 import { leftToDoEntry } from '../../shared/organisation/leftToDo.ts';
 
 const count = z.int().nonnegative();
 /** Numbers of records by section, without zeros. */
 const counts = z.record(z.string(), count);
 const time = z.iso.datetime();
+
+/** The schema of an error or a warning of an import. */
+export const notice = z.strictObject({ type: z.string(), id: z.string().optional(), message: z.string() });
 
 /** The schema of a side of a migration, as it was when the migration ended. */
 export const migrationSide = z.strictObject({
@@ -26,6 +28,9 @@ export const migrationSide = z.strictObject({
   generation: z.string().optional(),
   crc32c: z.string().optional(),
 });
+
+/** A side of a migration. */
+export type MigrationSide = z.infer<typeof migrationSide>;
 
 const organisation = z.strictObject({
   orgId: z.string(),
@@ -149,9 +154,9 @@ export const migrationResult = z.strictObject({
   phases: z.array(phase),
   /** When the work was taken up again after an interruption. */
   resumedAt: z.array(time),
-  errors: z.array(importWarning),
+  errors: z.array(notice),
   errorsOmitted: count,
-  warnings: z.array(importWarning),
+  warnings: z.array(notice),
   warningsOmitted: count,
   leftToDo: z.array(leftToDoEntry),
   leftToDoOmitted: count,

@@ -1,0 +1,95 @@
+import type { Call, Output, RunAlone } from '../command.ts';
+import { askConsent } from '../consent.ts';
+import { resumeCommand, workAlone } from '../migrate/atWork.ts';
+import { readResult } from '../migrate/makeResult.ts';
+import { openSides, plan, type Sides, work } from '../migrate/migration.ts';
+import type { MigrationPlan } from '../migrate/plan.ts';
+import { planText } from '../migrate/planText.ts';
+import { resultText } from '../migrate/resultText.ts';
+import type { MigrationRun } from '../migrate/run.ts';
+import { createRunDirectory, findRunDirectory } from '../migrate/runDirectory.ts';
+import { readSettings, replaceSecretFiles } from '../migrate/settings.ts';
+import { removeExport } from '../migrate/stageExport.ts';
+import { writeState } from '../migrate/state.ts';
+import { describeStatus } from '../migrate/statusOutput.ts';
+
+/** Runs `identity migrate`. */
+export const migrate: RunAlone = (call) => begin(call, migrateBetween);
+
+/** Runs `identity migrate plan`. */
+export const migratePlan: RunAlone = (call) =>
+  begin(call, async (_, run, sides) => {
+    const planned = await plan(run, sides);
+    await removeExport(run.directory);
+    return planOutput(planned, run);
+  });
+
+/** Runs `identity migrate resume`. */
+export const migrateResume: RunAlone = async (call) => {
+  const directory = await findRunDirectory(call.options['run-dir']);
+  return await workAlone(call, directory, 'resumed', async (run) => {
+    await run.advance('resumed', { settings: replaceSecretFiles(run.state.settings, call) });
+    const result = run.state.finishedAt === undefined ? undefined : await readResult(directory);
+    if (result !== undefined) return resultOutput(run, result);
+    return await migrateBetween(call, run, await openSides(call, run.state.settings));
+  });
+};
+
+/** Runs `identity migrate status`. */
+export const migrateStatus: RunAlone = async ({ options }) =>
+  describeStatus(await findRunDirectory(options['run-dir']));
+
+type Steps = (call: Call, run: MigrationRun, sides: Sides) => Promise<Output>;
+
+/** Begins a migration. What can be wrong with a call is found out before anything is left on the disk. */
+async function begin(call: Call, steps: Steps): Promise<Output> {
+  const settings = readSettings(call);
+  const sides = await openSides(call, settings);
+  const directory = await createRunDirectory(call.options['run-dir'], call.now);
+  await writeState(directory, { version: 1, startedAt: call.now.toISOString(), settings });
+  return await workAlone(call, directory, 'started', (run) => steps(call, run, sides));
+}
+
+/** Plans, asks, moves and proves, as far as it is not done. */
+async function migrateBetween(call: Call, run: MigrationRun, sides: Sides): Promise<Output> {
+  const planned = await plan(run, sides);
+  if (run.state.consentedAt === undefined) {
+    const isAgreed = call.flags.has('yes') || (await ask(call, planned));
+    if (!isAgreed) return await consentMissing(planned, run);
+    if (call.flags.has('yes')) show(call, planned);
+    await run.advance('consented', { consentedAt: new Date().toISOString() });
+  }
+  return resultOutput(run, await work(run, planned, sides));
+}
+
+/** Shows the plan to a person at a terminal, and asks. */
+async function ask(call: Call, planned: MigrationPlan): Promise<boolean> {
+  return askConsent(`${planText(planned)}\nMigrate?`, call);
+}
+
+function show({ flags }: Call, planned: MigrationPlan): void {
+  if (flags.has('json')) process.stdout.write(`${JSON.stringify({ event: 'plan', ...planned })}\n`);
+  else process.stderr.write(`${planText(planned)}\n`);
+}
+
+async function consentMissing(planned: MigrationPlan, run: MigrationRun): Promise<Output> {
+  await removeExport(run.directory);
+  return { ...planOutput(planned, run), ending: () => 'consentMissing' };
+}
+
+function planOutput(planned: MigrationPlan, { directory }: MigrationRun): Output {
+  const next = `${resumeCommand(directory)} --yes`;
+  return {
+    json: { event: 'result', changed: false, next, ...planned },
+    text: `${planText(planned)}\nnothing is changed: migrate with ${next}`,
+  };
+}
+
+async function resultOutput(run: MigrationRun, result: Awaited<ReturnType<typeof work>>): Promise<Output> {
+  await removeExport(run.directory);
+  return {
+    json: { event: 'result', directory: run.directory, ...result },
+    text: resultText(result, run.directory),
+    ending: () => result.outcome,
+  };
+}

@@ -1,0 +1,68 @@
+import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts';
+import type { Comparison } from '../compare/comparison.ts';
+import { inspectPlace, type PlaceInspection } from '../places/inspectPlace.ts';
+import type { ExportOptions, Place } from '../places/place.ts';
+import type { MigrationRun } from './run.ts';
+
+/** The most organisations that are named in a request; of more, a place exports all, and the others are skipped here. */
+export const MAX_NAMED = 1_000;
+
+/** The first side of a comparison. */
+export interface FirstSide {
+  readonly place: Place;
+  readonly options: ExportOptions;
+}
+
+/** Both sides as they were read. */
+export interface ReadSides {
+  readonly first: PlaceInspection;
+  readonly second: PlaceInspection;
+}
+
+/**
+ * Compares a side with the same organisations of a target.
+ * @param visitors take the records of the first side, beside the comparison
+ */
+export async function compareSides(
+  run: MigrationRun,
+  { place, options }: FirstSide,
+  target: Place,
+  comparison: Comparison,
+  visitors: readonly RecordVisitor[],
+): Promise<ReadSides> {
+  const { output, signal } = run;
+  const first = await inspectPlace(place, options, combine([comparison.first, ...visitors]), output, signal);
+  const orgIds = first.organisations.map(({ orgId }) => orgId);
+  const second = await inspectPlace(
+    limitNames(target),
+    { ...options, orgIds: orgIds.length === 0 ? [NO_ORGANISATION] : orgIds, excludedOrgIds: [] },
+    comparison.second,
+    output,
+    signal,
+  );
+  comparison.finish();
+  return { first, second };
+}
+
+/** No organisation has this id; without one, a place would export all. */
+export const NO_ORGANISATION = '-';
+
+function limitNames(place: Place): Place {
+  return {
+    ...place,
+    readExport: (options, signal) =>
+      place.readExport(options.orgIds.length <= MAX_NAMED ? options : { ...options, orgIds: [] }, signal),
+  };
+}
+
+/** Passes records on to several visitors. */
+export function combine(visitors: readonly RecordVisitor[]): RecordVisitor {
+  return {
+    add: (record) => {
+      for (const visitor of visitors) visitor.add(record);
+    },
+    reset: () => {
+      for (const visitor of visitors) visitor.reset();
+    },
+  };
+}

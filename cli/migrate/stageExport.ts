@@ -1,0 +1,144 @@
+import { readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts';
+import { selector } from '../../functions/import/selection.ts';
+import type { Manifest } from '../../shared/organisation/exportFile.ts';
+import { systemCode } from '../../shared/systemCode.ts';
+import { openFile } from '../places/filePlace.ts';
+import { inspectPlace, type PlaceInspection } from '../places/inspectPlace.ts';
+import type { ExportOptions, Place } from '../places/place.ts';
+import { RecordCounter } from '../places/recordCounter.ts';
+import { trackPhase } from '../progress/trackPhase.ts';
+import { type ExportFilter, filterExport } from './exportFilter.ts';
+import type { MigrationRun, Side } from './run.ts';
+import { everything, sourceOptions } from './settings.ts';
+import type { StagedExport } from './state.ts';
+
+/** What moves of a source. */
+export interface Selection {
+  readonly options: ExportOptions;
+  /** The user of the source's token, who stays; undefined where none would move. */
+  readonly withoutUser: string | undefined;
+}
+
+const DEFAULT_ORGANISATION = 'the default organisation of the source, which moves only if --org names it';
+
+/**
+ * Exports the source into the run directory: compressed, complete, valid, and only what moves. The default organisation
+ * stays unless it is named, and so does the user of the source's token.
+ */
+export async function stageExport(
+  run: MigrationRun,
+  { place, facts }: Side,
+  defaultOrgId: string | undefined,
+): Promise<void> {
+  await removeExport(run.directory);
+  const { settings } = run.state;
+  const given = sourceOptions(settings);
+  const readAt = new Date().toISOString();
+  await storeExport(run, place, withoutOrganisation(given, defaultOrgId));
+  const whole = await inspectStaged(run);
+  const { manifest, organisations } = whole;
+  const own = settings.orgIds.length > 0 ? undefined : (defaultOrgId ?? manifest?.defaultOrgId);
+  const { userId, orgId = '' } = facts?.caller ?? manifest?.exportedBy ?? {};
+  const isSelected = selector(withoutOrganisation(given, own));
+  const withoutUser = isSelected(orgId) && organisations.some((one) => one.orgId === orgId) ? userId : undefined;
+  const isFiltered = withoutUser !== undefined || !organisations.every((one) => isSelected(one.orgId));
+  if (isFiltered) await filterStaged(run, { keeps: isSelected, withoutUser }, manifest);
+  const inspection = isFiltered ? await inspectStaged(run) : whole;
+  const { size } = await stat(run.exportFile);
+  const defaults = own === undefined ? [] : [{ orgId: own, reason: DEFAULT_ORGANISATION }];
+  const excluded = settings.excludedOrgIds.map((id) => ({ orgId: id, reason: 'excluded by --exclude-org' }));
+  await run.advance('exported', {
+    leftOut: [...defaults, ...excluded.filter((one) => one.orgId !== own)],
+    exported: describeExport(inspection, { storedBytes: size, readAt, withoutUser }),
+  });
+}
+
+function describeExport(
+  { bytes, tally, manifest }: PlaceInspection,
+  { withoutUser, ...known }: { storedBytes: number; readAt: string; withoutUser: string | undefined },
+): StagedExport {
+  const { orgs: organisations = 0, ...sections } = tally.counts;
+  const records = Object.values(sections).reduce((sum, count) => sum + count, 0);
+  return {
+    ...known,
+    ...(manifest === undefined ? {} : { instance: manifest.instance, readAt: manifest.readTime }),
+    ...(withoutUser === undefined ? {} : { withoutUser }),
+    bytes,
+    records,
+    organisations,
+    digest: tally.digest,
+  };
+}
+
+/** Returns what a migration exports, once its first export has shown what stays. */
+export function currentSelection(run: MigrationRun): Selection {
+  const { settings, leftOut = [], exported } = run.state;
+  const excludedOrgIds = leftOut.map(({ orgId }) => orgId);
+  return { options: { ...sourceOptions(settings), excludedOrgIds }, withoutUser: exported?.withoutUser };
+}
+
+/** Whether the run directory holds the export that the state describes. */
+export async function hasExport({ state: { exported }, exportFile }: MigrationRun): Promise<boolean> {
+  if (exported === undefined) return false;
+  try {
+    return (await stat(exportFile)).size === exported.storedBytes;
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+const PREFIX = 'export.';
+
+/** Removes a run directory's export, also a partial one. */
+export async function removeExport(directory: string): Promise<void> {
+  const names = (await readdir(directory)).filter((name) => name.startsWith(PREFIX));
+  for (const name of names) await rm(join(directory, name), { force: true });
+}
+
+function withoutOrganisation(options: ExportOptions, orgId: string | undefined): ExportOptions {
+  return orgId === undefined ? options : { ...options, excludedOrgIds: [...options.excludedOrgIds, orgId] };
+}
+
+/** Stores the source's export, which appears under its name when it is complete. */
+async function storeExport(run: MigrationRun, place: Place, options: ExportOptions): Promise<void> {
+  const { output, signal, exportFile } = run;
+  const counter = new RecordCounter(place.name);
+  await using content = await place.readExport(options, signal);
+  const meter = { records: () => counter.records, fraction: () => content.fraction?.() };
+  const store = () => openFile(exportFile).store(counter.count(content.open(signal)), signal);
+  await trackPhase(output, 'exporting', meter, store);
+}
+
+const noRecords: RecordVisitor = { add: () => {}, reset: () => {} };
+
+function inspectStaged({ exportFile, output, signal, state }: MigrationRun): Promise<PlaceInspection> {
+  const options = { ...sourceOptions(state.settings), ...everything };
+  return inspectPlace(openFile(exportFile), options, noRecords, output, signal);
+}
+
+/** Replaces the export by what a filter keeps of it, with a manifest if it had one. */
+async function filterStaged(run: MigrationRun, filter: ExportFilter, manifest: Manifest | undefined): Promise<void> {
+  await replaceStaged(run, filter, '}');
+  if (manifest === undefined) return;
+  const { tally } = await inspectStaged(run);
+  const all = { keeps: () => true, withoutUser: undefined };
+  await replaceStaged(run, all, `,"manifest":${JSON.stringify({ ...manifest, ...tally })}}`);
+}
+
+async function replaceStaged(
+  { directory, exportFile, signal, state }: MigrationRun,
+  filter: ExportFilter,
+  end: string,
+) {
+  const kept = join(directory, `${PREFIX}kept.json.gz`);
+  await using content = await openFile(exportFile).readExport({ ...sourceOptions(state.settings) }, signal);
+  async function* bytes() {
+    yield* filterExport(() => content.open(signal), filter);
+    yield Buffer.from(end);
+  }
+  await openFile(kept).store(bytes(), signal);
+  await rename(kept, exportFile);
+}
