@@ -17,7 +17,7 @@ export const importPlace: RunAlone = async (call) => {
     await using content = await source.readExport(exportOptions(call), signal);
     const read = { name: source.name, content };
     const response = await trackImport(target, read, options, progressOutput(call), signal);
-    return imported(response, target.name, options);
+    return imported(response, target.name, options, content.losses);
   } catch (error) {
     if (!signal.aborted) throw error;
     throw new InterruptedError(interruption(target.name, options));
@@ -31,7 +31,12 @@ function interruption(target: string, { dryRun }: ImportOptions): string {
 
 const MAX_LINES = 20;
 
-function imported(response: ImportResponse, target: string, { dryRun }: ImportOptions): Output {
+function imported(
+  response: ImportResponse,
+  target: string,
+  { dryRun }: ImportOptions,
+  losses: readonly string[] = [],
+): Output {
   const { errors = [], summary } = response;
   const { created, unchanged, overwritten = {}, skipped = {}, failed, notCarried } = summary;
   const outcomes = { created, unchanged, overwritten, skipped, failed, 'not carried': notCarried };
@@ -45,9 +50,10 @@ function imported(response: ImportResponse, target: string, { dryRun }: ImportOp
     ...counts,
     ...listed('error', errors, summary.errorsOmitted),
     ...listed('warning', summary.warnings, summary.warningsOmitted),
+    ...losses.map((loss) => `in no export of a ZITADEL: ${loss}`),
   ];
   return {
-    json: { event: 'result', ...response },
+    json: { event: 'result', ...response, ...(losses.length === 0 ? {} : { losses }) },
     text: lines.map(printable).join('\n'),
     ending: () => (errors.length > 0 || Object.keys(failed).length > 0 ? 'listed' : 'done'),
   };

@@ -117,6 +117,12 @@ export class Comparison implements Disposable {
     },
   };
 
+  /** Whether the first side has a record, equal or not. */
+  has(given: OrganisationRecord): boolean {
+    const record = comparedRecord(given, this.selection);
+    return record !== undefined && this.statements.find.get(record.key) !== undefined;
+  }
+
   /** Adds the records that only the first side has. Call it after both sides. */
   finish(): void {
     for (const found of this.statements.rest.iterate()) {

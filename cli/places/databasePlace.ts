@@ -86,6 +86,7 @@ async function readFacts({ location }: DatabaseSettings): Promise<PlaceFacts> {
       service: 'identity',
       version: packageJson.version,
       ...(await describeInstance(store)),
+      domains: [],
       caller: undefined,
       mayExport: true,
       mayImport: true,

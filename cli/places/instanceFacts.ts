@@ -29,6 +29,7 @@ export async function readFacts(settings: InstanceSettings, signal: AbortSignal)
     // The interface tells neither.
     instance: undefined,
     defaultOrgId: undefined,
+    domains: [],
     caller: undefined,
     mayExport: await isPermitted(settings, 'export', signal),
     mayImport: await isPermitted(settings, 'import', signal),

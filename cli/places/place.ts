@@ -80,6 +80,8 @@ export interface ImportMeter {
 /** A place with a database: it exports and imports organisations. */
 export interface DatabasePlace extends Source {
   readonly takes: 'imports';
+  /** Whether a server answers, of this service or another. */
+  readonly isRemote?: true;
   /** @throws IdentityError */
   import(
     content: ExportContent,

@@ -10,6 +10,7 @@ import { recognise } from './recognise.ts';
 export function openRemote(settings: InstanceSettings): DatabasePlace {
   return {
     takes: 'imports',
+    isRemote: true,
     name: settings.origin,
     readExport: async (options, signal) => (await openRecognised(settings, signal)).readExport(options, signal),
     import: async (content, options, meter, signal) =>

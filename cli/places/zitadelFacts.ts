@@ -24,6 +24,7 @@ export async function readZitadelFacts(connection: ZitadelConnection): Promise<P
     version: instance?.version,
     instance: instance?.name,
     defaultOrgId: instance?.defaultOrgId,
+    domains: instance?.domains ?? [],
     caller: { userId, userName, orgId, roles },
     mayExport,
     mayImport: roles.some((role) => importers.has(role)),

@@ -1,7 +1,7 @@
 import type { Command, Option } from '../command.ts';
 
 const FORMS =
-  'https://HOST (an instance), FILE.json, FILE.json.gz, - (standard input or output), gs://BUCKET/PATH, sqlite:DIR or firestore:PROJECT[/DATABASE] (a database, without a server)';
+  'https://HOST (an instance, or a ZITADEL), FILE.json, FILE.json.gz, - (standard input or output), gs://BUCKET/PATH, sqlite:DIR or firestore:PROJECT[/DATABASE] (a database, without a server)';
 
 /** The option of events. */
 export const json: Option = {

@@ -16,6 +16,8 @@ export interface ZitadelInstance {
   /** The release; undefined where the ZITADEL names its build's time instead. */
   readonly version: string | undefined;
   readonly defaultOrgId: string;
+  /** Its domains; it makes each organisation's own domain of the primary one, which is the first. */
+  readonly domains: readonly string[];
 }
 
 /** The user of a token. */
@@ -32,7 +34,12 @@ export interface Caller {
 // Other OpenID providers have other paths.
 const configuration = z.looseObject({ issuer: z.string(), token_endpoint: z.string().endsWith('/oauth/v2/token') });
 const instanceAnswer = z.looseObject({
-  instance: z.looseObject({ id: z.string(), name: z.string().default(''), version: z.string().default('') }),
+  instance: z.looseObject({
+    id: z.string(),
+    name: z.string().default(''),
+    version: z.string().default(''),
+    domains: z.array(z.looseObject({ domain: z.string(), primary: z.boolean().default(false) })).default([]),
+  }),
 });
 const defaultOrganisation = z.looseObject({ org: z.looseObject({ id: z.string() }) });
 const userAnswer = z.looseObject({
@@ -62,7 +69,9 @@ export async function readInstance(connection: ZitadelConnection): Promise<Zitad
   const { instance } = await request(connection, { method: 'GET', path: '/admin/v1/instances/me' }, instanceAnswer);
   const { org } = await request(connection, { method: 'GET', path: '/admin/v1/orgs/default' }, defaultOrganisation);
   const version = RELEASE.test(instance.version) ? instance.version : undefined;
-  return { id: instance.id, name: instance.name, version, defaultOrgId: org.id };
+  const domains = instance.domains.toSorted((a, b) => Number(b.primary) - Number(a.primary));
+  const names = domains.map(({ domain }) => domain);
+  return { id: instance.id, name: instance.name, version, defaultOrgId: org.id, domains: names };
 }
 
 /** Reads whose token it is, and the user's roles in the instance. */

@@ -29,6 +29,7 @@ describe('the administration of a ZITADEL', () => {
       name: 'ZITADEL',
       version: undefined,
       defaultOrgId: DEFAULT_ORGANISATION,
+      domains: ['localhost'],
     });
   });
 
@@ -101,6 +102,7 @@ describe('the recorded answers of a ZITADEL', () => {
       name: 'ZITADEL',
       version: undefined,
       defaultOrgId: '400632721778478118',
+      domains: ['localhost', 'zitadel-lpqwrk.localhost'],
     });
     expect(await readCaller(connection)).toEqual({
       userId: '400632721779002406',

@@ -1,9 +1,10 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { openRemote } from '../../cli/places/remotePlace.ts';
 import { exportLosses } from '../../cli/zitadel/source/exportLosses.ts';
+import { importResponse } from '../../functions/import/contract.ts';
 import { organisation, zitadelRequest } from '../support/fixtures/organisations.ts';
 import { servedPlace, testDirectory } from '../support/places/servedPlace.ts';
 import { identity } from '../support/processes/programs.ts';
@@ -11,27 +12,14 @@ import { sqlite } from '../support/stores/stores.ts';
 import { DEFAULT_ORGANISATION } from '../support/zitadel/behaviour.ts';
 import { elements } from '../support/zitadel/contents.ts';
 import { people } from '../support/zitadel/files.ts';
-import { importAll } from '../support/zitadel/importing.ts';
-import { startZitadel, type ZitadelStandIn } from '../support/zitadel/standIn.ts';
+import { exportFileWith, filledZitadel, tokenFileWith } from '../support/zitadel/placeOfZitadel.ts';
+import type { ZitadelStandIn } from '../support/zitadel/standIn.ts';
 
 const TIMEOUT_MS = 120_000;
 const { signal } = new AbortController();
-const result = z.looseObject({ event: z.literal('result') });
+const { summary } = importResponse.shape;
+const result = z.looseObject({ event: z.literal('result'), summary: summary.optional() });
 const file = z.object({ orgs: z.array(z.looseObject({ orgId: z.string() })) });
-
-/** A stand-in with content, as if it had been for long, and the file with a token for it. */
-async function filled(orgs: readonly object[], given: Parameters<typeof startZitadel>[0] = {}) {
-  const zitadel = await startZitadel({ lagMs: 0, ...given });
-  const run = { contents: zitadel.contents, contextOrgId: '', host: 'localhost', write: () => {} };
-  expect(importAll(run, elements(orgs)).errors).toEqual([]);
-  return { zitadel, tokenFile: await tokenFile('owner-token') };
-}
-
-async function tokenFile(token: string) {
-  const path = join(await testDirectory(), 'token.pat');
-  await writeFile(path, token, { mode: 0o600 });
-  return path;
-}
 
 /** Runs a command with `--json`, and returns its exit code and its result. */
 async function resultOf(...args: readonly string[]) {
@@ -66,7 +54,7 @@ const searchesOf = ({ requests }: ZitadelStandIn) => requests.filter(({ path }) 
 
 describe('a ZITADEL as a source', { timeout: TIMEOUT_MS }, () => {
   it('is recognised, exported organisation by organisation, and its losses are said', async () => {
-    const { zitadel, tokenFile: token } = await filled([acme, organisation('emca')]);
+    const { zitadel, tokenFile: token } = await filledZitadel([acme, organisation('emca')]);
     const directory = await testDirectory();
     const [plain, complete] = [join(directory, 'plain.json'), join(directory, 'complete.json.gz')];
     const from = ['export', zitadel.url, '--token-file', token, '--exclude-org', DEFAULT_ORGANISATION];
@@ -93,7 +81,7 @@ describe('a ZITADEL as a source', { timeout: TIMEOUT_MS }, () => {
   });
 
   it('is inspected, and imported by an instance', async () => {
-    const { zitadel, tokenFile: token } = await filled([acme]);
+    const { zitadel, tokenFile: token } = await filledZitadel([acme]);
     const from = [zitadel.url, '--from-token-file', token, '--org', 'acme', '--with', 'passwords,otp,keys'];
     const inspected = await resultOf('inspect', ...from.map((arg) => arg.replace('--from-', '--')));
     expect(inspected).toMatchObject({ code: 0, organisations: 1, hashFormats: { bcrypt: 3 } });
@@ -101,16 +89,52 @@ describe('a ZITADEL as a source', { timeout: TIMEOUT_MS }, () => {
     expect(await resultOf('import', ...from, '--to', database)).toMatchObject({
       code: 0,
       summary: { created: { org: 1, humanUsers: 3, machineUsers: 1, machineKeys: 1 }, failed: {} },
+      losses: exportLosses,
     });
     const sides = ['compare', ...from];
     expect(await resultOf(...sides.toSpliced(2, 0, database))).toMatchObject({ code: 0, equal: true });
   });
 
   it('says which organisations it does not have', async () => {
-    const { zitadel, tokenFile: token } = await filled([organisation('acme')]);
+    const { zitadel, tokenFile: token } = await filledZitadel([organisation('acme')]);
     const target = join(await testDirectory(), 'out.json');
     const from = ['export', zitadel.url, '--token-file', token, '--org', 'acme', '--org', 'emca', '--to', target];
     expect(await resultOf(...from)).toMatchObject({ code: 3, organisations: 1, missing: ['emca'] });
+  });
+});
+
+const whole = (zitadel: ZitadelStandIn, orgId: string, section: string) =>
+  zitadel.contents.organisations.get(orgId)?.sections.get(section)?.size ?? 0;
+
+describe('a ZITADEL as a target', { timeout: TIMEOUT_MS }, () => {
+  it('is tried, imported into and compared, and repeating that changes nothing', async () => {
+    const { zitadel, tokenFile: token } = await filledZitadel([], { lagMs: 300 });
+    const input = await exportFileWith(...zitadelRequest('import-request'));
+    const to = ['--to', zitadel.url, '--token-file', token, '--with', 'keys'];
+    const tried = await resultOf('import', input, ...to, '--dry-run');
+    expect(tried).toMatchObject({ code: 0, summary: { dryRun: true, unchanged: {}, failed: {} } });
+    expect(whole(zitadel, '330000000000000001', 'humanUsers')).toBe(0);
+    const first = await resultOf('import', input, ...to);
+    expect(first).toMatchObject({
+      code: 0,
+      summary: { created: { org: 2, humanUsers: 10 }, unchanged: {}, failed: {} },
+    });
+    expect({ ...first.summary, dryRun: true }).toEqual(tried.summary);
+    expect(first.summary?.warnings).toContainEqual(
+      expect.objectContaining({ message: expect.stringContaining('new client ids and client secrets') }),
+    );
+    const people = whole(zitadel, '330000000000000001', 'humanUsers');
+    const sent = zitadel.requests.length;
+    const again = await resultOf('import', input, ...to);
+    // No export has these texts, so they are written again.
+    const { inviteUserMessages, ...unchanged } = first.summary?.created ?? {};
+    expect(again).toMatchObject({ code: 0, summary: { created: { inviteUserMessages }, unchanged, failed: {} } });
+    expect(whole(zitadel, '330000000000000001', 'humanUsers')).toBe(people);
+    const repeated = zitadel.requests.slice(sent).filter(({ path }) => path === '/admin/v1/import');
+    expect(repeated).toMatchObject([{ records: 1 }]);
+    const sides = ['compare', input, zitadel.url, '--token-file', token, '--with', 'passwords,otp,keys'];
+    const selected = ['--exclude-org', DEFAULT_ORGANISATION];
+    expect(await resultOf(...sides, ...selected)).toMatchObject({ code: 0, equal: true, differences: [] });
   });
 });
 
@@ -118,7 +142,7 @@ describe('the facts of a place', { timeout: TIMEOUT_MS }, () => {
   const open = (url: string, token: string) => openRemote({ origin: url, token, tokenOption: '--token-file' });
 
   it('are those of a ZITADEL and its token', async () => {
-    const { zitadel } = await filled([]);
+    const { zitadel } = await filledZitadel([]);
     const facts = await open(zitadel.url, 'owner-token').facts(signal);
     expect(facts).toMatchObject({
       service: 'zitadel',
@@ -150,7 +174,7 @@ describe('the facts of a place', { timeout: TIMEOUT_MS }, () => {
 
 describe('identity doctor on a ZITADEL', { timeout: TIMEOUT_MS }, () => {
   it('says who answers, whose token it is, and what it permits', async () => {
-    const { zitadel, tokenFile: token } = await filled([]);
+    const { zitadel, tokenFile: token } = await filledZitadel([]);
     const { code, stdout } = await identity(['doctor', zitadel.url, '--token-file', token]);
     expect({ code, lines: stdout.trim().split('\n') }).toEqual({
       code: 0,
@@ -163,7 +187,7 @@ describe('identity doctor on a ZITADEL', { timeout: TIMEOUT_MS }, () => {
         expect.stringMatching(/^ok limits: an export is one call per organisation/),
       ],
     });
-    const wrong = await identity(['doctor', zitadel.url, '--token-file', await tokenFile('wrong')]);
+    const wrong = await identity(['doctor', zitadel.url, '--token-file', await tokenFileWith('wrong')]);
     expect(wrong).toMatchObject({ code: 1, stdout: expect.stringMatching(/^failed token: .* rejects the token/m) });
   });
 });
