@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts';
 import type { Comparison } from '../compare/comparison.ts';
 import { inspectPlace, type PlaceInspection } from '../places/inspectPlace.ts';
@@ -19,29 +20,38 @@ export interface ReadSides {
   readonly second: PlaceInspection;
 }
 
+/** A ZITADEL's exports show what was written up to 2 s before. */
+const LAG_MS = 2_000;
+
 /**
- * Compares a side with the same organisations of a target.
+ * Compares a side with the same organisations of a target. A lagging target is compared again as long as that finds
+ * something else.
  * @param visitors take the records of the first side, beside the comparison
  */
 export async function compareSides(
   run: MigrationRun,
-  { place, options }: FirstSide,
-  target: Place,
+  first: FirstSide,
+  target: { readonly place: Place; readonly isLagging: boolean },
   comparison: Comparison,
   visitors: readonly RecordVisitor[],
 ): Promise<ReadSides> {
   const { output, signal } = run;
-  const first = await inspectPlace(place, options, combine([comparison.first, ...visitors]), output, signal);
-  const orgIds = first.organisations.map(({ orgId }) => orgId);
-  const second = await inspectPlace(
-    limitNames(target),
-    { ...options, orgIds: orgIds.length === 0 ? [NO_ORGANISATION] : orgIds, excludedOrgIds: [] },
-    comparison.second,
-    output,
-    signal,
-  );
-  comparison.finish();
-  return { first, second };
+  const visitor = combine([comparison.first, ...visitors]);
+  const read = await inspectPlace(first.place, first.options, visitor, output, signal);
+  const orgIds = read.organisations.map(({ orgId }) => orgId);
+  const options = {
+    ...first.options,
+    orgIds: orgIds.length === 0 ? [NO_ORGANISATION] : orgIds,
+    excludedOrgIds: [],
+  };
+  for (let before: string | undefined; ; await setTimeout(LAG_MS, undefined, { signal })) {
+    comparison.second.reset();
+    const second = await inspectPlace(limitNames(target.place), options, comparison.second, output, signal);
+    comparison.finish();
+    const found = JSON.stringify([...comparison.counts]);
+    if (comparison.isEqual || !target.isLagging || found === before) return { first: read, second };
+    before = found;
+  }
 }
 
 /** No organisation has this id; without one, a place would export all. */

@@ -1,11 +1,13 @@
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import type { RecordDifference } from '../compare/comparison.ts';
+import { type ZitadelSide, zitadelReason } from '../zitadel/expectedDifferences.ts';
 import type { MigrationSettings } from './settings.ts';
 
 /** What a migration did, as far as it explains differences. */
 interface Explaining {
   readonly settings: Pick<MigrationSettings, 'onConflict'>;
   readonly response: ImportResponse | undefined;
+  readonly zitadels: readonly ZitadelSide[];
 }
 
 /** Why a record may differ after a migration. */
@@ -35,5 +37,9 @@ const explanations: readonly Explanation[] = [
 
 /** Returns why a record may differ after a migration; undefined for a difference that should not be. */
 export function explain(difference: RecordDifference, migration: Explaining): string | undefined {
+  for (const side of migration.zitadels) {
+    const reason = zitadelReason(difference, side);
+    if (reason !== undefined) return reason;
+  }
   return explanations.find(({ applies }) => applies(difference, migration))?.reason;
 }

@@ -1,4 +1,4 @@
-import { textAt, textsAt } from '../../shared/json/jsonObject.ts';
+import { type JsonObject, parseObject, textAt, textsAt } from '../../shared/json/jsonObject.ts';
 import { JsonScanner, parseJson, type ScannedValue } from '../../shared/json/jsonScanner.ts';
 import { fixedLimits } from '../../shared/limits.ts';
 import { organisationFields, readRecord } from '../../shared/organisation/record.ts';
@@ -19,6 +19,8 @@ const sectionsByField = new Map<string, Section>(
     return section === undefined ? [] : [[field, section] as const];
   }),
 );
+
+const limits = { valueBytes: MAX_DOCUMENT_BYTES, fields: fixedLimits.fields };
 
 type Read = () => AsyncIterable<Uint8Array>;
 
@@ -52,6 +54,19 @@ async function readOrgIds(read: Read): Promise<Map<number, string>> {
   return orgIds;
 }
 
+/** Reads a file's manifest as it is, with what imports ignore; undefined if it has none. */
+export async function readManifest(read: Read): Promise<JsonObject | undefined> {
+  const scanner = new JsonScanner(
+    (path) => (path.length === 0 ? 'enter' : path[0] === 'manifest' ? 'keep' : 'skip'),
+    limits,
+  );
+  let manifest: JsonObject | undefined;
+  for await (const chunk of read())
+    for (const { kind, text } of scanner.push(chunk))
+      if (kind === 'object' && text !== '') manifest = parseObject(text);
+  return manifest;
+}
+
 function isOrgId(field: unknown): boolean {
   return field === 'orgId' || field === 'org_id';
 }
@@ -65,7 +80,6 @@ async function* scan(
   read: Read,
   isKept: (value: Pick<ScannedValue, 'path'>) => boolean,
 ): AsyncGenerator<readonly ScannedValue[]> {
-  const limits = { valueBytes: MAX_DOCUMENT_BYTES, fields: fixedLimits.fields };
   const scanner = new JsonScanner((path, kind) => {
     if (path.length > 0 && path[0] !== 'orgs') return 'skip';
     if (path.length < 3 || (path.length === 3 && kind === 'array')) return 'enter';

@@ -4,7 +4,6 @@ import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { Comparison } from '../compare/comparison.ts';
 import { FileFacts } from '../places/fileFacts.ts';
-import { openFile } from '../places/filePlace.ts';
 import { inspectPlace } from '../places/inspectPlace.ts';
 import type { DatabasePlace, Place } from '../places/place.ts';
 import { trackImport } from '../places/trackImport.ts';
@@ -12,6 +11,7 @@ import { missingKinds, selectedKinds } from '../secretKinds.ts';
 import { combine, compareSides } from './compareSides.ts';
 import { describeSide, listChecks } from './examine.ts';
 import { listPhases, readJournal } from './journal.ts';
+import { sortNotices } from './notices.ts';
 import { OrganisationTally, organisationCounts } from './organisationTally.ts';
 import { type MigrationPlan, migrationPlan } from './plan.ts';
 import type { MigrationRun, Side } from './run.ts';
@@ -19,7 +19,6 @@ import { readJson, writeDurably } from './runDirectory.ts';
 import { everything, sourceOptions, targetOptions } from './settings.ts';
 import { currentSelection } from './stageExport.ts';
 
-const MAX_LISTED = 1_000;
 const NAME = 'plan.json';
 
 /** Reads the plan that a run directory holds. */
@@ -33,7 +32,7 @@ export async function readPlan(directory: string): Promise<MigrationPlan> {
 export async function makePlan(run: MigrationRun, source: Side, target: Side): Promise<MigrationPlan> {
   const { state } = run;
   const { leftOut = [] } = state;
-  const staged = openFile(run.exportFile);
+  const staged = run.export;
   const [facts, organisations] = [new FileFacts(), new OrganisationTally()];
   using comparison = new Comparison(state.settings, 0);
   await readSides(run, staged, target.place, { comparison, visitors: [facts, organisations] });
@@ -41,6 +40,11 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
   if (target.place.takes === 'files') await target.place.requireFree?.();
   const { exported } = run.state;
   const secrets = { selected: [...selectedKinds(state.settings)], found: Object.fromEntries(facts.secrets) };
+  const {
+    errors: refused,
+    errorsOmitted: refusedOmitted,
+    ...notices
+  } = sortNotices(trial?.response, target, facts.leftToDo);
   const plan: MigrationPlan = {
     source: {
       ...describeSide(source),
@@ -55,11 +59,11 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
     bytes: exported?.bytes ?? 0,
     secrets,
     hashFormats: Object.fromEntries(facts.hashFormats),
-    ...describeTrial(trial?.response),
+    refused,
+    refusedOmitted,
+    ...notices,
     losses: [...(source.facts?.exportLosses ?? [])],
     changes: [...(target.facts?.importChanges ?? [])],
-    leftToDo: [...(target.kind === 'zitadel' ? facts.leftToDoInZitadel : facts.leftToDo)].slice(0, MAX_LISTED),
-    leftToDoOmitted: 0,
     work: describeWork(run, target, trial),
   };
   await writeDurably(join(run.directory, NAME), `${JSON.stringify(plan)}\n`);
@@ -75,7 +79,7 @@ async function readSides(
 ): Promise<void> {
   const first = { place: staged, options: { ...sourceOptions(run.state.settings), ...everything } };
   if (target.takes === 'imports') {
-    await compareSides(run, first, target, comparison, visitors);
+    await compareSides(run, first, { place: target, isLagging: false }, comparison, visitors);
     return;
   }
   await inspectPlace(staged, first.options, combine([comparison.first, ...visitors]), run.output, run.signal);
@@ -105,17 +109,6 @@ async function tryImport(run: MigrationRun, staged: Place, target: DatabasePlace
 
 /** What the error of a target says that imports more records than it tries. */
 const DRY_RUN_LIMIT = 'records of a dry run';
-
-function describeTrial(response: ImportResponse | undefined) {
-  const { errors = [], summary } = response ?? {};
-  const warnings = summary?.warnings ?? [];
-  return {
-    refused: errors.slice(0, MAX_LISTED),
-    refusedOmitted: Math.max(0, errors.length - MAX_LISTED) + (summary?.errorsOmitted ?? 0),
-    warnings: warnings.slice(0, MAX_LISTED),
-    warningsOmitted: Math.max(0, warnings.length - MAX_LISTED) + (summary?.warningsOmitted ?? 0),
-  };
-}
 
 function secretChecks({ state: { settings } }: MigrationRun): MigrationPlan['checks'] {
   const without = missingKinds(settings);

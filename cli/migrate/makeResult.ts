@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
 import { selectedKinds } from '../secretKinds.ts';
 import { listPhases, readJournal } from './journal.ts';
+import { sortNotices } from './notices.ts';
 import type { MigrationPlan } from './plan.ts';
 import type { Proved } from './prove.ts';
 import { type MigrationResult, migrationResult } from './result.ts';
-import type { MigrationRun } from './run.ts';
+import type { MigrationRun, Side } from './run.ts';
 import { readJson, writeDurably } from './runDirectory.ts';
 
-const MAX_LISTED = 1_000;
 const NAME = 'result.json';
 
 /** Reads the result of a migration; undefined before its end. */
@@ -17,12 +17,16 @@ export function readResult(directory: string): Promise<MigrationResult | undefin
 }
 
 /** Writes the result of a migration into its run directory. */
-export async function makeResult(run: MigrationRun, plan: MigrationPlan, proved: Proved): Promise<MigrationResult> {
+export async function makeResult(
+  run: MigrationRun,
+  plan: MigrationPlan,
+  target: Side,
+  proved: Proved,
+): Promise<MigrationResult> {
   const { settings, startedAt, exported, moved: { response, stored } = {}, leftOut = [] } = run.state;
   const { sourceDigest, targetDigest, ...proof } = proved;
   const journal = readJournal(run.directory);
   const { errors = [], summary } = response ?? {};
-  const warnings = summary?.warnings ?? [];
   const { orgIds, excludedOrgIds, onConflict, newOrgsOnly } = settings;
   const { place: _, ...object } = stored ?? { place: '' };
   const result: MigrationResult = {
@@ -43,12 +47,7 @@ export async function makeResult(run: MigrationRun, plan: MigrationPlan, proved:
     },
     phases: listPhases(journal),
     resumedAt: journal.flatMap(({ event, time }) => (event === 'resumed' ? [time] : [])),
-    errors: errors.slice(0, MAX_LISTED),
-    errorsOmitted: Math.max(0, errors.length - MAX_LISTED) + (summary?.errorsOmitted ?? 0),
-    warnings: warnings.slice(0, MAX_LISTED),
-    warningsOmitted: Math.max(0, warnings.length - MAX_LISTED) + (summary?.warningsOmitted ?? 0),
-    leftToDo: plan.leftToDo,
-    leftToDoOmitted: plan.leftToDoOmitted,
+    ...sortNotices(response, target, plan.leftToDo),
     ...proof,
   };
   await writeDurably(join(run.directory, NAME), `${JSON.stringify(result)}\n`);

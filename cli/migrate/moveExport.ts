@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { IdentityError } from '../../shared/errors/identityError.ts';
-import { openFile } from '../places/filePlace.ts';
 import type { DatabasePlace, FilePlace, StoredFile } from '../places/place.ts';
 import { RecordCounter } from '../places/recordCounter.ts';
 import { trackImport } from '../places/trackImport.ts';
@@ -19,8 +18,7 @@ export async function moveExport(run: MigrationRun, { place }: Side): Promise<vo
 }
 
 async function importExport(run: MigrationRun, target: DatabasePlace) {
-  const { output, signal, state, exportFile } = run;
-  const staged = openFile(exportFile);
+  const { output, signal, state, export: staged } = run;
   await using content = await staged.readExport(currentSelection(run).options, signal);
   const read = { name: staged.name, content };
   const response = await trackImport(target, read, targetOptions(state.settings, false), output, signal);
@@ -32,8 +30,7 @@ async function storeExport(
   run: MigrationRun,
   target: FilePlace,
 ): Promise<Pick<StoredFile, 'place'> & Partial<StoredFile>> {
-  const { output, signal, exportFile } = run;
-  const staged = openFile(exportFile);
+  const { output, signal, export: staged } = run;
   const { options } = currentSelection(run);
   await using content = await staged.readExport(options, signal);
   const counter = new RecordCounter(staged.name);

@@ -1,9 +1,9 @@
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { Comparison, type Outcome, type RecordDifference } from '../compare/comparison.ts';
 import type { FieldDifference } from '../compare/fieldDifferences.ts';
-import { openFile } from '../places/filePlace.ts';
 import type { Place } from '../places/place.ts';
 import { selectedKinds } from '../secretKinds.ts';
+import type { ZitadelSide } from '../zitadel/expectedDifferences.ts';
 import { compareSides, type FirstSide, MAX_NAMED } from './compareSides.ts';
 import { explain } from './expectedDifferences.ts';
 import { OrganisationTally, organisationCounts } from './organisationTally.ts';
@@ -52,7 +52,7 @@ async function isReadable(run: MigrationRun, { takes, readExport }: Place): Prom
 /** The source as it is now, without what stays; standard input can be read once only, so its copy takes its place. */
 function openSource(run: MigrationRun, { place, kind }: Side): FirstSide {
   const staged = { ...sourceOptions(run.state.settings), ...everything };
-  if (kind === 'stream') return { place: openFile(run.exportFile), options: staged };
+  if (kind === 'stream') return { place: run.export, options: staged };
   const { options, withoutUser: userId } = currentSelection(run);
   return { place: userId === undefined ? place : withoutUser(place, userId), options };
 }
@@ -65,11 +65,17 @@ async function proveByFields(
   const { settings, moved, exported } = run.state;
   const passwords = new PasswordProof((format) => verifies(target, format));
   const organisations = new OrganisationTally();
-  const explaining = { settings, response: moved?.response };
+  const explaining = { settings, response: moved?.response, zitadels: listZitadels(source, target) };
   const options = { explain: (one: RecordDifference) => explain(one, explaining), pairs: passwords };
   using comparison = new Comparison(settings, MAX_LISTED, options);
   const visitors = [organisations, passwords.source];
-  const { first, second } = await compareSides(run, openSource(run, source), target.place, comparison, visitors);
+  const { first, second } = await compareSides(
+    run,
+    openSource(run, source),
+    { place: target.place, isLagging: target.kind === 'zitadel' },
+    comparison,
+    visitors,
+  );
   const { differences, omitted, expected, expectedCount } = comparison;
   const sections = [...comparison.counts].map(([name, counts]) => [name, namedCounts(counts)] as const);
   return {
@@ -94,6 +100,17 @@ async function proveByFields(
     sourceDigest: first.tally.digest,
     targetDigest: second.organisations.length <= MAX_NAMED ? second.tally.digest : undefined,
   };
+}
+
+/** Lists the sides that are a ZITADEL, which explains some differences. */
+function listZitadels(source: Side, target: Side): ZitadelSide[] {
+  const sides = [
+    ['first', source],
+    ['second', target],
+  ] as const;
+  return sides.flatMap(([side, { kind, facts }]) =>
+    kind === 'zitadel' ? [{ side, domains: facts?.domains ?? [], callerId: facts?.caller?.userId }] : [],
+  );
 }
 
 const nothing: OrganisationCounts = { absent: 0, equal: 0, different: 0, onlyTarget: 0 };

@@ -9,7 +9,7 @@ export function resultText(result: MigrationResult, directory: string): string {
   const lines = [
     `${moved.organisations} organisations with ${moved.records} records moved from ${source.place} to ${target.place}`,
     ...imported.map(([outcome, counts]) => `${outcome}: ${countList(counts)}`),
-    ...phases.filter(({ succeeded }) => succeeded).map(phaseLine),
+    ...lastPhases(phases).map(phaseLine),
     `proof: ${proof.description}`,
     ...verdict(result),
     ...first(proof.differences.flatMap(differenceLines), 'differences'),
@@ -20,6 +20,11 @@ export function resultText(result: MigrationResult, directory: string): string {
     `clean up: identity migrate cleanup --run-dir ${directory}`,
   ];
   return lines.map(printable).join('\n');
+}
+
+/** Returns the last attempt of each phase. */
+function lastPhases(phases: MigrationResult['phases']): MigrationResult['phases'] {
+  return [...new Map(phases.map((phase) => [phase.phase, phase])).values()];
 }
 
 function phaseLine({ phase, records, seconds, perSecond }: MigrationResult['phases'][number]): string {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import type { Place } from '../places/place.ts';
+import { openFile } from '../places/filePlace.ts';
+import type { FilePlace, Place } from '../places/place.ts';
 import type { PlaceFacts } from '../places/placeFacts.ts';
 import type { ProgressOutput } from '../progress/trackPhase.ts';
 import type { Journal } from './journal.ts';
@@ -39,9 +40,14 @@ export class MigrationRun {
     return this.current;
   }
 
-  /** The file that holds what moves. */
-  get exportFile(): string {
+  /** The path of the file that holds what moves. */
+  get exportPath(): string {
     return join(this.directory, 'export.json.gz');
+  }
+
+  /** The file that holds what moves, as a place. */
+  get export(): FilePlace {
+    return { ...openFile(this.exportPath), name: 'the export' };
   }
 
   /** Keeps that a step is done, durably. */

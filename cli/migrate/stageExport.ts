@@ -2,14 +2,13 @@ import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts';
 import { selector } from '../../functions/import/selection.ts';
-import type { Manifest } from '../../shared/organisation/exportFile.ts';
 import { systemCode } from '../../shared/systemCode.ts';
 import { openFile } from '../places/filePlace.ts';
 import { inspectPlace, type PlaceInspection } from '../places/inspectPlace.ts';
 import type { ExportOptions, Place } from '../places/place.ts';
 import { RecordCounter } from '../places/recordCounter.ts';
 import { trackPhase } from '../progress/trackPhase.ts';
-import { type ExportFilter, filterExport } from './exportFilter.ts';
+import { type ExportFilter, filterExport, readManifest } from './exportFilter.ts';
 import type { MigrationRun, Side } from './run.ts';
 import { everything, sourceOptions } from './settings.ts';
 import type { StagedExport } from './state.ts';
@@ -44,9 +43,9 @@ export async function stageExport(
   const isSelected = selector(withoutOrganisation(given, own));
   const withoutUser = isSelected(orgId) && organisations.some((one) => one.orgId === orgId) ? userId : undefined;
   const isFiltered = withoutUser !== undefined || !organisations.every((one) => isSelected(one.orgId));
-  if (isFiltered) await filterStaged(run, { keeps: isSelected, withoutUser }, manifest);
+  if (isFiltered) await filterStaged(run, { keeps: isSelected, withoutUser });
   const inspection = isFiltered ? await inspectStaged(run) : whole;
-  const { size } = await stat(run.exportFile);
+  const { size } = await stat(run.exportPath);
   const defaults = own === undefined ? [] : [{ orgId: own, reason: DEFAULT_ORGANISATION }];
   const excluded = settings.excludedOrgIds.map((id) => ({ orgId: id, reason: 'excluded by --exclude-org' }));
   await run.advance('exported', {
@@ -80,10 +79,10 @@ export function currentSelection(run: MigrationRun): Selection {
 }
 
 /** Whether the run directory holds the export that the state describes. */
-export async function hasExport({ state: { exported }, exportFile }: MigrationRun): Promise<boolean> {
+export async function hasExport({ state: { exported }, exportPath }: MigrationRun): Promise<boolean> {
   if (exported === undefined) return false;
   try {
-    return (await stat(exportFile)).size === exported.storedBytes;
+    return (await stat(exportPath)).size === exported.storedBytes;
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return false;
     throw error;
@@ -104,23 +103,24 @@ function withoutOrganisation(options: ExportOptions, orgId: string | undefined):
 
 /** Stores the source's export, which appears under its name when it is complete. */
 async function storeExport(run: MigrationRun, place: Place, options: ExportOptions): Promise<void> {
-  const { output, signal, exportFile } = run;
+  const { output, signal } = run;
   const counter = new RecordCounter(place.name);
   await using content = await place.readExport(options, signal);
   const meter = { records: () => counter.records, fraction: () => content.fraction?.() };
-  const store = () => openFile(exportFile).store(counter.count(content.open(signal)), signal);
+  const store = () => run.export.store(counter.count(content.open(signal)), signal);
   await trackPhase(output, 'exporting', meter, store);
 }
 
 const noRecords: RecordVisitor = { add: () => {}, reset: () => {} };
 
-function inspectStaged({ exportFile, output, signal, state }: MigrationRun): Promise<PlaceInspection> {
+function inspectStaged({ export: staged, output, signal, state }: MigrationRun): Promise<PlaceInspection> {
   const options = { ...sourceOptions(state.settings), ...everything };
-  return inspectPlace(openFile(exportFile), options, noRecords, output, signal);
+  return inspectPlace(staged, options, noRecords, output, signal);
 }
 
 /** Replaces the export by what a filter keeps of it, with a manifest if it had one. */
-async function filterStaged(run: MigrationRun, filter: ExportFilter, manifest: Manifest | undefined): Promise<void> {
+async function filterStaged(run: MigrationRun, filter: ExportFilter): Promise<void> {
+  const manifest = await readStaged(run, readManifest);
   await replaceStaged(run, filter, '}');
   if (manifest === undefined) return;
   const { tally } = await inspectStaged(run);
@@ -128,17 +128,22 @@ async function filterStaged(run: MigrationRun, filter: ExportFilter, manifest: M
   await replaceStaged(run, all, `,"manifest":${JSON.stringify({ ...manifest, ...tally })}}`);
 }
 
-async function replaceStaged(
-  { directory, exportFile, signal, state }: MigrationRun,
-  filter: ExportFilter,
-  end: string,
-) {
-  const kept = join(directory, `${PREFIX}kept.json.gz`);
-  await using content = await openFile(exportFile).readExport({ ...sourceOptions(state.settings) }, signal);
-  async function* bytes() {
-    yield* filterExport(() => content.open(signal), filter);
-    yield Buffer.from(end);
-  }
-  await openFile(kept).store(bytes(), signal);
-  await rename(kept, exportFile);
+async function replaceStaged(run: MigrationRun, filter: ExportFilter, end: string): Promise<void> {
+  const kept = join(run.directory, `${PREFIX}kept.json.gz`);
+  await readStaged(run, (read) => {
+    async function* bytes() {
+      yield* filterExport(read, filter);
+      yield Buffer.from(end);
+    }
+    return openFile(kept).store(bytes(), run.signal);
+  });
+  await rename(kept, run.exportPath);
+}
+
+async function readStaged<Result>(
+  { export: staged, signal, state }: MigrationRun,
+  use: (read: () => AsyncIterable<Uint8Array>) => Promise<Result>,
+): Promise<Result> {
+  await using content = await staged.readExport(sourceOptions(state.settings), signal);
+  return await use(() => content.open(signal));
 }
