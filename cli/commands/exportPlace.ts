@@ -1,8 +1,10 @@
 import { argument, InterruptedError, type Output, type RunAlone, required, UsageError } from '../command.ts';
 import { exportOptions, progressOutput } from '../places/callOptions.ts';
+import { requestLines } from '../places/exportedRequest.ts';
 import { openPlaces } from '../places/openPlaces.ts';
 import type { ExportOptions, FilePlace, Place, StoredFile } from '../places/place.ts';
 import { RecordCounter } from '../places/recordCounter.ts';
+import { printable } from '../printable.ts';
 import { trackPhase } from '../progress/trackPhase.ts';
 
 /** Runs `identity export`: copies an export file from a place to another, which stores it. */
@@ -46,18 +48,27 @@ function leftBehind({ name }: FilePlace): string {
 
 function exported(
   stored: StoredFile,
-  { records, organisations }: RecordCounter,
+  { records, organisations, request }: RecordCounter,
   missing: readonly string[],
   losses: readonly string[] = [],
 ): Output {
   const lines = [
     `exported ${organisations} organisations with ${records} records to ${stored.place}, ${stored.bytes} bytes`,
     ...(missing.length === 0 ? [] : [`not found, and not exported: ${missing.join(', ')}`]),
+    ...requestLines(request),
     ...losses.map((loss) => `in no export of a ZITADEL: ${loss}`),
   ];
   return {
-    json: { event: 'result', organisations, records, ...stored, missing, ...(losses.length === 0 ? {} : { losses }) },
-    text: lines.join('\n'),
+    json: {
+      event: 'result',
+      organisations,
+      records,
+      ...stored,
+      missing,
+      ...request,
+      ...(losses.length === 0 ? {} : { losses }),
+    },
+    text: lines.map(printable).join('\n'),
     ending: () => (missing.length === 0 ? 'done' : 'listed'),
   };
 }

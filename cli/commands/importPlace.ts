@@ -1,8 +1,10 @@
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import { argument, InterruptedError, type Output, type RunAlone, required, UsageError } from '../command.ts';
 import { exportOptions, importOptions, progressOutput } from '../places/callOptions.ts';
+import { type ExportedRequest, requestLines } from '../places/exportedRequest.ts';
 import { openPlaces } from '../places/openPlaces.ts';
 import type { ImportOptions } from '../places/place.ts';
+import { RecordCounter } from '../places/recordCounter.ts';
 import { trackImport } from '../places/trackImport.ts';
 import { printable } from '../printable.ts';
 
@@ -15,9 +17,10 @@ export const importPlace: RunAlone = async (call) => {
   const { signal } = call;
   try {
     await using content = await source.readExport(exportOptions(call), signal);
-    const read = { name: source.name, content };
+    const counter = new RecordCounter(source.name);
+    const read = { name: source.name, content, counter };
     const response = await trackImport(target, read, options, progressOutput(call), signal);
-    return imported(response, target.name, options, content.losses);
+    return imported(response, target.name, options, { losses: content.losses ?? [], request: counter.request });
   } catch (error) {
     if (!signal.aborted) throw error;
     throw new InterruptedError(interruption(target.name, options));
@@ -35,7 +38,7 @@ function imported(
   response: ImportResponse,
   target: string,
   { dryRun }: ImportOptions,
-  losses: readonly string[] = [],
+  { losses, request }: { readonly losses: readonly string[]; readonly request: ExportedRequest },
 ): Output {
   const { errors = [], summary } = response;
   const { created, unchanged, overwritten = {}, skipped = {}, failed, notCarried } = summary;
@@ -50,10 +53,11 @@ function imported(
     ...counts,
     ...listed('error', errors, summary.errorsOmitted),
     ...listed('warning', summary.warnings, summary.warningsOmitted),
+    ...requestLines(request),
     ...losses.map((loss) => `in no export of a ZITADEL: ${loss}`),
   ];
   return {
-    json: { event: 'result', ...response, ...(losses.length === 0 ? {} : { losses }) },
+    json: { event: 'result', ...response, ...request, ...(losses.length === 0 ? {} : { losses }) },
     text: lines.map(printable).join('\n'),
     ending: () => (errors.length > 0 || Object.keys(failed).length > 0 ? 'listed' : 'done'),
   };

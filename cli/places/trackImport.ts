@@ -4,18 +4,25 @@ import { countedContent } from './countedContent.ts';
 import type { DatabasePlace, ExportContent, ImportOptions } from './place.ts';
 import { RecordCounter } from './recordCounter.ts';
 
+/** Content to import. */
+interface ReadContent {
+  /** How messages call the content. */
+  readonly name: string;
+  readonly content: ExportContent;
+  /** Counts the content's records; by default one of its own. */
+  readonly counter?: RecordCounter;
+}
+
 /**
  * Imports content into a place, and shows how many records are settled, where the place tells it, else how many are read.
- * @param name how messages call the content
  */
 export function trackImport(
   target: DatabasePlace,
-  { name, content }: { readonly name: string; readonly content: ExportContent },
+  { name, content, counter = new RecordCounter(name) }: ReadContent,
   options: ImportOptions,
   output: ProgressOutput,
   signal: AbortSignal,
 ): Promise<ImportResponse> {
-  const counter = new RecordCounter(name);
   let settled: (() => number) | undefined;
   const onStarted = (count: () => number) => {
     settled = count;
