@@ -1,5 +1,5 @@
 import type { Call, Output, RunAlone } from '../command.ts';
-import { askConsent } from '../consent.ts';
+import { askConsent, canAsk } from '../consent.ts';
 import { resumeCommand, workAlone } from '../migrate/atWork.ts';
 import { cleanUp } from '../migrate/cleanUp.ts';
 import { readResult } from '../migrate/makeResult.ts';
@@ -58,19 +58,15 @@ async function begin(call: Call, steps: Steps): Promise<Output> {
 async function migrateBetween(call: Call, run: MigrationRun, sides: Sides): Promise<Output> {
   const planned = await plan(run, sides);
   if (run.state.consentedAt === undefined) {
-    const isAgreed = call.flags.has('yes') || (await ask(call, planned));
-    if (!isAgreed) return await consentMissing(planned, run);
-    if (call.flags.has('yes')) show(call, planned);
+    const agrees = call.flags.has('yes');
+    if (agrees || canAsk()) show(call, planned);
+    if (!agrees && !(await askConsent('Migrate?', call))) return await consentMissing(planned, run);
     await run.advance('consented', { consentedAt: new Date().toISOString() });
   }
   return resultOutput(run, await work(run, planned, sides));
 }
 
-/** Shows the plan to a person at a terminal, and asks. */
-async function ask(call: Call, planned: MigrationPlan): Promise<boolean> {
-  return askConsent(`${planText(planned)}\nMigrate?`, call);
-}
-
+/** Shows a plan before it is carried out. */
 function show({ flags }: Call, planned: MigrationPlan): void {
   if (flags.has('json')) process.stdout.write(`${JSON.stringify({ event: 'plan', ...planned })}\n`);
   else process.stderr.write(`${planText(planned)}\n`);

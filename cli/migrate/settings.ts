@@ -98,7 +98,7 @@ export function sourceOptions(settings: MigrationSettings): ExportOptions {
 /** Returns how a migration imports. Its file holds what moves, and nothing else. */
 export function targetOptions(settings: MigrationSettings, dryRun: boolean): ImportOptions {
   const { withKeys, onConflict, newOrgsOnly, timeoutMs } = settings;
-  return { orgIds: [], excludedOrgIds: [], withKeys, onConflict, newOrgsOnly, dryRun, timeoutMs };
+  return { ...everything, withKeys, onConflict, newOrgsOnly, dryRun, timeoutMs, ids: false };
 }
 
 /** All that a file holds. */
