@@ -18,3 +18,15 @@ export async function askConsent(question: string, { signal }: Pick<Call, 'signa
   if (isCancel(answer)) throw new InterruptedError('interrupted: nothing is changed');
   return answer;
 }
+
+/**
+ * Asks a person at a terminal for a text that is not empty; the question goes to standard error.
+ * @throws InterruptedError when the person interrupts the question
+ */
+export async function askText(question: string, { signal }: Pick<Call, 'signal'>): Promise<string> {
+  const { text, isCancel } = await import('@clack/prompts');
+  const validate = (given: string | undefined) => (given === undefined || given === '' ? 'specify a path' : undefined);
+  const answer = await text({ message: question, validate, output: process.stderr, signal });
+  if (isCancel(answer)) throw new InterruptedError('interrupted: nothing is changed');
+  return answer;
+}

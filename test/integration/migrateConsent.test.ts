@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { organisation } from '../support/fixtures/organisations.ts';
 import { exportFileWith } from '../support/migrations/migrating.ts';
-import { testDirectory } from '../support/places/servedPlace.ts';
+import { servedPlace, testDirectory } from '../support/places/servedPlace.ts';
 import { identity } from '../support/processes/programs.ts';
 import { identityAtTerminal, terminalMissing } from '../support/processes/terminal.ts';
+import { sqlite } from '../support/stores/stores.ts';
 
 describe.skipIf(terminalMissing !== undefined)('a migration at a terminal', { timeout: 60_000 }, () => {
   async function migrateFile() {
@@ -25,6 +26,22 @@ describe.skipIf(terminalMissing !== undefined)('a migration at a terminal', { ti
     expect(stdout.indexOf('acme (Organisation acme): 1 records')).toBeLessThan(stdout.indexOf('Migrate?'));
     expect(stdout).toContain('1 records equal');
     expect(existsSync(target)).toBe(true);
+  });
+
+  it('asks for another token where a place rejects one, and goes on with it', async () => {
+    const south = await servedPlace(sqlite);
+    const wrong = join(await testDirectory(), 'wrong.pat');
+    await writeFile(wrong, 'some-token', { mode: 0o600 });
+    const { runDirectory, args } = await migrateFile();
+    const [, from = ''] = args.slice(args.indexOf('--from'));
+    const plan = ['migrate', 'plan', '--from', from, '--to', south.url, '--run-dir', runDirectory];
+    expect((await identity([...plan, '--token-file', south.tokenFile])).code).toBe(0);
+    const resume = ['migrate', 'resume', '--run-dir', runDirectory, '--yes', '--to-token-file', wrong];
+    const answer = ['The file of --to-token-file:', `${south.tokenFile}\r`] as const;
+    const { code, stdout } = await identityAtTerminal(resume, [answer]);
+    expect(code, stdout).toBe(0);
+    expect(stdout).toContain(`${south.url} rejects the token of --to-token-file`);
+    expect(stdout).toContain('1 records equal');
   });
 
   it('changes nothing after a no, or Ctrl-C, and can be resumed', async () => {
