@@ -45,19 +45,21 @@ export async function stageExport(
   const isFiltered = withoutUser !== undefined || !organisations.every((one) => isSelected(one.orgId));
   if (isFiltered) await filterStaged(run, { keeps: isSelected, withoutUser });
   const inspection = isFiltered ? await inspectStaged(run) : whole;
+  const found = new Set(inspection.organisations.map((one) => one.orgId));
+  const missing = settings.orgIds.filter((id) => !found.has(id));
   const { size } = await stat(run.exportPath);
   const defaults = own === undefined ? [] : [{ orgId: own, reason: DEFAULT_ORGANISATION }];
   const excluded = settings.excludedOrgIds.map((id) => ({ orgId: id, reason: 'excluded by --exclude-org' }));
   await run.advance('exported', {
     callers: { ...run.state.callers, from: userId },
     leftOut: [...defaults, ...excluded.filter((one) => one.orgId !== own)],
-    exported: describeExport(inspection, { storedBytes: size, readAt, withoutUser }),
+    exported: describeExport(inspection, { storedBytes: size, readAt, missing, withoutUser }),
   });
 }
 
 function describeExport(
   { bytes, tally, manifest }: PlaceInspection,
-  { withoutUser, ...known }: { storedBytes: number; readAt: string; withoutUser: string | undefined },
+  { withoutUser, ...known }: Pick<StagedExport, 'storedBytes' | 'readAt' | 'missing'> & Pick<Selection, 'withoutUser'>,
 ): StagedExport {
   const { orgs: organisations = 0, ...sections } = tally.counts;
   const records = Object.values(sections).reduce((sum, count) => sum + count, 0);
