@@ -51,7 +51,7 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
       ...(exported === undefined ? {} : { digest: exported.digest, readAt: exported.readAt }),
     },
     target: describeSide(target),
-    checks: [...listChecks(source), ...listChecks(target), ...missingChecks(run), ...secretChecks(run)],
+    checks: [...listChecks(source), ...listChecks(target), ...exportChecks(run), ...secretChecks(run)],
     leftOut,
     organisations: organisations.listed.map((one) => ({ ...one, before: organisationCounts(comparison, one.orgId) })),
     organisationsOmitted: organisations.omitted,
@@ -112,8 +112,13 @@ async function tryImport(run: MigrationRun, staged: Place, target: DatabasePlace
 /** What the error of a target says that imports more records than it tries. */
 const DRY_RUN_LIMIT = 'records of a dry run';
 
-function missingChecks({ state: { exported } }: MigrationRun): MigrationPlan['checks'] {
-  return (exported?.missing ?? []).map((orgId) => ({ status: 'warning', message: `${orgId}: ${NOT_FOUND}` }));
+function exportChecks({ state: { exported } }: MigrationRun): MigrationPlan['checks'] {
+  const { missing = [], withoutUser } = exported ?? {};
+  const stays = `the user ${withoutUser} of the source's token stays, with all that refers to it`;
+  return [
+    ...missing.map((orgId) => ({ status: 'warning' as const, message: `${orgId}: ${NOT_FOUND}` })),
+    ...(withoutUser === undefined ? [] : [{ status: 'ok' as const, message: stays }]),
+  ];
 }
 
 function secretChecks({ state: { settings } }: MigrationRun): MigrationPlan['checks'] {
