@@ -1,6 +1,7 @@
 import type { Call, Output, RunAlone } from '../command.ts';
 import { askConsent } from '../consent.ts';
 import { resumeCommand, workAlone } from '../migrate/atWork.ts';
+import { cleanUp } from '../migrate/cleanUp.ts';
 import { readResult } from '../migrate/makeResult.ts';
 import { openSides, plan, type Sides, work } from '../migrate/migration.ts';
 import type { MigrationPlan } from '../migrate/plan.ts';
@@ -38,6 +39,9 @@ export const migrateResume: RunAlone = async (call) => {
 /** Runs `identity migrate status`. */
 export const migrateStatus: RunAlone = async ({ options }) =>
   describeStatus(await findRunDirectory(options['run-dir']));
+
+/** Runs `identity migrate cleanup`. */
+export const migrateCleanup: RunAlone = async (call) => cleanUp(call, await findRunDirectory(call.options['run-dir']));
 
 type Steps = (call: Call, run: MigrationRun, sides: Sides) => Promise<Output>;
 

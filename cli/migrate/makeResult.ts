@@ -24,14 +24,14 @@ export async function makeResult(
   proved: Proved,
 ): Promise<MigrationResult> {
   const { settings, startedAt, exported, moved: { response, stored } = {}, leftOut = [] } = run.state;
-  const { sourceDigest, targetDigest, ...proof } = proved;
+  const { proof, logins, organisations, organisationsOmitted, sourceDigest, targetDigest } = proved;
   const journal = readJournal(run.directory);
   const { errors = [], summary } = response ?? {};
   const { orgIds, excludedOrgIds, onConflict, newOrgsOnly } = settings;
   const { place: _, ...object } = stored ?? { place: '' };
   const result: MigrationResult = {
     version: 1,
-    outcome: errors.length > 0 || proof.proof.unexpected > 0 ? 'listed' : 'done',
+    outcome: errors.length > 0 || proof.unexpected > 0 ? 'listed' : 'done',
     command: packageJson.version,
     startedAt,
     finishedAt: new Date().toISOString(),
@@ -39,6 +39,8 @@ export async function makeResult(
     target: { ...plan.target, ...object, ...(targetDigest === undefined ? {} : { digest: targetDigest }) },
     options: { orgIds, excludedOrgIds, secrets: [...selectedKinds(settings)], onConflict, newOrgsOnly },
     leftOut,
+    organisations,
+    organisationsOmitted,
     moved: {
       organisations: exported?.organisations ?? 0,
       records: exported?.records ?? 0,
@@ -48,7 +50,8 @@ export async function makeResult(
     phases: listPhases(journal),
     resumedAt: journal.flatMap(({ event, time }) => (event === 'resumed' ? [time] : [])),
     ...sortNotices(response, target, plan.leftToDo),
-    ...proof,
+    proof,
+    logins,
   };
   await writeDurably(join(run.directory, NAME), `${JSON.stringify(result)}\n`);
   return result;

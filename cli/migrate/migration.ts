@@ -47,7 +47,9 @@ export async function plan(run: MigrationRun, { source, target }: Sides): Promis
 /** Does what is planned, as far as it is not done. */
 export async function work(run: MigrationRun, planned: MigrationPlan, sides: Sides): Promise<MigrationResult> {
   if (run.state.moved === undefined) await moveExport(run, sides.target);
-  const result = await makeResult(run, planned, sides.target, await prove(run, planned, sides));
-  await run.advance('finished', { finishedAt: result.finishedAt });
+  const proved = await prove(run, planned, sides);
+  const result = await makeResult(run, planned, sides.target, proved);
+  const callers = { ...run.state.callers, to: proved.targetCaller };
+  await run.advance('finished', { finishedAt: result.finishedAt, callers });
   return result;
 }

@@ -20,6 +20,8 @@ export interface Proved extends Pick<MigrationResult, 'proof' | 'logins' | 'orga
   /** The digests of both sides' records, where they are those of what moved. */
   readonly sourceDigest: string;
   readonly targetDigest: string | undefined;
+  /** The user of the target's token, where the target tells it. */
+  readonly targetCaller: string | undefined;
 }
 
 type ListedDifference = Proved['proof']['differences'][number];
@@ -99,6 +101,7 @@ async function proveByFields(
     organisationsOmitted: organisations.omitted,
     sourceDigest: first.tally.digest,
     targetDigest: second.organisations.length <= MAX_NAMED ? second.tally.digest : undefined,
+    targetCaller: target.facts?.caller?.userId ?? second.manifest?.exportedBy?.userId,
   };
 }
 
@@ -162,5 +165,6 @@ function proveByChecksum({ state: { settings, moved, exported } }: MigrationRun,
     organisationsOmitted: plan.organisationsOmitted,
     sourceDigest: digest,
     targetDigest: undefined,
+    targetCaller: undefined,
   };
 }

@@ -49,6 +49,7 @@ export async function stageExport(
   const defaults = own === undefined ? [] : [{ orgId: own, reason: DEFAULT_ORGANISATION }];
   const excluded = settings.excludedOrgIds.map((id) => ({ orgId: id, reason: 'excluded by --exclude-org' }));
   await run.advance('exported', {
+    callers: { ...run.state.callers, from: userId },
     leftOut: [...defaults, ...excluded.filter((one) => one.orgId !== own)],
     exported: describeExport(inspection, { storedBytes: size, readAt, withoutUser }),
   });

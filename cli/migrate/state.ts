@@ -17,7 +17,7 @@ const stagedExport = z.strictObject({
   /** The digest of its records, as manifests have it. */
   digest: z.string(),
   instance: z.string().optional(),
-  /** The migrating user of the source, whose records are left out. */
+  /** The user of the source's token, whose records are left out. */
   withoutUser: z.string().optional(),
 });
 
@@ -42,6 +42,8 @@ const migrationState = z.strictObject({
   settings: migrationSettings,
   /** The organisations that the source's defaults leave out, each with the reason. */
   leftOut: z.array(z.strictObject({ orgId: z.string(), reason: z.string() })).optional(),
+  /** The users of both tokens, where the places tell them. */
+  callers: z.strictObject({ from: z.string().optional(), to: z.string().optional() }).optional(),
   exported: stagedExport.optional(),
   plannedAt: time.optional(),
   consentedAt: time.optional(),

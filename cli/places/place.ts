@@ -69,6 +69,11 @@ export interface FilePlace extends Source {
   store(content: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<StoredFile>;
   /** Checks before the work that the name is free, where that is possible. */
   requireFree?(): Promise<void>;
+  /**
+   * Removes the stored file, where it is not the person's own.
+   * @throws IdentityError when the place does not permit that
+   */
+  remove?(signal: AbortSignal): Promise<void>;
 }
 
 /** What an import reports while it runs. */
@@ -94,6 +99,11 @@ export interface DatabasePlace extends Source {
    * @throws IdentityError for a place that cannot be reached, is another service, or rejects the token
    */
   facts(signal: AbortSignal): Promise<PlaceFacts>;
+  /**
+   * Deletes the service user of the place's token, with all its tokens.
+   * @returns false where the place has no call for that, and where the user is a person
+   */
+  deleteCaller?(signal: AbortSignal): Promise<boolean>;
 }
 
 /** A place: the source or the target of organisations. */

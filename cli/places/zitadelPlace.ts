@@ -1,4 +1,6 @@
+import { deleteServiceUser } from '../zitadel/cleanUp.ts';
 import type { ZitadelConnection } from '../zitadel/connection.ts';
+import { readCaller } from '../zitadel/recognise.ts';
 import { exportContent } from '../zitadel/source/exportContent.ts';
 import type { InstanceSettings } from './instanceFacts.ts';
 import type { DatabasePlace } from './place.ts';
@@ -14,5 +16,9 @@ export function openZitadel({ origin, token }: InstanceSettings): DatabasePlace 
     readExport: async (options) => exportContent(connect, options),
     import: (content, options, meter, signal) => importIntoZitadel(connect, content, options, meter, signal),
     facts: (signal) => readZitadelFacts(connect(signal)),
+    async deleteCaller(signal) {
+      const { userId, isServiceUser } = await readCaller(connect(signal));
+      return isServiceUser && (await deleteServiceUser(connect(signal), userId));
+    },
   };
 }

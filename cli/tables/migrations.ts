@@ -72,4 +72,14 @@ export const migrationCommands: readonly Command[] = [
     examples: ['migrate status'],
     load: async () => (await import('../commands/migrate.ts')).migrateStatus,
   },
+  {
+    name: 'migrate cleanup',
+    summary:
+      "remove what a migration leaves behind: its run directory, the object that it has read, and a ZITADEL's service users; for the others, say how",
+    instance: 'none',
+    arguments: [],
+    options: [runDirectory, ...secrets, yes, json],
+    examples: ['migrate cleanup', 'migrate cleanup --run-dir ./north-migration --yes'],
+    load: async () => (await import('../commands/migrate.ts')).migrateCleanup,
+  },
 ];

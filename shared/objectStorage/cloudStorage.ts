@@ -6,7 +6,7 @@ import { DEFAULT_CREDENTIALS, findDefaultCredentials } from './defaultCredential
 import { checkObjectName } from './objectName.ts';
 import type { ObjectLocation, ObjectStorage, ServiceAccount } from './objectStorage.ts';
 import { pinObject } from './readObject.ts';
-import type { Target } from './storageError.ts';
+import { storageError, type Target } from './storageError.ts';
 import { startUpload } from './uploadSession.ts';
 import { writeObject } from './writeObject.ts';
 
@@ -36,6 +36,22 @@ export function createCloudStorage({ apiEndpoint }: CloudStorageOptions = {}): O
       return raceAbort(pinObject(storage, target), signal);
     },
   };
+}
+
+/**
+ * Removes an object; the caller's account needs the permission storage.objects.delete.
+ * @throws IdentityError naming the bucket and object: missing bucket or object, no permission, wrong key
+ */
+export async function removeObject(location: ObjectLocation, signal: AbortSignal): Promise<void> {
+  const target = createTarget(location, 'remove');
+  const storage = await openFor(location, 'read_write', undefined);
+  const removing = storage.bucket(target.bucket).file(target.path).delete();
+  try {
+    await raceAbort(removing, signal);
+  } catch (reason) {
+    signal.throwIfAborted();
+    throw storageError(reason, target);
+  }
 }
 
 function createTarget({ bucket, path }: ObjectLocation, use: Target['use']): Target {

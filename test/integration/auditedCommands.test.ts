@@ -63,7 +63,7 @@ const calls: Readonly<Record<string, (subjects: Subjects) => readonly [args: rea
  * places. The others only read, or open no instance.
  */
 const onPlaces = ['export', 'import', 'compare', 'inspect', 'doctor'];
-const migrating = ['migrate', 'migrate plan', 'migrate resume', 'migrate status'];
+const migrating = ['migrate', 'migrate plan', 'migrate resume', 'migrate status', 'migrate cleanup'];
 const notCalled = ['serve', 'completion', ...onPlaces, ...migrating];
 /** Commands whose calls fail, so that the others find what they refer to. */
 const failing = ['init', 'org delete'];
