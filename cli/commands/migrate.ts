@@ -1,9 +1,10 @@
 import type { Call, Output, RunAlone } from '../command.ts';
-import { askConsent } from '../consent.ts';
+import { askConsent, canAsk } from '../consent.ts';
 import { resumeCommand, workAlone } from '../migrate/atWork.ts';
 import { cleanUp } from '../migrate/cleanUp.ts';
 import { readResult } from '../migrate/makeResult.ts';
 import { openSides, plan, type Sides, work } from '../migrate/migration.ts';
+import { withValidTokens } from '../migrate/newToken.ts';
 import type { MigrationPlan } from '../migrate/plan.ts';
 import { planText } from '../migrate/planText.ts';
 import { resultText } from '../migrate/resultText.ts';
@@ -32,7 +33,7 @@ export const migrateResume: RunAlone = async (call) => {
     await run.advance('resumed', { settings: replaceSecretFiles(run.state.settings, call) });
     const result = run.state.finishedAt === undefined ? undefined : await readResult(directory);
     if (result !== undefined) return resultOutput(run, result);
-    return await migrateBetween(call, run, await openSides(call, run.state.settings));
+    return await migrateBetween(call, run);
   });
 };
 
@@ -54,23 +55,32 @@ async function begin(call: Call, steps: Steps): Promise<Output> {
   return await workAlone(call, directory, 'started', (run) => steps(call, run, sides));
 }
 
-/** Plans, asks, moves and proves, as far as it is not done. */
-async function migrateBetween(call: Call, run: MigrationRun, sides: Sides): Promise<Output> {
+/**
+ * Plans, asks, moves and proves, as far as it is not done.
+ * @param opened the sides, if they are open
+ */
+function migrateBetween(call: Call, run: MigrationRun, opened?: Sides): Promise<Output> {
+  let sides = opened;
+  return withValidTokens(call, run, async () => {
+    const open = sides ?? (await openSides(call, run.state.settings));
+    // Another attempt has another token.
+    sides = undefined;
+    return await doSteps(call, run, open);
+  });
+}
+
+async function doSteps(call: Call, run: MigrationRun, sides: Sides): Promise<Output> {
   const planned = await plan(run, sides);
   if (run.state.consentedAt === undefined) {
-    const isAgreed = call.flags.has('yes') || (await ask(call, planned));
-    if (!isAgreed) return await consentMissing(planned, run);
-    if (call.flags.has('yes')) show(call, planned);
+    const agrees = call.flags.has('yes');
+    if (agrees || canAsk()) show(call, planned);
+    if (!agrees && !(await askConsent('Migrate?', call))) return await consentMissing(planned, run);
     await run.advance('consented', { consentedAt: new Date().toISOString() });
   }
   return resultOutput(run, await work(run, planned, sides));
 }
 
-/** Shows the plan to a person at a terminal, and asks. */
-async function ask(call: Call, planned: MigrationPlan): Promise<boolean> {
-  return askConsent(`${planText(planned)}\nMigrate?`, call);
-}
-
+/** Shows a plan before it is carried out. */
 function show({ flags }: Call, planned: MigrationPlan): void {
   if (flags.has('json')) process.stdout.write(`${JSON.stringify({ event: 'plan', ...planned })}\n`);
   else process.stderr.write(`${planText(planned)}\n`);

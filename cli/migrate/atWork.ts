@@ -1,10 +1,11 @@
 import { migrationStopped } from '../../shared/errors/migrationErrors.ts';
-import { type Call, InterruptedError } from '../command.ts';
+import { type Call, InterruptedError, UsageError } from '../command.ts';
 import { describeFault } from '../faults.ts';
 import { progressOutput } from '../places/callOptions.ts';
 import { Journal } from './journal.ts';
 import { MigrationRun } from './run.ts';
 import { lockRunDirectory } from './runLock.ts';
+import { removeExport } from './stageExport.ts';
 import { type MigrationState, readState } from './state.ts';
 
 /**
@@ -27,7 +28,10 @@ export async function workAlone<Result>(
   try {
     return await work(run);
   } catch (error) {
-    if (call.signal.aborted) {
+    // Until somebody agrees, the export and its secrets wait for nobody.
+    if (run.state.consentedAt === undefined) await removeExport(directory);
+    if (error instanceof UsageError) throw error;
+    if (call.signal.aborted || error instanceof InterruptedError) {
       journal.add({ event: 'failed', problem: 'interrupted' });
       throw new InterruptedError(`interrupted: ${leftBehind(run.state)}; go on with ${resumeCommand(directory)}`);
     }

@@ -9,7 +9,7 @@ import { prove } from './prove.ts';
 import type { MigrationResult } from './result.ts';
 import type { MigrationRun, Side } from './run.ts';
 import { type MigrationSettings, withSecretFiles } from './settings.ts';
-import { hasExport, removeExport, stageExport } from './stageExport.ts';
+import { hasExport, stageExport } from './stageExport.ts';
 
 /** Both sides of a migration. */
 export interface Sides {
@@ -33,15 +33,10 @@ export async function plan(run: MigrationRun, { source, target }: Sides): Promis
   if (isPlanned || moved !== undefined) return readPlan(run.directory);
   // A plan of another export is void, and so is the consent to it.
   await run.advance('planning', { plannedAt: undefined, consentedAt: undefined });
-  try {
-    await stageExport(run, source, await findDefaultOrganisation(source, settings, run.signal));
-    const made = await makePlan(run, source, target);
-    await run.advance('planned', { plannedAt: new Date().toISOString() });
-    return made;
-  } catch (error) {
-    await removeExport(run.directory);
-    throw error;
-  }
+  await stageExport(run, source, await findDefaultOrganisation(source, settings, run.signal));
+  const made = await makePlan(run, source, target);
+  await run.advance('planned', { plannedAt: new Date().toISOString() });
+  return made;
 }
 
 /** Does what is planned, as far as it is not done. */

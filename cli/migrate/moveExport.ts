@@ -22,7 +22,7 @@ async function importExport(run: MigrationRun, target: DatabasePlace) {
   await using content = await staged.readExport(currentSelection(run).options, signal);
   const read = { name: staged.name, content };
   const response = await trackImport(target, read, targetOptions(state.settings, false), output, signal);
-  // The lists of ids, which may be as long as the export, are of no use any more.
+  // A ZITADEL lists ids nevertheless.
   return { ...response, success: {} };
 }
 

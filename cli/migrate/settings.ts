@@ -63,7 +63,7 @@ export function withSecretFiles(call: Call, { secretFiles }: MigrationSettings):
 }
 
 /** Replaces files of secrets by those that a call names. */
-export function replaceSecretFiles(settings: MigrationSettings, call: Call): MigrationSettings {
+export function replaceSecretFiles(settings: MigrationSettings, call: Pick<Call, 'options'>): MigrationSettings {
   const given = givenSecretFiles(call);
   const kept = Object.entries(settings.secretFiles).filter(
     ([name]) => !Object.keys(given).some((other) => isReplaced(name, other)),
@@ -76,7 +76,7 @@ function isReplaced(earlier: string, later: string): boolean {
   return earlier === later || earlier.endsWith(`-${later}`) || later.endsWith(`-${earlier}`);
 }
 
-function givenSecretFiles({ options }: Call): Record<string, string> {
+function givenSecretFiles({ options }: Pick<Call, 'options'>): Record<string, string> {
   const names = kindsOfSecrets.flatMap((kind) => [kind, `from-${kind}`, `to-${kind}`]);
   const given = names.flatMap((name) => (options[name] === undefined ? [] : [[name, resolve(options[name])] as const]));
   return Object.fromEntries(given);
@@ -98,7 +98,7 @@ export function sourceOptions(settings: MigrationSettings): ExportOptions {
 /** Returns how a migration imports. Its file holds what moves, and nothing else. */
 export function targetOptions(settings: MigrationSettings, dryRun: boolean): ImportOptions {
   const { withKeys, onConflict, newOrgsOnly, timeoutMs } = settings;
-  return { orgIds: [], excludedOrgIds: [], withKeys, onConflict, newOrgsOnly, dryRun, timeoutMs };
+  return { ...everything, withKeys, onConflict, newOrgsOnly, dryRun, timeoutMs, ids: false };
 }
 
 /** All that a file holds. */

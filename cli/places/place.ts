@@ -23,6 +23,8 @@ export interface ImportOptions {
   readonly onConflict: OnConflict;
   readonly newOrgsOnly: boolean;
   readonly dryRun: boolean;
+  /** Whether the response lists the ids of the written records; by default it does. */
+  readonly ids?: false;
   /** Milliseconds; by default the longest that the place allows. */
   readonly timeoutMs: number | undefined;
 }

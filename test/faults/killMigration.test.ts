@@ -14,9 +14,9 @@ import { sqlite } from '../support/stores/stores.ts';
 import { randomOf } from './support/random.ts';
 
 const HASH = '$2a$04$0123456789012345678901uBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB';
-const { people, kills } = repetitions({ few: { people: 6_000, kills: 6 }, many: { people: 20_000, kills: 40 } });
+const { people, kills } = repetitions({ few: { people: 6_000, kills: 6 }, many: { people: 100_000, kills: 20 } });
 /** Long enough for each step to be hit, and short enough for some progress between two kills. */
-const LATEST_MS = repetitions({ few: 2_500, many: 6_000 });
+const LATEST_MS = repetitions({ few: 2_500, many: 15_000 });
 const secrets = ['--with', 'passwords,otp,keys'];
 
 type Victim = 'client' | 'source' | 'target';
