@@ -14,6 +14,7 @@ import { readSettings, replaceSecretFiles } from '../migrate/settings.ts';
 import { removeExport } from '../migrate/stageExport.ts';
 import { writeState } from '../migrate/state.ts';
 import { describeStatus } from '../migrate/statusOutput.ts';
+import { requireReportable, writeReport } from '../migrate/writeReport.ts';
 
 /** Runs `identity migrate`. */
 export const migrate: RunAlone = (call) => begin(call, migrateBetween);
@@ -49,6 +50,7 @@ type Steps = (call: Call, run: MigrationRun, sides: Sides) => Promise<Output>;
 /** Begins a migration. What can be wrong with a call is found out before anything is left on the disk. */
 async function begin(call: Call, steps: Steps): Promise<Output> {
   const settings = readSettings(call);
+  await requireReportable(settings);
   const sides = await openSides(call, settings);
   const directory = await createRunDirectory(call.options['run-dir'], call.now);
   await writeState(directory, { version: 1, startedAt: call.now.toISOString(), settings });
@@ -101,6 +103,7 @@ function planOutput(planned: MigrationPlan, { directory }: MigrationRun): Output
 
 async function resultOutput(run: MigrationRun, result: Awaited<ReturnType<typeof work>>): Promise<Output> {
   await removeExport(run.directory);
+  await writeReport(run.state.settings, result);
   return {
     json: { event: 'result', directory: run.directory, ...result },
     text: resultText(result, run.directory),

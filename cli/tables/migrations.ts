@@ -27,6 +27,7 @@ const planning: readonly Option[] = [
   { name: 'new-orgs-only', meaning: 'fail if an organisation exists that this migration has not created' },
   timeout,
   newRunDirectory,
+  { name: 'report', value: 'FILE', meaning: 'the HTML page to write about the result: one file, without scripts' },
   ...secrets,
 ];
 
