@@ -1,4 +1,4 @@
-import type { Call } from '../command.ts';
+import { type Call, InterruptedError } from '../command.ts';
 import { openPlaces } from '../places/openPlaces.ts';
 import { examine, findDefaultOrganisation } from './examine.ts';
 import { makePlan, readPlan } from './makePlan.ts';
@@ -20,10 +20,14 @@ export interface Sides {
 /** Opens both places of a migration, and asks them about themselves and their tokens. */
 export async function openSides(call: Call, settings: MigrationSettings): Promise<Sides> {
   const [from, to] = await openPlaces(withSecretFiles(call, settings), settings.from, settings.to);
-  return {
-    source: await examine('from', settings.from, from, call.signal),
-    target: await examine('to', settings.to, to, call.signal),
-  };
+  try {
+    return {
+      source: await examine('from', settings.from, from, call.signal),
+      target: await examine('to', settings.to, to, call.signal),
+    };
+  } catch (error) {
+    throw call.signal.aborted ? new InterruptedError('interrupted: nothing is changed; repeat the command') : error;
+  }
 }
 
 /** Exports the source and makes the plan, unless both are done. */

@@ -7,6 +7,7 @@ import { run, startProgram } from '../../tools/program.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
 import { betweenServers, exportFileWith, readResult } from '../support/migrations/migrating.ts';
 import { restartablePlace } from '../support/migrations/restartablePlace.ts';
+import { startFakeInstance } from '../support/places/fakeInstance.ts';
 import { databaseOptions } from '../support/places/locations.ts';
 import { type ServedPlace, servedPlace, testDirectory } from '../support/places/servedPlace.ts';
 import { identity, identityJson, identityProgram } from '../support/processes/programs.ts';
@@ -196,6 +197,23 @@ describe('a migration', { timeout: 120_000 }, () => {
     });
     south.signal('SIGCONT');
     expect((await identity(resume)).code).toBe(0);
+  });
+
+  it('leaves nothing where it is interrupted before its plan', async () => {
+    const asked = Promise.withResolvers<void>();
+    const waiting = await startFakeInstance(() => asked.resolve());
+    const directory = await runDirectory();
+    const token = join(await testDirectory(), 'some.pat');
+    await writeFile(token, 'some-token', { mode: 0o600 });
+    const places = ['--from', waiting.url, '--token-file', token, '--to', join(await testDirectory(), 'copy.json')];
+    const running = await startProgram(command, [script, 'migrate', ...places, '--run-dir', directory], /^/);
+    await asked.promise;
+    expect(await running.stop('SIGINT')).toMatchObject({
+      code: 130,
+      stderr: 'identity: interrupted: nothing is changed; repeat the command\n',
+    });
+    await waiting.clientLeft;
+    expect(existsSync(directory)).toBe(false);
   });
 
   it('says that the target has died, and goes on when it is back', async () => {

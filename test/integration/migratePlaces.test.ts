@@ -111,6 +111,23 @@ describe('identity migrate', () => {
     expect(JSON.parse(imported.stdout.trim().split('\n').at(-1) ?? '')).toMatchObject({ summary: { proved: true } });
   });
 
+  it('compares more organisations than a request names, and lists the first of them', async () => {
+    const south = await servedPlace(sqlite);
+    const count = 1_100;
+    const file = await exportFileWith(...Array.from({ length: count }, (_, index) => organisation(`org-${index}`)));
+    const to = ['--to', south.url, '--to-token-file', south.tokenFile];
+    const result = await migrate(['--from', file, ...to, '--yes'], await prepareMigration(south));
+    expect(result).toMatchObject({
+      outcome: 'done',
+      organisationsOmitted: 100,
+      moved: { organisations: count, imported: { created: { org: count } } },
+      proof: { unexpected: 0, expected: 0, sections: { org: { equal: count } } },
+    });
+    expect(result.organisations).toHaveLength(1_000);
+    // The target's export holds other organisations too.
+    expect(result.target.digest).toBeUndefined();
+  });
+
   it('leaves the default organisation of a file behind, and takes the selected ones', async () => {
     const north = await servedPlace(sqlite);
     await identity(['import', await exportFileWith(...sample), '--to', north.database]);
