@@ -1,0 +1,105 @@
+import { unlimited } from '../../../functions/import/inspect/fileBudget.ts';
+import { type ExportFileSource, inspect, type RecordVisitor } from '../../../functions/import/inspect/inspection.ts';
+import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
+import { Comparison, type RecordDifference } from '../../compare/comparison.ts';
+import type { ExportContent } from '../../places/place.ts';
+import { repeatable } from '../../places/repeatable.ts';
+import { zitadelReason } from '../expectedDifferences.ts';
+
+/** The number of differing records that are listed. */
+const MAX_LISTED = 10_000;
+
+/** How many records of a section the ZITADEL has. */
+interface SectionState {
+  /** Those with equal content, as far as its exports show that. */
+  readonly equal: number;
+  /** Those with other content. */
+  readonly different: number;
+  readonly missing: number;
+}
+
+/** What a ZITADEL has of a file's records. */
+export class TargetState implements Disposable {
+  private readonly comparison: Comparison;
+  private readonly orgIds: ReadonlySet<string>;
+  /** The numbers of records that differ only as a ZITADEL makes them differ, by section. */
+  private readonly explained = new Map<string, number>();
+
+  private constructor(orgIds: ReadonlySet<string>, withKeys: boolean) {
+    this.orgIds = orgIds;
+    // What only the ZITADEL has is no matter here.
+    const zitadel = { side: 'first', domains: [], callerId: undefined } as const;
+    this.comparison = new Comparison({ withPasswords: false, withOtp: false, withKeys }, MAX_LISTED, {
+      explain: (difference) => {
+        if (difference.outcome !== 'different') return 'the ZITADEL does not have it';
+        const reason = zitadelReason(difference, zitadel);
+        if (reason !== undefined) this.explained.set(difference.section, this.explainedIn(difference.section) + 1);
+        return reason;
+      },
+      pairs: { addPair: () => {}, reset: () => this.explained.clear() },
+    });
+  }
+
+  /**
+   * Compares a file with what a ZITADEL has. Secrets are not compared: a ZITADEL never changes them, and exports without
+   * them are four times as fast.
+   * @param existing the export of those of the file's organisations that the ZITADEL has; undefined if it has none
+   */
+  static async read(
+    file: ExportFileSource,
+    existing: { readonly content: ExportContent; readonly orgIds: readonly string[] } | undefined,
+    { isSelected, withKeys }: { isSelected: (orgId: string) => boolean; withKeys: boolean },
+    signal: AbortSignal,
+  ): Promise<TargetState> {
+    const state = new TargetState(new Set(existing?.orgIds), withKeys);
+    if (existing !== undefined) {
+      await using exported = await repeatable(existing.content, signal);
+      await visit(exported, signal, () => true, state.comparison.first);
+    }
+    await visit(file, signal, isSelected, state.comparison.second);
+    return state;
+  }
+
+  /** Whether the ZITADEL has a record. */
+  has(record: OrganisationRecord): boolean {
+    return this.orgIds.has(record.orgId) && this.comparison.has(record);
+  }
+
+  /** The numbers of records by section. Keys are counted only where they are imported. */
+  get sections(): ReadonlyMap<string, SectionState> {
+    return new Map(
+      [...this.comparison.counts].map(([section, { equal, different, onlySecond }]) => {
+        const explained = this.explainedIn(section);
+        return [section, { equal: equal + explained, different: different - explained, missing: onlySecond }];
+      }),
+    );
+  }
+
+  /** The first records that the ZITADEL has with other content. */
+  get differences(): readonly RecordDifference[] {
+    return this.comparison.differences;
+  }
+
+  /** The number of further ones. */
+  get omitted(): number {
+    return this.comparison.omitted;
+  }
+
+  [Symbol.dispose](): void {
+    this.comparison[Symbol.dispose]();
+  }
+
+  private explainedIn(section: string): number {
+    return this.explained.get(section) ?? 0;
+  }
+}
+
+async function visit(
+  source: ExportFileSource,
+  signal: AbortSignal,
+  isSelected: (orgId: string) => boolean,
+  visitor: RecordVisitor,
+): Promise<void> {
+  const { repeated } = await inspect(source, signal, isSelected, unlimited, visitor);
+  repeated[Symbol.dispose]();
+}
