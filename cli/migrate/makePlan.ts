@@ -11,7 +11,7 @@ import { missingKinds, selectedKinds } from '../secretKinds.ts';
 import { combine, compareSides } from './compareSides.ts';
 import { describeSide, listChecks } from './examine.ts';
 import { listPhases, readJournal } from './journal.ts';
-import { sortNotices } from './notices.ts';
+import { NOT_FOUND, sortNotices } from './notices.ts';
 import { OrganisationTally, organisationCounts } from './organisationTally.ts';
 import { type MigrationPlan, migrationPlan } from './plan.ts';
 import type { MigrationRun, Side } from './run.ts';
@@ -51,11 +51,13 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
       ...(exported === undefined ? {} : { digest: exported.digest, readAt: exported.readAt }),
     },
     target: describeSide(target),
-    checks: [...listChecks(source), ...listChecks(target), ...secretChecks(run)],
+    checks: [...listChecks(source), ...listChecks(target), ...exportChecks(run), ...secretChecks(run)],
     leftOut,
     organisations: organisations.listed.map((one) => ({ ...one, before: organisationCounts(comparison, one.orgId) })),
     organisationsOmitted: organisations.omitted,
     sections: Object.fromEntries([...facts.sections].map(([name, { records }]) => [name, records])),
+    onConflict: state.settings.onConflict,
+    different: [...comparison.counts.values()].reduce((sum, { different }) => sum + different, 0),
     bytes: exported?.bytes ?? 0,
     secrets,
     hashFormats: Object.fromEntries(facts.hashFormats),
@@ -109,6 +111,15 @@ async function tryImport(run: MigrationRun, staged: Place, target: DatabasePlace
 
 /** What the error of a target says that imports more records than it tries. */
 const DRY_RUN_LIMIT = 'records of a dry run';
+
+function exportChecks({ state: { exported } }: MigrationRun): MigrationPlan['checks'] {
+  const { missing = [], withoutUser } = exported ?? {};
+  const stays = `the user ${withoutUser} of the source's token stays, with all that refers to it`;
+  return [
+    ...missing.map((orgId) => ({ status: 'warning' as const, message: `${orgId}: ${NOT_FOUND}` })),
+    ...(withoutUser === undefined ? [] : [{ status: 'ok' as const, message: stays }]),
+  ];
+}
 
 function secretChecks({ state: { settings } }: MigrationRun): MigrationPlan['checks'] {
   const without = missingKinds(settings);

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
 import { selectedKinds } from '../secretKinds.ts';
 import { listPhases, readJournal } from './journal.ts';
-import { sortNotices } from './notices.ts';
+import { NOT_FOUND, sortNotices } from './notices.ts';
 import type { MigrationPlan } from './plan.ts';
 import type { Proved } from './prove.ts';
 import { type MigrationResult, migrationResult } from './result.ts';
@@ -26,7 +26,10 @@ export async function makeResult(
   const { settings, startedAt, exported, moved: { response, stored } = {}, leftOut = [] } = run.state;
   const { proof, logins, organisations, organisationsOmitted, sourceDigest, targetDigest } = proved;
   const journal = readJournal(run.directory);
-  const { errors = [], summary } = response ?? {};
+  const { summary } = response ?? {};
+  const missing = (exported?.missing ?? []).map((id) => ({ type: 'org', id, message: NOT_FOUND }));
+  const notices = sortNotices(response, target, plan.leftToDo);
+  const errors = [...missing, ...notices.errors];
   const { orgIds, excludedOrgIds, onConflict, newOrgsOnly } = settings;
   const { place: _, ...object } = stored ?? { place: '' };
   const result: MigrationResult = {
@@ -49,7 +52,8 @@ export async function makeResult(
     },
     phases: listPhases(journal),
     resumedAt: journal.flatMap(({ event, time }) => (event === 'resumed' ? [time] : [])),
-    ...sortNotices(response, target, plan.leftToDo),
+    ...notices,
+    errors,
     proof,
     logins,
   };

@@ -2,6 +2,9 @@ import type { ImportResponse } from '../../functions/import/contract.ts';
 import type { MigrationResult } from './result.ts';
 import type { Side } from './run.ts';
 
+/** What is said of an organisation that was named, and that the source does not have. */
+export const NOT_FOUND = '--org names it, and the source does not have it';
+
 type Notice = MigrationResult['errors'][number];
 
 /** What a target says of an import or a trial of it, and what remains to be done by hand. */

@@ -17,6 +17,9 @@ export const migrationPlan = z.strictObject({
   organisationsOmitted: count,
   /** Numbers of records by section. */
   sections: z.record(z.string(), count),
+  /** What becomes of records that exist with other content, and how many there are. */
+  onConflict: migrationResult.shape.options.shape.onConflict,
+  different: count,
   /** The size of the export's JSON. */
   bytes: count,
   /** The secrets that travel, and how many of each kind the export holds. */

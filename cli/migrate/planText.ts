@@ -15,6 +15,7 @@ export function planText(plan: MigrationPlan): string {
     ...checks.map(({ status, message }) => `${status}: ${message}`),
     `${count} organisations with ${records} records move: ${countList(sections)}`,
     ...first(organisations.map(organisationLine), 'organisations'),
+    ...conflictLine(plan),
     ...leftOut.map(({ orgId, reason }) => `stays: ${orgId} (${reason})`),
     `secrets: ${secrets.selected.join(', ') || 'none'}${found(secrets.found)}`,
     `password hashes: ${countList(plan.hashFormats)}`,
@@ -47,6 +48,17 @@ export function first(lines: readonly string[], kind: string, omitted = 0): stri
 export function countList(counts: Readonly<Record<string, number>>): string {
   const texts = Object.entries(counts).map(([name, count]) => `${name} ${count}`);
   return texts.join(', ') || 'none';
+}
+
+/** What becomes of records that exist with other content. */
+const conflicts: Readonly<Record<MigrationPlan['onConflict'], string>> = {
+  report: 'they stay, and are listed as errors; --on-conflict skip or overwrite decides otherwise',
+  skip: 'they stay',
+  overwrite: 'they are overwritten',
+};
+
+function conflictLine({ different, onConflict }: MigrationPlan): string[] {
+  return different === 0 ? [] : [`${different} records exist with other content: ${conflicts[onConflict]}`];
 }
 
 function organisationLine({ orgId, name, people, records, before }: MigrationPlan['organisations'][number]): string {

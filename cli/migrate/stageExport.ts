@@ -10,7 +10,7 @@ import { RecordCounter } from '../places/recordCounter.ts';
 import { trackPhase } from '../progress/trackPhase.ts';
 import { type ExportFilter, filterExport, readManifest } from './exportFilter.ts';
 import type { MigrationRun, Side } from './run.ts';
-import { everything, sourceOptions } from './settings.ts';
+import { everything, type MigrationSettings, sourceOptions } from './settings.ts';
 import type { StagedExport } from './state.ts';
 
 /** What moves of a source. */
@@ -26,38 +26,46 @@ const DEFAULT_ORGANISATION = 'the default organisation of the source, which move
  * Exports the source into the run directory: compressed, complete, valid, and only what moves. The default organisation
  * stays unless it is named, and so does the user of the source's token.
  */
-export async function stageExport(
-  run: MigrationRun,
-  { place, facts }: Side,
-  defaultOrgId: string | undefined,
-): Promise<void> {
+export async function stageExport(run: MigrationRun, source: Side, defaultOrgId: string | undefined): Promise<void> {
   await removeExport(run.directory);
   const { settings } = run.state;
-  const given = sourceOptions(settings);
   const readAt = new Date().toISOString();
-  await storeExport(run, place, withoutOrganisation(given, defaultOrgId));
+  await storeExport(run, source.place, withoutOrganisation(sourceOptions(settings), defaultOrgId));
   const whole = await inspectStaged(run);
-  const { manifest, organisations } = whole;
-  const own = settings.orgIds.length > 0 ? undefined : (defaultOrgId ?? manifest?.defaultOrgId);
-  const { userId, orgId = '' } = facts?.caller ?? manifest?.exportedBy ?? {};
-  const isSelected = selector(withoutOrganisation(given, own));
-  const withoutUser = isSelected(orgId) && organisations.some((one) => one.orgId === orgId) ? userId : undefined;
-  const isFiltered = withoutUser !== undefined || !organisations.every((one) => isSelected(one.orgId));
-  if (isFiltered) await filterStaged(run, { keeps: isSelected, withoutUser });
+  const { ownDefault, callerId, filter, isFiltered } = decideWhatStays(settings, whole, source, defaultOrgId);
+  if (isFiltered) await filterStaged(run, filter);
   const inspection = isFiltered ? await inspectStaged(run) : whole;
+  const found = new Set(inspection.organisations.map((one) => one.orgId));
+  const missing = settings.orgIds.filter((id) => !found.has(id));
   const { size } = await stat(run.exportPath);
-  const defaults = own === undefined ? [] : [{ orgId: own, reason: DEFAULT_ORGANISATION }];
+  const defaults = ownDefault === undefined ? [] : [{ orgId: ownDefault, reason: DEFAULT_ORGANISATION }];
   const excluded = settings.excludedOrgIds.map((id) => ({ orgId: id, reason: 'excluded by --exclude-org' }));
   await run.advance('exported', {
-    callers: { ...run.state.callers, from: userId },
-    leftOut: [...defaults, ...excluded.filter((one) => one.orgId !== own)],
-    exported: describeExport(inspection, { storedBytes: size, readAt, withoutUser }),
+    callers: { ...run.state.callers, from: callerId },
+    leftOut: [...defaults, ...excluded.filter((one) => one.orgId !== ownDefault)],
+    exported: describeExport(inspection, { storedBytes: size, readAt, missing, withoutUser: filter.withoutUser }),
   });
+}
+
+/** Decides what of an export stays: a file is exported whole, and only the export's manifest may name who made it. */
+function decideWhatStays(
+  settings: MigrationSettings,
+  { manifest, organisations }: PlaceInspection,
+  { facts }: Side,
+  defaultOrgId: string | undefined,
+) {
+  const ownDefault = settings.orgIds.length > 0 ? undefined : (defaultOrgId ?? manifest?.defaultOrgId);
+  const { userId, orgId } = facts?.caller ?? manifest?.exportedBy ?? {};
+  const keeps = selector(withoutOrganisation(sourceOptions(settings), ownDefault));
+  const moves = organisations.some((one) => one.orgId === orgId && keeps(one.orgId));
+  const filter: ExportFilter = { keeps, withoutUser: moves ? userId : undefined };
+  const isFiltered = moves || !organisations.every((one) => keeps(one.orgId));
+  return { ownDefault, callerId: userId, filter, isFiltered };
 }
 
 function describeExport(
   { bytes, tally, manifest }: PlaceInspection,
-  { withoutUser, ...known }: { storedBytes: number; readAt: string; withoutUser: string | undefined },
+  { withoutUser, ...known }: Pick<StagedExport, 'storedBytes' | 'readAt' | 'missing'> & Pick<Selection, 'withoutUser'>,
 ): StagedExport {
   const { orgs: organisations = 0, ...sections } = tally.counts;
   const records = Object.values(sections).reduce((sum, count) => sum + count, 0);

@@ -17,6 +17,8 @@ const stagedExport = z.strictObject({
   /** The digest of its records, as manifests have it. */
   digest: z.string(),
   instance: z.string().optional(),
+  /** The organisations that were named, and that the source does not have. */
+  missing: z.array(z.string()),
   /** The user of the source's token, whose records are left out. */
   withoutUser: z.string().optional(),
 });

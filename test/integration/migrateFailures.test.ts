@@ -122,6 +122,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     const between = ['migrate', ...betweenServers(north, south), '--yes', '--json'];
     const reported = await identity([...between, '--run-dir', await runDirectory()]);
     expect(reported.code, reported.stderr).toBe(3);
+    expect(reported.stdout).toMatch(/^\{"event":"plan".*"different":1/m);
     expect(readResult(reported.stdout)).toMatchObject({
       outcome: 'listed',
       errors: [{ type: 'human_user', id: 'person-0' }],
@@ -139,6 +140,17 @@ describe('a migration', { timeout: 120_000 }, () => {
     });
     const overwritten = await identity([...between, '--on-conflict', 'overwrite', '--run-dir', await runDirectory()]);
     expect(readResult(overwritten.stdout)).toMatchObject({ outcome: 'done', proof: { expected: 0, unexpected: 0 } });
+  });
+
+  it('ends with 3 where the source does not have an organisation that was named', async () => {
+    const [north, directory] = [await filledPlace(), await runDirectory()];
+    const to = join(await testDirectory(), 'copy.json');
+    const places = ['--from', north.database, '--to', to, '--org', 'acme', '--org', 'acne'];
+    const { code, stdout, stderr } = await identity(['migrate', ...places, '--run-dir', directory, '--yes']);
+    expect(code, stderr).toBe(3);
+    const text = '--org names it, and the source does not have it';
+    expect(stderr).toContain(`\nwarning: acne: ${text}\n`);
+    expect(stdout).toContain(`\nerror: org acne: ${text}\n`);
   });
 
   it('asks for a new token where one has expired, and goes on with it', async () => {
