@@ -5,6 +5,7 @@ import { root } from './program.ts';
 import { describeRun } from './verifyCloud/dryRun.ts';
 import { findingsDocument } from './verifyCloud/findings.ts';
 import { type Options, readOptions } from './verifyCloud/options.ts';
+import { redact } from './verifyCloud/redact.ts';
 import { exitCode, reportRun } from './verifyCloud/report.ts';
 import { runSteps } from './verifyCloud/session.ts';
 import { steps } from './verifyCloud/steps.ts';
@@ -32,14 +33,20 @@ async function apply({ region }: Options, chosen: typeof steps, values: Readonly
   const print = (line: string) => void process.stdout.write(`${line}\n`);
   print(`WORK=${work}`);
   const stop = new AbortController();
-  let signalCode: number | undefined;
+  let code: number | undefined;
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(name, () => {
       if (stop.signal.aborted) print('the clean-up goes on: nothing would remove the resources otherwise');
-      signalCode = 128 + constants.signals[name];
+      code = 128 + constants.signals[name];
       stop.abort();
     });
   }
+  // A fault that no promise carries must not leave everything behind.
+  process.on('uncaughtException', (error) => {
+    code = 1;
+    print(redact(error.stack ?? error.message));
+    stop.abort();
+  });
   const session = { ports: systemPorts, values: new Map([...values, ['WORK', work]]), signal: stop.signal, print };
   const outcome = await runSteps(chosen, session);
   if (outcome.left.length === 0) await rm(work, { recursive: true });
@@ -48,5 +55,5 @@ async function apply({ region }: Options, chosen: typeof steps, values: Readonly
   if (outcome.isComplete) await writeFile(join(root, 'docs/cloud-findings.md'), document);
   else print(`\n${document}`);
   print(reportRun(outcome, values));
-  return signalCode ?? exitCode(outcome);
+  return code ?? exitCode(outcome);
 }

@@ -36,12 +36,13 @@ export async function copyConfiguration(): Promise<ConfigurationCopy> {
   if (code !== 0) throw new Error(`git init failed: ${stderr}`);
   return {
     directory,
-    check: (checked) => check(directory, checked),
+    check: (checked) => checkConfiguration(directory, checked),
     [Symbol.asyncDispose]: () => rm(copy, { recursive: true, force: true }),
   };
 }
 
-async function check(configuration: string, directory: string): Promise<Checked> {
+/** Checks a directory of a configuration, as its copy does. */
+export async function checkConfiguration(configuration: string, directory: string): Promise<Checked> {
   if (directory === '.') await removeOtherTests(configuration);
   const { code, stdout, stderr } = await run(CHECK, [join(configuration, directory)]);
   const output = `${stdout}${stderr}`;

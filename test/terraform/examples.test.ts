@@ -2,6 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { copyConfiguration } from './configurationCopy.ts';
+import { appliedBy } from './generatedTest.ts';
 import { readTerraform, terraformDirectory } from './terraformFiles.ts';
 import { whyNoTerraform } from './whyNoTerraform.ts';
 
@@ -12,32 +13,6 @@ const PIPELINE = 'pipeline';
 const entries = await readdir(join(terraformDirectory, 'examples'), { withFileTypes: true });
 const examples = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
 const settings = examples.filter((name) => name !== PIPELINE);
-
-/** A test of Terraform that applies an example's settings: what is assigned in them is assigned in a test alike. */
-const testOf = (assignments: string) => `
-mock_provider "google" {
-  mock_resource "google_compute_global_address" {
-    defaults = { address = "203.0.113.7" }
-  }
-  mock_resource "google_certificate_manager_dns_authorization" {
-    defaults = {
-      dns_resource_record = [{ name = "_acme-challenge.example.com.", type = "CNAME", data = "1.authorize.certificatemanager.goog." }]
-    }
-  }
-}
-
-variables {
-${assignments}
-  dist_directory = "tests/archives"
-}
-
-run "applies" {
-  assert {
-    condition     = output.base_urls == { for id, instance in var.instances : id => "https://\${instance.domain}" }
-    error_message = "Each instance must be served at its domain."
-  }
-}
-`;
 
 describe('the examples', () => {
   it('are listed', async () => {
@@ -58,7 +33,7 @@ describe('the examples', () => {
     }
     for (const name of settings) {
       const assignments = await readFile(join(copy.directory, 'examples', name, SETTINGS), 'utf8');
-      await writeFile(join(tests, `${name}.tftest.hcl`), testOf(assignments));
+      await writeFile(join(tests, `${name}.tftest.hcl`), appliedBy(assignments));
     }
     const { failed, output } = await copy.check('.');
     // The settings are not indented in the generated tests.

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { systemCode } from '../../shared/systemCode.ts';
 import { type Ended, root } from '../program.ts';
 import type { Command } from './action.ts';
 
@@ -25,7 +26,7 @@ export async function runInterruptibly(command: Command, signal: AbortSignal): P
     });
   }
   const interrupt = () => {
-    if (child.pid !== undefined) process.kill(process.platform === 'win32' ? child.pid : -child.pid, 'SIGINT');
+    if (child.pid !== undefined) interruptGroup(child.pid);
   };
   signal.addEventListener('abort', interrupt, { once: true });
   try {
@@ -33,6 +34,15 @@ export async function runInterruptibly(command: Command, signal: AbortSignal): P
     return { code: typeof code === 'number' ? code : null, ...text };
   } finally {
     signal.removeEventListener('abort', interrupt);
+  }
+}
+
+/** Interrupts a program and those that it has started. One that has just ended needs no interrupt. */
+function interruptGroup(pid: number): void {
+  try {
+    process.kill(process.platform === 'win32' ? pid : -pid, 'SIGINT');
+  } catch (error) {
+    if (systemCode(error) !== 'ESRCH') throw error;
   }
 }
 

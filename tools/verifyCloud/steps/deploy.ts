@@ -21,7 +21,7 @@ export const createStateBucket: Step = {
   },
 };
 
-const archive = command('git archive --output=$WORK/terraform.tar HEAD terraform');
+const archive = command('git archive --output=$WORK/terraform.tar HEAD terraform firestore.rules');
 const extract = command('tar -xf $WORK/terraform.tar -C $WORK');
 const settings: NewFile = {
   kind: 'file',
