@@ -1,6 +1,6 @@
 import { show, type Values } from './action.ts';
 import { undoSteps } from './cleanUp.ts';
-import { statements, unsettled } from './statements.ts';
+import { describeStatement, openStatements } from './statements.ts';
 import type { Step } from './step.ts';
 
 /** Describes a run: each step with its commands and what it settles, and how it is taken back. */
@@ -12,12 +12,6 @@ export function describeRun(steps: readonly Step[], values: Values): string {
     '',
   ]);
   const cleaning = undoSteps(steps).map(({ command }) => show(command, values));
-  const open = Object.entries(unsettled).map(([name, why = '']) => `   ${describeStatement(name)}: ${why}`);
+  const open = openStatements(steps.flatMap(({ settles }) => settles)).map(([text, why]) => `   ${text}: ${why}`);
   return [...lines, '== Clean up, always', ...cleaning, '', '== Not settled by a run', ...open, ''].join('\n');
-}
-
-function describeStatement(statement: string): string {
-  const [text = 'the configuration applies, and works'] =
-    Object.entries(statements).find(([name]) => name === statement)?.[1] ?? [];
-  return text;
 }

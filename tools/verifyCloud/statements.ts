@@ -61,3 +61,21 @@ export const unsettled: Partial<Record<Statement, string>> = {
   keyQuota: 'the run uses no key of its own, because a key can never be deleted',
   uncheckedInvoker: 'a recommendation is not observed, and a throwaway project need not belong to an organisation',
 };
+
+/** Describes a statement by its words in the document. */
+export function describeStatement(name: string): string {
+  const [text = 'the configuration applies, and works'] =
+    Object.entries(statements).find(([key]) => key === name)?.[1] ?? [];
+  return text;
+}
+
+/** Lists the statements that a run does not settle, each with the reason. @param tried those that it tries */
+export function openStatements(tried: Iterable<Statement>): readonly (readonly [text: string, reason: string])[] {
+  const names = new Set<string>(tried);
+  const missing = Object.keys(statements).filter((name) => !names.has(name));
+  const reasons = new Map(Object.entries(unsettled));
+  return missing.map((name) => [
+    describeStatement(name),
+    reasons.get(name) ?? 'only an option tries it, or it was not reached',
+  ]);
+}

@@ -100,6 +100,11 @@ describe('the whole run', () => {
   it('is documented as a table of findings, with what no run settles', async () => {
     const { findings } = await runSteps(steps, fakeProject().session);
     const document = findingsDocument(findings, '2026-11-22', 'europe-west1');
+    expect(document).not.toContain('only an option tries it');
+    const withoutHour = findings.filter(({ statement }) => statement !== 'sixtyMinutes');
+    expect(findingsDocument(withoutHour, '2026-11-22', 'europe-west1')).toContain(
+      '| the platform cuts a request after 60 minutes | only an option tries it, or it was not reached |',
+    );
     expect(document).toContain('| 100 databases | a quota is observed by exceeding it |');
     expect(document).toMatch(
       /^\| Cloud Run keeps some paths .* \| .* \| \/ready: 200, \/healthz: 404, .* \| as expected \|$/m,
