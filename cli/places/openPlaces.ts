@@ -1,4 +1,4 @@
-import { DEFAULT_CREDENTIALS } from '../../shared/objectStorage/defaultCredentials.ts';
+import { DEFAULT_CREDENTIALS } from '../../shared/objectStorage/objectStorage.ts';
 import type { Call } from '../command.ts';
 import { loadConfig } from '../configuration.ts';
 import { instanceLocation } from '../instanceLocation.ts';

@@ -8,6 +8,8 @@ import { IdentityError } from '../../shared/errors/identityError.ts';
 import { placeRefused } from '../../shared/errors/placeErrors.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
 import type { ZitadelConnection } from '../zitadel/connection.ts';
+import type { ZitadelSide } from '../zitadel/expectedDifferences.ts';
+import { readCaller, readInstance } from '../zitadel/recognise.ts';
 import { exportContent } from '../zitadel/source/exportContent.ts';
 import { listOrganisations } from '../zitadel/source/exportOrganisations.ts';
 import { importOrganisations } from '../zitadel/target/importOrganisations.ts';
@@ -60,10 +62,12 @@ async function importFile(
   repeated[Symbol.dispose]();
   const orgIds = organisations.map(({ orgId }) => orgId);
   const existing = await existingOrganisations(connection, orgIds);
-  if (options.newOrgsOnly && existing.length > 0) throw organisationsExist(existing);
   const content = exportContent(connect, { ...nothing, orgIds: existing, withKeys });
   const has = existing.length === 0 ? undefined : { content, orgIds: existing };
-  using target = await TargetState.read(file, has, { isSelected, withKeys }, signal);
+  const zitadel = await describeTarget(connection, has !== undefined);
+  using target = await TargetState.read(file, has, { isSelected, withKeys, zitadel }, signal);
+  const { foreignOrganisations } = target;
+  if (options.newOrgsOnly && foreignOrganisations.length > 0) throw organisationsExist(foreignOrganisations);
   const secrets = { ...facts.content, withKeys: withKeys && facts.content.withKeys };
   const plan = await planImport(file, secrets, signal, { isSelected, exists: (record) => target.has(record) });
   const tally = new ImportTally(target, onConflict);
@@ -91,6 +95,14 @@ const nothing = {
   forZitadel: false,
   timeoutMs: undefined,
 };
+
+/** Describes a ZITADEL, as far as it explains what it has besides the file. */
+async function describeTarget(connection: ZitadelConnection, hasContent: boolean): Promise<ZitadelSide> {
+  if (!hasContent) return { side: 'first', domains: [], callerId: undefined };
+  const { domains } = await readInstance(connection);
+  const { userId } = await readCaller(connection);
+  return { side: 'first', domains, callerId: userId };
+}
 
 async function existingOrganisations(connection: ZitadelConnection, orgIds: readonly string[]): Promise<string[]> {
   const wanted = new Set(orgIds);

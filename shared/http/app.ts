@@ -119,6 +119,7 @@ function reportWhenSent(
       rpcCode: context.get('rpcCode'),
       milliseconds: Math.round(performance.now() - start),
       requestId: context.get('requestId'),
+      trace: context.get('origin').trace,
     };
     log.requestFinished(line);
     observer?.finished(line);
@@ -153,7 +154,7 @@ function getContentType(context: Context<HttpEnv>): string {
 }
 
 function renderError(context: Context<HttpEnv>, error: unknown): Response {
-  return errorResponse(error, context.get('requestId'), getContentType(context));
+  return errorResponse(error, context.get('requestId'), getContentType(context), context.get('origin').trace);
 }
 
 function rejectMethod(context: Context<HttpEnv>, allowed: string): Response {

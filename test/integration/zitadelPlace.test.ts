@@ -138,6 +138,37 @@ describe('a ZITADEL as a target', { timeout: TIMEOUT_MS }, () => {
   });
 });
 
+describe('10,000 people', { timeout: 2 * TIMEOUT_MS }, () => {
+  it('move by the command to a ZITADEL and from there to another instance, with hashes and seeds', async () => {
+    const [north, south] = [await servedPlace(sqlite), await servedPlace(sqlite)];
+    const orgs = [
+      organisation('acme', { humanUsers: people(6_000) }),
+      organisation('emca', { humanUsers: people(4_000, 6_000) }),
+    ];
+    const input = await exportFileWith(...orgs);
+    expect(await resultOf('import', input, '--to', north.database)).toMatchObject({ code: 0 });
+    const { zitadel, tokenFile: token } = await filledZitadel([], { lagMs: 1_000 });
+    const moved = ['--org', 'acme', '--org', 'emca', '--with', 'passwords,otp,keys'];
+    const there = ['--to', zitadel.url, '--to-token-file', token];
+    expect(await resultOf('import', north.database, ...moved, ...there)).toMatchObject({
+      code: 0,
+      summary: { created: { org: 2, humanUsers: 10_000 }, failed: {}, notCarried: {} },
+    });
+    const imports = zitadel.requests.filter(({ path }) => path === '/admin/v1/import');
+    expect(imports.map(({ records }) => records)).toEqual([0, 5_000, 5_000]);
+    const sides = ['compare', north.database, zitadel.url, '--token-file', token, ...moved];
+    expect(await resultOf(...sides)).toMatchObject({
+      code: 0,
+      equal: true,
+      counts: { humanUsers: { equal: 10_000 } },
+    });
+    const back = ['import', zitadel.url, '--from-token-file', token, '--to', south.database];
+    expect(await resultOf(...back, ...moved)).toMatchObject({ code: 0, summary: { created: { humanUsers: 10_000 } } });
+    const proof = await resultOf('compare', north.database, south.database, ...moved);
+    expect(proof).toMatchObject({ counts: { humanUsers: { equal: 10_000 } } });
+  });
+});
+
 describe('the facts of a place', { timeout: TIMEOUT_MS }, () => {
   const open = (url: string, token: string) => openRemote({ origin: url, token, tokenOption: '--token-file' });
 

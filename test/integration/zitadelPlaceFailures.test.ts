@@ -89,6 +89,19 @@ describe('a call on a ZITADEL that fails', { timeout: TIMEOUT_MS }, () => {
     expect(peopleOf(zitadel, 'acme')).toBe(200);
   });
 
+  it('leaves no file where the ZITADEL dies while it exports', async () => {
+    const { zitadel, tokenFile } = await filledZitadel([crowd(20)], { exportMs: 5_000, deadMs: undefined });
+    const directory = await testDirectory();
+    const exporting = ends('export', zitadel.url, '--token-file', tokenFile, '--to', join(directory, 'out.json'));
+    await expect.poll(() => zitadel.requests.map(({ path }) => path)).toContain('/admin/v1/orgs/_search');
+    await expect(deadlyExport(zitadel)).rejects.toThrow();
+    expect(await exporting).toMatchObject({
+      code: 1,
+      message: expect.stringMatching(/does not respond \(ECONN\w+\): check the address and the network/),
+    });
+    expect(await readdir(directory)).toEqual([]);
+  });
+
   it('ends at Ctrl-C, says what is left, and completes when it is repeated', async () => {
     const { zitadel, tokenFile } = await filledZitadel([crowd(20)], { exportMs: 5_000 });
     const path = join(await testDirectory(), 'out.json');
@@ -124,10 +137,21 @@ describe('a call on a ZITADEL that fails', { timeout: TIMEOUT_MS }, () => {
       code: 1,
       message: `identity: ${zitadel.url} refuses: a ZITADEL never overwrites records: specify --on-conflict report or skip`,
     });
-    expect(await ends('import', changed, ...to, '--new-orgs-only')).toMatchObject({
-      code: 1,
-      message: expect.stringContaining('new_orgs_only: 1 organisations of the file exist already: acme'),
-    });
+  });
+
+  it('takes with --new-orgs-only what an interrupted import has created, and no other organisation', async () => {
+    const { zitadel, tokenFile } = await filledZitadel([], { diesAtWrite: 30, deadMs: undefined });
+    const to = ['--to', zitadel.url, '--token-file', tokenFile, '--new-orgs-only'];
+    const input = await exportFileWith(crowd(50));
+    expect(await ends('import', input, ...to)).toMatchObject({ code: 1 });
+    zitadel.revive();
+    const repeated = await ends('import', input, ...to);
+    expect(repeated.code, repeated.message).toBe(0);
+    expect(peopleOf(zitadel, 'acme')).toBe(50);
+    const exists = { code: 1, message: expect.stringContaining('1 organisations of the file exist already: acme') };
+    expect(await ends('import', await exportFileWith(crowd(49)), ...to)).toMatchObject(exists);
+    const renamed = { ...crowd(50), org: { name: 'Another name' } };
+    expect(await ends('import', await exportFileWith(renamed), ...to)).toMatchObject(exists);
   });
 
   it('compares with what a ZITADEL shows late, and says what that makes differ', async () => {
@@ -153,6 +177,13 @@ describe('a call on a ZITADEL that fails', { timeout: TIMEOUT_MS }, () => {
     expect(found).toMatchObject({ code: 3, stdout: expect.stringContaining('"name of ada" | "countess"') });
   });
 });
+
+/** A ZITADEL dies of an exclusion that matches. */
+function deadlyExport({ url, behaviour }: ZitadelStandIn): Promise<Response> {
+  behaviour.exportMs = 0;
+  const body = JSON.stringify({ orgIds: ['acme'], excludedOrgIds: ['acme'] });
+  return fetch(`${url}/admin/v1/export`, { method: 'POST', body, headers: { authorization: 'Bearer owner-token' } });
+}
 
 const HASH = '$2a$04$0123456789012345678901uBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB';
 

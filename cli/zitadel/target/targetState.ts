@@ -4,7 +4,7 @@ import type { OrganisationRecord } from '../../../shared/organisation/record.ts'
 import { Comparison, type RecordDifference } from '../../compare/comparison.ts';
 import type { ExportContent } from '../../places/place.ts';
 import { repeatable } from '../../places/repeatable.ts';
-import { zitadelReason } from '../expectedDifferences.ts';
+import { type ZitadelSide, zitadelReason } from '../expectedDifferences.ts';
 
 /** The number of differing records that are listed. */
 const MAX_LISTED = 10_000;
@@ -18,6 +18,14 @@ interface SectionState {
   readonly missing: number;
 }
 
+/** What is compared, and with which ZITADEL. */
+interface StateScope {
+  readonly isSelected: (orgId: string) => boolean;
+  readonly withKeys: boolean;
+  /** The ZITADEL as the first side. */
+  readonly zitadel: ZitadelSide;
+}
+
 /** What a ZITADEL has of a file's records. */
 export class TargetState implements Disposable {
   private readonly comparison: Comparison;
@@ -25,17 +33,13 @@ export class TargetState implements Disposable {
   /** The numbers of records that differ only as a ZITADEL makes them differ, by section. */
   private readonly explained = new Map<string, number>();
 
-  private constructor(orgIds: ReadonlySet<string>, withKeys: boolean) {
+  /** The organisations that the ZITADEL has with something else than the file. */
+  private readonly others = new Set<string>();
+
+  private constructor(orgIds: ReadonlySet<string>, withKeys: boolean, zitadel: ZitadelSide) {
     this.orgIds = orgIds;
-    // What only the ZITADEL has is no matter here.
-    const zitadel = { side: 'first', domains: [], callerId: undefined } as const;
     this.comparison = new Comparison({ withPasswords: false, withOtp: false, withKeys }, MAX_LISTED, {
-      explain: (difference) => {
-        if (difference.outcome !== 'different') return 'the ZITADEL does not have it';
-        const reason = zitadelReason(difference, zitadel);
-        if (reason !== undefined) this.explained.set(difference.section, this.explainedIn(difference.section) + 1);
-        return reason;
-      },
+      explain: (difference) => this.explain(difference, zitadel),
       pairs: { addPair: () => {}, reset: () => this.explained.clear() },
     });
   }
@@ -48,21 +52,30 @@ export class TargetState implements Disposable {
   static async read(
     file: ExportFileSource,
     existing: { readonly content: ExportContent; readonly orgIds: readonly string[] } | undefined,
-    { isSelected, withKeys }: { isSelected: (orgId: string) => boolean; withKeys: boolean },
+    { isSelected, withKeys, zitadel }: StateScope,
     signal: AbortSignal,
   ): Promise<TargetState> {
-    const state = new TargetState(new Set(existing?.orgIds), withKeys);
+    const state = new TargetState(new Set(existing?.orgIds), withKeys, zitadel);
     if (existing !== undefined) {
       await using exported = await repeatable(existing.content, signal);
       await visit(exported, signal, () => true, state.comparison.first);
     }
     await visit(file, signal, isSelected, state.comparison.second);
+    state.comparison.finish();
     return state;
   }
 
   /** Whether the ZITADEL has a record. */
   has(record: OrganisationRecord): boolean {
     return this.orgIds.has(record.orgId) && this.comparison.has(record);
+  }
+
+  /**
+   * The organisations that no import of this file can have created: they have records that it does not have, or has with
+   * other content.
+   */
+  get foreignOrganisations(): readonly string[] {
+    return [...this.others];
   }
 
   /** The numbers of records by section. Keys are counted only where they are imported. */
@@ -87,6 +100,17 @@ export class TargetState implements Disposable {
 
   [Symbol.dispose](): void {
     this.comparison[Symbol.dispose]();
+  }
+
+  /** Returns why a record need not be listed: only those with other content are. */
+  private explain(difference: RecordDifference, zitadel: ZitadelSide): string | undefined {
+    const { outcome, section, orgId } = difference;
+    if (outcome === 'onlySecond') return 'the ZITADEL does not have it';
+    const reason = zitadelReason(difference, zitadel);
+    if (reason === undefined) this.others.add(orgId);
+    if (outcome === 'onlyFirst') return 'the file does not have it';
+    if (reason !== undefined) this.explained.set(section, this.explainedIn(section) + 1);
+    return reason;
   }
 
   private explainedIn(section: string): number {
