@@ -6,13 +6,14 @@ import { openRemote } from '../../cli/places/remotePlace.ts';
 import { exportLosses } from '../../cli/zitadel/source/exportLosses.ts';
 import { importResponse } from '../../functions/import/contract.ts';
 import { organisation, zitadelRequest } from '../support/fixtures/organisations.ts';
+import { exportFileWith } from '../support/migrations/migrating.ts';
 import { servedPlace, testDirectory } from '../support/places/servedPlace.ts';
 import { identity } from '../support/processes/programs.ts';
 import { sqlite } from '../support/stores/stores.ts';
 import { DEFAULT_ORGANISATION } from '../support/zitadel/behaviour.ts';
 import { elements } from '../support/zitadel/contents.ts';
 import { people } from '../support/zitadel/files.ts';
-import { exportFileWith, filledZitadel, tokenFileWith } from '../support/zitadel/placeOfZitadel.ts';
+import { filledZitadel, tokenFileWith } from '../support/zitadel/placeOfZitadel.ts';
 import type { ZitadelStandIn } from '../support/zitadel/standIn.ts';
 
 const TIMEOUT_MS = 120_000;

@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startProgram } from '../../tools/program.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
+import { exportFileWith } from '../support/migrations/migrating.ts';
 import { testDirectory } from '../support/places/servedPlace.ts';
 import { identity, identityProgram } from '../support/processes/programs.ts';
 import { DEFAULT_ORGANISATION } from '../support/zitadel/behaviour.ts';
 import { people } from '../support/zitadel/files.ts';
-import { exportFileWith, filledZitadel, tokenFileWith } from '../support/zitadel/placeOfZitadel.ts';
+import { filledZitadel, tokenFileWith } from '../support/zitadel/placeOfZitadel.ts';
 import type { ZitadelStandIn } from '../support/zitadel/standIn.ts';
 
 const TIMEOUT_MS = 120_000;
