@@ -119,6 +119,16 @@ export const log = {
     logger.info({ url }, 'listening');
   },
 
+  /** Logs that the server has read a certificate, at its start and after each SIGHUP. */
+  certificateRead(validUntil: string): void {
+    logger[Date.parse(validUntil) > Date.now() ? 'info' : 'warn']({ valid_until: validUntil }, 'certificate read');
+  },
+
+  /** Logs that the files of the certificate do not serve after a SIGHUP. The server keeps the one that it has. */
+  certificateRejected(error: unknown): void {
+    logger.error({ stack_trace: describeError(error) }, 'certificate not renewed');
+  },
+
   shuttingDown(signal: string): void {
     logger.info({ signal }, 'shutting down');
   },

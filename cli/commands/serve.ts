@@ -8,6 +8,7 @@ import { configureLog } from '../../shared/log.ts';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
 import { instanceKey } from '../../shared/store/format.ts';
 import { requireMasterKey } from '../../shared/store/openStore.ts';
+import { certificateFiles, readCertificate, renewOnSignal } from '../certificates.ts';
 import type { Run } from '../command.ts';
 import { loadConfig } from '../configuration.ts';
 import { listen } from '../listen.ts';
@@ -16,11 +17,13 @@ import { countedStore } from '../metrics/countedStore.ts';
 /** Runs `identity serve`: the three functions on one port, until a signal stops the process. */
 export const serve: Run = async (invocation) => {
   const { store, options, flags, signal } = invocation;
+  const certificates = certificateFiles(options);
   const config = loadConfig(invocation);
   requireMasterKey(invocation.location);
   // A database with another master key, or a newer format, fails now and not at the first request.
   await store.getMany([instanceKey], []);
   configureLog(config.logLevel, process.stderr);
+  const certificate = certificates && (await readCertificate(certificates));
   await using resources = new AsyncDisposableStack();
   const metrics = await startMetrics(config);
   resources.defer(async () => void (await metrics?.server.close()));
@@ -41,9 +44,10 @@ export const serve: Run = async (invocation) => {
   });
   const address = { host: options.host ?? '127.0.0.1', port: Number(options.port ?? '8080') };
   const server = await listen({ ...address, setting: '--port' }, () =>
-    serveApp({ app, ...address, drainMs: config.shutdownMs, limits: config.limits }),
+    serveApp({ app, ...address, drainMs: config.shutdownMs, limits: config.limits, certificate }),
   );
   resources.defer(async () => void (await server.close()));
+  if (certificates !== undefined) resources.use(renewOnSignal(certificates, server));
   process.stdout.write(`listening on ${server.url}\n`);
   if (metrics !== undefined) process.stdout.write(`metrics at ${metrics.server.url}/metrics\n`);
   await aborted(signal);

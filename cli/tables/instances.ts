@@ -30,8 +30,18 @@ export const instanceCommands: readonly Command[] = [
       { name: 'host', value: 'HOST', meaning: 'address to listen on; by default 127.0.0.1' },
       { name: 'port', value: 'PORT', meaning: 'port to listen on; by default 8080' },
       { name: 'docs', meaning: 'add the interactive documentation of the functions at /docs' },
+      {
+        name: 'tls-cert-file',
+        value: 'FILE',
+        meaning:
+          'serve HTTPS with the certificate of this PEM file, followed by the intermediate ones; SIGHUP reads it again',
+      },
+      { name: 'tls-key-file', value: 'FILE', meaning: "the certificate's private key, PEM" },
     ],
-    examples: ['serve --data ./north --port 8080 --docs'],
+    examples: [
+      'serve --data ./north --port 8080 --docs',
+      'serve --data ./north --host 0.0.0.0 --port 443 --tls-cert-file tls.crt --tls-key-file tls.key',
+    ],
     load: async () => (await import('../commands/serve.ts')).serve,
   },
   {

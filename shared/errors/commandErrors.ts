@@ -26,6 +26,15 @@ export const fileExists = defineError({
   remedy: 'Choose another name, or move the file.',
 });
 
+export const certificateInvalid = defineError({
+  code: 'FAILED_PRECONDITION',
+  text: (file: string, option: string, reason: string) => `${file} of ${option} ${reason}`,
+  example: ['tls.key', '--tls-key-file', "is not the key of tls.crt's certificate"],
+  when: '`identity serve` cannot read its certificate or key, one of them is not PEM, the key is encrypted, or they do not belong together.',
+  remedy:
+    'Give `--tls-cert-file` the certificate with the intermediate ones after it, and `--tls-key-file` its private key without a passphrase, both PEM.',
+});
+
 export const portInUse = defineError({
   code: 'FAILED_PRECONDITION',
   text: (port: number, setting: string) =>

@@ -1,11 +1,9 @@
 import type { EventEmitter } from 'node:events';
-import type { Server } from 'node:http';
 import { type Http2Server, Http2ServerRequest, type Http2Session } from 'node:http2';
 import { Socket } from 'node:net';
 import { z } from 'zod';
-import { tooManyConnections } from '../errors/httpErrors.ts';
-import { writeRawError } from './errorResponse.ts';
 import type { Incoming, Outgoing } from './exchange.ts';
+import type { StalledResponses } from './stalledResponses.ts';
 
 type Connection = Socket | Http2Session;
 
@@ -14,7 +12,8 @@ const GOODBYE_MS = 1_000;
 
 /**
  * The open connections of a server, at most `limit`. Above it, a new connection takes the place of the one that has been
- * without a request for the longest time, so that idle connections keep nobody out. Without such a one, it gets 503.
+ * without a request for the longest time, or whose response has stalled for the longest time, so that neither keeps
+ * anybody out. Without such a one, it gets 503.
  */
 export class Connections {
   readonly #limit: number;
@@ -25,14 +24,17 @@ export class Connections {
   readonly #sessionIdleMs: number;
   readonly #timers = new Map<Connection, NodeJS.Timeout>();
 
+  readonly #stalled: StalledResponses;
+
   /** @param sessionIdleMs closes a session of HTTP/2 after this time without a request; Node itself does so for HTTP/1 */
-  constructor(limit: number, sessionIdleMs: number) {
+  constructor(limit: number, sessionIdleMs: number, stalled: StalledResponses) {
     this.#limit = limit;
+    this.#stalled = stalled;
     this.#sessionIdleMs = sessionIdleMs;
   }
 
   /** Follows the requests of the servers, and the sessions of HTTP/2. */
-  track(server: Server, http2Server: Http2Server): void {
+  track(server: EventEmitter, http2Server: Http2Server): void {
     http2Server.on('session', (session) => this.#addSession(session));
     const trackRequest = (incoming: Incoming, outgoing: Outgoing) => this.#trackRequest(incoming, outgoing);
     const servers: readonly EventEmitter[] = [server, http2Server];
@@ -41,19 +43,28 @@ export class Connections {
     }
   }
 
-  /** Takes a new connection, or rejects it. */
+  /** Takes a new connection. Returns false if there is no place for it. */
   admit(socket: Socket): boolean {
-    if (this.#open.size >= this.#limit && !this.#closeOldest()) {
-      void writeRawError(socket, tooManyConnections());
-      return false;
-    }
-    this.#open.add(socket);
-    socket.once('close', () => {
-      this.#open.delete(socket);
-      this.#idle.delete(socket);
-    });
-    this.#idle.add(socket);
+    if (this.#open.size >= this.#limit && !this.#closeOldest()) return false;
+    this.#add(socket);
     return true;
+  }
+
+  /** Gives a connection's place to the socket that encrypts it. */
+  replace(socket: Socket, encrypted: Socket): void {
+    this.#remove(socket);
+    this.#add(encrypted);
+  }
+
+  #add(socket: Socket): void {
+    this.#open.add(socket);
+    this.#idle.add(socket);
+    socket.once('close', () => this.#remove(socket));
+  }
+
+  #remove(socket: Socket): void {
+    this.#open.delete(socket);
+    this.#idle.delete(socket);
   }
 
   /** Returns the number of a connection's requests in flight. */
@@ -68,7 +79,7 @@ export class Connections {
 
   #closeOldest(): boolean {
     const [oldest] = this.#idle;
-    if (oldest === undefined) return false;
+    if (oldest === undefined) return this.#stalled.closeOldest();
     this.#idle.delete(oldest);
     oldest.destroy();
     return true;

@@ -1,6 +1,7 @@
 import type { EventEmitter } from 'node:events';
 import type { Server } from 'node:http';
 import type { Http2Server, Http2Session } from 'node:http2';
+import type { Server as TlsServer } from 'node:https';
 import { Server as NetServer } from 'node:net';
 import { closeAfter, type Incoming, type Outgoing } from './exchange.ts';
 import type { UndecidedConnections } from './protocolSwitch.ts';
@@ -54,7 +55,7 @@ export interface OpenConnections {
  * @param limitMs aborts the remaining requests after this time
  * @returns the number of aborted requests
  */
-export function drainServer(server: Server, open: OpenConnections, limitMs: number): Promise<number> {
+export function drainServer(server: Server | TlsServer, open: OpenConnections, limitMs: number): Promise<number> {
   const { inFlight, sessions, undecided, http2Server } = open;
   const { promise, resolve } = Promise.withResolvers<number>();
   const end = () => {

@@ -41,9 +41,13 @@ export function abortResponse(outgoing: Outgoing): void {
   else outgoing.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
 }
 
-/** Aborts a response whose client does not read on, unless an event comes in time. */
+/** The events of a response whose client stops reading, and of the end of that. */
+export const stallEvents = { begin: 'stalled', end: 'unstalled' } as const;
+
+/** Aborts a response whose client does not read on, unless an event comes in time. Emits `stallEvents` meanwhile. */
 export function abortOnStall(outgoing: Outgoing, stallMs: number, event: 'drain' | 'close'): void {
   if (isClosed(outgoing)) return;
+  outgoing.emit(stallEvents.begin);
   let timer: NodeJS.Timeout | undefined;
   const watch = () => {
     // Responses to HTTP/1 requests that follow each other get the connection one by one.
@@ -53,6 +57,7 @@ export function abortOnStall(outgoing: Outgoing, stallMs: number, event: 'drain'
   const settled = () => {
     clearTimeout(timer);
     outgoing.off(event, settled).off('close', settled);
+    outgoing.emit(stallEvents.end);
   };
   outgoing.on(event, settled).on('close', settled);
   watch();

@@ -1,9 +1,11 @@
 import type { Server } from 'node:http';
 import type { Http2Server } from 'node:http2';
+import { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
-import { httpHeadersTimeout, httpMalformed } from '../errors/httpErrors.ts';
+import { httpHeadersTimeout, httpMalformed, tooManyConnections } from '../errors/httpErrors.ts';
 import type { Connections } from './connections.ts';
 import { writeRawError } from './errorResponse.ts';
+import { admitHandshakes } from './handshakes.ts';
 
 /** The first bytes of every HTTP/2 connection without TLS (RFC 9113 3.4). No HTTP/1 method starts with them. */
 const preface = Buffer.from('PRI');
@@ -11,23 +13,27 @@ const preface = Buffer.from('PRI');
 /** The connections whose protocol is not yet known. */
 export type UndecidedConnections = ReadonlySet<Socket>;
 
+/** What the connections of a server pass through. */
+interface SwitchOptions {
+  readonly connections: Connections;
+  /** A connection that sends nothing for this time gets 408. */
+  readonly timeoutMs: number;
+}
+
 /**
  * Passes connections that start with HTTP/2's preface from an HTTP/1 server to an HTTP/2 server, as far as `connections`
- * admits them.
- *
- * @param timeoutMs a connection that sends nothing for this time gets 408
+ * admits them. With TLS, both protocols begin with the same bytes after the handshake as without.
  */
 export function switchProtocols(
-  server: Server,
+  server: Server | TlsServer,
   http2Server: Http2Server,
-  connections: Connections,
-  timeoutMs: number,
+  { connections, timeoutMs }: SwitchOptions,
 ): UndecidedConnections {
   const undecided = new Set<Socket>();
-  const http1Listeners = server.listeners('connection');
-  server.removeAllListeners('connection');
-  server.on('connection', (socket: Socket) => {
-    if (!connections.admit(socket)) return;
+  const event = server instanceof TlsServer ? 'secureConnection' : 'connection';
+  const http1Listeners = server.listeners(event);
+  server.removeAllListeners(event);
+  const choose = (socket: Socket) => {
     undecided.add(socket);
     readFirstBytes(socket, timeoutMs, (start) => {
       undecided.delete(socket);
@@ -40,8 +46,15 @@ export function switchProtocols(
         http2Server.emit('connection', socket);
       } else for (const listener of http1Listeners) Reflect.apply(listener, server, [socket]);
     });
-  });
+  };
+  if (server instanceof TlsServer) admitHandshakes(server, { connections, handshakes: undecided, onEncrypted: choose });
+  else server.on('connection', (socket) => admitOr503(socket, connections, choose));
   return undecided;
+}
+
+function admitOr503(socket: Socket, connections: Connections, onAdmitted: (socket: Socket) => void): void {
+  if (connections.admit(socket)) onAdmitted(socket);
+  else void writeRawError(socket, tooManyConnections());
 }
 
 /** Reads enough bytes to tell the protocols apart. Calls back once, with undefined if the connection ends earlier. */

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
+import { Server as TlsServer } from 'node:https';
 import { log } from '../log.ts';
 import type { Application } from './requestListener.ts';
-import { createHttpServer, type HttpServerOptions } from './server.ts';
+import { type Certificate, createHttpServer, type HttpServerOptions } from './server.ts';
 
 /** The address to listen on, and the time that requests in flight get when the server closes. */
 export interface ServeOptions {
@@ -14,30 +15,42 @@ export interface ServeOptions {
   readonly drainMs?: number;
   /** The limits on connections; default as self-hosted. */
   readonly limits?: HttpServerOptions;
+  /** Encrypts the connections by TLS. */
+  readonly certificate?: Certificate | undefined;
 }
 
 /** A listening server. `close` drains it and resolves with the number of aborted requests. */
 export interface RunningServer {
   readonly url: string;
+  /** Replaces the certificate of a server with TLS, for new connections. */
+  renewCertificate(certificate: Certificate): void;
   close(): Promise<number>;
 }
 
 /** Starts a server; resolves when it is listening, and rejects when the address is not available. */
-export async function serve({ app, host, port, drainMs = 10_000, limits = {} }: ServeOptions): Promise<RunningServer> {
-  const { server, drain } = createHttpServer(app, limits);
+export async function serve(options: ServeOptions): Promise<RunningServer> {
+  const { app, host, port, drainMs = 10_000, limits = {}, certificate } = options;
+  const { server, drain } = createHttpServer(app, { ...limits, certificate });
   server.listen(port, host);
   await once(server, 'listening');
   const url = serverUrl(server);
   log.listening(url);
-  return { url, close: () => drain(drainMs) };
+  return {
+    url,
+    renewCertificate: (renewed) => {
+      if (!(server instanceof TlsServer)) throw new TypeError('the server has no certificate to renew');
+      server.setSecureContext(renewed);
+    },
+    close: () => drain(drainMs),
+  };
 }
 
 /** Returns the base URL of a listening server, without a trailing slash. */
-export function serverUrl(server: Server): string {
+export function serverUrl(server: Server | TlsServer): string {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new TypeError('the server does not listen on a port');
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
-  return `http://${host}:${address.port}`;
+  return `${server instanceof TlsServer ? 'https' : 'http'}://${host}:${address.port}`;
 }
 
 /** The signals that shut this process down. */

@@ -1,6 +1,7 @@
 import type { EventEmitter } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { createServer as createHttp2, type Http2Server, type Http2ServerRequest } from 'node:http2';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import {
   httpExpectationFailed,
   httpHeadersTimeout,
@@ -18,10 +19,17 @@ import { errorResponse, newRequestId, writeRawError } from './errorResponse.ts';
 import { closeAfter, continueOnDemand, type Incoming, isHttp1, type Outgoing } from './exchange.ts';
 import { switchProtocols } from './protocolSwitch.ts';
 import { type Application, requestListener, type WaitTimes, writeResponse } from './requestListener.ts';
+import { StalledResponses } from './stalledResponses.ts';
+
+/** A server's certificate, with the intermediate ones after it, and its private key; both PEM. */
+export interface Certificate {
+  readonly cert: string;
+  readonly key: string;
+}
 
 /** A Node server that can be drained. */
 export interface HttpServer {
-  readonly server: Server;
+  readonly server: Server | TlsServer;
   /**
    * Stops accepting connections, lets requests in flight finish, and rejects new ones on open connections (503).
    * Resolves with the number of requests that were aborted after `limitMs`.
@@ -31,27 +39,32 @@ export interface HttpServer {
 
 /** Limits on connections; by default those of a self-hosted instance. */
 export type HttpServerOptions = Partial<
-  WaitTimes & Pick<Limits, 'headersMs' | 'keepAliveMs' | 'connections' | 'requests'>
->;
+  WaitTimes & Pick<Limits, 'headersMs' | 'keepAliveMs' | 'connections' | 'requests'> & { readonly stallGraceMs: number }
+> & {
+  /** Encrypts the connections; without it, a proxy or the platform does. */
+  readonly certificate?: Certificate | undefined;
+};
 
 /**
- * Creates an application's server, not yet listening. It speaks HTTP/1, and on the same port HTTP/2 without TLS, as gRPC
- * clients do. Requests that Node itself rejects get the interface's error body too.
+ * Creates an application's server, not yet listening. It speaks HTTP/1, and HTTP/2 on the same port, also without TLS, as
+ * gRPC clients do. Requests that Node itself rejects get the interface's error body too.
  */
 export function createHttpServer(app: Application, options: HttpServerOptions = {}): HttpServer {
   const limits = { ...fixedLimits, ...defaultLimits('selfHosted'), ...options };
   const { headersMs, keepAliveMs, requestsPerConnection } = limits;
   const strangerTimes = { ...limits, lingerMs: limits.strangerLingerMs };
-  const server = createHttp1Server(headersMs, keepAliveMs);
-  const connections = new Connections(Math.min(limits.connections, descriptorsForConnections()), keepAliveMs);
+  const server = createHttp1Server(headersMs, keepAliveMs, options.certificate);
+  const stalled = new StalledResponses(limits.stallGraceMs);
+  const connections = new Connections(Math.min(limits.connections, descriptorsForConnections()), keepAliveMs, stalled);
   const http2Server = createHttp2Server();
+  stalled.track([server, http2Server]);
   connections.track(server, http2Server);
   const inFlight = trackRequests([server, http2Server]);
   const open = {
     inFlight,
     http2Server,
     sessions: trackSessions(http2Server),
-    undecided: switchProtocols(server, http2Server, connections, headersMs),
+    undecided: switchProtocols(server, http2Server, { connections, timeoutMs: headersMs }),
   };
   const listener = requestListener(app, limits);
   let draining = false;
@@ -61,7 +74,7 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
       incoming.httpVersionMajor === 1 && connections.requestsOn(incoming.socket) > requestsPerConnection;
     if (isPipelined) incoming.socket.destroy();
     else if (draining) await reject(shuttingDown(), incoming, outgoing, strangerTimes);
-    else if (inFlight.responses.size > limits.requests)
+    else if (inFlight.responses.size > limits.requests && !stalled.abortOldest())
       await reject(tooManyRequests(), incoming, outgoing, strangerTimes);
     else if (hasLargeHeaders(incoming)) await reject(httpHeadersTooLarge(), incoming, outgoing, strangerTimes);
     else await listener(incoming, outgoing);
@@ -78,8 +91,12 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
   };
 }
 
-function createHttp1Server(headersTimeout: number, keepAliveTimeout: number): Server {
-  return createServer({
+function createHttp1Server(
+  headersTimeout: number,
+  keepAliveTimeout: number,
+  certificate: Certificate | undefined,
+): Server | TlsServer {
+  const options = {
     keepAliveTimeout,
     headersTimeout,
     // Node rejects what reaches its limit.
@@ -89,7 +106,10 @@ function createHttp1Server(headersTimeout: number, keepAliveTimeout: number): Se
     requestTimeout: 0,
     // requestListener rejects such a request with the interface's error body.
     requireHostHeader: false,
-  });
+  };
+  if (certificate === undefined) return createServer(options);
+  const ALPNProtocols = ['h2', 'http/1.1'];
+  return createTlsServer({ ...options, ...certificate, ALPNProtocols, handshakeTimeout: headersTimeout });
 }
 
 function handleRequests(
@@ -112,7 +132,7 @@ function reject(error: IdentityError, incoming: Incoming, outgoing: Outgoing, ti
   return writeResponse(errorResponse(error, newRequestId(), incoming.headers['content-type']), outgoing, times);
 }
 
-function rejectTunnels(server: Server, http2Server: Http2Server, times: WaitTimes): void {
+function rejectTunnels(server: EventEmitter, http2Server: Http2Server, times: WaitTimes): void {
   server.on('connect', (_incoming, socket) => void writeRawError(socket, methodNotAllowed()));
   http2Server.on('connect', (incoming: Incoming, outgoing: Outgoing) =>
     reject(methodNotAllowed(), incoming, outgoing, times),
@@ -145,7 +165,7 @@ function bracketAuthority({ headers }: Http2ServerRequest): void {
 }
 
 /** Responds to requests that Node's HTTP/1 parser rejects. */
-function handleParserErrors(server: Server, inFlight: InFlightRequests): void {
+function handleParserErrors(server: EventEmitter, inFlight: InFlightRequests): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const current = [...inFlight.responses].filter(isHttp1).find((outgoing) => outgoing.socket === socket);
     if (current?.req.complete) endAfter(current);

@@ -9,6 +9,7 @@ export const fixedConnectionLimits = {
   strangerLingerMs: 2_000,
   requestsPerConnection: 100,
   stallMs: 60_000,
+  stallGraceMs: 5_000,
 } as const;
 
 /** The limits on connections, and on the time that requests take to arrive. */
@@ -45,7 +46,7 @@ export const connectionLimits = {
     cloud: UNLIMITED,
     reason: 'databases and bodies need files too; in the cloud the platform limits the requests of a process',
     above:
-      'the connection that has been without a request for the longest time is closed; without one, 503 and `retry-after`',
+      'the connection that has been without a request for the longest time is closed, or the one whose response has stalled for the longest time; without one, 503 and `retry-after`',
   },
   requests: {
     unit: 'count',
@@ -53,7 +54,7 @@ export const connectionLimits = {
     selfHosted: 1_000,
     cloud: UNLIMITED,
     reason: 'a connection of HTTP/2 carries many; in the cloud the platform limits them',
-    above: '503 and `retry-after`',
+    above: 'the response that has stalled for the longest time is aborted; without one, 503 and `retry-after`',
   },
   requestsPerConnection: {
     unit: 'count',
@@ -68,6 +69,13 @@ export const connectionLimits = {
     ...both(fixedConnectionLimits.stallMs),
     reason: 'a client that does not read keeps its connection open',
     above: 'the connection is closed; over HTTP/2, the stream is reset',
+  },
+  stallGraceMs: {
+    unit: 'duration',
+    limits: 'the time for which it does so before another connection or request may take its place',
+    ...both(fixedConnectionLimits.stallGraceMs),
+    reason: 'clients that do not read must not keep others out; a network may pause',
+    above: 'see the rows of connections and requests at once',
   },
   bodyGraceMs: {
     unit: 'duration',

@@ -3,6 +3,7 @@ import { createContextValues } from '@connectrpc/connect';
 import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse } from '@connectrpc/connect/protocol';
 import type { Context } from 'hono';
 import { mediaTypeUnsupported } from '../errors/httpErrors.ts';
+import { callSignal } from '../http/deadline.ts';
 import { encodeGrpcMessage } from '../http/errorResponse.ts';
 import { getOutgoing, type HttpEnv, type Outgoing } from '../http/exchange.ts';
 import { readBody } from '../http/readBody.ts';
@@ -71,14 +72,15 @@ async function run(
     origin: context.get('origin'),
     ...(restRequest === undefined ? {} : { restRequest }),
   };
-  const { url, signal } = context.req.raw;
+  const { url } = context.req.raw;
+  using clientSignal = callSignal(context.req.raw.signal, undefined);
   const contextValues = createContextValues().set(rpcCall, call);
   const request = {
     httpVersion: '2',
     method: 'POST',
     url,
     header: withoutEndlessTimeout(header),
-    signal,
+    signal: clientSignal.signal,
     contextValues,
   };
   let response = await handler({ ...request, body }).catch(ignoreUnwritable);

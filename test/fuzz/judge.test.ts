@@ -16,6 +16,7 @@ describe('the judge of responses', () => {
     ['a documented error', response(404, '{"code":5,"message":"x"}'), '404 (5)'],
     ["Connect's error", response(400, '{"code":"invalid_argument"}'), '400 invalid_argument'],
     ["gRPC's error", response(200, '', 'application/grpc', { 'grpc-status': '5' }), '200, grpc-status 5'],
+    ["gRPC's conflict", response(200, '', 'application/grpc', { 'grpc-status': '6' }), '200, grpc-status 6'],
     ['a success', response(200, '{}'), '200'],
   ])('accepts %s', (_name, sound, status) => {
     expect(judge(sound, patient)).toBe(status);
@@ -48,6 +49,12 @@ describe('the reader of responses', () => {
     const taken = take('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}HTTP/1.1 4');
     expect([taken?.response.status, taken?.response.body.toString()]).toEqual([200, '{}']);
     expect(taken?.rest.toString()).toBe('HTTP/1.1 4');
+  });
+
+  it('takes a body that ends with the connection, in response to HTTP/1.0 only', () => {
+    const bytes = Buffer.from('HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n{}');
+    expect(takeResponse(bytes, false, true)?.response.body.toString()).toBe('{}');
+    expect(() => takeResponse(bytes, false)).toThrow('length null');
   });
 
   it('takes chunks and trailers', () => {

@@ -22,6 +22,8 @@ let serving: RunningServer;
 let sockets: (Socket | ClientHttp2Session)[];
 
 const routes: Route[] = [
+  // More than a connection's buffers take.
+  { method: 'GET', path: '/large', handler: () => new Response(Buffer.alloc(50_000_000)) },
   { method: 'GET', path: '/hello', handler: (context) => context.text('hello') },
   {
     method: 'GET',
@@ -140,6 +142,65 @@ describe('a server at its limit of connections', () => {
       'slow',
     ]);
     await openIdle();
+  });
+});
+
+describe('a server full of connections that take none of their responses', () => {
+  const large = 'GET /large HTTP/1.1\r\nHost: a\r\n\r\n';
+  const fill = async (limits: Parameters<typeof start>[0]) => {
+    await serving.close();
+    serving = await start(limits);
+    const stalled: Socket[] = [];
+    for (let count = 0; count < LIMIT; count++) {
+      const socket = await open(large);
+      await once(socket, 'readable');
+      stalled.push(socket);
+    }
+    return stalled;
+  };
+  const statusOfNew = async () => {
+    const socket = await openConnection(serving.url);
+    sockets.push(socket);
+    socket.write(hello);
+    return (await readAnswer(socket)).status;
+  };
+
+  it('closes one that does not take its response for long enough, for the sake of a new one', async () => {
+    await fill({ connections: LIMIT, stallGraceMs: 0 });
+    expect(await statusOfNew()).toBe(200);
+  });
+
+  it('gives a new one 503 where none has stalled for long', async () => {
+    await fill({ connections: LIMIT, stallGraceMs: 600_000 });
+    expect(await statusOfNew()).toBe(503);
+  });
+
+  it('aborts a stalled response for the sake of a new request, also over HTTP/2', async () => {
+    await serving.close();
+    serving = await start({ requests: LIMIT, stallGraceMs: 0 });
+    const session = await connectHttp2(serving.url);
+    sockets.push(session);
+    const streams = Array.from({ length: LIMIT }, () => openStream(session, { path: '/large' }));
+    // Their windows are full, since nobody reads.
+    await Promise.all(
+      streams.map((stream) =>
+        once(
+          stream.on('error', () => undefined),
+          'response',
+        ),
+      ),
+    );
+    await expect.poll(statusOfNew).toBe(200);
+    const last = openStream(session, { path: '/hello' });
+    last.end();
+    expect((await readStream(last)).status).toBe(200);
+  });
+
+  it('keeps the connection of a client that waits for a slow response', async () => {
+    await serving.close();
+    serving = await start({ connections: 1, stallGraceMs: 0 });
+    await openSlow();
+    expect(await statusOfNew()).toBe(503);
   });
 });
 

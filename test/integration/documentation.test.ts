@@ -25,6 +25,7 @@ const commands = documents.filter(isManual).flatMap(shownCommands);
 const reasons: Readonly<Record<string, RegExp>> = {
   'needs Google Cloud': /\bgcloud |\bterraform |--firestore |https:\/\/id\.example\.com/,
   'needs a deployment': /https:\/\/north\.example\.com/,
+  'needs root': /\bsystemctl |--port 443|docker compose/,
   'runs until stopped': /npm start|identity -- serve|npm run function:/,
   'takes minutes': /npm ci|npm test|npm run (?:check|build|bench|package|test)/,
 };

@@ -34,6 +34,7 @@ const edges: Readonly<Record<string, readonly [file: string, ...titles: string[]
     'carries no more',
   ],
   stallMs: ['unit/http/exchange.test.ts', 'is kept until the time is over, and aborted then'],
+  stallGraceMs: ['integration/connections.test.ts', 'one that does not take its response for long enough'],
   bodyGraceMs: ['unit/http/bodyPace.test.ts', 'may be anything for ten seconds, and is too slow at their end'],
   bodyBytesPerSecond: ['unit/http/bodyPace.test.ts', 'bytes per second is too slow in the long run'],
   lingerMs: ['integration/slowBodies.test.ts', 'is awaited for longer only from callers with a token'],

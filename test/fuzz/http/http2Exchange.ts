@@ -10,12 +10,23 @@ export interface Http2Message {
   readonly isReset: boolean;
 }
 
-/** Sends a request on a session. Returns undefined where the client or the protocol itself has reset the stream. */
+/** A request that a session did not process, since the server was closing the session already. */
+export class NotProcessed extends Error {}
+
+/**
+ * Sends a request on a session. Returns undefined where the client or the protocol itself has reset the stream.
+ * @throws NotProcessed for a request that may be sent again, on another session (RFC 9113, section 6.8)
+ */
 export async function exchangeOverHttp2(
   session: ClientHttp2Session,
   { headers, body, isReset }: Http2Message,
 ): Promise<WireResponse | undefined> {
   const stream = session.request(headers, { endStream: false });
+  let isUnprocessed = false;
+  const onGoaway = (code: number, last: number) => {
+    isUnprocessed = code === constants.NGHTTP2_NO_ERROR && (stream.id === undefined || stream.id > last);
+  };
+  session.on('goaway', onGoaway);
   const parts: Buffer[] = [];
   const got: { head?: IncomingHttpHeaders; trailers?: IncomingHttpHeaders } = {};
   stream.on('response', (head) => {
@@ -28,8 +39,7 @@ export async function exchangeOverHttp2(
   // The code of the stream says how it ended.
   stream.on('error', () => undefined);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  // After a response that does not wait for the whole body, Node's client keeps the stream until its session ends.
-  stream.once('end', resolve).once('close', resolve);
+  stream.once('close', resolve);
   const timer = setTimeout(() => reject(new Violation(`no end of a stream within ${RESPONSE_MS} ms`)), RESPONSE_MS);
   try {
     if (isReset) {
@@ -39,10 +49,11 @@ export async function exchangeOverHttp2(
     await promise;
   } finally {
     clearTimeout(timer);
+    session.off('goaway', onGoaway);
   }
-  stream.close();
   if (isReset) return undefined;
   if (got.head === undefined) {
+    if (isUnprocessed) throw new NotProcessed();
     if (stream.rstCode === constants.NGHTTP2_PROTOCOL_ERROR) return undefined;
     throw new Violation(`a stream without a response, reset with ${stream.rstCode}`);
   }

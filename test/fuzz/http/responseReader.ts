@@ -16,10 +16,15 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 /**
  * Takes the first response off bytes that may have more: strictly by RFC 9112, without the leniency of clients.
  * @param isHead whether it responds to HEAD, and so has no body
+ * @param isLast whether the bytes are all until the connection's end, which ends the body of a response to HTTP/1.0
  * @returns undefined if it is not complete
  * @throws Violation if it is no response
  */
-export function takeResponse(bytes: Buffer, isHead: boolean): { response: WireResponse; rest: Buffer } | undefined {
+export function takeResponse(
+  bytes: Buffer,
+  isHead: boolean,
+  isLast = false,
+): { response: WireResponse; rest: Buffer } | undefined {
   const end = bytes.indexOf(HEAD_END);
   if (end === -1) return undefined;
   const [statusLine = '', ...lines] = bytes.toString('latin1', 0, end).split('\r\n');
@@ -28,8 +33,8 @@ export function takeResponse(bytes: Buffer, isHead: boolean): { response: WireRe
   const status = Number(digits);
   const headers = readFields(lines);
   const start = end + HEAD_END.length;
-  if (status < 200) return takeResponse(bytes.subarray(start), isHead);
-  const body = isHead || status === 204 || status === 304 ? emptyBody(start) : takeBody(bytes, start, headers);
+  if (status < 200) return takeResponse(bytes.subarray(start), isHead, isLast);
+  const body = isHead || status === 204 || status === 304 ? emptyBody(start) : takeBody(bytes, start, headers, isLast);
   if (body === undefined) return undefined;
   return { response: { status, headers, body: body.bytes, trailers: body.trailers }, rest: bytes.subarray(body.end) };
 }
@@ -54,12 +59,14 @@ function emptyBody(end: number): TakenBody {
   return { bytes: Buffer.of(), trailers: new Headers(), end };
 }
 
-function takeBody(bytes: Buffer, start: number, headers: Headers): TakenBody | undefined {
+function takeBody(bytes: Buffer, start: number, headers: Headers, isLast: boolean): TakenBody | undefined {
   const length = headers.get('content-length');
   if (headers.get('transfer-encoding') === 'chunked') {
     if (length !== null) throw new Violation('a response has both a length and chunks');
     return takeChunks(bytes, start);
   }
+  if (length === null && isLast && headers.get('connection') === 'close')
+    return { ...emptyBody(bytes.length), bytes: bytes.subarray(start) };
   if (length === null || !/^\d+$/.test(length)) throw new Violation(`a response has the length ${length}`);
   const end = start + Number(length);
   return bytes.length < end ? undefined : { ...emptyBody(end), bytes: bytes.subarray(start, end) };

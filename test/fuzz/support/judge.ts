@@ -26,13 +26,18 @@ const connectStatuses: Readonly<Record<string, readonly number[]>> = {
 };
 
 /** gRPC's numbers of the same. */
-const grpcStatuses = new Set(['0', '3', '4', '5', '7', '8', '9', '12', '16']);
-
 const errorsDocument = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8');
 /** Each HTTP status with each code that `docs/errors.md` has for it. */
 const documented = new Set(
   Array.from(errorsDocument.matchAll(/^\| (\d{3}) \| (\d+) `/gm), ([, status, code]) => `${status} ${code}`),
 );
+/** Those codes as gRPC has them: of callers' errors, and of timeouts and operations that ZITADEL alone has. */
+const grpcStatuses = new Set([
+  ...['0', '4', '12'],
+  ...Array.from(documented, (error) => error.split(' ')).flatMap(([status = '', code = '']) =>
+    Number(status) < 500 ? [code] : [],
+  ),
+]);
 
 const LEAKS = /\n\s+at |node:internal|node_modules|\.[cm]?[jt]s:\d+|file:\/\/|SQLITE_|ENOENT|\/tmp\//;
 

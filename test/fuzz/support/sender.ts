@@ -1,5 +1,5 @@
 import { Connection } from '../http/connection.ts';
-import { exchangeOverHttp2, Http2Sessions } from '../http/http2Exchange.ts';
+import { exchangeOverHttp2, Http2Sessions, NotProcessed } from '../http/http2Exchange.ts';
 import { type HttpRequest, OWNER, toBytes, withToken } from '../http/httpRequest.ts';
 import { takeResponse, type WireResponse } from '../http/responseReader.ts';
 import { allowanceFor, allowanceForBytes, type FuzzCase } from './fuzzCase.ts';
@@ -113,9 +113,10 @@ export class Sender {
     if (bytes.toString('latin1', 0, 3) === 'PRI') return [CLOSED];
     const allowance = allowanceForBytes(bytes);
     const isHead = hasHead(bytes);
+    const isOld = bytes.includes('HTTP/1.0');
     const statuses: string[] = [];
     while (rest.length > 0) {
-      const taken = takeResponse(rest, isHead);
+      const taken = takeResponse(rest, isHead, isOld);
       // Only the request's parser knows which of several requests is the HEAD, and has no body in its response. And a
       // response that begins when the client has closed its side may be cancelled.
       if (taken === undefined && (isHead || !isCut)) break;
@@ -148,10 +149,9 @@ export class Sender {
       body: request.body ?? Buffer.of(),
       isReset,
     };
-    const session = this.#sessions.current();
-    const response = await exchangeOverHttp2(session, message).catch((error: unknown) => {
-      // A server that closes an idle session takes no streams that cross its GOAWAY: they are sent again on a new one.
-      if (!session.closed && !session.destroyed) throw error;
+    const response = await exchangeOverHttp2(this.#sessions.current(), message).catch((error: unknown) => {
+      // The server closes idle sessions, and a request may cross that.
+      if (!(error instanceof NotProcessed)) throw error;
       return exchangeOverHttp2(this.#sessions.current(), message);
     });
     if (response === undefined) return 'reset';

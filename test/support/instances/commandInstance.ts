@@ -56,7 +56,7 @@ export async function serve(
 ): Promise<Running> {
   const [command, script] = identityProgram;
   const args = [script, 'serve', '--port', '0', ...database, ...more];
-  return startProgram(command, args, /^listening on (http:\/\/127\.0\.0\.1:\d+)\n/, {
+  return startProgram(command, args, /^listening on (https?:\/\/127\.0\.0\.1:\d+)\n/, {
     env: { ...manyAtOnce, ...env },
   });
 }
