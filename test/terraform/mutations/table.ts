@@ -75,6 +75,12 @@ const access: readonly Mutation[] = [
     from: '/buckets/gcf-v2-sources-',
     to: '/buckets/',
   },
+  {
+    promise: 'the load balancer reaches functions over TLS',
+    file: 'modules/edge/backends.tf',
+    from: '"HTTPS"',
+    to: '"HTTP"',
+  },
   { promise: 'old versions of TLS are rejected', file: 'modules/edge/frontend.tf', from: 'TLS_1_2', to: 'TLS_1_0' },
 ];
 
@@ -223,6 +229,18 @@ const monitoring: readonly Mutation[] = [
     file: 'modules/monitoring/alerts.tf',
     from: 'threshold_value = 1\n',
     to: 'threshold_value = 5\n',
+  },
+  {
+    promise: 'an uptime check is counted by its last results',
+    file: 'modules/monitoring/alerts.tf',
+    from: 'ALIGN_NEXT_OLDER',
+    to: 'ALIGN_COUNT',
+  },
+  {
+    promise: 'a failed backup is an error, not a warning',
+    file: 'modules/monitoring/log_alerts.tf',
+    from: 'severity              = "ERROR"',
+    to: 'severity              = "WARNING"',
   },
   {
     promise: 'exhausted processes raise an alert',
