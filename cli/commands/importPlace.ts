@@ -1,12 +1,12 @@
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import { argument, InterruptedError, type Output, type RunAlone, required, UsageError } from '../command.ts';
 import { exportOptions, importOptions, progressOutput } from '../places/callOptions.ts';
-import { countedContent } from '../places/countedContent.ts';
+import { type ExportedRequest, requestLines } from '../places/exportedRequest.ts';
 import { openPlaces } from '../places/openPlaces.ts';
 import type { ImportOptions } from '../places/place.ts';
 import { RecordCounter } from '../places/recordCounter.ts';
+import { trackImport } from '../places/trackImport.ts';
 import { printable } from '../printable.ts';
-import { trackPhase } from '../progress/trackPhase.ts';
 
 /** Runs `identity import`: an instance or a database imports from a place. */
 export const importPlace: RunAlone = async (call) => {
@@ -15,30 +15,17 @@ export const importPlace: RunAlone = async (call) => {
     throw new UsageError(`${target.name} cannot import: specify an instance or a database, or use identity export`);
   const options = importOptions(call);
   const { signal } = call;
-  const counter = new RecordCounter(source.name);
   try {
     await using content = await source.readExport(exportOptions(call), signal);
-    let settled: (() => number) | undefined;
-    const onStarted = (count: () => number) => {
-      settled = count;
-    };
-    const meter = {
-      records: () => settled?.() ?? counter.records,
-      fraction: () => (settled === undefined ? content.fraction?.() : portion(settled(), counter.records)),
-    };
-    const response = await trackPhase(progressOutput(call), options.dryRun ? 'trying' : 'importing', meter, () =>
-      target.import(countedContent(content, counter), options, { onStarted }, signal),
-    );
-    return imported(response, target.name, options);
+    const counter = new RecordCounter(source.name);
+    const read = { name: source.name, content, counter };
+    const response = await trackImport(target, read, options, progressOutput(call), signal);
+    return imported(response, target.name, options, { losses: content.losses ?? [], request: counter.request });
   } catch (error) {
     if (!signal.aborted) throw error;
     throw new InterruptedError(interruption(target.name, options));
   }
 };
-
-function portion(done: number, total: number): number | undefined {
-  return total === 0 ? undefined : Math.min(1, done / total);
-}
 
 function interruption(target: string, { dryRun }: ImportOptions): string {
   if (dryRun) return `interrupted: nothing was written to ${target}`;
@@ -47,7 +34,12 @@ function interruption(target: string, { dryRun }: ImportOptions): string {
 
 const MAX_LINES = 20;
 
-function imported(response: ImportResponse, target: string, { dryRun }: ImportOptions): Output {
+function imported(
+  response: ImportResponse,
+  target: string,
+  { dryRun }: ImportOptions,
+  { losses, request }: { readonly losses: readonly string[]; readonly request: ExportedRequest },
+): Output {
   const { errors = [], summary } = response;
   const { created, unchanged, overwritten = {}, skipped = {}, failed, notCarried } = summary;
   const outcomes = { created, unchanged, overwritten, skipped, failed, 'not carried': notCarried };
@@ -61,9 +53,11 @@ function imported(response: ImportResponse, target: string, { dryRun }: ImportOp
     ...counts,
     ...listed('error', errors, summary.errorsOmitted),
     ...listed('warning', summary.warnings, summary.warningsOmitted),
+    ...requestLines(request),
+    ...losses.map((loss) => `in no export of a ZITADEL: ${loss}`),
   ];
   return {
-    json: { event: 'result', ...response },
+    json: { event: 'result', ...response, ...request, ...(losses.length === 0 ? {} : { losses }) },
     text: lines.map(printable).join('\n'),
     ending: () => (errors.length > 0 || Object.keys(failed).length > 0 ? 'listed' : 'done'),
   };

@@ -6,16 +6,19 @@ import { importFacts } from '../../functions/import/auditFacts.ts';
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import { type InspectedFile, importOrganisations } from '../../functions/import/operation.ts';
 import { uniqueStamp } from '../../functions/import/uniqueStamp.ts';
+import packageJson from '../../package.json' with { type: 'json' };
 import { openAudit } from '../../shared/audit/openAudit.ts';
 import type { Config } from '../../shared/config.ts';
 import { cancelled } from '../../shared/errors/httpErrors.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { placeRefused } from '../../shared/errors/placeErrors.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
-import { instanceName } from '../../shared/instance.ts';
+import { describeInstance } from '../../shared/instance.ts';
 import { openExistingStore, type StoreLocation } from '../../shared/store/openStore.ts';
 import { storeForCall } from '../../shared/store/store.ts';
+import { ownLosses } from './instanceFacts.ts';
 import type { DatabasePlace, ExportContent, ExportOptions, ImportMeter, ImportOptions } from './place.ts';
+import type { PlaceFacts } from './placeFacts.ts';
 import { repeatable } from './repeatable.ts';
 
 /** A database, and how it hashes clear passwords. */
@@ -34,6 +37,7 @@ export function openDatabase(settings: DatabaseSettings): DatabasePlace {
     name: settings.name,
     readExport: (options) => readContent(settings, options),
     import: (content, options, meter, signal) => importInto(settings, content, options, meter, signal),
+    facts: () => readFacts(settings),
   };
 }
 
@@ -57,7 +61,7 @@ async function readContent(settings: DatabaseSettings, options: ExportOptions): 
       options.timeoutMs,
       call.signal,
     );
-    const exported = exportOrganisations(snapshot, options, await instanceName(snapshot), call.signal);
+    const exported = exportOrganisations(snapshot, options, await describeInstance(snapshot), call.signal);
     const facts = { ...exportFacts({ ...options, responseOutput: true }, undefined), ...account() };
     await audited.begin(facts, (isComplete) => progressFacts({ export: exported, object: undefined }, isComplete));
     try {
@@ -72,6 +76,28 @@ async function readContent(settings: DatabaseSettings, options: ExportOptions): 
     }
   }
   return { isRepeatable: false, open: bytes, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+}
+
+/** Reads what the database says of its instance. Whoever may open it, may export and import. */
+async function readFacts({ location }: DatabaseSettings): Promise<PlaceFacts> {
+  const store = await openExistingStore(location);
+  try {
+    return {
+      service: 'identity',
+      version: packageJson.version,
+      ...(await describeInstance(store)),
+      domains: [],
+      caller: undefined,
+      mayExport: true,
+      mayImport: true,
+      clockAheadMs: undefined,
+      limits: [],
+      exportLosses: ownLosses,
+      importChanges: [],
+    };
+  } finally {
+    await store.close();
+  }
 }
 
 /** The account of the operating system takes the place of a token. */

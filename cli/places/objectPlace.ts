@@ -1,4 +1,4 @@
-import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
+import { createCloudStorage, removeObject } from '../../shared/objectStorage/cloudStorage.ts';
 import type { ObjectLocation } from '../../shared/objectStorage/objectStorage.ts';
 import { compressFor } from './compression.ts';
 import type { ExportContent, FilePlace } from './place.ts';
@@ -11,6 +11,7 @@ export function openObject(location: ObjectLocation): FilePlace {
   return {
     takes: 'files',
     name,
+    remove: (signal) => removeObject(location, signal),
     readExport: (_, signal) => readContent(name, location, signal),
     async store(content, signal) {
       const written = await storage.write(location, compressFor(location.path, content), signal);

@@ -28,8 +28,36 @@ export interface CloudStorageOptions {
  * permission storage.objects.create (write) or storage.objects.get (pin, read).
  */
 export function createCloudStorage({ apiEndpoint }: CloudStorageOptions = {}): ObjectStorage {
+  const open = createOpener(apiEndpoint);
+  return {
+    async write(location, content, signal) {
+      const session = await open(location, 'write', startUpload, signal);
+      return writeObject(session, content, signal);
+    },
+    pin: (location, signal) => open(location, 'read', pinObject, signal),
+  };
+}
+
+/**
+ * Removes an object; the caller's account needs the permission storage.objects.delete.
+ * @throws IdentityError naming the bucket and object: missing bucket or object, no permission, wrong key
+ */
+export function removeObject(location: ObjectLocation, signal: AbortSignal): Promise<void> {
+  const remove = async (storage: Storage, target: Target) => {
+    try {
+      await storage.bucket(target.bucket).file(target.path).delete();
+    } catch (reason) {
+      signal.throwIfAborted();
+      throw storageError(reason, target);
+    }
+  };
+  return createOpener(undefined)(location, 'remove', remove, signal);
+}
+
+/** Returns what begins a call with the account's client. The calls of one account share its token. */
+function createOpener(apiEndpoint: string | undefined) {
   const tokens = new AccessTokens();
-  const open = async <Opened>(
+  return async <Opened>(
     { bucket, path, account }: ObjectLocation,
     use: Target['use'],
     work: (storage: Storage, target: Target) => Promise<Opened>,
@@ -42,13 +70,6 @@ export function createCloudStorage({ apiEndpoint }: CloudStorageOptions = {}): O
     const storage = createClient(client, endpoint);
     const start = () => raceAbort(work(storage, target), signal);
     return client instanceof AccountClient ? startWithToken(client, start, target, signal) : start();
-  };
-  return {
-    async write(location, content, signal) {
-      const session = await open(location, 'write', startUpload, signal);
-      return writeObject(session, content, signal);
-    },
-    pin: (location, signal) => open(location, 'read', pinObject, signal),
   };
 }
 

@@ -10,6 +10,7 @@ import type { Target } from './storageError.ts';
 export const scopes = {
   read: 'https://www.googleapis.com/auth/devstorage.read_only',
   write: 'https://www.googleapis.com/auth/devstorage.read_write',
+  remove: 'https://www.googleapis.com/auth/devstorage.read_write',
 } as const;
 
 const maxRetryDelaySeconds = 2;

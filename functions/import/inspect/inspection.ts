@@ -35,6 +35,8 @@ export interface Inspection {
   /** Whether the file had a manifest, which proved it complete and unchanged. */
   readonly proved: boolean;
   readonly manifest: Manifest | undefined;
+  /** What a manifest of the whole file says of its records. */
+  readonly tally: Pick<Manifest, 'counts' | 'digest'>;
   /** SHA-256 of the file's bytes, base64url. */
   readonly digest: string;
 }
@@ -67,7 +69,8 @@ export async function inspect(
     const merged = mergeEntries(drafts, violations);
     violations.throwIfAny();
     const counts = add(subtract(tally.counts, leftOut), held);
-    if (manifest !== undefined) checkManifest(manifest, merged.organisations, tally);
+    addOrganisations(tally, merged.organisations);
+    if (manifest !== undefined) checkManifest(manifest, tally);
     const { organisations, entries } = select(merged, isSelected);
     for (const { record } of organisations) if (record !== undefined) visitor?.add(record);
     return {
@@ -80,6 +83,7 @@ export async function inspect(
       unknown: unknown.counts,
       proved: manifest !== undefined,
       manifest,
+      tally: { counts: tally.counts, digest: tally.digest },
       digest,
     };
   } catch (error) {
@@ -207,11 +211,14 @@ function contradictionError(path: JsonPath, other: string): JsonError {
   return new JsonError(path, `contradicts ${other}: remove one of them`);
 }
 
-function checkManifest(manifest: Manifest, organisations: readonly OrganisationHeader[], tally: ManifestTally): void {
+function addOrganisations(tally: ManifestTally, organisations: readonly OrganisationHeader[]): void {
   for (const { record } of organisations) {
     tally.addOrganisation();
     if (record !== undefined) tally.add({ ...record, section: record.section.name });
   }
+}
+
+function checkManifest(manifest: Manifest, tally: ManifestTally): void {
   const names = new Set([...Object.keys(manifest.counts), ...Object.keys(tally.counts)]);
   const violations = [...names]
     .filter((name) => (manifest.counts[name] ?? 0) !== (tally.counts[name] ?? 0))
