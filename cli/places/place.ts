@@ -1,4 +1,7 @@
+import type { OrganisationExport } from '../../functions/export/operation.ts';
+import type { OrganisationRange } from '../../functions/export/organisationRanges.ts';
 import type { ImportResponse, OnConflict } from '../../functions/import/contract.ts';
+import type { ObjectLocation } from '../../shared/objectStorage/objectStorage.ts';
 
 /** What a place with a database exports. A file is always read whole. */
 export interface ExportOptions {
@@ -66,6 +69,20 @@ export interface FilePlace extends Source {
   store(content: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<StoredFile>;
   /** Checks before the work that the name is free, where that is possible. */
   requireFree?(): Promise<void>;
+  /** The object, if the place is one: exports in parts are written beside it. */
+  readonly object?: ObjectLocation;
+}
+
+/** One state of a database, of which each part is exported alone. */
+export interface PartSource extends AsyncDisposable {
+  readonly readTime: Date;
+  /** Divides the organisations into at most `count` ranges. */
+  divide(count: number): Promise<readonly OrganisationRange[]>;
+  /**
+   * Exports the organisations of a range.
+   * @param object where the bytes are written
+   */
+  export(range: OrganisationRange, object: ObjectLocation): OrganisationExport;
 }
 
 /** What an import reports while it runs. */
@@ -84,6 +101,12 @@ export interface DatabasePlace extends Source {
     meter: ImportMeter,
     signal: AbortSignal,
   ): Promise<ImportResponse>;
+  /**
+   * Opens one state for an export in parts, where the place is a database.
+   * @param readTime the moment of the state; by default the present one
+   * @returns undefined if the database does not keep that state
+   */
+  openParts?(options: ExportOptions, readTime: Date | undefined, signal: AbortSignal): Promise<PartSource | undefined>;
 }
 
 /** A place: the source or the target of organisations. */

@@ -79,6 +79,23 @@ export const sourceMissing = defineError({
   remedy: 'Check the name.',
 });
 
+export const partsUnavailable = defineError({
+  code: 'FAILED_PRECONDITION',
+  text: (place: string) =>
+    `${place} keeps no state for an export in parts: enable point-in-time recovery, and repeat the command two hours later`,
+  example: ['firestore:my-project/north'],
+  when: 'The database has no point-in-time recovery, or it was enabled less than two hours ago.',
+  remedy: 'Enable point-in-time recovery of the database, or export without `--parts`.',
+});
+
+export const partsOfAnother = defineError({
+  code: 'FAILED_PRECONDITION',
+  text: (plan: string) => `${plan} belongs to an export of another source or with other options: choose another path`,
+  example: ['gs://exports/north.json.plan-0001.json'],
+  when: 'An export in parts to the same path was begun from another database, or with other options.',
+  remedy: 'Choose another path, or repeat the command with the options of that export.',
+});
+
 export const storageFull = defineError({
   code: 'RESOURCE_EXHAUSTED',
   text: (place: string) => `no space left for ${place}: free some, or choose another place; nothing is left there`,
