@@ -4,6 +4,7 @@ import { objectUri } from '../parts/storedJson.ts';
 import { exportOptions, progressOutput } from '../places/callOptions.ts';
 import type { Place } from '../places/place.ts';
 import { trackPhase } from '../progress/trackPhase.ts';
+import { readTask } from '../tasks.ts';
 
 /** Runs `identity export --parts`. */
 export async function exportInParts(call: Call, source: Place, target: Place, count: number): Promise<Output> {
@@ -40,7 +41,7 @@ function partsExport(call: Call, source: Place, target: Place, count: number): P
   if (options.orgIds.length > 0 || options.forZitadel)
     throw new UsageError('--parts excludes --org and --for-zitadel: export without --parts');
   if (count < 1 || count > MAX_PARTS) throw new UsageError(`--parts must be a number from 1 to ${MAX_PARTS}`);
-  return { source: { name, openParts }, target: object, options, count, task: { index: 0, count: 1 } };
+  return { source: { name, openParts }, target: object, options, count, task: readTask(call.environment) };
 }
 
 const MAX_PARTS = 9_999;
@@ -55,7 +56,7 @@ function exported({ manifest, ...result }: PartsResult, place: string): Output {
     };
   const { orgs: organisations = 0, ...counts } = manifest.counts;
   const records = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  const outcome = written + kept === 0 ? 'was complete already' : parts;
+  const outcome = written + kept === 0 ? 'nothing was left to write' : parts;
   return {
     json: { event: 'result', ...result, complete: true, organisations, records, place },
     text: `exported ${organisations} organisations with ${records} records as of ${readTime} to ${place}: ${outcome}`,

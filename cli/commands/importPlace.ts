@@ -1,19 +1,21 @@
 import type { ImportResponse } from '../../functions/import/contract.ts';
-import { argument, InterruptedError, type Output, type RunAlone, required, UsageError } from '../command.ts';
+import type { ImportShare } from '../../functions/import/share.ts';
+import { argument, type Call, InterruptedError, type Output, type RunAlone, required, UsageError } from '../command.ts';
 import { exportOptions, importOptions, progressOutput } from '../places/callOptions.ts';
 import { countedContent } from '../places/countedContent.ts';
 import { openPlaces } from '../places/openPlaces.ts';
-import type { ImportOptions } from '../places/place.ts';
+import type { DatabasePlace, ImportOptions, Place } from '../places/place.ts';
 import { RecordCounter } from '../places/recordCounter.ts';
 import { printable } from '../printable.ts';
 import { trackPhase } from '../progress/trackPhase.ts';
+import { readTask } from '../tasks.ts';
 
 /** Runs `identity import`: an instance or a database imports from a place. */
 export const importPlace: RunAlone = async (call) => {
   const [source, target] = await openPlaces(call, argument(call, 0), required(call, 'to'));
   if (target.takes !== 'imports')
     throw new UsageError(`${target.name} cannot import: specify an instance or a database, or use identity export`);
-  const options = importOptions(call);
+  const options = { ...importOptions(call), share: readShare(call, source, target) };
   const { signal } = call;
   const counter = new RecordCounter(source.name);
   try {
@@ -35,6 +37,24 @@ export const importPlace: RunAlone = async (call) => {
     throw new InterruptedError(interruption(target.name, options));
   }
 };
+
+/** Milliseconds without any sign of another task: a container that is started again takes minutes. */
+const PATIENCE_MS = 15 * 60_000;
+
+/**
+ * Reads the share of this task.
+ * @throws UsageError where tasks cannot divide the import: all must read the same bytes, and write to the same database
+ */
+function readShare(call: Call, source: Place, target: DatabasePlace): ImportShare | undefined {
+  const { index, count, execution } = readTask(call.environment);
+  if (count === 1) return undefined;
+  const { onConflict, dryRun } = importOptions(call);
+  if (source.takes !== 'files' || source.name === '-' || target.openParts === undefined)
+    throw new UsageError('CLOUD_RUN_TASK_COUNT above 1 needs a file or an object as source, and firestore: as target');
+  if (onConflict === 'overwrite' || dryRun)
+    throw new UsageError('CLOUD_RUN_TASK_COUNT above 1 excludes --on-conflict overwrite and --dry-run: use one task');
+  return { index, count, execution, patienceMs: PATIENCE_MS };
+}
 
 function portion(done: number, total: number): number | undefined {
   return total === 0 ? undefined : Math.min(1, done / total);

@@ -16,7 +16,7 @@ export interface PartsExport {
   readonly target: ObjectLocation;
   readonly options: ExportOptions;
   readonly count: number;
-  readonly task: Task;
+  readonly task: Pick<Task, 'index' | 'count'>;
 }
 
 /** What a call of an export in parts has done. */
@@ -113,7 +113,7 @@ function parseJson(bytes: Buffer): unknown {
 async function writeParts(
   storage: ObjectStorage,
   { source, parts }: BegunExport,
-  task: Task,
+  task: PartsExport['task'],
   meter: PartsMeter,
   signal: AbortSignal,
 ): Promise<{ written: number; kept: number }> {

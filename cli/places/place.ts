@@ -1,6 +1,7 @@
 import type { OrganisationExport } from '../../functions/export/operation.ts';
 import type { OrganisationRange } from '../../functions/export/organisationRanges.ts';
 import type { ImportResponse, OnConflict } from '../../functions/import/contract.ts';
+import type { ImportShare } from '../../functions/import/share.ts';
 import type { ObjectLocation } from '../../shared/objectStorage/objectStorage.ts';
 
 /** What a place with a database exports. A file is always read whole. */
@@ -25,6 +26,8 @@ export interface ImportOptions {
   readonly onConflict: OnConflict;
   readonly newOrgsOnly: boolean;
   readonly dryRun: boolean;
+  /** The share of this task, if several divide the import among them; for databases only. */
+  readonly share?: ImportShare | undefined;
   /** Milliseconds; by default the longest that the place allows. */
   readonly timeoutMs: number | undefined;
 }

@@ -96,6 +96,25 @@ export const partsOfAnother = defineError({
   remedy: 'Choose another path, or repeat the command with the options of that export.',
 });
 
+export const tasksMissing = defineError({
+  code: 'UNAVAILABLE',
+  text: (indexes: readonly number[], count: number) =>
+    `waiting for task ${indexes.join(', ')} of ${count}, without a sign of it: run all tasks at the same time, and repeat what failed`,
+  example: [[2], 4],
+  when: 'A task of a divided import waits for another one at the end of a phase, which was not started or has failed.',
+  remedy: 'Run as many tasks in parallel as there are tasks. Start a task that has failed again: it resumes.',
+});
+
+export const taskDiffers = defineError({
+  code: 'FAILED_PRECONDITION',
+  text: (index: number) =>
+    `task ${index} imports another file, or with other options: start all tasks alike, with a new CLOUD_RUN_EXECUTION`,
+  example: [2],
+  when: 'The tasks of a divided import have different sources or options, or an earlier import had the same CLOUD_RUN_EXECUTION.',
+  remedy:
+    'Start all tasks with the same source and options, and with a CLOUD_RUN_EXECUTION that no earlier import had.',
+});
+
 export const storageFull = defineError({
   code: 'RESOURCE_EXHAUSTED',
   text: (place: string) => `no space left for ${place}: free some, or choose another place; nothing is left there`,

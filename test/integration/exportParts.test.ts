@@ -142,14 +142,28 @@ describeWithFirestore('an export in parts', { timeout: 300_000 }, () => {
     });
   });
 
-  it('begins anew beside the earlier parts when their moment is no longer available, and says so', async () => {
-    const { database, env, args, orgId, storage, at } = await prepare([organisation('org-1')]);
+  it('begins anew beside the earlier parts when their moment is no longer available, also in tasks', async () => {
+    const sample = ['org-1', 'org-2', 'org-3'].map((orgId) => organisation(orgId));
+    const { database, env, args, orgId, storage, at } = await prepare(sample);
     await writePlan({ database, storage, at }, [orgId]);
-    const { code, stdout, stderr } = await identity(args, { env });
-    expect(code, stderr).toBe(0);
-    expect(stderr).toContain(`the state of ${READ_TIME} is no longer available: the export begins anew`);
-    expect(lastEvent(stdout)).toMatchObject({ written: 1, abandoned: [READ_TIME], organisations: 1 });
+    const task = (index: number) => ({
+      ...env,
+      CLOUD_RUN_TASK_INDEX: String(index),
+      CLOUD_RUN_TASK_COUNT: '2',
+      CLOUD_RUN_EXECUTION: 'job-1',
+    });
+    const ended = await Promise.all([0, 1].map((index) => identity(args, { env: task(index) })));
+    for (const { code, stderr } of ended) {
+      expect(code, stderr).toBe(0);
+      expect(stderr).toContain(`the state of ${READ_TIME} is no longer available: the export begins anew`);
+    }
+    const [first, second] = ended.map(({ stdout }) => lastEvent(stdout));
+    expect(first).toMatchObject({ written: 2, kept: 0, abandoned: [READ_TIME] });
+    expect(second).toMatchObject({ written: 1, kept: 0, abandoned: [READ_TIME] });
+    expect([first, second]).toContainEqual(expect.objectContaining({ complete: true, organisations: 3 }));
     const { parts } = partsDocument.parse(await read(storage, at('')));
-    expect(parts.map(({ path }) => path)).toEqual([`${PATH}.run-0002.part-0001.json`]);
+    expect(parts.map(({ path }) => path)).toEqual(
+      ['1', '2', '3'].map((number) => `${PATH}.run-0002.part-000${number}.json`),
+    );
   });
 });

@@ -46,29 +46,42 @@ export interface RecordVisitor {
   reset(): void;
 }
 
+/** The organisations that an import takes of a file; by default all. */
+export interface OrganisationSelection {
+  /** Whether an organisation is imported, by its id. */
+  readonly isSelected?: (orgId: string) => boolean;
+  /** Whether it is left to another task, and therefore neither imported nor counted as left out. */
+  readonly isElsewhere?: (orgId: string) => boolean;
+}
+
 /**
  * Validates a whole export file before anything is written, and compares it with its manifest if it has one.
- * @param isSelected whether an organisation is imported, by its id
+ * @param selection the organisations that are imported
  * @param visitor gets all records with a v1 file's additions, those of the organisations themselves last
  * @throws IdentityError INVALID_ARGUMENT naming the first 100 issues, each with its path; 413 above a limit
  */
 export async function inspect(
   source: ExportFileSource,
   signal: AbortSignal,
-  isSelected: (orgId: string) => boolean = () => true,
+  selection: OrganisationSelection = {},
   limits: FileLimits = unlimited,
   visitor?: RecordVisitor,
 ): Promise<Inspection> {
+  const { isSelected = () => true, isElsewhere = () => false } = selection;
   const repeated = new RepeatedRecords();
   try {
-    const { pass, leftOut, held } = await readRecords(source, signal, repeated, { isSelected, limits, visitor });
+    const reading = { isSelected, isElsewhere, limits, visitor };
+    const { pass, leftOut, elsewhere, held } = await readRecords(source, signal, repeated, reading);
     const { drafts, tally, manifest, unknown, digest } = pass;
     const violations = new Violations(source.field);
     const merged = mergeEntries(drafts, violations);
     violations.throwIfAny();
-    const counts = add(subtract(tally.counts, leftOut), held);
+    const counts = add(subtract(subtract(tally.counts, leftOut), elsewhere), held);
     if (manifest !== undefined) checkManifest(manifest, merged.organisations, tally);
     const { organisations, entries } = select(merged, isSelected);
+    const organisationsLeftOut = merged.organisations.filter(
+      ({ orgId }) => !(isSelected(orgId) || isElsewhere(orgId)),
+    ).length;
     for (const { record } of organisations) if (record !== undefined) visitor?.add(record);
     return {
       organisations,
@@ -76,7 +89,7 @@ export async function inspect(
       repeated,
       counts,
       held,
-      leftOut: { ...leftOut, [organisationSection.name]: merged.organisations.length - organisations.length },
+      leftOut: { ...leftOut, [organisationSection.name]: organisationsLeftOut },
       unknown: unknown.counts,
       proved: manifest !== undefined,
       manifest,
@@ -115,6 +128,7 @@ function add(counts: Readonly<Counts>, others: Readonly<Counts>): Counts {
 /** What reading a file takes into account. */
 interface Reading {
   readonly isSelected: (orgId: string) => boolean;
+  readonly isElsewhere: (orgId: string) => boolean;
   readonly limits: FileLimits;
   readonly visitor: RecordVisitor | undefined;
 }
@@ -124,15 +138,20 @@ async function readRecords(
   source: ExportFileSource,
   signal: AbortSignal,
   repeated: RepeatedRecords,
-  { isSelected, limits, visitor }: Reading,
-): Promise<{ readonly pass: FilePass; readonly leftOut: Counts; readonly held: Counts }> {
-  let [leftOut, held]: [Counts, Counts] = [{}, {}];
+  { isSelected, isElsewhere, limits, visitor }: Reading,
+): Promise<{
+  readonly pass: FilePass;
+  readonly leftOut: Counts;
+  readonly elsewhere: Counts;
+  readonly held: Counts;
+}> {
+  let [leftOut, elsewhere, held]: [Counts, Counts, Counts] = [{}, {}, {}];
   let budget = new FileBudget(limits);
   const count = (counts: Counts, { section: { name } }: OrganisationRecord) => {
     counts[name] = (counts[name] ?? 0) + 1;
   };
   const onRecord = (record: OrganisationRecord, path: JsonPath, whole: OrganisationRecord) => {
-    if (!isSelected(record.orgId)) return count(leftOut, record);
+    if (!isSelected(record.orgId)) return count(isElsewhere(record.orgId) ? elsewhere : leftOut, record);
     budget.take(record);
     repeated.note(record);
     visitor?.add(whole);
@@ -149,7 +168,7 @@ async function readRecords(
   if (hasEarly || (visitor !== undefined && pass.drafts.some(({ additions }) => additions.size > 0))) {
     repeated.reset();
     visitor?.reset();
-    [leftOut, held] = [{}, {}];
+    [leftOut, elsewhere, held] = [{}, {}, {}];
     budget = new FileBudget(limits);
     pass = await readFile(source, signal, { onRecord, knownDrafts: pass.drafts });
   }
@@ -161,7 +180,7 @@ async function readRecords(
     };
     await readFile(source, signal, { onRecord: compare, knownDrafts: pass.drafts });
   }
-  return { pass, leftOut, held };
+  return { pass, leftOut, elsewhere, held };
 }
 
 /** The organisations of a file, and the position in `organisations` of each entry. */
