@@ -1,4 +1,4 @@
-import { CommanderError } from 'commander';
+import { type Command as Commander, CommanderError } from 'commander';
 import { UsageError } from './command.ts';
 import { type Ending, exitCodes } from './exitCodes.ts';
 import { createProgram, fullName, namedCommand } from './program.ts';
@@ -27,8 +27,26 @@ async function runWords(words: readonly string[]): Promise<Ending> {
     if (!(error instanceof CommanderError)) return printFault(error);
     if (error.exitCode === 0) return 'done';
     if (error.code === 'commander.help') return 'usage';
-    return printFault(usageError(error, fullName(namedCommand(program, words))));
+    const command = namedCommand(program, words);
+    return printFault((await findMistypedSubcommand(error, command, words)) ?? usageError(error, fullName(command)));
   }
+}
+
+/** Explains an argument of a command that takes none, but has subcommands: commander itself only counts it. */
+async function findMistypedSubcommand(
+  { code }: CommanderError,
+  command: Commander,
+  words: readonly string[],
+): Promise<UsageError | undefined> {
+  const name = fullName(command);
+  const word = words[name.split(' ').length - 1] ?? '';
+  const isMistyped = code === 'commander.excessArguments' && command.commands.length > 0 && !word.startsWith('-');
+  if (!isMistyped) return undefined;
+  const { nearestName } = await import('../shared/wire/ignoredFields.ts');
+  const known = command.commands.map((below) => below.name());
+  const nearest = nearestName(word, known);
+  const remedy = nearest === undefined ? `run ${name} --help` : `did you mean ${nearest}?`;
+  return new UsageError(`unknown command '${word}': ${remedy}`);
 }
 
 async function printFault(error: unknown): Promise<Ending> {

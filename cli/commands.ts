@@ -1,5 +1,6 @@
 import type { Command } from './command.ts';
 import { instanceCommands } from './tables/instances.ts';
+import { migrationCommands } from './tables/migrations.ts';
 import { placeCommands } from './tables/places.ts';
 import { rightCommands } from './tables/rights.ts';
 import { shellCommands } from './tables/shell.ts';
@@ -14,6 +15,7 @@ interface CommandTable {
 /** The tables of all commands, in the order of the help. */
 export const commandTables: readonly CommandTable[] = [
   { title: 'Instances', commands: instanceCommands },
+  { title: 'Migrations', commands: migrationCommands },
   { title: 'Places', commands: placeCommands },
   { title: 'Tokens and roles', commands: rightCommands },
   { title: 'Organisations and users', commands: userCommands },

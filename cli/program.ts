@@ -50,7 +50,8 @@ function addCommand(program: Commander, command: Command, run: RunCommand): Comm
   const added = parent
     .command(second ?? first)
     .description(command.summary)
-    .usage(commandUsage(command));
+    .usage(commandUsage(command))
+    .helpCommand(false);
   for (const argument of command.arguments) added.addArgument(describeArgument(argument));
   for (const option of options) added.addOption(describeOption(option));
   return added

@@ -28,3 +28,8 @@ export function secretSelection(text: string | undefined): SecretSelection {
 export function selectedKinds(selection: SecretSelection): readonly SecretKind[] {
   return kind.options.filter((name) => selection[fields[name]]);
 }
+
+/** Lists the kinds of secrets that a selection does not have. */
+export function missingKinds(selection: SecretSelection): readonly SecretKind[] {
+  return kind.options.filter((name) => !selection[fields[name]]);
+}

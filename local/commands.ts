@@ -20,6 +20,8 @@ export interface LocalCommand {
   readonly line: string;
 }
 
+/** Exit code 22 for a failed call, whose error it prints nevertheless. */
+const CURL = 'curl -sS --fail-with-body';
 const JSON_HEADER = `-H 'Content-Type: application/json'`;
 
 /**
@@ -33,11 +35,11 @@ export function localCommands(addresses: Addresses): readonly LocalCommand[] {
   const { source, target, bucket, exporter, importer } = addresses;
   const file = quote(addresses.file);
   const post = (to: Addresses['source'], path: string) =>
-    `curl -sS -X POST ${to.url}/admin/v1/${path} ${authorization(to.tokenFile)} ${JSON_HEADER}`;
+    `${CURL} -X POST ${to.url}/admin/v1/${path} ${authorization(to.tokenFile)} ${JSON_HEADER}`;
   const user = (path: string, method = '') =>
-    `curl -sS ${method}${target.url}/v2/users/${samplePerson}/${path} ${authorization(target.tokenFile)} -H 'Accept: application/json'`;
+    `${CURL} ${method}${target.url}/v2/users/${samplePerson}/${path} ${authorization(target.tokenFile)} -H 'Accept: application/json'`;
   const withKey = (start: string, key: string, request: string) =>
-    `{ printf '${start}{"bucket":"${bucket}","path":"export.json","serviceaccount_json":"'; base64 < ${quote(key)} | tr -d '\\n'; printf '"}}'; } | ${request} --data-binary @-`;
+    `{ printf '${start}{"bucket":"${bucket}","path":"export.json","serviceaccount_json":"'; base64 < ${quote(key)} | tr -d '\\n'; printf '"}}'; } | ${request} -T -`;
   return [
     {
       name: 'export',
@@ -47,7 +49,7 @@ export function localCommands(addresses: Addresses): readonly LocalCommand[] {
     {
       name: 'import',
       title: 'Import the file into target',
-      line: `{ printf '{"timeout":"10m","data_orgsv1":'; cat ${file}; printf '}'; } | ${post(target, 'import')} --data-binary @-`,
+      line: `{ printf '{"timeout":"10m","data_orgsv1":'; cat ${file}; printf '}'; } | ${post(target, 'import')} -T -`,
     },
     {
       name: 'exportToBucket',

@@ -128,7 +128,7 @@ const descriptions: Record<keyof Environment, [meaning: string, fallback: string
   MAX_TOKEN_DAYS: ['longest lifetime, in days, of the tokens that the command creates', '90'],
   METRICS_PORT: ['port of 127.0.0.1 at which identity serve offers /metrics for Prometheus', 'none'],
   OPENAPI_SCOPE: [
-    'scope of /openapi.json of the export function: its own operation (function), or all of them (instance)',
+    'scope of /openapi.json of the function removeOtpEmail: its own operation (function), or all of them (instance)',
     'function',
   ],
   PASSWORD_HASH: [

@@ -11,8 +11,18 @@ export async function defaultOrganisation(reader: Reader): Promise<string> {
   return document?.orgId ?? '';
 }
 
-/** Returns the instance's name, or `unnamed` before `identity init`. */
-export async function instanceName(reader: Reader): Promise<string> {
+/** What an instance is called, and the organisation that it was created with. */
+export interface InstanceDescription {
+  /** `unnamed` before `identity init`. */
+  readonly instance: string;
+  /** Undefined before `identity init`. */
+  readonly defaultOrgId: string | undefined;
+}
+
+/** Describes the instance of a database. */
+export async function describeInstance(reader: Reader): Promise<InstanceDescription> {
   const [document] = await reader.getMany([instanceKey]);
-  return document?.body === undefined ? 'unnamed' : instanceSchema.parse(JSON.parse(document.body)).name;
+  const { body, orgId } = document ?? {};
+  const instance = body === undefined ? 'unnamed' : instanceSchema.parse(JSON.parse(body)).name;
+  return { instance, defaultOrgId: orgId };
 }

@@ -16,6 +16,8 @@ export interface RequestLine {
   readonly rpcCode: string | undefined;
   readonly milliseconds: number;
   readonly requestId: string;
+  /** The id of the trace that the request belongs to. */
+  readonly trace?: string | undefined;
 }
 
 /** An event that the audit trail could not take. */
@@ -33,6 +35,7 @@ const severities = new Map([
 ]);
 
 let logger = createLogger('info', process.stdout);
+let traceProject: string | undefined;
 
 // Cloud Logging's format: severity, message, time, and labels under their long name.
 function createLogger(level: LogLevel, stream: DestinationStream): Logger {
@@ -48,28 +51,45 @@ function createLogger(level: LogLevel, stream: DestinationStream): Logger {
   );
 }
 
-/** Sets the log level, and the stream for log lines; default stdout. */
-export function configureLog(level: LogLevel, stream: DestinationStream = process.stdout): void {
+/**
+ * Sets the log level, and the stream for log lines; default stdout.
+ * @param project the Google Cloud project whose traces the lines name; by default, they name none
+ */
+export function configureLog(
+  level: LogLevel,
+  stream: DestinationStream = process.stdout,
+  project: string | undefined = undefined,
+): void {
   logger = createLogger(level, stream);
+  traceProject = project;
 }
 
-const labelled = (requestId: string) => ({ 'logging.googleapis.com/labels': { execution_id: requestId } });
+/** The field by which Cloud Logging shows lines of one trace together. */
+export function traceField(project: string | undefined, trace: string | undefined): Record<string, string> {
+  if (project === undefined || trace === undefined) return {};
+  return { 'logging.googleapis.com/trace': `projects/${project}/traces/${trace}` };
+}
+
+const labelled = (requestId: string, trace?: string) => ({
+  'logging.googleapis.com/labels': { execution_id: requestId },
+  ...traceField(traceProject, trace),
+});
 
 /** The log lines of this service. */
 export const log = {
-  requestFinished({ requestId, ...line }: RequestLine): void {
+  requestFinished({ requestId, trace, ...line }: RequestLine): void {
     const level = line.status >= 500 ? 'warn' : 'info';
-    logger[level]({ ...line, ...labelled(requestId) }, 'request finished');
+    logger[level]({ ...line, ...labelled(requestId, trace) }, 'request finished');
   },
 
   /** Logs an internal error with its stack; the caller sees only that there was one. */
-  requestFailed(error: unknown, requestId: string): void {
-    logger.error({ stack_trace: describeError(error), ...labelled(requestId) }, 'request failed');
+  requestFailed(error: unknown, requestId: string, trace?: string): void {
+    logger.error({ stack_trace: describeError(error), ...labelled(requestId, trace) }, 'request failed');
   },
 
   /** Logs an error after the first bytes of a response. The response was aborted, so that no client takes it for complete. */
-  responseBroken(error: unknown, requestId: string): void {
-    logger.error({ stack_trace: describeError(error), ...labelled(requestId) }, 'answer broken off');
+  responseBroken(error: unknown, requestId: string, trace?: string): void {
+    logger.error({ stack_trace: describeError(error), ...labelled(requestId, trace) }, 'answer broken off');
   },
 
   /** Logs that an event is missing in the audit trail. Only its name, time and request id are logged. */

@@ -9,9 +9,14 @@ resource "google_storage_bucket" "source" {
   uniform_bucket_level_access = true
   public_access_prevention    = "enforced"
 
-  versioning {
-    enabled = true
+  dynamic "encryption" {
+    for_each = var.kms_key == null ? [] : [var.kms_key]
+    content {
+      default_kms_key_name = encryption.value
+    }
   }
+
+  # No versions: builds are reproducible, and a bucket with noncurrent objects cannot be destroyed.
 
   depends_on = [google_project_service.this]
 }
@@ -23,6 +28,11 @@ resource "google_storage_bucket_object" "source" {
   bucket = google_storage_bucket.source.name
   name   = "${each.key}/${filesha256("${var.dist_directory}/${each.key}.zip")}.zip"
   source = "${var.dist_directory}/${each.key}.zip"
+
+  # The functions switch to the new archive before the old one goes.
+  lifecycle {
+    create_before_destroy = true
+  }
 }
 
 resource "google_artifact_registry_repository" "functions" {
@@ -30,6 +40,7 @@ resource "google_artifact_registry_repository" "functions" {
   description   = "Container images that Cloud Functions builds."
   location      = var.region
   format        = "DOCKER"
+  kms_key_name  = var.kms_key
 
   cleanup_policies {
     id     = "keep-five"
@@ -57,8 +68,35 @@ resource "google_service_account" "build" {
   depends_on = [google_project_service.this]
 }
 
-resource "google_project_iam_member" "build" {
+resource "google_artifact_registry_repository_iam_member" "build" {
+  project    = var.project_id
+  location   = google_artifact_registry_repository.functions.location
+  repository = google_artifact_registry_repository.functions.repository_id
+  role       = "roles/artifactregistry.writer"
+  member     = google_service_account.build.member
+}
+
+resource "google_project_iam_member" "build_log" {
   project = var.project_id
-  role    = "roles/cloudbuild.builds.builder"
+  role    = "roles/logging.logWriter"
   member  = google_service_account.build.member
+}
+
+resource "google_storage_bucket_iam_member" "build" {
+  bucket = google_storage_bucket.source.name
+  role   = "roles/storage.objectViewer"
+  member = google_service_account.build.member
+}
+
+# Cloud Functions copies each archive to a bucket of its own, which exists only after the first deployment: the role is
+# granted on the project, and its condition leaves only that bucket. It must not read the transfer buckets.
+resource "google_project_iam_member" "build_source" {
+  project = var.project_id
+  role    = "roles/storage.objectViewer"
+  member  = google_service_account.build.member
+
+  condition {
+    title      = "function-sources"
+    expression = "resource.name.startsWith(\"projects/_/buckets/gcf-v2-sources-${data.google_project.this.number}-${var.region}/\")"
+  }
 }

@@ -25,20 +25,44 @@ module "instance" {
   audit_retention_days    = var.audit_retention_days
   build_service_account   = google_service_account.build.id
   docker_repository       = google_artifact_registry_repository.functions.id
-  notification_channels   = var.notification_channels
+  kms_keys                = { database = each.value.database_kms_key, region = var.kms_key }
+  labels                  = local.labels
+  public_access           = var.public_access
   transfer_retention_days = var.transfer_retention_days
 
-  depends_on = [google_project_service.this, google_project_iam_member.build]
+  depends_on = [
+    google_project_service.this,
+    google_artifact_registry_repository_iam_member.build,
+    google_project_iam_member.build_log,
+    google_project_iam_member.build_source,
+    google_storage_bucket_iam_member.build,
+  ]
 }
 
 module "edge" {
   source = "./modules/edge"
 
-  region              = var.region
-  requests_per_minute = var.requests_per_minute
+  admin_requests_per_minute = var.admin_requests_per_minute
+  region                    = var.region
+  requests_per_minute       = var.requests_per_minute
   instances = { for id, instance in var.instances : id => {
     domain   = instance.domain
     services = module.instance[id].services
+  } }
+
+  depends_on = [google_project_service.this]
+}
+
+module "monitoring" {
+  source = "./modules/monitoring"
+
+  labels                = local.labels
+  notification_channels = var.notification_channels
+  project_id            = var.project_id
+  instances = { for id, instance in var.instances : id => {
+    domain          = instance.domain
+    services        = module.instance[id].services
+    uptime_check_id = module.instance[id].uptime_check_id
   } }
 
   depends_on = [google_project_service.this]

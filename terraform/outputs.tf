@@ -11,6 +11,11 @@ output "dns_records" {
   ] }
 }
 
+output "invoker_commands" {
+  description = "The commands that disable the check of invokers, to be run after each apply, where `public_access` is `unchecked`."
+  value       = flatten(values(module.instance)[*].invoker_commands)
+}
+
 output "next_commands" {
   description = "The command that creates each instance's first token. Run it once."
   value       = { for id, database in local.databases : id => "npm run -s identity -- init --firestore ${database} --token-file ${id}.pat" }

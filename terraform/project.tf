@@ -1,5 +1,14 @@
+# Only its number is read, which names the buckets and agents of Google's services.
+data "google_project" "this" {
+  project_id = var.project_id
+}
+
+locals {
+  labels = merge({ app = "identity" }, var.labels)
+}
+
 resource "google_project_service" "this" {
-  for_each = toset([
+  for_each = toset(concat(var.budget == null ? [] : ["billingbudgets.googleapis.com"], [
     "artifactregistry.googleapis.com",
     "certificatemanager.googleapis.com",
     "cloudbuild.googleapis.com",
@@ -14,7 +23,7 @@ resource "google_project_service" "this" {
     "run.googleapis.com",
     "secretmanager.googleapis.com",
     "storage.googleapis.com",
-  ])
+  ]))
 
   service            = each.key
   disable_on_destroy = false

@@ -56,6 +56,18 @@ variable "requests_per_minute" {
   }
 }
 
+variable "admin_requests_per_minute" {
+  description = "The number of exports and imports that one IP address may request per minute, of all instances together. Further requests receive 429."
+  type        = number
+  default     = 60
+  nullable    = false
+
+  validation {
+    condition     = var.admin_requests_per_minute >= 1 && var.admin_requests_per_minute <= 10000 && floor(var.admin_requests_per_minute) == var.admin_requests_per_minute
+    error_message = "admin_requests_per_minute must be a whole number from 1 to 10000."
+  }
+}
+
 variable "audit_retention_days" {
   description = "The number of days for which the log bucket keeps the audit trail."
   type        = number
@@ -65,6 +77,56 @@ variable "audit_retention_days" {
   validation {
     condition     = var.audit_retention_days >= 1 && var.audit_retention_days <= 3650 && floor(var.audit_retention_days) == var.audit_retention_days
     error_message = "audit_retention_days must be a whole number from 1 to 3650."
+  }
+}
+
+variable "budget" {
+  description = "The monthly amount of the project, in whole units of the billing account's currency, and that account. Google notifies at 50, 90 and 100 %, and stops nothing."
+  type        = object({ billing_account = string, amount = number, currency = string })
+  default     = null
+
+  validation {
+    condition = var.budget == null ? true : alltrue([
+      can(regex("^[0-9A-F]{6}-[0-9A-F]{6}-[0-9A-F]{6}$", var.budget.billing_account)),
+      can(regex("^[A-Z]{3}$", var.budget.currency)),
+      var.budget.amount >= 1 && floor(var.budget.amount) == var.budget.amount,
+    ])
+    error_message = "budget must have a billing_account such as \"012345-6789AB-CDEF01\", a whole amount of at least 1 and a currency such as \"EUR\"."
+  }
+}
+
+variable "kms_key" {
+  description = "The key that encrypts archives, images, functions and transfer buckets, in the region; by default they have Google's own. Set it before the first apply."
+  type        = string
+  default     = null
+
+  validation {
+    condition     = var.kms_key == null ? true : can(regex("^projects/[^/]+/locations/${var.region}/keyRings/[^/]+/cryptoKeys/[^/]+$", var.kms_key))
+    error_message = "kms_key must be the full name of a key in the region, such as \"projects/acme-keys/locations/europe-west1/keyRings/identity/cryptoKeys/identity\"."
+  }
+}
+
+variable "labels" {
+  description = "The labels of all resources that take labels, beside `app = \"identity\"`."
+  type        = map(string)
+  default     = {}
+  nullable    = false
+
+  validation {
+    condition     = alltrue([for name, value in var.labels : can(regex("^[a-z][a-z0-9_-]{0,62}$", name)) && can(regex("^[a-z0-9_-]{0,63}$", value))])
+    error_message = "labels must have names and values of lower-case letters, digits, hyphens and underscores, 63 at most, and names that begin with a letter."
+  }
+}
+
+variable "public_access" {
+  description = "How the functions accept the load balancer's requests, which have no identity: `allUsers` grants everyone the invoker's role; `unchecked` is for organisations whose policy forbids that, see the output `invoker_commands`."
+  type        = string
+  default     = "allUsers"
+  nullable    = false
+
+  validation {
+    condition     = contains(["allUsers", "unchecked"], var.public_access)
+    error_message = "public_access must be allUsers or unchecked."
   }
 }
 

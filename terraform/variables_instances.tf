@@ -4,6 +4,7 @@ variable "instances" {
     The id prefixes the names of the instance's resources and is the default name of its database. It cannot change later.
       domain         the instance's own domain
       database       the database's name where it differs from the id, such as that of a restored backup
+      database_kms_key  the key that encrypts the database, in its location, by default Google's own; it cannot change later
       location       the database's location, by default the region; it cannot change later
       exporters      service accounts that may create objects in the bucket for exports; requests carry their keys
       importers      service accounts that may read objects of the bucket for imports; requests carry their keys
@@ -16,6 +17,7 @@ variable "instances" {
   type = map(object({
     domain             = string
     database           = optional(string)
+    database_kms_key   = optional(string)
     location           = optional(string)
     exporters          = optional(set(string), [])
     importers          = optional(set(string), [])
@@ -30,6 +32,20 @@ variable "instances" {
   validation {
     condition     = length(var.instances) > 0
     error_message = "instances must have at least one entry: the load balancer needs a default backend. To remove everything, run terraform destroy."
+  }
+
+  # Default quotas of a project: 100 databases and 100 service accounts, of which an instance has three (docs/operations.md).
+  validation {
+    condition     = length(var.instances) <= 25
+    error_message = "A project holds at most 25 instances. Create further ones in another cell: another project with this configuration, a state bucket and a terraform.tfvars of its own (docs/operations.md, \"Cells\")."
+  }
+
+  validation {
+    condition = alltrue([
+      for instance in values(var.instances) : instance.database_kms_key == null ? true :
+      can(regex("^projects/[^/]+/locations/[^/]+/keyRings/[^/]+/cryptoKeys/[^/]+$", instance.database_kms_key))
+    ])
+    error_message = "An instance's database_kms_key must be the full name of a key, such as \"projects/acme-keys/locations/europe-west1/keyRings/identity/cryptoKeys/north\"."
   }
 
   # A service account's id has at most 30 characters, which leaves 20. A UUID, which Firestore rejects as a name, cannot fit.

@@ -19,6 +19,8 @@ provider "google" {
   project = var.project_id
   region  = var.region
 
+  default_labels = local.labels
+
   # The Firebase Rules API requires a quota project, even for a user's credentials.
   billing_project       = var.project_id
   user_project_override = true

@@ -65,7 +65,8 @@ export async function exportAll(location: StoreLocation, withSecrets: boolean): 
       await using snapshots = new AsyncDisposableStack();
       const snapshot = snapshots.use(await store.snapshot());
       const content = { withPasswords: withSecrets, withOtp: withSecrets, withKeys: false, forZitadel: false };
-      const written = exportOrganisations(snapshot, { ...content, orgIds: [], excludedOrgIds: [] }, 'bench', never);
+      const origin = { instance: 'bench', defaultOrgId: undefined };
+      const written = exportOrganisations(snapshot, { ...content, orgIds: [], excludedOrgIds: [] }, origin, never);
       let bytes = 0;
       for await (const chunk of written.bytes) bytes += chunk.length;
       if (bytes === 0) throw new Error('the export is empty');

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { extractTrail, hasTrail, storeTrail } from '../../shared/audit/file/trailCopy.ts';
 import { fileExists, instanceExists } from '../../shared/errors/commandErrors.ts';
-import { instanceName } from '../../shared/instance.ts';
+import { describeInstance } from '../../shared/instance.ts';
 import { databaseFile, openKeyring } from '../../shared/store/openStore.ts';
 import { changeKeyFile, keyFilePath } from '../../shared/store/secrets/keyFile.ts';
 import { fileKeyring } from '../../shared/store/secrets/keyring.ts';
@@ -47,6 +47,6 @@ export const prepareRestore: Prepare = async (location, [file = ''], { key }) =>
 /** Runs `identity restore`, on the restored database. */
 export const restore: Run = async ({ store, location }) => {
   const directory = embeddedDirectory(location, NO_FILES);
-  const name = await instanceName(store);
+  const { instance: name } = await describeInstance(store);
   return { json: { name, directory }, text: `instance ${name} is restored in ${directory}` };
 };

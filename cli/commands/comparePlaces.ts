@@ -1,12 +1,12 @@
 import { argument, type Output, type RunAlone, UsageError } from '../command.ts';
-import { Comparison, type RecordDifference } from '../compare/comparison.ts';
+import { compareTwo } from '../compare/compareTwo.ts';
+import type { Comparison, RecordDifference } from '../compare/comparison.ts';
 import type { FieldDifference } from '../compare/fieldDifferences.ts';
 import { exportOptions, progressOutput } from '../places/callOptions.ts';
-import { inspectPlace } from '../places/inspectPlace.ts';
 import { openPlaces } from '../places/openPlaces.ts';
 import type { ExportOptions } from '../places/place.ts';
 import { printable } from '../printable.ts';
-import { selectedKinds } from '../secretKinds.ts';
+import { missingKinds } from '../secretKinds.ts';
 
 const DEFAULT_LIMIT = '100';
 
@@ -15,18 +15,15 @@ export const comparePlaces: RunAlone = async (call) => {
   const [first, second] = await openPlaces(call, argument(call, 0), argument(call, 1));
   if (first.name === '-' && second.name === '-') throw new UsageError('- can be one of the places only');
   const options = exportOptions(call);
-  const output = progressOutput(call);
-  using comparison = new Comparison(options, Number(call.options.limit ?? DEFAULT_LIMIT));
-  await inspectPlace(first, options, comparison.first, output, call.signal);
-  await inspectPlace(second, options, comparison.second, output, call.signal);
-  comparison.finish();
+  const maxListed = Number(call.options.limit ?? DEFAULT_LIMIT);
+  const comparing = { maxListed, output: progressOutput(call), signal: call.signal };
+  using comparison = await compareTwo([first, second], options, comparing);
   return compared(comparison, options, [first.name, second.name]);
 };
 
 function compared(comparison: Comparison, options: ExportOptions, names: readonly [string, string]): Output {
-  const { isEqual, counts, differences, omitted } = comparison;
-  const kinds = selectedKinds(options);
-  const notCompared = (['passwords', 'otp', 'keys'] as const).filter((kind) => !kinds.includes(kind));
+  const { isEqual, counts, differences, omitted, expected, expectedCount } = comparison;
+  const notCompared = missingKinds(options);
   const sections = [...counts].map(([section, { equal, different, onlyFirst, onlySecond }]) => {
     const others = [
       ...(different === 0 ? [] : [`${different} different`]),
@@ -36,14 +33,17 @@ function compared(comparison: Comparison, options: ExportOptions, names: readonl
     return `${section}: ${[`${equal} equal`, ...others].join(', ')}`;
   });
   const lines = [
-    isEqual ? 'equal' : 'different',
+    isEqual ? (expectedCount === 0 ? 'equal' : 'equal, but for what a ZITADEL makes differ') : 'different',
     ...sections,
     ...(notCompared.length === 0 ? [] : [`not compared: ${notCompared.join(', ')} (--with)`]),
     ...differences.flatMap((difference) => differenceLines(difference, names)),
     ...(omitted === 0 ? [] : [`${omitted} more records differ: --limit lists more`]),
+    ...expected.map(({ section, id, orgId, reason }) => `expected: ${section} ${id} of ${orgId}: ${reason}`),
+    ...(expectedCount === expected.length ? [] : [`${expectedCount - expected.length} more differ as expected`]),
   ];
+  const json = { equal: isEqual, counts: Object.fromEntries(counts), notCompared, differences, omitted };
   return {
-    json: { event: 'result', equal: isEqual, counts: Object.fromEntries(counts), notCompared, differences, omitted },
+    json: { event: 'result', ...json, expected, expectedCount },
     text: lines.map(printable).join('\n'),
     ending: () => (isEqual ? 'done' : 'listed'),
   };

@@ -1,4 +1,4 @@
-import { DEFAULT_CREDENTIALS } from '../../shared/objectStorage/defaultCredentials.ts';
+import { DEFAULT_CREDENTIALS } from '../../shared/objectStorage/objectStorage.ts';
 import { type Call, InterruptedError, type RunAlone, UsageError } from '../command.ts';
 import type { Check } from '../doctor/check.ts';
 import { checkConfiguration } from '../doctor/configurationChecks.ts';

@@ -1,8 +1,10 @@
 import { argument, InterruptedError, type Output, type RunAlone, required, UsageError } from '../command.ts';
 import { exportOptions, progressOutput } from '../places/callOptions.ts';
+import { requestLines } from '../places/exportedRequest.ts';
 import { openPlaces } from '../places/openPlaces.ts';
 import type { ExportOptions, FilePlace, Place, StoredFile } from '../places/place.ts';
 import { RecordCounter } from '../places/recordCounter.ts';
+import { printable } from '../printable.ts';
 import { trackPhase } from '../progress/trackPhase.ts';
 import { exportInParts } from './exportInParts.ts';
 
@@ -25,7 +27,7 @@ export const exportPlace: RunAlone = async (call) => {
     const stored = await trackPhase(progressOutput(call, stream), 'exporting', meter, () =>
       target.store(counter.count(content.open(call.signal)), call.signal),
     );
-    return { ...exported(stored, counter, [...missing]), stream };
+    return { ...exported(stored, counter, [...missing], content.losses), stream };
   } catch (error) {
     if (!call.signal.aborted) throw error;
     throw new InterruptedError(`interrupted: ${leftBehind(target)}; repeat the command`);
@@ -46,11 +48,29 @@ function leftBehind({ name }: FilePlace): string {
   return name === '-' ? 'what is written to standard output is incomplete' : `nothing is left in ${name}`;
 }
 
-function exported(stored: StoredFile, { records, organisations }: RecordCounter, missing: readonly string[]): Output {
-  const warning = missing.length === 0 ? '' : `\nnot found, and not exported: ${missing.join(', ')}`;
+function exported(
+  stored: StoredFile,
+  { records, organisations, request }: RecordCounter,
+  missing: readonly string[],
+  losses: readonly string[] = [],
+): Output {
+  const lines = [
+    `exported ${organisations} organisations with ${records} records to ${stored.place}, ${stored.bytes} bytes`,
+    ...(missing.length === 0 ? [] : [`not found, and not exported: ${missing.join(', ')}`]),
+    ...requestLines(request),
+    ...losses.map((loss) => `in no export of a ZITADEL: ${loss}`),
+  ];
   return {
-    json: { event: 'result', organisations, records, ...stored, missing },
-    text: `exported ${organisations} organisations with ${records} records to ${stored.place}, ${stored.bytes} bytes${warning}`,
+    json: {
+      event: 'result',
+      organisations,
+      records,
+      ...stored,
+      missing,
+      ...request,
+      ...(losses.length === 0 ? {} : { losses }),
+    },
+    text: lines.map(printable).join('\n'),
     ending: () => (missing.length === 0 ? 'done' : 'listed'),
   };
 }

@@ -1,6 +1,7 @@
 import type { LeftToDoEntry } from '../../shared/organisation/leftToDo.ts';
 import { argument, type Output, type RunAlone } from '../command.ts';
 import { exportOptions, progressOutput } from '../places/callOptions.ts';
+import { requestLines } from '../places/exportedRequest.ts';
 import { FileFacts } from '../places/fileFacts.ts';
 import { inspectPlace, type PlaceInspection } from '../places/inspectPlace.ts';
 import { openOnlyPlace } from '../places/openPlaces.ts';
@@ -16,7 +17,7 @@ export const inspect: RunAlone = async (call) => {
 
 function inspected(
   name: string,
-  { bytes, organisations, unknown, manifest }: PlaceInspection,
+  { bytes, organisations, unknown, manifest, request }: PlaceInspection,
   facts: FileFacts,
 ): Output {
   const { sections, hashFormats, secrets, leftToDo, leftToDoInZitadel } = facts;
@@ -28,7 +29,7 @@ function inspected(
     secrets: Object.fromEntries(secrets),
     hashFormats: Object.fromEntries(hashFormats),
     unknown,
-    manifest: manifest ?? null,
+    manifest: manifest === undefined ? null : { ...manifest, ...request },
     leftToDo,
     leftToDoInZitadel,
   };
@@ -39,6 +40,7 @@ function inspected(
   const lines = [
     `${name}: ${organisations.length} organisations, ${bytes} bytes`,
     origin,
+    ...requestLines(request),
     ...[...sections].map(([section, size]) => `${section}: ${size.records} records, ${size.bytes} bytes`),
     `secrets: ${list(secrets)}`,
     `password hashes: ${list(hashFormats)}`,

@@ -1,8 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts';
+import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import type { SecretSelection } from '../secretKinds.ts';
-import { type ComparedRecord, comparedRecord } from './comparedRecord.ts';
+import { type ComparedRecord, comparedRecord, type RecordContent } from './comparedRecord.ts';
 import { type FieldDifference, fieldDifferences } from './fieldDifferences.ts';
 
 /** How a record of one side stands to the other side. */
@@ -10,6 +11,8 @@ export type Outcome = 'equal' | 'different' | 'onlyFirst' | 'onlySecond';
 
 /** A record that differs. */
 export interface RecordDifference {
+  /** Why it may differ; absent where it should not. */
+  readonly reason?: string;
   readonly outcome: Exclude<Outcome, 'equal'>;
   readonly section: string;
   readonly orgId: string;
@@ -26,6 +29,22 @@ const content = z.object({
   otpEmail: z.boolean().exactOptional(),
 });
 
+/** What else is done with the records of a comparison. */
+export interface ComparisonOptions {
+  /** Returns why a record may differ; undefined where it should not. By default none may. */
+  readonly explain?: (difference: RecordDifference) => string | undefined;
+  /** Takes the records that both sides have: that of the second side, and what the first side has. */
+  readonly pairs?: PairVisitor;
+}
+
+/** A visitor of records that both sides have. */
+interface PairVisitor {
+  addPair(second: OrganisationRecord, first: RecordContent): void;
+  reset(): void;
+}
+
+type Counts = Record<Outcome, number>;
+
 /**
  * A comparison of two sides, record by record. The first side is kept in an unnamed temporary file, which the operating
  * system removes, so memory does not grow with the sides; the second one is compared while it is read.
@@ -34,17 +53,26 @@ export class Comparison implements Disposable {
   private readonly database = new DatabaseSync('');
   private readonly selection: SecretSelection;
   private readonly maxListed: number;
+  private readonly options: ComparisonOptions;
   private readonly statements;
   /** The numbers of records, by section and outcome. */
-  readonly counts = new Map<string, Record<Outcome, number>>();
+  readonly counts = new Map<string, Counts>();
+  /** The same by organisation. */
+  readonly organisations = new Map<string, Counts>();
+  /** The first records that should not differ. */
   readonly differences: RecordDifference[] = [];
-  /** The number of differing records that are not listed. */
+  /** The number of further ones. */
   omitted = 0;
+  /** The first records that may differ, each with the reason. */
+  readonly expected: RecordDifference[] = [];
+  /** The number of all of these. */
+  expectedCount = 0;
 
   /** @param maxListed the number of differing records to list */
-  constructor(selection: SecretSelection, maxListed: number) {
+  constructor(selection: SecretSelection, maxListed: number, options: ComparisonOptions = {}) {
     this.selection = selection;
     this.maxListed = maxListed;
+    this.options = options;
     // One transaction for all: nothing of this is kept.
     this.database.exec(`
       PRAGMA journal_mode = OFF;
@@ -78,15 +106,22 @@ export class Comparison implements Disposable {
     add: (given) => {
       const record = comparedRecord(given, this.selection);
       // A file may repeat a record: the first one counts, as in an import.
-      if (record !== undefined && this.statements.meet.run(record.key).changes === 1) this.compare(record);
+      if (record !== undefined && this.statements.meet.run(record.key).changes === 1) this.compare(record, given);
     },
     reset: () => {
       this.database.exec('DELETE FROM met');
-      this.counts.clear();
-      this.differences.length = 0;
-      this.omitted = 0;
+      for (const counts of [this.counts, this.organisations]) counts.clear();
+      for (const list of [this.differences, this.expected]) list.length = 0;
+      [this.omitted, this.expectedCount] = [0, 0];
+      this.options.pairs?.reset();
     },
   };
+
+  /** Whether the first side has a record, equal or not. */
+  has(given: OrganisationRecord): boolean {
+    const record = comparedRecord(given, this.selection);
+    return record !== undefined && this.statements.find.get(record.key) !== undefined;
+  }
 
   /** Adds the records that only the first side has. Call it after both sides. */
   finish(): void {
@@ -96,7 +131,7 @@ export class Comparison implements Disposable {
     }
   }
 
-  /** Whether no record differs. */
+  /** Whether no record differs that should not. */
   get isEqual(): boolean {
     return this.differences.length === 0 && this.omitted === 0;
   }
@@ -105,27 +140,41 @@ export class Comparison implements Disposable {
     this.database.close();
   }
 
-  private compare({ key, section, orgId, id, content: second }: ComparedRecord): void {
+  private compare(record: ComparedRecord, given: OrganisationRecord): void {
+    const { key, section, orgId, id, content: second } = record;
     const found = row.safeParse(this.statements.find.get(key)).data?.content;
+    const isSame = found === JSON.stringify(second);
+    const { pairs } = this.options;
     if (found === undefined) this.add({ outcome: 'onlySecond', section, orgId, id });
-    else if (found === JSON.stringify(second)) this.count(section, 'equal');
+    else if (isSame && pairs === undefined) this.count(record, 'equal');
     else {
-      const fields = fieldDifferences(content.parse(JSON.parse(found)), second);
+      const first = content.parse(JSON.parse(found));
+      pairs?.addPair(given, first);
       // Some values have several forms: equal fields are an equal record.
-      if (fields.length === 0) this.count(section, 'equal');
+      const fields = isSame ? [] : fieldDifferences(first, second);
+      if (fields.length === 0) this.count(record, 'equal');
       else this.add({ outcome: 'different', section, orgId, id, fields });
     }
   }
 
-  private add(difference: RecordDifference): void {
-    this.count(difference.section, difference.outcome);
-    if (this.differences.length < this.maxListed) this.differences.push(difference);
-    else this.omitted++;
+  private add(found: RecordDifference): void {
+    this.count(found, found.outcome);
+    const reason = this.options.explain?.(found);
+    const difference = reason === undefined ? found : { ...found, reason };
+    if (reason !== undefined) this.expectedCount++;
+    const list = reason === undefined ? this.differences : this.expected;
+    if (list.length < this.maxListed) list.push(difference);
+    else if (reason === undefined) this.omitted++;
   }
 
-  private count(section: string, outcome: Outcome): void {
-    const counts = this.counts.get(section) ?? { equal: 0, different: 0, onlyFirst: 0, onlySecond: 0 };
-    counts[outcome]++;
-    this.counts.set(section, counts);
+  private count({ section, orgId }: Pick<ComparedRecord, 'section' | 'orgId'>, outcome: Outcome): void {
+    increment(this.counts, section, outcome);
+    increment(this.organisations, orgId, outcome);
   }
+}
+
+function increment(all: Map<string, Counts>, name: string, outcome: Outcome): void {
+  const counts = all.get(name) ?? { equal: 0, different: 0, onlyFirst: 0, onlySecond: 0 };
+  counts[outcome]++;
+  all.set(name, counts);
 }

@@ -1,9 +1,13 @@
 import { z } from 'zod';
+import { placeNotKnown } from '../../shared/errors/placeErrors.ts';
 import { callInstance } from '../places/httpCall.ts';
-import { responseError } from '../places/instanceErrors.ts';
+import { findDenial, type InstanceSettings, type Operation } from '../places/instanceFacts.ts';
+import { clockAhead, TOLERATED_CLOCK_MS } from '../places/placeFacts.ts';
 import { readText } from '../places/readText.ts';
-import { recognise } from '../places/recognise.ts';
+import { type Recognised, recognise } from '../places/recognise.ts';
+import { openZitadel } from '../places/zitadelPlace.ts';
 import { type Check, check, type Finding, failed, ok, warning } from './check.ts';
+import { checkZitadel } from './zitadelChecks.ts';
 
 /** An instance to check, and the token to check with it, if there is one. */
 interface CheckedInstance {
@@ -12,37 +16,30 @@ interface CheckedInstance {
 }
 
 const MAX_BYTES = 100_000;
-/** The Date header has whole seconds, and the response takes its time. */
-const TOLERATED_MS = 5_000;
 const readiness = z.object({ databaseFormat: z.enum(['current', 'outdated']) });
 
 /** Checks an instance by its interface. It changes nothing there. */
 export async function checkInstance({ origin, token }: CheckedInstance, signal: AbortSignal): Promise<Check[]> {
-  let serverTime: Date | undefined;
+  let found: Recognised | undefined;
   const address = await check('address', async () => {
-    const found = await recognise(origin, signal);
-    if (found.kind !== 'ours') return failed(`${origin} is not an instance of this service: ${found.reason}`);
-    serverTime = found.serverTime;
-    return ok(`${origin} is an instance, version ${found.version}`);
+    found = await recognise(origin, signal);
+    if (found.kind === 'unknown') throw placeNotKnown(origin, found.reason);
+    return ok(`${origin} is ${found.kind === 'ours' ? `an instance, version ${found.version}` : 'a ZITADEL'}`);
   });
   // A token must not reach another service.
-  if (address.status === 'failed') return [address];
-  return [
-    address,
-    await check('clock', () => compareClocks(serverTime)),
-    await check('database', () => askReadiness(origin, signal)),
-    ...(token === undefined
-      ? [await check('token', () => warning('not checked: specify --token-file'))]
-      : [await checkToken('export', { origin, token }, signal), await checkToken('import', { origin, token }, signal)]),
-  ];
+  if (found === undefined || found.kind === 'unknown') return [address];
+  const { kind, time } = found;
+  const reached = [address, await check('clock', () => compareClocks(time))];
+  const database = kind === 'ours' ? [await check('database', () => askReadiness(origin, signal))] : [];
+  return [...reached, ...database, ...(await checkToken(kind, { origin, token }, signal))];
 }
 
-function compareClocks(serverTime: Date | undefined): Finding {
-  if (serverTime === undefined) return warning('the server does not tell its time: compare the clocks by hand');
-  const differenceMs = Date.now() - serverTime.getTime();
-  const seconds = Math.round(Math.abs(differenceMs) / 1000);
-  if (Math.abs(differenceMs) <= TOLERATED_MS) return ok('this machine and the server have the same time');
-  const direction = differenceMs > 0 ? 'ahead of' : 'behind';
+function compareClocks(time: Date | undefined): Finding {
+  const aheadMs = clockAhead(time);
+  if (aheadMs === undefined) return warning('the server does not tell its time: compare the clocks by hand');
+  if (Math.abs(aheadMs) <= TOLERATED_CLOCK_MS) return ok('this machine and the server have the same time');
+  const seconds = Math.round(Math.abs(aheadMs) / 1000);
+  const direction = aheadMs > 0 ? 'ahead of' : 'behind';
   return warning(`this machine is ${seconds} s ${direction} the server: let NTP set both clocks`);
 }
 
@@ -60,21 +57,22 @@ export function formatFinding(isOutdated: boolean): Finding {
     : ok('the database is reachable, and of this version');
 }
 
-/** Sends a request without content: only a caller with the permission learns that it is invalid, and nothing happens. */
-function checkToken(
-  operation: 'export' | 'import',
-  { origin, token }: Required<CheckedInstance>,
+async function checkToken(
+  kind: 'ours' | 'zitadel',
+  { origin, token }: CheckedInstance,
   signal: AbortSignal,
-): Promise<Check> {
+): Promise<Check[]> {
+  if (token === undefined) return [{ subject: 'token', ...warning('not checked: specify --token-file') }];
+  const settings = { origin, token: token.text, tokenOption: token.option };
+  if (kind === 'zitadel') return checkZitadel(() => openZitadel(settings).facts(signal));
+  return [await checkPermission('export', settings, signal), await checkPermission('import', settings, signal)];
+}
+
+/** Checks whether a token permits an operation. Nothing happens on the instance. */
+function checkPermission(operation: Operation, settings: InstanceSettings, signal: AbortSignal): Promise<Check> {
   return check(`token for ${operation}s`, async () => {
-    if (token === undefined) return warning('not checked: specify --token-file');
-    const path = `/admin/v1/${operation}`;
-    async function* body() {
-      yield Buffer.from('{}');
-    }
-    using response = await callInstance(origin, { method: 'POST', path, token: token.text, body: body() }, signal);
-    if (response.status === 400) return ok(`the token of ${token.option} permits ${operation}s`);
-    const error = await responseError({ origin, tokenOption: token.option }, response);
-    return error.code === 'PERMISSION_DENIED' ? warning(error.message) : failed(error.message);
+    const denial = await findDenial(settings, operation, signal);
+    if (denial === undefined) return ok(`the token of ${settings.tokenOption} permits ${operation}s`);
+    return denial.code === 'PERMISSION_DENIED' ? warning(denial.message) : failed(denial.message);
   });
 }

@@ -1,7 +1,7 @@
 import { exportOrganisations } from '../../functions/export/operation.ts';
 import { divideOrganisations } from '../../functions/export/organisationRanges.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
-import { instanceName } from '../../shared/instance.ts';
+import { describeInstance } from '../../shared/instance.ts';
 import { storeForCall } from '../../shared/store/store.ts';
 import { auditedExport } from './auditedExport.ts';
 import { type DatabaseSettings, openResources } from './databaseResources.ts';
@@ -24,13 +24,13 @@ export async function openParts(
   const snapshot = await storeForCall(store, { signal: call.signal }).lastingSnapshot?.(call.signal, readTime);
   if (snapshot === undefined) return undefined;
   opened.use(snapshot);
-  const instance = await instanceName(snapshot);
+  const origin = await describeInstance(snapshot);
   const held = opened.move();
   return {
     readTime: snapshot.readTime,
     divide: (count) => divideOrganisations(snapshot, options.excludedOrgIds, count),
     export(range, object) {
-      const exported = exportOrganisations(snapshot, { ...options, range }, instance, call.signal);
+      const exported = exportOrganisations(snapshot, { ...options, range }, origin, call.signal);
       return {
         bytes: auditedExport(audit, exported, options, object),
         get manifest() {

@@ -4,15 +4,19 @@ import { importFacts } from '../../functions/import/auditFacts.ts';
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import { type InspectedFile, importOrganisations } from '../../functions/import/operation.ts';
 import { uniqueStamp } from '../../functions/import/uniqueStamp.ts';
+import packageJson from '../../package.json' with { type: 'json' };
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { placeRefused } from '../../shared/errors/placeErrors.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
-import { instanceName } from '../../shared/instance.ts';
+import { describeInstance } from '../../shared/instance.ts';
+import { openExistingStore } from '../../shared/store/openStore.ts';
 import { storeForCall } from '../../shared/store/store.ts';
 import { account, auditedExport } from './auditedExport.ts';
 import { openParts } from './databaseParts.ts';
 import { type DatabaseSettings, openResources } from './databaseResources.ts';
+import { ownLosses } from './instanceFacts.ts';
 import type { DatabasePlace, ExportContent, ExportOptions, ImportMeter, ImportOptions } from './place.ts';
+import type { PlaceFacts } from './placeFacts.ts';
 import { repeatable } from './repeatable.ts';
 
 /**
@@ -29,6 +33,7 @@ export function openDatabase(settings: DatabaseSettings): DatabasePlace {
     ...(settings.location.kind === 'firestore' && {
       openParts: (options, readTime, signal) => openParts(settings, options, readTime, signal),
     }),
+    facts: () => readFacts(settings),
   };
 }
 
@@ -41,10 +46,32 @@ async function readContent(settings: DatabaseSettings, options: ExportOptions): 
       options.timeoutMs,
       call.signal,
     );
-    const exported = exportOrganisations(snapshot, options, await instanceName(snapshot), call.signal);
+    const exported = exportOrganisations(snapshot, options, await describeInstance(snapshot), call.signal);
     yield* auditedExport(audit, exported, options);
   }
   return { isRepeatable: false, open: bytes, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+}
+
+/** Reads what the database says of its instance. Whoever may open it, may export and import. */
+async function readFacts({ location }: DatabaseSettings): Promise<PlaceFacts> {
+  const store = await openExistingStore(location);
+  try {
+    return {
+      service: 'identity',
+      version: packageJson.version,
+      ...(await describeInstance(store)),
+      domains: [],
+      caller: undefined,
+      mayExport: true,
+      mayImport: true,
+      clockAheadMs: undefined,
+      limits: [],
+      exportLosses: ownLosses,
+      importChanges: [],
+    };
+  } finally {
+    await store.close();
+  }
 }
 
 async function importInto(

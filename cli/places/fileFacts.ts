@@ -55,7 +55,8 @@ export class FileFacts implements RecordVisitor {
     return this.lists.zitadel.entriesFor({ ...this.content, forZitadel: true });
   }
 
-  private get content() {
+  /** Which secrets the file contains. */
+  get content() {
     const has = (...kinds: readonly string[]) => kinds.some((kind) => this.secrets.has(kind));
     return {
       withPasswords: has('passwordHashes', 'clearPasswords'),

@@ -6,6 +6,7 @@ import { sourceInvalid } from '../../shared/errors/placeErrors.ts';
 import { InterruptedError } from '../command.ts';
 import { type ProgressOutput, trackPhase } from '../progress/trackPhase.ts';
 import { countedContent } from './countedContent.ts';
+import type { ExportedRequest } from './exportedRequest.ts';
 import type { ExportOptions, Place } from './place.ts';
 import { RecordCounter } from './recordCounter.ts';
 import { repeatable } from './repeatable.ts';
@@ -14,6 +15,8 @@ import { repeatable } from './repeatable.ts';
 export interface PlaceInspection extends Omit<Inspection, 'repeated'> {
   /** The size of the file's JSON. */
   readonly bytes: number;
+  /** What its manifest says of the request for it. */
+  readonly request: ExportedRequest;
 }
 
 /**
@@ -52,7 +55,7 @@ async function readPlace(
       // A file is read whole, so its organisations are selected here.
       const { repeated, ...inspection } = await inspect(file, signal, selectOrganisations(options), unlimited, visitor);
       repeated[Symbol.dispose]();
-      return { ...inspection, bytes: counter.bytes };
+      return { ...inspection, bytes: counter.bytes, request: counter.request };
     } catch (error) {
       const isInvalid = error instanceof IdentityError && error.code === 'INVALID_ARGUMENT';
       throw isInvalid ? sourceInvalid(name, error.message) : error;

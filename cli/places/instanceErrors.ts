@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { IdentityError } from '../../shared/errors/identityError.ts';
+import type { ErrorBody, IdentityError } from '../../shared/errors/identityError.ts';
 import { placeFailed, placeRefused, placeTokenForbidden, placeTokenRejected } from '../../shared/errors/placeErrors.ts';
 import type { HttpResponse } from './httpCall.ts';
 import { readText } from './readText.ts';
@@ -14,15 +14,37 @@ export interface CalledInstance {
   readonly tokenOption: string;
 }
 
+/** What an error asks of a person. */
+type Fault = 'token' | 'role' | 'repeat' | 'correct';
+
+/** The gRPC codes of errors that a repetition may pass: cancelled, deadline, exhausted, aborted, internal, unavailable. */
+const passing = new Set([1, 2, 4, 8, 10, 13, 14]);
+
 /** Returns the error of a response other than 200: what a person can do about it. */
-export async function responseError(
-  { origin, tokenOption }: CalledInstance,
-  { status, body }: HttpResponse,
-): Promise<IdentityError> {
+export async function responseError(instance: CalledInstance, { status, body }: HttpResponse): Promise<IdentityError> {
   const reason = messageIn(await readText(body, MAX_BYTES)) ?? `status ${status}`;
-  if (status === 401) return placeTokenRejected(origin, tokenOption);
-  if (status === 403) return placeTokenForbidden(origin, tokenOption, reason);
-  return status >= 500 || status === 429 ? placeFailed(origin, reason) : placeRefused(origin, reason);
+  const faults: Readonly<Record<number, Fault>> = { 401: 'token', 403: 'role', 429: 'repeat' };
+  return faultError(instance, faults[status] ?? (status >= 500 ? 'repeat' : 'correct'), reason);
+}
+
+/** Returns the same for the error that ends an import after its first event. */
+export function eventError(instance: CalledInstance, { code, message }: ErrorBody): IdentityError {
+  const faults: Readonly<Record<number, Fault>> = { 16: 'token', 7: 'role' };
+  const fault = faults[code] ?? (passing.has(code) ? 'repeat' : 'correct');
+  return faultError(instance, fault, message.slice(0, MAX_CHARACTERS));
+}
+
+function faultError({ origin, tokenOption }: CalledInstance, fault: Fault, reason: string): IdentityError {
+  switch (fault) {
+    case 'token':
+      return placeTokenRejected(origin, tokenOption);
+    case 'role':
+      return placeTokenForbidden(origin, tokenOption, reason);
+    case 'repeat':
+      return placeFailed(origin, reason);
+    case 'correct':
+      return placeRefused(origin, reason);
+  }
 }
 
 function messageIn(text: string): string | undefined {

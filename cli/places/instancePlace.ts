@@ -1,38 +1,27 @@
-import { type ImportResponse, importResponse } from '../../functions/import/contract.ts';
-import { placeBroke, placeFailed } from '../../shared/errors/placeErrors.ts';
+import type { ImportResponse } from '../../functions/import/contract.ts';
+import { placeBroke } from '../../shared/errors/placeErrors.ts';
 import { snakeCase } from '../../shared/wire/requestMessage.ts';
-import { callInstance, connectionReason, type HttpResponse } from './httpCall.ts';
-import { type CalledInstance, responseError } from './instanceErrors.ts';
-import type { DatabasePlace, ExportContent, ExportOptions, ImportOptions } from './place.ts';
-import { readText } from './readText.ts';
-import { requireOurs } from './recognise.ts';
+import { callInstance, connectionReason, type HttpCall, type HttpResponse } from './httpCall.ts';
+import { ACCEPT, readImportResponse } from './importEvents.ts';
+import { responseError } from './instanceErrors.ts';
+import { type InstanceSettings, type Operation, readFacts } from './instanceFacts.ts';
+import type { DatabasePlace, ExportContent, ExportOptions, ImportMeter, ImportOptions } from './place.ts';
 
-/** An instance with the token for it. */
-export interface InstanceSettings extends CalledInstance {
-  readonly token: string;
-}
-
-/** The most of a response that is read: lists of 10,000 errors and warnings, and of 100,000 ids, are far below. */
-const MAX_RESPONSE_BYTES = 256_000_000;
-
-/** Opens an instance as a place: it exports and imports by the interface. Nothing is sent before it is recognised. */
+/** Opens an instance of this service as a place: it exports and imports by the interface. */
 export function openInstance(settings: InstanceSettings): DatabasePlace {
   return {
     takes: 'imports',
     name: settings.origin,
     readExport: (options) => readContent(settings, options),
-    async import(content, options, _meter, signal) {
-      await requireOurs(settings.origin, signal);
-      return importInto(settings, content, options, signal);
-    },
+    import: (content, options, meter, signal) => importInto(settings, content, options, meter, signal),
+    facts: (signal) => readFacts(settings, signal),
   };
 }
 
 async function readContent(settings: InstanceSettings, options: ExportOptions): Promise<ExportContent> {
   async function* bytes(signal: AbortSignal): AsyncGenerator<Uint8Array> {
-    await requireOurs(settings.origin, signal);
     const body = [Buffer.from(JSON.stringify({ ...toRequest(options), response_output: true }))];
-    using response = await post(settings, 'export', toAsync(body), signal);
+    using response = await post(settings, { operation: 'export', body: toAsync(body) }, signal);
     try {
       for await (const chunk of response.body) yield chunk;
     } catch (error) {
@@ -47,32 +36,23 @@ async function importInto(
   settings: InstanceSettings,
   content: ExportContent,
   options: ImportOptions,
+  meter: ImportMeter,
   signal: AbortSignal,
 ): Promise<ImportResponse> {
-  using response = await post(settings, 'import', importBody(content.open(signal), options), signal);
-  const text = await readResponse(settings, response, signal);
-  return importResponse.parse(JSON.parse(text));
-}
-
-async function readResponse({ origin }: InstanceSettings, { body }: HttpResponse, signal: AbortSignal) {
-  try {
-    return await readText(body, MAX_RESPONSE_BYTES);
-  } catch (error) {
-    signal.throwIfAborted();
-    throw placeFailed(origin, `the connection broke before the result (${connectionReason(error)})`);
-  }
+  const body = importBody(content.open(signal), options);
+  using response = await post(settings, { operation: 'import', accept: ACCEPT, body }, signal);
+  return await readImportResponse(settings, response, meter, signal);
 }
 
 /** @throws IdentityError for a response other than 200 */
 async function post(
   settings: InstanceSettings,
-  operation: 'export' | 'import',
-  body: AsyncIterable<Uint8Array>,
+  { operation, ...call }: Pick<HttpCall, 'accept' | 'body'> & { readonly operation: Operation },
   signal: AbortSignal,
 ): Promise<HttpResponse> {
   const { origin, token } = settings;
   const path = `/admin/v1/${operation}`;
-  const response = await callInstance(origin, { method: 'POST', path, token, body }, signal);
+  const response = await callInstance(origin, { method: 'POST', path, token, ...call }, signal);
   if (response.status === 200) return response;
   using failed = response;
   throw await responseError(settings, failed);

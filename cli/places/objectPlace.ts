@@ -1,5 +1,5 @@
 import { pinExportObject } from '../../functions/import/source/exportObject.ts';
-import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
+import { createCloudStorage, removeObject } from '../../shared/objectStorage/cloudStorage.ts';
 import type { ObjectLocation } from '../../shared/objectStorage/objectStorage.ts';
 import { compressFor, decompress } from './compression.ts';
 import type { ExportContent, FilePlace } from './place.ts';
@@ -13,6 +13,7 @@ export function openObject(location: ObjectLocation): FilePlace {
     takes: 'files',
     object: location,
     name,
+    remove: (signal) => removeObject(location, signal),
     readExport: (_, signal) => readContent(location, signal),
     async store(content, signal) {
       const written = await storage.write(location, compressFor(location.path, content), signal);

@@ -1,4 +1,4 @@
-import { DEFAULT_CREDENTIALS } from '../../shared/objectStorage/defaultCredentials.ts';
+import { DEFAULT_CREDENTIALS } from '../../shared/objectStorage/objectStorage.ts';
 import type { Call } from '../command.ts';
 import { loadConfig } from '../configuration.ts';
 import { instanceLocation } from '../instanceLocation.ts';
@@ -43,8 +43,8 @@ async function openPlace(call: Call, { parsed, text }: GivenPlace, secret: Secre
     }
     case 'instance': {
       const { file = '', option = '' } = secret ?? {};
-      const { openInstance } = await import('./instancePlace.ts');
-      return openInstance({ origin: parsed.origin, token: await readTokenFile(file, option), tokenOption: option });
+      const { openRemote } = await import('./remotePlace.ts');
+      return openRemote({ origin: parsed.origin, token: await readTokenFile(file, option), tokenOption: option });
     }
     case 'sqlite':
       return openDatabaseAt(call, text, parsed.directory, undefined);

@@ -3,6 +3,7 @@ import type { OrganisationRange } from '../../functions/export/organisationRange
 import type { ImportResponse, OnConflict } from '../../functions/import/contract.ts';
 import type { ImportShare } from '../../functions/import/share.ts';
 import type { ObjectLocation } from '../../shared/objectStorage/objectStorage.ts';
+import type { PlaceFacts } from './placeFacts.ts';
 
 /** What a place with a database exports. A file is always read whole. */
 export interface ExportOptions {
@@ -28,6 +29,8 @@ export interface ImportOptions {
   readonly dryRun: boolean;
   /** The share of this task, if several divide the import among them; for databases only. */
   readonly share?: ImportShare | undefined;
+  /** Whether the response lists the ids of the written records; by default it does. */
+  readonly ids?: false;
   /** Milliseconds; by default the longest that the place allows. */
   readonly timeoutMs: number | undefined;
 }
@@ -36,13 +39,15 @@ export interface ImportOptions {
 export interface ExportContent extends AsyncDisposable {
   /** Whether `open` may be called again, and then returns the same bytes. */
   readonly isRepeatable: boolean;
+  /** What the place leaves out of every export, where it is another service. */
+  readonly losses?: readonly string[];
   /**
    * Reads the file's bytes, decompressed.
    * @throws IdentityError when the place breaks off before their end
    */
   open(signal: AbortSignal): AsyncIterable<Uint8Array>;
   /** The share of the file that is read so far, from 0 to 1, where the place knows its size. */
-  fraction?(): number;
+  fraction?(): number | undefined;
 }
 
 /** What a place has stored. */
@@ -72,6 +77,11 @@ export interface FilePlace extends Source {
   store(content: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<StoredFile>;
   /** Checks before the work that the name is free, where that is possible. */
   requireFree?(): Promise<void>;
+  /**
+   * Removes the stored file, where it is not the person's own.
+   * @throws IdentityError when the place does not permit that
+   */
+  remove?(signal: AbortSignal): Promise<void>;
   /** The object, if the place is one: exports in parts are written beside it. */
   readonly object?: ObjectLocation;
 }
@@ -97,6 +107,8 @@ export interface ImportMeter {
 /** A place with a database: it exports and imports organisations. */
 export interface DatabasePlace extends Source {
   readonly takes: 'imports';
+  /** Whether a server answers, of this service or another. */
+  readonly isRemote?: true;
   /** @throws IdentityError */
   import(
     content: ExportContent,
@@ -110,6 +122,16 @@ export interface DatabasePlace extends Source {
    * @returns undefined if the database does not keep that state
    */
   openParts?(options: ExportOptions, readTime: Date | undefined, signal: AbortSignal): Promise<PartSource | undefined>;
+  /**
+   * Asks the place about itself and its token, and changes nothing.
+   * @throws IdentityError for a place that cannot be reached, is another service, or rejects the token
+   */
+  facts(signal: AbortSignal): Promise<PlaceFacts>;
+  /**
+   * Deletes the service user of the place's token, with all its tokens.
+   * @returns false where the place has no call for that, and where the user is a person
+   */
+  deleteCaller?(signal: AbortSignal): Promise<boolean>;
 }
 
 /** A place: the source or the target of organisations. */

@@ -3,6 +3,7 @@ import { JsonError, type JsonPath, JsonScanner, parseJson, type Treatment } from
 import type { ValueKind } from '../../shared/json/valueScanner.ts';
 import { fixedLimits } from '../../shared/limits.ts';
 import { MAX_DOCUMENT_BYTES } from '../../shared/store/store.ts';
+import { type ExportedRequest, exportedRequest } from './exportedRequest.ts';
 
 /**
  * Counts the records of an export file while it passes, and sees whether it is complete. Records are not read, only passed
@@ -15,6 +16,8 @@ export class RecordCounter {
   records = 0;
   bytes = 0;
   organisations = 0;
+  /** What the manifest says of the request for the file. */
+  request: ExportedRequest = {};
 
   /**
    * @param name how messages call the source
@@ -40,11 +43,19 @@ export class RecordCounter {
   private add(chunk: Uint8Array): void {
     this.bytes += chunk.byteLength;
     for (const { path, kind, text } of this.scanner.push(chunk)) {
-      if (path.length === 3 && isId(path)) {
+      if (path[0] === MANIFEST) {
+        if (text !== '') this.addStatement(String(path[1]), parseJson(text, path));
+      } else if (path.length === 3 && isId(path)) {
         this.organisations++;
         this.ids?.delete(String(parseJson(text, path)));
       } else if (path.length === 4 || (path.length === 3 && kind === 'object')) this.records++;
     }
+  }
+
+  private addStatement(name: string, value: unknown): void {
+    // What another tool wrote there is no matter of a count.
+    const { data = {} } = exportedRequest.safeParse({ [name]: value });
+    this.request = { ...this.request, ...data };
   }
 
   private check(work: () => void): void {
@@ -56,14 +67,19 @@ export class RecordCounter {
   }
 }
 
+const MANIFEST = 'manifest';
+const statements: ReadonlySet<unknown> = new Set(Object.keys(exportedRequest.shape));
+
 function isId(path: JsonPath): boolean {
   return path[2] === 'orgId' || path[2] === 'org_id';
 }
 
-/** Enters the organisations and their lists. */
+/** Enters the organisations and their lists, and the manifest. */
 function treat(path: JsonPath, kind: ValueKind): Treatment {
   const isInOrganisations = path.length === 0 || path[0] === 'orgs';
   if (path.length === 0 && kind !== 'object') throw new JsonError([], 'expected an object');
+  if (path[0] === MANIFEST && path.length === 1) return kind === 'object' ? 'enter' : 'skip';
+  if (path[0] === MANIFEST && path.length === 2 && statements.has(path[1])) return 'glance';
   if (!isInOrganisations) return 'skip';
   if (path.length === 3) return isId(path) ? 'keep' : kind === 'array' ? 'enter' : 'skip';
   return path.length < 3 ? 'enter' : 'skip';

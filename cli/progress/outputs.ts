@@ -74,7 +74,7 @@ function amount({ phase, records, perSecond }: PhaseState): string {
 }
 
 /** Returns a span of time such as `45s`, `3m 20s` or `2h 5m`. */
-function span(seconds: number): string {
+export function span(seconds: number): string {
   const whole = Math.ceil(seconds);
   if (whole < 60) return `${whole}s`;
   const minutes = Math.floor(whole / 60);

@@ -1,9 +1,13 @@
 import type { Command, Option } from '../command.ts';
 
 const FORMS =
-  'https://HOST (an instance), FILE.json, FILE.json.gz, - (standard input or output), gs://BUCKET/PATH, sqlite:DIR or firestore:PROJECT[/DATABASE] (a database, without a server)';
+  'https://HOST (an instance, or a ZITADEL), FILE.json, FILE.json.gz, - (standard input or output), gs://BUCKET/PATH, sqlite:DIR or firestore:PROJECT[/DATABASE] (a database, without a server)';
 
-const json: Option = { name: 'json', meaning: 'print events as NDJSON on standard output; the last one is the result' };
+/** The option of events. */
+export const json: Option = {
+  name: 'json',
+  meaning: 'print events as NDJSON on standard output; the last one is the result',
+};
 
 const secrets = [
   { name: 'token-file', value: 'FILE', meaning: 'the file with the token for the instance' },
@@ -15,7 +19,7 @@ const secrets = [
 ] as const satisfies readonly Option[];
 
 /** The options for the secrets of two places: each alone, or one for the only place that needs it. */
-function secretsOfTwo(first: string, second: string): readonly Option[] {
+export function secretsOfTwo(first: string, second: string): readonly Option[] {
   const sides = [
     ['from', first],
     ['to', second],
@@ -27,16 +31,19 @@ function secretsOfTwo(first: string, second: string): readonly Option[] {
 }
 
 const target: Option = { name: 'to', value: 'PLACE', meaning: 'the target', isRequired: true };
-const selection: readonly Option[] = [
+/** The options that select organisations. */
+export const selection: readonly Option[] = [
   { name: 'org', value: 'ORG_ID', meaning: 'an organisation; by default all', isRepeatable: true },
   { name: 'exclude-org', value: 'ORG_ID', meaning: 'an organisation to leave out', isRepeatable: true },
 ];
-const withSecrets: Option = {
+/** The option that selects secrets. */
+export const withSecrets: Option = {
   name: 'with',
   value: 'SECRETS',
   meaning: 'the secrets to include, such as passwords,otp,keys; by default none',
 };
-const timeout: Option = {
+/** The option of a call's time limit. */
+export const timeout: Option = {
   name: 'timeout',
   value: 'DURATION',
   meaning: 'time limit such as 30m; by default as long as the place allows',

@@ -33,6 +33,8 @@ export interface ZitadelCall {
 export interface ZitadelAnswer {
   readonly status: number;
   readonly text: string;
+  /** The value of the header Date. */
+  readonly date: string | undefined;
   /** The number of attempts; an import that took more than one may have been begun by each. */
   readonly attempts: number;
 }
@@ -61,7 +63,7 @@ export async function send(connection: ZitadelConnection, call: ZitadelCall): Pr
 
 /** The result of one attempt: an answer, or why there is none. */
 interface Attempt {
-  readonly answer?: Pick<ZitadelAnswer, 'status' | 'text'>;
+  readonly answer?: Omit<ZitadelAnswer, 'attempts'>;
   readonly problem?: string;
 }
 
@@ -79,11 +81,12 @@ async function attempt({ baseUrl, token, signal }: ZitadelConnection, call: Zita
       method,
       headers,
       // The token must not follow a redirect to another host.
-      redirect: 'error',
+      redirect: 'manual',
       signal: AbortSignal.any([signal, limit]),
       ...(body === undefined ? {} : { body }),
     });
-    return { answer: { status: response.status, text: await response.text() } };
+    const { status, headers: answered } = response;
+    return { answer: { status, text: await response.text(), date: answered.get('date') ?? undefined } };
   } catch (error) {
     signal.throwIfAborted();
     limit.throwIfAborted();

@@ -1,9 +1,12 @@
 import { z } from 'zod';
+import { serverTime } from '../places/placeFacts.ts';
 import { parseAnswer, request, send, type ZitadelConnection } from './connection.ts';
 
 /** A ZITADEL, as far as it describes itself to everybody. */
 export interface RecognisedZitadel {
   readonly issuer: string;
+  /** What its clock shows, where it tells that. */
+  readonly time: Date | undefined;
 }
 
 /** A ZITADEL's instance, as it describes itself to a caller who may read it. */
@@ -13,6 +16,8 @@ export interface ZitadelInstance {
   /** The release; undefined where the ZITADEL names its build's time instead. */
   readonly version: string | undefined;
   readonly defaultOrgId: string;
+  /** Its domains; it makes each organisation's own domain of the primary one, which is the first. */
+  readonly domains: readonly string[];
 }
 
 /** The user of a token. */
@@ -29,7 +34,12 @@ export interface Caller {
 // Other OpenID providers have other paths.
 const configuration = z.looseObject({ issuer: z.string(), token_endpoint: z.string().endsWith('/oauth/v2/token') });
 const instanceAnswer = z.looseObject({
-  instance: z.looseObject({ id: z.string(), name: z.string().default(''), version: z.string().default('') }),
+  instance: z.looseObject({
+    id: z.string(),
+    name: z.string().default(''),
+    version: z.string().default(''),
+    domains: z.array(z.looseObject({ domain: z.string(), primary: z.boolean().default(false) })).default([]),
+  }),
 });
 const defaultOrganisation = z.looseObject({ org: z.looseObject({ id: z.string() }) });
 const userAnswer = z.looseObject({
@@ -51,7 +61,7 @@ export async function recogniseZitadel(connection: ZitadelConnection): Promise<R
   const answer = await send({ ...connection, token: async () => undefined }, { method: 'GET', path });
   if (answer.status !== 200) return undefined;
   const { data } = configuration.safeParse(parseAnswer(answer.text));
-  return data && { issuer: data.issuer };
+  return data && { issuer: data.issuer, time: serverTime(answer.date) };
 }
 
 /** Reads what a ZITADEL says of its instance. */
@@ -59,7 +69,9 @@ export async function readInstance(connection: ZitadelConnection): Promise<Zitad
   const { instance } = await request(connection, { method: 'GET', path: '/admin/v1/instances/me' }, instanceAnswer);
   const { org } = await request(connection, { method: 'GET', path: '/admin/v1/orgs/default' }, defaultOrganisation);
   const version = RELEASE.test(instance.version) ? instance.version : undefined;
-  return { id: instance.id, name: instance.name, version, defaultOrgId: org.id };
+  const domains = instance.domains.toSorted((a, b) => Number(b.primary) - Number(a.primary));
+  const names = domains.map(({ domain }) => domain);
+  return { id: instance.id, name: instance.name, version, defaultOrgId: org.id, domains: names };
 }
 
 /** Reads whose token it is, and the user's roles in the instance. */

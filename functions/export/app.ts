@@ -11,7 +11,7 @@ import type { Route } from '../../shared/http/app.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
 import { readJsonBody } from '../../shared/http/jsonBody.ts';
 import { expectBody } from '../../shared/http/readBody.ts';
-import { instanceName } from '../../shared/instance.ts';
+import { describeInstance } from '../../shared/instance.ts';
 import type { WrittenObject } from '../../shared/objectStorage/objectStorage.ts';
 import type { IgnoredField } from '../../shared/organisation/exportFile.ts';
 import { type Store, storeForCall } from '../../shared/store/store.ts';
@@ -68,10 +68,10 @@ async function runExport({ ports, authorise, admission, audited }: ExportRun, re
     call.limit(parseDuration(options.timeout, ports.limits.timeoutMs));
   }
   // The body may have taken its time, and the first bytes after it may be secrets.
-  const { restriction } = await authorise(store);
-  checkOrganisations(restriction, options.orgIds);
+  const caller = await authorise(store);
+  checkOrganisations(caller.restriction, options.orgIds);
   resources.use(admission.enter());
-  return await respond({ ...ports, store }, options, { signal: call.signal, audited }, resources);
+  return await respond({ ...ports, store }, options, { signal: call.signal, audited, caller }, resources);
 }
 
 function timeoutMs({ limits }: Ports, { timeout }: ExportRequest): number | undefined {
@@ -94,13 +94,14 @@ function readExportRequest(body: unknown): ExportRequest {
 interface ExportCall {
   readonly signal: AbortSignal;
   readonly audited: AuditedCall;
+  readonly caller: Caller;
 }
 
 /** Exports to the bucket first, if requested, then starts the response from the same snapshot. */
 async function respond(
   ports: Ports,
   request: ExportRequest & { readonly ignored: readonly IgnoredField[] },
-  { signal, audited }: ExportCall,
+  { signal, audited, caller: { userId, orgId } }: ExportCall,
   resources: DisposableStack,
 ): Promise<Response> {
   const location = request.gcsOutput && objectLocation(request.gcsOutput, 'gcs_output');
@@ -108,9 +109,9 @@ async function respond(
   await audited.begin(exportFacts(request, location), (isComplete) => progressFacts(progress, isComplete));
   await using asyncResources = new AsyncDisposableStack();
   const snapshot = asyncResources.use(await openSnapshot(ports.store, timeoutMs(ports, request), signal));
-  const instance = await instanceName(snapshot);
+  const origin = { ...(await describeInstance(snapshot)), exportedBy: { userId, orgId } };
   const startExport = () => {
-    progress.export = exportOrganisations(snapshot, request, instance, signal);
+    progress.export = exportOrganisations(snapshot, request, origin, signal);
     return progress.export;
   };
   let written: WrittenObject | undefined;

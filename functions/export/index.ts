@@ -4,7 +4,6 @@ import { registerFunction } from '../../shared/http/functionShell.ts';
 import { healthRoutes } from '../../shared/http/health.ts';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
 import { openStore, requireMasterKey } from '../../shared/store/openStore.ts';
-import { allEndpoints } from '../endpoints.ts';
 import { routes } from './app.ts';
 
 registerFunction('export', async (config) => {
@@ -18,10 +17,6 @@ registerFunction('export', async (config) => {
     objectStorage: createCloudStorage(),
     now: () => new Date(),
   });
-  const functionRoutes = [...exportRoutes, ...healthRoutes(store)];
-  const app = createApp({
-    ...config,
-    routes: config.describesInstance ? withOpenApi(functionRoutes, allEndpoints) : withOpenApi(functionRoutes),
-  });
+  const app = createApp({ ...config, routes: withOpenApi([...exportRoutes, ...healthRoutes(store)]) });
   return { app, close: () => audit.close() };
 });

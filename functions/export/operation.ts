@@ -10,7 +10,7 @@ import { OmittedOrganisations } from './omittedOrganisations.ts';
 import type { OrganisationRange } from './organisationRanges.ts';
 import { type ExportContent, openMergedReader, openSeparateReader } from './recordReader.ts';
 import { compareBytes } from './sectionCursor.ts';
-import { ExportWriter } from './writer.ts';
+import { type ExportOrigin, ExportWriter } from './writer.ts';
 
 /** The organisations to export (specification 2.4): `orgIds`, or all if it is empty, without `excludedOrgIds`. */
 export interface ExportSelection extends ExportContent {
@@ -38,12 +38,11 @@ const organisationFields: readonly FieldName[] = ['orgId', 'partition', 'body', 
 /**
  * Exports organisations as an export file (specification 4.2, zitadel 2). The snapshot is read as the bytes are
  * consumed. Unknown ids are skipped, as ZITADEL does; the manifest counts the exported organisations.
- * @param instance the instance's name, for the manifest
  */
 export function exportOrganisations(
   snapshot: Snapshot,
   selection: ExportSelection,
-  instance: string,
+  origin: ExportOrigin,
   signal: AbortSignal,
 ): OrganisationExport {
   const { range } = selection;
@@ -54,7 +53,7 @@ export function exportOrganisations(
   const isExported = (orgId: string) => (ids.size === 0 || ids.has(orgId)) && !excluded.has(orgId);
   const isPartial = ids.size > 0 || excluded.size > 0;
   const writer = new ExportWriter({
-    instance,
+    origin,
     readTime: snapshot.readTime,
     organisations: () =>
       exclude(separate ? readByIds(snapshot, [...ids]) : scanSelected(snapshot, ids, range), excluded),

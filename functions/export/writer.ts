@@ -1,3 +1,4 @@
+import type { InstanceDescription } from '../../shared/instance.ts';
 import { parseObject } from '../../shared/json/jsonObject.ts';
 import { type ExportedManifest, type IgnoredField, ManifestTally } from '../../shared/organisation/exportFile.ts';
 import type { LeftToDo } from '../../shared/organisation/leftToDo.ts';
@@ -17,10 +18,16 @@ interface CredentialInsertion {
 
 const CHUNK_CHARACTERS = 64 * 1024;
 
+/** Where an export comes from, for the manifest. */
+export interface ExportOrigin extends InstanceDescription {
+  /** The caller, and its organisation; undefined without a token. */
+  readonly exportedBy?: { readonly userId: string; readonly orgId: string };
+}
+
 /** What an export file contains. */
 export interface ExportSource {
-  /** The instance's name. */
-  readonly instance: string;
+  /** The instance, and who exports. */
+  readonly origin: ExportOrigin;
   /** The moment of the snapshot. */
   readonly readTime: Date;
   /** Reads the organisations; the late records of a file need another pass. */
@@ -52,7 +59,8 @@ export class ExportWriter {
 
   /** The file's manifest, complete once `chunks` has ended. */
   get manifest(): ExportedManifest {
-    const { instance, readTime, secrets, ignored } = this.source;
+    const { origin, readTime, secrets, ignored } = this.source;
+    const { instance, defaultOrgId, exportedBy } = origin;
     const { entries, omitted } = this.source.leftToDo;
     return {
       version: 1,
@@ -60,6 +68,8 @@ export class ExportWriter {
       readTime: readTime.toISOString(),
       counts: this.tally.counts,
       digest: this.tally.digest,
+      ...(defaultOrgId === undefined ? {} : { defaultOrgId }),
+      ...(exportedBy === undefined ? {} : { exportedBy }),
       secrets,
       ignored: [...ignored],
       leftToDo: entries,

@@ -53,7 +53,13 @@ export function routes(ports: Ports): readonly Route[] {
           const left = new AbortController();
           const events = new ProgressEvents();
           const running = run({ signal: AbortSignal.any([request.signal, left.signal]), events });
-          return await eventResponse(running, { events, requestId, maxBytes, leave: () => left.abort() });
+          return await eventResponse(running, {
+            events,
+            requestId,
+            trace: context.get('origin').trace,
+            maxBytes,
+            leave: () => left.abort(),
+          });
         }
         const response = await run({ signal: request.signal });
         return new Response(fittedResponse(response, maxBytes), {

@@ -150,7 +150,8 @@ export const importResponse = z
 /** The media type of events: one JSON object a line. */
 export const NDJSON = 'application/x-ndjson';
 
-const importEvent = z
+/** The schema of a line of the response to a client that accepts events. */
+export const importEvent = z
   .discriminatedUnion('event', [
     z.strictObject({
       event: z.literal('progress'),

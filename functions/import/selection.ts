@@ -21,15 +21,17 @@ interface IdentifyingOptions extends Selection {
   readonly onConflict?: OnConflict;
 }
 
+/** Returns whether a request selects an organisation, by its id. */
+export function selector({ orgIds = [], excludedOrgIds = [] }: Selection): (orgId: string) => boolean {
+  const [selected, excluded] = [new Set(orgIds), new Set(excludedOrgIds)];
+  return (orgId) => (selected.size === 0 || selected.has(orgId)) && !excluded.has(orgId);
+}
+
 /** Returns the organisations that a request selects, as far as they are this task's. */
 export function selectOrganisations(selection: Selection): Required<OrganisationSelection> {
-  const { orgIds = [], excludedOrgIds = [] } = selection;
-  const [selected, excluded] = [new Set(orgIds), new Set(excludedOrgIds)];
+  const isSelected = selector(selection);
   const isElsewhere = (orgId: string) => isOfAnother(selection, orgId);
-  return {
-    isSelected: (orgId) => (selected.size === 0 || selected.has(orgId)) && !excluded.has(orgId) && !isElsewhere(orgId),
-    isElsewhere,
-  };
+  return { isSelected: (orgId) => isSelected(orgId) && !isElsewhere(orgId), isElsewhere };
 }
 
 function isOfAnother({ share }: Selection, orgId: string): boolean {

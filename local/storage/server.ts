@@ -1,5 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { type Account, authenticate, type Caller, may, type Permission } from './account.ts';
+import { AccessTokenRegister } from './accessTokenRegister.ts';
+import { type Account, may, type Permission } from './account.ts';
+import { authenticate, type Caller } from './caller.ts';
 import { forbidden, insufficientScope, noSuchBucket, notImplemented, sendError } from './googleError.ts';
 import { type ObjectFiles, openObjectFiles } from './objectFiles.ts';
 import {
@@ -13,6 +15,7 @@ import {
 } from './operations.ts';
 import { parseRoute, type Route } from './resource.ts';
 import { createResumableUploads, type ResumableUploads } from './resumable.ts';
+import { issueToken } from './tokenEndpoint.ts';
 
 /** The settings of a Cloud Storage stand-in. */
 export interface StorageOptions {
@@ -33,17 +36,20 @@ export interface RunningStorage {
 
 interface Service {
   readonly accounts: readonly Account[];
+  readonly register: AccessTokenRegister;
   readonly files: ObjectFiles;
   readonly uploads: ResumableUploads;
 }
 
 /**
  * Starts a local stand-in for Cloud Storage on 127.0.0.1. It serves the part of the JSON API that official clients use to
- * write, read, list and remove objects. Tokens, roles, generations, preconditions and checksums are checked as by Google.
+ * write, read, list and remove objects, and the token endpoint. Tokens, roles, generations, preconditions and checksums
+ * are checked as by Google.
  */
 export async function startStorage({ directory, port, accounts }: StorageOptions): Promise<RunningStorage> {
   const files = await openObjectFiles(directory);
-  const service = { accounts, files, uploads: createResumableUploads(files) };
+  const register = new AccessTokenRegister();
+  const service = { accounts, register, files, uploads: createResumableUploads(files) };
   const server = createServer({ requestTimeout: 0 }, (request, response) => {
     handle(service, request, response).catch((error: unknown) => {
       request.resume();
@@ -66,12 +72,15 @@ export async function startStorage({ directory, port, accounts }: StorageOptions
 }
 
 async function handle(service: Service, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const route = parseRoute(request.url ?? '');
+  const { accounts, register } = service;
   const origin = `http://${request.headers.host ?? '127.0.0.1'}`;
+  if (request.method === 'POST' && request.url === '/token')
+    return await issueToken(accounts, register, origin, request, response);
+  const route = parseRoute(request.url ?? '');
   const exchange = { ...service, route, request, response, origin, mayReplace: () => {} };
   const session = route.kind === 'upload' ? route.query.get('upload_id') : null;
   if (session !== null) return await handleSession(exchange, session);
-  const caller = authenticate(request.headers.authorization, service.accounts, origin);
+  const caller = authenticate(request.headers.authorization, accounts, register, origin);
   const { permission, run } = findOperation(request.method ?? '', route);
   authorize(service, caller, permission, route.bucket);
   await run({

@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream';
 import { auditUnwritable } from '../errors/errors.ts';
+import { traceField } from '../log.ts';
 import type { AuditEvent } from './auditEvent.ts';
 import type { AuditTrail } from './auditTrail.ts';
 
@@ -32,6 +33,6 @@ function logLine(projectId: string, { trace, ...event }: AuditEvent): Readonly<R
     ...event,
     message: `${event.event} ${event.outcome}`,
     'logging.googleapis.com/labels': { ...LABEL, ...(requestId === undefined ? {} : { execution_id: requestId }) },
-    ...(trace === undefined ? {} : { 'logging.googleapis.com/trace': `projects/${projectId}/traces/${trace}` }),
+    ...traceField(projectId, trace),
   };
 }

@@ -11,12 +11,12 @@ export const placeUnreachable = defineError({
   remedy: 'Check the address. `NODE_EXTRA_CA_CERTS` names a file with the certificates of a private authority.',
 });
 
-export const placeNotOurs = defineError({
+export const placeNotKnown = defineError({
   code: 'FAILED_PRECONDITION',
   text: (place: string, reason: string) =>
-    `${place} is not an instance of this service (${reason}): check the address, without a path`,
+    `${place} is not an instance of this service (${reason}), nor a ZITADEL: check the address, without a path`,
   example: ['https://www.example.com', '/openapi.json is answered with 404'],
-  when: '`/openapi.json` of the address does not describe exports and imports of this service.',
+  when: '`/openapi.json` of the address does not describe exports and imports of this service, and `/.well-known/openid-configuration` not a ZITADEL.',
   remedy: 'Check the address. Behind a proxy, `/openapi.json` must reach the instance.',
 });
 

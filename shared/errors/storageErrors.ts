@@ -84,7 +84,8 @@ export const keyRejected = defineError({
   text: (at: Place) => `${uri(at)}: Cloud Storage rejected the service account's key: create a new key`,
   example: [place],
   when: 'The key was deleted, belongs to another account, or the account is disabled.',
-  remedy: 'Create a new key for the service account, and send that file.',
+  remedy:
+    'Create a new key for the service account, and send that file. A server whose clock is wrong gets this error too.',
 });
 
 export const objectEncoded = defineError({

@@ -5,15 +5,16 @@ import { defineError } from './identityError.ts';
 export const zitadelUnreachable = defineError({
   code: 'UNAVAILABLE',
   text: (url: string, cause: string) =>
-    `${url} does not respond (${cause}): check the address and the network, then resume`,
+    `${url} does not respond (${cause}): check the address and the network, then repeat the command`,
   example: ['https://zitadel.example.com', 'ECONNREFUSED'],
   when: 'A ZITADEL could not be reached, closed the connection, or stayed unavailable through all retries.',
-  remedy: 'Check the address, the network and the ZITADEL. Then resume: what was imported stays.',
+  remedy: 'Check the address, the network and the ZITADEL. Then repeat the command: what was imported stays.',
 });
 
 export const zitadelTokenRejected = defineError({
   code: 'UNAUTHENTICATED',
-  text: (url: string, message: string) => `${url} rejects the token (${message}): specify a valid one, then resume`,
+  text: (url: string, message: string) =>
+    `${url} rejects the token (${message}): specify a valid one, then repeat the command`,
   example: ['https://zitadel.example.com', 'Errors.Token.Invalid (AUTH-7fs1e)'],
   when: 'The token of a ZITADEL is unknown, revoked or expired.',
   remedy: 'Create a personal access token of a service user with the role IAM_OWNER, and specify its file.',
@@ -51,7 +52,7 @@ export const zitadelImportTooSlow = defineError({
   text: (record: string, seconds: number) => `the import of a single record, ${record}, takes more than ${seconds} s`,
   example: ['human_user 330000000000000201', 60],
   when: 'A ZITADEL does not import one record in time, although each larger request was halved.',
-  remedy: 'Find out what delays the ZITADEL or its database, then resume.',
+  remedy: 'Find out what delays the ZITADEL or its database, then repeat the command.',
 });
 
 export const zitadelPositionMismatch = defineError({

@@ -8,9 +8,9 @@ import { log } from '../log.ts';
  * Converts any thrown value to an error that callers may see.
  * Logs an unexpected one here, once; the caller sees INTERNAL without its text.
  */
-export function toPublicError(error: unknown, requestId: string): IdentityError {
+export function toPublicError(error: unknown, requestId: string, trace?: string): IdentityError {
   const publicError = IdentityError.from(error);
-  if (publicError.code === 'INTERNAL') log.requestFailed(publicError.cause ?? publicError, requestId);
+  if (publicError.code === 'INTERNAL') log.requestFailed(publicError.cause ?? publicError, requestId, trace);
   return publicError;
 }
 
@@ -18,9 +18,10 @@ export function toPublicError(error: unknown, requestId: string): IdentityError 
  * Renders any thrown value as the interface's error body (specification 2.3).
  *
  * @param contentType the request's content type; for one of gRPC's, the response carries the status in its headers
+ * @param trace the id of the trace that the request belongs to
  */
-export function errorResponse(error: unknown, requestId: string, contentType?: string): Response {
-  const publicError = toPublicError(error, requestId);
+export function errorResponse(error: unknown, requestId: string, contentType?: string, trace?: string): Response {
+  const publicError = toPublicError(error, requestId, trace);
   if (contentType !== undefined && isGrpc(contentType)) return grpcResponse(publicError, requestId, contentType);
   const body = Buffer.from(JSON.stringify(publicError.toJson()));
   const headers = new Headers({

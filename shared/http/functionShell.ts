@@ -85,7 +85,9 @@ function start(
 ): { readonly config: Config; readonly program: Promise<FunctionProgram> } {
   try {
     const config = readConfig(process.env);
-    configureLog(config.logLevel);
+    const { storeLocation } = config;
+    const project = storeLocation.kind === 'firestore' ? storeLocation.projectId : undefined;
+    configureLog(config.logLevel, process.stdout, project);
     const program = Promise.resolve(createProgram(config));
     program.catch((error: unknown) => failStart(name, error));
     return { config, program };

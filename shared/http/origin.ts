@@ -9,7 +9,7 @@ import type { HttpEnv } from './exchange.ts';
  */
 export function requestOrigin(context: Context<HttpEnv>, requestId: string, trustedProxies: number): Origin {
   const remote = forwardedAddress(context.req.header('x-forwarded-for'), trustedProxies) ?? socketAddress(context);
-  const trace = traceId(context.req.header('traceparent'), context.req.header('x-cloud-trace-context'));
+  const trace = traceFrom((name) => context.req.header(name));
   return {
     requestId,
     ...(remote === undefined ? {} : { remote }),
@@ -31,7 +31,8 @@ function socketAddress({ env }: Context<HttpEnv>): string | undefined {
 }
 
 /** Returns the trace of W3C's header or Google's own. Callers can choose it, like the request id. */
-function traceId(traceparent = '', cloudTrace = ''): string | undefined {
+export function traceFrom(readHeader: (name: string) => string | undefined): string | undefined {
+  const [traceparent = '', cloudTrace = ''] = [readHeader('traceparent'), readHeader('x-cloud-trace-context')];
   const [, id] = /^[\da-f]{2}-([\da-f]{32})-/.exec(traceparent) ?? /^([\da-f]{32})(?:$|[/;])/.exec(cloudTrace) ?? [];
   return id;
 }

@@ -16,6 +16,7 @@ import {
   type Outgoing,
   stopUpload,
 } from './exchange.ts';
+import { traceFrom } from './origin.ts';
 import { isBodyExpected } from './readBody.ts';
 
 /** A fetch handler, such as a Hono application. */
@@ -97,8 +98,10 @@ export async function writeResponse(response: Response, outgoing: Outgoing, time
 
 async function writeFailure(error: unknown, response: Response, outgoing: Outgoing, times: ResponseTimes) {
   const requestId = response.headers.get('x-request-id') ?? '';
-  if (!outgoing.headersSent) return writeResponse(errorResponse(error, requestId), outgoing, times);
-  if (!isClosed(outgoing)) log.responseBroken(error, requestId);
+  const { headers } = outgoing.req;
+  const trace = traceFrom((name) => headers[name]?.toString());
+  if (!outgoing.headersSent) return writeResponse(errorResponse(error, requestId, undefined, trace), outgoing, times);
+  if (!isClosed(outgoing)) log.responseBroken(error, requestId, trace);
   abortResponse(outgoing);
 }
 

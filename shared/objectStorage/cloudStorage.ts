@@ -1,12 +1,17 @@
-import { Storage } from '@google-cloud/storage';
-import { type GoogleAuth, JWT } from 'google-auth-library';
+import type { Storage } from '@google-cloud/storage';
+import type { GoogleAuth } from 'google-auth-library';
 import { raceAbort } from '../async.ts';
+import { IdentityError } from '../errors/identityError.ts';
 import { credentialsMissing } from '../errors/placeErrors.ts';
-import { DEFAULT_CREDENTIALS, findDefaultCredentials } from './defaultCredentials.ts';
+import { keyRejected } from '../errors/storageErrors.ts';
+import { AccessTokens } from './accessTokens.ts';
+import { AccountClient } from './accountClient.ts';
+import { findDefaultCredentials } from './defaultCredentials.ts';
 import { checkObjectName } from './objectName.ts';
-import type { ObjectLocation, ObjectStorage, ServiceAccount } from './objectStorage.ts';
+import { DEFAULT_CREDENTIALS, type ObjectLocation, type ObjectStorage } from './objectStorage.ts';
 import { pinObject } from './readObject.ts';
-import type { Target } from './storageError.ts';
+import { createAccountClient, createClient, emulatorEndpoint, scopes } from './storageClient.ts';
+import { storageError, type Target } from './storageError.ts';
 import { startUpload } from './uploadSession.ts';
 import { writeObject } from './writeObject.ts';
 
@@ -23,82 +28,93 @@ export interface CloudStorageOptions {
  * permission storage.objects.create (write) or storage.objects.get (pin, read).
  */
 export function createCloudStorage({ apiEndpoint }: CloudStorageOptions = {}): ObjectStorage {
+  const open = createOpener(apiEndpoint);
   return {
     async write(location, content, signal) {
-      const target = createTarget(location, 'write');
-      const storage = await openFor(location, 'read_write', apiEndpoint);
-      const session = await raceAbort(startUpload(storage, target), signal);
+      const session = await open(location, 'write', startUpload, signal);
       return writeObject(session, content, signal);
     },
-    async pin(location, signal) {
-      const target = createTarget(location, 'read');
-      const storage = await openFor(location, 'read_only', apiEndpoint);
-      return raceAbort(pinObject(storage, target), signal);
-    },
+    pin: (location, signal) => open(location, 'read', pinObject, signal),
   };
 }
 
-function createTarget({ bucket, path }: ObjectLocation, use: Target['use']): Target {
-  checkObjectName({ bucket, path }, '');
-  return { bucket, path, use };
+/**
+ * Removes an object; the caller's account needs the permission storage.objects.delete.
+ * @throws IdentityError naming the bucket and object: missing bucket or object, no permission, wrong key
+ */
+export function removeObject(location: ObjectLocation, signal: AbortSignal): Promise<void> {
+  const remove = async (storage: Storage, target: Target) => {
+    try {
+      await storage.bucket(target.bucket).file(target.path).delete();
+    } catch (reason) {
+      signal.throwIfAborted();
+      throw storageError(reason, target);
+    }
+  };
+  return createOpener(undefined)(location, 'remove', remove, signal);
 }
 
-function openFor(location: ObjectLocation, scope: StorageScope, apiEndpoint: string | undefined) {
-  const { account } = location;
-  return account === DEFAULT_CREDENTIALS
-    ? openWithDefaults(location, scope, apiEndpoint)
-    : openStorage(account, scope, apiEndpoint);
+/** Returns what begins a call with the account's client. The calls of one account share its token. */
+function createOpener(apiEndpoint: string | undefined) {
+  const tokens = new AccessTokens();
+  return async <Opened>(
+    { bucket, path, account }: ObjectLocation,
+    use: Target['use'],
+    work: (storage: Storage, target: Target) => Promise<Opened>,
+    signal: AbortSignal,
+  ) => {
+    checkObjectName({ bucket, path }, '');
+    const target = { bucket, path, use };
+    const endpoint = apiEndpoint ?? emulatorEndpoint(process.env.STORAGE_EMULATOR_HOST);
+    const client = await createAuthClient(account, target, endpoint, tokens);
+    const storage = createClient(client, endpoint);
+    const start = () => raceAbort(work(storage, target), signal);
+    return client instanceof AccountClient ? startWithToken(client, start, target, signal) : start();
+  };
 }
 
-/** @throws IdentityError UNAUTHENTICATED when the process has no application default credentials */
-async function openWithDefaults(
-  { bucket, path }: ObjectLocation,
-  scope: StorageScope,
-  apiEndpoint: string | undefined,
-): Promise<Storage> {
-  const auth = await findDefaultCredentials(scopeUri(scope));
-  if (auth === undefined) throw credentialsMissing(`gs://${bucket}/${path}`);
-  return createClient(auth, apiEndpoint);
+async function createAuthClient(
+  account: ObjectLocation['account'],
+  { bucket, path, use }: Target,
+  endpoint: string | undefined,
+  tokens: AccessTokens,
+): Promise<AccountClient | GoogleAuth> {
+  const scope = scopes[use];
+  if (account !== DEFAULT_CREDENTIALS) return createAccountClient(account, scope, endpoint, tokens);
+  const found = await findDefaultCredentials(scope);
+  if (found === undefined) throw credentialsMissing(`gs://${bucket}/${path}`);
+  return 'clientEmail' in found ? createAccountClient(found, scope, endpoint, tokens) : found;
 }
-
-/** The OAuth scope of a client; it never requests a wider one. */
-export type StorageScope = 'read_only' | 'read_write';
-
-const maxRetryDelaySeconds = 2;
 
 /**
- * Creates a Cloud Storage client for one call with the caller's account. The client signs its own tokens, so it calls
- * only the storage endpoint. By default the library sends credentials only to Google's endpoint, and uses
- * STORAGE_EMULATOR_HOST as a base URL without the API's path; this function corrects both.
- * @param apiEndpoint the service's origin; by default STORAGE_EMULATOR_HOST if set, else Google's
+ * Begins with a token, so that the error of a failed exchange names the object. A kept token can have been revoked since
+ * it was issued: the call is then repeated with a new one.
  */
-export function openStorage(account: ServiceAccount, scope: StorageScope, apiEndpoint?: string): Storage {
-  const authClient = new JWT({
-    email: account.clientEmail,
-    key: account.privateKey,
-    scopes: [scopeUri(scope)],
+async function startWithToken<Opened>(
+  client: AccountClient,
+  start: () => Promise<Opened>,
+  target: Target,
+  signal: AbortSignal,
+): Promise<Opened> {
+  const isKept = client.hasToken;
+  try {
+    await prepare(client, target, signal);
+    return await start();
+  } catch (error) {
+    if (!isKept || !isKeyRejected(error, target)) throw error;
+    client.dropToken();
+    await prepare(client, target, signal);
+    return await start();
+  }
+}
+
+async function prepare(client: AccountClient, target: Target, signal: AbortSignal): Promise<void> {
+  await client.prepare(signal).catch((reason: unknown) => {
+    signal.throwIfAborted();
+    throw storageError(reason, target);
   });
-  authClient.useJWTAccessWithScope = true;
-  return createClient(authClient, apiEndpoint);
 }
 
-function scopeUri(scope: StorageScope): string {
-  return `https://www.googleapis.com/auth/devstorage.${scope}`;
-}
-
-function createClient(authClient: JWT | GoogleAuth, apiEndpoint: string | undefined): Storage {
-  const endpoint = apiEndpoint ?? emulatorEndpoint(process.env.STORAGE_EMULATOR_HOST);
-  const storage = new Storage({
-    authClient,
-    useAuthWithCustomEndpoint: true,
-    retryOptions: { maxRetryDelay: maxRetryDelaySeconds },
-    ...(endpoint === undefined ? {} : { apiEndpoint: endpoint }),
-  });
-  storage.baseUrl = `${storage.apiEndpoint}/storage/v1`;
-  return storage;
-}
-
-function emulatorEndpoint(host: string | undefined): string | undefined {
-  if (host === undefined || host === '') return undefined;
-  return /^https?:\/\//.test(host) ? host : `http://${host}`;
+function isKeyRejected(error: unknown, target: Target): boolean {
+  return error instanceof IdentityError && error.message === keyRejected(target).message;
 }

@@ -1,20 +1,19 @@
 import { GoogleAuth, JWT } from 'google-auth-library';
-
-/** In place of a service account: the application default credentials of the process. */
-export const DEFAULT_CREDENTIALS = 'applicationDefault';
+import type { ServiceAccount } from './objectStorage.ts';
 
 /**
  * Finds the application default credentials: the file that GOOGLE_APPLICATION_CREDENTIALS names, those of gcloud, or those
  * of the machine in Google Cloud.
- * @returns undefined if there are none
+ * @returns the service account of a key file; undefined if there are no credentials
  */
-export async function findDefaultCredentials(scope: string): Promise<GoogleAuth | undefined> {
+export async function findDefaultCredentials(scope: string): Promise<GoogleAuth | ServiceAccount | undefined> {
   const auth = new GoogleAuth({ scopes: [scope] });
   try {
     const client = await auth.getClient();
-    // A service account signs its own tokens, as that of a request does.
-    if (client instanceof JWT) client.useJWTAccessWithScope = true;
-    return auth;
+    if (!(client instanceof JWT)) return auth;
+    const { email, key, keyId } = client;
+    if (email === undefined || key === undefined) return auth;
+    return { clientEmail: email, privateKey: key, ...(keyId === undefined ? {} : { keyId }) };
   } catch (error) {
     if (error instanceof Error && /default credentials/i.test(error.message)) return undefined;
     throw error;

@@ -1,4 +1,5 @@
-import type { DEFAULT_CREDENTIALS } from './defaultCredentials.ts';
+/** In place of a service account: the application default credentials of the process. */
+export const DEFAULT_CREDENTIALS = 'applicationDefault';
 
 /** An object in Cloud Storage and the service account that accesses it (specification 2.6). */
 export interface ObjectLocation {
@@ -12,6 +13,8 @@ export interface ObjectLocation {
 export interface ServiceAccount {
   readonly clientEmail: string;
   readonly privateKey: string;
+  /** Google's id of the key, which its key files name. */
+  readonly keyId?: string;
 }
 
 /** A written object. The content of its generation never changes. */

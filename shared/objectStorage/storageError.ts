@@ -16,7 +16,7 @@ import type { RetryPolicy } from '../retry.ts';
 export interface Target {
   readonly bucket: string;
   readonly path: string;
-  readonly use: 'write' | 'read';
+  readonly use: 'write' | 'read' | 'remove';
 }
 
 // The library throws two kinds of errors. ApiError has its status in `code`; GaxiosError has it in `status`, and a
@@ -27,7 +27,11 @@ const libraryError = z.object({
   status: z.number().optional(),
 });
 
-const roles = { write: 'Storage Object Creator', read: 'Storage Object Viewer' } as const;
+const roles = {
+  write: 'Storage Object Creator',
+  read: 'Storage Object Viewer',
+  remove: 'Storage Object User',
+} as const;
 
 /**
  * Converts an error of the library. The result's cause has only the status or the code: the library's errors contain

@@ -11,6 +11,14 @@ export const manifestSchema = z.object({
   readTime: z.string(),
   counts: z.record(z.string(), z.int().nonnegative()),
   digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+  defaultOrgId: z
+    .string()
+    .exactOptional()
+    .describe('The exporting instance’s default organisation, in the file or not.'),
+  exportedBy: z
+    .object({ userId: z.string(), orgId: z.string() })
+    .exactOptional()
+    .describe('The caller, and its organisation; absent in an export without a token.'),
 });
 
 /** The manifest of an export. */

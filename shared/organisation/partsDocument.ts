@@ -28,18 +28,14 @@ const MAX_LEFT_TO_DO = 1_000;
 
 /** Combines the manifests of an export's parts, in their order, to that of the whole. */
 export function combineManifests(manifests: readonly [ExportedManifest, ...ExportedManifest[]]): ExportedManifest {
-  const [{ version, instance, readTime, secrets, ignored }] = manifests;
+  const { leftToDoOmitted: _, ...first } = manifests[0];
   const entries = distinct(manifests.flatMap(({ leftToDo }) => leftToDo));
   const leftToDo = entries.slice(0, MAX_LEFT_TO_DO);
   const omitted = manifests.reduce((sum, { leftToDoOmitted = 0 }) => sum + leftToDoOmitted, 0);
   const leftToDoOmitted = omitted + entries.length - leftToDo.length;
   return {
-    version,
-    instance,
-    readTime,
+    ...first,
     ...addTallies(manifests),
-    secrets,
-    ignored,
     leftToDo,
     ...(leftToDoOmitted === 0 ? {} : { leftToDoOmitted }),
   };

@@ -86,10 +86,10 @@ export function rpcHandler<Caller>(
  * Returns the error of a call whose request did not arrive as a message, where the protocol's handler reports an internal
  * one: a malformed message is the client's error. Undefined where the handler reports the error as it is.
  */
-export function receiptFailure({ ended, isReceived = false, requestId }: RpcCall): IdentityError | undefined {
+export function receiptFailure({ ended, isReceived = false, requestId, origin }: RpcCall): IdentityError | undefined {
   if (ended === undefined || isReceived) return undefined;
   const { reason } = ended;
-  if (!(reason instanceof ConnectError)) return toPublicError(reason, requestId);
+  if (!(reason instanceof ConnectError)) return toPublicError(reason, requestId, origin.trace);
   // The handler reports what it met next, such as a malformed message.
   if (reason.code === ConnectCode.DeadlineExceeded) return deadlineExceeded();
   const { code, rawMessage } = reason;
@@ -104,7 +104,7 @@ async function withConnectErrors<T>(context: HandlerContext, work: Promise<T>): 
   } catch (reason) {
     if (reason instanceof ConnectError) throw reason;
     const rpc = context.values.get(rpcCall);
-    rpc.failure ??= toPublicError(reason, rpc.requestId);
+    rpc.failure ??= toPublicError(reason, rpc.requestId, rpc.origin.trace);
     throw toConnectError(rpc.failure);
   }
 }

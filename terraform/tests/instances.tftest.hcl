@@ -1,13 +1,6 @@
 # The root module with two instances. Nothing is created: the provider is a mock with its real schema.
 
 mock_provider "google" {
-  mock_resource "google_service_account" {
-    defaults = {
-      id     = "projects/acme-identity/serviceAccounts/mock@acme-identity.iam.gserviceaccount.com"
-      email  = "mock@acme-identity.iam.gserviceaccount.com"
-      member = "serviceAccount:mock@acme-identity.iam.gserviceaccount.com"
-    }
-  }
   mock_resource "google_compute_global_address" {
     defaults = { address = "203.0.113.7" }
   }
@@ -15,6 +8,20 @@ mock_provider "google" {
     defaults = {
       dns_resource_record = [{ name = "_acme-challenge.example.com.", type = "CNAME", data = "1.authorize.certificatemanager.goog." }]
     }
+  }
+}
+
+override_data {
+  target = data.google_project.this
+  values = { number = "123456789012" }
+}
+
+# Each account has a name of its own, so that a role of the wrong account shows.
+override_resource {
+  target = google_service_account.build
+  values = {
+    id     = "projects/acme-identity/serviceAccounts/identity-build@acme-identity.iam.gserviceaccount.com"
+    member = "serviceAccount:identity-build@acme-identity.iam.gserviceaccount.com"
   }
 }
 
@@ -79,12 +86,36 @@ run "keeps_the_sources_private" {
   }
 }
 
-run "builds_with_the_least_privileged_account" {
+run "keeps_no_versions_of_the_sources" {
   command = plan
 
   assert {
-    condition     = google_project_iam_member.build.role == "roles/cloudbuild.builds.builder"
-    error_message = "The build's account must have the builder's role only."
+    condition     = length(google_storage_bucket.source.versioning) == 0
+    error_message = "A bucket with noncurrent objects cannot be destroyed."
+  }
+}
+
+run "builds_with_the_least_privileged_account" {
+  assert {
+    condition = [for grant in [google_project_iam_member.build_log, google_project_iam_member.build_source, google_storage_bucket_iam_member.build, google_artifact_registry_repository_iam_member.build] : [grant.member, grant.role]] == [
+      ["serviceAccount:identity-build@acme-identity.iam.gserviceaccount.com", "roles/logging.logWriter"],
+      ["serviceAccount:identity-build@acme-identity.iam.gserviceaccount.com", "roles/storage.objectViewer"],
+      ["serviceAccount:identity-build@acme-identity.iam.gserviceaccount.com", "roles/storage.objectViewer"],
+      ["serviceAccount:identity-build@acme-identity.iam.gserviceaccount.com", "roles/artifactregistry.writer"],
+    ]
+    error_message = "The build's account must have these roles only."
+  }
+  assert {
+    condition     = google_artifact_registry_repository_iam_member.build.repository == google_artifact_registry_repository.functions.repository_id && google_artifact_registry_repository_iam_member.build.location == "europe-west1"
+    error_message = "The build must write to its repository only."
+  }
+  assert {
+    condition     = google_storage_bucket_iam_member.build.bucket == "acme-identity-identity-source"
+    error_message = "The build must read the bucket of archives, and no transfer bucket."
+  }
+  assert {
+    condition     = [for condition in google_project_iam_member.build_source.condition : condition.expression] == ["resource.name.startsWith(\"projects/_/buckets/gcf-v2-sources-123456789012-europe-west1/\")"]
+    error_message = "The build must read the archives' copies only, and no transfer bucket."
   }
 }
 
@@ -94,6 +125,81 @@ run "disables_no_service" {
   assert {
     condition     = alltrue([for service in google_project_service.this : service.disable_on_destroy == false])
     error_message = "The project may use the services for other purposes."
+  }
+}
+
+run "enables_every_service_that_it_uses" {
+  command = plan
+
+  assert {
+    condition = toset(keys(google_project_service.this)) == toset(formatlist("%s.googleapis.com", [
+      "artifactregistry", "certificatemanager", "cloudbuild", "cloudfunctions", "cloudresourcemanager", "compute", "firebaserules",
+      "firestore", "iam", "logging", "monitoring", "run", "secretmanager", "storage",
+    ]))
+    error_message = "Without its service, a resource cannot be created."
+  }
+}
+
+run "has_a_budget_where_one_is_given" {
+  variables {
+    budget = { billing_account = "012345-6789AB-CDEF01", amount = 100, currency = "EUR" }
+  }
+
+  assert {
+    condition = [for budget in google_billing_budget.this : [
+      budget.billing_account, budget.amount[0].specified_amount[0].units, budget.amount[0].specified_amount[0].currency_code, tolist(budget.budget_filter[0].projects)[0],
+    ]] == [["012345-6789AB-CDEF01", "100", "EUR", "projects/123456789012"]]
+    error_message = "The budget must be of this project."
+  }
+  assert {
+    condition     = [for rule in google_billing_budget.this[0].threshold_rules : [rule.threshold_percent, rule.spend_basis]] == [[0.5, "CURRENT_SPEND"], [0.9, "CURRENT_SPEND"], [1, "CURRENT_SPEND"], [1, "FORECASTED_SPEND"]]
+    error_message = "Google must notify at 50, 90 and 100 %, and of a forecast above the amount."
+  }
+  assert {
+    condition     = contains(keys(google_project_service.this), "billingbudgets.googleapis.com")
+    error_message = "A budget needs its service."
+  }
+}
+
+run "has_no_budget_by_default" {
+  command = plan
+
+  assert {
+    condition     = length(google_billing_budget.this) == 0 && !contains(keys(google_project_service.this), "billingbudgets.googleapis.com")
+    error_message = "A budget needs rights on the billing account."
+  }
+}
+
+run "gives_all_instances_the_same_archives" {
+  assert {
+    condition = alltrue([for name, archive in google_storage_bucket_object.source : alltrue([
+      for instance in values(module.instance) : instance.archives[name] == archive.name
+    ])])
+    error_message = "An archive must be uploaded once, and deployed to all instances by its digest."
+  }
+}
+
+run "encrypts_sources_and_images_with_the_customers_key" {
+  command = plan
+  variables {
+    kms_key = "projects/acme-keys/locations/europe-west1/keyRings/identity/cryptoKeys/identity"
+  }
+
+  assert {
+    condition     = [for encryption in google_storage_bucket.source.encryption : encryption.default_kms_key_name] == [var.kms_key] && google_artifact_registry_repository.functions.kms_key_name == var.kms_key
+    error_message = "Functions with a key need it on their sources and images."
+  }
+}
+
+run "holds_25_instances" {
+  command = plan
+  variables {
+    instances = { for number in range(25) : format("instance-%02d", number) => { domain = "id-${number}.example.com" } }
+  }
+
+  assert {
+    condition     = length(var.instances) == 25
+    error_message = "A project must hold 25 instances."
   }
 }
 

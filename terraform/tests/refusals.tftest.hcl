@@ -360,3 +360,67 @@ run "rejects_two_instances_on_one_database" {
   }
   expect_failures = [var.instances]
 }
+
+run "rejects_the_26th_instance" {
+  command = plan
+  variables {
+    instances = { for number in range(26) : format("instance-%02d", number) => { domain = "id-${number}.example.com" } }
+  }
+  expect_failures = [var.instances]
+}
+
+run "rejects_a_database_key_without_its_project" {
+  command = plan
+  variables {
+    instances = { north = { domain = "north.example.com", database_kms_key = "north" } }
+  }
+  expect_failures = [var.instances]
+}
+
+run "rejects_a_key_of_another_region" {
+  command = plan
+  variables {
+    kms_key = "projects/acme-keys/locations/us-east1/keyRings/identity/cryptoKeys/identity"
+  }
+  expect_failures = [var.kms_key]
+}
+
+run "rejects_a_budget_without_a_billing_account" {
+  command = plan
+  variables {
+    budget = { billing_account = "acme", amount = 100, currency = "EUR" }
+  }
+  expect_failures = [var.budget]
+}
+
+run "rejects_a_budget_of_nothing" {
+  command = plan
+  variables {
+    budget = { billing_account = "012345-6789AB-CDEF01", amount = 0, currency = "EUR" }
+  }
+  expect_failures = [var.budget]
+}
+
+run "rejects_a_label_with_capitals" {
+  command = plan
+  variables {
+    labels = { Team = "identity" }
+  }
+  expect_failures = [var.labels]
+}
+
+run "rejects_another_kind_of_access" {
+  command = plan
+  variables {
+    public_access = "allAuthenticatedUsers"
+  }
+  expect_failures = [var.public_access]
+}
+
+run "rejects_no_exports_and_imports_at_all" {
+  command = plan
+  variables {
+    admin_requests_per_minute = 0
+  }
+  expect_failures = [var.admin_requests_per_minute]
+}

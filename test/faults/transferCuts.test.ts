@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createCloudStorage, openStorage } from '../../shared/objectStorage/cloudStorage.ts';
+import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
+import { openStorage } from '../../shared/objectStorage/storageClient.ts';
 import { type LocalBucket, startLocalBucket } from '../support/emulators/localBucket.ts';
 import { inPieces } from '../support/fixtures/bytes.ts';
 import { startTcpProxy } from '../support/http/tcpProxy.ts';
@@ -94,7 +95,7 @@ describe(faultTable['download is cut'].fault, () => {
 
 describeStores(faultTable['object is replaced'].fault, (kind) => {
   it(faultTable['object is replaced'].outcome, async (context) => {
-    const admin = openStorage(local.admin, 'read_write', local.url).bucket('exports');
+    const admin = openStorage(local.admin, 'write', local.url).bucket('exports');
     const other = fileOf(changedMigration(expected));
     const path = `replaced ${kind.name}.json`;
     await storage(local.url).write(at(path), inPieces(fileOf(expected)), never);

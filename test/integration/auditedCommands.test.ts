@@ -62,7 +62,9 @@ const calls: Readonly<Record<string, (subjects: Subjects) => readonly [args: rea
  * A server runs until it is stopped; what it does is on record by its operations, as are exports and imports between
  * places. The others only read, or open no instance.
  */
-const notCalled = ['serve', 'completion', 'export', 'import', 'compare', 'inspect', 'doctor'];
+const onPlaces = ['export', 'import', 'compare', 'inspect', 'doctor'];
+const migrating = ['migrate', 'migrate plan', 'migrate resume', 'migrate status', 'migrate cleanup'];
+const notCalled = ['serve', 'completion', ...onPlaces, ...migrating];
 /** Commands whose calls fail, so that the others find what they refer to. */
 const failing = ['init', 'org delete'];
 /** Commands that exist for self-hosted instances only. */

@@ -79,7 +79,7 @@ describe('the credentials that a call brings', () => {
     expect(hosts).toEqual([]);
   });
 
-  it('go to the storage endpoint only: no token is asked for anywhere, not even after a refusal', async () => {
+  it('go to the endpoint only that is given, the exchange too, not even after a refusal elsewhere', async () => {
     const hosts = await requestsOf(async () => {
       await write(local.both, 'counted');
       await collect((await pin(local.both, 'counted')).read(never));

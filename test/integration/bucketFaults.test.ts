@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createCloudStorage, openStorage } from '../../shared/objectStorage/cloudStorage.ts';
+import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
+import { openStorage } from '../../shared/objectStorage/storageClient.ts';
 import { type LocalBucket, startLocalBucket } from '../support/emulators/localBucket.ts';
 import { collect, digest, inPieces } from '../support/fixtures/bytes.ts';
 import { startTcpProxy, type TcpProxy } from '../support/http/tcpProxy.ts';
@@ -143,7 +144,7 @@ describe('a transfer over a network that fails', () => {
 
   it('fails when the pinned generation has been replaced', async () => {
     const pinned = await pinWritten(Buffer.from('first'));
-    const file = openStorage(local.admin, 'read_write', local.url).bucket('exports').file('object');
+    const file = openStorage(local.admin, 'write', local.url).bucket('exports').file('object');
     await file.delete();
     await pinWritten(Buffer.from('second'));
     await expect(collect(pinned.read(never))).rejects.toMatchObject({ code: 'ABORTED' });
@@ -151,7 +152,7 @@ describe('a transfer over a network that fails', () => {
 
   it('fails when the object is replaced in the middle of a read whose connection breaks', async () => {
     const pinned = await pinWritten(randomBytes(8 * mib));
-    const file = openStorage(local.admin, 'read_write', local.url).bucket('exports').file('object');
+    const file = openStorage(local.admin, 'write', local.url).bucket('exports').file('object');
     const received: Uint8Array[] = [];
     const reading = (async () => {
       for await (const piece of pinned.read(never)) {
@@ -173,7 +174,7 @@ describe('a transfer over a network that fails', () => {
   it('reads on from the one generation when the object is replaced and the connection holds', async () => {
     const bytes = randomBytes(8 * mib);
     const pinned = await pinWritten(bytes);
-    const file = openStorage(local.admin, 'read_write', local.url).bucket('exports').file('object');
+    const file = openStorage(local.admin, 'write', local.url).bucket('exports').file('object');
     const pieces: Uint8Array[] = [];
     for await (const piece of pinned.read(never)) {
       if (pieces.length === 0) await file.delete();

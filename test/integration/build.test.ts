@@ -115,9 +115,17 @@ const framework = ['node_modules/@google-cloud/functions-framework/'];
 
 describe('a bundle', () => {
   it('of removeOtpEmail carries neither the descriptors of the organisation document nor Cloud Storage', () => {
-    const others = ['functions/export/', 'functions/import/', 'shared/json/', 'shared/accounts/'];
-    const carried = startingWith(inputsOf('removeOtpEmail'), [...descriptors, ...cloudStorage, ...others]);
-    expect(carried, 'the roles alone, which permissions depend on').toEqual(['shared/organisation/roles.ts']);
+    const isDescriptor = (path: string) => path.startsWith(proto);
+    const carried = startingWith(inputsOf('removeOtpEmail'), [...descriptors.filter(isDescriptor), ...cloudStorage]);
+    const rules = ['objectName', 'serviceAccount'].map((name) => `shared/objectStorage/${name}.ts`);
+    expect(carried.toSorted(), 'what a contract says of names and keys').toEqual(rules);
+  });
+
+  it('of removeOtpEmail carries the contracts of the others, to describe what they serve, and none of their work', () => {
+    const others = ['functions/export/', 'functions/import/', 'shared/accounts/'];
+    const carried = startingWith(inputsOf('removeOtpEmail'), others);
+    expect(carried).toEqual(expect.arrayContaining(['functions/import/contract.ts']));
+    expect(carried.filter((path) => !path.endsWith('/contract.ts'))).toEqual([]);
   });
 
   it('of export carries nothing that only an import needs', () => {
@@ -127,11 +135,7 @@ describe('a bundle', () => {
       'node_modules/@zitadel/',
       'node_modules/@bufbuild/',
     ];
-    const carried = startingWith(inputsOf('export'), others);
-    expect(carried, 'contracts only, to describe what other functions serve').toEqual(
-      expect.arrayContaining(['functions/import/contract.ts']),
-    );
-    expect(carried.filter((path) => !path.endsWith('/contract.ts'))).toEqual([]);
+    expect(startingWith(inputsOf('export'), others)).toEqual([]);
   });
 
   it('of import carries nothing that only an export needs', () => {

@@ -23,6 +23,7 @@ describe('a wrong command line', () => {
     [['nonsense'], "unknown command 'nonsense': run identity --help"],
     [['sevre', '--data', 'x'], "unknown command 'sevre': did you mean serve?"],
     [['pat', 'revok', '--data', 'x'], "unknown command 'revok': did you mean revoke?"],
+    [['migrate', 'rezume', '--yes'], "unknown command 'rezume': did you mean resume?"],
     [['pat', 'create', '--usr', '1'], "unknown option '--usr': did you mean --user?"],
     [['--colour', 'red'], "unknown option '--colour': run identity --help"],
     [['init', '--colour', 'red'], "unknown option '--colour': run identity init --help"],

@@ -110,7 +110,12 @@ describeStores('an export, while others write', (kind) => {
     const before = await instance.export();
     const snapshot = await store.snapshot();
     const selection = { ...content, orgIds: [], excludedOrgIds: [instance.orgId] };
-    const running = exportOrganisations(snapshot, selection, 'test', new AbortController().signal);
+    const running = exportOrganisations(
+      snapshot,
+      selection,
+      { instance: 'test', defaultOrgId: undefined },
+      new AbortController().signal,
+    );
     const parts: Uint8Array[] = [];
     for await (const part of running.bytes) {
       if (parts.length === 0) {
@@ -144,7 +149,12 @@ describeStores('an export, while others write', (kind) => {
     const snapshot = await store.snapshot();
     const controller = new AbortController();
     const selection = { ...content, orgIds: [], excludedOrgIds: [] };
-    const running = exportOrganisations(snapshot, selection, 'test', controller.signal);
+    const running = exportOrganisations(
+      snapshot,
+      selection,
+      { instance: 'test', defaultOrgId: undefined },
+      controller.signal,
+    );
     const reason = new Error('the client has left');
     const consume = async () => {
       for await (const _part of running.bytes) controller.abort(reason);
@@ -160,6 +170,7 @@ describeStores('the manifest of an export', (kind) => {
     const instance = await testInstance(store, 'north');
     await instance.import({ dataOrgs: { orgs: zitadelExport('export-full') }, with_keys: true });
     const { manifest, orgs } = await instance.export();
+    expect(manifest).toMatchObject({ defaultOrgId: instance.orgId, exportedBy: { orgId: instance.orgId } });
     expect(manifest).toMatchObject({ version: 1, instance: 'north', readTime: expect.stringMatching(/^\d{4}-.*Z$/) });
     const counts = new Map([['orgs', orgs.length]]);
     for (const org of orgs) {

@@ -142,11 +142,21 @@ it('a function in the cloud keeps idle connections longer than the load balancer
   await running.stop();
 });
 
-it('npm run function:export describes the whole instance where it stands for it', async () => {
-  const running = await startFunction('export', { DATA_DIR: directory.path, OPENAPI_SCOPE: 'instance' });
+it('npm run function:removeOtpEmail describes the whole instance where it stands for it', async () => {
+  const running = await startFunction('removeOtpEmail', { DATA_DIR: directory.path, OPENAPI_SCOPE: 'instance' });
   const answer = await send(running, { method: 'GET', path: '/openapi.json' });
   expect(Object.keys(described.parse(parseOk(answer)).paths).sort()).toEqual(
     [...Object.values(describedPaths).flat(), ...probedPaths].sort(),
   );
+  await running.stop();
+});
+
+it('a function in the cloud names the trace of a request in its log line', async () => {
+  const trace = '0af7651916cd43dd8448eb211c80319c';
+  const cloud = { FIRESTORE_PROJECT: 'acme-identity', FIRESTORE_EMULATOR_HOST: '127.0.0.1:9' };
+  const running = await startFunction('removeOtpEmail', cloud);
+  await fetch(`${running.url}/health`, { headers: { traceparent: `00-${trace}-b7ad6b7169203331-01` } });
+  await running.written('request finished');
+  expect(running.stdout()).toContain(`"logging.googleapis.com/trace":"projects/acme-identity/traces/${trace}"`);
   await running.stop();
 });

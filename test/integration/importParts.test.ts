@@ -20,10 +20,11 @@ const secrets = { withPasswords: true, withOtp: true, withKeys: true };
 async function exportInParts(store: Store, excluded: string, count: number) {
   await using snapshot = await store.snapshot();
   const selection = { ...secrets, orgIds: [], excludedOrgIds: [excluded], forZitadel: false };
+  const origin = { instance: 'source', defaultOrgId: excluded };
   const ranges = await divideOrganisations(snapshot, [excluded], count);
   const parts: { readonly bytes: Buffer; readonly manifest: ExportedManifest }[] = [];
   for (const range of ranges) {
-    const exported = exportOrganisations(snapshot, { ...selection, range }, 'source', never);
+    const exported = exportOrganisations(snapshot, { ...selection, range }, origin, never);
     parts.push({ bytes: await collect(exported.bytes), manifest: exported.manifest });
   }
   return parts;

@@ -45,7 +45,14 @@ async function organisationsOf(store: Store): Promise<string> {
     withKeys: true,
     forZitadel: false,
   };
-  const bytes = await collect(exportOrganisations(snapshot, selection, 'local', new AbortController().signal).bytes);
+  const bytes = await collect(
+    exportOrganisations(
+      snapshot,
+      selection,
+      { instance: 'local', defaultOrgId: undefined },
+      new AbortController().signal,
+    ).bytes,
+  );
   await snapshot[Symbol.asyncDispose]();
   return bytes.toString().replace(/"readTime":"[^"]*"/, '');
 }

@@ -13,7 +13,7 @@ import { startZitadel } from '../support/zitadel/standIn.ts';
 describe('the administration of a ZITADEL', () => {
   it('recognises one by its OpenID configuration, and no other server', async () => {
     const zitadel = await startZitadel();
-    expect(await recogniseZitadel(connectTo(zitadel, 'wrong'))).toEqual({ issuer: 'http://localhost' });
+    expect(await recogniseZitadel(connectTo(zitadel, 'wrong'))).toMatchObject({ issuer: 'http://localhost' });
     const other = createServer((_request, response) => response.end('{"issuer":"https://other.example"}'));
     onTestFinished(() => void other.close());
     await once(other.listen(0, '127.0.0.1'), 'listening');
@@ -29,6 +29,7 @@ describe('the administration of a ZITADEL', () => {
       name: 'ZITADEL',
       version: undefined,
       defaultOrgId: DEFAULT_ORGANISATION,
+      domains: ['localhost'],
     });
   });
 
@@ -95,12 +96,13 @@ async function startRecorded(): Promise<string> {
 describe('the recorded answers of a ZITADEL', () => {
   it('are understood', async () => {
     const connection = connectTo({ url: await startRecorded() });
-    expect(await recogniseZitadel(connection)).toEqual({ issuer: 'http://localhost:27083' });
+    expect(await recogniseZitadel(connection)).toMatchObject({ issuer: 'http://localhost:27083' });
     expect(await readInstance(connection)).toEqual({
       id: '400632721778412582',
       name: 'ZITADEL',
       version: undefined,
       defaultOrgId: '400632721778478118',
+      domains: ['localhost', 'zitadel-lpqwrk.localhost'],
     });
     expect(await readCaller(connection)).toEqual({
       userId: '400632721779002406',

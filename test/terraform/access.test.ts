@@ -1,15 +1,8 @@
-import { readdir } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { root } from '../../tools/program.ts';
-import { readTerraform } from './terraformFiles.ts';
+import { readConfiguration } from './terraformFiles.ts';
 
-const directory = join(root, 'terraform');
-const entries = await readdir(directory, { recursive: true, withFileTypes: true });
-const paths = entries
-  .filter(({ name, parentPath }) => name.endsWith('.tf') && !parentPath.includes('.terraform'))
-  .map(({ name, parentPath }) => relative(directory, join(parentPath, name)));
-const files = await Promise.all(paths.map(async (path) => ({ path, text: await readTerraform(path) })));
+const files = await readConfiguration();
 const all = files.map(({ text }) => text).join('\n');
 
 const distinct = (pattern: RegExp) => [...new Set([...all.matchAll(pattern)].map(([, found]) => found))].toSorted();
@@ -17,9 +10,10 @@ const distinct = (pattern: RegExp) => [...new Set([...all.matchAll(pattern)].map
 describe('what Terraform lets in', () => {
   it('is given these roles and no others', () => {
     expect(distinct(/"(roles\/[^"]+)"/g)).toEqual([
-      'roles/cloudbuild.builds.builder',
+      'roles/artifactregistry.writer',
       'roles/datastore.user',
       'roles/datastore.viewer',
+      'roles/logging.logWriter',
       'roles/run.invoker',
       'roles/secretmanager.secretAccessor',
       'roles/storage.objectCreator',
@@ -29,6 +23,7 @@ describe('what Terraform lets in', () => {
 
   it('is given them one member at a time, so that nobody else loses a role', () => {
     expect(distinct(/resource "google_(\w+_iam_\w+)"/g)).toEqual([
+      'artifact_registry_repository_iam_member',
       'cloud_run_v2_service_iam_member',
       'project_iam_member',
       'secret_manager_secret_iam_member',
@@ -37,7 +32,7 @@ describe('what Terraform lets in', () => {
   });
 
   it('is everyone at one place only: the invoker of functions that nobody but the load balancer reaches', () => {
-    const open = files.filter(({ text }) => /allUsers|allAuthenticatedUsers/.test(text));
+    const open = files.filter(({ text }) => /member\s*=\s*"all(Authenticated)?Users"/.test(text));
     expect(open.map(({ path }) => path)).toEqual([join('modules', 'instance', 'invoker.tf')]);
   });
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { commands } from '../../cli/commands.ts';
 import { root } from '../../tools/program.ts';
 import { tableUnder } from '../support/documents/documentation.ts';
-import { readTerraform } from './terraformFiles.ts';
+import { readTerraform, terraformDirectory } from './terraformFiles.ts';
 
 const documents = ['docs/deploying.md', 'docs/operations.md'];
 const texts = await Promise.all(documents.map((path) => readFile(join(root, path), 'utf8')));
@@ -12,7 +12,7 @@ const [deploying = '', operations = ''] = texts;
 
 /** All of the configuration in a directory of it. */
 async function configuration(directory: string): Promise<string> {
-  const files = (await readdir(join(root, 'terraform', directory))).filter((name) => name.endsWith('.tf'));
+  const files = (await readdir(join(terraformDirectory, directory))).filter((name) => name.endsWith('.tf'));
   return (await Promise.all(files.map((name) => readTerraform(join(directory, name))))).join('\n');
 }
 
@@ -51,13 +51,17 @@ describe('the deployment manual', () => {
 
 describe('the operations manual', () => {
   it('says of each alert what to do', async () => {
-    const alerts = matches(
-      await configuration('modules/instance'),
-      /display_name +=\s"\$\{[^}]+\} ((?:cannot|fails|is|runs|did)[^"]*)"/g,
-    );
+    const alerts = matches(await configuration('modules/monitoring'), /display_name +=\s"identity: ([^"]*)"/g);
     const described = tableUnder(operations, 'Alarms').map(([alert]) => alert);
-    expect(alerts).toHaveLength(5);
+    expect(alerts).toHaveLength(7);
     expect(described.toSorted()).toEqual(alerts.toSorted());
+  });
+
+  it('gives the source of each statement, or says that a real run settles it', () => {
+    const sources = tableUnder(operations, 'Sources').map(([, source = '']) => source);
+    expect(sources.length).toBeGreaterThan(15);
+    for (const source of sources)
+      expect(source).toMatch(/^<https:\/\/[^>]+>|^\[decision \d+\]|^to be settled by the first real run$/);
   });
 
   it('names every setting of a function that can be raised', async () => {

@@ -2,15 +2,15 @@ import { access, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { attributesTable, inputsTable, outputsTable, readInputs, withTable } from './interfaceTables.ts';
-import { readTerraform } from './terraformFiles.ts';
+import { readTerraform, terraformDirectory } from './terraformFiles.ts';
 
-const root = join(import.meta.dirname, '../..');
+const modules = ['modules/edge', 'modules/instance', 'modules/monitoring'];
 
 // `npm run test:terraform -- readmes -u` updates the tables.
 
 /** Every `.tf` file of a directory whose name begins with `prefix`, in one text. */
 async function readAll(directory: string, prefix: string): Promise<string> {
-  const names = (await readdir(join(root, 'terraform', directory))).filter((name) => name.endsWith('.tf'));
+  const names = (await readdir(join(terraformDirectory, directory))).filter((name) => name.endsWith('.tf'));
   const files = names.filter((name) => name.startsWith(prefix)).toSorted();
   return (await Promise.all(files.map((name) => readTerraform(join(directory, name))))).join('\n');
 }
@@ -29,23 +29,23 @@ function exampleOf(readme: string): string {
   return /^```hcl\n([\s\S]*?)^```$/m.exec(readme)?.[1] ?? '';
 }
 
-describe.each(['.', 'modules/edge', 'modules/instance'])('the README of terraform/%s', (directory) => {
+describe.each(['.', ...modules, 'examples/pipeline'])('the README of terraform/%s', (directory) => {
   const path = join(directory, 'README.md');
 
   it("lists the configuration's inputs and outputs", async () => {
     const expected = await withTables(directory, await readTerraform(path));
-    await expect(expected).toMatchFileSnapshot(join(root, 'terraform', path));
+    await expect(expected).toMatchFileSnapshot(join(terraformDirectory, path));
   });
 
   it('names files that exist', async () => {
     const readme = await readTerraform(path);
     const named = [...readme.matchAll(/`([\w./]+\.(?:tf|json))`/g)].map(([, name = '']) => name);
     expect(named.length).toBeGreaterThan(0);
-    for (const name of named) await access(join(root, 'terraform', directory, name));
+    for (const name of named) await access(join(terraformDirectory, directory, name));
   });
 });
 
-describe.each(['modules/edge', 'modules/instance'])('the README of terraform/%s', (directory) => {
+describe.each(modules)('the README of terraform/%s', (directory) => {
   it('shows an example that sets exactly the inputs', async () => {
     const example = exampleOf(await readTerraform(join(directory, 'README.md')));
     const [source, ...set] = [...example.matchAll(/^ {2}(\w+) += /gm)].map(([, name]) => name);

@@ -24,7 +24,6 @@ const leftToDefaults = [
   'MAX_IMPORTS',
   'MAX_ORGANISATIONS',
   'MAX_REQUEST_BYTES',
-  'MAX_RESPONSE_BYTES',
   'PASSWORD_HASH',
   'TRUSTED_PROXIES',
 ];
@@ -53,7 +52,7 @@ describe('the environment that Terraform gives the functions', () => {
       storeLocation: { kind: 'firestore', projectId: 'acme-identity', databaseId: 'north' },
       logLevel: 'warn',
       corsOrigins: ['https://console.example.com', 'https://other.example.com'],
-      limits: { ...defaultLimits('cloud'), timeoutMs: 3_540_000 },
+      limits: { ...defaultLimits('cloud'), timeoutMs: 3_540_000, responseBytes: 10_000_000 },
       maxTokenLifetimeMs: 90 * 86_400_000,
       auditRetentionMs: 400 * 86_400_000,
       trustedProxies: 2,

@@ -1,24 +1,22 @@
-import { spawnSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 import { root, run } from '../../tools/program.ts';
+import { whyNoTerraform } from './whyNoTerraform.ts';
 
 const CHECK = 'test/fixtures/terraform-providers/check';
 const TEN_MINUTES = 600_000;
 /** What the check answers where it could not run at all. */
 const COULD_NOT_RUN = 2;
 
-const directories = ['terraform', 'terraform/modules/edge', 'terraform/modules/instance'];
+const directories = [
+  'terraform/examples/pipeline',
+  'terraform',
+  'terraform/modules/edge',
+  'terraform/modules/instance',
+  'terraform/modules/monitoring',
+];
 const lines = directories.flatMap((directory) =>
   ['init', 'validate', 'test'].map((step) => `ok    ${step.padEnd(9)} ${directory}`),
 );
-
-function whyNoTerraform(): string | undefined {
-  const { stdout, status } = spawnSync('terraform', ['version'], { encoding: 'utf8' });
-  if (status !== 0) return 'terraform is not installed';
-  const [, major, minor] = /^Terraform v(\d+)\.(\d+)/.exec(stdout) ?? [];
-  const isRecent = Number(major) === 1 && Number(minor) >= 11;
-  return isRecent ? undefined : `terraform 1.11 or a later 1.x is needed, and this is ${stdout.split('\n')[0]}`;
-}
 
 it('the Terraform configuration passes fmt, init, validate and its own tests', {
   timeout: TEN_MINUTES,

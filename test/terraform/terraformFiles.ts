@@ -1,22 +1,38 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir, readFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import { z } from 'zod';
 import { root } from '../../tools/program.ts';
 
 const functionName = z.enum(['removeOtpEmail', 'export', 'import']);
 
 const routesSchema = z.array(z.strictObject({ function: functionName, path: z.string() }));
-const probesSchema = z.array(
-  z.strictObject({ function: functionName, method: z.enum(['GET', 'POST']), path: z.string(), status: z.int() }),
-);
+const probeSchema = z.strictObject({
+  function: functionName,
+  method: z.literal('GET'),
+  path: z.string(),
+  status: z.int(),
+  content: z.string(),
+});
 const environmentSchema = z.object({ locals: z.object({ environment: z.record(z.string(), z.string()) }) });
 
 /** The name of a function, in the code as in Terraform. */
 export type FunctionName = z.infer<typeof functionName>;
 
+/** The configuration's directory: a copy where the tests themselves are tested. */
+export const terraformDirectory = process.env.TERRAFORM_DIRECTORY ?? join(root, 'terraform');
+
 /** A file of the Terraform configuration. */
 export function readTerraform(path: string): Promise<string> {
-  return readFile(join(root, 'terraform', path), 'utf8');
+  return readFile(join(terraformDirectory, path), 'utf8');
+}
+
+/** Every `.tf` file of the configuration and its modules, without those of the examples. */
+export async function readConfiguration(): Promise<{ readonly path: string; readonly text: string }[]> {
+  const entries = await readdir(terraformDirectory, { recursive: true, withFileTypes: true });
+  const paths = entries
+    .map(({ name, parentPath }) => relative(terraformDirectory, join(parentPath, name)))
+    .filter((path) => path.endsWith('.tf') && !/(^|\/)(\.terraform|examples)\//.test(path));
+  return Promise.all(paths.toSorted().map(async (path) => ({ path, text: await readTerraform(path) })));
 }
 
 async function readJson<Value>(schema: z.ZodType<Value>, path: string): Promise<Value> {
@@ -26,8 +42,8 @@ async function readJson<Value>(schema: z.ZodType<Value>, path: string): Promise<
 /** What the load balancer sends to which function; `*` stands for one segment of a path. */
 export const loadBalancerRoutes = () => readJson(routesSchema, 'modules/edge/routes.json');
 
-/** The requests that watch a deployment from outside, and the status that they are answered with. */
-export const probes = () => readJson(probesSchema, 'modules/instance/probes.json');
+/** The request that watches an instance from outside, and the response that it expects. */
+export const readProbe = () => readJson(probeSchema, 'modules/instance/probe.json');
 
 /** The collections that have an index. */
 export const indexedCollections = () => readJson(z.array(z.string()), 'modules/instance/collections.json');

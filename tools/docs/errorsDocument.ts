@@ -4,6 +4,7 @@ import * as errors from '../../shared/errors/errors.ts';
 import * as httpErrors from '../../shared/errors/httpErrors.ts';
 import { codes, type ErrorRow, internalError } from '../../shared/errors/identityError.ts';
 import * as masterKeyErrors from '../../shared/errors/masterKeyErrors.ts';
+import * as migrationErrors from '../../shared/errors/migrationErrors.ts';
 import * as placeErrors from '../../shared/errors/placeErrors.ts';
 import * as storageErrors from '../../shared/errors/storageErrors.ts';
 import * as zitadelErrors from '../../shared/errors/zitadelErrors.ts';
@@ -47,7 +48,7 @@ export function errorsDocument(): string {
     errorTable(httpErrors),
     '## The `identity` command',
     COMMAND,
-    errorTable({ ...accountErrors, ...commandErrors, ...placeErrors, ...zitadelErrors }, () => ''),
+    errorTable({ ...accountErrors, ...commandErrors, ...placeErrors, ...migrationErrors, ...zitadelErrors }, () => ''),
     '## Records of an import',
     RECORDS,
     recordTable(),

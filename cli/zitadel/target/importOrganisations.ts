@@ -23,6 +23,8 @@ export interface ImportPosition {
 export interface ImportRequestEvent {
   readonly step: string;
   readonly records: number;
+  /** Numbers of these records by section. */
+  readonly sections: Readonly<Record<string, number>>;
   readonly milliseconds: number;
   /** The errors of the answer. */
   readonly errors: Readonly<Record<ErrorKind, readonly ImportError[]>>;
@@ -36,6 +38,8 @@ export interface ImportTotals {
   records: number;
   /** The number of records of refused organisations. */
   skipped: number;
+  /** The same by section. */
+  skippedSections: Record<string, number>;
   errors: Record<ErrorKind, number>;
 }
 
@@ -62,7 +66,13 @@ export async function importOrganisations(
   { from, onRequest, timeoutMs = TIMEOUT_MS }: ImportOptions,
 ): Promise<ImportTotals> {
   if (from !== undefined && from.digest !== plan.digest) throw zitadelPositionMismatch();
-  const totals: ImportTotals = { requests: 0, records: 0, skipped: 0, errors: { expected: 0, existing: 0, real: 0 } };
+  const totals: ImportTotals = {
+    requests: 0,
+    records: 0,
+    skipped: 0,
+    skippedSections: {},
+    errors: { expected: 0, existing: 0, real: 0 },
+  };
   const sender = new ImportSender(connection, timeoutMs);
   const run = { connection, plan, onRequest, totals, sender, isResumed: from !== undefined };
   const refused = new Set(from?.refused);
@@ -98,8 +108,11 @@ async function importStep(
   const remaining = async function* (): AsyncGenerator<OutgoingRecord> {
     for await (const record of readStep(plan, step, connection.signal)) {
       if (record.ordinal <= done) continue;
-      if (refused.has(record.orgId)) totals.skipped++;
-      else yield record;
+      if (!refused.has(record.orgId)) yield record;
+      else {
+        totals.skipped++;
+        increment(totals.skippedSections, record);
+      }
     }
   };
   const areApart = (a: OutgoingRecord, b: OutgoingRecord) => step.inContext === true && a.orgId !== b.orgId;
@@ -114,6 +127,7 @@ async function importStep(
       await onRequest({
         step: step.name,
         records: answered.records.length,
+        sections: countSections(answered.records),
         milliseconds: answered.milliseconds,
         errors,
         position: { ...position, refused: [...refused] },
@@ -134,4 +148,14 @@ function count(totals: ImportTotals, { records }: AnsweredRequest, errors: Recor
   totals.requests++;
   totals.records += records.length;
   for (const kind of ['expected', 'existing', 'real'] as const) totals.errors[kind] += errors[kind].length;
+}
+
+function countSections(records: readonly OutgoingRecord[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const record of records) increment(counts, record);
+  return counts;
+}
+
+function increment(counts: Record<string, number>, { sections }: OutgoingRecord): void {
+  for (const section of sections) counts[section] = (counts[section] ?? 0) + 1;
 }

@@ -7,6 +7,7 @@ import { LeftToDo } from '../../../shared/organisation/leftToDo.ts';
 import { equalButForCase, type FileContent, invitationsAlone } from '../../../shared/organisation/leftToDoRules.ts';
 import { type OrganisationRecord, readRecord, storedFields } from '../../../shared/organisation/record.ts';
 import { findSection } from '../../../shared/organisation/sections.ts';
+import { droppedSections } from './importSteps.ts';
 
 /** An export file for a ZITADEL, as far as all steps of its import must know it. */
 export interface ImportPlan {
@@ -22,9 +23,13 @@ export interface ImportPlan {
   readonly providers: ReadonlyMap<string, string>;
   /** The places in the file of records that ZITADEL cannot take. */
   readonly withheld: ReadonlySet<string>;
+  /** The numbers of those among them that the ZITADEL does not have, by section. */
+  readonly withheldSections: Readonly<Record<string, number>>;
+  /** Whether the ZITADEL has a record, so that it is not sent. */
+  readonly exists: (record: OrganisationRecord) => boolean;
 }
 
-/** What the file holds of secrets. */
+/** What the file holds of secrets, and is to be imported. */
 export type FileSecrets = Pick<FileContent, 'withPasswords' | 'withOtp' | 'withKeys'>;
 
 /** The names that ZITADEL does not distinguish by case, by section: what they are unique in, and where they stand. */
@@ -34,6 +39,14 @@ const caseless: Readonly<Record<string, readonly [kind: string, scope: string, n
   apiApps: ['application', 'app.projectId', 'app.name'],
 };
 
+/** What of a file is imported. */
+export interface ImportScope {
+  /** By default all organisations. */
+  readonly isSelected?: (orgId: string) => boolean;
+  /** Whether the ZITADEL has a record; by default it has none. */
+  readonly exists?: (record: OrganisationRecord) => boolean;
+}
+
 /**
  * Reads and validates an export file, and finds what a ZITADEL cannot take of it.
  * @throws IdentityError INVALID_ARGUMENT naming the first 100 issues
@@ -42,13 +55,13 @@ export async function planImport(
   source: ExportFileSource,
   secrets: FileSecrets,
   signal: AbortSignal,
-  isSelected: (orgId: string) => boolean = () => true,
+  { isSelected = () => true, exists = () => false }: ImportScope = {},
 ): Promise<ImportPlan> {
   const inspection = await inspect(source, signal, { isSelected });
   inspection.repeated[Symbol.dispose]();
   const { organisations, entries, counts, digest } = inspection;
   const header = (entry: number) => organisations[entries[entry] ?? -1];
-  const survey = new Survey({ ...secrets, forZitadel: true, inSteps: true });
+  const survey = new Survey({ ...secrets, forZitadel: true, inSteps: true }, exists);
   for (const { record } of organisations) if (record !== undefined) survey.addOrganisation(record);
   for (const pass of ['collect', 'judge'] as const) {
     const reader = new ExportFileReader((name) => findSection(name) !== undefined);
@@ -83,12 +96,17 @@ class Survey {
   readonly leftToDo: LeftToDo;
   readonly providers = new Map<string, string>();
   readonly withheld = new Set<string>();
+  readonly withheldSections: Record<string, number> = {};
+  readonly exists: ImportPlan['exists'];
   private readonly names = new Set<string>();
   private readonly passwordless = new Set<string>();
   /** The organisations of projects. */
   private readonly projects = new Map<string, string>();
+  private readonly withKeys: boolean;
 
-  constructor(content: FileContent) {
+  constructor(content: FileContent, exists: ImportPlan['exists']) {
+    this.exists = exists;
+    this.withKeys = content.withKeys;
     this.leftToDo = new LeftToDo(content);
   }
 
@@ -96,40 +114,55 @@ class Survey {
     this.leftToDo.addRecord(record.section, document(record));
   }
 
-  collect({ section, json, orgId, credentials }: OrganisationRecord, place: string): void {
+  collect(record: OrganisationRecord, place: string): void {
+    const { section, json, orgId, credentials } = record;
     if (section.name === 'passwordlessRegistrationMessages') this.passwordless.add(orgId);
     if (section.name === 'projects') this.projects.set(textAt(json, 'projectId', orgId), orgId);
     if (section.providerType === undefined) return;
     // ZITADEL refuses a whole request for an OIDC provider without secret.
-    if (section.credentials !== undefined && credentials.clientSecret === undefined) this.withheld.add(place);
+    if (section.credentials !== undefined && credentials.clientSecret === undefined) this.withhold(record, place);
     else this.providers.set(textAt(json, 'idpId', orgId), orgId);
   }
 
   judge(record: OrganisationRecord, place: string): void {
     const { section, json, orgId } = record;
     const stored = document(record);
+    if ((section.keys === true && !this.withKeys) || droppedSections.includes(section.name))
+      this.withhold(record, place);
     this.leftToDo.addRecord(section, stored);
     const isMissing = (id: string) => this.providers.get(id) !== orgId;
     const { usesProviders, fromProvider, holds } = section;
     const used = usesProviders === undefined ? [] : textsAt(json, `${usesProviders.list}[].idpId`, '');
     const linked = fromProvider === undefined ? [] : [textAt(json, fromProvider.id, '')];
     const held = holds === undefined ? [] : textsAt(json, `${holds.list}[].configId`, '');
+    if (holds !== undefined && !this.exists(record))
+      this.countWithheld(holds.section.name, held.filter(isMissing).length);
     this.leftToDo.addMissingProviders(section, stored, [...used, ...linked, ...held].filter(isMissing));
     if (section.name === 'inviteUserMessages' && !this.passwordless.has(orgId)) {
       this.leftToDo.addKnown(invitationsAlone, section, stored);
-      this.withheld.add(place);
+      this.withhold(record, place);
     }
     // ZITADEL exports each project's members under every organisation, and imports them under the project's own only.
     const owner = section.name === 'projectMembers' ? this.projects.get(textAt(json, 'projectId', orgId)) : undefined;
-    if (owner !== undefined && owner !== orgId) this.withheld.add(place);
+    if (owner !== undefined && owner !== orgId) this.withhold(record, place);
     const [kind, scope, name] = caseless[section.name] ?? [];
     if (kind === undefined || scope === undefined || name === undefined) return;
     const folded = JSON.stringify([kind, textAt(json, scope, orgId), textAt(json, name, orgId).toLowerCase()]);
     if (this.names.has(folded)) {
       this.leftToDo.addKnown(equalButForCase, section, stored);
-      this.withheld.add(place);
+      this.withhold(record, place);
     }
     this.names.add(folded);
+  }
+
+  private withhold(record: OrganisationRecord, place: string): void {
+    if (this.withheld.has(place)) return;
+    this.withheld.add(place);
+    if (!this.exists(record)) this.countWithheld(record.section.name, 1);
+  }
+
+  private countWithheld(section: string, count: number): void {
+    this.withheldSections[section] = (this.withheldSections[section] ?? 0) + count;
   }
 }
 

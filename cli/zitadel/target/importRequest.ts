@@ -6,6 +6,8 @@ export interface OutgoingRecord {
   readonly orgId: string;
   /** The type and id by which ZITADEL reports it. */
   readonly label: string;
+  /** The names of its section, and of that of each record inside it. */
+  readonly sections: readonly string[];
   /** The list of the organisation document that holds the record; undefined where `json` holds the document's fields. */
   readonly list: string | undefined;
   readonly json: JsonObject;

@@ -28,7 +28,8 @@ export async function* readStep(
       if (step.createsOrganisations === true && !created.has(header.orgId)) {
         created.add(header.orgId);
         ordinal++;
-        if (header.record !== undefined) yield outgoingOrganisation(header, header.record, ordinal);
+        const { record } = header;
+        if (record !== undefined && !plan.exists(record)) yield outgoingOrganisation(header, record, ordinal);
       }
       ordinal++;
       if (!plan.withheld.has(placeInFile(item))) yield* outgoingItem(plan, item, ordinal);
@@ -38,18 +39,18 @@ export async function* readStep(
 
 function outgoingOrganisation({ orgId }: OrganisationHeader, record: OrganisationRecord, ordinal: number) {
   const fields = encodeRecord(DataOrgSchema, { org: record.json.org, orgState: record.state });
-  return { orgId, label: `org ${orgId}`, list: undefined, ...fields, ordinal };
+  return { orgId, label: `org ${orgId}`, sections: [record.section.name], list: undefined, ...fields, ordinal };
 }
 
 function outgoingItem(plan: ImportPlan, item: ExportFileItem, ordinal: number): OutgoingRecord[] {
   const outgoing: OutgoingRecord[] = [];
   readItem(item, plan.header, (record) => {
     const { section, orgId } = record;
-    if (section.isEmpty?.(record.json) === true) return;
+    if (section.isEmpty?.(record.json) === true || plan.exists(record)) return;
     const { json, bytes } = encodeRecord(recordSchema(section), sentForm(plan, record));
     const label = [section.error.type, ...section.error.id.map((path) => textAt(json, path, orgId))].join(' ');
     const placed = isList(section) ? { list: section.name, json } : { list: undefined, json: { [section.name]: json } };
-    outgoing.push({ orgId, label, ...placed, bytes, ordinal });
+    outgoing.push({ orgId, label, sections: [section.name, ...heldSections(record)], ...placed, bytes, ordinal });
   });
   return outgoing;
 }
@@ -73,4 +74,10 @@ function sentForm({ providers }: ImportPlan, record: OrganisationRecord): JsonOb
 function keepElements(json: JsonObject, path: string, isKept: (element: JsonObject) => boolean): void {
   const elements = valueAt(json, path);
   if (Array.isArray(elements)) putAt(json, path, elements.filter(isJsonObject).filter(isKept));
+}
+
+/** Returns the section of each record inside one that is sent. */
+function heldSections({ section: { holds }, json }: OrganisationRecord): string[] {
+  const held = holds === undefined ? [] : valueAt(json, holds.list);
+  return holds !== undefined && Array.isArray(held) ? held.map(() => holds.section.name) : [];
 }

@@ -1,12 +1,12 @@
-import { invalidRequest } from '../../../shared/errors/errors.ts';
 import { JsonError, type JsonPath } from '../../../shared/json/jsonScanner.ts';
-import type { Manifest, ManifestTally } from '../../../shared/organisation/exportFile.ts';
+import type { Manifest } from '../../../shared/organisation/exportFile.ts';
 import { heldRecords } from '../../../shared/organisation/heldRecords.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { isList } from '../../../shared/organisation/section.ts';
 import { organisationSection } from '../../../shared/organisation/sections.ts';
 import { FileBudget, type FileLimits, unlimited } from './fileBudget.ts';
 import { type ExportFileSource, type FilePass, readFile } from './filePass.ts';
+import { addOrganisations, checkManifest } from './manifestCheck.ts';
 import type { OrganisationDraft, OrganisationHeader } from './organisationDraft.ts';
 import { RepeatedRecords } from './repeatedRecords.ts';
 import { Violations } from './violations.ts';
@@ -35,6 +35,8 @@ export interface Inspection {
   /** Whether the file had a manifest, which proved it complete and unchanged. */
   readonly proved: boolean;
   readonly manifest: Manifest | undefined;
+  /** What a manifest of the whole file says of its records. */
+  readonly tally: Pick<Manifest, 'counts' | 'digest'>;
   /** SHA-256 of the file's bytes, base64url. */
   readonly digest: string;
 }
@@ -77,7 +79,8 @@ export async function inspect(
     const merged = mergeEntries(drafts, violations);
     violations.throwIfAny();
     const counts = add(subtract(subtract(tally.counts, leftOut), elsewhere), held);
-    if (manifest !== undefined) checkManifest(manifest, merged.organisations, tally);
+    addOrganisations(tally, merged.organisations);
+    if (manifest !== undefined) checkManifest(manifest, tally);
     const { organisations, entries } = select(merged, isSelected);
     const organisationsLeftOut = merged.organisations.filter(
       ({ orgId }) => !(isSelected(orgId) || isElsewhere(orgId)),
@@ -93,6 +96,7 @@ export async function inspect(
       unknown: unknown.counts,
       proved: manifest !== undefined,
       manifest,
+      tally: { counts: tally.counts, digest: tally.digest },
       digest,
     };
   } catch (error) {
@@ -224,25 +228,4 @@ function checkRepetition(record: OrganisationRecord, path: JsonPath, repeated: R
  */
 function contradictionError(path: JsonPath, other: string): JsonError {
   return new JsonError(path, `contradicts ${other}: remove one of them`);
-}
-
-function checkManifest(manifest: Manifest, organisations: readonly OrganisationHeader[], tally: ManifestTally): void {
-  for (const { record } of organisations) {
-    tally.addOrganisation();
-    if (record !== undefined) tally.add({ ...record, section: record.section.name });
-  }
-  const names = new Set([...Object.keys(manifest.counts), ...Object.keys(tally.counts)]);
-  const violations = [...names]
-    .filter((name) => (manifest.counts[name] ?? 0) !== (tally.counts[name] ?? 0))
-    .map((name) => ({
-      field: `manifest.counts.${name}`,
-      description: `count mismatch: ${manifest.counts[name] ?? 0} in the manifest, ${tally.counts[name] ?? 0} in the file`,
-    }));
-  if (violations.length === 0 && manifest.digest !== tally.digest) {
-    violations.push({
-      field: 'manifest.digest',
-      description: 'digest mismatch: the records differ from the exported ones',
-    });
-  }
-  if (violations.length > 0) throw invalidRequest(violations);
 }

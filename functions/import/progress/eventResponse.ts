@@ -23,6 +23,8 @@ export function acceptsEvents(context: Context<HttpEnv>): boolean {
 interface EventCall {
   readonly events: ProgressEvents;
   readonly requestId: string;
+  /** The id of the trace that the request belongs to. */
+  readonly trace: string | undefined;
   /** The limit of a response. */
   readonly maxBytes: number;
   /** Ends the import, because its client does not read on. */
@@ -36,9 +38,9 @@ interface EventCall {
  */
 export async function eventResponse(
   running: Promise<ImportResponse>,
-  { events, requestId, maxBytes, leave }: EventCall,
+  { events, requestId, trace, maxBytes, leave }: EventCall,
 ): Promise<Response> {
-  const last = running.then(resultLine, (error: unknown) => errorLine(error, requestId));
+  const last = running.then(resultLine, (error: unknown) => errorLine(error, requestId, trace));
   // An import without events has failed.
   await Promise.race([events.begun, running]);
   const lines = events.lines(last, Number.isFinite(maxBytes) ? Math.min(maxBytes, MAX_STREAMED_BYTES) : maxBytes);
@@ -61,7 +63,7 @@ function resultLine(response: ImportResponse): LastLine {
   return (maxBytes) => `${start}${fittedResponse(response, maxBytes - start.length - 1)}}`;
 }
 
-function errorLine(error: unknown, requestId: string): LastLine {
-  const event: ImportEvent = { event: 'error', error: toPublicError(error, requestId).toJson() };
+function errorLine(error: unknown, requestId: string, trace: string | undefined): LastLine {
+  const event: ImportEvent = { event: 'error', error: toPublicError(error, requestId, trace).toJson() };
   return () => JSON.stringify(event);
 }

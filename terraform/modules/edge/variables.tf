@@ -1,3 +1,9 @@
+variable "admin_requests_per_minute" {
+  description = "The number of exports and imports that one IP address may request per minute."
+  type        = number
+  nullable    = false
+}
+
 variable "instances" {
   description = "Each instance's domain, and its Cloud Run services by the functions' names in the code."
   type        = map(object({ domain = string, services = map(string) }))

@@ -14,6 +14,6 @@ resource "google_logging_project_sink" "audit" {
   project                = var.project_id
   name                   = "${var.id}-audit"
   destination            = "logging.googleapis.com/${google_logging_project_bucket_config.audit.id}"
-  filter                 = "labels.log_type = \"audit\" AND (${join(" OR ", [for key in keys(local.functions) : "(${local.of_function[key]})"])})"
+  filter                 = "labels.log_type = \"audit\" AND (${join(" OR ", [for function in local.functions : "(resource.type = \"cloud_run_revision\" AND resource.labels.service_name = \"${function.name}\")"])})"
   unique_writer_identity = true
 }

@@ -9,6 +9,14 @@ resource "google_storage_bucket" "transfer" {
   uniform_bucket_level_access = true
   public_access_prevention    = "enforced"
   force_destroy               = false
+  labels                      = local.labels
+
+  dynamic "encryption" {
+    for_each = var.kms_keys.region == null ? [] : [var.kms_keys.region]
+    content {
+      default_kms_key_name = encryption.value
+    }
+  }
 
   # These files hold credentials: a deleted one must be gone, not recoverable for a week, as is the default.
   soft_delete_policy {

@@ -10,6 +10,13 @@ resource "google_firestore_database" "this" {
   point_in_time_recovery_enablement = "POINT_IN_TIME_RECOVERY_ENABLED"
   delete_protection_state           = "DELETE_PROTECTION_ENABLED"
   deletion_policy                   = "ABANDON"
+
+  dynamic "cmek_config" {
+    for_each = var.kms_keys.database == null ? [] : [var.kms_keys.database]
+    content {
+      kms_key_name = cmek_config.value
+    }
+  }
 }
 
 resource "google_firestore_backup_schedule" "daily" {

@@ -6,6 +6,9 @@ resource "google_cloudfunctions2_function" "this" {
   # Kebab case, so that the underlying Cloud Run service has the same name.
   name        = each.value.name
   description = "${each.key} of the identity instance ${var.id}"
+  labels      = local.labels
+  # With a key, the repository of images and the bucket of sources must have it too.
+  kms_key_name = var.kms_keys.region
 
   build_config {
     runtime           = "nodejs24"
@@ -35,7 +38,8 @@ resource "google_cloudfunctions2_function" "this" {
     service_account_email            = google_service_account.function[each.key].email
 
     # The remaining memory holds buffers and the file system, which is in memory too.
-    environment_variables = merge(local.environment, {
+    # An empty variable would be a difference at every plan, since the platform drops it.
+    environment_variables = merge({ for name, value in local.environment : name => value if value != "" }, {
       NODE_OPTIONS = "--max-semi-space-size=16 --max-old-space-size=${each.value.heap}"
     })
 

@@ -1,3 +1,8 @@
+output "archives" {
+  description = "The object that each function was built from, by the function's name in the code."
+  value       = { for key, function in google_cloudfunctions2_function.this : key => function.build_config[0].source[0].storage_source[0].object }
+}
+
 output "buckets" {
   description = "The names of the transfer buckets, under `exports` and `imports`."
   value       = { for kind, bucket in google_storage_bucket.transfer : kind => bucket.name }
@@ -8,7 +13,20 @@ output "database" {
   value       = google_firestore_database.this.name
 }
 
+output "invoker_commands" {
+  description = "The commands that disable the check of invokers, where `public_access` is `unchecked`."
+  value = var.public_access == "unchecked" ? [
+    for function in google_cloudfunctions2_function.this :
+    "gcloud run services update ${function.name} --no-invoker-iam-check --region=${var.region} --project=${var.project_id}"
+  ] : []
+}
+
 output "services" {
   description = "Each function's Cloud Run service, by the function's name in the code."
   value       = { for key, function in google_cloudfunctions2_function.this : key => function.name }
+}
+
+output "uptime_check_id" {
+  description = "The id of the uptime check, which alerts name."
+  value       = google_monitoring_uptime_check_config.this.uptime_check_id
 }

@@ -1,4 +1,6 @@
 locals {
+  labels = merge(var.labels, { identity-instance = var.id })
+
   # By the functions' names in the code. Sizes are in MiB, times in seconds.
   # Each process runs one export or import at a time, because the heap limit holds for the whole process.
   # Only functions that read or write secrets get the master key.
@@ -25,7 +27,7 @@ locals {
       concurrency   = 1
       master_key    = true
       min_instances = 0
-      max_instances = 4
+      max_instances = 20
     }
     import = {
       name          = "${var.id}-import"
@@ -37,7 +39,7 @@ locals {
       concurrency   = 1
       master_key    = true
       min_instances = 0
-      max_instances = 4
+      max_instances = 20
     }
   }
 }

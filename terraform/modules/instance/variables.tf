@@ -60,6 +60,18 @@ variable "importers" {
   nullable    = false
 }
 
+variable "kms_keys" {
+  description = "The keys that encrypt the database, and the functions' sources and files in the region; null leaves them to Google's own."
+  type        = object({ database = optional(string), region = optional(string) })
+  nullable    = false
+}
+
+variable "labels" {
+  description = "The labels of the instance's resources, beside its own, `identity-instance`."
+  type        = map(string)
+  nullable    = false
+}
+
 variable "location" {
   description = "The database's location: a region or a multi-region."
   type        = string
@@ -84,14 +96,14 @@ variable "min_instances" {
   nullable    = false
 }
 
-variable "notification_channels" {
-  description = "The full names of the notification channels that receive alerts."
-  type        = set(string)
+variable "project_id" {
+  description = "The Google Cloud project's id."
+  type        = string
   nullable    = false
 }
 
-variable "project_id" {
-  description = "The Google Cloud project's id."
+variable "public_access" {
+  description = "`allUsers` grants everyone the invoker's role on the functions; `unchecked` grants it to nobody, and expects that the check of invokers is disabled."
   type        = string
   nullable    = false
 }

@@ -75,7 +75,12 @@ async function exportOf(store: Store, orgIds: readonly string[]) {
       withKeys: true,
       forZitadel: false,
     };
-    const { bytes } = exportOrganisations(snapshot, selection, 'test', new AbortController().signal);
+    const { bytes } = exportOrganisations(
+      snapshot,
+      selection,
+      { instance: 'test', defaultOrgId: undefined },
+      new AbortController().signal,
+    );
     return exportedFile.parse(JSON.parse((await collect(bytes)).toString()));
   } finally {
     await snapshot[Symbol.asyncDispose]();

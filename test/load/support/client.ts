@@ -1,5 +1,6 @@
 import { Agent, type ClientRequest, type IncomingMessage, request as startRequest } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
+import { systemCode } from '../../../shared/systemCode.ts';
 
 /** The bytes kept of a body: all of a small one, and of an export at least its manifest. */
 const TAIL_BYTES = 65_536;
@@ -36,15 +37,31 @@ export class LoadClient {
   // Only with a time of its own, an agent keeps to the time after which the server announces to close a connection.
   readonly #agent = new Agent({ keepAlive: true, timeout: TIMEOUT_MS });
 
+  #resent = 0;
+
   constructor(url: string) {
     this.#url = url;
   }
 
+  /** How many requests met the end of an idle connection, and were sent again. */
+  get resent(): number {
+    return this.#resent;
+  }
+
   /**
-   * Sends a request, and reads the response.
+   * Sends a request, and reads the response. A server may close a connection after a response just when the next request
+   * is sent: then it is sent again on another one, as clients do (RFC 9112, section 9.3.1).
    * @throws Error of the connection, of the body's iterable, and for a response that breaks off
    */
   async send(request: LoadRequest): Promise<LoadAnswer> {
+    for (;;) {
+      const answer = await this.#attempt(request);
+      if (answer !== undefined) return answer;
+      this.#resent++;
+    }
+  }
+
+  async #attempt(request: LoadRequest): Promise<LoadAnswer | undefined> {
     const { method, path, token, headers } = request;
     const outgoing = startRequest(`${this.#url}${path}`, {
       agent: this.#agent,
@@ -55,7 +72,11 @@ export class LoadClient {
     const sent = sendBody(outgoing, request.body).catch((reason: unknown) => {
       outgoing.destroy(reason instanceof Error ? reason : new Error(String(reason)));
     });
-    const answer = await receive(outgoing, request);
+    const response = await responseTo(outgoing).catch((reason: unknown) => {
+      if (!isClosedMeanwhile(outgoing, request, reason)) throw reason;
+      return undefined;
+    });
+    const answer = response && (await receive(response, request));
     await sent;
     // A rejected body stays unfinished, and the server would wait for its rest.
     if (!outgoing.writableFinished) outgoing.destroy();
@@ -66,6 +87,12 @@ export class LoadClient {
   close(): void {
     this.#agent.destroy();
   }
+}
+
+/** Whether a connection that had carried other requests ended before the response to one that can be sent again. */
+function isClosedMeanwhile({ reusedSocket }: ClientRequest, { body }: LoadRequest, reason: unknown): boolean {
+  const isRepeatable = body === undefined || typeof body === 'string' || body instanceof Uint8Array;
+  return isRepeatable && reusedSocket && systemCode(reason) === 'ECONNRESET';
 }
 
 async function sendBody(outgoing: ClientRequest, body: LoadRequest['body']): Promise<void> {
@@ -87,8 +114,7 @@ function responseTo(outgoing: ClientRequest): Promise<IncomingMessage> {
   return promise;
 }
 
-async function receive(outgoing: ClientRequest, request: LoadRequest): Promise<LoadAnswer> {
-  const response = await responseTo(outgoing);
+async function receive(response: IncomingMessage, request: LoadRequest): Promise<LoadAnswer> {
   const { bytesPerSecond = Number.POSITIVE_INFINITY, leaveAfterMs = Number.POSITIVE_INFINITY } = request;
   const begin = performance.now();
   let kept: Buffer[] = [];

@@ -13,6 +13,8 @@ export const tolerances = {
   rss: { share: 0.1, amount: 16 * MEGABYTE },
   descriptors: { share: 0.1, amount: 16 },
 } as const;
+/** At most one request of so many meets the end of an idle connection: more would be a server that cuts connections. */
+export const REQUESTS_PER_RESENT = 10_000;
 
 /** What a run has shown that can fail it. */
 export interface ObservedLoad {
@@ -21,6 +23,8 @@ export interface ObservedLoad {
   readonly descriptors: Flatness;
   /** The descriptors before the traffic, and when all connections are closed. */
   readonly descriptorsAround: readonly [before: number, after: number];
+  /** How many requests met the end of an idle connection, and were sent again. */
+  readonly resent: number;
   /** What the server still had when the client had closed its connections. */
   readonly left: { readonly connections: number; readonly requests: number };
   readonly exitCode: number | null;

@@ -59,6 +59,7 @@ async function loadServed(
       tolerances.descriptors,
     ),
     descriptorsAround: [before, after],
+    resent: client.resent,
     left: { connections, requests: inFlight },
     exitCode: code,
     unaskedLines: lines,

@@ -3,7 +3,7 @@ import { table } from '../../../tools/docs/markdown.ts';
 import { drawLinePlot } from '../../../tools/plot/linePlot.ts';
 import { median } from './flatness.ts';
 import type { KindResult } from './ledger.ts';
-import { ADMITTED, HEAP_MEGABYTES, type LoadResult, tolerances } from './loadResult.ts';
+import { ADMITTED, HEAP_MEGABYTES, type LoadResult, REQUESTS_PER_RESENT, tolerances } from './loadResult.ts';
 
 const MEGABYTE = 1_000_000;
 const HEAD = ['request', 'number', 'a second', 'p50', 'p99', 'p99.9', 'longest', 'answers', 'not asked for'];
@@ -21,7 +21,14 @@ function kindCells(kind: KindResult): string[] {
 }
 
 /** The table of what a run used of the server's machine, in Markdown. */
-export function resourcesTable({ samples, rss, descriptors, descriptorsAround, clientDelay }: LoadResult): string {
+export function resourcesTable({
+  samples,
+  rss,
+  descriptors,
+  descriptorsAround,
+  resent,
+  clientDelay,
+}: LoadResult): string {
   const series = (value: (sample: LoadResult['samples'][number]) => number) => samples.map(value);
   const delays = series(({ delayP99 }) => 1_000 * delayP99);
   const longest = 1_000 * Math.max(...series(({ delayMax }) => delayMax));
@@ -34,6 +41,7 @@ export function resourcesTable({ samples, rss, descriptors, descriptorsAround, c
       ['heap in use, median', megabytes(median(series(({ heap }) => heap)))],
       ['descriptors, median of the middle third and of the last', `${descriptors.middle}, ${descriptors.last}`],
       ['descriptors before the traffic, and when all connections are closed', descriptorsAround.join(', ')],
+      ['requests that met the end of an idle connection, and were sent again', String(resent)],
       [
         'delay of the event loop, p99 of a second: median and highest',
         delays.length === 0 ? '' : `${milliseconds(median(delays))}, ${milliseconds(Math.max(...delays))}`,
@@ -98,6 +106,7 @@ A run fails on
 - an answer that was not asked for, or one that was asked for and never came,
 - memory whose median in the last third is more than ${share} and ${tolerances.rss.amount / MEGABYTE} MB above that of the middle third,
 - descriptors whose median grows by more than ${share} and ${tolerances.descriptors.amount}, or of which more than ${tolerances.descriptors.amount} stay open,
+- more than one request of ${REQUESTS_PER_RESENT.toLocaleString('en')} that met the end of an idle connection, and was sent again,
 - a connection or a request that is left after the client has closed its connections,
 - a line in the log at the level warning or error, except for the 501 of unsupported fields.
 

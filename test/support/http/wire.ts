@@ -25,6 +25,8 @@ const manifest = z.strictObject({
   readTime: z.iso.datetime(),
   counts: z.record(z.string(), z.number()),
   digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+  defaultOrgId: z.string(),
+  exportedBy: z.strictObject({ userId: z.string(), orgId: z.string() }),
   secrets: z.strictObject({ passwords: z.boolean(), otp: z.boolean(), keys: z.boolean() }),
   ignored: z.array(z.strictObject({ field: z.string(), nearest: z.string().optional() })),
   leftToDo: z.array(z.strictObject({ type: z.string(), id: z.string().optional(), message: z.string() })),

@@ -1,4 +1,4 @@
-import { type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
+import { type JsonObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { elements } from './contents.ts';
 import { ALREADY, firstPhase, type ImportRun, type Row, secondPhase, thirdPhase } from './importRows.ts';
 
@@ -78,10 +78,20 @@ function importSection(run: ImportRun, org: JsonObject, row: Row): Fault[] {
     const written = stored?.(given) ?? json;
     contents.put(orgId, section, isUser ? textAt(written, 'userId', '') : named(key), written);
     if (isUser) contents.users.set(textAt(written, 'userId', ''), orgId);
+    putHeldLinks(run, orgId, json);
     // With the default policy, adding a domain verifies it.
     const isVerifiedTwice = section === 'domains' && json.isVerified === true;
     return isVerifiedTwice ? [{ ...fault(`${ALREADY}.Org.Domain.AlreadyExists`), type: 'domain_isverified' }] : [];
   });
+}
+
+/** Keeps the links that a person holds as links of their own, as exports have them. */
+function putHeldLinks({ contents }: ImportRun, orgId: string, json: JsonObject): void {
+  const userId = textAt(json, 'userId', '');
+  for (const { configId, externalUserId, displayName } of elements(valueAt(json, 'user.idps'))) {
+    const link = { userId, idpId: configId, providedUserId: externalUserId, providedUserName: displayName };
+    contents.put(orgId, 'userLinks', `${userId}_${String(configId)}`, link);
+  }
 }
 
 function importTexts({ contents, contextOrgId, write }: ImportRun, org: JsonObject): void {

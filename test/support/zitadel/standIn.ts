@@ -16,6 +16,8 @@ export interface ZitadelStandIn {
   readonly requests: ReceivedRequest[];
   readonly behaviour: ZitadelBehaviour;
   readonly deaths: () => number;
+  /** Starts the process again that has died for good. */
+  readonly revive: () => void;
 }
 
 /**
@@ -38,6 +40,7 @@ export async function startZitadel(given: Partial<ZitadelBehaviour> = {}): Promi
   const tokens = new Map([['owner', 'owner-token']]);
   let [deaths, port] = [0, 0];
   let revival: NodeJS.Timeout | undefined;
+  const revive = () => void server.listen(port, '127.0.0.1');
   const server = createServer((request, response) => {
     const running = respond(request, response, (routed) =>
       handle({ contents, tokens, requests, behaviour, host: 'localhost' }, routed),
@@ -47,8 +50,7 @@ export async function startZitadel(given: Partial<ZitadelBehaviour> = {}): Promi
       behaviour.diesAtWrite = Infinity;
       server.close();
       server.closeAllConnections();
-      if (behaviour.deadMs !== undefined)
-        revival = setTimeout(() => server.listen(port, '127.0.0.1'), behaviour.deadMs);
+      if (behaviour.deadMs !== undefined) revival = setTimeout(revive, behaviour.deadMs);
     });
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -60,7 +62,7 @@ export async function startZitadel(given: Partial<ZitadelBehaviour> = {}): Promi
     server.close();
     server.closeAllConnections();
   });
-  return { url: `http://127.0.0.1:${port}`, contents, tokens, requests, behaviour, deaths: () => deaths };
+  return { url: `http://127.0.0.1:${port}`, contents, tokens, requests, behaviour, deaths: () => deaths, revive };
 }
 
 /** @throws when the process dies of the request */

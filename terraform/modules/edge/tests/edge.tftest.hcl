@@ -7,8 +7,9 @@ mock_provider "google" {
 }
 
 variables {
-  region              = "europe-west1"
-  requests_per_minute = 600
+  admin_requests_per_minute = 60
+  region                    = "europe-west1"
+  requests_per_minute       = 600
   instances = {
     north = {
       domain   = "north.example.com"
@@ -62,7 +63,7 @@ run "sends_each_route_to_its_function_of_the_same_instance" {
         ["/healthz", google_compute_backend_service.this["${matcher.name}/removeOtpEmail"].id],
         ["/ready", google_compute_backend_service.this["${matcher.name}/removeOtpEmail"].id],
         ["/readyz", google_compute_backend_service.this["${matcher.name}/removeOtpEmail"].id],
-        ["/openapi.json", google_compute_backend_service.this["${matcher.name}/export"].id],
+        ["/openapi.json", google_compute_backend_service.this["${matcher.name}/removeOtpEmail"].id],
       ]
     ])
     error_message = "Each instance must have exactly these routes, in this order."
@@ -151,6 +152,17 @@ run "has_a_certificate_for_every_instance" {
     error_message = "Each entry must name its domain's certificate, authorised by that domain's DNS."
   }
   assert {
+    condition     = alltrue([for authorization in google_certificate_manager_dns_authorization.this : authorization.type == "PER_PROJECT_RECORD"])
+    error_message = "Two projects must be able to authorise a domain."
+  }
+  assert {
+    condition = alltrue([
+      for key, entry in google_certificate_manager_certificate_map_entry.this :
+      entry.name == "identity-${key}-${substr(sha256(entry.hostname), 0, 8)}" && entry.name == google_certificate_manager_certificate.this[key].name && entry.name == google_certificate_manager_dns_authorization.this[key].name
+    ])
+    error_message = "Another domain must get resources of other names, so that both can exist for a while."
+  }
+  assert {
     condition     = google_compute_target_https_proxy.this.certificate_map == "//certificatemanager.googleapis.com/${google_certificate_manager_certificate_map.this.id}"
     error_message = "The proxy must serve the map's certificates."
   }
@@ -183,9 +195,22 @@ run "throttles_addresses_above_the_limit" {
           limit.conform_action, limit.exceed_action, limit.enforce_on_key,
           limit.rate_limit_threshold[0].count, limit.rate_limit_threshold[0].interval_sec,
         ]
-      ] if rule.action == "throttle" && rule.match[0].config[0].src_ip_ranges == toset(["*"])
+      ] if rule.action == "throttle" && [for config in rule.match[0].config : config.src_ip_ranges] == [toset(["*"])]
     ] == [[["allow", "deny(429)", "IP", 600, 60]]]
     error_message = "Every address above the limit must receive 429."
+  }
+  assert {
+    condition = [
+      for rule in google_compute_security_policy.this.rule : [
+        rule.priority, rule.action, rule.match[0].expr[0].expression, rule.rate_limit_options[0].exceed_action, rule.rate_limit_options[0].enforce_on_key,
+        rule.rate_limit_options[0].rate_limit_threshold[0].count, rule.rate_limit_options[0].rate_limit_threshold[0].interval_sec,
+      ] if length(rule.match[0].expr) > 0
+    ] == [[900, "throttle", "request.path.startsWith('/admin/')", "deny(429)", "IP", 60, 60]]
+    error_message = "Exports and imports must have a lower limit of their own, which is checked first."
+  }
+  assert {
+    condition     = [for rule in google_compute_security_policy.this.rule : rule.action if rule.priority == 2147483647] == ["allow"]
+    error_message = "The default rule must let the other requests through."
   }
 }
 

@@ -1,9 +1,25 @@
-mock_provider "google" {
-  mock_resource "google_service_account" {
-    defaults = {
-      email  = "mock@acme-identity.iam.gserviceaccount.com"
-      member = "serviceAccount:mock@acme-identity.iam.gserviceaccount.com"
-    }
+mock_provider "google" {}
+
+# Each function has an account of its own, so that a role of the wrong account shows.
+override_resource {
+  target = google_service_account.function["removeOtpEmail"]
+  values = {
+    email  = "north-otp-email@acme-identity.iam.gserviceaccount.com"
+    member = "serviceAccount:north-otp-email@acme-identity.iam.gserviceaccount.com"
+  }
+}
+override_resource {
+  target = google_service_account.function["export"]
+  values = {
+    email  = "north-export@acme-identity.iam.gserviceaccount.com"
+    member = "serviceAccount:north-export@acme-identity.iam.gserviceaccount.com"
+  }
+}
+override_resource {
+  target = google_service_account.function["import"]
+  values = {
+    email  = "north-import@acme-identity.iam.gserviceaccount.com"
+    member = "serviceAccount:north-import@acme-identity.iam.gserviceaccount.com"
   }
 }
 
@@ -22,7 +38,9 @@ variables {
   master_key              = { secret = "north-master-key", version = "3" }
   build_service_account   = "projects/acme-identity/serviceAccounts/build@acme-identity.iam.gserviceaccount.com"
   docker_repository       = "projects/acme-identity/locations/europe-west1/repositories/identity-functions"
-  notification_channels   = ["projects/acme-identity/notificationChannels/1"]
+  kms_keys                = {}
+  labels                  = { app = "identity" }
+  public_access           = "allUsers"
   transfer_retention_days = 7
   audit_retention_days    = 400
   archives = {
@@ -85,8 +103,6 @@ run "keeps_the_audit_trail" {
 }
 
 run "gives_the_master_key_to_those_who_need_it" {
-  command = plan
-
   assert {
     condition = alltrue([
       for name in ["export", "import"] : alltrue([
@@ -104,10 +120,10 @@ run "gives_the_master_key_to_those_who_need_it" {
     error_message = "The removal reads no secret, so it must not get the master key."
   }
   assert {
-    condition = toset(keys(google_secret_manager_secret_iam_member.master_key)) == toset(["export", "import"]) && alltrue([
-      for grant in google_secret_manager_secret_iam_member.master_key :
-      grant.secret_id == "north-master-key" && grant.project == "acme-identity" && grant.role == "roles/secretmanager.secretAccessor"
-    ])
+    condition = { for key, grant in google_secret_manager_secret_iam_member.master_key : key => [grant.member, grant.secret_id, grant.project, grant.role] } == {
+      export = ["serviceAccount:north-export@acme-identity.iam.gserviceaccount.com", "north-master-key", "acme-identity", "roles/secretmanager.secretAccessor"]
+      import = ["serviceAccount:north-import@acme-identity.iam.gserviceaccount.com", "north-master-key", "acme-identity", "roles/secretmanager.secretAccessor"]
+    }
     error_message = "The accounts of exports and imports, and no others, may read the key."
   }
 }
@@ -238,15 +254,17 @@ run "grants_each_account_one_bucket" {
 }
 
 run "gives_each_function_an_account_with_one_role_on_one_database" {
-  command = plan
-
   assert {
     condition     = { for key, account in google_service_account.function : key => account.account_id } == { removeOtpEmail = "north-otp-email", export = "north-export", import = "north-import" }
     error_message = "Each function must have its own account."
   }
   assert {
-    condition     = { for key, grant in google_project_iam_member.database : key => grant.role } == { removeOtpEmail = "roles/datastore.user", export = "roles/datastore.viewer", import = "roles/datastore.user" }
-    error_message = "Export must only read, and no function may have another role."
+    condition = { for key, grant in google_project_iam_member.database : key => [grant.member, grant.role, grant.project] } == {
+      removeOtpEmail = ["serviceAccount:north-otp-email@acme-identity.iam.gserviceaccount.com", "roles/datastore.user", "acme-identity"]
+      export         = ["serviceAccount:north-export@acme-identity.iam.gserviceaccount.com", "roles/datastore.viewer", "acme-identity"]
+      import         = ["serviceAccount:north-import@acme-identity.iam.gserviceaccount.com", "roles/datastore.user", "acme-identity"]
+    }
+    error_message = "Export must only read, and no function's account may have another role."
   }
   assert {
     condition = alltrue([
@@ -280,14 +298,15 @@ run "runs_each_function_as_it_was_measured" {
         function.service_config[0].timeout_seconds,
         function.service_config[0].max_instance_request_concurrency,
         function.service_config[0].min_instance_count,
+        function.service_config[0].max_instance_count,
         function.service_config[0].environment_variables.NODE_OPTIONS,
       ]
       } == {
-      removeOtpEmail = ["north-remove-otp-email", "512Mi", 30, 80, 1, "--max-semi-space-size=16 --max-old-space-size=256"]
-      export         = ["north-export", "1024Mi", 3600, 1, 0, "--max-semi-space-size=16 --max-old-space-size=512"]
-      import         = ["north-import", "1024Mi", 3600, 1, 0, "--max-semi-space-size=16 --max-old-space-size=512"]
+      removeOtpEmail = ["north-remove-otp-email", "512Mi", 30, 80, 1, 20, "--max-semi-space-size=16 --max-old-space-size=256"]
+      export         = ["north-export", "1024Mi", 3600, 1, 0, 20, "--max-semi-space-size=16 --max-old-space-size=512"]
+      import         = ["north-import", "1024Mi", 3600, 1, 0, 20, "--max-semi-space-size=16 --max-old-space-size=512"]
     }
-    error_message = "Memory, timeout, concurrency and heap must be those that docs/operations.md describes."
+    error_message = "Memory, timeout, concurrency, processes and heap must be those that docs/operations.md describes."
   }
   assert {
     condition     = alltrue([for function in google_cloudfunctions2_function.this : function.service_config[0].available_cpu == "1"])
@@ -325,6 +344,7 @@ run "configures_the_functions" {
         FIRESTORE_DATABASE = "north"
         CORS_ORIGINS       = "https://console.example.com"
         LOG_LEVEL          = "warn"
+        MAX_RESPONSE_BYTES = "10000000"
         MAX_TIMEOUT        = "59m"
         OPENAPI_SCOPE      = "instance"
         SHUTDOWN_SECONDS   = "9"
@@ -355,61 +375,121 @@ run "admits_only_the_load_balancer" {
 
 run "runs_each_function_as_its_own_account" {
   assert {
-    condition = alltrue([
-      for key, function in google_cloudfunctions2_function.this :
-      function.service_config[0].service_account_email == google_service_account.function[key].email && function.build_config[0].service_account == var.build_service_account
-    ])
-    error_message = "A function must not run as the project's default account."
+    condition = { for key, function in google_cloudfunctions2_function.this : key => function.service_config[0].service_account_email } == {
+      removeOtpEmail = "north-otp-email@acme-identity.iam.gserviceaccount.com"
+      export         = "north-export@acme-identity.iam.gserviceaccount.com"
+      import         = "north-import@acme-identity.iam.gserviceaccount.com"
+    }
+    error_message = "A function must run as its own account, and not as another function's or the project's."
+  }
+  assert {
+    condition     = alltrue([for function in google_cloudfunctions2_function.this : function.build_config[0].service_account == var.build_service_account && function.build_config[0].docker_repository == var.docker_repository])
+    error_message = "A build must use the build's account and repository."
+  }
+  assert {
+    condition     = alltrue([for function in google_cloudfunctions2_function.this : function.service_config[0].all_traffic_on_latest_revision])
+    error_message = "No request may reach an older revision."
   }
 }
 
-run "probes_every_function_from_outside" {
+run "omits_an_empty_list_of_origins" {
+  command = plan
+  variables {
+    cors_origins = []
+  }
+
+  assert {
+    condition     = alltrue([for function in google_cloudfunctions2_function.this : !contains(keys(function.service_config[0].environment_variables), "CORS_ORIGINS")])
+    error_message = "An empty variable would differ at every plan."
+  }
+}
+
+run "checks_the_domain_the_function_and_the_database_from_outside" {
   command = plan
 
   assert {
-    condition     = toset(keys(google_monitoring_uptime_check_config.this)) == toset(keys(local.functions))
-    error_message = "Each function must have a probe."
+    condition     = google_monitoring_uptime_check_config.this.monitored_resource[0].labels == tomap({ project_id = "acme-identity", host = "north.example.com" })
+    error_message = "The check must use the instance's domain."
   }
   assert {
-    condition = alltrue([
-      for check in google_monitoring_uptime_check_config.this :
-      check.monitored_resource[0].labels.host == "north.example.com" && check.http_check[0].use_ssl && check.http_check[0].validate_ssl
-    ])
-    error_message = "Probes must use the instance's domain, and check its certificate."
+    condition = [
+      for check in google_monitoring_uptime_check_config.this.http_check :
+      [check.request_method, check.path, check.port, check.use_ssl, check.validate_ssl, check.accepted_response_status_codes[0].status_value]
+    ] == [["GET", "/ready", 443, true, true, 200]]
+    error_message = "The check must read the database through TLS, and verify the certificate."
+  }
+  assert {
+    condition     = [for matcher in google_monitoring_uptime_check_config.this.content_matchers : [matcher.matcher, matcher.content]] == [["CONTAINS_STRING", "\"status\":\"ready\""]]
+    error_message = "Another server's 200 must not pass."
+  }
+  assert {
+    condition     = google_monitoring_uptime_check_config.this.period == "300s" && google_monitoring_uptime_check_config.this.timeout == "30s"
+    error_message = "The check must run every five minutes."
   }
 }
 
-run "sends_every_alert_with_its_remedy" {
+run "labels_what_takes_labels" {
+  command = plan
+
+  assert {
+    condition = alltrue([for labels in concat(
+      values(google_cloudfunctions2_function.this)[*].labels,
+      values(google_storage_bucket.transfer)[*].labels,
+      [google_monitoring_uptime_check_config.this.user_labels],
+    ) : labels == tomap({ app = "identity", identity-instance = "north" })])
+    error_message = "Costs and resources must be attributable to an instance."
+  }
+}
+
+run "uses_googles_keys_by_default" {
+  command = plan
+
   assert {
     condition = alltrue([
-      for policy in concat(
-        values(google_monitoring_alert_policy.unreachable),
-        values(google_monitoring_alert_policy.failing),
-        values(google_monitoring_alert_policy.slow),
-        values(google_monitoring_alert_policy.memory),
-        [google_monitoring_alert_policy.import_unfinished],
-      ) : toset(policy.notification_channels) == var.notification_channels && length(policy.documentation[0].content) > 20
+      length(google_firestore_database.this.cmek_config) == 0,
+      alltrue([for bucket in google_storage_bucket.transfer : length(bucket.encryption) == 0]),
     ])
-    error_message = "Every alert must reach the channels, and name a remedy."
+    error_message = "Without a key of the customer, nothing may name one."
+  }
+}
+
+run "uses_the_customers_keys" {
+  command = plan
+  variables {
+    kms_keys = { database = "projects/keys/locations/europe/keyRings/k/cryptoKeys/d", region = "projects/keys/locations/europe-west1/keyRings/k/cryptoKeys/r" }
+  }
+
+  assert {
+    condition     = [for config in google_firestore_database.this.cmek_config : config.kms_key_name] == ["projects/keys/locations/europe/keyRings/k/cryptoKeys/d"]
+    error_message = "The database must have its own key."
   }
   assert {
-    condition = alltrue([
-      for key, policy in google_monitoring_alert_policy.failing :
-      strcontains(policy.conditions[0].condition_threshold[0].filter, "\"${google_cloudfunctions2_function.this[key].name}\"")
-      && strcontains(policy.conditions[0].condition_threshold[0].filter, "5xx")
-      && policy.conditions[0].condition_threshold[0].denominator_filter != null
-    ])
-    error_message = "An alert on failures must compare one function's failures with its requests."
+    condition = alltrue(concat(
+      [for bucket in google_storage_bucket.transfer : [for encryption in bucket.encryption : encryption.default_kms_key_name] == ["projects/keys/locations/europe-west1/keyRings/k/cryptoKeys/r"]],
+      [for function in google_cloudfunctions2_function.this : function.kms_key_name == "projects/keys/locations/europe-west1/keyRings/k/cryptoKeys/r"],
+    ))
+    error_message = "Functions and buckets must have the region's key."
+  }
+}
+
+run "grants_nobody_the_invokers_role_where_its_check_is_disabled" {
+  variables {
+    public_access = "unchecked"
+  }
+
+  assert {
+    condition     = length(google_cloud_run_v2_service_iam_member.invoker) == 0
+    error_message = "An organisation that forbids allUsers rejects the grant."
   }
   assert {
-    condition = alltrue([
-      for key, policy in google_monitoring_alert_policy.slow :
-      policy.conditions[0].condition_threshold[0].threshold_value < google_cloudfunctions2_function.this[key].service_config[0].timeout_seconds * 1000
-    ])
-    error_message = "An alert on slowness must come before the timeout."
+    condition     = length(output.invoker_commands) == 3 && contains(output.invoker_commands, "gcloud run services update north-export --no-invoker-iam-check --region=europe-west1 --project=acme-identity")
+    error_message = "There must be a command for each function."
   }
+}
+
+run "needs_no_command_where_everyone_may_invoke" {
   assert {
-    condition     = strcontains(google_monitoring_alert_policy.import_unfinished.conditions[0].condition_threshold[0].filter, "user/north-import-unfinished")
-    error_message = "An unfinished import must raise an alert."
+    condition     = length(output.invoker_commands) == 0
+    error_message = "The check of invokers stays on."
   }
 }

@@ -1,0 +1,93 @@
+import { rm } from 'node:fs/promises';
+import { IdentityError } from '../../shared/errors/identityError.ts';
+import { type Call, InterruptedError, type Output, UsageError } from '../command.ts';
+import { askConsent } from '../consent.ts';
+import { openPlaces } from '../places/openPlaces.ts';
+import { printable } from '../printable.ts';
+import { listRemainders, type Remainder } from './remainders.ts';
+import { lockRunDirectory } from './runLock.ts';
+import { replaceSecretFiles, withSecretFiles } from './settings.ts';
+import { type MigrationState, readState } from './state.ts';
+import { listTokens } from './tokens.ts';
+
+/** A remainder after the clean-up. */
+interface CleanedUp {
+  readonly what: string;
+  readonly removed: boolean;
+  /** Why it could not be removed. */
+  readonly problem?: string;
+  /** What a person does instead. */
+  readonly byHand?: string;
+}
+
+/** Removes what a migration leaves behind, and its run directory, if a person agrees. */
+export async function cleanUp(call: Call, directory: string): Promise<Output> {
+  using _lock = await lockRunDirectory(directory);
+  const stored = await readState(directory);
+  const state = { ...stored, settings: replaceSecretFiles(stored.settings, call) };
+  const remainders = listRemainders(state);
+  const warnings = await listTokens(state);
+  const giveUp = state.finishedAt === undefined ? ['the migration is not finished: it cannot be resumed then'] : [];
+  const whats = [...remainders.map(({ what }) => what), `the run directory ${directory}`];
+  const lines = [...giveUp, ...whats.map((what) => `remove ${what}`), ...warnings].map(printable);
+  if (!call.flags.has('yes') && !(await askConsent(`${lines.join('\n')}\nClean up?`, call))) {
+    const byHand = remainders.map((one) => `by hand: ${one.what}: ${one.byHand}`);
+    const text = [...lines, ...byHand.map(printable), 'nothing is removed: add --yes'].join('\n');
+    return { json: { event: 'result', removed: false, remainders, warnings }, text, ending: () => 'consentMissing' };
+  }
+  const cleaned = await removeAll(call, state, remainders);
+  const failed = cleaned.filter(({ problem }) => problem !== undefined);
+  // What could not be removed can be tried again, with another token.
+  if (failed.length === 0) await rm(directory, { recursive: true });
+  const text = [
+    ...cleaned.map(cleanedText),
+    failed.length === 0
+      ? `removed: the run directory ${directory}`
+      : `kept: the run directory ${directory}, to try again; it holds no secrets`,
+    ...warnings,
+  ];
+  return {
+    json: { event: 'result', removed: failed.length === 0, remainders: cleaned, warnings },
+    text: text.map(printable).join('\n'),
+    ending: () => (failed.length === 0 ? 'done' : 'listed'),
+  };
+}
+
+async function removeAll(call: Call, state: MigrationState, remainders: readonly Remainder[]): Promise<CleanedUp[]> {
+  if (remainders.length === 0) return [];
+  const { settings } = state;
+  const opened = await attempt(
+    async () => openPlaces(withSecretFiles(call, settings), settings.from, settings.to),
+    call.signal,
+  );
+  const cleaned: CleanedUp[] = [];
+  for (const { what, byHand, side, remove } of remainders) {
+    const place = opened.result?.[side === 'from' ? 0 : 1];
+    const { result = false, problem = opened.problem } =
+      place === undefined ? {} : await attempt(() => remove(place, call.signal), call.signal);
+    cleaned.push(
+      result
+        ? { what, removed: true }
+        : { what, removed: false, byHand, ...(problem === undefined ? {} : { problem }) },
+    );
+  }
+  return cleaned;
+}
+
+/** Returns the error of a place instead of throwing it: the other remainders can be removed nevertheless. */
+async function attempt<Result>(
+  work: () => Promise<Result>,
+  signal: AbortSignal,
+): Promise<{ result?: Result; problem?: string }> {
+  try {
+    return { result: await work() };
+  } catch (error) {
+    if (error instanceof IdentityError || error instanceof UsageError) return { problem: error.message };
+    throw signal.aborted ? new InterruptedError('interrupted: repeat the command to remove the rest') : error;
+  }
+}
+
+function cleanedText({ what, removed, problem, byHand = '' }: CleanedUp): string {
+  if (removed) return `removed: ${what}`;
+  return problem === undefined ? `by hand: ${what}: ${byHand}` : `failed: ${what}: ${problem}; by hand: ${byHand}`;
+}

@@ -1,0 +1,132 @@
+import { appendFileSync, closeSync, fsyncSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { OWNER_ONLY } from '../../shared/durableFiles.ts';
+import { systemCode } from '../../shared/systemCode.ts';
+import type { PhaseState, ProgressOutput } from '../progress/trackPhase.ts';
+import type { MigrationResult } from './result.ts';
+
+const rate = { phase: z.string(), seconds: z.number(), records: z.int(), perSecond: z.number() };
+const entry = z.discriminatedUnion('event', [
+  z.object({ time: z.iso.datetime(), event: z.literal('started') }),
+  z.object({ time: z.iso.datetime(), event: z.literal('resumed') }),
+  z.object({ time: z.iso.datetime(), event: z.literal('failed'), problem: z.string() }),
+  z.object({ time: z.iso.datetime(), event: z.literal('sample'), ...rate }),
+  z.object({ time: z.iso.datetime(), event: z.literal('ended'), ...rate, succeeded: z.boolean() }),
+  z.object({ time: z.iso.datetime(), event: z.literal('step'), step: z.string() }),
+]);
+
+/** A line of the journal. */
+export type JournalEntry = z.infer<typeof entry>;
+
+type Untimed<Entry> = Entry extends unknown ? Omit<Entry, 'time'> : never;
+
+/** The least time between two samples of a phase's rate. */
+const SAMPLE_MS = 2_000;
+/** Bounds the samples of a phase in a result; longer phases keep every second one, and so on. */
+const MAX_SAMPLES = 200;
+
+/** What a migration has done, line by line: it survives the process. It holds no content of an export. */
+export class Journal implements Disposable {
+  private readonly file: number;
+  private readonly path: string;
+
+  constructor(directory: string) {
+    this.path = join(directory, 'journal.ndjson');
+    this.file = openSync(this.path, 'a', OWNER_ONLY);
+    // The line that a crash has cut must not swallow the next one.
+    if (!readText(this.path).endsWith('\n')) appendFileSync(this.file, '\n');
+  }
+
+  /** Adds a line. Samples may be lost with the power; everything else is durable. */
+  add(line: Untimed<JournalEntry>): void {
+    appendFileSync(this.file, `${JSON.stringify({ time: new Date().toISOString(), ...line })}\n`);
+    if (line.event !== 'sample') fsyncSync(this.file);
+  }
+
+  /** Returns an output that keeps the rates of the phases that it shows. */
+  keepRates(output: ProgressOutput): ProgressOutput {
+    let sampledMs = 0;
+    const facts = ({ phase, seconds, records, perSecond }: PhaseState) => ({ phase, seconds, records, perSecond });
+    return {
+      intervalMs: output.intervalMs,
+      show: (state) => {
+        output.show(state);
+        if (performance.now() - sampledMs < SAMPLE_MS) return;
+        sampledMs = performance.now();
+        this.add({ event: 'sample', ...facts(state) });
+      },
+      finish: (state, succeeded) => {
+        output.finish(state, succeeded);
+        this.add({ event: 'ended', ...facts(state), succeeded });
+      },
+    };
+  }
+
+  [Symbol.dispose](): void {
+    closeSync(this.file);
+  }
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return '';
+    throw error;
+  }
+}
+
+/** Reads the lines of a journal, without those that a crash has damaged. */
+export function readJournal(directory: string): readonly JournalEntry[] {
+  return readText(join(directory, 'journal.ndjson'))
+    .split('\n')
+    .flatMap((line) => {
+      const { data } = journalLine.safeParse(line);
+      return data === undefined ? [] : [data];
+    });
+}
+
+const journalLine = z
+  .string()
+  .transform((text, context): unknown => {
+    try {
+      return JSON.parse(text);
+    } catch {
+      context.addIssue('is no JSON');
+      return z.NEVER;
+    }
+  })
+  .pipe(entry);
+
+type Phase = MigrationResult['phases'][number];
+
+/** Lists the phases of a migration with their rates over time, the interrupted ones too. */
+export function listPhases(entries: readonly JournalEntry[]): Phase[] {
+  const phases: Phase[] = [];
+  let open: Phase | undefined;
+  for (const line of entries) {
+    if (line.event !== 'sample' && line.event !== 'ended') {
+      open = undefined;
+      continue;
+    }
+    const { phase, seconds, records, perSecond } = line;
+    if (open === undefined || open.phase !== phase || seconds < open.seconds) {
+      const startedAt = new Date(Date.parse(line.time) - seconds * 1000).toISOString();
+      open = { phase, startedAt, seconds, records, perSecond, succeeded: false, samples: [] };
+      phases.push(open);
+    }
+    Object.assign(open, { seconds, records, perSecond });
+    if (line.event === 'sample') open.samples.push({ seconds, records, perSecond });
+    else {
+      open.succeeded = line.succeeded;
+      open = undefined;
+    }
+  }
+  return phases.map((phase) => ({ ...phase, samples: thinOut(phase.samples) }));
+}
+
+function thinOut(samples: Phase['samples']): Phase['samples'] {
+  const step = Math.ceil(samples.length / MAX_SAMPLES);
+  return samples.filter((_, index) => index % step === 0);
+}

@@ -1,0 +1,151 @@
+import { join } from 'node:path';
+import type { ImportResponse } from '../../functions/import/contract.ts';
+import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts';
+import { IdentityError } from '../../shared/errors/identityError.ts';
+import { Comparison } from '../compare/comparison.ts';
+import { FileFacts } from '../places/fileFacts.ts';
+import { inspectPlace } from '../places/inspectPlace.ts';
+import type { DatabasePlace, Place } from '../places/place.ts';
+import { trackImport } from '../places/trackImport.ts';
+import { missingKinds, selectedKinds } from '../secretKinds.ts';
+import { combine, compareSides } from './compareSides.ts';
+import { describeSide, listChecks } from './examine.ts';
+import { listPhases, readJournal } from './journal.ts';
+import { NOT_FOUND, sortNotices } from './notices.ts';
+import { OrganisationTally, organisationCounts } from './organisationTally.ts';
+import { type MigrationPlan, migrationPlan } from './plan.ts';
+import type { MigrationRun, Side } from './run.ts';
+import { readJson, writeDurably } from './runDirectory.ts';
+import { everything, sourceOptions, targetOptions } from './settings.ts';
+import { currentSelection } from './stageExport.ts';
+
+const NAME = 'plan.json';
+
+/** Reads the plan that a run directory holds. */
+export async function readPlan(directory: string): Promise<MigrationPlan> {
+  const plan = await readJson(directory, NAME, migrationPlan);
+  if (plan === undefined) throw new Error(`${directory} has no plan`);
+  return plan;
+}
+
+/** Compares the export with the target, tries its import, and keeps the plan in the run directory. */
+export async function makePlan(run: MigrationRun, source: Side, target: Side): Promise<MigrationPlan> {
+  const { state } = run;
+  const { leftOut = [] } = state;
+  const staged = run.export;
+  const [facts, organisations] = [new FileFacts(), new OrganisationTally()];
+  using comparison = new Comparison(state.settings, 0);
+  await readSides(run, staged, target.place, { comparison, visitors: [facts, organisations] });
+  const trial = target.place.takes === 'imports' ? await tryImport(run, staged, target.place) : undefined;
+  if (target.place.takes === 'files') await target.place.requireFree?.();
+  const { exported } = run.state;
+  const secrets = { selected: [...selectedKinds(state.settings)], found: Object.fromEntries(facts.secrets) };
+  const {
+    errors: refused,
+    errorsOmitted: refusedOmitted,
+    ...notices
+  } = sortNotices(trial?.response, target, facts.leftToDo);
+  const plan: MigrationPlan = {
+    source: {
+      ...describeSide(source),
+      ...(exported === undefined ? {} : { digest: exported.digest, readAt: exported.readAt }),
+    },
+    target: describeSide(target),
+    checks: [...listChecks(source), ...listChecks(target), ...exportChecks(run), ...secretChecks(run)],
+    leftOut,
+    organisations: organisations.listed.map((one) => ({ ...one, before: organisationCounts(comparison, one.orgId) })),
+    organisationsOmitted: organisations.omitted,
+    sections: Object.fromEntries([...facts.sections].map(([name, { records }]) => [name, records])),
+    onConflict: state.settings.onConflict,
+    different: [...comparison.counts.values()].reduce((sum, { different }) => sum + different, 0),
+    bytes: exported?.bytes ?? 0,
+    secrets,
+    hashFormats: Object.fromEntries(facts.hashFormats),
+    refused,
+    refusedOmitted,
+    ...notices,
+    losses: [...(source.facts?.exportLosses ?? [])],
+    changes: [...(target.facts?.importChanges ?? [])],
+    work: describeWork(run, target, trial),
+  };
+  await writeDurably(join(run.directory, NAME), `${JSON.stringify(plan)}\n`);
+  return plan;
+}
+
+/** Reads what moves, and how the target stands to it; a target that is a file has nothing of it yet. */
+async function readSides(
+  run: MigrationRun,
+  staged: Place,
+  target: Place,
+  { comparison, visitors }: { readonly comparison: Comparison; readonly visitors: readonly RecordVisitor[] },
+): Promise<void> {
+  const first = { place: staged, options: { ...sourceOptions(run.state.settings), ...everything } };
+  if (target.takes === 'imports') {
+    await compareSides(run, first, { place: target, isLagging: false }, comparison, visitors);
+    return;
+  }
+  await inspectPlace(staged, first.options, combine([comparison.first, ...visitors]), run.output, run.signal);
+  comparison.finish();
+}
+
+/** What the target would do, and how long it takes for that. */
+interface Trial {
+  readonly response: ImportResponse;
+  readonly seconds: number;
+}
+
+/** Tries the import; undefined where the export has more records than the target tries. */
+async function tryImport(run: MigrationRun, staged: Place, target: DatabasePlace): Promise<Trial | undefined> {
+  const { output, signal, state } = run;
+  const startedAt = performance.now();
+  await using content = await staged.readExport(currentSelection(run).options, signal);
+  try {
+    const read = { name: staged.name, content };
+    const response = await trackImport(target, read, targetOptions(state.settings, true), output, signal);
+    return { response, seconds: (performance.now() - startedAt) / 1000 };
+  } catch (error) {
+    if (error instanceof IdentityError && error.message.includes(DRY_RUN_LIMIT)) return undefined;
+    throw error;
+  }
+}
+
+/** What the error of a target says that imports more records than it tries. */
+const DRY_RUN_LIMIT = 'records of a dry run';
+
+function exportChecks({ state: { exported } }: MigrationRun): MigrationPlan['checks'] {
+  const { missing = [], withoutUser } = exported ?? {};
+  const stays = `the user ${withoutUser} of the source's token stays, with all that refers to it`;
+  return [
+    ...missing.map((orgId) => ({ status: 'warning' as const, message: `${orgId}: ${NOT_FOUND}` })),
+    ...(withoutUser === undefined ? [] : [{ status: 'ok' as const, message: stays }]),
+  ];
+}
+
+function secretChecks({ state: { settings } }: MigrationRun): MigrationPlan['checks'] {
+  const without = missingKinds(settings);
+  if (without.length === 0) return [];
+  return [{ status: 'warning', message: `${without.join(', ')} do not move: name them in --with if they should` }];
+}
+
+/** Estimates the work by what was measured: the export, and the trial of the import. */
+function describeWork(run: MigrationRun, { place }: Side, trial: Trial | undefined): MigrationPlan['work'] {
+  const exporting = listPhases(readJournal(run.directory)).findLast(({ phase }) => phase === 'exporting');
+  const { seconds = 0, perSecond = 0 } = exporting ?? {};
+  const { exported } = run.state;
+  const bytes = exported?.bytes ?? 0;
+  if (place.takes === 'files')
+    return {
+      requests: [`store ${bytes} bytes of JSON as ${place.name}`, 'read both sides and compare them'],
+      seconds: 2 * seconds,
+      perSecond,
+      measuredBy: 'the export',
+    };
+  const importing = trial?.seconds ?? seconds;
+  return {
+    requests: [`import ${bytes} bytes into ${place.name}`, 'export both sides and compare them'],
+    seconds: importing + 2 * seconds,
+    perSecond: importing === 0 ? 0 : (exported?.records ?? 0) / importing,
+    measuredBy:
+      trial === undefined ? 'the export; the target does not try that many records' : 'the export and the trial',
+  };
+}

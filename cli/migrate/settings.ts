@@ -1,0 +1,105 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { onConflicts } from '../../functions/import/contract.ts';
+import { type Call, required, UsageError } from '../command.ts';
+import { exportOptions, importOptions } from '../places/callOptions.ts';
+import { parsePlace } from '../places/parsePlace.ts';
+import type { ExportOptions, ImportOptions } from '../places/place.ts';
+
+const path = z.string();
+
+/** The schema of what a migration was told to do. Files of secrets are named, never read into it. */
+export const migrationSettings = z.strictObject({
+  from: z.string(),
+  to: z.string(),
+  orgIds: z.array(z.string()),
+  excludedOrgIds: z.array(z.string()),
+  withPasswords: z.boolean(),
+  withOtp: z.boolean(),
+  withKeys: z.boolean(),
+  onConflict: onConflicts,
+  newOrgsOnly: z.boolean(),
+  timeoutMs: z.number().optional(),
+  report: path.optional(),
+  /** The files of tokens and keys, by the options that name them. */
+  secretFiles: z.record(z.string(), path),
+});
+
+/** What a migration was told to do. */
+export type MigrationSettings = z.infer<typeof migrationSettings>;
+
+const kindsOfSecrets = ['token-file', 'credentials-file'] as const;
+
+/**
+ * Reads what a call of `migrate` is told to do. Paths become absolute, so that it can be resumed from elsewhere.
+ * @throws UsageError
+ */
+export function readSettings(call: Call): MigrationSettings {
+  const { orgIds, excludedOrgIds, withPasswords, withOtp, timeoutMs } = exportOptions(call);
+  const { withKeys, onConflict, newOrgsOnly } = importOptions(call);
+  const [from, to] = [absolutePlace(required(call, 'from')), absolutePlace(required(call, 'to'))];
+  if (to === '-') throw new UsageError('a migration cannot prove what standard output has taken: use identity export');
+  if (from === to) throw new UsageError(`${from} is both the source and the target: specify two places`);
+  const { report } = call.options;
+  return {
+    from,
+    to,
+    orgIds: [...new Set(orgIds)],
+    excludedOrgIds: [...new Set(excludedOrgIds)],
+    withPasswords,
+    withOtp,
+    withKeys,
+    onConflict,
+    newOrgsOnly,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(report === undefined ? {} : { report: resolve(report) }),
+    secretFiles: givenSecretFiles(call),
+  };
+}
+
+/** Returns a call with which the places of a migration are opened: with its files of secrets, or the call's own. */
+export function withSecretFiles(call: Call, { secretFiles }: MigrationSettings): Call {
+  return { ...call, options: { ...call.options, ...secretFiles } };
+}
+
+/** Replaces files of secrets by those that a call names. */
+export function replaceSecretFiles(settings: MigrationSettings, call: Pick<Call, 'options'>): MigrationSettings {
+  const given = givenSecretFiles(call);
+  const kept = Object.entries(settings.secretFiles).filter(
+    ([name]) => !Object.keys(given).some((other) => isReplaced(name, other)),
+  );
+  return { ...settings, secretFiles: { ...Object.fromEntries(kept), ...given } };
+}
+
+/** Whether an option takes the place of an earlier one: the same, or either of them is for both sides. */
+function isReplaced(earlier: string, later: string): boolean {
+  return earlier === later || earlier.endsWith(`-${later}`) || later.endsWith(`-${earlier}`);
+}
+
+function givenSecretFiles({ options }: Pick<Call, 'options'>): Record<string, string> {
+  const names = kindsOfSecrets.flatMap((kind) => [kind, `from-${kind}`, `to-${kind}`]);
+  const given = names.flatMap((name) => (options[name] === undefined ? [] : [[name, resolve(options[name])] as const]));
+  return Object.fromEntries(given);
+}
+
+/** Names places that are paths on this machine by their absolute paths. */
+function absolutePlace(text: string): string {
+  const parsed = parsePlace(text);
+  if (parsed.kind === 'file') return resolve(parsed.path);
+  return parsed.kind === 'sqlite' ? `sqlite:${resolve(parsed.directory)}` : text;
+}
+
+/** Returns what a migration exports from the source. */
+export function sourceOptions(settings: MigrationSettings): ExportOptions {
+  const { orgIds, excludedOrgIds, withPasswords, withOtp, withKeys, timeoutMs } = settings;
+  return { orgIds, excludedOrgIds, withPasswords, withOtp, withKeys, forZitadel: false, timeoutMs };
+}
+
+/** Returns how a migration imports. Its file holds what moves, and nothing else. */
+export function targetOptions(settings: MigrationSettings, dryRun: boolean): ImportOptions {
+  const { withKeys, onConflict, newOrgsOnly, timeoutMs } = settings;
+  return { ...everything, withKeys, onConflict, newOrgsOnly, dryRun, timeoutMs, ids: false };
+}
+
+/** All that a file holds. */
+export const everything = { orgIds: [], excludedOrgIds: [] };

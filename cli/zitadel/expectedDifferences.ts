@@ -1,0 +1,120 @@
+import type { RecordDifference } from '../compare/comparison.ts';
+import type { FieldDifference } from '../compare/fieldDifferences.ts';
+
+/** Which side of a comparison is a ZITADEL, and what is known of it. */
+export interface ZitadelSide {
+  readonly side: 'first' | 'second';
+  /** Its domains, of which it makes each organisation's own. */
+  readonly domains: readonly string[];
+  /** The user who imported, if that is known: it becomes owner of what it creates. */
+  readonly callerId: string | undefined;
+}
+
+/** A field that differs where a ZITADEL is one side: the value of the other side, and that of the ZITADEL. */
+type Values = readonly [other: unknown, zitadel: unknown];
+
+/** Why a field may differ. */
+interface FieldRule {
+  readonly sections: readonly string[];
+  readonly paths: readonly string[];
+  readonly reason: string;
+  /** Whether the values are those that the reason explains; by default the ZITADEL has none. */
+  readonly applies?: (values: Values) => boolean;
+}
+
+const NOT_EXPORTED = 'no export of a ZITADEL has this field';
+const INITIAL = 'a ZITADEL makes people without password hash, or with an unverified e-mail address, initial';
+
+const fieldRules: readonly FieldRule[] = [
+  { sections: ['labelPolicy'], paths: ['themeMode'], reason: NOT_EXPORTED },
+  {
+    sections: ['loginPolicy'],
+    paths: ['allowDomainDiscovery', 'disableLoginWithEmail', 'disableLoginWithPhone'],
+    reason: NOT_EXPORTED,
+  },
+  {
+    sections: ['humanUsers'],
+    paths: ['user.passwordChangeRequired', 'user.requestPasswordlessRegistration', 'otpEmail'],
+    reason: NOT_EXPORTED,
+    applies: ([, zitadel]) => zitadel === undefined || zitadel === false,
+  },
+  { sections: ['machineUsers'], paths: ['user.accessTokenType'], reason: NOT_EXPORTED },
+  { sections: ['oidcApps'], paths: ['app.backChannelLogoutUri', 'app.loginVersion'], reason: NOT_EXPORTED },
+  {
+    sections: ['humanUsers'],
+    paths: ['state'],
+    reason: INITIAL,
+    applies: ([, zitadel]) => zitadel === 'USER_STATE_INITIAL',
+  },
+  { sections: ['humanUsers'], paths: ['user.email.isEmailVerified'], reason: INITIAL },
+  {
+    sections: ['humanUsers', 'machineUsers'],
+    paths: ['state'],
+    reason: 'a ZITADEL does not import this state: the user is active there',
+    applies: ([other, zitadel]) => zitadel === 'USER_STATE_ACTIVE' && !keptStates.has(String(other)),
+  },
+  {
+    sections: ['projects', 'apiApps', 'oidcApps', 'actions', 'projectGrants', 'userGrants'],
+    paths: ['state'],
+    reason: 'a ZITADEL activates this record when it imports it, and exports no state of it',
+  },
+  {
+    sections: ['domains'],
+    paths: ['isVerified'],
+    reason: 'a ZITADEL verifies each domain that it imports',
+    applies: ([other, zitadel]) => zitadel === true && other !== true,
+  },
+];
+
+const CLEAR_PASSWORD = 'an import stores the hash of a clear password';
+const keptStates = new Set(['USER_STATE_ACTIVE', 'USER_STATE_INACTIVE', 'USER_STATE_LOCKED']);
+
+const NOT_CARRIED = 'a ZITADEL does not import, or not export, these texts';
+const textsNotCarried = new Set([
+  'verifyPhoneMessages',
+  'verifySmsOtpMessages',
+  'verifyEmailOtpMessages',
+  'inviteUserMessages',
+]);
+
+/**
+ * Returns why two sides differ in a record where one of them is a ZITADEL; undefined where they should not. A record with
+ * several differing fields may differ only if each of them may.
+ */
+export function zitadelReason(difference: RecordDifference, zitadel: ZitadelSide): string | undefined {
+  const { outcome, section, fields = [] } = difference;
+  if (section === 'passwordlessRegistrationMessages')
+    return 'a ZITADEL exports the texts of claimed domains under the name of those of passwordless registration';
+  if (outcome !== 'different')
+    return isOnlyIn(zitadel, outcome) ? addedReason(difference, zitadel) : lostReason(section);
+  const reasons = fields.map((field) => fieldReason(section, field, zitadel));
+  return reasons.every((reason) => reason !== undefined) ? [...new Set(reasons)].join('; ') : undefined;
+}
+
+function isOnlyIn({ side }: ZitadelSide, outcome: 'onlyFirst' | 'onlySecond'): boolean {
+  return (side === 'first') === (outcome === 'onlyFirst');
+}
+
+function addedReason({ section, id }: RecordDifference, { domains, callerId }: ZitadelSide): string | undefined {
+  if (section === 'domains' && domains.some((domain) => id.endsWith(`.${domain}`)))
+    return 'a ZITADEL adds a domain to each organisation';
+  if (section === 'orgMembers' && callerId !== undefined && id.split('_').includes(callerId))
+    return 'a ZITADEL makes the caller owner of each organisation that it creates';
+  return undefined;
+}
+
+function lostReason(section: string): string | undefined {
+  return textsNotCarried.has(section) ? NOT_CARRIED : undefined;
+}
+
+function fieldReason(section: string, field: FieldDifference, { side }: ZitadelSide): string | undefined {
+  if ('secret' in field) return field.path === 'user.password' ? CLEAR_PASSWORD : undefined;
+  const values: Values = side === 'second' ? [field.first, field.second] : [field.second, field.first];
+  const isExplained = ({ sections, paths, applies = isLost }: FieldRule) =>
+    sections.includes(section) && paths.includes(field.path) && applies(values);
+  return fieldRules.find(isExplained)?.reason;
+}
+
+function isLost([, zitadel]: Values): boolean {
+  return zitadel === undefined;
+}

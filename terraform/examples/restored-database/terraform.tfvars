@@ -1,0 +1,11 @@
+project_id = "acme-identity"
+region     = "europe-west1"
+
+instances = {
+  north = {
+    domain   = "id.example.com"
+    database = "north-restored"
+    # The key of the backup's time.
+    master_key_version = "1"
+  }
+}

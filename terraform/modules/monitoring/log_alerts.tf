@@ -1,0 +1,65 @@
+# These alerts match log lines, not a metric: a metric that has no data yet cannot be used by an alert for minutes after its
+# creation, and the first apply would fail.
+locals {
+  notification_period = "300s"
+
+  import_services = join(" OR ", formatlist("\"%s\"", local.services.import))
+}
+
+# A single unfinished import matters: 499 means that the client disconnected, 504 that the timeout expired.
+resource "google_monitoring_alert_policy" "import_unfinished" {
+  project               = var.project_id
+  display_name          = "identity: an import did not finish"
+  combiner              = "OR"
+  severity              = "WARNING"
+  notification_channels = var.notification_channels
+  user_labels           = var.labels
+
+  conditions {
+    display_name = "an import was interrupted, timed out or failed"
+    condition_matched_log {
+      filter = "resource.type = \"cloud_run_revision\" AND resource.labels.service_name = (${local.import_services}) AND jsonPayload.route = \"/admin/v1/import\" AND jsonPayload.status >= 499"
+      label_extractors = {
+        service = "EXTRACT(resource.labels.service_name)"
+      }
+    }
+  }
+
+  alert_strategy {
+    auto_close = local.auto_close
+    notification_rate_limit {
+      period = local.notification_period
+    }
+  }
+
+  documentation {
+    content = "Send the same import again: it resumes, and writes no record twice."
+  }
+}
+
+resource "google_monitoring_alert_policy" "backup_failed" {
+  project               = var.project_id
+  display_name          = "identity: a backup fails"
+  combiner              = "OR"
+  severity              = "ERROR"
+  notification_channels = var.notification_channels
+  user_labels           = var.labels
+
+  conditions {
+    display_name = "Firestore logged the error of a backup or its schedule"
+    condition_matched_log {
+      filter = "protoPayload.serviceName = \"firestore.googleapis.com\" AND protoPayload.methodName =~ \"Backup\" AND severity >= ERROR"
+    }
+  }
+
+  alert_strategy {
+    auto_close = local.auto_close
+    notification_rate_limit {
+      period = local.notification_period
+    }
+  }
+
+  documentation {
+    content = "Compare gcloud firestore backups list with the schedules: docs/operations.md, \"Backup and restore\"."
+  }
+}

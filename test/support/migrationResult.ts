@@ -1,0 +1,137 @@
+import type { MigrationResult } from '../../cli/migrate/result.ts';
+
+const START = Date.parse('2026-11-22T20:00:00.000Z');
+const at = (seconds: number) => new Date(START + seconds * 1_000).toISOString();
+
+type Organisation = MigrationResult['organisations'][number];
+
+/** Organisations of a result, each smaller than the one before. */
+export function resultOrganisations(count: number): Organisation[] {
+  return Array.from({ length: count }, (_, index) => {
+    const records = Math.max(2, 4_000 - index * 37);
+    const after = { absent: 0, equal: records, different: 0, onlyTarget: 0 };
+    const before = { absent: records, equal: 0, different: 0, onlyTarget: 0 };
+    return {
+      orgId: `33000000000000${index}`,
+      name: `Organisation ${index}`,
+      people: records - 1,
+      records,
+      before,
+      after,
+    };
+  });
+}
+
+/** The result of a migration from a ZITADEL, with an entry in every part of its report. */
+export function migrationResult(given: Partial<MigrationResult> = {}): MigrationResult {
+  const exported = {
+    org: 12,
+    humanUsers: 24_000,
+    machineUsers: 18,
+    projects: 30,
+    projectRoles: 120,
+    userGrants: 9_000,
+  };
+  const samples = Array.from({ length: 60 }, (_, index) => ({
+    seconds: index,
+    records: index * 550,
+    perSecond: 450 + 150 * Math.sin(index / 6) + index,
+  }));
+  const phase = { records: 33_180, seconds: 60, perSecond: 553, succeeded: true, samples };
+  return {
+    version: 1,
+    outcome: 'listed',
+    command: '0.1.0',
+    startedAt: at(0),
+    finishedAt: at(152),
+    source: {
+      place: 'https://zitadel.example.com',
+      kind: 'zitadel',
+      instance: 'ZITADEL',
+      digest: `sha256:${'4d'.repeat(32)}`,
+      readAt: at(140),
+    },
+    target: {
+      place: 'https://id.example.com',
+      kind: 'instance',
+      version: '0.1.0',
+      digest: `sha256:${'5e'.repeat(32)}`,
+      readAt: at(150),
+    },
+    options: {
+      orgIds: [],
+      excludedOrgIds: [],
+      secrets: ['passwords', 'otp'],
+      onConflict: 'report',
+      newOrgsOnly: false,
+    },
+    leftOut: [{ orgId: '400000000000000001', reason: 'the default organisation of the source' }],
+    organisations: resultOrganisations(12),
+    organisationsOmitted: 0,
+    moved: {
+      organisations: 12,
+      records: 33_180,
+      exported,
+      imported: {
+        created: { ...exported, humanUsers: 23_998 },
+        unchanged: { humanUsers: 1 },
+        overwritten: {},
+        skipped: {},
+        failed: { humanUsers: 1 },
+        notCarried: { machineKeys: 4 },
+      },
+    },
+    phases: [
+      { phase: 'exporting', startedAt: at(2), ...phase },
+      { phase: 'importing', startedAt: at(62), ...phase, seconds: 20, records: 11_000, succeeded: false },
+      { phase: 'importing', startedAt: at(85), ...phase },
+    ],
+    resumedAt: [at(84)],
+    errors: [
+      { type: 'human_user', id: '330000000000000201', message: 'ID=COMMAND-ziuna Message=Errors.User.AlreadyExisting' },
+    ],
+    errorsOmitted: 0,
+    warnings: [{ type: 'org', message: 'the file has no manifest: nothing shows whether it is complete' }],
+    warningsOmitted: 3,
+    leftToDo: [
+      { type: 'machine_user', message: 'personal access tokens are in no export: create new ones in the target' },
+    ],
+    leftToDoOmitted: 0,
+    proof: {
+      method: 'fields',
+      provedAt: at(150),
+      description: 'both sides were exported and compared, record by record and field by field',
+      secrets: ['passwords', 'otp'],
+      sections: {
+        org: { equal: 12, different: 0, onlySource: 0, onlyTarget: 0 },
+        humanUsers: { equal: 23_990, different: 9, onlySource: 1, onlyTarget: 2 },
+        userGrants: { equal: 9_000, different: 0, onlySource: 0, onlyTarget: 0 },
+      },
+      expected: 2,
+      unexpected: 10,
+      differences: [
+        {
+          outcome: 'different',
+          section: 'humanUsers',
+          orgId: '330000000000000',
+          id: '330000000000000201',
+          fields: [
+            { path: 'user.userName', source: '"ada"', target: '"countess"' },
+            { path: 'user.hashedPassword.value', secret: 'differs' },
+          ],
+        },
+        {
+          outcome: 'onlyTarget',
+          section: 'humanUsers',
+          orgId: '330000000000000',
+          id: '7',
+          fields: [],
+          reason: 'the target has it besides: an import deletes nothing',
+        },
+      ],
+      sourceUnchanged: true,
+    },
+    logins: { people: 24_000, withPassword: 23_500, ready: 23_499, formats: { bcrypt: 23_400, argon2: 99 } },
+    ...given,
+  };
+}

@@ -1,0 +1,48 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { type MigrationResult, migrationResult } from '../../../cli/migrate/result.ts';
+import type { ServedPlace } from '../places/servedPlace.ts';
+import { testDirectory } from '../places/servedPlace.ts';
+import { identity } from '../processes/programs.ts';
+import { keyEnvironment } from '../stores/stores.ts';
+
+/** How a migration is called in a test. */
+export interface Migrating {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** An empty directory, in which the run directories are created. */
+  readonly cwd: string;
+}
+
+/** The options for a migration between two served instances. */
+export function betweenServers(north: ServedPlace, south: ServedPlace): readonly string[] {
+  const tokens = ['--from-token-file', north.tokenFile, '--to-token-file', south.tokenFile];
+  return ['--from', north.url, '--to', south.url, ...tokens];
+}
+
+/** Prepares a migration from or to a database. */
+export async function prepareMigration({ location }: Pick<ServedPlace, 'location'>): Promise<Migrating> {
+  return { env: keyEnvironment(location), cwd: await testDirectory() };
+}
+
+/** Runs `identity migrate` to its result. */
+export async function migrate(args: readonly string[], { env, cwd }: Migrating, code = 0): Promise<MigrationResult> {
+  const ended = await identity(['migrate', ...args, '--json'], { env, cwd });
+  expect(ended.code, `${ended.stdout}${ended.stderr}`).toBe(code);
+  return readResult(ended.stdout);
+}
+
+/** Reads the result in the last line of `--json`. */
+export function readResult(stdout: string): MigrationResult {
+  const { event, directory, ...result } = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
+  expect(event).toBe('result');
+  expect(directory).toMatch(/^\//);
+  return migrationResult.parse(result);
+}
+
+/** Writes an export file, and returns its path. */
+export async function exportFileWith(...orgs: readonly unknown[]): Promise<string> {
+  const file = join(await testDirectory(), 'orgs.json');
+  await writeFile(file, JSON.stringify({ orgs }));
+  return file;
+}

@@ -1,0 +1,50 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { z } from 'zod';
+import { type Running, startProgram } from '../../../tools/program.ts';
+import { databaseOptions, placeOfLocation } from '../places/locations.ts';
+import { type ServedPlace, testDirectory } from '../places/servedPlace.ts';
+import { identityJson, identityProgram } from '../processes/programs.ts';
+import { keyEnvironment, type StoreKind } from '../stores/stores.ts';
+
+const created = z.object({ token: z.string(), orgId: z.string() });
+
+/** An instance whose server can be killed, and started again at the same address, or stand still. */
+export interface RestartablePlace extends ServedPlace {
+  kill(): Promise<void>;
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void;
+  start(): Promise<void>;
+}
+
+/** Initialises a database and serves it, until it is killed or the test has finished. */
+export async function restartablePlace(kind: StoreKind): Promise<RestartablePlace> {
+  const location = await kind.newLocation();
+  const env = { ...keyEnvironment(location), LOG_LEVEL: 'silent' };
+  const options = databaseOptions(location);
+  const { token, orgId } = created.parse(await identityJson(['init', ...options], { env }));
+  const [command, script] = identityProgram;
+  const serve = (port: string) =>
+    startProgram(
+      command,
+      [script, 'serve', '--port', port, ...options],
+      /^listening on (http:\/\/127\.0\.0\.1:(\d+))\n/,
+      { env },
+    );
+  let running: Running | undefined = await serve('0');
+  const [, url = '', port = ''] = running.ready;
+  const kill = async () => {
+    await running?.stop('SIGKILL');
+    running = undefined;
+  };
+  const start = async () => {
+    running ??= await serve(port);
+  };
+  const signal = (name: 'SIGSTOP' | 'SIGCONT') => {
+    if (running !== undefined) process.kill(running.pid, name);
+  };
+  onTestFinished(kill);
+  const tokenFile = join(await testDirectory(), 'owner.pat');
+  await writeFile(tokenFile, `${token}\n`, { mode: 0o600 });
+  return { location, database: placeOfLocation(location), url, tokenFile, token, orgId, kill, start, signal };
+}

@@ -1,0 +1,32 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { testDirectory } from '../places/servedPlace.ts';
+import { elements } from './contents.ts';
+import { importAll } from './importing.ts';
+import { startZitadel, type ZitadelStandIn } from './standIn.ts';
+
+/** A stand-in with content, as if it had been for long, and the file with its owner's token. */
+export async function filledZitadel(
+  orgs: readonly object[],
+  given: Parameters<typeof startZitadel>[0] = {},
+): Promise<{ zitadel: ZitadelStandIn; tokenFile: string }> {
+  const zitadel = await startZitadel({ lagMs: 0, ...given });
+  const run = { contents: zitadel.contents, contextOrgId: '', host: 'localhost', write: () => {} };
+  expect(importAll(run, elements(orgs)).errors).toEqual([]);
+  return { zitadel, tokenFile: await tokenFileWith('owner-token') };
+}
+
+/** Writes a token to a file of its own. */
+export async function tokenFileWith(token: string): Promise<string> {
+  const path = join(await testDirectory(), 'token.pat');
+  await writeFile(path, token, { mode: 0o600 });
+  return path;
+}
+
+/** Writes an export file. */
+export async function exportFileWith(...orgs: readonly unknown[]): Promise<string> {
+  const path = join(await testDirectory(), 'in.json');
+  await writeFile(path, JSON.stringify({ orgs }));
+  return path;
+}

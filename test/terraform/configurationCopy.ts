@@ -1,0 +1,55 @@
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { root, run } from '../../tools/program.ts';
+
+const CHECK = join(root, 'test/fixtures/terraform-providers/check');
+/** The exit code of a check that could not run at all. */
+const COULD_NOT_RUN = 2;
+
+/** What a check found. */
+interface Checked {
+  /** The steps that failed, such as `test`. */
+  readonly failed: readonly string[];
+  readonly output: string;
+}
+
+/** A copy of the configuration that can be changed. */
+export interface ConfigurationCopy extends AsyncDisposable {
+  readonly directory: string;
+  /**
+   * Checks a directory of the configuration with its own tests: `.` is the root module, whose modules are checked without
+   * theirs.
+   * @throws Error if the check cannot run
+   */
+  check(directory: string): Promise<Checked>;
+}
+
+/** Copies the configuration, and what it reads beside it. */
+export async function copyConfiguration(): Promise<ConfigurationCopy> {
+  const copy = await mkdtemp(join(tmpdir(), 'identity-terraform-'));
+  const directory = join(copy, 'terraform');
+  await cp(join(root, 'terraform'), directory, { recursive: true });
+  await cp(join(root, 'firestore.rules'), join(copy, 'firestore.rules'));
+  // The check looks for the top of the repository, so that paths out of a module stay valid.
+  const { code, stderr } = await run('git', ['init', '--quiet', copy]);
+  if (code !== 0) throw new Error(`git init failed: ${stderr}`);
+  return {
+    directory,
+    check: (checked) => check(directory, checked),
+    [Symbol.asyncDispose]: () => rm(copy, { recursive: true, force: true }),
+  };
+}
+
+async function check(configuration: string, directory: string): Promise<Checked> {
+  if (directory === '.') await removeOtherTests(configuration);
+  const { code, stdout, stderr } = await run(CHECK, [join(configuration, directory)]);
+  const output = `${stdout}${stderr}`;
+  if (code === null || code === COULD_NOT_RUN) throw new Error(`the check could not run:\n${output}`);
+  return { failed: [...stdout.matchAll(/^FAIL +(\w+)/gm)].map(([, step = '']) => step), output };
+}
+
+async function removeOtherTests(configuration: string): Promise<void> {
+  const others = ['examples', ...['edge', 'instance', 'monitoring'].map((module) => join('modules', module, 'tests'))];
+  for (const other of others) await rm(join(configuration, other), { recursive: true, force: true });
+}

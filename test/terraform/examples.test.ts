@@ -1,0 +1,93 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { copyConfiguration } from './configurationCopy.ts';
+import { readTerraform, terraformDirectory } from './terraformFiles.ts';
+import { whyNoTerraform } from './whyNoTerraform.ts';
+
+const FIVE_MINUTES = 300_000;
+const SETTINGS = 'terraform.tfvars';
+const PIPELINE = 'pipeline';
+
+const entries = await readdir(join(terraformDirectory, 'examples'), { withFileTypes: true });
+const examples = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+const settings = examples.filter((name) => name !== PIPELINE);
+
+/** A test of Terraform that applies an example's settings: what is assigned in them is assigned in a test alike. */
+const testOf = (assignments: string) => `
+mock_provider "google" {
+  mock_resource "google_compute_global_address" {
+    defaults = { address = "203.0.113.7" }
+  }
+  mock_resource "google_certificate_manager_dns_authorization" {
+    defaults = {
+      dns_resource_record = [{ name = "_acme-challenge.example.com.", type = "CNAME", data = "1.authorize.certificatemanager.goog." }]
+    }
+  }
+}
+
+variables {
+${assignments}
+  dist_directory = "tests/archives"
+}
+
+run "applies" {
+  assert {
+    condition     = output.base_urls == { for id, instance in var.instances : id => "https://\${instance.domain}" }
+    error_message = "Each instance must be served at its domain."
+  }
+}
+`;
+
+describe('the examples', () => {
+  it('are listed', async () => {
+    const readme = await readTerraform('examples/README.md');
+    const listed = [...readme.matchAll(/^\| \[`([\w-]+)`\]/gm)].map(([, name]) => name);
+    expect(listed.toSorted()).toEqual(examples.toSorted());
+  });
+
+  it('begin with the one that the manual shows', async () => {
+    expect(await readTerraform(`examples/minimal/${SETTINGS}`)).toBe(await readTerraform('terraform.tfvars.example'));
+  });
+
+  it.skipIf(whyNoTerraform() !== undefined)('can be applied', { timeout: FIVE_MINUTES }, async () => {
+    await using copy = await copyConfiguration();
+    const tests = join(copy.directory, 'tests');
+    for (const name of await readdir(tests)) {
+      if (name.endsWith('.tftest.hcl')) await writeFile(join(tests, name), '');
+    }
+    for (const name of settings) {
+      const assignments = await readFile(join(copy.directory, 'examples', name, SETTINGS), 'utf8');
+      await writeFile(join(tests, `${name}.tftest.hcl`), testOf(assignments));
+    }
+    const { failed, output } = await copy.check('.');
+    // The settings are not indented in the generated tests.
+    expect(
+      failed.filter((step) => step !== 'fmt'),
+      output,
+    ).toEqual([]);
+  });
+});
+
+describe('the example of a pipeline', () => {
+  it('uses a token of the run, and no stored key', async () => {
+    const workflow = await readTerraform(`examples/${PIPELINE}/deploy.yml`);
+    expect(workflow).toMatch(/^ {2}id-token: write$/m);
+    expect(workflow).not.toMatch(/credentials_json|secrets\./);
+    expect(workflow).toContain('-lockfile=readonly');
+  });
+
+  it('deploys only from the branch whose tokens are accepted', async () => {
+    const [, branch] = /branches: \[(\w+)\]/.exec(await readTerraform(`examples/${PIPELINE}/deploy.yml`)) ?? [];
+    expect(await readTerraform(`examples/${PIPELINE}/variables.tf`)).toContain(`default     = "${branch}"`);
+  });
+
+  it('names the outputs that the configuration has', async () => {
+    const outputs = await readTerraform(`examples/${PIPELINE}/outputs.tf`);
+    const workflow = await readTerraform(`examples/${PIPELINE}/deploy.yml`);
+    for (const name of ['workload_identity_provider', 'service_account']) {
+      expect(outputs).toContain(`output "${name}" {`);
+      expect(workflow).toContain(`${name}: \${{ vars.${name.toUpperCase()} }}`);
+    }
+  });
+});

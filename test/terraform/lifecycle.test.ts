@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { readConfiguration, readTerraform } from './terraformFiles.ts';
+
+/** The resources of all modules, with the text of each. */
+async function resources(): Promise<{ readonly address: string; readonly body: string }[]> {
+  const text = (await readConfiguration()).map((file) => file.text).join('\n');
+  return [...text.matchAll(/^resource "(\w+)" "(\w+)" \{\n([\s\S]*?)^\}$/gm)].map(
+    ([, type = '', name = '', body = '']) => ({
+      address: `${type}.${name}`,
+      body,
+    }),
+  );
+}
+
+describe('resources that others use', () => {
+  it('are replaced before they go', async () => {
+    const kept = (await resources()).filter(({ body }) => /^ {4}create_before_destroy = true$/m.test(body));
+    expect(kept.map(({ address }) => address).toSorted()).toEqual([
+      'google_certificate_manager_certificate.this',
+      'google_certificate_manager_certificate_map_entry.this',
+      'google_certificate_manager_dns_authorization.this',
+      'google_compute_backend_service.this',
+      'google_firebaserules_ruleset.this',
+      'google_monitoring_uptime_check_config.this',
+      'google_storage_bucket_object.source',
+    ]);
+  });
+});
+
+describe('the provider', () => {
+  it('gives all resources the labels', async () => {
+    expect(await readTerraform('versions.tf')).toMatch(/^ {2}default_labels = local\.labels$/m);
+  });
+});

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { type ExportFilter, filterExport, readManifest } from '../../../../cli/migrate/exportFilter.ts';
+import { organisation, person } from '../../../support/fixtures/organisations.ts';
+
+/** Yields a text in pieces, so that values cross their borders. */
+function inPieces(text: string, size: number) {
+  return async function* () {
+    const bytes = Buffer.from(text);
+    for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+  };
+}
+
+async function filtered(file: object, filter: Partial<ExportFilter>, size = 7): Promise<unknown> {
+  let text = '';
+  const all: ExportFilter = { keeps: () => true, withoutUser: undefined };
+  for await (const part of filterExport(inPieces(JSON.stringify(file), size), { ...all, ...filter }))
+    text += Buffer.from(part).toString();
+  return JSON.parse(`${text}}`);
+}
+
+const robot = (userId: string) => ({ userId, user: { userName: userId, name: userId } });
+const member = (userId: string) => ({ userId, roles: ['ORG_OWNER'] });
+
+describe('a filter of an export file', () => {
+  it('keeps everything of the organisations that it keeps, whatever the pieces', async () => {
+    const acme = organisation('acme', {
+      humanUsers: [person('ada'), person('bob')],
+      labelPolicy: { hideLoginNameSuffix: true },
+    });
+    const emca = organisation('emca', { humanUsers: [person('eve')] });
+    const file = { orgs: [acme, emca], manifest: { version: 1 } };
+    for (const size of [1, 7, 10_000]) {
+      expect(await filtered(file, {}, size)).toEqual({ orgs: [acme, emca] });
+      expect(await filtered(file, { keeps: (orgId) => orgId === 'emca' }, size)).toEqual({ orgs: [emca] });
+    }
+    expect(await filtered(file, { keeps: () => false })).toEqual({ orgs: [] });
+    expect(await filtered({ orgs: [] }, {})).toEqual({ orgs: [] });
+  });
+
+  it('knows organisations whose ids follow their records, or are written otherwise', async () => {
+    const late = { humanUsers: [person('ada')], org: { name: 'Late' }, org_id: 'late' };
+    const file = { orgs: [late, organisation('other')] };
+    expect(await filtered(file, { keeps: (orgId) => orgId === 'late' })).toEqual({ orgs: [late] });
+  });
+
+  it('leaves out a user with everything that refers to it', async () => {
+    const file = {
+      orgs: [
+        organisation('acme', {
+          machineUsers: [robot('mover'), robot('other')],
+          orgMembers: [member('mover'), member('other')],
+          userMetadata: [{ id: 'mover', key: 'k', value: 'dg==' }],
+          userGrants: [{ userId: 'mover', projectId: 'p', roleKeys: [] }],
+          actions: [{ actionId: 'a', action: { name: 'mover', script: '"mover"' } }],
+        }),
+      ],
+    };
+    expect(await filtered(file, { withoutUser: 'mover' })).toEqual({
+      orgs: [
+        organisation('acme', {
+          machineUsers: [robot('other')],
+          orgMembers: [member('other')],
+          actions: [{ actionId: 'a', action: { name: 'mover', script: '"mover"' } }],
+        }),
+      ],
+    });
+  });
+
+  it('reads the manifest as it is', async () => {
+    const manifest = { version: 1, secrets: { otp: true } };
+    const read = (value: object) => readManifest(inPieces(JSON.stringify(value), 5));
+    expect(await read({ orgs: [organisation('acme')], manifest })).toEqual(manifest);
+    expect(await read({ orgs: [] })).toBeUndefined();
+    expect(await read({ orgs: [], manifest: null })).toBeUndefined();
+  });
+});

@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import { renderReport } from '../../../../cli/report/renderReport.ts';
+import { migrationResult, resultOrganisations } from '../../../support/migrationResult.ts';
+
+/** What is left of a page without its markup and style. */
+function plainText(page: string): string {
+  return page
+    .replace(/<style>[\s\S]*?<\/style>/g, '')
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ');
+}
+
+const HOSTILE = `</title><script>alert('1')</script>"><img src=x onerror=alert(1)>&amp;`;
+
+describe('the report of a migration', () => {
+  it('says without its style what moved, how it was proved, and what is left', () => {
+    const text = plainText(renderReport(migrationResult()));
+    for (const part of [
+      'Migration of 12 organisations',
+      'Finished, with 10 differences and 1 error; 33,002 records are equal, 2 differ as expected.',
+      '2026-11-22 20:00:00 UTC to 2026-11-22 20:02:32 UTC, 2m 32s; identity 0.1.0',
+      'From https://zitadel.example.com Kind a ZITADEL Instance ZITADEL Digest sha256:4d4d',
+      'To https://id.example.com Kind an instance of this service Version 0.1.0 Digest sha256:5e5e',
+      'Resumed 1 time, last at 2026-11-22 20:01:24 UTC',
+      'human users: 24,000 records, 23,990 equal, 9 different, 1 in the source only',
+      '33,178 created: organisations 12, human users 23,998',
+      '4 not carried: machine keys 4',
+      'Organisation 0 330000000000000 , 3,999 people: 4,000 records',
+      'exporting : 33,180 records in 1m 0s, 553/s',
+      'importing : 11,000 records in 20s, 553/s, interrupted',
+      '23,499 of 23,500 people with a password log in with the same one',
+      'Hashes: bcrypt 23,400, argon2 99',
+      'human users 330000000000000201 of 330000000000000 user.userName : &quot;ada&quot; → &quot;countess&quot;',
+      'user.hashedPassword.value : a secret, differs',
+      '(the target has it besides: an import deletes nothing)',
+      'human_user 330000000000000201 : ID=COMMAND-ziuna',
+      'Warnings (4)',
+      'and 3 more',
+      'personal access tokens are in no export',
+      '400000000000000001 : the default organisation of the source',
+    ])
+      expect(text).toContain(part);
+  });
+
+  it('says that everything has arrived, and how that is known', () => {
+    const { proof } = migrationResult();
+    const done = { errors: [], outcome: 'done' as const };
+    const equal = { ...proof, unexpected: 0, expected: 0, differences: [] };
+    expect(plainText(renderReport(migrationResult({ ...done, proof: equal })))).toContain(
+      'Done: 33,002 records are equal on both sides.',
+    );
+    const checksum = {
+      ...equal,
+      method: 'checksum' as const,
+      sections: {},
+      description: 'the bucket has confirmed 7 bytes',
+    };
+    const text = plainText(renderReport(migrationResult({ ...done, proof: checksum })));
+    expect(text).toContain('Done: all 33,180 records are stored, as the checksum proves.');
+    expect(text).toContain('At 2026-11-22 20:02:30 UTC, the bucket has confirmed 7 bytes.');
+    expect(text).toContain('human users: 24,000 records ');
+  });
+
+  it('shows the few that differ in the bar of the many that are equal', () => {
+    const [bar = ''] = /<svg.*?<\/svg>/s.exec(renderReport(migrationResult())) ?? [];
+    const parts = [...bar.matchAll(/class="(\w+)" x="([\d.]+)" y="0" width="([\d.]+)"/g)].map(([, ...part]) => part);
+    expect(parts).toEqual([
+      ['good', '0.00', '99.20'],
+      ['odd', '99.20', '0.40'],
+      ['lost', '99.60', '0.40'],
+    ]);
+  });
+
+  it('is one page without scripts, links and addresses to load', () => {
+    const page = renderReport(migrationResult());
+    expect(page).not.toMatch(/<(script|link|img|iframe|object|embed|base|form|a)\b/i);
+    expect(page).not.toMatch(/\b(src|href|action|on\w+)=/i);
+    expect(page).not.toMatch(/url\(|@import/i);
+    expect(page).toContain(`content="default-src 'none'; style-src 'unsafe-inline'"`);
+  });
+
+  it('escapes what names, ids and messages hold', () => {
+    const side = { place: HOSTILE, kind: HOSTILE, instance: HOSTILE, version: HOSTILE, digest: HOSTILE };
+    const note = { type: HOSTILE, id: HOSTILE, message: `${HOSTILE}\u202e\u0007` };
+    const { proof, moved, organisations, phases } = migrationResult();
+    const page = renderReport(
+      migrationResult({
+        source: side,
+        target: side,
+        command: HOSTILE,
+        errors: [note],
+        warnings: [note],
+        leftToDo: [note],
+        leftOut: [{ orgId: HOSTILE, reason: HOSTILE }],
+        organisations: organisations.map((one) => ({ ...one, name: HOSTILE, orgId: HOSTILE })),
+        phases: phases.map((one) => ({ ...one, phase: HOSTILE })),
+        moved: { ...moved, exported: { [HOSTILE]: 1 } },
+        logins: { people: 1, withPassword: 1, ready: 1, formats: { [HOSTILE]: 1 } },
+        proof: {
+          ...proof,
+          description: HOSTILE,
+          secrets: [HOSTILE],
+          differences: proof.differences.map((one) => ({
+            ...one,
+            section: HOSTILE,
+            orgId: HOSTILE,
+            id: HOSTILE,
+            reason: HOSTILE,
+            fields: [{ path: HOSTILE, source: HOSTILE, target: HOSTILE }],
+          })),
+        },
+      }),
+    );
+    expect(page.split(/<script|<img|<\/title><script/i)).toHaveLength(1);
+    expect(page.match(/<\/title>/g)).toHaveLength(1);
+    for (const character of ['\u0007', '\u202e']) expect(page).not.toContain(character);
+    expect(page).toContain('&lt;/title&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&quot;&gt;&lt;img');
+    expect(page).toContain('&amp;amp;');
+  });
+
+  it('stays small with many organisations, errors, phases and samples', () => {
+    const many = <Item>(count: number, item: Item): Item[] => Array.from({ length: count }, () => item);
+    const { phases, errors, leftOut } = migrationResult();
+    const [first] = phases;
+    const samples = Array.from({ length: 20_000 }, (_, index) => ({
+      seconds: index,
+      records: index,
+      perSecond: index % 7,
+    }));
+    const [changed, ...equal] = resultOrganisations(10_000).toReversed();
+    const after = { absent: 1, equal: 1, different: 0, onlyTarget: 0 };
+    const page = renderReport(
+      migrationResult({
+        organisations: changed === undefined ? equal : [...equal, { ...changed, after }],
+        organisationsOmitted: 5_000,
+        errors: many(10_000, errors[0] ?? { type: '', message: '' }),
+        errorsOmitted: 7,
+        leftOut: many(3_000, leftOut[0] ?? { orgId: '', reason: '' }),
+        phases: first === undefined ? [] : many(200, { ...first, samples }),
+      }),
+    );
+    expect(Buffer.byteLength(page)).toBeLessThan(500_000);
+    const text = plainText(page);
+    expect(text).toContain('Organisations (15,000)');
+    expect(text).toContain('and 14,950 more');
+    // The one that differs is shown, though it is the smallest.
+    expect(text).toContain('Organisation 9999 ');
+    expect(text).toContain('Errors (10,007)');
+    expect(text).toContain('and 9,907 more');
+    expect(text).toContain('160 earlier attempts are not shown');
+  });
+});

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import type { RecordDifference } from '../../../../cli/compare/comparison.ts';
+import type { FieldDifference } from '../../../../cli/compare/fieldDifferences.ts';
+import { zitadelReason } from '../../../../cli/zitadel/expectedDifferences.ts';
+
+const zitadel = { side: 'second', domains: ['id.example.com'], callerId: '7' } as const;
+const record = (section: string, id: string, outcome: RecordDifference['outcome']): RecordDifference => ({
+  outcome,
+  section,
+  orgId: 'acme',
+  id,
+});
+const changed = (section: string, ...fields: readonly FieldDifference[]): RecordDifference => ({
+  ...record(section, '1', 'different'),
+  fields,
+});
+const explain = (difference: RecordDifference) => zitadelReason(difference, zitadel);
+
+describe('a difference between a ZITADEL and another side', () => {
+  it.each([
+    changed('loginPolicy', { path: 'allowDomainDiscovery', first: true }),
+    changed('humanUsers', { path: 'user.passwordChangeRequired', first: true }),
+    changed('humanUsers', { path: 'otpEmail', first: true, second: false }),
+    changed(
+      'humanUsers',
+      { path: 'state', first: 'USER_STATE_ACTIVE', second: 'USER_STATE_INITIAL' },
+      { path: 'user.email.isEmailVerified', first: true },
+    ),
+    changed('projects', { path: 'state', first: 'PROJECT_STATE_INACTIVE' }),
+    changed('domains', { path: 'isVerified', first: undefined, second: true }),
+    record('domains', 'acme_acme.id.example.com', 'onlySecond'),
+    record('orgMembers', 'acme_7', 'onlySecond'),
+    record('verifyPhoneMessages', 'acme_en', 'onlyFirst'),
+    record('passwordlessRegistrationMessages', 'acme_en', 'onlySecond'),
+  ])('is explained where the ZITADEL makes it: %j', (difference) => {
+    expect(explain(difference)).toMatch(/ZITADEL/);
+  });
+
+  it.each([
+    changed('humanUsers', { path: 'user.userName', first: 'ada', second: 'bob' }),
+    // One field that should not differ makes the record one that should not.
+    changed('loginPolicy', { path: 'allowDomainDiscovery', first: true }, { path: 'forceMfa', first: true }),
+    changed('loginPolicy', { path: 'allowDomainDiscovery', second: true }),
+    changed('humanUsers', { path: 'state', first: 'USER_STATE_ACTIVE', second: 'USER_STATE_LOCKED' }),
+    changed('humanUsers', { path: 'user.hashedPassword.value', secret: 'differs' }),
+    record('domains', 'acme_acme.example.com', 'onlySecond'),
+    record('domains', 'acme_acme.id.example.com', 'onlyFirst'),
+    record('orgMembers', 'acme_77', 'onlySecond'),
+    record('humanUsers', 'ada', 'onlyFirst'),
+  ])('is no consequence of the ZITADEL otherwise: %j', (difference) => {
+    expect(explain(difference)).toBeUndefined();
+  });
+
+  it('is seen from the side that the ZITADEL is', () => {
+    const first = { ...zitadel, side: 'first' } as const;
+    const lost = changed('loginPolicy', { path: 'allowDomainDiscovery', second: true });
+    expect(zitadelReason(lost, first)).toBe('no export of a ZITADEL has this field');
+    expect(zitadelReason(record('domains', 'acme_acme.id.example.com', 'onlyFirst'), first)).toMatch(/adds a domain/);
+  });
+});
