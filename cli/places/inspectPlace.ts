@@ -1,6 +1,6 @@
 import { unlimited } from '../../functions/import/inspect/fileBudget.ts';
 import { type Inspection, inspect, type RecordVisitor } from '../../functions/import/inspect/inspection.ts';
-import { selector } from '../../functions/import/selection.ts';
+import { selectOrganisations } from '../../functions/import/selection.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { sourceInvalid } from '../../shared/errors/placeErrors.ts';
 import { InterruptedError } from '../command.ts';
@@ -53,7 +53,7 @@ async function readPlace(
     await using file = await repeatable(countedContent(content, counter), signal);
     try {
       // A file is read whole, so its organisations are selected here.
-      const { repeated, ...inspection } = await inspect(file, signal, selector(options), unlimited, visitor);
+      const { repeated, ...inspection } = await inspect(file, signal, selectOrganisations(options), unlimited, visitor);
       repeated[Symbol.dispose]();
       return { ...inspection, bytes: counter.bytes, request: counter.request };
     } catch (error) {

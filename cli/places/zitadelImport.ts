@@ -61,7 +61,7 @@ async function importFile(importing: Importing, meter: ImportMeter): Promise<Imp
   const { signal } = connection;
   const isSelected = selector(options);
   const facts = new FileFacts();
-  const { organisations, proved, repeated } = await inspect(file, signal, isSelected, unlimited, facts);
+  const { organisations, proved, repeated } = await inspect(file, signal, { isSelected }, unlimited, facts);
   repeated[Symbol.dispose]();
   const orgIds = organisations.map(({ orgId }) => orgId);
   using target = await readTarget(importing, orgIds, isSelected);

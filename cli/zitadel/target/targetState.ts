@@ -130,6 +130,6 @@ async function visit(
   isSelected: (orgId: string) => boolean,
   visitor: RecordVisitor,
 ): Promise<void> {
-  const { repeated } = await inspect(source, signal, isSelected, unlimited, visitor);
+  const { repeated } = await inspect(source, signal, { isSelected }, unlimited, visitor);
   repeated[Symbol.dispose]();
 }
