@@ -1,6 +1,6 @@
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { cors as honoCors } from 'hono/cors';
-import { methodNotAllowed, pathMalformed, routeNotFound, rpcNotFound } from '../errors/httpErrors.ts';
+import { httpMalformed, methodNotAllowed, pathMalformed, routeNotFound, rpcNotFound } from '../errors/httpErrors.ts';
 import { log, type RequestLine } from '../log.ts';
 import type { Endpoint } from '../openapi/endpoint.ts';
 import { noteRequest } from '../turns.ts';
@@ -63,7 +63,7 @@ export function createApp({ routes, corsOrigins = [], trustedProxies = 0, observ
   const app = new Hono<HttpEnv>();
   app.onError((error, context) => renderError(context, error));
   app.notFound((context) => renderError(context, isGrpc(getContentType(context)) ? rpcNotFound() : routeNotFound()));
-  app.use(identify(trustedProxies, observer), cors(corsOrigins), rejectMalformedPath);
+  app.use(identify(trustedProxies, observer), cors(corsOrigins), rejectMalformedUrl);
   for (const { method, path, handler } of routes) {
     app.on(method, path, (context) => {
       context.set('route', path);
@@ -129,9 +129,11 @@ function reportWhenSent(
 }
 
 // Hono treats an invalid escape as plain text: the handler would receive another id than the client meant.
-const rejectMalformedPath: MiddlewareHandler<HttpEnv> = async (context, next) => {
+const rejectMalformedUrl: MiddlewareHandler<HttpEnv> = async (context, next) => {
   const [, path = ''] = /^[^:]+:\/\/[^/?#]*([^?#]*)/.exec(context.req.url) ?? [];
   if (!isPercentEncodedUtf8(path)) throw pathMalformed();
+  // The server checks only the characters of the Host header. Reading the body would fail on an address such as 1.2.3.256.
+  if (!URL.canParse(context.req.url)) throw httpMalformed();
   await next();
 };
 

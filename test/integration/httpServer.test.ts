@@ -121,6 +121,14 @@ describe('what Node refuses by itself', () => {
     ['an unknown method', 'FOO / HTTP/1.1\r\nHost: a\r\n\r\n', 400, 3, 'malformed HTTP request'],
     ['a missing Host', 'GET /hello HTTP/1.1\r\n\r\n', 400, 3, 'malformed HTTP request'],
     ['a Host that is none', 'GET /hello HTTP/1.1\r\nHost: a b\r\n\r\n', 400, 3, 'malformed HTTP request'],
+    [
+      'a Host that no URL can have',
+      'POST /echo HTTP/1.1\r\nHost: 1.2.3.256\r\nContent-Length: 1\r\n\r\n1',
+      400,
+      3,
+      'malformed HTTP request',
+    ],
+    ['a Host that begins with a dot', 'GET /hello HTTP/1.1\r\nHost: .1\r\n\r\n', 400, 3, 'malformed HTTP request'],
     ['a target that is no path', 'OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n', 400, 3, 'malformed HTTP request'],
     [
       'two lengths',

@@ -1,4 +1,11 @@
-import { type ClientHttp2Session, connect, constants, type IncomingHttpHeaders } from 'node:http2';
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect,
+  constants,
+  type IncomingHttpHeaders,
+} from 'node:http2';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Violation } from '../support/violation.ts';
 import { RESPONSE_MS, type WireResponse } from './responseReader.ts';
 
@@ -39,7 +46,7 @@ export async function exchangeOverHttp2(
   // The code of the stream says how it ended.
   stream.on('error', () => undefined);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  stream.once('close', resolve);
+  stream.once('close', resolve).once('end', () => void whenClosed(stream, resolve));
   const timer = setTimeout(() => reject(new Violation(`no end of a stream within ${RESPONSE_MS} ms`)), RESPONSE_MS);
   try {
     if (isReset) {
@@ -59,6 +66,16 @@ export async function exchangeOverHttp2(
   }
   const status = Number(got.head[':status']);
   return { status, headers: toHeaders(got.head), body: Buffer.concat(parts), trailers: toHeaders(got.trailers ?? {}) };
+}
+
+/**
+ * Calls back when a server has closed a stream whose response is complete. After a response that does not wait for the
+ * whole body, Node's client emits no `close`: it still wants to write the rest.
+ */
+async function whenClosed(stream: ClientHttp2Stream, onClosed: () => void): Promise<void> {
+  while (!stream.closed) await sleep(1, undefined, { ref: false });
+  stream.destroy();
+  onClosed();
 }
 
 function toHeaders(fields: IncomingHttpHeaders): Headers {
