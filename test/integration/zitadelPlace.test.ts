@@ -85,7 +85,8 @@ describe('a ZITADEL as a source', { timeout: TIMEOUT_MS }, () => {
     const { zitadel, tokenFile: token } = await filledZitadel([acme]);
     const from = [zitadel.url, '--from-token-file', token, '--org', 'acme', '--with', 'passwords,otp,keys'];
     const inspected = await resultOf('inspect', ...from.map((arg) => arg.replace('--from-', '--')));
-    expect(inspected).toMatchObject({ code: 0, organisations: 1, hashFormats: { bcrypt: 3 } });
+    const content = { organisations: 1, hashFormats: { bcrypt: 3 }, losses: exportLosses };
+    expect(inspected).toMatchObject({ code: 0, ...content });
     const { database } = await servedPlace(sqlite);
     expect(await resultOf('import', ...from, '--to', database)).toMatchObject({
       code: 0,

@@ -94,7 +94,9 @@ describe('a call on a ZITADEL that fails', { timeout: TIMEOUT_MS }, () => {
     const { zitadel, tokenFile } = await filledZitadel([crowd(20)], { exportMs: 5_000, deadMs: undefined });
     const directory = await testDirectory();
     const exporting = ends('export', zitadel.url, '--token-file', tokenFile, '--to', join(directory, 'out.json'));
-    await expect.poll(() => zitadel.requests.map(({ path }) => path)).toContain('/admin/v1/orgs/_search');
+    await expect
+      .poll(() => zitadel.requests.map(({ path }) => path), { timeout: 60_000 })
+      .toContain('/admin/v1/orgs/_search');
     await expect(deadlyExport(zitadel)).rejects.toThrow();
     expect(await exporting).toMatchObject({
       code: 1,
