@@ -50,6 +50,16 @@ async function close(iterator: AsyncIterator<unknown>, signal: AbortSignal): Pro
   else await closed;
 }
 
+/** Yields bytes that were read already, then the iterator's remaining ones. */
+export async function* prepend(start: Uint8Array, iterator: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    if (start.length > 0) yield start;
+    for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) yield next.value;
+  } finally {
+    await iterator.return?.();
+  }
+}
+
 /** A function that runs work one at a time, in call order. */
 export type SerialQueue = <Result>(work: () => Promise<Result>) => Promise<Result>;
 

@@ -35,6 +35,8 @@ export interface Running {
   stderr(): string;
   /** Resolves as soon as either output contains `part`; rejects if the program ends before. */
   written(part: string): Promise<void>;
+  /** Waits for the end. */
+  ended(): Promise<Ended>;
   /** Sends a signal, by default SIGTERM, and waits for the end. */
   stop(signal?: NodeJS.Signals): Promise<Ended>;
 }
@@ -78,7 +80,15 @@ export async function startProgram(
       endedEarly,
     ]);
   };
-  return { ready: match, pid: child.pid ?? 0, stdout: () => text.stdout, stderr: () => text.stderr, written, stop };
+  return {
+    ready: match,
+    pid: child.pid ?? 0,
+    stdout: () => text.stdout,
+    stderr: () => text.stderr,
+    written,
+    ended: () => ended,
+    stop,
+  };
 }
 
 /** Resolves with the first result of `look`, which searches the output so far, now and after each new part. */

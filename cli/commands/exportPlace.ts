@@ -6,12 +6,14 @@ import type { ExportOptions, FilePlace, Place, StoredFile } from '../places/plac
 import { RecordCounter } from '../places/recordCounter.ts';
 import { printable } from '../printable.ts';
 import { trackPhase } from '../progress/trackPhase.ts';
+import { exportInParts } from './exportInParts.ts';
 
 /** Runs `identity export`: copies an export file from a place to another, which stores it. */
 export const exportPlace: RunAlone = async (call) => {
   const [source, target] = await openPlaces(call, argument(call, 0), required(call, 'to'));
   if (target.takes !== 'files')
     throw new UsageError(`identity export writes files and objects: use identity import, with --to ${target.name}`);
+  if (call.options.parts !== undefined) return exportInParts(call, source, target, Number(call.options.parts));
   const options = exportOptions(call);
   requireSelectable(source, options);
   await target.requireFree?.();

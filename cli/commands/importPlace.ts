@@ -2,6 +2,7 @@ import type { ImportResponse } from '../../functions/import/contract.ts';
 import { argument, InterruptedError, type Output, type RunAlone, required, UsageError } from '../command.ts';
 import { exportOptions, importOptions, progressOutput } from '../places/callOptions.ts';
 import { type ExportedRequest, requestLines } from '../places/exportedRequest.ts';
+import { readShare } from '../places/importShare.ts';
 import { openPlaces } from '../places/openPlaces.ts';
 import type { ImportOptions } from '../places/place.ts';
 import { RecordCounter } from '../places/recordCounter.ts';
@@ -13,7 +14,8 @@ export const importPlace: RunAlone = async (call) => {
   const [source, target] = await openPlaces(call, argument(call, 0), required(call, 'to'));
   if (target.takes !== 'imports')
     throw new UsageError(`${target.name} cannot import: specify an instance or a database, or use identity export`);
-  const options = importOptions(call);
+  const given = importOptions(call);
+  const options = { ...given, share: readShare(call, source, target, given) };
   const { signal } = call;
   try {
     await using content = await source.readExport(exportOptions(call), signal);

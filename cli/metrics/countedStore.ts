@@ -35,8 +35,8 @@ export function countedStore(store: Store, counts: DocumentCounts): Store {
     },
     snapshot: async () => countedSnapshot(await store.snapshot(), counts),
     ...(lastingSnapshot && {
-      lastingSnapshot: async (signal) => {
-        const snapshot = await lastingSnapshot(signal);
+      lastingSnapshot: async (signal, readTime) => {
+        const snapshot = await lastingSnapshot(signal, readTime);
         return snapshot && countedSnapshot(snapshot, counts);
       },
     }),

@@ -1,5 +1,6 @@
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip, createGzip } from 'node:zlib';
+import { prepend } from '../../shared/async.ts';
 import { sourceInvalid } from '../../shared/errors/placeErrors.ts';
 
 const CHUNK_BYTES = 64 * 1024;
@@ -41,15 +42,6 @@ async function readStart(iterator: AsyncIterator<Uint8Array>) {
     start = Buffer.concat([start, value]);
   }
   return { start, rest: prepend(start, iterator) };
-}
-
-async function* prepend(start: Uint8Array, iterator: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
-  try {
-    if (start.length > 0) yield start;
-    for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) yield next.value;
-  } finally {
-    await iterator.return?.();
-  }
 }
 
 /** A failure of the content destroys the transform with its error, which the iteration then throws. */

@@ -1,5 +1,3 @@
-import { userInfo } from 'node:os';
-import { exportFacts, progressFacts } from '../../functions/export/auditFacts.ts';
 import { openSnapshot } from '../../functions/export/openSnapshot.ts';
 import { exportOrganisations } from '../../functions/export/operation.ts';
 import { importFacts } from '../../functions/import/auditFacts.ts';
@@ -7,25 +5,19 @@ import type { ImportResponse } from '../../functions/import/contract.ts';
 import { type InspectedFile, importOrganisations } from '../../functions/import/operation.ts';
 import { uniqueStamp } from '../../functions/import/uniqueStamp.ts';
 import packageJson from '../../package.json' with { type: 'json' };
-import { openAudit } from '../../shared/audit/openAudit.ts';
-import type { Config } from '../../shared/config.ts';
-import { cancelled } from '../../shared/errors/httpErrors.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { placeRefused } from '../../shared/errors/placeErrors.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
 import { describeInstance } from '../../shared/instance.ts';
-import { openExistingStore, type StoreLocation } from '../../shared/store/openStore.ts';
+import { openExistingStore } from '../../shared/store/openStore.ts';
 import { storeForCall } from '../../shared/store/store.ts';
+import { account, auditedExport } from './auditedExport.ts';
+import { openParts } from './databaseParts.ts';
+import { type DatabaseSettings, openResources } from './databaseResources.ts';
 import { ownLosses } from './instanceFacts.ts';
 import type { DatabasePlace, ExportContent, ExportOptions, ImportMeter, ImportOptions } from './place.ts';
 import type { PlaceFacts } from './placeFacts.ts';
 import { repeatable } from './repeatable.ts';
-
-/** A database, and how it hashes clear passwords. */
-export interface DatabaseSettings extends Pick<Config, 'passwordHashing'> {
-  readonly name: string;
-  readonly location: StoreLocation;
-}
 
 /**
  * Opens an instance's database as a place: the use cases of the operations run in this process, without server and token.
@@ -37,24 +29,17 @@ export function openDatabase(settings: DatabaseSettings): DatabasePlace {
     name: settings.name,
     readExport: (options) => readContent(settings, options),
     import: (content, options, meter, signal) => importInto(settings, content, options, meter, signal),
+    // The embedded database keeps no earlier state.
+    ...(settings.location.kind === 'firestore' && {
+      openParts: (options, readTime, signal) => openParts(settings, options, readTime, signal),
+    }),
     facts: () => readFacts(settings),
   };
-}
-
-/** Opens what a call on the database needs. */
-async function openResources({ location }: DatabaseSettings) {
-  await using resources = new AsyncDisposableStack();
-  const store = await openExistingStore(location);
-  resources.defer(() => store.close());
-  const audit = await openAudit({ storeLocation: location }, process.stderr);
-  resources.defer(() => audit.close());
-  return { store, audit, resources: resources.move() };
 }
 
 async function readContent(settings: DatabaseSettings, options: ExportOptions): Promise<ExportContent> {
   const { store, audit, resources } = await openResources(settings);
   async function* bytes(signal: AbortSignal): AsyncGenerator<Uint8Array> {
-    const audited = audit.call('export', {});
     using call = callSignal(signal, options.timeoutMs);
     await using snapshot = await openSnapshot(
       storeForCall(store, { signal: call.signal }),
@@ -62,18 +47,7 @@ async function readContent(settings: DatabaseSettings, options: ExportOptions): 
       call.signal,
     );
     const exported = exportOrganisations(snapshot, options, await describeInstance(snapshot), call.signal);
-    const facts = { ...exportFacts({ ...options, responseOutput: true }, undefined), ...account() };
-    await audited.begin(facts, (isComplete) => progressFacts({ export: exported, object: undefined }, isComplete));
-    try {
-      yield* exported.bytes;
-      await audited.end();
-    } catch (error) {
-      await audited.end(error);
-      throw error;
-    } finally {
-      // A reader that stops early has not got the export.
-      await audited.end(cancelled());
-    }
+    yield* auditedExport(audit, exported, options);
   }
   return { isRepeatable: false, open: bytes, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 }
@@ -98,11 +72,6 @@ async function readFacts({ location }: DatabaseSettings): Promise<PlaceFacts> {
   } finally {
     await store.close();
   }
-}
-
-/** The account of the operating system takes the place of a token. */
-function account() {
-  return { account: userInfo().username };
 }
 
 async function importInto(

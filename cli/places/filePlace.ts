@@ -7,7 +7,7 @@ import { OWNER_ONLY, syncDirectory } from '../../shared/durableFiles.ts';
 import { fileExists } from '../../shared/errors/commandErrors.ts';
 import { sourceMissing, storageFull } from '../../shared/errors/placeErrors.ts';
 import { systemCode } from '../../shared/systemCode.ts';
-import { compressFor } from './compression.ts';
+import { compressFor, decompress } from './compression.ts';
 import type { ExportContent, FilePlace, StoredFile } from './place.ts';
 import { storedContent } from './storedContent.ts';
 
@@ -26,7 +26,10 @@ async function readContent(path: string): Promise<ExportContent> {
   const { size } = await stat(path).catch((error: unknown) => {
     throw systemCode(error) === 'ENOENT' ? sourceMissing(path) : error;
   });
-  return storedContent(path, size, (signal) => createReadStream(path, { signal }));
+  return storedContent(
+    () => size,
+    (count, signal) => decompress(path, count(createReadStream(path, { signal }))),
+  );
 }
 
 async function requireFree(path: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { unlimited } from '../../functions/import/inspect/fileBudget.ts';
 import { type Inspection, inspect, type RecordVisitor } from '../../functions/import/inspect/inspection.ts';
-import { selector } from '../../functions/import/selection.ts';
+import { selectOrganisations } from '../../functions/import/selection.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { sourceInvalid } from '../../shared/errors/placeErrors.ts';
 import { InterruptedError } from '../command.ts';
@@ -17,6 +17,8 @@ export interface PlaceInspection extends Omit<Inspection, 'repeated'> {
   readonly bytes: number;
   /** What its manifest says of the request for it. */
   readonly request: ExportedRequest;
+  /** What the place leaves out of every export. */
+  readonly losses: readonly string[];
 }
 
 /**
@@ -53,9 +55,10 @@ async function readPlace(
     await using file = await repeatable(countedContent(content, counter), signal);
     try {
       // A file is read whole, so its organisations are selected here.
-      const { repeated, ...inspection } = await inspect(file, signal, selector(options), unlimited, visitor);
+      const { repeated, ...inspection } = await inspect(file, signal, selectOrganisations(options), unlimited, visitor);
       repeated[Symbol.dispose]();
-      return { ...inspection, bytes: counter.bytes, request: counter.request };
+      const { losses = [] } = content;
+      return { ...inspection, bytes: counter.bytes, request: counter.request, losses };
     } catch (error) {
       const isInvalid = error instanceof IdentityError && error.code === 'INVALID_ARGUMENT';
       throw isInvalid ? sourceInvalid(name, error.message) : error;

@@ -1,6 +1,7 @@
+import { pinExportObject } from '../../functions/import/source/exportObject.ts';
 import { createCloudStorage, removeObject } from '../../shared/objectStorage/cloudStorage.ts';
 import type { ObjectLocation } from '../../shared/objectStorage/objectStorage.ts';
-import { compressFor } from './compression.ts';
+import { compressFor, decompress } from './compression.ts';
 import type { ExportContent, FilePlace } from './place.ts';
 import { storedContent } from './storedContent.ts';
 
@@ -10,9 +11,10 @@ export function openObject(location: ObjectLocation): FilePlace {
   const storage = createCloudStorage();
   return {
     takes: 'files',
+    object: location,
     name,
     remove: (signal) => removeObject(location, signal),
-    readExport: (_, signal) => readContent(name, location, signal),
+    readExport: (_, signal) => readContent(location, signal),
     async store(content, signal) {
       const written = await storage.write(location, compressFor(location.path, content), signal);
       return { place: name, bytes: written.size, generation: written.generation, crc32c: written.crc32c };
@@ -21,7 +23,10 @@ export function openObject(location: ObjectLocation): FilePlace {
 }
 
 /** Reads the generation that is the current one now, however often. */
-async function readContent(name: string, location: ObjectLocation, signal: AbortSignal): Promise<ExportContent> {
-  const object = await createCloudStorage().pin(location, signal);
-  return storedContent(name, object.size, (readSignal) => object.read(readSignal));
+async function readContent(location: ObjectLocation, signal: AbortSignal): Promise<ExportContent> {
+  const object = await pinExportObject(createCloudStorage(), location, signal);
+  return storedContent(
+    () => object.size,
+    (count, readSignal) => object.read(readSignal, (name, bytes) => decompress(name, count(bytes))),
+  );
 }

@@ -1,4 +1,8 @@
+import type { OrganisationExport } from '../../functions/export/operation.ts';
+import type { OrganisationRange } from '../../functions/export/organisationRanges.ts';
 import type { ImportResponse, OnConflict } from '../../functions/import/contract.ts';
+import type { ImportShare } from '../../functions/import/share.ts';
+import type { ObjectLocation } from '../../shared/objectStorage/objectStorage.ts';
 import type { PlaceFacts } from './placeFacts.ts';
 
 /** What a place with a database exports. A file is always read whole. */
@@ -23,6 +27,8 @@ export interface ImportOptions {
   readonly onConflict: OnConflict;
   readonly newOrgsOnly: boolean;
   readonly dryRun: boolean;
+  /** The share of this task, if several divide the import among them; for databases only. */
+  readonly share?: ImportShare | undefined;
   /** Whether the response lists the ids of the written records; by default it does. */
   readonly ids?: false;
   /** Milliseconds; by default the longest that the place allows. */
@@ -76,6 +82,20 @@ export interface FilePlace extends Source {
    * @throws IdentityError when the place does not permit that
    */
   remove?(signal: AbortSignal): Promise<void>;
+  /** The object, if the place is one: exports in parts are written beside it. */
+  readonly object?: ObjectLocation;
+}
+
+/** One state of a database, of which each part is exported alone. */
+export interface PartSource extends AsyncDisposable {
+  readonly readTime: Date;
+  /** Divides the organisations into at most `count` ranges. */
+  divide(count: number): Promise<readonly OrganisationRange[]>;
+  /**
+   * Exports the organisations of a range.
+   * @param object where the bytes are written
+   */
+  export(range: OrganisationRange, object: ObjectLocation): OrganisationExport;
 }
 
 /** What an import reports while it runs. */
@@ -96,6 +116,12 @@ export interface DatabasePlace extends Source {
     meter: ImportMeter,
     signal: AbortSignal,
   ): Promise<ImportResponse>;
+  /**
+   * Opens one state for an export in parts, where the place is a database.
+   * @param readTime the moment of the state; by default the present one
+   * @returns undefined if the database does not keep that state
+   */
+  openParts?(options: ExportOptions, readTime: Date | undefined, signal: AbortSignal): Promise<PartSource | undefined>;
   /**
    * Asks the place about itself and its token, and changes nothing.
    * @throws IdentityError for a place that cannot be reached, is another service, or rejects the token

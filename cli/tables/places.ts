@@ -61,6 +61,12 @@ export const placeCommands: readonly Command[] = [
       ...selection,
       withSecrets,
       { name: 'for-zitadel', meaning: 'write the file in the form that a ZITADEL imports without loss' },
+      {
+        name: 'parts',
+        value: 'COUNT',
+        meaning:
+          'write so many objects of about equally many organisations, then one that names them; repeat the command if it was interrupted: it continues. From firestore: with point-in-time recovery to gs:// only',
+      },
       timeout,
       ...secretsOfTwo('the source', 'the target'),
       json,
@@ -68,6 +74,7 @@ export const placeCommands: readonly Command[] = [
     examples: [
       'export https://id.example.com --token-file owner.pat --to north.json.gz --with passwords,otp,keys',
       'export sqlite:./north --to gs://exports/north.json --credentials-file exporter.json',
+      'export firestore:my-project/north --to gs://exports/north.json --parts 16 --with passwords,otp,keys',
     ],
     load: async () => (await import('../commands/exportPlace.ts')).exportPlace,
   },

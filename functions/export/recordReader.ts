@@ -28,14 +28,16 @@ export interface RecordReader extends AsyncDisposable {
  * Opens a reader with one query for each section. The organisations must be requested by ascending id, in the order of
  * `compareBytes`.
  * @param isRead selects sections; by default all that the content includes
+ * @param from the first organisation that is requested, or an earlier id
  */
 export function openMergedReader(
   snapshot: Snapshot,
   content: ExportContent,
   isRead: (section: Section) => boolean = () => true,
+  from?: string,
 ): RecordReader {
   const cursors = exportedSections(content, isRead).map(
-    (section) => new SectionCursor(snapshot, section, selectFields(section, content)),
+    (section) => new SectionCursor(snapshot, section, selectFields(section, content), from),
   );
   return {
     async *sections(orgId) {

@@ -17,12 +17,13 @@ export class SectionCursor {
   private documents: readonly StoredDocument[] = [];
   private index = 0;
 
-  constructor(snapshot: Snapshot, section: Section, fields: readonly FieldName[]) {
+  /** @param from the id of the organisation to start at; by default the first */
+  constructor(snapshot: Snapshot, section: Section, fields: readonly FieldName[], from?: string) {
     const { collection } = section;
     this.section = section;
     this.open = (orgId) =>
       snapshot.scan({ collection, partitions: sectionPartitions(section, orgId), fields })[Symbol.asyncIterator]();
-    this.batches = this.open();
+    this.batches = this.open(from);
     this.requested = this.batches.next();
     // A failed read is reported by the next move; until then this handler prevents an unhandled rejection.
     this.requested.catch(() => undefined);

@@ -3,22 +3,25 @@ import { deadlineExceeded } from '../../shared/errors/errors.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import type { Limits } from '../../shared/limits.ts';
 import type { IgnoredField } from '../../shared/organisation/exportFile.ts';
-import { phases, type Section } from '../../shared/organisation/section.ts';
+import { phases } from '../../shared/organisation/section.ts';
 import { claimsLoginNames, organisationSection, sections } from '../../shared/organisation/sections.ts';
 import { defaultPasswordHashing, type PasswordHashing } from '../../shared/passwordHashing.ts';
 import { isOutdated, readInstanceFormat } from '../../shared/store/format.ts';
 import { openOverlay } from '../../shared/store/overlay.ts';
 import { type Collection, type DocumentStore, documentPath, type Store } from '../../shared/store/store.ts';
+import { carriedSections, countNotCarried, holders } from './carried.ts';
 import type { ImportResponse, OnConflict } from './contract.ts';
 import { type FileLimits, unlimited } from './inspect/fileBudget.ts';
 import { type ExportFileSource, type Inspection, inspect } from './inspect/inspection.ts';
 import { deleteExpiredCheckpoints } from './progress/checkpoint.ts';
 import { ImportProgress } from './progress/importProgress.ts';
 import { ImportNotes } from './progress/notes.ts';
+import { PhaseBarrier } from './progress/phaseBarrier.ts';
 import type { Progress } from './progress/progressEvents.ts';
 import { ImportReport, ignoredWarning, unproved } from './progress/report.ts';
 import type { WholeReport } from './progress/wholeReport.ts';
-import { importIdentity, selector, warnOfMissing } from './selection.ts';
+import { importIdentity, selectOrganisations, warnOfMissing, wholeIdentity } from './selection.ts';
+import type { ImportShare } from './share.ts';
 import { type BatchContext, stampPrefix } from './write/batchContext.ts';
 import { settleLoginNames } from './write/loginNames.ts';
 import { NewOrganisations } from './write/newOrganisations.ts';
@@ -56,6 +59,8 @@ export interface ImportOptions {
   readonly caller?: Pick<Caller, 'userId' | 'orgId'>;
   /** How clear passwords are hashed; by default as every ZITADEL can verify. */
   readonly passwordHashing?: PasswordHashing | undefined;
+  /** The share of a task in an import that several divide among them; not with `overwrite` and `dryRun`. */
+  readonly share?: ImportShare | undefined;
   /** Called once the file is valid, before the first write; the import fails if it throws. */
   readonly onInspected?: (file: InspectedFile) => Promise<void>;
   /** Whether the response lists the ids of the written records; by default it does. */
@@ -115,9 +120,10 @@ async function importInto(
   const database = { store, base, olderClaims, pace: dryRun ? {} : base };
   const settings = { stamp, onConflict, reservedNames, passwordHashing, signal, callerPaths };
   const report = new ImportReport(options);
+  await using barrier = await PhaseBarrier.begin(store, options.share, signal);
   let inspection: Inspection | undefined;
   try {
-    inspection = await inspect(source, signal, selector(options), fileLimits(options));
+    inspection = await inspect(source, signal, selectOrganisations(options), fileLimits(options));
     for (const field of options.ignored ?? []) report.addFileWarning(ignoredWarning(field));
     if (!inspection.proved) report.addFileWarning(unproved);
     const orgIds = inspection.organisations.map(({ orgId }) => orgId);
@@ -131,16 +137,19 @@ async function importInto(
     const identity = importIdentity(inspection, options);
     const notes = new ImportNotes(base, identity, stampPrefix({ stamp }), stamp);
     const watch = await RemovalWatch.begin(store, orgIds);
+    barrier?.identify(wholeIdentity(inspection, options));
     const start: BatchContext = { ...database, ...settings, notes, watch, batches: 0, expectExisting: false };
     const progress = await ImportProgress.load(start, identity, deleteExpired);
     const context: BatchContext = { ...start, store: progress.store };
     const { organisations, repeated, entries } = inspection;
     const isNew = options.newOrgsOnly === true;
     const created = isNew ? await NewOrganisations.begin(context, identity, organisations, signal) : undefined;
+    await barrier?.reach(0);
     enterPhase(report, 1, options);
     const targets = await writeOrganisations(context, inspection, report, base, signal);
     await created?.confirm(signal);
-    await writePhases({ context, source, targets, entries, repeated, report, progress, signal }, inspection, options);
+    const work = { context, source, targets, entries, repeated, report, progress, signal };
+    await writePhases(work, inspection, options, barrier);
     await progress.finish();
     await created?.finish();
     report.addWriteWarnings(await notes.finish(context.store));
@@ -159,8 +168,14 @@ function fileLimits({ limits, dryRun }: ImportOptions): FileLimits {
   return { ...limits, records: dryRun === true ? limits.dryRunRecords : Number.POSITIVE_INFINITY };
 }
 
-async function writePhases(work: ImportWork, inspection: Inspection, options: ImportOptions): Promise<void> {
+async function writePhases(
+  work: ImportWork,
+  inspection: Inspection,
+  options: ImportOptions,
+  barrier: PhaseBarrier | undefined,
+): Promise<void> {
   for (const phase of phases) {
+    await barrier?.reach(phase);
     enterPhase(work.report, phase + 1, options);
     const carried = carriedSections(phase, inspection, options);
     const counts = [...carried].map(({ name }) => [name, inspection.counts[name] ?? 0] as const);
@@ -171,39 +186,6 @@ async function writePhases(work: ImportWork, inspection: Inspection, options: Im
     }
     if ([...carried].some(claimsLoginNames)) await settleLoginNames(work.context, work.targets.values(), work.signal);
     await writePhase(work, phase, new Set([...carried, ...holders(carried, inspection)]));
-  }
-}
-
-/** Returns a phase's sections that have records to import. */
-function carriedSections(phase: Section['phase'], { counts }: Inspection, { withKeys }: ImportOptions): Set<Section> {
-  return new Set(
-    sections.filter(
-      (section) => section.phase === phase && (counts[section.name] ?? 0) > 0 && isCarried(section, withKeys),
-    ),
-  );
-}
-
-/** Returns the sections whose records hold such of other sections. */
-function holders(carried: ReadonlySet<Section>, { held }: Inspection): Section[] {
-  const names = new Set([...carried].map(({ name }) => name).filter((name) => (held[name] ?? 0) > 0));
-  return sections.filter(({ holds }) => holds !== undefined && names.has(holds.section.name));
-}
-
-function isCarried(section: Section, withKeys: boolean): boolean {
-  return section.keys !== true || withKeys;
-}
-
-function countNotCarried(
-  { counts, organisations, unknown, leftOut }: Inspection,
-  { withKeys }: ImportOptions,
-  report: ImportReport,
-): void {
-  for (const section of sections) {
-    if (isCarried(section, withKeys)) continue;
-    report.count('notCarried', section.name, counts[section.name] ?? 0);
-  }
-  for (const fields of [unknown, leftOut, ...organisations.map(({ orphaned }) => orphaned)]) {
-    for (const [name, count] of Object.entries(fields)) report.count('notCarried', name, count);
   }
 }
 

@@ -1,7 +1,8 @@
 import { organisationSection } from '../../shared/organisation/sections.ts';
 import type { OnConflict } from './contract.ts';
-import type { Inspection } from './inspect/inspection.ts';
+import type { Inspection, OrganisationSelection } from './inspect/inspection.ts';
 import type { ImportReport } from './progress/report.ts';
+import { type ImportShare, isInShare } from './share.ts';
 
 /** The organisations of the file that a request selects. */
 interface Selection {
@@ -9,6 +10,8 @@ interface Selection {
   readonly orgIds?: readonly string[];
   /** The organisations to leave out. */
   readonly excludedOrgIds?: readonly string[];
+  /** The share of a task in an import that several divide among them. */
+  readonly share?: ImportShare | undefined;
 }
 
 /** The options that make one import of a file another one than the next. */
@@ -24,11 +27,22 @@ export function selector({ orgIds = [], excludedOrgIds = [] }: Selection): (orgI
   return (orgId) => (selected.size === 0 || selected.has(orgId)) && !excluded.has(orgId);
 }
 
+/** Returns the organisations that a request selects, as far as they are this task's. */
+export function selectOrganisations(selection: Selection): Required<OrganisationSelection> {
+  const isSelected = selector(selection);
+  const isElsewhere = (orgId: string) => isOfAnother(selection, orgId);
+  return { isSelected: (orgId) => isSelected(orgId) && !isElsewhere(orgId), isElsewhere };
+}
+
+function isOfAnother({ share }: Selection, orgId: string): boolean {
+  return share !== undefined && !isInShare(share, orgId);
+}
+
 /** Warns of selected organisations that the file does not have, since their ids may be mistyped. */
-export function warnOfMissing({ organisations }: Inspection, { orgIds = [] }: Selection, report: ImportReport): void {
+export function warnOfMissing({ organisations }: Inspection, selection: Selection, report: ImportReport): void {
   const found = new Set(organisations.map(({ orgId }) => orgId));
   const { type } = organisationSection.error;
-  for (const id of new Set(orgIds))
+  for (const id of new Set(selection.orgIds?.filter((orgId) => !isOfAnother(selection, orgId))))
     if (!found.has(id))
       report.addWarning({
         type,
@@ -37,8 +51,15 @@ export function warnOfMissing({ organisations }: Inspection, { orgIds = [] }: Se
       });
 }
 
-/** Returns what equal imports have in common, by which one that is sent again resumes. */
-export function importIdentity({ digest }: Inspection, options: IdentifyingOptions): string {
+/** Returns what equal imports have in common, by which one that is sent again resumes. Each task has its own. */
+export function importIdentity(inspection: Inspection, options: IdentifyingOptions): string {
+  const { share } = options;
+  const whole = wholeIdentity(inspection, options);
+  return share === undefined ? whole : `${whole} task ${share.index} of ${share.count}`;
+}
+
+/** Returns the identity of an import without its division among tasks. */
+export function wholeIdentity({ digest }: Inspection, options: IdentifyingOptions): string {
   const { withKeys, onConflict = 'report', orgIds = [], excludedOrgIds = [], newOrgsOnly = false } = options;
   const selection = [...orgIds.toSorted(), '-', ...excludedOrgIds.toSorted()];
   return [

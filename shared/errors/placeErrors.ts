@@ -79,6 +79,42 @@ export const sourceMissing = defineError({
   remedy: 'Check the name.',
 });
 
+export const partsUnavailable = defineError({
+  code: 'FAILED_PRECONDITION',
+  text: (place: string) =>
+    `${place} keeps no state for an export in parts: enable point-in-time recovery, and repeat the command two hours later`,
+  example: ['firestore:my-project/north'],
+  when: 'The database has no point-in-time recovery, or it was enabled less than two hours ago.',
+  remedy: 'Enable point-in-time recovery of the database, or export without `--parts`.',
+});
+
+export const partsOfAnother = defineError({
+  code: 'FAILED_PRECONDITION',
+  text: (plan: string) => `${plan} belongs to an export of another source or with other options: choose another path`,
+  example: ['gs://exports/north.json.plan-0001.json'],
+  when: 'An export in parts to the same path was begun from another database, or with other options.',
+  remedy: 'Choose another path, or repeat the command with the options of that export.',
+});
+
+export const tasksMissing = defineError({
+  code: 'UNAVAILABLE',
+  text: (indexes: readonly number[], count: number) =>
+    `waiting for task ${indexes.join(', ')} of ${count}, without a sign of it: run all tasks at the same time, and repeat what failed`,
+  example: [[2], 4],
+  when: 'A task of a divided import waits for another one at the end of a phase, which was not started or has failed.',
+  remedy: 'Run as many tasks in parallel as there are tasks. Start a task that has failed again: it resumes.',
+});
+
+export const taskDiffers = defineError({
+  code: 'FAILED_PRECONDITION',
+  text: (index: number) =>
+    `task ${index} imports another file, or with other options: start all tasks alike, with a new CLOUD_RUN_EXECUTION`,
+  example: [2],
+  when: 'The tasks of a divided import have different sources or options, or an earlier import had the same CLOUD_RUN_EXECUTION.',
+  remedy:
+    'Start all tasks with the same source and options, and with a CLOUD_RUN_EXECUTION that no earlier import had.',
+});
+
 export const storageFull = defineError({
   code: 'RESOURCE_EXHAUSTED',
   text: (place: string) => `no space left for ${place}: free some, or choose another place; nothing is left there`,

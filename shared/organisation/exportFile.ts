@@ -51,6 +51,9 @@ export const exportedManifest = manifestSchema.extend({
 /** The manifest that an export writes. */
 export type ExportedManifest = z.infer<typeof exportedManifest>;
 
+/** What a manifest says of a file's records. */
+export type Tally = Pick<Manifest, 'counts' | 'digest'>;
+
 /** A record's contribution to a manifest. */
 export interface ManifestEntry {
   readonly section: string;
@@ -63,6 +66,10 @@ export interface ManifestEntry {
 }
 
 const MODULUS = 1n << 256n;
+
+function formatDigest(sum: bigint): string {
+  return `sha256:${(sum % MODULUS).toString(16).padStart(64, '0')}`;
+}
 
 /**
  * A running tally of records: their counts and the sum of their hashes modulo 2^256. The sum detects each lost, added
@@ -89,12 +96,21 @@ export class ManifestTally {
   }
 
   get digest(): string {
-    return `sha256:${(this.sum % MODULUS).toString(16).padStart(64, '0')}`;
+    return formatDigest(this.sum);
   }
 
   private count(name: string): void {
     this.counted.set(name, (this.counted.get(name) ?? 0) + 1);
   }
+}
+
+/** Returns the counts and the digest of all records of some files, which have no record in common. */
+export function addTallies(files: readonly Tally[]): Tally {
+  const counts: Record<string, number> = {};
+  for (const file of files)
+    for (const [name, count] of Object.entries(file.counts)) counts[name] = (counts[name] ?? 0) + count;
+  const sum = files.reduce((total, { digest }) => total + BigInt(`0x${digest.slice('sha256:'.length)}`), 0n);
+  return { counts, digest: formatDigest(sum) };
 }
 
 const recordForm = 'each in the form of ZITADEL’s message `zitadel.admin.v1.DataOrg`';

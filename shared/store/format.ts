@@ -79,7 +79,7 @@ function guard(store: Store, state: { checkedAt: number; hasWarned: boolean }): 
       return store.transaction(work);
     },
     close: () => store.close(),
-    ...(lastingSnapshot && { lastingSnapshot: (signal) => beside(lastingSnapshot(signal)) }),
+    ...(lastingSnapshot && { lastingSnapshot: (signal, readTime) => beside(lastingSnapshot(signal, readTime)) }),
     ...(store.forCall && { forCall: (call) => guard(storeForCall(store, call), state) }),
   };
 }

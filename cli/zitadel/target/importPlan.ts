@@ -57,7 +57,7 @@ export async function planImport(
   signal: AbortSignal,
   { isSelected = () => true, exists = () => false }: ImportScope = {},
 ): Promise<ImportPlan> {
-  const inspection = await inspect(source, signal, isSelected);
+  const inspection = await inspect(source, signal, { isSelected });
   inspection.repeated[Symbol.dispose]();
   const { organisations, entries, counts, digest } = inspection;
   const header = (entry: number) => organisations[entries[entry] ?? -1];

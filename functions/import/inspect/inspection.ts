@@ -1,12 +1,12 @@
-import { invalidRequest } from '../../../shared/errors/errors.ts';
 import { JsonError, type JsonPath } from '../../../shared/json/jsonScanner.ts';
-import type { Manifest, ManifestTally } from '../../../shared/organisation/exportFile.ts';
+import type { Manifest } from '../../../shared/organisation/exportFile.ts';
 import { heldRecords } from '../../../shared/organisation/heldRecords.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { isList } from '../../../shared/organisation/section.ts';
 import { organisationSection } from '../../../shared/organisation/sections.ts';
 import { FileBudget, type FileLimits, unlimited } from './fileBudget.ts';
 import { type ExportFileSource, type FilePass, readFile } from './filePass.ts';
+import { addOrganisations, checkManifest } from './manifestCheck.ts';
 import type { OrganisationDraft, OrganisationHeader } from './organisationDraft.ts';
 import { RepeatedRecords } from './repeatedRecords.ts';
 import { Violations } from './violations.ts';
@@ -48,30 +48,43 @@ export interface RecordVisitor {
   reset(): void;
 }
 
+/** The organisations that an import takes of a file; by default all. */
+export interface OrganisationSelection {
+  /** Whether an organisation is imported, by its id. */
+  readonly isSelected?: (orgId: string) => boolean;
+  /** Whether it is left to another task, and therefore neither imported nor counted as left out. */
+  readonly isElsewhere?: (orgId: string) => boolean;
+}
+
 /**
  * Validates a whole export file before anything is written, and compares it with its manifest if it has one.
- * @param isSelected whether an organisation is imported, by its id
+ * @param selection the organisations that are imported
  * @param visitor gets all records with a v1 file's additions, those of the organisations themselves last
  * @throws IdentityError INVALID_ARGUMENT naming the first 100 issues, each with its path; 413 above a limit
  */
 export async function inspect(
   source: ExportFileSource,
   signal: AbortSignal,
-  isSelected: (orgId: string) => boolean = () => true,
+  selection: OrganisationSelection = {},
   limits: FileLimits = unlimited,
   visitor?: RecordVisitor,
 ): Promise<Inspection> {
+  const { isSelected = () => true, isElsewhere = () => false } = selection;
   const repeated = new RepeatedRecords();
   try {
-    const { pass, leftOut, held } = await readRecords(source, signal, repeated, { isSelected, limits, visitor });
+    const reading = { isSelected, isElsewhere, limits, visitor };
+    const { pass, leftOut, elsewhere, held } = await readRecords(source, signal, repeated, reading);
     const { drafts, tally, manifest, unknown, digest } = pass;
     const violations = new Violations(source.field);
     const merged = mergeEntries(drafts, violations);
     violations.throwIfAny();
-    const counts = add(subtract(tally.counts, leftOut), held);
+    const counts = add(subtract(subtract(tally.counts, leftOut), elsewhere), held);
     addOrganisations(tally, merged.organisations);
     if (manifest !== undefined) checkManifest(manifest, tally);
     const { organisations, entries } = select(merged, isSelected);
+    const organisationsLeftOut = merged.organisations.filter(
+      ({ orgId }) => !(isSelected(orgId) || isElsewhere(orgId)),
+    ).length;
     for (const { record } of organisations) if (record !== undefined) visitor?.add(record);
     return {
       organisations,
@@ -79,7 +92,7 @@ export async function inspect(
       repeated,
       counts,
       held,
-      leftOut: { ...leftOut, [organisationSection.name]: merged.organisations.length - organisations.length },
+      leftOut: { ...leftOut, [organisationSection.name]: organisationsLeftOut },
       unknown: unknown.counts,
       proved: manifest !== undefined,
       manifest,
@@ -119,6 +132,7 @@ function add(counts: Readonly<Counts>, others: Readonly<Counts>): Counts {
 /** What reading a file takes into account. */
 interface Reading {
   readonly isSelected: (orgId: string) => boolean;
+  readonly isElsewhere: (orgId: string) => boolean;
   readonly limits: FileLimits;
   readonly visitor: RecordVisitor | undefined;
 }
@@ -128,15 +142,20 @@ async function readRecords(
   source: ExportFileSource,
   signal: AbortSignal,
   repeated: RepeatedRecords,
-  { isSelected, limits, visitor }: Reading,
-): Promise<{ readonly pass: FilePass; readonly leftOut: Counts; readonly held: Counts }> {
-  let [leftOut, held]: [Counts, Counts] = [{}, {}];
+  { isSelected, isElsewhere, limits, visitor }: Reading,
+): Promise<{
+  readonly pass: FilePass;
+  readonly leftOut: Counts;
+  readonly elsewhere: Counts;
+  readonly held: Counts;
+}> {
+  let [leftOut, elsewhere, held]: [Counts, Counts, Counts] = [{}, {}, {}];
   let budget = new FileBudget(limits);
   const count = (counts: Counts, { section: { name } }: OrganisationRecord) => {
     counts[name] = (counts[name] ?? 0) + 1;
   };
   const onRecord = (record: OrganisationRecord, path: JsonPath, whole: OrganisationRecord) => {
-    if (!isSelected(record.orgId)) return count(leftOut, record);
+    if (!isSelected(record.orgId)) return count(isElsewhere(record.orgId) ? elsewhere : leftOut, record);
     budget.take(record);
     repeated.note(record);
     visitor?.add(whole);
@@ -153,7 +172,7 @@ async function readRecords(
   if (hasEarly || (visitor !== undefined && pass.drafts.some(({ additions }) => additions.size > 0))) {
     repeated.reset();
     visitor?.reset();
-    [leftOut, held] = [{}, {}];
+    [leftOut, elsewhere, held] = [{}, {}, {}];
     budget = new FileBudget(limits);
     pass = await readFile(source, signal, { onRecord, knownDrafts: pass.drafts });
   }
@@ -165,7 +184,7 @@ async function readRecords(
     };
     await readFile(source, signal, { onRecord: compare, knownDrafts: pass.drafts });
   }
-  return { pass, leftOut, held };
+  return { pass, leftOut, elsewhere, held };
 }
 
 /** The organisations of a file, and the position in `organisations` of each entry. */
@@ -209,28 +228,4 @@ function checkRepetition(record: OrganisationRecord, path: JsonPath, repeated: R
  */
 function contradictionError(path: JsonPath, other: string): JsonError {
   return new JsonError(path, `contradicts ${other}: remove one of them`);
-}
-
-function addOrganisations(tally: ManifestTally, organisations: readonly OrganisationHeader[]): void {
-  for (const { record } of organisations) {
-    tally.addOrganisation();
-    if (record !== undefined) tally.add({ ...record, section: record.section.name });
-  }
-}
-
-function checkManifest(manifest: Manifest, tally: ManifestTally): void {
-  const names = new Set([...Object.keys(manifest.counts), ...Object.keys(tally.counts)]);
-  const violations = [...names]
-    .filter((name) => (manifest.counts[name] ?? 0) !== (tally.counts[name] ?? 0))
-    .map((name) => ({
-      field: `manifest.counts.${name}`,
-      description: `count mismatch: ${manifest.counts[name] ?? 0} in the manifest, ${tally.counts[name] ?? 0} in the file`,
-    }));
-  if (violations.length === 0 && manifest.digest !== tally.digest) {
-    violations.push({
-      field: 'manifest.digest',
-      description: 'digest mismatch: the records differ from the exported ones',
-    });
-  }
-  if (violations.length > 0) throw invalidRequest(violations);
 }

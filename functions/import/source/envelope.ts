@@ -33,6 +33,7 @@ import {
   unsupportedSources,
 } from '../contract.ts';
 import type { ExportFileSource } from '../inspect/inspection.ts';
+import { pinExportObject } from './exportObject.ts';
 
 /** An export file inside the request: its byte range, `end` exclusive, and its JSON kind. */
 interface InlineFile {
@@ -121,7 +122,7 @@ export interface RequestBytes {
 
 /**
  * Returns the one export file that a request names (specification 4.3): inline, as an object or a string, or in a
- * bucket. The object's current generation is pinned, so that every read returns the same bytes.
+ * bucket, also in parts. The objects' generations are pinned, so that every read returns the same bytes.
  * @throws IdentityError INVALID_ARGUMENT for no source or more than one; UNIMPLEMENTED for ZITADEL's local and S3
  * sources
  */
@@ -141,7 +142,7 @@ export async function findSource(
   const [name = 'dataOrgsGcs'] = inBucket;
   const location = request[name] && objectLocation(request[name], snakeCase(name));
   if (location === undefined) throw invalidRequest([sourceCountViolation([])]);
-  const object = await objectStorage.pin(location, signal);
+  const object = await pinExportObject(objectStorage, location, signal);
   return {
     location: { ...location, generation: object.generation },
     isV1: name === 'dataOrgsv1Gcs',

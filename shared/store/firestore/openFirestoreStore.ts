@@ -4,7 +4,7 @@ import { createDeadline } from './call.ts';
 import { commit } from './commit.ts';
 import { CommitLimiter } from './commitLimiter.ts';
 import { type BulkPace, connect, type DatabaseAddress, type FirestoreConnection } from './connection.ts';
-import { openLastingSnapshot } from './lastingSnapshot.ts';
+import { openLastingSnapshot, reopenSnapshot } from './lastingSnapshot.ts';
 import { Ramp } from './ramp.ts';
 import { readMany } from './readMany.ts';
 import { openSnapshot } from './snapshot.ts';
@@ -38,7 +38,8 @@ function createStore(connection: FirestoreConnection, bulkPace: BulkPace): Store
     getMany: async (keys, fields) => (await readMany(connection, keys, fields)).documents,
     snapshotLifetimeMs: SNAPSHOT_LIFETIME_MS,
     snapshot: () => openSnapshot(connection),
-    lastingSnapshot: (signal) => openLastingSnapshot(connection, signal),
+    lastingSnapshot: (signal, readTime) =>
+      readTime === undefined ? openLastingSnapshot(connection, signal) : reopenSnapshot(connection, readTime),
     forCall: ({ signal, isBulk }) => {
       const called = { ...connection, deadline: createDeadline(signal), ...(isBulk ? { pace: bulkPace } : {}) };
       return createStore(called, bulkPace);

@@ -45,8 +45,8 @@ export function sealStore(store: Store, keyring: Keyring, writingKey: WritingKey
     transaction,
     close: () => store.close(),
     ...(lastingSnapshot && {
-      lastingSnapshot: async (signal) => {
-        const snapshot = await beside(lastingSnapshot(signal));
+      lastingSnapshot: async (signal, readTime) => {
+        const snapshot = await beside(lastingSnapshot(signal, readTime));
         return snapshot && unsealSnapshot(snapshot, keyring);
       },
     }),

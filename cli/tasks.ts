@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { UsageError } from './command.ts';
+
+/** One of several processes that share the work of a command. */
+export interface Task {
+  /** From 0. */
+  readonly index: number;
+  readonly count: number;
+  /** What the tasks of one start have in common, and no other start has. */
+  readonly execution: string;
+}
+
+const number = z
+  .string()
+  .regex(/^\d{1,5}$/, 'must be a number')
+  .transform(Number);
+
+/** The variables that Cloud Run sets for each task of a job. */
+const environment = z
+  .object({
+    CLOUD_RUN_TASK_INDEX: number.default(0),
+    CLOUD_RUN_TASK_COUNT: number.default(1),
+    CLOUD_RUN_EXECUTION: z.string().default(''),
+  })
+  .refine((set) => set.CLOUD_RUN_TASK_INDEX < set.CLOUD_RUN_TASK_COUNT, {
+    path: ['CLOUD_RUN_TASK_INDEX'],
+    message: 'must be less than CLOUD_RUN_TASK_COUNT',
+  })
+  .refine((set) => set.CLOUD_RUN_TASK_COUNT === 1 || set.CLOUD_RUN_EXECUTION !== '', {
+    path: ['CLOUD_RUN_EXECUTION'],
+    message:
+      'must be set, the same for all tasks and another one for each start, where CLOUD_RUN_TASK_COUNT is above 1',
+  });
+
+/**
+ * Reads which task of how many this process is; the only one by default. An empty variable counts as unset.
+ * @throws UsageError
+ */
+export function readTask(variables: Readonly<Record<string, string | undefined>>): Task {
+  const set = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''));
+  const { data, error } = environment.safeParse(set);
+  if (data === undefined)
+    throw new UsageError(error.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; '));
+  return { index: data.CLOUD_RUN_TASK_INDEX, count: data.CLOUD_RUN_TASK_COUNT, execution: data.CLOUD_RUN_EXECUTION };
+}
