@@ -17,7 +17,7 @@ export const inspect: RunAlone = async (call) => {
 
 function inspected(
   name: string,
-  { bytes, organisations, unknown, manifest, request }: PlaceInspection,
+  { bytes, organisations, unknown, manifest, request, losses }: PlaceInspection,
   facts: FileFacts,
 ): Output {
   const { sections, hashFormats, secrets, leftToDo, leftToDoInZitadel } = facts;
@@ -32,6 +32,7 @@ function inspected(
     manifest: manifest === undefined ? null : { ...manifest, ...request },
     leftToDo,
     leftToDoInZitadel,
+    ...(losses.length === 0 ? {} : { losses }),
   };
   const origin =
     manifest === undefined
@@ -45,6 +46,7 @@ function inspected(
     `secrets: ${list(secrets)}`,
     `password hashes: ${list(hashFormats)}`,
     ...Object.entries(unknown).map(([field, count]) => `unknown, and not imported: ${field} (${count})`),
+    ...losses.map((loss) => `in no export of a ZITADEL: ${loss}`),
     ...leftToDo.map((entry) => `left to do: ${entryText(entry)}`),
     ...onlyIn(leftToDoInZitadel, leftToDo).map((entry) => `left to do in a ZITADEL: ${entryText(entry)}`),
   ];

@@ -7,6 +7,7 @@ import { printable } from '../printable.ts';
 import { listRemainders, type Remainder } from './remainders.ts';
 import { lockRunDirectory } from './runLock.ts';
 import { replaceSecretFiles, withSecretFiles } from './settings.ts';
+import { removeExport } from './stageExport.ts';
 import { type MigrationState, readState } from './state.ts';
 import { listTokens } from './tokens.ts';
 
@@ -27,30 +28,31 @@ export async function cleanUp(call: Call, directory: string): Promise<Output> {
   const state = { ...stored, settings: replaceSecretFiles(stored.settings, call) };
   const remainders = listRemainders(state);
   const warnings = await listTokens(state);
-  const giveUp = state.finishedAt === undefined ? ['the migration is not finished: it cannot be resumed then'] : [];
-  const whats = [...remainders.map(({ what }) => what), `the run directory ${directory}`];
-  const lines = [...giveUp, ...whats.map((what) => `remove ${what}`), ...warnings].map(printable);
+  const lines = [...offer(state, directory, remainders), ...warnings].map(printable);
   if (!call.flags.has('yes') && !(await askConsent(`${lines.join('\n')}\nClean up?`, call))) {
     const byHand = remainders.map((one) => `by hand: ${one.what}: ${one.byHand}`);
     const text = [...lines, ...byHand.map(printable), 'nothing is removed: add --yes'].join('\n');
     return { json: { event: 'result', removed: false, remainders, warnings }, text, ending: () => 'consentMissing' };
   }
   const cleaned = await removeAll(call, state, remainders);
-  const failed = cleaned.filter(({ problem }) => problem !== undefined);
+  const isDone = cleaned.every(({ problem }) => problem === undefined);
   // What could not be removed can be tried again, with another token.
-  if (failed.length === 0) await rm(directory, { recursive: true });
-  const text = [
-    ...cleaned.map(cleanedText),
-    failed.length === 0
-      ? `removed: the run directory ${directory}`
-      : `kept: the run directory ${directory}, to try again; it holds no secrets`,
-    ...warnings,
-  ];
+  if (isDone) await rm(directory, { recursive: true });
+  else await removeExport(directory);
+  const kept = `kept: the run directory ${directory}, to try again; it holds no secrets`;
+  const text = [...cleaned.map(cleanedText), isDone ? `removed: the run directory ${directory}` : kept, ...warnings];
   return {
-    json: { event: 'result', removed: failed.length === 0, remainders: cleaned, warnings },
+    json: { event: 'result', removed: isDone, remainders: cleaned, warnings },
     text: text.map(printable).join('\n'),
-    ending: () => (failed.length === 0 ? 'done' : 'listed'),
+    ending: () => (isDone ? 'done' : 'listed'),
   };
+}
+
+/** Lists what a clean-up would remove. */
+function offer({ finishedAt }: MigrationState, directory: string, remainders: readonly Remainder[]): string[] {
+  const whats = [...remainders.map(({ what }) => what), `the run directory ${directory}`];
+  const giveUp = 'the migration is not finished: it cannot be resumed then';
+  return [...(finishedAt === undefined ? [giveUp] : []), ...whats.map((what) => `remove ${what}`)];
 }
 
 async function removeAll(call: Call, state: MigrationState, remainders: readonly Remainder[]): Promise<CleanedUp[]> {

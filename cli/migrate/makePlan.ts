@@ -9,8 +9,8 @@ import type { DatabasePlace, Place } from '../places/place.ts';
 import { trackImport } from '../places/trackImport.ts';
 import { missingKinds, selectedKinds } from '../secretKinds.ts';
 import { combine, compareSides } from './compareSides.ts';
+import { estimateWork } from './estimateWork.ts';
 import { describeSide, listChecks } from './examine.ts';
-import { listPhases, readJournal } from './journal.ts';
 import { NOT_FOUND, sortNotices } from './notices.ts';
 import { OrganisationTally, organisationCounts } from './organisationTally.ts';
 import { type MigrationPlan, migrationPlan } from './plan.ts';
@@ -66,7 +66,7 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
     ...notices,
     losses: [...(source.facts?.exportLosses ?? [])],
     changes: [...(target.facts?.importChanges ?? [])],
-    work: describeWork(run, target, trial),
+    work: estimateWork(run, { source, target }, trial?.seconds),
   };
   await writeDurably(join(run.directory, NAME), `${JSON.stringify(plan)}\n`);
   return plan;
@@ -125,27 +125,4 @@ function secretChecks({ state: { settings } }: MigrationRun): MigrationPlan['che
   const without = missingKinds(settings);
   if (without.length === 0) return [];
   return [{ status: 'warning', message: `${without.join(', ')} do not move: name them in --with if they should` }];
-}
-
-/** Estimates the work by what was measured: the export, and the trial of the import. */
-function describeWork(run: MigrationRun, { place }: Side, trial: Trial | undefined): MigrationPlan['work'] {
-  const exporting = listPhases(readJournal(run.directory)).findLast(({ phase }) => phase === 'exporting');
-  const { seconds = 0, perSecond = 0 } = exporting ?? {};
-  const { exported } = run.state;
-  const bytes = exported?.bytes ?? 0;
-  if (place.takes === 'files')
-    return {
-      requests: [`store ${bytes} bytes of JSON as ${place.name}`, 'read both sides and compare them'],
-      seconds: 2 * seconds,
-      perSecond,
-      measuredBy: 'the export',
-    };
-  const importing = trial?.seconds ?? seconds;
-  return {
-    requests: [`import ${bytes} bytes into ${place.name}`, 'export both sides and compare them'],
-    seconds: importing + 2 * seconds,
-    perSecond: importing === 0 ? 0 : (exported?.records ?? 0) / importing,
-    measuredBy:
-      trial === undefined ? 'the export; the target does not try that many records' : 'the export and the trial',
-  };
 }

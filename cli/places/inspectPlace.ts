@@ -17,6 +17,8 @@ export interface PlaceInspection extends Omit<Inspection, 'repeated'> {
   readonly bytes: number;
   /** What its manifest says of the request for it. */
   readonly request: ExportedRequest;
+  /** What the place leaves out of every export. */
+  readonly losses: readonly string[];
 }
 
 /**
@@ -55,7 +57,8 @@ async function readPlace(
       // A file is read whole, so its organisations are selected here.
       const { repeated, ...inspection } = await inspect(file, signal, selectOrganisations(options), unlimited, visitor);
       repeated[Symbol.dispose]();
-      return { ...inspection, bytes: counter.bytes, request: counter.request };
+      const { losses = [] } = content;
+      return { ...inspection, bytes: counter.bytes, request: counter.request, losses };
     } catch (error) {
       const isInvalid = error instanceof IdentityError && error.code === 'INVALID_ARGUMENT';
       throw isInvalid ? sourceInvalid(name, error.message) : error;

@@ -86,6 +86,19 @@ run "keeps_the_sources_private" {
   }
 }
 
+run "keeps_five_images_of_each_function" {
+  command = plan
+
+  assert {
+    condition     = google_artifact_registry_repository.functions.format == "DOCKER" && google_artifact_registry_repository.functions.location == "europe-west1"
+    error_message = "Images must be in the region of the functions."
+  }
+  assert {
+    condition     = toset([for policy in google_artifact_registry_repository.functions.cleanup_policies : "${policy.action} ${join("", [for kept in policy.most_recent_versions : kept.keep_count])}${join("", [for old in policy.condition : old.older_than])}"]) == toset(["KEEP 5", "DELETE 2592000s"])
+    error_message = "Older images must be deleted after 30 days, and the last five kept."
+  }
+}
+
 run "keeps_no_versions_of_the_sources" {
   command = plan
 

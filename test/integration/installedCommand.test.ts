@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -132,7 +132,7 @@ describe('the installed command', () => {
     expect(ended).toEqual({ code: 1, stdout: '', stderr: `Node ${version} is too old: install Node 24.7 or later\n` });
   });
 
-  it('serves two instances, between which an organisation moves with its passwords', async () => {
+  it('serves two instances, and migrates an organisation with its passwords between them', async () => {
     const { instance: source } = await startInstance('source');
     const { instance: target, metricsUrl, running } = await startInstance('target');
     const ada = { ...person('ada', { password: 'Password1!' }), otpEmail: true };
@@ -141,7 +141,15 @@ describe('the installed command', () => {
     const selection = { org_ids: ['O'], with_passwords: true, with_otp: true };
     const exported = await exportFrom(source, selection);
     expect(JSON.stringify(exported.orgs)).toMatch(/"\$2b\$12\$[^"]+"/);
-    await importInto(target, { timeout: '1m', data_orgs: exported });
+    const [from, to] = [join(directory, 'source.pat'), join(directory, 'target.pat')];
+    await writeFile(from, source.token, { mode: 0o600 });
+    await writeFile(to, target.token, { mode: 0o600 });
+    const places = ['--from', source.url, '--from-token-file', from, '--to', target.url, '--to-token-file', to];
+    const report = join(directory, 'report.html');
+    const migrated = await identity(['migrate', ...places, '--with', 'passwords,otp', '--report', report, '--yes']);
+    expect(migrated.code, migrated.stderr).toBe(0);
+    expect(migrated.stdout).toContain('1 of 1 people with a password log in with the same one');
+    expect(await readFile(report, 'utf8')).toContain('</html>');
     expect((await exportFrom(target, selection)).orgs).toEqual(exported.orgs);
     const call = { method: 'POST', path: '/zitadel.user.v2.UserService/ListAuthenticationMethodTypes' } as const;
     const headers = { authorization: `Bearer ${target.token}`, 'content-type': 'application/json' };

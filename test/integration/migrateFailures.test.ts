@@ -247,6 +247,20 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect((await identity(['migrate', 'resume', '--run-dir', directory, '--yes'])).code).toBe(0);
   });
 
+  it('ends with what the target refuses', async () => {
+    const [north, south] = [await filledPlace(), await servedPlace(sqlite)];
+    const file = await exportFileWith(organisation('acme'));
+    expect((await identity(['import', file, '--to', south.database])).code).toBe(0);
+    const args = ['migrate', ...betweenServers(north, south), '--new-orgs-only', '--yes'];
+    const { code, stderr } = await identity([...args, '--run-dir', await runDirectory()]);
+    expect({ code, message: message(stderr) }).toEqual({
+      code: 1,
+      message: expect.stringMatching(
+        new RegExp(`^identity: ${south.url} refuses: .*acme.*; then go on with identity migrate`),
+      ),
+    });
+  });
+
   it('ends with the message of a source that is no export file', async () => {
     const south = await servedPlace(sqlite);
     const file = await exportFileWith(organisation('acme', { humanUsers: [{ userId: 'ada' }] }));

@@ -77,6 +77,7 @@ describeStores('identity migrate from and to a database', (kind) => {
     const [program, script] = identityProgram;
     const pipe = ['-c', 'cat "$1" | "$0" "$2" migrate --from - --to "$3" --with passwords --yes --json', program, copy];
     const piped = await run('/bin/sh', [...pipe, script, south.database], { env, cwd: await testDirectory() });
+    expect(readResult(piped.stdout).proof).not.toHaveProperty('sourceUnchanged');
     expect(readResult(piped.stdout)).toMatchObject({ outcome: 'done', moved: { imported: { unchanged: { org: 2 } } } });
   });
 });

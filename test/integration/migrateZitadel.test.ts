@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { organisation } from '../support/fixtures/organisations.ts';
-import { migrate, prepareMigration } from '../support/migrations/migrating.ts';
+import { exportFileWith, migrate, prepareMigration } from '../support/migrations/migrating.ts';
 import { servedPlace } from '../support/places/servedPlace.ts';
 import { sqlite } from '../support/stores/stores.ts';
 import { DEFAULT_ORGANISATION } from '../support/zitadel/behaviour.ts';
 import { people } from '../support/zitadel/files.ts';
-import { exportFileWith, filledZitadel } from '../support/zitadel/placeOfZitadel.ts';
+import { filledZitadel } from '../support/zitadel/placeOfZitadel.ts';
 
 const acme = organisation('acme', { humanUsers: people(3) });
 const secrets = ['--with', 'passwords,otp,keys', '--yes'];

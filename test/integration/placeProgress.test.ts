@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { organisation, person } from '../support/fixtures/organisations.ts';
+import { exportFileWith } from '../support/migrations/migrating.ts';
 import { startFakeInstance } from '../support/places/fakeInstance.ts';
 import { servedPlace, testDirectory } from '../support/places/servedPlace.ts';
 import { identity } from '../support/processes/programs.ts';
 import { sqlite } from '../support/stores/stores.ts';
-import { exportFileWith, tokenFileWith } from '../support/zitadel/placeOfZitadel.ts';
+import { tokenFileWith } from '../support/zitadel/placeOfZitadel.ts';
 
 const NDJSON = 'application/x-ndjson';
 const events = z.array(z.looseObject({ event: z.string(), records: z.number().optional() }));

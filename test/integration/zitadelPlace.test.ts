@@ -6,13 +6,14 @@ import { openRemote } from '../../cli/places/remotePlace.ts';
 import { exportLosses } from '../../cli/zitadel/source/exportLosses.ts';
 import { importResponse } from '../../functions/import/contract.ts';
 import { organisation, zitadelRequest } from '../support/fixtures/organisations.ts';
+import { exportFileWith } from '../support/migrations/migrating.ts';
 import { servedPlace, testDirectory } from '../support/places/servedPlace.ts';
 import { identity } from '../support/processes/programs.ts';
 import { sqlite } from '../support/stores/stores.ts';
 import { DEFAULT_ORGANISATION } from '../support/zitadel/behaviour.ts';
 import { elements } from '../support/zitadel/contents.ts';
 import { people } from '../support/zitadel/files.ts';
-import { exportFileWith, filledZitadel, tokenFileWith } from '../support/zitadel/placeOfZitadel.ts';
+import { filledZitadel, tokenFileWith } from '../support/zitadel/placeOfZitadel.ts';
 import type { ZitadelStandIn } from '../support/zitadel/standIn.ts';
 
 const TIMEOUT_MS = 120_000;
@@ -84,7 +85,8 @@ describe('a ZITADEL as a source', { timeout: TIMEOUT_MS }, () => {
     const { zitadel, tokenFile: token } = await filledZitadel([acme]);
     const from = [zitadel.url, '--from-token-file', token, '--org', 'acme', '--with', 'passwords,otp,keys'];
     const inspected = await resultOf('inspect', ...from.map((arg) => arg.replace('--from-', '--')));
-    expect(inspected).toMatchObject({ code: 0, organisations: 1, hashFormats: { bcrypt: 3 } });
+    const content = { organisations: 1, hashFormats: { bcrypt: 3 }, losses: exportLosses };
+    expect(inspected).toMatchObject({ code: 0, ...content });
     const { database } = await servedPlace(sqlite);
     expect(await resultOf('import', ...from, '--to', database)).toMatchObject({
       code: 0,

@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startProgram } from '../../tools/program.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
+import { exportFileWith } from '../support/migrations/migrating.ts';
 import { testDirectory } from '../support/places/servedPlace.ts';
 import { identity, identityProgram } from '../support/processes/programs.ts';
 import { DEFAULT_ORGANISATION } from '../support/zitadel/behaviour.ts';
 import { people } from '../support/zitadel/files.ts';
-import { exportFileWith, filledZitadel, tokenFileWith } from '../support/zitadel/placeOfZitadel.ts';
+import { filledZitadel, tokenFileWith } from '../support/zitadel/placeOfZitadel.ts';
 import type { ZitadelStandIn } from '../support/zitadel/standIn.ts';
 
 const TIMEOUT_MS = 120_000;
@@ -93,7 +94,9 @@ describe('a call on a ZITADEL that fails', { timeout: TIMEOUT_MS }, () => {
     const { zitadel, tokenFile } = await filledZitadel([crowd(20)], { exportMs: 5_000, deadMs: undefined });
     const directory = await testDirectory();
     const exporting = ends('export', zitadel.url, '--token-file', tokenFile, '--to', join(directory, 'out.json'));
-    await expect.poll(() => zitadel.requests.map(({ path }) => path)).toContain('/admin/v1/orgs/_search');
+    await expect
+      .poll(() => zitadel.requests.map(({ path }) => path), { timeout: 60_000 })
+      .toContain('/admin/v1/orgs/_search');
     await expect(deadlyExport(zitadel)).rejects.toThrow();
     expect(await exporting).toMatchObject({
       code: 1,

@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root, run } from '../../tools/program.ts';
 
-const CHECK = join(root, 'test/fixtures/terraform-providers/check');
+/** The program that checks directories of a configuration without a registry. */
+export const CHECK = join(root, 'test/fixtures/terraform-providers/check');
+
 /** The exit code of a check that could not run at all. */
-const COULD_NOT_RUN = 2;
+export const COULD_NOT_RUN = 2;
 
 /** What a check found. */
 interface Checked {

@@ -1,11 +1,9 @@
 import { expect, it } from 'vitest';
-import { root, run } from '../../tools/program.ts';
+import { run } from '../../tools/program.ts';
+import { CHECK, COULD_NOT_RUN } from './configurationCopy.ts';
 import { whyNoTerraform } from './whyNoTerraform.ts';
 
-const CHECK = 'test/fixtures/terraform-providers/check';
 const TEN_MINUTES = 600_000;
-/** What the check answers where it could not run at all. */
-const COULD_NOT_RUN = 2;
 
 const directories = [
   'terraform/examples/pipeline',
@@ -28,7 +26,7 @@ it('the Terraform configuration passes fmt, init, validate and its own tests', {
   };
   const reason = whyNoTerraform();
   if (reason !== undefined) return skip(reason);
-  const { code, stdout, stderr } = await run(`${root}${CHECK}`, ['terraform']);
+  const { code, stdout, stderr } = await run(CHECK, ['terraform']);
   if (code === COULD_NOT_RUN) return skip(stderr);
   expect(`${stdout}${stderr}`).not.toContain('FAIL');
   expect(stdout.split('\n')).toEqual(expect.arrayContaining(['ok    fmt       terraform', ...lines]));

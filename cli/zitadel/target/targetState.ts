@@ -32,7 +32,6 @@ export class TargetState implements Disposable {
   private readonly orgIds: ReadonlySet<string>;
   /** The numbers of records that differ only as a ZITADEL makes them differ, by section. */
   private readonly explained = new Map<string, number>();
-
   /** The organisations that the ZITADEL has with something else than the file. */
   private readonly others = new Set<string>();
 
@@ -40,7 +39,7 @@ export class TargetState implements Disposable {
     this.orgIds = orgIds;
     this.comparison = new Comparison({ withPasswords: false, withOtp: false, withKeys }, MAX_LISTED, {
       explain: (difference) => this.explain(difference, zitadel),
-      pairs: { addPair: () => {}, reset: () => this.explained.clear() },
+      pairs: { addPair: () => {}, reset: () => this.reset() },
     });
   }
 
@@ -55,13 +54,15 @@ export class TargetState implements Disposable {
     { isSelected, withKeys, zitadel }: StateScope,
     signal: AbortSignal,
   ): Promise<TargetState> {
-    const state = new TargetState(new Set(existing?.orgIds), withKeys, zitadel);
+    using resources = new DisposableStack();
+    const state = resources.use(new TargetState(new Set(existing?.orgIds), withKeys, zitadel));
     if (existing !== undefined) {
       await using exported = await repeatable(existing.content, signal);
       await visit(exported, signal, () => true, state.comparison.first);
     }
     await visit(file, signal, isSelected, state.comparison.second);
     state.comparison.finish();
+    resources.move();
     return state;
   }
 
@@ -111,6 +112,11 @@ export class TargetState implements Disposable {
     if (outcome === 'onlyFirst') return 'the file does not have it';
     if (reason !== undefined) this.explained.set(section, this.explainedIn(section) + 1);
     return reason;
+  }
+
+  private reset(): void {
+    this.explained.clear();
+    this.others.clear();
   }
 
   private explainedIn(section: string): number {

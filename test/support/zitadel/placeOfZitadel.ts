@@ -23,10 +23,3 @@ export async function tokenFileWith(token: string): Promise<string> {
   await writeFile(path, token, { mode: 0o600 });
   return path;
 }
-
-/** Writes an export file. */
-export async function exportFileWith(...orgs: readonly unknown[]): Promise<string> {
-  const path = join(await testDirectory(), 'in.json');
-  await writeFile(path, JSON.stringify({ orgs }));
-  return path;
-}

@@ -28,6 +28,10 @@ run "is_a_load_balancer_of_the_kind_that_knows_path_templates" {
     error_message = "Every backend must be EXTERNAL_MANAGED: the classic load balancer rejects route rules."
   }
   assert {
+    condition     = alltrue([for key, backend in google_compute_backend_service.this : backend.protocol == "HTTPS" && [for group in backend.backend : group.group] == [google_compute_region_network_endpoint_group.this[key].id]])
+    error_message = "Every backend must reach its own function, over TLS."
+  }
+  assert {
     condition     = google_compute_global_forwarding_rule.https.load_balancing_scheme == "EXTERNAL_MANAGED"
     error_message = "The forwarding rule must be EXTERNAL_MANAGED."
   }

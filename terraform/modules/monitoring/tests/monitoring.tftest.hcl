@@ -43,6 +43,26 @@ run "sends_every_alert_with_its_remedy_once_per_project" {
     error_message = "Every alert must reach the channels, name a remedy, and close by itself."
   }
   assert {
+    condition = { for policy in [
+      google_monitoring_alert_policy.failing,
+      google_monitoring_alert_policy.slow,
+      google_monitoring_alert_policy.memory,
+      google_monitoring_alert_policy.exhausted,
+      google_monitoring_alert_policy.unreachable,
+      google_monitoring_alert_policy.import_unfinished,
+      google_monitoring_alert_policy.backup_failed,
+      ] : policy.display_name => policy.severity } == {
+      "identity: a backup fails"                = "ERROR"
+      "identity: a function fails"              = "ERROR"
+      "identity: a function is exhausted"       = "WARNING"
+      "identity: a function is slow"            = "WARNING"
+      "identity: a function runs out of memory" = "WARNING"
+      "identity: an import did not finish"      = "WARNING"
+      "identity: an instance cannot be reached" = "CRITICAL"
+    }
+    error_message = "Each alert must have the severity of what it reports."
+  }
+  assert {
     condition     = length(distinct(values(output.alerts))) == 7
     error_message = "Each alert must have a name of its own."
   }
@@ -110,21 +130,33 @@ run "watches_memory_and_exhaustion_of_every_service" {
   }
 }
 
+run "reads_each_metric_as_its_kind_demands" {
+  command = plan
+
+  assert {
+    condition = [for policy in [google_monitoring_alert_policy.memory, google_monitoring_alert_policy.exhausted] : [
+      for threshold in policy.conditions[0].condition_threshold : [
+        threshold.comparison, threshold.duration, threshold.aggregations[0].alignment_period, threshold.aggregations[0].per_series_aligner, threshold.aggregations[0].cross_series_reducer,
+      ]]] == [
+      [["COMPARISON_GT", "0s", "300s", "ALIGN_DELTA", "REDUCE_PERCENTILE_99"]],
+      [["COMPARISON_GT", "0s", "300s", "ALIGN_DELTA", "REDUCE_SUM"]],
+    ]
+    error_message = "Memory is a distribution, of which the 99th percentile counts; requests are summed."
+  }
+}
+
 run "notices_a_domain_that_fails_from_two_places" {
   command = plan
 
   assert {
     condition = [for threshold in google_monitoring_alert_policy.unreachable.conditions[0].condition_threshold : [
       threshold.filter, threshold.comparison, threshold.threshold_value, threshold.duration, threshold.aggregations[0].cross_series_reducer, threshold.aggregations[0].group_by_fields[0],
+      threshold.aggregations[0].per_series_aligner, threshold.aggregations[0].alignment_period,
       ]] == [[
       "resource.type = \"uptime_url\" AND metric.type = \"monitoring.googleapis.com/uptime_check/check_passed\" AND metric.labels.check_id = one_of(\"north-check\", \"south-check\")",
-      "COMPARISON_GT", 1, "600s", "REDUCE_COUNT_FALSE", "resource.label.host",
+      "COMPARISON_GT", 1, "600s", "REDUCE_COUNT_FALSE", "resource.label.host", "ALIGN_NEXT_OLDER", "1200s",
     ]]
     error_message = "Each instance's own check must raise the alert after ten minutes."
-  }
-  assert {
-    condition     = google_monitoring_alert_policy.unreachable.severity == "CRITICAL"
-    error_message = "An instance that cannot be reached is critical."
   }
 }
 

@@ -1,0 +1,266 @@
+/** A mistake in the configuration that a test must notice. */
+export interface Mutation {
+  /** What the configuration promises, and the mistake breaks. */
+  readonly promise: string;
+  /** The file, relative to `terraform/`. */
+  readonly file: string;
+  /** A text that the file has once. */
+  readonly from: string;
+  readonly to: string;
+}
+
+const settings = 'modules/instance/settings.tf';
+const functions = 'modules/instance/functions.tf';
+const accounts = 'modules/instance/service_accounts.tf';
+const thresholds = 'modules/monitoring/thresholds.tf';
+
+const access: readonly Mutation[] = [
+  {
+    promise: "a function runs as its own account, not another's",
+    file: functions,
+    from: 'google_service_account.function[each.key].email',
+    to: 'google_service_account.function["import"].email',
+  },
+  {
+    promise: "a role on the database is granted to the function's own account",
+    file: accounts,
+    from: 'role    = each.value.database_role\n  member  = google_service_account.function[each.key].member',
+    to: 'role    = each.value.database_role\n  member  = google_service_account.function["import"].member',
+  },
+  {
+    promise: 'a role on the database holds for this database only',
+    file: accounts,
+    from: 'resource.name == ',
+    to: 'resource.name != ',
+  },
+  {
+    promise: 'an export only reads the database',
+    file: settings,
+    from: 'roles/datastore.viewer',
+    to: 'roles/datastore.user',
+  },
+  {
+    promise: 'the master key is read by the accounts that need it',
+    file: accounts,
+    from: 'role      = "roles/secretmanager.secretAccessor"\n  member    = google_service_account.function[each.key].member',
+    to: 'role      = "roles/secretmanager.secretAccessor"\n  member    = google_service_account.function["removeOtpEmail"].member',
+  },
+  {
+    promise: 'all processes of a function have the same version of the master key',
+    file: functions,
+    from: 'secret_environment_variables.value.version',
+    to: '"latest"',
+  },
+  {
+    promise: 'a function is reached through the load balancer only',
+    file: functions,
+    from: 'ALLOW_INTERNAL_AND_GCLB',
+    to: 'ALLOW_ALL',
+  },
+  {
+    promise: 'everyone may invoke, and do nothing else',
+    file: 'modules/instance/invoker.tf',
+    from: 'roles/run.invoker',
+    to: 'roles/run.admin',
+  },
+  {
+    promise: 'a build writes to its repository, and cannot administer it',
+    file: 'build.tf',
+    from: 'roles/artifactregistry.writer',
+    to: 'roles/artifactregistry.repoAdmin',
+  },
+  {
+    promise: 'a build reads no transfer bucket',
+    file: 'build.tf',
+    from: '/buckets/gcf-v2-sources-',
+    to: '/buckets/',
+  },
+  {
+    promise: 'the load balancer reaches functions over TLS',
+    file: 'modules/edge/backends.tf',
+    from: '"HTTPS"',
+    to: '"HTTP"',
+  },
+  { promise: 'old versions of TLS are rejected', file: 'modules/edge/frontend.tf', from: 'TLS_1_2', to: 'TLS_1_0' },
+];
+
+const data: readonly Mutation[] = [
+  {
+    promise: 'a database cannot be deleted by mistake',
+    file: 'modules/instance/database.tf',
+    from: 'DELETE_PROTECTION_ENABLED',
+    to: 'DELETE_PROTECTION_DISABLED',
+  },
+  {
+    promise: 'any minute of a week can be recovered',
+    file: 'modules/instance/database.tf',
+    from: 'POINT_IN_TIME_RECOVERY_ENABLED',
+    to: 'POINT_IN_TIME_RECOVERY_DISABLED',
+  },
+  {
+    promise: 'an instance can be pointed at a restored database',
+    file: 'instances.tf',
+    from: 'coalesce(each.value.database, each.key)',
+    to: 'each.key',
+  },
+  {
+    promise: 'removing an instance keeps its audit trail',
+    file: 'modules/instance/audit.tf',
+    from: 'deletion_policy = "ABANDON"',
+    to: 'deletion_policy = "DELETE"',
+  },
+  {
+    promise: 'the audit trail gets the lines of the audit',
+    file: 'modules/instance/audit.tf',
+    from: 'labels.log_type = \\"audit\\"',
+    to: 'labels.log_type = \\"access\\"',
+  },
+  {
+    promise: 'no bucket is deleted with files',
+    file: 'modules/instance/buckets.tf',
+    from: 'force_destroy               = false',
+    to: 'force_destroy               = true',
+  },
+  {
+    promise: 'a deleted file cannot be recovered',
+    file: 'modules/instance/buckets.tf',
+    from: 'retention_duration_seconds = 0',
+    to: 'retention_duration_seconds = 604800',
+  },
+  {
+    promise: 'no field is indexed by default',
+    file: 'modules/instance/indexes.tf',
+    from: '"__default__"',
+    to: '"users"',
+  },
+];
+
+const operation: readonly Mutation[] = [
+  {
+    promise: 'imports have as many processes as was measured, not 100 more',
+    file: settings,
+    from: 'max_instances = 20\n    }\n  }\n}',
+    to: 'max_instances = 120\n    }\n  }\n}',
+  },
+  {
+    promise: 'responses stay below what the platform sends',
+    file: 'modules/instance/environment.tf.json',
+    from: '"10000000"',
+    to: '"32000000"',
+  },
+  {
+    promise: 'an empty variable is no difference at every plan',
+    file: functions,
+    from: ' if value != ""',
+    to: '',
+  },
+  {
+    promise: 'every service that is used is enabled',
+    file: 'project.tf',
+    from: '    "firebaserules.googleapis.com",\n',
+    to: '',
+  },
+  {
+    promise: 'the 26th instance is rejected',
+    file: 'variables_instances.tf',
+    from: 'length(var.instances) <= 25',
+    to: 'length(var.instances) <= 250',
+  },
+  {
+    promise: 'a route leads to its function',
+    file: 'modules/edge/routes.json',
+    from: '"function": "export", "path": "/admin/v1/export"',
+    to: '"function": "import", "path": "/admin/v1/export"',
+  },
+  {
+    promise: 'the limit of exports and imports is checked before the general one',
+    file: 'modules/edge/throttling.tf',
+    from: 'priority    = 900',
+    to: 'priority    = 1900',
+  },
+  {
+    promise: 'another project can authorise the domain too',
+    file: 'modules/edge/certificates.tf',
+    from: 'PER_PROJECT_RECORD"\n',
+    to: 'FIXED_RECORD"\n',
+  },
+  {
+    promise: 'a domain can change, although an alert uses its uptime check',
+    file: 'modules/instance/uptime.tf',
+    from: 'create_before_destroy = true',
+    to: 'create_before_destroy = false',
+  },
+  { promise: 'all resources have the labels', file: 'versions.tf', from: '  default_labels = local.labels\n', to: '' },
+];
+
+const monitoring: readonly Mutation[] = [
+  {
+    promise: '1 % of failed removals raises an alert',
+    file: thresholds,
+    from: 'failure_fraction = 0.01',
+    to: 'failure_fraction = 0.5',
+  },
+  {
+    promise: 'removals above 2 seconds raise an alert',
+    file: thresholds,
+    from: 'slow_after = 2 }',
+    to: 'slow_after = 20 }',
+  },
+  {
+    promise: '90 % of the memory raises an alert',
+    file: thresholds,
+    from: 'memory_fraction = 0.9',
+    to: 'memory_fraction = 0.99',
+  },
+  {
+    promise: 'an incident closes by itself',
+    file: thresholds,
+    from: 'auto_close = "1800s"',
+    to: 'auto_close = "604800s"',
+  },
+  {
+    promise: 'a client that leaves an import raises an alert',
+    file: 'modules/monitoring/log_alerts.tf',
+    from: 'jsonPayload.status >= 499',
+    to: 'jsonPayload.status >= 500',
+  },
+  {
+    promise: 'a domain that fails from two places raises an alert',
+    file: 'modules/monitoring/alerts.tf',
+    from: 'threshold_value = 1\n',
+    to: 'threshold_value = 5\n',
+  },
+  {
+    promise: 'an uptime check is counted by its last results',
+    file: 'modules/monitoring/alerts.tf',
+    from: 'ALIGN_NEXT_OLDER',
+    to: 'ALIGN_COUNT',
+  },
+  {
+    promise: 'a failed backup is an error, not a warning',
+    file: 'modules/monitoring/log_alerts.tf',
+    from: 'severity              = "ERROR"',
+    to: 'severity              = "WARNING"',
+  },
+  {
+    promise: 'exhausted processes raise an alert',
+    file: 'modules/monitoring/alerts.tf',
+    from: 'metric.labels.response_code = \\"429\\"',
+    to: 'metric.labels.response_code = \\"503\\"',
+  },
+  {
+    promise: 'the uptime check reads the database',
+    file: 'modules/instance/probe.json',
+    from: '"/ready"',
+    to: '"/health"',
+  },
+  {
+    promise: 'the uptime check verifies the certificate',
+    file: 'modules/instance/uptime.tf',
+    from: 'validate_ssl   = true',
+    to: 'validate_ssl   = false',
+  },
+];
+
+/** The mistakes, in the order of the report. */
+export const mutations: readonly Mutation[] = [...access, ...data, ...operation, ...monitoring];

@@ -1,0 +1,32 @@
+import { sign } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { exchangeKey, GOOGLE_TOKEN_URI } from '../../shared/objectStorage/keyExchange.ts';
+import type { ServiceAccount } from '../../shared/objectStorage/objectStorage.ts';
+import { readServiceAccount } from '../../shared/objectStorage/serviceAccount.ts';
+import type { Authorization } from './action.ts';
+
+const SCOPE = 'https://www.googleapis.com/auth/devstorage.read_only';
+const AUDIENCE = 'https://storage.googleapis.com/';
+const LIFETIME_SECONDS = 600;
+const EXCHANGE_MS = 30_000;
+
+/** Reads a token from its file, or makes one with a key file: as the functions do, or one of those that they avoid. */
+export async function bearerToken(authorization: Authorization): Promise<string> {
+  if ('tokenFile' in authorization) return (await readFile(authorization.tokenFile, 'utf8')).trim();
+  const account = readServiceAccount((await readFile(authorization.keyFile)).toString('base64'), 'key file');
+  if (authorization.as === 'scope') return selfSigned(account, { scope: SCOPE });
+  if (authorization.as === 'audience') return selfSigned(account, { aud: AUDIENCE });
+  const { value } = await exchangeKey(account, SCOPE, GOOGLE_TOKEN_URI, AbortSignal.timeout(EXCHANGE_MS));
+  if (value === undefined) throw new Error('the token endpoint returned no token');
+  return value;
+}
+
+/** Creates a JWT that an account signs itself, for Cloud Storage. */
+function selfSigned(account: ServiceAccount, grant: { scope: string } | { aud: string }): string {
+  const iat = Math.floor(Date.now() / 1_000);
+  const { clientEmail, privateKey, keyId } = account;
+  const claims = { iss: clientEmail, sub: clientEmail, ...grant, iat, exp: iat + LIFETIME_SECONDS };
+  const parts = [{ alg: 'RS256', typ: 'JWT', kid: keyId }, claims];
+  const signed = parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
+  return `${signed}.${sign('sha256', Buffer.from(signed), privateKey).toString('base64url')}`;
+}

@@ -1,0 +1,27 @@
+import { code, table } from '../docs/markdown.ts';
+import { redact } from './redact.ts';
+import { statements, unsettled } from './statements.ts';
+import type { Finding } from './step.ts';
+
+/** Describes the findings as a document: what was expected and observed, and which statements they settle. */
+export function findingsDocument(findings: readonly Finding[], date: string, region: string): string {
+  const rows = findings.map(({ statement, expected, observed, verdict }) => [
+    describe(statement),
+    expected,
+    redact(observed).replaceAll(/\s+/g, ' '),
+    verdict,
+  ]);
+  const open = Object.entries(unsettled).map(([statement, why = '']) => [describe(statement), why]);
+  return [
+    '# Findings in Google Cloud',
+    `${code('npm run verify:cloud')} has observed these in a real project in ${region} on ${date}.`,
+    table(['statement in [operations.md](operations.md)', 'expected', 'observed', 'result'], rows),
+    '## Not settled by a run',
+    table(['statement', 'reason'], open),
+  ].join('\n\n');
+}
+
+function describe(statement: string): string {
+  const [text = statement] = Object.entries(statements).find(([name]) => name === statement)?.[1] ?? [];
+  return text;
+}
