@@ -73,7 +73,7 @@ describeStores('an import that tasks divide', (kind) => {
     expect(sums(again).unchanged).toEqual(sums([undivided]).created);
   });
 
-  it('names the tasks that it waits for in vain, before it writes anything', { timeout: 60_000 }, async () => {
+  it('names the tasks that it waits for in vain, before it writes anything', { timeout: 180_000 }, async () => {
     const store = await openTestStore(kind);
     const settled = await Promise.allSettled([0, 2].map((index) => run(store, shareOf(index, 1_000))));
     for (const result of settled)
@@ -83,7 +83,7 @@ describeStores('an import that tasks divide', (kind) => {
     expect(contentsOf(await readDatabase(store), orgIds).size).toBe(0);
   });
 
-  it('names a task that imports another file, before it writes anything', { timeout: 60_000 }, async () => {
+  it('names a task that imports another file, before it writes anything', { timeout: 180_000 }, async () => {
     const store = await openTestStore(kind);
     const files = [orgs, orgs, orgs, orgs.slice(1)];
     const settled = await Promise.allSettled(files.map((file, index) => run(store, shareOf(index, 2_000), file)));
@@ -94,7 +94,7 @@ describeStores('an import that tasks divide', (kind) => {
     expect(contentsOf(await readDatabase(store), orgIds).size).toBe(0);
   });
 
-  it('lets a task that starts again pass the steps that it had completed', { timeout: 120_000 }, async () => {
+  it('lets a task that starts again pass the steps that it had completed', { timeout: 180_000 }, async () => {
     const store = await openTestStore(kind);
     const responses = await Promise.all([0, 1, 2, 3].map((index) => run(store, shareOf(index))));
     const again = await run(store, shareOf(2, 1_000));

@@ -29,10 +29,10 @@ async function newDatabase() {
 async function untilWritten(store: Store, users: readonly string[]): Promise<void> {
   const keys = users.map((userId) => ({ collection: 'users' as const, id: documentId(userId) }));
   const areThere = async () => (await store.getMany(keys, [])).every((document) => document !== undefined);
-  await vi.waitUntil(areThere, { timeout: 120_000, interval: 20 });
+  await vi.waitUntil(areThere, { timeout: 300_000, interval: 20 });
 }
 
-describeWithFirestore('an import in four processes', { timeout: 400_000 }, () => {
+describeWithFirestore('an import in four processes', { timeout: 600_000 }, () => {
   it('ends with the same records as an undivided one, after all and then one of them were killed', async () => {
     const file = join(await testDirectory(), 'ring.json');
     await writeFile(file, JSON.stringify({ orgs }));
