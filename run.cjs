@@ -19,11 +19,17 @@ const needed = engines.node.replace('>=', '');
 
 /** Runs a program under the locked Node. If the platform has none, a recent system Node serves. */
 function run(file, args, options = []) {
-  const missing = options.filter((option) => !process.execArgv.includes(option));
+  const missing = options.filter((option) => !process.execArgv.includes(option) && !isInEnvironment(option));
   if (existsSync(locked) && realpathSync(locked) !== process.execPath) runUnder(locked, missing, file, args);
   else if (!isRecent(process.versions.node)) exitTooOld();
   else if (missing.length > 0) runUnder(process.execPath, missing, file, args);
   else runHere(file, args);
+}
+
+/** Whether NODE_OPTIONS gives the option a value, which an argument would override. */
+function isInEnvironment(option) {
+  const [name] = option.split('=');
+  return (process.env.NODE_OPTIONS ?? '').replaceAll('_', '-').includes(`${name}=`);
 }
 
 function runHere(file, args) {

@@ -17,6 +17,7 @@ module "instance" {
     version = each.value.master_key_version
   }
   min_instances = each.value.min_instances
+  job           = each.value.job
 
   archives = { for name, archive in google_storage_bucket_object.source : name => {
     bucket = archive.bucket

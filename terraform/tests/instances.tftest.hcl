@@ -241,3 +241,45 @@ run "points_an_instance_at_a_restored_database" {
     error_message = "The command must name the restored database."
   }
 }
+
+run "has_a_job_for_those_instances_that_ask_for_one" {
+  variables {
+    instances = {
+      north = { domain = "north.example.com", job = { image = "europe-west1-docker.pkg.dev/acme-identity/identity-functions/identity@${format("sha256:%064d", 0)}", tasks = 4 } }
+      south = { domain = "south.example.com" }
+      east  = { domain = "east.example.com", job = { image = "europe-west1-docker.pkg.dev/acme-identity/identity-functions/identity@${format("sha256:%064d", 0)}" } }
+    }
+  }
+
+  assert {
+    condition     = toset(keys(output.job_commands)) == toset(["north", "east"])
+    error_message = "Only an instance with a job may have its commands."
+  }
+  assert {
+    condition     = strcontains(output.job_commands.north.export, "@--parts@64@") && strcontains(output.job_commands.east.export, "@--parts@16@")
+    error_message = "A job must have the number of tasks in its entry, by default one."
+  }
+}
+
+run "has_no_commands_without_a_job" {
+  assert {
+    condition     = length(output.job_commands) == 0
+    error_message = "By default, no instance has a job."
+  }
+}
+
+run "holds_20_jobs_among_25_instances" {
+  command = plan
+  variables {
+    instances = { for number in range(25) : format("instance-%02d", number) => {
+      domain = "id-${number}.example.com"
+      job    = number < 20 ? { image = "europe-west1-docker.pkg.dev/acme-identity/identity-functions/identity@${format("sha256:%064d", 0)}" } : null
+    } }
+  }
+
+  assert {
+    # Three accounts of each instance, one of each job, and one for builds.
+    condition     = length([for instance in var.instances : instance if instance.job != null]) == 20 && 3 * length(var.instances) + 20 + 1 <= 100
+    error_message = "A project must hold 25 instances, 20 of them with a job, within its 100 service accounts."
+  }
+}

@@ -61,6 +61,18 @@ describe('run.cjs', () => {
     expect(ended).toEqual({ code: 5, stdout: output, stderr: '' });
   });
 
+  it.each(['--max-old-space-size=77', '--max_old_space_size=77'])(
+    'leaves an option to NODE_OPTIONS: %s',
+    async (given) => {
+      const cwd = await project(`given ${given}`, '20.19');
+      const call = `require('./run.cjs').run('program.mjs', [], ['--max-semi-space-size=16', '--max-old-space-size=99'])`;
+      await writeFile(join(cwd, 'start.cjs'), call);
+      const ended = await run(process.execPath, ['start.cjs'], { cwd, env: { NODE_OPTIONS: given } });
+      const output = `${JSON.stringify([null, [join(cwd, 'program.mjs')], ['--max-semi-space-size=16']])}\n`;
+      expect(ended).toEqual({ code: 5, stdout: output, stderr: '' });
+    },
+  );
+
   it('passes SIGTERM on, and returns what the program does', async () => {
     const cwd = await project('signalled', '20.19', true);
     const running = await startProgram(process.execPath, ['run.cjs', 'program.mjs', 'wait'], /wait/, { cwd });

@@ -83,7 +83,8 @@ export function attributesTable(variables: string, variable: string): string {
 function defaultOf(type: string, name: string): string {
   const [, optional] = new RegExp(`^ +${name} += optional\\((.*)\\)$`, 'm').exec(type) ?? [];
   if (optional === undefined) return 'required';
-  const [, fallback = 'null'] = /^[^,]*, (.*)$/.exec(optional) ?? [];
+  // An object's attributes have commas and defaults of their own.
+  const [, fallback = 'null'] = /^[^,]*, (.*)$/.exec(optional.replace(/\{.*\}/, '')) ?? [];
   return code(fallback);
 }
 

@@ -20,6 +20,9 @@ export const statements = {
   checkedRoutes: ["checked routes in the load balancer's URL map | 100", '100 tests of a URL map'],
   databases: ['100 databases'],
   serviceAccounts: ['100 service accounts'],
+  jobWeek: ['half of it as heap, and runs for up to 168 hours'],
+  logEntry: ['Cloud Logging takes entries of up to 256 KiB'],
+  jobExecution: ['as the role Cloud Run Developer allows'],
   uptimeChecks: ['100 uptime checks'],
   alertPolicies: ['500 alert policies'],
   filterValues: [
@@ -46,6 +49,8 @@ export const statements = {
 /** The name of such a statement. */
 export type Statement = keyof typeof statements | 'deployment';
 
+const NO_JOB = 'the run has no job: its image is built and pushed by hand';
+
 /** The statements that one run cannot settle, and why. */
 export const unsettled: Partial<Record<Statement, string>> = {
   streamedResponse: 'the functions stream no file: they buffer an export, and announce its length',
@@ -55,6 +60,9 @@ export const unsettled: Partial<Record<Statement, string>> = {
   checkedRoutes: 'seven instances would be needed to exceed it',
   databases: 'a quota is observed by exceeding it',
   serviceAccounts: 'a quota is observed by exceeding it',
+  jobWeek: NO_JOB,
+  logEntry: NO_JOB,
+  jobExecution: NO_JOB,
   uptimeChecks: 'a quota is observed by exceeding it',
   alertPolicies: 'a quota is observed by exceeding it',
   keyRoles: 'the run uses no key of its own, because a key can never be deleted',

@@ -1,4 +1,12 @@
-# The audit trail: the functions' log lines with this label. The bucket keeps them longer than the project's other logs.
+locals {
+  # The resources whose lines are the instance's.
+  audited = concat(
+    [for function in local.functions : "(resource.type = \"cloud_run_revision\" AND resource.labels.service_name = \"${function.name}\")"],
+    [for job in google_cloud_run_v2_job.this : "(resource.type = \"cloud_run_job\" AND resource.labels.job_name = \"${job.name}\")"],
+  )
+}
+
+# The audit trail: the log lines with this label, of the functions and the job. The bucket keeps them longer than the project's other logs.
 resource "google_logging_project_bucket_config" "audit" {
   project        = var.project_id
   location       = var.region
@@ -14,6 +22,6 @@ resource "google_logging_project_sink" "audit" {
   project                = var.project_id
   name                   = "${var.id}-audit"
   destination            = "logging.googleapis.com/${google_logging_project_bucket_config.audit.id}"
-  filter                 = "labels.log_type = \"audit\" AND (${join(" OR ", [for function in local.functions : "(resource.type = \"cloud_run_revision\" AND resource.labels.service_name = \"${function.name}\")"])})"
+  filter                 = "labels.log_type = \"audit\" AND (${join(" OR ", local.audited)})"
   unique_writer_identity = true
 }

@@ -21,6 +21,11 @@ output "invoker_commands" {
   ] : []
 }
 
+output "job_commands" {
+  description = "The commands that execute the job for an export in parts, and for an import; null without a job."
+  value       = local.has_job ? local.job_commands : null
+}
+
 output "services" {
   description = "Each function's Cloud Run service, by the function's name in the code."
   value       = { for key, function in google_cloudfunctions2_function.this : key => function.name }

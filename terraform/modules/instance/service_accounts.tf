@@ -1,3 +1,8 @@
+locals {
+  # Databases have no IAM policies: roles are granted on the project, and this condition selects the instance's database.
+  own_database = "resource.name == \"projects/${var.project_id}/databases/${google_firestore_database.this.name}\""
+}
+
 resource "google_service_account" "function" {
   for_each = local.functions
 
@@ -16,7 +21,6 @@ resource "google_secret_manager_secret_iam_member" "master_key" {
   member    = google_service_account.function[each.key].member
 }
 
-# Databases have no IAM policies: the role is granted on the project, and its condition selects this instance's database.
 resource "google_project_iam_member" "database" {
   for_each = local.functions
 
@@ -26,6 +30,6 @@ resource "google_project_iam_member" "database" {
 
   condition {
     title      = "database-${var.id}"
-    expression = "resource.name == \"projects/${var.project_id}/databases/${google_firestore_database.this.name}\""
+    expression = local.own_database
   }
 }

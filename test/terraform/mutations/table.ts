@@ -12,6 +12,7 @@ export interface Mutation {
 const settings = 'modules/instance/settings.tf';
 const functions = 'modules/instance/functions.tf';
 const accounts = 'modules/instance/service_accounts.tf';
+const job = 'modules/instance/job.tf';
 const thresholds = 'modules/monitoring/thresholds.tf';
 
 const access: readonly Mutation[] = [
@@ -50,6 +51,18 @@ const access: readonly Mutation[] = [
     file: functions,
     from: 'secret_environment_variables.value.version',
     to: '"latest"',
+  },
+  {
+    promise: 'a job runs as its own account, not as that of a function',
+    file: job,
+    from: 'google_service_account.job[0].email',
+    to: 'google_service_account.function["import"].email',
+  },
+  {
+    promise: 'a job reaches the database of its instance only',
+    file: job,
+    from: 'expression = local.own_database',
+    to: 'expression = "true"',
   },
   {
     promise: 'a function is reached through the load balancer only',
@@ -141,6 +154,12 @@ const operation: readonly Mutation[] = [
     file: settings,
     from: 'max_instances = 20\n    }\n  }\n}',
     to: 'max_instances = 120\n    }\n  }\n}',
+  },
+  {
+    promise: 'all tasks of a job run at the same time',
+    file: job,
+    from: 'parallelism = var.job.tasks',
+    to: 'parallelism = 1',
   },
   {
     promise: 'responses stay below what the platform sends',
