@@ -1,5 +1,7 @@
-import { rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
+import { isWellFormed, tokenId } from '../../shared/auth/token.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
+import { systemCode } from '../../shared/systemCode.ts';
 import { type Call, InterruptedError, type Output, UsageError } from '../command.ts';
 import { askConsent } from '../consent.ts';
 import { openPlaces } from '../places/openPlaces.ts';
@@ -9,7 +11,6 @@ import { lockRunDirectory } from './runLock.ts';
 import { replaceSecretFiles, withSecretFiles } from './settings.ts';
 import { removeExport } from './stageExport.ts';
 import { type MigrationState, readState } from './state.ts';
-import { listTokens } from './tokens.ts';
 
 /** A remainder after the clean-up. */
 interface CleanedUp {
@@ -92,4 +93,26 @@ async function attempt<Result>(
 function cleanedText({ what, removed, problem, byHand = '' }: CleanedUp): string {
   if (removed) return `removed: ${what}`;
   return problem === undefined ? `by hand: ${what}: ${byHand}` : `failed: ${what}: ${problem}; by hand: ${byHand}`;
+}
+
+/** Lists the tokens and keys that outlive a migration, by their files. Of a token, its id is said, never itself. */
+async function listTokens({ settings: { secretFiles } }: MigrationState): Promise<string[]> {
+  const warnings: string[] = [];
+  for (const [option, file] of Object.entries(secretFiles)) {
+    const text = await readSecret(file);
+    if (text === undefined) continue;
+    const id = isWellFormed(text) ? ` (revoke it with identity pat revoke ${tokenId(text)})` : '';
+    const kind = option.endsWith('token-file') ? 'token' : 'key';
+    warnings.push(`the ${kind} in ${file} stays valid until it expires or is revoked${id}: delete the file`);
+  }
+  return warnings;
+}
+
+async function readSecret(file: string): Promise<string | undefined> {
+  try {
+    return (await readFile(file, 'utf8')).trim();
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
 }

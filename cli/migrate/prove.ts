@@ -2,10 +2,12 @@ import { IdentityError } from '../../shared/errors/identityError.ts';
 import { Comparison, type Outcome, type RecordDifference } from '../compare/comparison.ts';
 import type { FieldDifference } from '../compare/fieldDifferences.ts';
 import type { Place } from '../places/place.ts';
+import { repeatable } from '../places/repeatable.ts';
 import { selectedKinds } from '../secretKinds.ts';
 import type { ZitadelSide } from '../zitadel/expectedDifferences.ts';
 import { compareSides, type FirstSide, MAX_NAMED } from './compareSides.ts';
 import { explain } from './expectedDifferences.ts';
+import { filterExport } from './exportFilter.ts';
 import { OrganisationTally, organisationCounts } from './organisationTally.ts';
 import { PasswordProof } from './passwordProof.ts';
 import type { MigrationPlan, OrganisationCounts } from './plan.ts';
@@ -13,7 +15,6 @@ import type { MigrationResult } from './result.ts';
 import type { MigrationRun, Side } from './run.ts';
 import { everything, sourceOptions } from './settings.ts';
 import { currentSelection } from './stageExport.ts';
-import { withoutUser } from './withoutUser.ts';
 
 /** What the proof adds to a result. */
 export interface Proved extends Pick<MigrationResult, 'proof' | 'logins' | 'organisations' | 'organisationsOmitted'> {
@@ -171,5 +172,29 @@ function proveByChecksum({ state: { settings, moved, exported } }: MigrationRun,
     sourceDigest: digest,
     targetDigest: undefined,
     targetCaller: undefined,
+  };
+}
+
+const END = Buffer.from('}');
+
+/** Returns a place whose exports lack a user and everything that refers to it. */
+function withoutUser(place: Place, userId: string): Place {
+  const filter = { keeps: () => true, withoutUser: userId };
+  return {
+    ...place,
+    async readExport(options, signal) {
+      await using resources = new AsyncDisposableStack();
+      const content = resources.use(await place.readExport(options, signal));
+      const file = resources.use(await repeatable(content, signal));
+      const held = resources.move();
+      return {
+        isRepeatable: true,
+        async *open(readSignal) {
+          yield* filterExport(() => file.open(readSignal), filter);
+          yield END;
+        },
+        [Symbol.asyncDispose]: () => held.disposeAsync(),
+      };
+    },
   };
 }
