@@ -23,6 +23,7 @@ export const statements = {
   jobWeek: ['half of it as heap, and runs for up to 168 hours'],
   logEntry: ['Cloud Logging takes entries of up to 256 KiB'],
   jobExecution: ['as the role Cloud Run Developer allows'],
+  jobAudit: ["who executed them is in Cloud Run's audit log"],
   uptimeChecks: ['100 uptime checks'],
   alertPolicies: ['500 alert policies'],
   filterValues: [
@@ -63,6 +64,7 @@ export const unsettled: Partial<Record<Statement, string>> = {
   jobWeek: NO_JOB,
   logEntry: NO_JOB,
   jobExecution: NO_JOB,
+  jobAudit: NO_JOB,
   uptimeChecks: 'a quota is observed by exceeding it',
   alertPolicies: 'a quota is observed by exceeding it',
   keyRoles: 'the run uses no key of its own, because a key can never be deleted',
