@@ -61,8 +61,9 @@ export async function retry<Result>(
   policy: RetryPolicy,
   attempt: () => Promise<Result>,
   signal?: AbortSignal,
+  clock: Clock = systemClock,
 ): Promise<Result> {
-  const backoff = new Backoff(policy, signal);
+  const backoff = new Backoff(policy, signal, clock);
   for (;;) {
     try {
       return await attempt();

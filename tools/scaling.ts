@@ -4,6 +4,7 @@ import { z } from 'zod';
 import firestoreResults from '../bench/results/import-firestore.json' with { type: 'json' };
 import stepResults from '../bench/results/import-steps.json' with { type: 'json' };
 import { summarise } from '../bench/statistics.ts';
+import { BATCH_USERS } from './scaling/modelledImport.ts';
 import { DIAGRAM, drawCourses, type ModelledCourse, scalingDocument } from './scaling/scalingDocument.ts';
 import { follow, type ModelInputs, strategies } from './scaling/strategies.ts';
 
@@ -12,7 +13,6 @@ import { follow, type ModelInputs, strategies } from './scaling/strategies.ts';
 const sizes = [1_000_000, 10_000_000, 100_000_000];
 const DRAWN = 10_000_000;
 const RAW_IN_FLIGHT = 4;
-const BATCH_USERS = 250;
 
 const { values } = parseArgs({ options: { 'commit-ms': { type: 'string' } } });
 const given = z.coerce.number().positive().optional().parse(values['commit-ms']);

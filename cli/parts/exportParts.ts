@@ -1,4 +1,5 @@
 import { objectExists } from '../../shared/errors/storageErrors.ts';
+import { parseIfJson } from '../../shared/json/parseIfJson.ts';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
 import type { ObjectLocation, ObjectStorage } from '../../shared/objectStorage/objectStorage.ts';
 import { type ExportedManifest, manifestSchema } from '../../shared/organisation/exportFile.ts';
@@ -97,17 +98,9 @@ async function readFinished(
 ): Promise<PartsDocument | undefined> {
   const object = await pinIfPresent(storage, target, signal);
   if (object === undefined) return undefined;
-  const { data } = partsDocument.safeParse(parseJson(await readBytes(object, signal)));
+  const { data } = partsDocument.safeParse(parseIfJson((await readBytes(object, signal)).toString()));
   if (data === undefined) throw objectExists(target);
   return data;
-}
-
-function parseJson(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString());
-  } catch {
-    return undefined;
-  }
 }
 
 async function writeParts(

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ErrorBody, IdentityError } from '../../shared/errors/identityError.ts';
 import { placeFailed, placeRefused, placeTokenForbidden, placeTokenRejected } from '../../shared/errors/placeErrors.ts';
+import { parseIfJson } from '../../shared/json/parseIfJson.ts';
 import type { HttpResponse } from './httpCall.ts';
 import { readText } from './readText.ts';
 
@@ -48,10 +49,6 @@ function faultError({ origin, tokenOption }: CalledInstance, fault: Fault, reaso
 }
 
 function messageIn(text: string): string | undefined {
-  try {
-    return errorBody.safeParse(JSON.parse(text)).data?.message.slice(0, MAX_CHARACTERS);
-  } catch {
-    // A proxy answers with a page of its own.
-    return undefined;
-  }
+  // A proxy answers with a page of its own.
+  return errorBody.safeParse(parseIfJson(text)).data?.message.slice(0, MAX_CHARACTERS);
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseIfJson } from '../../shared/json/parseIfJson.ts';
 import { recogniseZitadel } from '../zitadel/recognise.ts';
 import { callInstance } from './httpCall.ts';
 import { serverTime } from './placeFacts.ts';
@@ -48,11 +49,7 @@ async function recogniseOurs(
 }
 
 function parseDocument(text: string): z.infer<typeof ours> | undefined {
-  try {
-    return ours.safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined;
-  }
+  return ours.safeParse(parseIfJson(text)).data;
 }
 
 function redirectOrigin(origin: string, location: string | undefined): string {

@@ -1,5 +1,6 @@
 import { verify } from 'node:crypto';
 import { z } from 'zod';
+import { parseIfJson } from '../../shared/json/parseIfJson.ts';
 import type { Account } from './account.ts';
 
 const header = z.object({ alg: z.literal('RS256'), kid: z.string().optional() });
@@ -36,11 +37,7 @@ export function readSignedToken(token: string, accounts: readonly Account[]): Si
 }
 
 function json(base64url: string | undefined): unknown {
-  try {
-    return JSON.parse(Buffer.from(base64url ?? '', 'base64url').toString('utf8'));
-  } catch {
-    return undefined;
-  }
+  return parseIfJson(Buffer.from(base64url ?? '', 'base64url').toString('utf8'));
 }
 
 function isCurrent({ iss, sub, iat, exp }: z.output<typeof claims>): boolean {

@@ -82,10 +82,15 @@ async function post(url: string, assertion: string, signal: AbortSignal): Promis
 }
 
 /** Creates the JWT that proves the possession of the key, to this token endpoint only. */
-function createAssertion({ clientEmail, privateKey, keyId }: ServiceAccount, scope: string, audience: string): string {
+function createAssertion(account: ServiceAccount, scope: string, audience: string): string {
+  return signJwt(account, { iss: account.clientEmail, scope, aud: audience }, LIFETIME_SECONDS);
+}
+
+/** Creates a JWT that a service account signs, from now on. */
+export function signJwt({ privateKey, keyId }: ServiceAccount, grant: object, lifetimeSeconds: number): string {
   const issuedAt = Math.floor(Date.now() / 1000);
   const header = { alg: 'RS256', typ: 'JWT', kid: keyId };
-  const claims = { iss: clientEmail, scope, aud: audience, iat: issuedAt, exp: issuedAt + LIFETIME_SECONDS };
+  const claims = { ...grant, iat: issuedAt, exp: issuedAt + lifetimeSeconds };
   const signed = `${encode(header)}.${encode(claims)}`;
   return `${signed}.${sign('sha256', Buffer.from(signed), privateKey).toString('base64url')}`;
 }

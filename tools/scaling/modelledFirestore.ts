@@ -1,8 +1,7 @@
 import type { Clock } from '../../shared/clock.ts';
+import { admittedPerSecond } from '../../shared/store/firestore/ramp.ts';
 import type { Collection } from '../../shared/store/store.ts';
 
-/** Google's rule for a new collection, as in shared/store/firestore/ramp.ts: here it is the server that follows it. */
-const rule = { startPerSecond: 500, growth: 1.5, stepMs: 300_000 } as const;
 /** The writes beyond the rule's rate that the modelled server takes at once. */
 const BURST = 10_000;
 /** The status of gRPC for a request that exceeds a rate. */
@@ -66,7 +65,7 @@ class CollectionRate {
 
   refill(): void {
     const now = this.#clock.now();
-    const perSecond = rule.startPerSecond * rule.growth ** Math.floor((now - this.#beganAt) / rule.stepMs);
+    const perSecond = admittedPerSecond(now - this.#beganAt);
     this.tokens = Math.min(BURST, this.tokens + ((now - this.#refilledAt) / 1_000) * perSecond);
     this.#refilledAt = now;
   }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../shared/clock.ts';
-import { Backoff } from '../../shared/retry.ts';
+import { retry } from '../../shared/retry.ts';
 import { CommitLimiter } from '../../shared/store/firestore/commitLimiter.ts';
 import { Ramp } from '../../shared/store/firestore/ramp.ts';
 import { commitPolicy } from '../../shared/store/firestore/status.ts';
@@ -31,7 +31,7 @@ export interface ModelledCall {
 }
 
 /** As the product commits them: a batch of users with a claim each. */
-const BATCH_USERS = 250;
+export const BATCH_USERS = 250;
 const MIN_IN_FLIGHT = 4;
 const collections: readonly Collection[] = ['users', 'claims'];
 const batch: readonly Write[] = Array.from({ length: BATCH_USERS }, (_, number) =>
@@ -77,14 +77,8 @@ export class ModelledImport {
 
   async #commit(): Promise<void> {
     await this.#ramp.admit(batch, async (collection, limit) => Math.min(limit, this.#database.count(collection)));
-    const backoff = new Backoff({ ...commitPolicy, budgetMs: Number.POSITIVE_INFINITY }, undefined, this.#clock);
     const attempt = () => this.#database.commit(collections, BATCH_USERS);
-    for (;;) {
-      try {
-        return await this.#limiter.run(batch.length, attempt);
-      } catch (reason) {
-        if (!(await backoff.failed(reason))) throw reason;
-      }
-    }
+    const policy = { ...commitPolicy, budgetMs: Number.POSITIVE_INFINITY };
+    await retry(policy, () => this.#limiter.run(batch.length, attempt), undefined, this.#clock);
   }
 }

@@ -1,6 +1,5 @@
-import { sign } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { exchangeKey, GOOGLE_TOKEN_URI } from '../../shared/objectStorage/keyExchange.ts';
+import { exchangeKey, GOOGLE_TOKEN_URI, signJwt } from '../../shared/objectStorage/keyExchange.ts';
 import type { ServiceAccount } from '../../shared/objectStorage/objectStorage.ts';
 import { readServiceAccount } from '../../shared/objectStorage/serviceAccount.ts';
 import type { Authorization } from './action.ts';
@@ -23,10 +22,6 @@ export async function bearerToken(authorization: Authorization): Promise<string>
 
 /** Creates a JWT that an account signs itself, for Cloud Storage. */
 function selfSigned(account: ServiceAccount, grant: { scope: string } | { aud: string }): string {
-  const iat = Math.floor(Date.now() / 1_000);
-  const { clientEmail, privateKey, keyId } = account;
-  const claims = { iss: clientEmail, sub: clientEmail, ...grant, iat, exp: iat + LIFETIME_SECONDS };
-  const parts = [{ alg: 'RS256', typ: 'JWT', kid: keyId }, claims];
-  const signed = parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
-  return `${signed}.${sign('sha256', Buffer.from(signed), privateKey).toString('base64url')}`;
+  const { clientEmail } = account;
+  return signJwt(account, { iss: clientEmail, sub: clientEmail, ...grant }, LIFETIME_SECONDS);
 }

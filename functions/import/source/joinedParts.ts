@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { partInvalid } from '../../../shared/errors/storageErrors.ts';
+import { parseIfJson } from '../../../shared/json/parseIfJson.ts';
 import type { ObjectLocation } from '../../../shared/objectStorage/objectStorage.ts';
 import { manifestSchema } from '../../../shared/organisation/exportFile.ts';
 import { isEqual, type PartEntry, type PartsDocument } from '../../../shared/organisation/partsDocument.ts';
@@ -75,16 +76,8 @@ export function findManifest<Found>(
   // Quotes in texts are escaped, and no manifest has a field of this name.
   const at = end.lastIndexOf(MANIFEST);
   const text = end.subarray(at + MANIFEST.length).toString();
-  const { data } = at < 0 ? {} : schema.safeParse(parseJson(text.replace(/\}\n$/, '')));
+  const { data } = at < 0 ? {} : schema.safeParse(parseIfJson(text.replace(/\}\n$/, '')));
   return data === undefined ? undefined : { manifest: data, at };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 async function* withoutHead({ read, location }: ReadablePart, signal: AbortSignal): AsyncGenerator<Uint8Array> {
