@@ -3,9 +3,12 @@ import type { AuditedCall } from '../../shared/audit/auditedCall.ts';
 import { authorise, type Caller, userKey } from '../../shared/auth/authorise.ts';
 import { isValidFor } from '../../shared/auth/tokenRestriction.ts';
 import { otpEmailNotSet, userDenied, userIdLength, userNotFound } from '../../shared/errors/errors.ts';
+import type { FieldName } from '../../shared/store/documentFields.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { userIdParameter } from '../../shared/wire/userId.ts';
 import type { OperationDetails } from './contract.ts';
+
+const userFields: readonly FieldName[] = ['orgId', 'otpEmail', 'sequence', 'createdAt'];
 
 /**
  * Removes a user's OTP e-mail factor in one transaction (specification 4.1). Callers other than the user need
@@ -25,7 +28,7 @@ export function removeOtpEmail(
   const key = userKey(userId);
   audited.describe({ target: userId });
   return store.transaction(async (transaction) => {
-    const [user] = await transaction.getMany([key], ['orgId', 'otpEmail', 'sequence', 'createdAt']);
+    const [user] = await transaction.getMany([key], userFields);
     if (!isValidFor(caller.restriction, user?.orgId)) throw userDenied();
     if (caller.userId !== userId) await authorise(transaction, caller, 'user.write', user?.orgId);
     if (user === undefined) throw userNotFound();

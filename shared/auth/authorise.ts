@@ -9,6 +9,7 @@ import {
 } from '../errors/errors.ts';
 import type { IdentityError } from '../errors/identityError.ts';
 import { grants, type Permission } from '../organisation/roles.ts';
+import type { FieldName } from '../store/documentFields.ts';
 import { type DocumentKey, documentId, type Reader, type StoredDocument } from '../store/store.ts';
 import { isWellFormed, matchesDigest, tokenId, tokenKey } from './token.ts';
 import type { Operation } from './tokenOperations.ts';
@@ -40,6 +41,12 @@ export function isBlocked(state: string | undefined): boolean {
   return blockedStates.has(state ?? '');
 }
 
+// Lists of their own: a database composes the statement for a list once.
+const tokenFields: readonly FieldName[] = ['digest', 'ownerId', 'expiresAt', 'body'];
+const callerFields: readonly FieldName[] = ['state', 'orgId', 'partition'];
+const organisationFields: readonly FieldName[] = ['state'];
+const memberFields: readonly FieldName[] = ['body'];
+
 /** Takes note of a caller as soon as the token proves who it is, although the call may be denied still. */
 export type OnIdentified = (who: Pick<Caller, 'userId' | 'tokenId'>) => void;
 
@@ -60,14 +67,14 @@ export async function authenticate(
   const token = authorization.slice('Bearer '.length);
   if (!isWellFormed(token)) throw tokenInvalid();
   const id = tokenId(token);
-  const [stored] = await store.getMany([tokenKey(id)]);
+  const [stored] = await store.getMany([tokenKey(id)], tokenFields);
   if (stored?.digest === undefined || stored.ownerId === undefined) throw tokenInvalid();
   if (!matchesDigest(token, stored.digest)) throw tokenInvalid();
   onIdentified({ userId: stored.ownerId, tokenId: id });
   if (stored.expiresAt !== undefined && Date.parse(stored.expiresAt) <= now.getTime()) throw tokenInvalid();
-  const [user] = await store.getMany([userKey(stored.ownerId)], ['state', 'orgId', 'partition']);
+  const [user] = await store.getMany([userKey(stored.ownerId)], callerFields);
   if (user === undefined || isBlocked(user.state)) throw tokenInvalid();
-  const [organisation] = await store.getMany([organisationKey(user.orgId ?? '')], ['state']);
+  const [organisation] = await store.getMany([organisationKey(user.orgId ?? '')], organisationFields);
   if (blockedOrganisationStates.has(organisation?.state ?? '')) throw organisationInactive();
   const restriction = parseRestriction(stored.body);
   checkOperation(restriction, operation);
@@ -91,7 +98,7 @@ const memberSchema = z.object({ roles: z.array(z.string()).default([]) });
 export async function authorise(reader: Reader, caller: Caller, permission: Permission, orgId?: string): Promise<void> {
   const keys = [instanceMemberKey(caller.userId)];
   if (orgId !== undefined) keys.push(organisationMemberKey(orgId, caller.userId));
-  const memberships = await reader.getMany(keys);
+  const memberships = await reader.getMany(keys, memberFields);
   if (!memberships.some((membership) => grants(parseRoles(membership), permission))) throw deniedErrors[permission]();
 }
 

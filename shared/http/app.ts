@@ -90,7 +90,9 @@ function identify(trustedProxies: number, observer: RequestObserver | undefined)
     noteRequest();
     const sent = untilClosed(getOutgoing(context));
     await next();
-    for (const [name, value] of Object.entries(responseHeaders(requestId))) context.header(name, value);
+    // Hono's own method would copy the response for each header.
+    const { headers } = context.res;
+    for (const [name, value] of Object.entries(responseHeaders(requestId))) headers.set(name, value);
     reportWhenSent(context, start, sent, observer);
   };
 }
@@ -129,12 +131,12 @@ function reportWhenSent(
 }
 
 // Hono treats an invalid escape as plain text: the handler would receive another id than the client meant.
-const rejectMalformedUrl: MiddlewareHandler<HttpEnv> = async (context, next) => {
+const rejectMalformedUrl: MiddlewareHandler<HttpEnv> = (context, next) => {
   const [, path = ''] = /^[^:]+:\/\/[^/?#]*([^?#]*)/.exec(context.req.url) ?? [];
   if (!isPercentEncodedUtf8(path)) throw pathMalformed();
   // The server checks only the characters of the Host header. Reading the body would fail on an address such as 1.2.3.256.
   if (!URL.canParse(context.req.url)) throw httpMalformed();
-  await next();
+  return next();
 };
 
 function isPercentEncodedUtf8(path: string): boolean {

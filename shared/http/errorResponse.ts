@@ -3,6 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { codes, IdentityError } from '../errors/identityError.ts';
 import { log } from '../log.ts';
+import { completeResponse } from './completeResponse.ts';
 
 /**
  * Converts any thrown value to an error that callers may see.
@@ -31,7 +32,7 @@ export function errorResponse(error: unknown, requestId: string, contentType?: s
   });
   if (publicError.retryAfterSeconds !== undefined) headers.set('retry-after', String(publicError.retryAfterSeconds));
   if (publicError.httpStatus === 401) headers.set('www-authenticate', toHeaderValue(publicError.message));
-  return new Response(body, { status: publicError.httpStatus, headers });
+  return completeResponse(body, { status: publicError.httpStatus, headers });
 }
 
 // gRPC's Trailers-Only response. Details would need message descriptors; errors of RPCs themselves never reach this function.

@@ -4,6 +4,7 @@ import { getRequestListener, type Http2Bindings, type HttpBindings, RequestError
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { httpMalformed } from '../errors/httpErrors.ts';
 import { log } from '../log.ts';
+import { completeContent } from './completeResponse.ts';
 import { errorResponse, newRequestId } from './errorResponse.ts';
 import {
   abortOnStall,
@@ -73,20 +74,24 @@ export function requestListener(app: Application, times: WaitTimes): RequestList
  */
 export async function writeResponse(response: Response, outgoing: Outgoing, times: ResponseTimes): Promise<void> {
   const { lingerMs, stallMs } = times;
-  const reader = response.body?.getReader();
+  const content = completeContent(response);
+  const reader = content === undefined ? response.body?.getReader() : undefined;
   const cancel = () => void reader?.cancel().catch(() => undefined);
-  outgoing.once('close', cancel);
+  if (reader !== undefined) outgoing.once('close', cancel);
   try {
-    const start = reader === undefined ? undefined : await readBodyStart(reader);
+    const start = content === undefined ? reader && (await readBodyStart(reader)) : wholeBody(content);
     // The parser may be processing the request's last bytes.
     if (!outgoing.req.complete) await setImmediate();
     const rest = discardBody(outgoing.req, lingerMs);
     setHead(response, outgoing, start);
     if (rest !== undefined) closeAfter(outgoing);
     if (rest !== undefined && start === undefined) sendEmpty(outgoing);
-    if (start !== undefined) await writeChunks(outgoing, start.chunks, stallMs, reader?.closed);
+    // Node writes the head and a small body at once.
+    const isSmall = rest === undefined && content !== undefined && content.byteLength <= PART_BYTES;
+    if (start !== undefined && !isSmall) await writeChunks(outgoing, start.chunks, stallMs, reader?.closed);
     await rest;
-    outgoing.end();
+    if (isSmall) outgoing.end(content);
+    else outgoing.end();
     stopUpload(outgoing.req);
     abortOnStall(outgoing, stallMs, 'close');
   } catch (error) {
@@ -124,7 +129,7 @@ function sendEmpty(outgoing: Outgoing): void {
 /** @param closed rejects when the body fails, also while the client does not read */
 async function writeChunks(
   outgoing: Writable & Outgoing,
-  chunks: AsyncIterable<Uint8Array>,
+  chunks: BodyStart['chunks'],
   stallMs: number,
   closed: Promise<unknown> | undefined,
 ): Promise<void> {
@@ -156,7 +161,11 @@ interface BodyStart {
   /** The length in bytes if the body is complete; undefined if more chunks may follow. */
   readonly length: number | undefined;
   /** All chunks, including the first. */
-  readonly chunks: AsyncIterable<Uint8Array>;
+  readonly chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+}
+
+function wholeBody(content: Uint8Array): BodyStart {
+  return { length: content.byteLength, chunks: [content] };
 }
 
 /**

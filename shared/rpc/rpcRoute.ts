@@ -2,6 +2,7 @@ import type { JsonObject } from '@bufbuild/protobuf';
 import type { Context } from 'hono';
 import { accepts } from 'hono/accepts';
 import type { Route } from '../http/app.ts';
+import { jsonResponse } from '../http/completeResponse.ts';
 import type { HttpEnv } from '../http/exchange.ts';
 import type { Endpoint } from '../openapi/endpoint.ts';
 import type { RpcResponses } from './rpcResponses.ts';
@@ -38,7 +39,7 @@ export function rpcRoutes<Caller>(rpc: UnaryRpc<Caller>, rest: RestBinding): rea
     const request = rest.toRequest(context);
     if (type !== json) return (await loadResponses()).rest(context, type, request);
     const caller = await rpc.authenticate(context.req.header('authorization'), context.get('origin'));
-    return context.json(await rpc.call(caller, request));
+    return jsonResponse(await rpc.call(caller, request));
   };
   return [
     { ...rest.endpoint, handler: respondRest },

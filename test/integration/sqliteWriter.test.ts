@@ -22,9 +22,12 @@ async function openTestWriter(onBegin: (connection: Connection) => void = () => 
   reader.exec(`PRAGMA journal_mode = WAL; CREATE TABLE numbers (value INTEGER PRIMARY KEY, text TEXT);
     CREATE TABLE facts (value INTEGER REFERENCES numbers DEFERRABLE INITIALLY DEFERRED)`);
   let transactions = 0;
-  const opened = openWriter(file, (connection) => {
-    transactions++;
-    onBegin(connection);
+  const opened = openWriter(file, {
+    onBegin: (connection) => {
+      onBegin(connection);
+      return ++transactions;
+    },
+    onCommit: () => false,
   });
   let closed: Promise<void> | undefined;
   const writer: Writer = {

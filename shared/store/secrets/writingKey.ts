@@ -7,10 +7,10 @@ import type { MasterKey } from './masterKey.ts';
 /** The choice of the key that encrypts new values, which `identity rekey` changes while processes run. */
 export interface WritingKey {
   /**
-   * Checks that the database's keys are given; runs beside each operation.
+   * Checks that the database's keys are given; runs beside each operation. Undefined if they are checked already.
    * @throws IdentityError UNAVAILABLE for a missing or wrong key
    */
-  check(reader: Reader): Promise<void>;
+  readonly check?: (reader: Reader) => Promise<void>;
   /** Returns the key for the writes of a transaction. */
   find(store: Store, transaction: Transaction): Promise<MasterKey>;
 }
@@ -21,7 +21,6 @@ export interface WritingKey {
  */
 export function heldWritingKey(keyring: Keyring): WritingKey {
   return {
-    check: async () => {},
     find: async (_store, transaction) => {
       const record = await readKeyRecord(transaction);
       if (record === undefined) throw new Error('the database does not name its master key');

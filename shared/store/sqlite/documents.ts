@@ -8,7 +8,7 @@ import {
   storedFieldNames,
 } from '../documentFields.ts';
 import { type DocumentKey, documentPath, type StoredDocument, type Write, WriteConflictError } from '../store.ts';
-import type { ExpectedVersions, VersionedDocuments } from '../transaction.ts';
+import type { ExpectedVersions, Version, VersionedDocuments } from '../transaction.ts';
 import type { Connection } from './connection.ts';
 
 /** Returns a field's column, quoted because some of the names are SQL keywords. */
@@ -43,14 +43,22 @@ export const ROW_ID_SQL = `CASE WHEN id GLOB '[0-9a-f][0-9a-f]~*' THEN substr(id
 const idColumn = z.string();
 
 /**
- * Converts a row to a document.
- * @param row the document's id, then its values in the order of `fields`
+ * Converts a row of a scan to a document.
+ * @param row values in the order of `fields`, then the row's id
  */
-export function toDocument(row: readonly unknown[], fields: readonly FieldName[]): StoredDocument {
-  const document: MutableDocument = { id: fromRowId(typeof row[0] === 'string' ? row[0] : idColumn.parse(row[0])) };
-  for (const [index, name] of fields.entries()) {
-    const value = row[index + 1];
-    if (value !== null) setField(document, name, documentFieldTypes[name] === 'boolean' ? value !== 0 : value);
+export function toScannedDocument(row: readonly unknown[], fields: readonly FieldName[]): StoredDocument {
+  const rowId = row[fields.length];
+  return toDocument(fromRowId(typeof rowId === 'string' ? rowId : idColumn.parse(rowId)), row, fields);
+}
+
+/** @param row values in the order of `fields`, which others may follow */
+function toDocument(id: string, row: readonly unknown[], fields: readonly FieldName[]): StoredDocument {
+  const document: MutableDocument = { id };
+  for (let index = 0; index < fields.length; index++) {
+    const name = fields[index];
+    const value = row[index];
+    if (name === undefined || value === null) continue;
+    setField(document, name, documentFieldTypes[name] === 'boolean' ? value !== 0 : value);
   }
   return document;
 }
@@ -69,16 +77,27 @@ export function readMany(
   keys: readonly DocumentKey[],
   fields: readonly FieldName[] = fieldNames,
 ): VersionedDocuments {
-  const columns = ['id', ...fields.map(column), 'version'].join(', ');
-  const statement = connection.prepare(`SELECT ${columns} FROM documents WHERE collection = ? AND id = ?`);
-  const rows = keys.map(({ collection, id }): readonly unknown[] | undefined => {
+  const statement = connection.prepare(selectSql(fields));
+  const documents: (StoredDocument | undefined)[] = [];
+  const versions: Version[] = [];
+  for (const { collection, id } of keys) {
     const row: unknown = statement.get(collection, toRowId(id));
-    return Array.isArray(row) ? row : undefined;
-  });
-  return {
-    documents: rows.map((row) => row && toDocument(row, fields)),
-    versions: rows.map((row) => row && String(row.at(-1))),
-  };
+    documents.push(Array.isArray(row) ? toDocument(id, row, fields) : undefined);
+    versions.push(Array.isArray(row) ? String(row[fields.length]) : undefined);
+  }
+  return { documents, versions };
+}
+
+const selects = new WeakMap<readonly FieldName[], string>();
+
+/** Returns the statement that reads these fields, and the version after them. The same list gets the same text. */
+function selectSql(fields: readonly FieldName[]): string {
+  const known = selects.get(fields);
+  if (known !== undefined) return known;
+  const columns = [...fields.map(column), 'version'].join(', ');
+  const sql = `SELECT ${columns} FROM documents WHERE collection = ? AND id = ?`;
+  selects.set(fields, sql);
+  return sql;
 }
 
 /**
@@ -86,26 +105,24 @@ export function readMany(
  * @throws WriteConflictError at the first document that has another version
  */
 export function checkVersions(connection: Connection, expected: ExpectedVersions): void {
-  const checked = [...expected.values()];
-  const { versions } = readMany(
-    connection,
-    checked.map(({ key }) => key),
-    [],
-  );
-  for (const [index, { key, version }] of checked.entries()) {
-    if (versions[index] !== version) throw new WriteConflictError(`${documentPath(key)}: the document has changed`);
+  for (const { key, version } of expected.values()) {
+    const [current] = readMany(connection, [key], noFields).versions;
+    if (current !== version) throw new WriteConflictError(`${documentPath(key)}: the document has changed`);
   }
 }
 
-// One counter for all documents, so that a document which was deleted and created again has a new version.
+const noFields: readonly FieldName[] = [];
+
 const NEXT_VERSION = 'UPDATE clock SET value = value + 1 RETURNING value';
-
-function nextVersion(connection: Connection): number {
-  const row: unknown = connection.prepare(NEXT_VERSION).get();
-  return versionRow.parse(row)[0];
-}
-
 const versionRow = z.tuple([z.number()]);
+
+/**
+ * Returns the version of all documents that the connection's open transaction writes. One counter serves all documents, so
+ * that one which was deleted and created again has a new version.
+ */
+export function nextVersion(connection: Connection): number {
+  return versionRow.parse(connection.prepare(NEXT_VERSION).get())[0];
+}
 
 const INSERT = `INSERT INTO documents (collection, id, version, ${storedFieldNames.map(column).join(', ')})
   VALUES (?, ?, ?${', ?'.repeat(storedFieldNames.length)}) ON CONFLICT DO NOTHING`;
@@ -113,10 +130,10 @@ const DELETE = 'DELETE FROM documents WHERE collection = ? AND id = ?';
 
 /**
  * Applies writes in order, within the connection's open transaction.
+ * @param version the transaction's `nextVersion`
  * @throws WriteConflictError at the first failed precondition; the writes before it stay applied
  */
-export function applyWrites(connection: Connection, writes: readonly Write[]): void {
-  const version = nextVersion(connection);
+export function applyWrites(connection: Connection, writes: readonly Write[], version: number): void {
   for (const write of writes) {
     if (!applyWrite(connection, write, version)) throw conflictError(write.type, write.key);
   }
@@ -135,16 +152,29 @@ function applyWrite(connection: Connection, write: Write, version: number): bool
 }
 
 function update(connection: Connection, { key, fields }: Extract<Write, { type: 'update' }>, version: number): boolean {
-  const names = storedFieldNames.filter((name) => fields[name] !== undefined);
-  const values = names.map((name) => toSqlValue(fields[name]));
-  return (
-    Number(connection.prepare(updateSql(names)).run(version, ...values, key.collection, toRowId(key.id)).changes) === 1
-  );
+  const names: FieldName[] = [];
+  const values: (string | number | null)[] = [];
+  for (const name of storedFieldNames) {
+    const value = fields[name];
+    if (value === undefined) continue;
+    names.push(name);
+    values.push(toSqlValue(value));
+  }
+  const statement = connection.prepare(updateSql(names));
+  return Number(statement.run(version, ...values, key.collection, toRowId(key.id)).changes) === 1;
 }
 
+const updates = new Map<string, string>();
+
+/** Returns the statement that updates these fields. Few combinations of fields are updated, each of them often. */
 function updateSql(names: readonly FieldName[]): string {
+  const combination = names.join();
+  const known = updates.get(combination);
+  if (known !== undefined) return known;
   const assignments = ['version = ?', ...names.map((name) => `${column(name)} = ?`)];
-  return `UPDATE documents SET ${assignments.join(', ')} WHERE collection = ? AND id = ?`;
+  const sql = `UPDATE documents SET ${assignments.join(', ')} WHERE collection = ? AND id = ?`;
+  updates.set(combination, sql);
+  return sql;
 }
 
 function conflictError(type: Write['type'], { collection, id }: DocumentKey): WriteConflictError {

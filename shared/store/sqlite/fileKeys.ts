@@ -2,7 +2,7 @@ import { type KeyRecord, keyRecordKey, keyRecordWrite, parseKeyRecord, requireKe
 import type { Keyring } from '../secrets/keyring.ts';
 import type { MasterKey } from '../secrets/masterKey.ts';
 import type { Connection } from './connection.ts';
-import { applyWrites, readMany } from './documents.ts';
+import { applyWrites, nextVersion, readMany } from './documents.ts';
 
 /** Reads which master keys a database has; undefined for one of an older format. */
 export function readFileKeys(connection: Connection): KeyRecord | undefined {
@@ -20,7 +20,7 @@ export function settleFileKeys(connection: Connection, keyring: Keyring, hasClea
   if (stored !== undefined) return requireKeys(stored, keyring);
   const key = keyring.newest();
   const record: KeyRecord = { ids: [key.id], ...(hasClearText ? { clearTextRemains: true } : {}) };
-  applyWrites(connection, [keyRecordWrite(record, 'create')]);
+  applyWrites(connection, [keyRecordWrite(record, 'create')], nextVersion(connection));
   return key;
 }
 
@@ -34,7 +34,8 @@ export function eraseClearText(connection: Connection): boolean {
   if (!emptyLog(connection)) return false;
   connection.execute('BEGIN IMMEDIATE');
   const keys = readFileKeys(connection);
-  if (keys !== undefined) applyWrites(connection, [keyRecordWrite({ ids: keys.ids }, 'update')]);
+  if (keys !== undefined)
+    applyWrites(connection, [keyRecordWrite({ ids: keys.ids }, 'update')], nextVersion(connection));
   connection.execute('COMMIT');
   return true;
 }

@@ -18,7 +18,7 @@ import type { MasterKey } from '../secrets/masterKey.ts';
 import { sealWrites } from '../secrets/sealedFields.ts';
 import type { Collection, StoredDocument, Write } from '../store.ts';
 import type { Connection } from './connection.ts';
-import { applyWrites, DOCUMENT_ID_SQL, readMany } from './documents.ts';
+import { applyWrites, DOCUMENT_ID_SQL, nextVersion, readMany } from './documents.ts';
 
 const BATCH = 250;
 
@@ -28,17 +28,18 @@ const BATCH = 250;
  * @param key encrypts the secrets
  */
 export function migrateDocuments(connection: Connection, from: number, key: MasterKey): void {
+  const version = nextVersion(connection);
   let record: UpgradeRecord = { ...newUpgradeRecord(from, FORMAT), isFenced: true, isFinished: true };
   for (const step of migrationSteps(from)) {
     for (const ids of idsInBatches(connection, step.collection)) {
       const { writes, sharedNames } = migrateIds(connection, step, ids);
-      if (writes.length > 0) applyWrites(connection, sealWrites(writes, key));
+      if (writes.length > 0) applyWrites(connection, sealWrites(writes, key), version);
       record = withSharedNames(record, sharedNames);
     }
   }
   const [instance, earlier] = readMany(connection, [instanceKey, upgradeKey], ['body']).documents;
   if (instance === undefined) return;
-  applyWrites(connection, [presentFormat(instance), upgradeRecordWrite(record, earlier !== undefined)]);
+  applyWrites(connection, [presentFormat(instance), upgradeRecordWrite(record, earlier !== undefined)], version);
 }
 
 /** Yields the ids of a collection's documents in their order, in which Firestore reads them too. */

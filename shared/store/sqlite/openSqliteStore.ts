@@ -14,9 +14,9 @@ import {
 import { Checkpoints } from './checkpoints.ts';
 import { type Connection, connect, toStoreError } from './connection.ts';
 import { prepareDatabaseFile, readFormat } from './databaseFile.ts';
-import { applyWrites, checkVersions, readMany } from './documents.ts';
+import { applyWrites, checkVersions, nextVersion, readMany } from './documents.ts';
 import { Snapshots } from './snapshots.ts';
-import { openWriter, type Writer } from './writer.ts';
+import { type Change, openWriter, type Writer } from './writer.ts';
 
 const BUSY_TIMEOUT_MILLISECONDS = 5_000;
 /** With the commit that exceeds it, the log stays below the size of the database and 64 MB. */
@@ -44,25 +44,35 @@ interface SqliteStoreOptions {
  */
 export function openSqliteStore(file: string, options: SqliteStoreOptions = {}): Store {
   const { logMarginBytes = LOG_MARGIN_BYTES, keyring = fileKeyring(keyFilePath(dirname(file))) } = options;
-  const { reader, writer } = withStoreErrors(() => open(file, keyring));
-  return sealStore(createStore(file, reader, writer, logMarginBytes), keyring, heldWritingKey(keyring));
+  const store = withStoreErrors(() => {
+    prepareDatabaseFile(file, keyring);
+    return createStore(file, logMarginBytes);
+  });
+  return sealStore(store, keyring, heldWritingKey(keyring));
 }
 
-function createStore(file: string, reader: Connection, writer: Writer, logMarginBytes: number): Store {
-  const snapshots = new Snapshots({ file, busyTimeout: BUSY_TIMEOUT_MILLISECONDS, logMarginBytes });
-  const checkpoints = new Checkpoints(file, () => writer.moveLog());
-  const commitWithinLimit = async (writes: readonly Write[], expected?: ExpectedVersions) => {
-    await commit(writer, writes, expected);
+function createStore(file: string, logMarginBytes: number): Store {
+  const busyTimeout = BUSY_TIMEOUT_MILLISECONDS;
+  const reader = connect({ file, busyTimeout });
+  const snapshots = new Snapshots({ file, busyTimeout, logMarginBytes });
+  const onCommit = () => {
     const logBytes = snapshots.logBytes();
-    if (snapshots.limitLog(logBytes)) await writer.emptyLog();
-    else checkpoints.afterCommit(logBytes);
+    const isOverLimit = snapshots.limitLog(logBytes);
+    if (!isOverLimit) checkpoints.afterCommit(logBytes);
+    return isOverLimit;
   };
+  const onBegin = (connection: Connection) => {
+    readFormat(connection);
+    return nextVersion(connection);
+  };
+  const writer = openWriter(file, { onBegin, onCommit });
+  const checkpoints = new Checkpoints(file, () => writer.moveLog());
   const database: VersionedDatabase = {
     read: async (keys, fields) => withStoreErrors(() => readConsistently(reader, keys, fields)),
-    commit: commitWithinLimit,
+    commit: (writes, expected) => commit(writer, writes, expected),
   };
   return {
-    commit: (writes) => commitWithinLimit(writes),
+    commit: (writes) => commit(writer, writes),
     transaction: createTransact(database),
     getMany: async (keys, fields) => (await database.read(keys, fields)).documents,
     snapshot: async () => withStoreErrors(() => snapshots.open()),
@@ -75,18 +85,13 @@ function createStore(file: string, reader: Connection, writer: Writer, logMargin
   };
 }
 
-function open(file: string, keyring: Keyring): { reader: Connection; writer: Writer } {
-  prepareDatabaseFile(file, keyring);
-  return { reader: connect({ file, busyTimeout: BUSY_TIMEOUT_MILLISECONDS }), writer: openWriter(file, readFormat) };
-}
-
 async function commit(writer: Writer, writes: readonly Write[], expected: ExpectedVersions = new Map()): Promise<void> {
   checkCommitSize(writes);
   if (writes.length === 0) return;
   const size = writes.length > MAX_SMALL_WRITES ? 'bulk' : 'small';
-  const change = (connection: Connection) => {
+  const change: Change = (connection, version) => {
     checkVersions(connection, expected);
-    applyWrites(connection, writes);
+    applyWrites(connection, writes, version);
   };
   await writer.apply(change, size).catch(throwStoreError);
 }

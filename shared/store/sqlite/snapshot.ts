@@ -3,7 +3,7 @@ import { bulkTurn, isAttended } from '../../turns.ts';
 import { type FieldName, fieldNames } from '../documentFields.ts';
 import { SCANNED_CHARACTERS, type ScanRange, type Snapshot, type StoredDocument } from '../store.ts';
 import { type Connection, connect, toStoreError } from './connection.ts';
-import { column, readMany, toDocument, toRowId } from './documents.ts';
+import { column, readMany, toRowId, toScannedDocument } from './documents.ts';
 
 /** A snapshot that can be ended before its reader disposes of it. */
 export interface SqliteSnapshot extends Snapshot {
@@ -95,14 +95,14 @@ function takeBatch(rows: Iterator<unknown>, fields: readonly FieldName[], size: 
     const { done, value } = rows.next();
     if (done === true) return { documents, isLast: true };
     if (!Array.isArray(value)) continue;
-    documents.push(toDocument(value, fields));
+    documents.push(toScannedDocument(value, fields));
     for (const cell of value) if (typeof cell === 'string') characters += cell.length;
   }
   return { documents, isLast: false };
 }
 
 function buildSelect(range: ScanRange): { sql: string; parameters: string[] } {
-  const columns = ['id', ...(range.fields ?? fieldNames).map(column)].join(', ');
+  const columns = [...(range.fields ?? fieldNames).map(column), 'id'].join(', ');
   const conditions: [string, string | undefined][] = [['collection = ?', range.collection], ...buildConditions(range)];
   const present = conditions.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, value }]));
   const order = 'partitions' in range ? '"partition", id' : 'id';

@@ -1,10 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { createSerialQueue } from '../../async.ts';
+import { log } from '../../log.ts';
 import { bulkTurn } from '../../turns.ts';
 import { type Connection, connect, waitForLock } from './connection.ts';
 
-/** A change within an open transaction. */
-export type Change = (connection: Connection) => void;
+/** A change within an open transaction, which gives what it writes the transaction's version. */
+export type Change = (connection: Connection, version: number) => void;
 
 /** This process's only writing connection. */
 export interface Writer {
@@ -14,11 +15,17 @@ export interface Writer {
    * may have met what another one has written. If the commit fails, all its changes do.
    */
   apply(change: Change, size: 'small' | 'bulk'): Promise<void>;
-  /** Moves the write-ahead log into the database and empties it, unless another connection prevents that. */
-  emptyLog(): Promise<void>;
   /** Moves the rest of the write-ahead log into the database, as far as no reader prevents it. */
   moveLog(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** What happens around each transaction. */
+export interface WriterHooks {
+  /** Returns the version of what the transaction writes; if it throws, all changes of the transaction fail. */
+  onBegin(connection: Connection): number;
+  /** Returns whether the writer shall move the write-ahead log into the database and empty it, before the next transaction. */
+  onCommit(): boolean;
 }
 
 /** Bounds the time for which a group of changes occupies the event loop. */
@@ -29,17 +36,10 @@ interface Member {
   readonly settled: PromiseWithResolvers<void>;
 }
 
-/**
- * Opens the writing connection. It waits for other processes' locks by timers, so SQLite itself must not block.
- * @param onBegin runs at the beginning of each transaction; if it throws, all changes fail
- */
-export function openWriter(file: string, onBegin: Change): Writer {
+/** Opens the writing connection. It waits for other processes' locks by timers, so SQLite itself must not block. */
+export function openWriter(file: string, hooks: WriterHooks): Writer {
   const connection = connect({ file, busyTimeout: 0 });
   const enqueue = createSerialQueue();
-  const begin = async () => {
-    await waitForLock(connection);
-    onBegin(connection);
-  };
   let waiting: Member[] = [];
   const unsettled = new Set<Promise<void>>();
   const commitWaiting = async () => {
@@ -49,12 +49,12 @@ export function openWriter(file: string, onBegin: Change): Writer {
       const group = waiting.slice(0, MAX_GROUP);
       waiting = waiting.slice(MAX_GROUP);
       if (waiting.length > 0) void commitWaiting();
-      return commitGroup(connection, begin, group);
+      return commitGroup(connection, hooks, group);
     });
   };
   const commitAlone = async (member: Member) => {
     await bulkTurn();
-    await enqueue(() => commitGroup(connection, begin, [member]));
+    await enqueue(() => commitGroup(connection, hooks, [member]));
   };
   return {
     apply: (change, size) => {
@@ -65,7 +65,6 @@ export function openWriter(file: string, onBegin: Change): Writer {
       else if (waiting.push(member) === 1) void commitWaiting();
       return settled.promise.finally(() => unsettled.delete(settled.promise));
     },
-    emptyLog: () => enqueue(async () => connection.execute('PRAGMA wal_checkpoint(TRUNCATE)')),
     moveLog: () => enqueue(async () => connection.execute('PRAGMA wal_checkpoint(PASSIVE)')),
     close: async () => {
       await Promise.allSettled(unsettled);
@@ -75,16 +74,13 @@ export function openWriter(file: string, onBegin: Change): Writer {
 }
 
 /** Commits a group of changes. Never rejects: settles each member. */
-async function commitGroup(
-  connection: Connection,
-  begin: () => Promise<void>,
-  group: readonly Member[],
-): Promise<void> {
+async function commitGroup(connection: Connection, hooks: WriterHooks, group: readonly Member[]): Promise<void> {
   try {
-    await begin();
+    await waitForLock(connection);
+    const version = hooks.onBegin(connection);
     // A savepoint costs a bulk change a copy of every page.
     const failures = group.map(({ change }) =>
-      group.length === 1 ? void change(connection) : attempt(connection, change),
+      group.length === 1 ? void change(connection, version) : attempt(connection, () => change(connection, version)),
     );
     connection.run('COMMIT');
     for (const [index, { settled }] of group.entries()) {
@@ -96,6 +92,18 @@ async function commitGroup(
     // After some errors, such as a full disk, SQLite has already rolled the transaction back.
     if (connection.inTransaction()) connection.run('ROLLBACK');
     for (const { settled } of group) settled.reject(reason);
+    return;
+  }
+  limitLog(connection, hooks);
+}
+
+/** The changes are committed by now, so that a failure fails none of them. The next commit tries again. */
+function limitLog(connection: Connection, hooks: WriterHooks): void {
+  try {
+    // Another connection may prevent it, without an error.
+    if (hooks.onCommit()) connection.execute('PRAGMA wal_checkpoint(TRUNCATE)');
+  } catch (error) {
+    log.checkpointFailed(error);
   }
 }
 
@@ -104,10 +112,10 @@ async function commitGroup(
  * @returns why it failed
  * @throws Error of SQLite that has ended the transaction
  */
-function attempt(connection: Connection, change: Change): { readonly reason: unknown } | undefined {
+function attempt(connection: Connection, change: () => void): { readonly reason: unknown } | undefined {
   connection.run('SAVEPOINT change');
   try {
-    change(connection);
+    change();
     return undefined;
   } catch (reason) {
     if (!connection.inTransaction()) throw reason;
