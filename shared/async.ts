@@ -72,3 +72,26 @@ export function createSerialQueue(): SerialQueue {
     return result;
   };
 }
+
+/**
+ * Returns a function that runs `work`, one run at a time. Calls that arrive during a run share the next one, which begins
+ * after all of them.
+ */
+export function shareRuns(work: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+  const run = async (): Promise<void> => {
+    next = undefined;
+    running = work();
+    try {
+      await running;
+    } finally {
+      running = undefined;
+    }
+  };
+  return () => {
+    if (running === undefined) return run();
+    next ??= running.then(run, run);
+    return next;
+  };
+}

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Connection } from '../../shared/store/sqlite/connection.ts';
 import { openWriter, type Writer } from '../../shared/store/sqlite/writer.ts';
 import { run } from '../../tools/program.ts';
@@ -15,7 +15,12 @@ interface Opened {
   readonly values: () => readonly number[];
 }
 
-async function openTestWriter(onBegin: (connection: Connection) => void = () => {}): Promise<Opened> {
+interface TestHooks {
+  readonly onBegin?: (connection: Connection) => void;
+  readonly sync?: () => Promise<void>;
+}
+
+async function openTestWriter({ onBegin = () => {}, sync = async () => {} }: TestHooks = {}): Promise<Opened> {
   const directory = await temporaryDirectory();
   const file = `${directory.path}/test.sqlite`;
   const reader = new DatabaseSync(file);
@@ -28,6 +33,7 @@ async function openTestWriter(onBegin: (connection: Connection) => void = () => 
       return ++transactions;
     },
     onCommit: () => false,
+    sync,
   });
   let closed: Promise<void> | undefined;
   const writer: Writer = {
@@ -115,9 +121,10 @@ describe('the writer of a database file', () => {
 
   it('fails all changes when the transaction must not begin', async () => {
     let isAllowed = false;
-    const { writer, values } = await openTestWriter(() => {
+    const onBegin = () => {
       if (!isAllowed) throw new Error('a newer format');
-    });
+    };
+    const { writer, values } = await openTestWriter({ onBegin });
     const outcomes = await Promise.allSettled([1, 2].map((value) => writer.apply(insert(value), 'small')));
     for (const outcome of outcomes) expect(outcome).toMatchObject({ reason: { message: 'a newer format' } });
     isAllowed = true;
@@ -139,6 +146,27 @@ describe('the writer of a database file', () => {
     expect(order).toEqual(['bulk', 'small', 'small', 'bulk', 'bulk']);
     expect(values()).toEqual([1, 2, 3, 4, 5]);
     expect(begun()).toBe(4);
+  });
+
+  it('reports a bulk change only when it is on the disk, and commits others meanwhile', async () => {
+    const onDisk = Promise.withResolvers<void>();
+    const { writer, values } = await openTestWriter({ sync: () => onDisk.promise });
+    let isReported = false;
+    const bulk = writer.apply(insert(1), 'bulk').then(() => {
+      isReported = true;
+    });
+    await vi.waitFor(() => expect(values()).toEqual([1]));
+    await writer.apply(insert(2), 'small');
+    expect(isReported).toBe(false);
+    onDisk.resolve();
+    await bulk;
+  });
+
+  it('fails a bulk change that the disk does not take', async () => {
+    const { writer, values } = await openTestWriter({ sync: () => Promise.reject(new Error('EIO')) });
+    await expect(writer.apply(insert(1), 'bulk')).rejects.toThrow('EIO');
+    await writer.apply(insert(2), 'small');
+    expect(values()).toContain(2);
   });
 
   it('commits what it has taken before it closes', async () => {

@@ -5,7 +5,7 @@ import { WorkerPool } from '../../workerPool.ts';
 
 /** The growth of the write-ahead log after which it is moved into the database. */
 const GROWTH_BYTES = 32 * 2 ** 20;
-/** As many pages as the writing thread moves itself, in one turn. */
+/** So few pages that the writer can wait until they are moved, and all of the database is on the disk. */
 const LAST_PAGES = 256;
 
 /** The pages of the log, and how many of them are in the database; -1 while another process moves it. */
@@ -26,16 +26,16 @@ const program = `
  */
 export class Checkpoints {
   readonly #file: string;
-  readonly #moveRest: () => Promise<void>;
+  readonly #betweenCommits: (move: () => Promise<void>) => Promise<void>;
   readonly #workers = new WorkerPool<'move', unknown>(() => this.#start(), 1);
   #worker: Worker | undefined;
   #running: Promise<void> | undefined;
   #begunAt = 0;
 
-  /** @param moveRest moves the last pages between two commits, so that the next commit starts the log anew */
-  constructor(file: string, moveRest: () => Promise<void>) {
+  /** @param betweenCommits moves the last pages while no commit adds others, so that the next one starts the log anew */
+  constructor(file: string, betweenCommits: (move: () => Promise<void>) => Promise<void>) {
     this.#file = file;
-    this.#moveRest = moveRest;
+    this.#betweenCommits = betweenCommits;
   }
 
   /** Begins to move the log if it has grown enough since the last time. */
@@ -50,7 +50,7 @@ export class Checkpoints {
 
   async #run(): Promise<void> {
     try {
-      if (await this.#moveMost()) await this.#moveRest();
+      if (await this.#moveMost()) await this.#betweenCommits(async () => void (await this.#move()));
     } catch (error) {
       log.checkpointFailed(error);
       await this.#stop();

@@ -27,7 +27,7 @@ export interface ConnectionOptions {
 }
 
 /** The size to which SQLite shortens a write-ahead log whose content it has moved into the database. */
-const KEPT_LOG_BYTES = 32 * 2 ** 20;
+const KEPT_LOG_BYTES = 64 * 2 ** 20;
 /** The pages after which a commit moves the log into the database, if `Checkpoints` has not done so before. */
 const CHECKPOINT_PAGES = 16_000;
 

@@ -7,7 +7,14 @@ import {
   setField,
   storedFieldNames,
 } from '../documentFields.ts';
-import { type DocumentKey, documentPath, type StoredDocument, type Write, WriteConflictError } from '../store.ts';
+import {
+  type DocumentChanges,
+  type DocumentKey,
+  documentPath,
+  type StoredDocument,
+  type Write,
+  WriteConflictError,
+} from '../store.ts';
 import type { ExpectedVersions, Version, VersionedDocuments } from '../transaction.ts';
 import type { Connection } from './connection.ts';
 
@@ -124,8 +131,6 @@ export function nextVersion(connection: Connection): number {
   return versionRow.parse(connection.prepare(NEXT_VERSION).get())[0];
 }
 
-const INSERT = `INSERT INTO documents (collection, id, version, ${storedFieldNames.map(column).join(', ')})
-  VALUES (?, ?, ?${', ?'.repeat(storedFieldNames.length)}) ON CONFLICT DO NOTHING`;
 const DELETE = 'DELETE FROM documents WHERE collection = ? AND id = ?';
 
 /**
@@ -146,12 +151,13 @@ function applyWrite(connection: Connection, write: Write, version: number): bool
     connection.prepare(DELETE).run(collection, id);
     return true;
   }
-  if (write.type === 'update') return update(connection, write, version);
-  const values = storedFieldNames.map((name) => toSqlValue(write.fields[name]));
-  return Number(connection.prepare(INSERT).run(collection, id, version, ...values).changes) === 1;
+  const { names, values } = toColumns(write.fields);
+  const statement = connection.prepare(writeSql(write.type, names));
+  return Number(statement.run(version, ...values, collection, id).changes) === 1;
 }
 
-function update(connection: Connection, { key, fields }: Extract<Write, { type: 'update' }>, version: number): boolean {
+/** Returns the columns that a write sets, and their values. */
+function toColumns(fields: DocumentChanges) {
   const names: FieldName[] = [];
   const values: (string | number | null)[] = [];
   for (const name of storedFieldNames) {
@@ -160,20 +166,26 @@ function update(connection: Connection, { key, fields }: Extract<Write, { type: 
     names.push(name);
     values.push(toSqlValue(value));
   }
-  const statement = connection.prepare(updateSql(names));
-  return Number(statement.run(version, ...values, key.collection, toRowId(key.id)).changes) === 1;
+  return { names, values };
 }
 
-const updates = new Map<string, string>();
+const writeStatements = { create: new Map<string, string>(), update: new Map<string, string>() };
 
-/** Returns the statement that updates these fields. Few combinations of fields are updated, each of them often. */
-function updateSql(names: readonly FieldName[]): string {
+/**
+ * Returns the statement that sets these fields; its parameters are the version, the values, the collection and the id. There
+ * are few combinations of fields, each of which is written often.
+ */
+function writeSql(type: 'create' | 'update', names: readonly FieldName[]): string {
   const combination = names.join();
-  const known = updates.get(combination);
+  const known = writeStatements[type].get(combination);
   if (known !== undefined) return known;
-  const assignments = ['version = ?', ...names.map((name) => `${column(name)} = ?`)];
-  const sql = `UPDATE documents SET ${assignments.join(', ')} WHERE collection = ? AND id = ?`;
-  updates.set(combination, sql);
+  const columns = ['version', ...names.map(column)];
+  const sql =
+    type === 'create'
+      ? `INSERT INTO documents (${columns.join(', ')}, collection, id) VALUES (?, ?, ?${', ?'.repeat(names.length)})
+           ON CONFLICT DO NOTHING`
+      : `UPDATE documents SET ${columns.map((name) => `${name} = ?`).join(', ')} WHERE collection = ? AND id = ?`;
+  writeStatements[type].set(combination, sql);
   return sql;
 }
 

@@ -15,6 +15,7 @@ import { Checkpoints } from './checkpoints.ts';
 import { type Connection, connect, toStoreError } from './connection.ts';
 import { prepareDatabaseFile, readFormat } from './databaseFile.ts';
 import { applyWrites, checkVersions, nextVersion, readMany } from './documents.ts';
+import { LogFile } from './logFile.ts';
 import { Snapshots } from './snapshots.ts';
 import { type Change, openWriter, type Writer } from './writer.ts';
 
@@ -54,9 +55,11 @@ export function openSqliteStore(file: string, options: SqliteStoreOptions = {}):
 function createStore(file: string, logMarginBytes: number): Store {
   const busyTimeout = BUSY_TIMEOUT_MILLISECONDS;
   const reader = connect({ file, busyTimeout });
-  const snapshots = new Snapshots({ file, busyTimeout, logMarginBytes });
+  readFormat(reader);
+  const log = new LogFile(reader);
+  const snapshots = new Snapshots({ file, log, busyTimeout, logMarginBytes });
   const onCommit = () => {
-    const logBytes = snapshots.logBytes();
+    const logBytes = log.usedBytes();
     const isOverLimit = snapshots.limitLog(logBytes);
     if (!isOverLimit) checkpoints.afterCommit(logBytes);
     return isOverLimit;
@@ -65,8 +68,8 @@ function createStore(file: string, logMarginBytes: number): Store {
     readFormat(connection);
     return nextVersion(connection);
   };
-  const writer = openWriter(file, { onBegin, onCommit });
-  const checkpoints = new Checkpoints(file, () => writer.moveLog());
+  const writer = openWriter(file, { onBegin, onCommit, sync: log.sync });
+  const checkpoints = new Checkpoints(file, (move) => writer.between(move));
   const database: VersionedDatabase = {
     read: async (keys, fields) => withStoreErrors(() => readConsistently(reader, keys, fields)),
     commit: (writes, expected) => commit(writer, writes, expected),
@@ -80,6 +83,7 @@ function createStore(file: string, logMarginBytes: number): Store {
     close: async () => {
       await checkpoints.close();
       await writer.close();
+      log.close();
       reader.close();
     },
   };

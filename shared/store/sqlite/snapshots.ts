@@ -1,10 +1,12 @@
 import { statSync } from 'node:fs';
 import type { Snapshot } from '../store.ts';
+import type { LogFile } from './logFile.ts';
 import { openSnapshot, type SqliteSnapshot } from './snapshot.ts';
 
 /** A database file and the limit of its write-ahead log. */
 export interface LogLimit {
   readonly file: string;
+  readonly log: LogFile;
   readonly busyTimeout: number;
   /** How much larger than the database the log may become. */
   readonly logMarginBytes: number;
@@ -37,13 +39,8 @@ export class Snapshots {
     return snapshot;
   }
 
-  /** Returns the size of the write-ahead log. */
-  logBytes(): number {
-    return sizeOf(`${this.limit.file}-wal`);
-  }
-
   /** Ends all snapshots if the log, of this size, exceeds its limit; returns whether it does. */
-  limitLog(logBytes = this.logBytes()): boolean {
+  limitLog(logBytes = this.limit.log.usedBytes()): boolean {
     const { file, logMarginBytes } = this.limit;
     if (logBytes <= logMarginBytes || logBytes <= sizeOf(file) + logMarginBytes) return false;
     for (const snapshot of this.opened) snapshot.end();

@@ -15,8 +15,8 @@ export interface Writer {
    * may have met what another one has written. If the commit fails, all its changes do.
    */
   apply(change: Change, size: 'small' | 'bulk'): Promise<void>;
-  /** Moves the rest of the write-ahead log into the database, as far as no reader prevents it. */
-  moveLog(): Promise<void>;
+  /** Does some work between two transactions of this process. */
+  between(work: () => Promise<void>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -26,6 +26,8 @@ export interface WriterHooks {
   onBegin(connection: Connection): number;
   /** Returns whether the writer shall move the write-ahead log into the database and empty it, before the next transaction. */
   onCommit(): boolean;
+  /** Waits until all commits so far are on the disk. */
+  sync(): Promise<void>;
 }
 
 /** Bounds the time for which a group of changes occupies the event loop. */
@@ -45,16 +47,19 @@ export function openWriter(file: string, hooks: WriterHooks): Writer {
   const commitWaiting = async () => {
     // All changes of this turn of the event loop share the transaction.
     await setImmediate();
-    await enqueue(() => {
+    const settle = await enqueue(() => {
       const group = waiting.slice(0, MAX_GROUP);
       waiting = waiting.slice(MAX_GROUP);
       if (waiting.length > 0) void commitWaiting();
-      return commitGroup(connection, hooks, group);
+      return commitGroup(connection, hooks, group, 'FULL');
     });
+    settle();
   };
   const commitAlone = async (member: Member) => {
     await bulkTurn();
-    await enqueue(() => commitGroup(connection, hooks, [member]));
+    const settle = await enqueue(() => commitGroup(connection, hooks, [member], 'NORMAL'));
+    // Outside the queue: other changes are committed meanwhile.
+    await hooks.sync().then(settle, member.settled.reject);
   };
   return {
     apply: (change, size) => {
@@ -65,7 +70,7 @@ export function openWriter(file: string, hooks: WriterHooks): Writer {
       else if (waiting.push(member) === 1) void commitWaiting();
       return settled.promise.finally(() => unsettled.delete(settled.promise));
     },
-    moveLog: () => enqueue(async () => connection.execute('PRAGMA wal_checkpoint(PASSIVE)')),
+    between: enqueue,
     close: async () => {
       await Promise.allSettled(unsettled);
       await enqueue(async () => connection.close());
@@ -73,9 +78,19 @@ export function openWriter(file: string, hooks: WriterHooks): Writer {
   };
 }
 
-/** Commits a group of changes. Never rejects: settles each member. */
-async function commitGroup(connection: Connection, hooks: WriterHooks, group: readonly Member[]): Promise<void> {
+/**
+ * Commits a group of changes. Never rejects.
+ * @param durability `FULL` waits until the commit is on the disk; `NORMAL` leaves that to `sync`
+ * @returns settles the members
+ */
+async function commitGroup(
+  connection: Connection,
+  hooks: WriterHooks,
+  group: readonly Member[],
+  durability: 'FULL' | 'NORMAL',
+): Promise<() => void> {
   try {
+    connection.execute(`PRAGMA synchronous = ${durability}`);
     await waitForLock(connection);
     const version = hooks.onBegin(connection);
     // A savepoint costs a bulk change a copy of every page.
@@ -83,18 +98,21 @@ async function commitGroup(connection: Connection, hooks: WriterHooks, group: re
       group.length === 1 ? void change(connection, version) : attempt(connection, () => change(connection, version)),
     );
     connection.run('COMMIT');
-    for (const [index, { settled }] of group.entries()) {
-      const failure = failures[index];
-      if (failure === undefined) settled.resolve();
-      else settled.reject(failure.reason);
-    }
+    limitLog(connection, hooks);
+    return () => {
+      for (const [index, { settled }] of group.entries()) {
+        const failure = failures[index];
+        if (failure === undefined) settled.resolve();
+        else settled.reject(failure.reason);
+      }
+    };
   } catch (reason) {
     // After some errors, such as a full disk, SQLite has already rolled the transaction back.
     if (connection.inTransaction()) connection.run('ROLLBACK');
-    for (const { settled } of group) settled.reject(reason);
-    return;
+    return () => {
+      for (const { settled } of group) settled.reject(reason);
+    };
   }
-  limitLog(connection, hooks);
 }
 
 /** The changes are committed by now, so that a failure fails none of them. The next commit tries again. */

@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest';
+import { shareRuns } from '../../shared/async.ts';
+
+/** Work that ends when the test says so. */
+function controlledWork() {
+  const runs: PromiseWithResolvers<void>[] = [];
+  const share = shareRuns(() => {
+    const run = Promise.withResolvers<void>();
+    runs.push(run);
+    return run.promise;
+  });
+  return { share, runs };
+}
+
+it('shares one further run between all calls that arrive during a run', async () => {
+  const { share, runs } = controlledWork();
+  const first = share();
+  const others = [share(), share()];
+  expect(runs).toHaveLength(1);
+  runs[0]?.resolve();
+  await first;
+  await Promise.resolve();
+  expect(runs).toHaveLength(2);
+  runs[1]?.resolve();
+  await Promise.all(others);
+  void share();
+  expect(runs).toHaveLength(3);
+});
+
+it('fails the calls of a run that fails, and no others', async () => {
+  const { share, runs } = controlledWork();
+  const first = share();
+  const second = share();
+  runs[0]?.reject(new Error('EIO'));
+  await expect(first).rejects.toThrow('EIO');
+  runs[1]?.resolve();
+  await second;
+});
