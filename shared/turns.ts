@@ -32,6 +32,20 @@ function startNext(): void {
   if (waiting.length > 0) setImmediate(startNext);
 }
 
+/** Takes a millisecond or two to parse, check and plan. */
+const ATTENDED_BYTES = 16 * 1024;
+
+/** Yields the chunks of a file, each after a turn of the event loop, and in smaller parts while requests arrive. */
+export async function* chunksInTurns(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    for (let start = 0, size = 0; start < chunk.byteLength; start += size) {
+      await bulkTurn();
+      size = isAttended() ? ATTENDED_BYTES : chunk.byteLength;
+      yield chunk.subarray(start, start + size);
+    }
+  }
+}
+
 /**
  * Yields a list in batches, each after a turn of the event loop, which work on the embedded database blocks otherwise.
  * @throws the signal's reason

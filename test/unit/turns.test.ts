@@ -1,6 +1,6 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { bulkTurn, isAttended, noteRequest } from '../../shared/turns.ts';
+import { bulkTurn, chunksInTurns, isAttended, noteRequest } from '../../shared/turns.ts';
 
 /** Counts the rounds of the event loop until `work` has ended. */
 async function roundsOf(work: Promise<unknown>): Promise<number> {
@@ -52,5 +52,29 @@ describe('a process', () => {
     expect(isAttended()).toBe(true);
     vi.advanceTimersByTime(1);
     expect(isAttended()).toBe(false);
+  });
+});
+
+describe('the chunks of a file', () => {
+  afterEach(() => vi.useRealTimers());
+
+  async function* chunks() {
+    yield Buffer.alloc(40_000, 'a');
+    yield Buffer.alloc(10_000, 'b');
+  }
+
+  const sizes = async () => {
+    const parts: Uint8Array[] = [];
+    for await (const part of chunksInTurns(chunks())) parts.push(part);
+    expect(Buffer.concat(parts).equals(Buffer.from('a'.repeat(40_000) + 'b'.repeat(10_000)))).toBe(true);
+    return parts.map(({ byteLength }) => byteLength);
+  };
+
+  it('are handled in small parts while requests arrive, and whole otherwise', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    noteRequest();
+    expect(await sizes()).toEqual([16_384, 16_384, 7_232, 10_000]);
+    vi.advanceTimersByTime(1_000);
+    expect(await sizes()).toEqual([40_000, 10_000]);
   });
 });

@@ -10,7 +10,7 @@ import type { Section } from '../../../shared/organisation/section.ts';
 import { findSection } from '../../../shared/organisation/sections.ts';
 import type { UnknownContent } from '../../../shared/organisation/unknownContent.ts';
 import { MAX_DOCUMENT_BYTES } from '../../../shared/store/store.ts';
-import { bulkTurn } from '../../../shared/turns.ts';
+import { chunksInTurns } from '../../../shared/turns.ts';
 import { type ExportFileItem, ExportFileReader } from '../source/exportFileReader.ts';
 import { checkIds, checkOrganisationId } from './idLengths.ts';
 import { OrganisationDraft, withAdditions } from './organisationDraft.ts';
@@ -66,8 +66,7 @@ export async function readFile(
   const violations = new Violations(source.field);
   const spaces = new WhiteSpaceRun();
   try {
-    for await (const chunk of source.open(signal)) {
-      await bulkTurn();
+    for await (const chunk of chunksInTurns(source.open(signal))) {
       signal.throwIfAborted();
       digest.update(chunk);
       // A body has been checked as it was received, but not an object in a bucket, or escapes in a string.

@@ -1,6 +1,6 @@
 import type { Section } from '../../../shared/organisation/section.ts';
 import { findSection } from '../../../shared/organisation/sections.ts';
-import { bulkTurn } from '../../../shared/turns.ts';
+import { chunksInTurns } from '../../../shared/turns.ts';
 import { ExportFileReader } from '../source/exportFileReader.ts';
 import { isWritten } from './batchContext.ts';
 import { type PlanningState, planItem } from './planItem.ts';
@@ -35,11 +35,10 @@ async function writeRecords(work: ImportWork, phase: Section['phase'], read: Rea
   });
   await using writer = createWriter(work, phase);
   const counter = { phase, next: 0 };
-  for await (const chunk of source.open(signal)) {
+  // The embedded database is synchronous: without turns no timer fires, not even the timeout.
+  for await (const chunk of chunksInTurns(source.open(signal))) {
     await writer.add(reader.push(chunk).flatMap((item) => planItem(work, counter, item)));
     await progress.saveIfDue();
-    // The embedded database is synchronous: without this yield no timer fires, not even the timeout.
-    await bulkTurn();
     if (signal.aborted) break;
   }
   await writer.finish();
