@@ -1,4 +1,4 @@
-import firestore from '@google-cloud/firestore';
+import { FirestoreClient } from '@google-cloud/firestore-api/client_v1';
 import { GoogleAuth, PassThroughClient } from 'google-auth-library';
 import { type CallOptions, type ClientOptions, grpc } from 'google-gax';
 import type { DocumentKey } from '../store.ts';
@@ -8,7 +8,7 @@ import type { Ramp } from './ramp.ts';
 
 /** A connection to one database. */
 export interface FirestoreConnection {
-  readonly client: InstanceType<typeof firestore.v1.FirestoreClient>;
+  readonly client: FirestoreClient;
   readonly address: DatabaseAddress;
   /** The database's path. */
   readonly database: string;
@@ -52,7 +52,7 @@ export function connect(address: DatabaseAddress, emulatorHost: string | undefin
   const { projectId } = address;
   const endpoint = emulatorHost === undefined ? {} : emulatorOptions(emulatorHost);
   return {
-    client: new firestore.v1.FirestoreClient({ projectId, ...channelOptions, ...endpoint }),
+    client: new FirestoreClient({ projectId, ...channelOptions, ...endpoint }),
     address,
     database: databasePath(address),
     parent: documentsPath(address),
