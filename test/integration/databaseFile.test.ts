@@ -234,6 +234,6 @@ describe('the write-ahead log', () => {
       )
       .toMatch(/^the snapshot has ended/);
     await writer.commit([createUser('last')]);
-    expect(await sizeOf(`${file}-wal`)).toBeLessThan(100_000);
+    await expect.poll(() => sizeOf(`${file}-wal`)).toBeLessThan(100_000);
   });
 });

@@ -32,7 +32,7 @@ async function openTestWriter({ onBegin = () => {}, sync = async () => {} }: Tes
       onBegin(connection);
       return ++transactions;
     },
-    onCommit: () => false,
+    onCommit: () => {},
     sync,
   });
   let closed: Promise<void> | undefined;

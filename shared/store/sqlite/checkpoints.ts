@@ -11,13 +11,17 @@ const LAST_PAGES = 256;
 /** The pages of the log, and how many of them are in the database; -1 while another process moves it. */
 const progressSchema = z.object({ log: z.number(), checkpointed: z.number() });
 
+/** As much as readers allow; or all, after which the file is empty. */
+type Mode = 'PASSIVE' | 'TRUNCATE';
+
 // Without imports, so that a bundle needs no file for it.
 const program = `
   const { parentPort, workerData } = require('node:worker_threads');
   const { DatabaseSync } = require('node:sqlite');
   const database = new DatabaseSync(workerData);
   database.exec('PRAGMA synchronous = FULL');
-  parentPort.on('message', () => parentPort.postMessage(database.prepare('PRAGMA wal_checkpoint(PASSIVE)').get()));
+  const move = (mode) => database.prepare('PRAGMA wal_checkpoint(' + mode + ')').get();
+  parentPort.on('message', (mode) => parentPort.postMessage(move(mode)));
 `;
 
 /**
@@ -27,7 +31,7 @@ const program = `
 export class Checkpoints {
   readonly #file: string;
   readonly #betweenCommits: (move: () => Promise<void>) => Promise<void>;
-  readonly #workers = new WorkerPool<'move', unknown>(() => this.#start(), 1);
+  readonly #workers = new WorkerPool<Mode, unknown>(() => this.#start(), 1);
   #worker: Worker | undefined;
   #running: Promise<void> | undefined;
   #begunAt = 0;
@@ -38,19 +42,23 @@ export class Checkpoints {
     this.#betweenCommits = betweenCommits;
   }
 
-  /** Begins to move the log if it has grown enough since the last time. */
-  afterCommit(logBytes: number): void {
+  /**
+   * Begins to move the log if it has grown enough since the last time, or has exceeded its limit: then no snapshot needs it
+   * any more.
+   */
+  afterCommit(logBytes: number, isOverLimit: boolean): void {
     if (logBytes < this.#begunAt) this.#begunAt = 0;
-    if (this.#running !== undefined || logBytes < this.#begunAt + GROWTH_BYTES) return;
+    if (this.#running !== undefined || (!isOverLimit && logBytes < this.#begunAt + GROWTH_BYTES)) return;
     this.#begunAt = logBytes;
-    this.#running = this.#run().finally(() => {
+    this.#running = this.#run(isOverLimit).finally(() => {
       this.#running = undefined;
     });
   }
 
-  async #run(): Promise<void> {
+  async #run(isOverLimit: boolean): Promise<void> {
     try {
-      if (await this.#moveMost()) await this.#betweenCommits(async () => void (await this.#move()));
+      if (isOverLimit) await this.#betweenCommits(async () => void (await this.#move('TRUNCATE')));
+      else if (await this.#moveMost()) await this.#betweenCommits(async () => void (await this.#move('PASSIVE')));
     } catch (error) {
       log.checkpointFailed(error);
       await this.#stop();
@@ -60,15 +68,15 @@ export class Checkpoints {
   /** Moves the log until little is left; returns false if a snapshot needs the rest. */
   async #moveMost(): Promise<boolean> {
     for (let before = -1; ; ) {
-      const { log: pages, checkpointed } = await this.#move();
+      const { log: pages, checkpointed } = await this.#move('PASSIVE');
       if (pages - checkpointed <= LAST_PAGES) return true;
       if (checkpointed <= before) return false;
       before = checkpointed;
     }
   }
 
-  async #move(): Promise<z.infer<typeof progressSchema>> {
-    return progressSchema.parse(await this.#workers.run('move'));
+  async #move(mode: Mode): Promise<z.infer<typeof progressSchema>> {
+    return progressSchema.parse(await this.#workers.run(mode));
   }
 
   #start(): Worker {

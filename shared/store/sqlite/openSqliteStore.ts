@@ -26,7 +26,7 @@ const LOG_MARGIN_BYTES = 56 * 2 ** 20;
 /** More writes than these are bulk work. */
 const MAX_SMALL_WRITES = 16;
 /** A large commit costs less for each record; a small one lets requests through soon. */
-const bulkRecords = { attended: 96, unattended: 1_000 };
+const bulkRecords = { attended: 80, unattended: 1_000 };
 
 /** The options of a store. */
 interface SqliteStoreOptions {
@@ -60,9 +60,7 @@ function createStore(file: string, logMarginBytes: number): Store {
   const snapshots = new Snapshots({ file, log, busyTimeout, logMarginBytes });
   const onCommit = () => {
     const logBytes = log.usedBytes();
-    const isOverLimit = snapshots.limitLog(logBytes);
-    if (!isOverLimit) checkpoints.afterCommit(logBytes);
-    return isOverLimit;
+    checkpoints.afterCommit(logBytes, snapshots.limitLog(logBytes));
   };
   const onBegin = (connection: Connection) => {
     readFormat(connection);

@@ -24,8 +24,7 @@ export interface Writer {
 export interface WriterHooks {
   /** Returns the version of what the transaction writes; if it throws, all changes of the transaction fail. */
   onBegin(connection: Connection): number;
-  /** Returns whether the writer shall move the write-ahead log into the database and empty it, before the next transaction. */
-  onCommit(): boolean;
+  onCommit(): void;
   /** Waits until all commits so far are on the disk. */
   sync(): Promise<void>;
 }
@@ -98,7 +97,7 @@ async function commitGroup(
       group.length === 1 ? void change(connection, version) : attempt(connection, () => change(connection, version)),
     );
     connection.run('COMMIT');
-    limitLog(connection, hooks);
+    reportCommit(hooks);
     return () => {
       for (const [index, { settled }] of group.entries()) {
         const failure = failures[index];
@@ -116,10 +115,9 @@ async function commitGroup(
 }
 
 /** The changes are committed by now, so that a failure fails none of them. The next commit tries again. */
-function limitLog(connection: Connection, hooks: WriterHooks): void {
+function reportCommit(hooks: WriterHooks): void {
   try {
-    // Another connection may prevent it, without an error.
-    if (hooks.onCommit()) connection.execute('PRAGMA wal_checkpoint(TRUNCATE)');
+    hooks.onCommit();
   } catch (error) {
     log.checkpointFailed(error);
   }

@@ -4,7 +4,7 @@ import { openWriter } from '../../../shared/store/sqlite/writer.ts';
 // Started by tests as a process of its own: `fillDisk.ts FILE`. Commits groups of large rows until one of them fails, and
 // prints the numbers of the rows that are reported as committed.
 
-const writer = openWriter(process.argv[2] ?? '', { onBegin: () => 1, onCommit: () => false, sync: async () => {} });
+const writer = openWriter(process.argv[2] ?? '', { onBegin: () => 1, onCommit: () => {}, sync: async () => {} });
 const insert = (value: number) => (connection: Connection) =>
   void connection.prepare('INSERT INTO numbers VALUES (?, ?)').run(value, 'x'.repeat(20_000));
 const committed: number[] = [];
