@@ -2,6 +2,7 @@ import { appendFileSync, closeSync, fsyncSync, openSync, readFileSync } from 'no
 import { join } from 'node:path';
 import { z } from 'zod';
 import { OWNER_ONLY } from '../../shared/durableFiles.ts';
+import { parseIfJson } from '../../shared/json/parseIfJson.ts';
 import { systemCode } from '../../shared/systemCode.ts';
 import type { PhaseState, ProgressOutput } from '../progress/trackPhase.ts';
 import type { MigrationResult } from './result.ts';
@@ -82,22 +83,10 @@ export function readJournal(directory: string): readonly JournalEntry[] {
   return readText(join(directory, 'journal.ndjson'))
     .split('\n')
     .flatMap((line) => {
-      const { data } = journalLine.safeParse(line);
+      const { data } = entry.safeParse(parseIfJson(line));
       return data === undefined ? [] : [data];
     });
 }
-
-const journalLine = z
-  .string()
-  .transform((text, context): unknown => {
-    try {
-      return JSON.parse(text);
-    } catch {
-      context.addIssue('is no JSON');
-      return z.NEVER;
-    }
-  })
-  .pipe(entry);
 
 type Phase = MigrationResult['phases'][number];
 

@@ -5,6 +5,7 @@ import {
   zitadelTokenRejected,
   zitadelUnreachable,
 } from '../../shared/errors/zitadelErrors.ts';
+import { parseIfJson } from '../../shared/json/parseIfJson.ts';
 import { Backoff, type RetryPolicy } from '../../shared/retry.ts';
 
 /** How to reach a ZITADEL. */
@@ -112,7 +113,7 @@ export async function request<Schema extends z.ZodType>(
 ): Promise<z.output<Schema>> {
   const answer = await send(connection, call);
   if (answer.status !== 200) throw callError(connection, call, answer);
-  const parsed = schema.safeParse(parseAnswer(answer.text));
+  const parsed = schema.safeParse(parseIfJson(answer.text));
   if (parsed.success) return parsed.data;
   throw callError(connection, call, { ...answer, text: z.prettifyError(parsed.error) });
 }
@@ -134,19 +135,5 @@ const SHOWN_CHARACTERS = 300;
 
 /** Returns the message of an error body; of another text its beginning. */
 export function messageIn(text: string): string {
-  return errorBody.safeParse(parseAnswer(text)).data?.message ?? text.slice(0, SHOWN_CHARACTERS);
+  return errorBody.safeParse(parseIfJson(text)).data?.message ?? text.slice(0, SHOWN_CHARACTERS);
 }
-
-/** Parses an answer; undefined if it is no JSON, as a gateway's page is. */
-export function parseAnswer(text: string): unknown {
-  return jsonText.safeParse(text).data;
-}
-
-const jsonText = z.string().transform((text, context): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    context.addIssue('is no JSON');
-    return z.NEVER;
-  }
-});

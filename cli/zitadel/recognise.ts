@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { parseIfJson } from '../../shared/json/parseIfJson.ts';
 import { serverTime } from '../places/placeFacts.ts';
-import { parseAnswer, request, send, type ZitadelConnection } from './connection.ts';
+import { request, send, type ZitadelConnection } from './connection.ts';
 
 /** A ZITADEL, as far as it describes itself to everybody. */
 export interface RecognisedZitadel {
@@ -60,7 +61,7 @@ export async function recogniseZitadel(connection: ZitadelConnection): Promise<R
   const path = '/.well-known/openid-configuration';
   const answer = await send({ ...connection, token: async () => undefined }, { method: 'GET', path });
   if (answer.status !== 200) return undefined;
-  const { data } = configuration.safeParse(parseAnswer(answer.text));
+  const { data } = configuration.safeParse(parseIfJson(answer.text));
   return data && { issuer: data.issuer, time: serverTime(answer.date) };
 }
 

@@ -11,7 +11,8 @@ import {
   zitadelUnreachable,
 } from '../../../shared/errors/zitadelErrors.ts';
 import type { JsonObject } from '../../../shared/json/jsonObject.ts';
-import { callError, causeText, messageIn, parseAnswer, send, type ZitadelConnection } from '../connection.ts';
+import { parseIfJson } from '../../../shared/json/parseIfJson.ts';
+import { callError, causeText, messageIn, send, type ZitadelConnection } from '../connection.ts';
 
 /** What an export holds beside the records. */
 export interface ExportedSecrets {
@@ -53,7 +54,7 @@ export async function exportOne(
     return { organisation: await exportByRpc(connection, request, orgId, timeoutMs), protocol: 'grpc-web' };
   }
   if (answer.status === 504) throw zitadelExportTooSlow(orgId, timeoutMs / 1_000);
-  const parsed = answer.status === 200 ? file.safeParse(parseAnswer(answer.text)) : undefined;
+  const parsed = answer.status === 200 ? file.safeParse(parseIfJson(answer.text)) : undefined;
   if (parsed?.success !== true) throw callError(connection, call, answer);
   return { organisation: parsed.data.orgs[0], protocol: 'rest' };
 }

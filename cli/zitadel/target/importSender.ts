@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { zitadelImportTooSlow } from '../../../shared/errors/zitadelErrors.ts';
+import { parseIfJson } from '../../../shared/json/parseIfJson.ts';
 import { Backoff } from '../../../shared/retry.ts';
-import { callError, messageIn, parseAnswer, send, type ZitadelAnswer, type ZitadelConnection } from '../connection.ts';
+import { callError, messageIn, send, type ZitadelAnswer, type ZitadelConnection } from '../connection.ts';
 import type { ImportError } from './expectedAnswers.ts';
 import { importBody, type OutgoingRecord, type RequestLimits, requestLimits } from './importRequest.ts';
 
@@ -60,7 +61,7 @@ export class ImportSender {
     const answer = await this.attempt(records, orgId);
     const milliseconds = performance.now() - start;
     const repeated = isRepeat || answer === undefined || answer.attempts > 1;
-    const found = answer?.status === 200 ? report.safeParse(parseAnswer(answer.text)) : undefined;
+    const found = answer?.status === 200 ? report.safeParse(parseIfJson(answer.text)) : undefined;
     if (found?.success === true) return yield { records, errors: found.data.errors, isRepeat: repeated, milliseconds };
     const refusal = refusalBy(answer);
     if (refusal === 'other' && answer !== undefined) throw callError(this.connection, call, answer);

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
+import { parseIfJson } from '../../../shared/json/parseIfJson.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
 import { organisationSection, sections } from '../../../shared/organisation/sections.ts';
 import {
@@ -27,16 +28,7 @@ const MAX_AGE_MS = 24 * 3_600_000;
 const ordinal = z.int().nonnegative();
 const phaseState = z.object({ settled: ordinal, revisit: z.array(z.tuple([ordinal, ordinal])) });
 const checkpointSchema = z.object({ epoch: z.string(), phases: z.array(phaseState) });
-const checkpointText = z.string().transform((text, context) => {
-  try {
-    const json: unknown = JSON.parse(text);
-    return json;
-  } catch {
-    context.issues.push({ code: 'custom', message: 'malformed JSON', input: text });
-    return z.NEVER;
-  }
-});
-const storedCheckpoint = checkpointText.pipe(checkpointSchema);
+const storedCheckpoint = z.string().transform(parseIfJson).pipe(checkpointSchema);
 
 /**
  * Returns the key of an import's checkpoint. Each import has its own document; software with another section table or

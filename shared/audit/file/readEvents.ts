@@ -1,6 +1,7 @@
 import { closeSync, createReadStream, fstatSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { parseIfJson } from '../../json/parseIfJson.ts';
 import { type AuditEvent, auditEvent } from '../auditEvent.ts';
 import { listTrailFiles, rotationTime } from './trailFiles.ts';
 import { openTrailLock } from './trailLock.ts';
@@ -54,15 +55,6 @@ async function openFiles(directory: string, since: Date): Promise<readonly Reada
 }
 
 function parseEvent(line: string): AuditEvent | undefined {
-  const { success, data } = auditEvent.safeParse(parseJson(line));
+  const { success, data } = auditEvent.safeParse(parseIfJson(line));
   return success ? data : undefined;
-}
-
-function parseJson(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
