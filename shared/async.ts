@@ -78,20 +78,13 @@ export function createSerialQueue(): SerialQueue {
  * after all of them.
  */
 export function shareRuns(work: () => Promise<void>): () => Promise<void> {
-  let running: Promise<void> | undefined;
+  const enqueue = createSerialQueue();
   let next: Promise<void> | undefined;
-  const run = async (): Promise<void> => {
-    next = undefined;
-    running = work();
-    try {
-      await running;
-    } finally {
-      running = undefined;
-    }
-  };
   return () => {
-    if (running === undefined) return run();
-    next ??= running.then(run, run);
+    next ??= enqueue(() => {
+      next = undefined;
+      return work();
+    });
     return next;
   };
 }

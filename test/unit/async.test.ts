@@ -1,3 +1,4 @@
+import { setImmediate as nextRound } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { shareRuns } from '../../shared/async.ts';
 
@@ -15,24 +16,28 @@ function controlledWork() {
 it('shares one further run between all calls that arrive during a run', async () => {
   const { share, runs } = controlledWork();
   const first = share();
+  await nextRound();
   const others = [share(), share()];
   expect(runs).toHaveLength(1);
   runs[0]?.resolve();
   await first;
-  await Promise.resolve();
+  await nextRound();
   expect(runs).toHaveLength(2);
   runs[1]?.resolve();
   await Promise.all(others);
   void share();
+  await nextRound();
   expect(runs).toHaveLength(3);
 });
 
 it('fails the calls of a run that fails, and no others', async () => {
   const { share, runs } = controlledWork();
   const first = share();
+  await nextRound();
   const second = share();
   runs[0]?.reject(new Error('EIO'));
   await expect(first).rejects.toThrow('EIO');
+  await nextRound();
   runs[1]?.resolve();
   await second;
 });

@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { z } from 'zod';
 import { log } from '../../log.ts';
 import { WorkerPool } from '../../workerPool.ts';
+import type { Writer } from './writer.ts';
 
 /** The growth of the write-ahead log after which it is moved into the database. */
 const GROWTH_BYTES = 32 * 2 ** 20;
@@ -30,14 +31,14 @@ const program = `
  */
 export class Checkpoints {
   readonly #file: string;
-  readonly #betweenCommits: (move: () => Promise<void>) => Promise<void>;
+  readonly #betweenCommits: Writer['between'];
   readonly #workers = new WorkerPool<Mode, unknown>(() => this.#start(), 1);
   #worker: Worker | undefined;
   #running: Promise<void> | undefined;
   #begunAt = 0;
 
   /** @param betweenCommits moves the last pages while no commit adds others, so that the next one starts the log anew */
-  constructor(file: string, betweenCommits: (move: () => Promise<void>) => Promise<void>) {
+  constructor(file: string, betweenCommits: Writer['between']) {
     this.#file = file;
     this.#betweenCommits = betweenCommits;
   }
@@ -57,8 +58,8 @@ export class Checkpoints {
 
   async #run(isOverLimit: boolean): Promise<void> {
     try {
-      if (isOverLimit) await this.#betweenCommits(async () => void (await this.#move('TRUNCATE')));
-      else if (await this.#moveMost()) await this.#betweenCommits(async () => void (await this.#move('PASSIVE')));
+      if (isOverLimit) await this.#betweenCommits(() => this.#move('TRUNCATE'));
+      else if (await this.#moveMost()) await this.#betweenCommits(() => this.#move('PASSIVE'));
     } catch (error) {
       log.checkpointFailed(error);
       await this.#stop();

@@ -67,7 +67,7 @@ function createStore(file: string, logMarginBytes: number): Store {
     return nextVersion(connection);
   };
   const writer = openWriter(file, { onBegin, onCommit, sync: log.sync });
-  const checkpoints = new Checkpoints(file, (move) => writer.between(move));
+  const checkpoints = new Checkpoints(file, writer.between);
   const database: VersionedDatabase = {
     read: async (keys, fields) => withStoreErrors(() => readConsistently(reader, keys, fields)),
     commit: (writes, expected) => commit(writer, writes, expected),

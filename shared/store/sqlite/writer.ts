@@ -16,7 +16,7 @@ export interface Writer {
    */
   apply(change: Change, size: 'small' | 'bulk'): Promise<void>;
   /** Does some work between two transactions of this process. */
-  between(work: () => Promise<void>): Promise<void>;
+  between(work: () => Promise<unknown>): Promise<unknown>;
   close(): Promise<void>;
 }
 
