@@ -109,9 +109,9 @@ describeStores('checkpoints', (kind) => {
     const documents = (await readDatabase(store)).get('instance') ?? [];
     const saved = documents.filter(({ partition }) => partition === undefined);
     const bodies = saved.map(({ body = '' }) => body.length);
-    const settled = saved.map(({ body = '{}' }) => settledRecords(body));
-    expect(settled).toHaveLength(1);
-    expect(settled[0]).toBeGreaterThan(22_000);
+    const read = saved.map(({ body = '{}' }) => readRecords(body));
+    expect(read).toHaveLength(1);
+    expect(read[0]).toBeGreaterThan(22_000);
     expect(Math.max(...bodies)).toBeLessThan(200_000);
     const { summary } = await run(store, org);
     expect(summary).toMatchObject({ resumed: true, failed: { userMetadata: 12_000 } });
@@ -175,7 +175,7 @@ describeStores('checkpoints', (kind) => {
   });
 });
 
-function settledRecords(body: string): number {
-  const { phases } = z.object({ phases: z.array(z.object({ settled: z.number() })) }).parse(JSON.parse(body));
-  return Math.max(...phases.map(({ settled }) => settled));
+function readRecords(body: string): number {
+  const { phases } = z.object({ phases: z.array(z.object({ read: z.number() })) }).parse(JSON.parse(body));
+  return Math.max(...phases.map(({ read }) => read));
 }

@@ -21,12 +21,12 @@ export interface Checkpoint {
 }
 
 /** Increased when checkpoints get another meaning, so that none of an older version is resumed from. */
-const FORMAT = 2;
+const FORMAT = 3;
 /** Records imported longer ago may have been changed since. */
 const MAX_AGE_MS = 24 * 3_600_000;
 
 const ordinal = z.int().nonnegative();
-const phaseState = z.object({ settled: ordinal, revisit: z.array(z.tuple([ordinal, ordinal])) });
+const phaseState = z.object({ read: ordinal, open: z.array(z.tuple([ordinal, ordinal])) });
 const checkpointSchema = z.object({ epoch: z.string(), phases: z.array(phaseState) });
 const storedCheckpoint = z.string().transform(parseIfJson).pipe(checkpointSchema);
 

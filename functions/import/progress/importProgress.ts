@@ -81,9 +81,9 @@ export class ImportProgress {
     return progress;
   }
 
-  /** Records that a record is settled, whether that took a write, and whether to revisit it. */
+  /** Records that an open record has an outcome, whether that took a write, and whether to revisit it. */
   settle(phase: Phase, ordinal: number, { written, revisit }: { written: boolean; revisit: boolean }): void {
-    this.forPhase(phase).settle(ordinal, revisit);
+    if (!revisit) this.forPhase(phase).close(ordinal);
     this.hasWritten ||= written;
     this.settledSinceSave++;
   }

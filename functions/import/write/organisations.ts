@@ -59,7 +59,7 @@ export async function writeOrganisations(
     if (outcome.kind === 'created') created.add(organisation);
     report.add(organisation, plan.record, outcome);
   };
-  await using writer = new RecordWriter(context, { settled }, signal);
+  await using writer = new RecordWriter(context, settled, signal);
   for (const batch of inBatches(candidates)) {
     await writer.add(batch.flatMap(toPlacedPlan));
     await bulkTurn();

@@ -45,12 +45,9 @@ async function writeRecords(work: ImportWork, phase: Section['phase'], read: Rea
 }
 
 function createWriter({ context, report, progress, signal }: ImportWork, phase: Section['phase']): RecordWriter {
-  const listener: OutcomeListener = {
-    settled: ({ organisation, ordinal, plan }, outcome) => {
-      const revisit = report.add(organisation, plan.record, outcome);
-      progress.settle(phase, ordinal, { written: isWritten(outcome), revisit });
-    },
-    deferred: ({ ordinal }) => progress.settle(phase, ordinal, { written: false, revisit: true }),
+  const settled: OutcomeListener = ({ organisation, ordinal, plan }, outcome) => {
+    const revisit = report.add(organisation, plan.record, outcome);
+    progress.settle(phase, ordinal, { written: isWritten(outcome), revisit });
   };
-  return new RecordWriter(context, listener, signal);
+  return new RecordWriter(context, settled, signal);
 }

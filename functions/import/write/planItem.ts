@@ -79,14 +79,12 @@ function planNext(
 ): PlacedPlan[] {
   const { report } = work;
   const ordinal = counter.next++;
-  const progress = work.progress.forPhase(counter.phase);
-  if (progress.isDone(ordinal)) {
+  if (!work.progress.forPhase(counter.phase).open(ordinal)) {
     report.count('unchanged', section.name);
     return [];
   }
   if (target === undefined) {
     report.count('failed', section.name);
-    progress.mark(ordinal, true);
     return [];
   }
   const { organisation, header, loginNamesByDomain, passwordComplexity } = target;
@@ -97,7 +95,8 @@ function planNext(
   if (issue === undefined && !section.isEmpty?.(record.json))
     return [{ organisation, ordinal, plan: planRecord(record, loginNamesByDomain) }];
   const outcome = issue === undefined ? { kind: 'notCarried' as const } : { kind: 'failed' as const, issue };
-  progress.mark(ordinal, report.add(organisation, record, outcome));
+  const revisit = report.add(organisation, record, outcome);
+  work.progress.settle(counter.phase, ordinal, { written: false, revisit });
   return [];
 }
 

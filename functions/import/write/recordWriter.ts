@@ -1,4 +1,3 @@
-import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { MAX_COMMIT_BYTES } from '../../../shared/store/store.ts';
 import { bulkTurn } from '../../../shared/turns.ts';
 import type { BatchContext, Outcome, PlacedPlan } from './batchContext.ts';
@@ -17,15 +16,18 @@ const MAX_BYTES_IN_FLIGHT = 4 * MAX_COMMIT_BYTES;
 /** Bounds the memory of records that wait for a name: some 10,000 users. Further ones fail without another attempt. */
 const MAX_WAITING_BYTES = 32_000_000;
 
-/** A listener for every record's outcome: in the file's order, then those that waited for a name. */
-export interface OutcomeListener {
-  settled(placed: PlacedPlan, outcome: Outcome): void;
-  /** Takes note of a record whose outcome follows at the end. */
-  deferred?(placed: PlacedPlan): void;
-}
+/**
+ * A listener for the outcomes: in the file's order, then those of records that waited for a name. A record that the
+ * signal leaves undecided has none.
+ */
+export type OutcomeListener = (placed: PlacedPlan, outcome: Outcome) => void;
+
+/** A record with its outcome. */
+type Decided = readonly [placed: PlacedPlan, outcome: Outcome];
 
 interface BatchInFlight {
-  readonly writing: Promise<{ batch: readonly PlacedPlan[]; outcomes: readonly Outcome[] }>;
+  /** Resolves with all records of the batch, or with none if the signal stopped it. */
+  readonly writing: Promise<readonly Decided[]>;
   readonly bytes: number;
 }
 
@@ -36,7 +38,7 @@ interface BatchInFlight {
  */
 export class RecordWriter implements AsyncDisposable {
   private readonly context: BatchContext;
-  private readonly listener: OutcomeListener;
+  private readonly settled: OutcomeListener;
   private readonly signal: AbortSignal;
   private readonly inFlight: BatchInFlight[] = [];
   private bytesInFlight = 0;
@@ -47,9 +49,9 @@ export class RecordWriter implements AsyncDisposable {
   private waitingBytes = 0;
 
   /** @param signal stops the retries at the end between two batches */
-  constructor(context: BatchContext, listener: OutcomeListener, signal: AbortSignal) {
+  constructor(context: BatchContext, settled: OutcomeListener, signal: AbortSignal) {
     this.context = context;
-    this.listener = listener;
+    this.settled = settled;
     this.signal = signal;
   }
 
@@ -70,7 +72,7 @@ export class RecordWriter implements AsyncDisposable {
     while (this.inFlight.length > 0) await this.settleFirst();
     while (!this.signal.aborted && (await this.retryWaiting()));
     // Records that an abort leaves waiting are neither imported nor failed: the resumed import decides them.
-    if (!this.signal.aborted) for (const { placed, outcome } of this.waiting) this.listener.settled(placed, outcome);
+    if (!this.signal.aborted) for (const { placed, outcome } of this.waiting) this.settled(placed, outcome);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -101,18 +103,21 @@ export class RecordWriter implements AsyncDisposable {
     return this.inFlight.length >= most || this.bytesInFlight + MAX_COMMIT_BYTES > MAX_BYTES_IN_FLIGHT;
   }
 
-  private async write(batch: readonly PlacedPlan[]) {
-    const plans = batch.map(({ plan }) => plan);
-    const outcomes = await this.decide(plans);
+  private async write(batch: readonly PlacedPlan[]): Promise<readonly Decided[]> {
+    const decided = await this.decide(batch);
     // The embedded database is synchronous: without this yield no timer fires, not even the timeout.
     await bulkTurn();
-    return { batch, outcomes };
+    return decided;
   }
 
-  /** Writes a batch, and returns no outcomes if the signal stopped it: the resumed import decides its records. */
-  private async decide(plans: readonly RecordPlan[]): Promise<readonly Outcome[]> {
+  /** Writes a batch, and returns nothing if the signal stopped it: the resumed import decides its records. */
+  private async decide(batch: readonly PlacedPlan[]): Promise<readonly Decided[]> {
     try {
-      return await writeBatch(this.context, plans);
+      const outcomes = await writeBatch(
+        this.context,
+        batch.map(({ plan }) => plan),
+      );
+      return batch.map((placed, index) => [placed, outcomeAt(outcomes, index)]);
     } catch (error) {
       if (this.signal.aborted && error === this.signal.reason) return [];
       throw error;
@@ -122,15 +127,13 @@ export class RecordWriter implements AsyncDisposable {
   private async settleFirst(): Promise<void> {
     const first = this.inFlight[0];
     if (first === undefined) return;
-    const { batch, outcomes } = await first.writing;
+    const decided = await first.writing;
     this.inFlight.shift();
     this.bytesInFlight -= first.bytes;
-    batch.forEach((placed, index) => {
-      const outcome = outcomes[index];
-      if (outcome === undefined) return;
+    for (const [placed, outcome] of decided) {
       if (this.mayWait(placed, outcome)) this.defer(placed, outcome);
-      else this.listener.settled(placed, outcome);
-    });
+      else this.settled(placed, outcome);
+    }
   }
 
   /** Whether a record may get its name later: only overwritten records give up names. */
@@ -142,24 +145,22 @@ export class RecordWriter implements AsyncDisposable {
   private defer(placed: PlacedPlan, outcome: Outcome): void {
     this.waiting.push({ placed, outcome });
     this.waitingBytes += maxStoredBytes(placed);
-    this.listener.deferred?.(placed);
   }
 
   /** Tries the waiting records again, batch by batch; returns whether any of them is settled. */
   private async retryWaiting(): Promise<boolean> {
     const groups = await orderByHolders(this.context.store, this.waiting);
-    const settled = new Set<Waiting>();
+    const settled = new Set<PlacedPlan>();
     for (const batch of packed(groups)) {
       if (this.signal.aborted) break;
-      const { outcomes } = await this.write(batch.map(({ placed }) => placed));
-      for (const [index, one] of batch.entries()) {
-        const outcome = outcomes[index];
-        if (outcome === undefined || isNameTaken(one.placed, outcome)) continue;
-        this.listener.settled(one.placed, outcome);
-        settled.add(one);
+      const decided = await this.write(batch.map(({ placed }) => placed));
+      for (const [placed, outcome] of decided) {
+        if (isNameTaken(placed, outcome)) continue;
+        this.settled(placed, outcome);
+        settled.add(placed);
       }
     }
-    this.waiting = this.waiting.filter((one) => !settled.has(one));
+    this.waiting = this.waiting.filter(({ placed }) => !settled.has(placed));
     return settled.size > 0;
   }
 }
@@ -186,4 +187,10 @@ function* packed(groups: readonly Waiting[][]): Generator<Waiting[]> {
 function maxStoredBytes({ plan: { record } }: PlacedPlan): number {
   const credentials = Object.values(record.credentials).reduce((characters, text) => characters + text.length, 0);
   return record.body.length * 3 + credentials * 4 + RECORD_OVERHEAD_BYTES;
+}
+
+function outcomeAt(outcomes: readonly Outcome[], index: number): Outcome {
+  const outcome = outcomes[index];
+  if (outcome === undefined) throw new Error('a record of a written batch has no outcome');
+  return outcome;
 }

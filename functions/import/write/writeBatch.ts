@@ -2,6 +2,7 @@ import { hashPassword } from '../../../shared/auth/password.ts';
 import { mayHaveOlderClaim } from '../../../shared/organisation/olderClaims.ts';
 import { createWrites, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { type DocumentStore, documentPath, WriteConflictError } from '../../../shared/store/store.ts';
+import type { ImportWarning } from '../contract.ts';
 import { type BatchContext, isOfThisImport, nextStamp, type Outcome } from './batchContext.ts';
 import { BatchComparison, fieldsToCompare } from './comparison.ts';
 import { decideBatch } from './decision.ts';
@@ -56,24 +57,19 @@ async function attemptBatch(
     reserved.has(plan) || (context.olderClaims === true && mayHaveOlderClaim(plan));
   const mustDecide = conflicting || undecided().some(mustRead);
   const created = mustDecide ? undefined : await tryCreate({ ...context, store }, records, powers, stamp);
-  for (const [plan, outcome] of created ?? []) outcomes.set(plan, outcome);
-  if (created === undefined) {
-    if (!readsFirst) await comparePasswords(context.store, undecided(), comparison);
-    for (const [plan, outcome] of await decideBatch(
-      { ...context, store },
-      { records, reserved, powers, comparison },
-      stamp,
-    ))
-      outcomes.set(plan, outcome);
-  }
+  if (created === undefined && !readsFirst) await comparePasswords(context.store, undecided(), comparison);
+  const decided =
+    created ?? (await decideBatch({ ...context, store }, { records, reserved, powers, comparison }, stamp));
+  for (const [plan, outcome] of decided) outcomes.set(plan, outcome);
   await withdraw(context, withdrawals);
   warnOfWithdrawals(withdrawals, outcomes);
-  const results = plans.map((plan) => withWarnings(outcomes.get(plan) ?? CREATED, warnings.get(plan)));
+  const results = plans.map((plan) => withWarnings(outcomes.get(plan), warnings.get(plan)));
   context.expectExisting = results.some(({ kind }) => kind !== 'created');
   return results;
 }
 
-function withWarnings(outcome: Outcome, warnings: readonly string[] | undefined): Outcome {
+function withWarnings(outcome: Outcome | undefined, warnings: readonly string[] | undefined): Outcome {
+  if (outcome === undefined) throw new Error('a record of a written batch has no outcome');
   return warnings === undefined || outcome.kind === 'failed' ? outcome : { ...outcome, warnings };
 }
 
@@ -84,25 +80,19 @@ function toOutcome(rejection: Rejection): Outcome {
 /**
  * Creates all records in one commit.
  * @param records the undecided records, each with the record to write
- * @returns the outcomes other than the usual one; undefined if a record or one of its claims exists
+ * @returns the outcome of every record; undefined if a record or one of its claims exists
  */
 async function tryCreate(
   { store, notes }: BatchContext,
   records: ReadonlyMap<RecordPlan, RecordPlan>,
   powers: Powers,
   stamp: string,
-): Promise<[RecordPlan, Outcome][] | undefined> {
+): Promise<Map<RecordPlan, Outcome> | undefined> {
   const plans = [...records.keys()];
   const writes = [...records.values()].flatMap((plan) => createWrites(plan, stamp));
   if (new Set(writes.map(({ key }) => documentPath(key))).size < writes.length) return undefined;
-  const warned = plans.flatMap((plan) => {
-    const warnings = writeWarnings(powers, plan);
-    return warnings.length === 0 ? [] : [{ plan, warnings }];
-  });
-  const noted = notes.writes(
-    plans.some(isOwner),
-    warned.flatMap(({ warnings }) => warnings),
-  );
+  const warnings = plans.map((plan) => writeWarnings(powers, plan));
+  const noted = notes.writes(plans.some(isOwner), warnings.flat());
   try {
     await store.commit([...writes, ...noted]);
   } catch (error) {
@@ -110,7 +100,11 @@ async function tryCreate(
     throw error;
   }
   notes.confirm(noted);
-  return warned.map(({ plan, warnings }) => [plan, { kind: 'created', writeWarnings: warnings }]);
+  return new Map(plans.map((plan, index) => [plan, createdWith(warnings[index] ?? [])]));
+}
+
+function createdWith(writeWarnings: readonly ImportWarning[]): Outcome {
+  return writeWarnings.length === 0 ? CREATED : { kind: 'created', writeWarnings };
 }
 
 /** Finds the records that exist with equal content; returns whether any exists with other content. */

@@ -42,6 +42,12 @@ export const faultTable = {
   },
   'getMany fails': { fault: 'every n-th read fails', places: stores, outcome: converges },
   'getMany is delayed': { fault: 'every n-th read is delayed', places: stores, outcome: noError },
+  'one commit of several': {
+    fault:
+      'one commit of several in flight fails, is delayed, throttled or answered late, while the others go through; the timeout or a disconnection ends the call at a random moment',
+    places: stores,
+    outcome: `every record that any response calls stored is in the database; ${converges}`,
+  },
   'snapshot fails': { fault: 'every n-th snapshot fails', places: stores, outcome: wholeOrNone },
   'snapshot is delayed': { fault: 'every n-th snapshot is delayed', places: stores, outcome: wholeOrNone },
   'scan fails': { fault: 'every n-th part of a scan fails', places: stores, outcome: wholeOrNone },

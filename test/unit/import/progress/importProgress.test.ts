@@ -39,9 +39,15 @@ function contextOf(store: DocumentStore, stamp = NOW, onConflict: OnConflict = '
 const load = (store: DocumentStore, key = 'key', stamp = NOW, onConflict?: OnConflict) =>
   ImportProgress.load(contextOf(store, stamp, onConflict), key);
 
-/** Settles records of a phase, from the first on. */
+/** Reads a record of a phase, and settles it. */
+function settleOne(progress: ImportProgress, phase: 1 | 2 | 4, ordinal: number, outcome = written): void {
+  progress.forPhase(phase).open(ordinal);
+  progress.settle(phase, ordinal, outcome);
+}
+
+/** Reads records of a phase, from the first on, and settles them. */
 function settle(progress: ImportProgress, count: number, outcome = written): void {
-  for (let ordinal = 0; ordinal < count; ordinal++) progress.settle(1, ordinal, outcome);
+  for (let ordinal = 0; ordinal < count; ordinal++) settleOne(progress, 1, ordinal, outcome);
 }
 
 /** Saves a checkpoint of an import that has brought in three records of the first phase. */
@@ -64,23 +70,23 @@ describe('an import', () => {
   it('begins with nothing done where it has no checkpoint', async () => {
     const progress = await load(new MemoryStore());
     expect(progress.resumed).toBe(false);
-    for (const phase of [1, 2, 3, 4] as const)
-      expect(progress.forPhase(phase).state()).toEqual({ settled: 0, revisit: [] });
+    for (const phase of [1, 2, 3, 4] as const) expect(progress.forPhase(phase).state()).toEqual({ read: 0, open: [] });
   });
 
   it('resumes from its checkpoint, phase by phase', async () => {
     const store = new MemoryStore();
     const first = await load(store);
-    settle(first, 3);
-    first.settle(1, 1, { written: false, revisit: true });
-    first.settle(4, 0, unchanged);
+    settleOne(first, 1, 0);
+    settleOne(first, 1, 1, { written: false, revisit: true });
+    settleOne(first, 1, 2);
+    settleOne(first, 4, 0, unchanged);
     await first.save();
     const again = await load(store);
     expect(again.resumed).toBe(true);
-    expect(again.forPhase(1).state()).toEqual({ settled: 3, revisit: [[1, 2]] });
-    expect(again.forPhase(2).state()).toEqual({ settled: 0, revisit: [] });
-    expect(again.forPhase(4).state()).toEqual({ settled: 1, revisit: [] });
-    expect([0, 1, 2, 3].map((ordinal) => again.forPhase(1).isDone(ordinal))).toEqual([true, false, true, false]);
+    expect(again.forPhase(1).state()).toEqual({ read: 3, open: [[1, 2]] });
+    expect(again.forPhase(2).state()).toEqual({ read: 0, open: [] });
+    expect(again.forPhase(4).state()).toEqual({ read: 1, open: [] });
+    expect([0, 1, 2, 3].map((ordinal) => again.forPhase(1).open(ordinal))).toEqual([false, true, false, true]);
   });
 
   it("does not resume from another import's checkpoint, and leaves that alone", async () => {
@@ -103,10 +109,10 @@ describe('an import', () => {
   it.each([
     '{"phases":[]}',
     '{"epoch":""}',
-    '{"epoch":"","phases":[{"settled":3}]}',
-    '{"epoch":"","phases":[{"settled":3,"revisit":[1]}]}',
-    '{"epoch":"","phases":[{"settled":3,"revisit":[[1,"2"]]}]}',
-    '{"epoch":"","phases":[{"settled":1.5,"revisit":[]}]}',
+    '{"epoch":"","phases":[{"read":3}]}',
+    '{"epoch":"","phases":[{"read":3,"open":[1]}]}',
+    '{"epoch":"","phases":[{"read":3,"open":[[1,"2"]]}]}',
+    '{"epoch":"","phases":[{"read":1.5,"open":[]}]}',
     '["key"]',
     'null',
     '{',
@@ -155,7 +161,7 @@ describe('a checkpoint', () => {
     settle(progress, 499);
     await progress.saveIfDue();
     expect(store.writes).toEqual([]);
-    progress.settle(2, 0, unchanged);
+    settleOne(progress, 2, 0, unchanged);
     await progress.saveIfDue();
     expect(store.writes).toHaveLength(1);
   });
@@ -183,7 +189,7 @@ describe('a checkpoint', () => {
     settle(progress, 499);
     await progress.saveIfDue();
     expect(store.writes).toHaveLength(1);
-    progress.settle(1, 499, written);
+    settleOne(progress, 1, 499);
     await progress.saveIfDue();
     expect(store.writes).toHaveLength(2);
   });
@@ -195,8 +201,8 @@ describe('a checkpoint', () => {
     await progress.saveIfDue();
     await progress.save();
     expect(store.writes).toEqual([]);
-    progress.settle(1, 500, written);
-    progress.settle(1, 501, unchanged);
+    settleOne(progress, 1, 500);
+    settleOne(progress, 1, 501, unchanged);
     await progress.save();
     expect(store.writes).toHaveLength(1);
   });
@@ -205,9 +211,9 @@ describe('a checkpoint', () => {
     const store = new MemoryStore();
     await saveCheckpoint(store);
     const progress = await load(store);
-    progress.settle(1, 3, unchanged);
+    settleOne(progress, 1, 3, unchanged);
     await progress.save();
-    expect((await load(store)).forPhase(1).state()).toEqual({ settled: 4, revisit: [] });
+    expect((await load(store)).forPhase(1).state()).toEqual({ read: 4, open: [] });
   });
 
   it('replaces the one before, and has the date of its import', async () => {
@@ -222,13 +228,13 @@ describe('a checkpoint', () => {
     const store = new MemoryStore();
     const progress = await load(store);
     for (let ordinal = 0; ordinal < 2_000_000; ordinal++)
-      progress.settle(1, ordinal, { written: true, revisit: ordinal % 2 === 1 || ordinal % 7 === 0 });
+      settleOne(progress, 1, ordinal, { written: true, revisit: ordinal % 2 === 1 || ordinal % 7 === 0 });
     await progress.save();
     const [saved] = Object.values(store.contents());
     expect(saved?.body?.length).toBeLessThan(50_000);
     const again = (await load(store)).forPhase(1);
-    expect(again.state().settled).toBe(2_000_000);
-    for (let ordinal = 1; ordinal < 2_000_000; ordinal += 2) if (again.isDone(ordinal)) throw new Error(`${ordinal}`);
+    expect(again.state().read).toBe(2_000_000);
+    for (let ordinal = 1; ordinal < 2_000_000; ordinal += 2) if (!again.open(ordinal)) throw new Error(`${ordinal}`);
   });
 
   it('is saved after those that have expired are deleted, once in a call', async () => {

@@ -25,7 +25,7 @@ async function largestInFlight(nameLength: number, commitsInFlight: (() => numbe
   };
   const limit = commitsInFlight === undefined ? {} : { pace: { commitsInFlight } };
   const settled: number[] = [];
-  const listener = { settled: ({ ordinal }: { ordinal: number }) => void settled.push(ordinal) };
+  const listener = ({ ordinal }: { ordinal: number }) => void settled.push(ordinal);
   const context = { ...contextOf(memory, 'report'), ...limit, store: counted };
   await using writer = new RecordWriter(context, listener, new AbortController().signal);
   const numbers = Array.from({ length: RECORDS }, (_, index) => index);

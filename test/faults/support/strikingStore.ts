@@ -1,0 +1,79 @@
+import { setTimeout } from 'node:timers/promises';
+import { storeUnavailable } from '../../../shared/errors/errors.ts';
+import { type Store, type StoreCall, storeForCall } from '../../../shared/store/store.ts';
+
+/** What befalls a single commit, while the others in flight go through. */
+type Strike = 'throttled' | 'delayed' | 'answered late' | 'failed' | 'spared';
+
+/** How likely a strike is; the other commits are spared. */
+const likelihoods: readonly (readonly [Strike, number])[] = [
+  ['throttled', 0.1],
+  ['delayed', 0.1],
+  ['answered late', 0.05],
+  ['failed', 0.005],
+];
+const MAX_DELAY_MILLISECONDS = 30;
+const RECORDS_PER_COMMIT = 5;
+
+/** A store whose commits are struck one by one, and what an observer learns of them. */
+export interface StrikingStore {
+  readonly store: Store;
+  /** Strikes commits from now on, and tells of each before it begins. */
+  begin(onCommit: () => void): void;
+  end(): void;
+  /** How many commits were struck so far. */
+  struck(): number;
+}
+
+/**
+ * Puts faults before single commits of a store. Commits are small, so that a small file has many in flight. A throttled one
+ * is in back-off until it goes through, or until its call ends: then it fails with the call's reason, without an effect. The
+ * response to one that is answered late is lost if its call ends meanwhile.
+ */
+export function strikingStore(inner: Store, random: () => number): StrikingStore {
+  let onCommit: (() => void) | undefined;
+  let struck = 0;
+  const choose = (): Strike => {
+    const chosen = random();
+    let below = 0;
+    for (const [strike, likelihood] of likelihoods) {
+      below += likelihood;
+      if (chosen < below) return strike;
+    }
+    return 'spared';
+  };
+  const around = async <Result>(signal: AbortSignal, commit: () => Promise<Result>): Promise<Result> => {
+    if (onCommit === undefined) return commit();
+    onCommit();
+    const strike = choose();
+    if (strike !== 'spared') struck++;
+    const wait = () => setTimeout(random() * MAX_DELAY_MILLISECONDS);
+    const waitUnlessEnded = () =>
+      setTimeout(random() * MAX_DELAY_MILLISECONDS, undefined, { signal }).catch(() => signal.throwIfAborted());
+    if (strike === 'failed') throw storeUnavailable(new Error('injected'));
+    if (strike === 'throttled') await waitUnlessEnded();
+    if (strike === 'delayed') await wait();
+    const result = await commit();
+    if (strike === 'answered late') await waitUnlessEnded();
+    return result;
+  };
+  const wrap = (store: Store, { signal }: Pick<StoreCall, 'signal'>): Store => ({
+    commit: (writes) => (writes.length === 0 ? store.commit(writes) : around(signal, () => store.commit(writes))),
+    transaction: (work) => around(signal, () => store.transaction(work)),
+    getMany: (keys, fields) => store.getMany(keys, fields),
+    snapshot: () => store.snapshot(),
+    close: () => store.close(),
+    forCall: (call) => wrap(storeForCall(store, call), call),
+    recordsPerCommit: () => RECORDS_PER_COMMIT,
+  });
+  return {
+    store: wrap(inner, { signal: new AbortController().signal }),
+    begin: (observe) => {
+      onCommit = observe;
+    },
+    end: () => {
+      onCommit = undefined;
+    },
+    struck: () => struck,
+  };
+}
