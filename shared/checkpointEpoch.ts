@@ -14,9 +14,6 @@ export interface CheckpointEpoch {
 
 const epochKey: DocumentKey = { collection: 'instance', id: documentId('checkpoint epoch') };
 
-/** The mark of an import that was interrupted, and never repeated, has an effect for a day. */
-const MAX_OVERWRITING_MS = 24 * 3_600_000;
-
 /** Reads the current epoch. */
 export async function readCheckpointEpoch(reader: Reader, now: Date): Promise<CheckpointEpoch> {
   const [stored] = await reader.getMany([epochKey], ['digest', 'ownerId', 'expiresAt']);
@@ -34,11 +31,17 @@ export async function endCheckpointEpoch(transaction: Transaction): Promise<void
 
 /**
  * Ends the current epoch within a transaction of an import that begins to overwrite.
+ * @param expiresAt the end of the mark's effect, if the import neither ends nor renews it; ISO 8601, UTC
  * @returns the new epoch's id
  */
-export function beginOverwriting(transaction: Transaction, overwriter: string, now: Date): Promise<string> {
-  const expiresAt = new Date(now.getTime() + MAX_OVERWRITING_MS).toISOString();
+export function beginOverwriting(transaction: Transaction, overwriter: string, expiresAt: string): Promise<string> {
   return beginEpoch(transaction, { ownerId: overwriter, expiresAt });
+}
+
+/** Renews the mark of an import that still overwrites, unless its end has removed it. */
+export async function renewOverwriting(transaction: Transaction, expiresAt: string): Promise<void> {
+  const [stored] = await transaction.getMany([epochKey], ['ownerId']);
+  if (stored?.ownerId !== undefined) transaction.write([{ type: 'update', key: epochKey, fields: { expiresAt } }]);
 }
 
 /** Ends the current epoch within a transaction, once no import overwrites any more. */

@@ -71,9 +71,13 @@ export interface ImportOptions {
   readonly onPhase?: () => void;
   /** Takes all errors, warnings and ids, without the limits of the response. */
   readonly whole?: WholeReport;
+  /** The clock; by default the system's. */
+  readonly now?: () => Date;
   /** What the file may hold; by default as much as it does. */
   readonly limits?: Pick<Limits, 'organisations' | 'clearPasswords' | 'dryRunRecords'>;
 }
+
+const systemNow = () => new Date();
 
 /** The collections of records whose content references check, not only their existence. */
 const inspectedCollections: ReadonlySet<Collection> = new Set(
@@ -97,10 +101,16 @@ export async function importOrganisations(
   stamp: string,
   signal: AbortSignal,
 ): Promise<ImportResponse> {
-  const deleteExpired = () => deleteExpiredCheckpoints(store, stamp);
-  if (options.dryRun !== true) return importInto(store, store, source, options, stamp, signal, deleteExpired);
-  await using overlay = await openOverlay(store, inspectedCollections);
-  return await importInto(overlay, store, source, options, stamp, signal);
+  const { now = systemNow } = options;
+  const deleteExpired = () => deleteExpiredCheckpoints(store, now());
+  try {
+    if (options.dryRun !== true) return await importInto(store, store, source, options, stamp, signal, deleteExpired);
+    await using overlay = await openOverlay(store, inspectedCollections);
+    return await importInto(overlay, store, source, options, stamp, signal);
+  } finally {
+    // The response, or the error, may rest on records that another import has just committed.
+    await store.durable?.();
+  }
 }
 
 async function importInto(
@@ -112,13 +122,14 @@ async function importInto(
   signal: AbortSignal,
   deleteExpired?: () => Promise<void>,
 ): Promise<ImportResponse> {
-  const { onConflict = 'report', dryRun = false, caller, passwordHashing = defaultPasswordHashing } = options;
+  const { onConflict = 'report', dryRun = false, caller } = options;
+  const { passwordHashing = defaultPasswordHashing, now = systemNow } = options;
   const reservedNames = new ReservedNames(store);
   const callerKeys = caller === undefined ? [] : [userKey(caller.userId), organisationKey(caller.orgId)];
   const callerPaths = new Set(callerKeys.map(documentPath));
   const olderClaims = isOutdated(await readInstanceFormat(store));
   const database = { store, base, olderClaims, pace: dryRun ? {} : base };
-  const settings = { stamp, onConflict, reservedNames, passwordHashing, signal, callerPaths };
+  const settings = { stamp, now, onConflict, reservedNames, passwordHashing, signal, callerPaths };
   const report = new ImportReport(options);
   await using barrier = await PhaseBarrier.begin(store, options.share, signal);
   let inspection: Inspection | undefined;
@@ -135,7 +146,7 @@ async function importInto(
       progress: () => ({ ...records, phase: report.phase, records: report.records }),
     });
     const identity = importIdentity(inspection, options);
-    const notes = new ImportNotes(base, identity, stampPrefix({ stamp }), stamp);
+    const notes = new ImportNotes(base, identity, stampPrefix({ stamp }), now);
     const watch = await RemovalWatch.begin(store, orgIds);
     barrier?.identify(wholeIdentity(inspection, options));
     const start: BatchContext = { ...database, ...settings, notes, watch, batches: 0, expectExisting: false };
@@ -144,6 +155,7 @@ async function importInto(
     const { organisations, repeated, entries } = inspection;
     const isNew = options.newOrgsOnly === true;
     const created = isNew ? await NewOrganisations.begin(context, identity, organisations, signal) : undefined;
+    if (created !== undefined) progress.keep(created);
     await barrier?.reach(0);
     enterPhase(report, 1, options);
     const targets = await writeOrganisations(context, inspection, report, base, signal);

@@ -1,6 +1,12 @@
 import { randomInt } from 'node:crypto';
 
-/** Returns the current time with three random digits as microseconds, so that concurrent imports differ. */
+const RANDOM_DIGITS = 9;
+
+/**
+ * Returns the current time with random digits behind the milliseconds, so that no two imports have the same: each takes
+ * records with its own stamp for its own.
+ */
 export function uniqueStamp(now: Date): string {
-  return now.toISOString().replace('Z', `${String(randomInt(1000)).padStart(3, '0')}Z`);
+  const digits = String(randomInt(10 ** RANDOM_DIGITS)).padStart(RANDOM_DIGITS, '0');
+  return now.toISOString().replace('Z', `${digits}Z`);
 }

@@ -41,7 +41,12 @@ export function removeOtpEmail(
       sequence: String(sequence),
       changeDate,
       resourceOwner: user.orgId ?? '',
-      creationDate: user.createdAt ?? changeDate,
+      creationDate: toNanoseconds(user.createdAt ?? changeDate),
     };
   });
+}
+
+/** Shortens a date of an imported record, which has more digits: a protobuf timestamp ends at nanoseconds. */
+function toNanoseconds(date: string): string {
+  return date.replace(/(?<=\.\d{9})\d+/, '');
 }

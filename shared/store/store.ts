@@ -135,8 +135,13 @@ export interface StoreCall {
 export interface Store extends DocumentStore {
   /** Milliseconds for which a snapshot can be read; undefined for a database that keeps it until it is disposed of. */
   readonly snapshotLifetimeMs?: number;
-  /** Opens a snapshot of the present state; later writes do not change it. */
+  /** Opens a snapshot of the present state, all of which is durable; later writes do not change it. */
   snapshot(): Promise<Snapshot>;
+  /**
+   * Waits until everything that reads have returned so far is durable; undefined for a database that returns nothing else.
+   * A call that answers from records which others wrote waits for this first.
+   */
+  durable?(): Promise<void>;
   /**
    * Opens a snapshot that can be read for longer than `snapshotLifetimeMs`. It has everything that was committed before
    * the call. May take a minute.

@@ -22,11 +22,13 @@ const report = z.looseObject({
 let imports = 0;
 const moment = (day: string) => `2026-01-${day}T00:00:00.${String(imports++).padStart(6, '0')}Z`;
 
+const optionsOn = (day: string) => ({ withKeys: false, now: () => new Date(`2026-01-${day}T00:00:00Z`) });
+
 const open = (org: Organisation) => ({ open: () => inPieces(Buffer.from(JSON.stringify({ orgs: [org] }))) });
 
 async function run(store: Store, org: Organisation, day = '01') {
   const signal = new AbortController().signal;
-  return report.parse(await importOrganisations(store, open(org), { withKeys: false }, moment(day), signal));
+  return report.parse(await importOrganisations(store, open(org), optionsOn(day), moment(day), signal));
 }
 
 /** What an import writes before its records. */
@@ -39,7 +41,7 @@ async function stop(store: Store, org: Organisation, day = '01'): Promise<void> 
     const hasRecords = writes.some(({ key }) => !preparations.includes(key.collection));
     if (hasRecords) controller.abort(deadlineExceeded());
   });
-  const stopped = importOrganisations(watched, open(org), { withKeys: false }, moment(day), controller.signal);
+  const stopped = importOrganisations(watched, open(org), optionsOn(day), moment(day), controller.signal);
   await expect(stopped).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' });
 }
 
@@ -104,7 +106,7 @@ describeStores('checkpoints', (kind) => {
       written += writes.length;
       if (written >= 11_500) controller.abort(deadlineExceeded());
     });
-    const stopped = importOrganisations(watched, open(org), { withKeys: false }, moment('01'), controller.signal);
+    const stopped = importOrganisations(watched, open(org), optionsOn('01'), moment('01'), controller.signal);
     await expect(stopped).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' });
     const documents = (await readDatabase(store)).get('instance') ?? [];
     const saved = documents.filter(({ partition }) => partition === undefined);

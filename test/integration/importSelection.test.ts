@@ -6,7 +6,7 @@ import { createServiceUser } from '../../shared/accounts/serviceUsers.ts';
 import { storeUnavailable } from '../../shared/errors/errors.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { organisation, person, unproved } from '../support/fixtures/organisations.ts';
-import { testInstance } from '../support/instances/testInstance.ts';
+import { servedInstance, testInstance } from '../support/instances/testInstance.ts';
 import { hookedStore } from '../support/stores/hookedStore.ts';
 import { describeStores, openTestStore, type StoreKind } from '../support/stores/stores.ts';
 
@@ -104,6 +104,21 @@ function failingStore(store: Store, failing: number): Store {
   });
 }
 
+/** A point at which calls wait once, until all have come to it. */
+class Rendezvous {
+  private readonly all = Promise.withResolvers<void>();
+  private missing: number;
+
+  constructor(calls: number) {
+    this.missing = calls;
+  }
+
+  async arrive(): Promise<void> {
+    if (--this.missing === 0) this.all.resolve();
+    await this.all.promise;
+  }
+}
+
 describeStores('an import with new_orgs_only', (kind) => {
   it('imports new organisations once; sent again it is refused with 409', async () => {
     const instance = await newInstance(kind);
@@ -146,6 +161,22 @@ describeStores('an import with new_orgs_only', (kind) => {
     const { created, unchanged } = summary;
     expect((created.humanUsers ?? 0) + (unchanged.humanUsers ?? 0)).toBe(1_000);
     expect((await failing.refusedImport(request)).status).toBe(409);
+  });
+
+  it('knows what equal calls created that ran at the same time, and were all interrupted', async () => {
+    const store = await openTestStore(kind);
+    const people = Array.from({ length: 600 }, (_, index) => person(`P${index}`));
+    const request = { new_orgs_only: true, data_orgs: { orgs: [organisation('large', { humanUsers: people })] } };
+    const together = new Rendezvous(3);
+    const waiting = hookedStore(store, async (writes) => {
+      if (writes.some(({ key }) => key.id.includes('mark'))) await together.arrive();
+      if (writes.some(({ key }) => key.collection === 'users')) throw storeUnavailable(new Error('injected'));
+    });
+    const instance = await testInstance(store, 'test', { store: waiting });
+    const calls = Array.from({ length: 3 }, () => instance.refusedImport(request));
+    expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([503, 503, 503]);
+    const again = servedInstance(store, instance);
+    expect((await again.import(request)).errors).toBeUndefined();
   });
 
   it('is refused where another import creates one of its organisations at the same time', async () => {

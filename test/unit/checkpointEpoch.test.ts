@@ -28,9 +28,9 @@ describe('the epoch of checkpoints', () => {
     expect(Object.keys(store.contents())).toHaveLength(1);
   });
 
-  it('names the import that overwrites, for a day, also when something is deleted meanwhile', async () => {
+  it('names the import that overwrites, until the mark expires, also when something is deleted meanwhile', async () => {
     const store = new MemoryStore();
-    const id = await store.transaction((transaction) => beginOverwriting(transaction, 'import', NOW));
+    const id = await store.transaction((transaction) => beginOverwriting(transaction, 'import', LATER.toISOString()));
     expect(await readCheckpointEpoch(store, NOW)).toEqual({ id, overwriter: 'import' });
     await store.transaction(endCheckpointEpoch);
     const after = await readCheckpointEpoch(store, NOW);
@@ -40,7 +40,7 @@ describe('the epoch of checkpoints', () => {
 
   it('is another one, without an overwriter, when that has ended', async () => {
     const store = new MemoryStore();
-    const id = await store.transaction((transaction) => beginOverwriting(transaction, 'import', NOW));
+    const id = await store.transaction((transaction) => beginOverwriting(transaction, 'import', LATER.toISOString()));
     await store.transaction(endOverwriting);
     const after = await readCheckpointEpoch(store, NOW);
     expect([after.id === id, after.overwriter]).toEqual([false, undefined]);

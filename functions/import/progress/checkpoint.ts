@@ -7,6 +7,7 @@ import {
   type DocumentKey,
   type DocumentStore,
   documentId,
+  type Reader,
   type Store,
   WriteConflictError,
 } from '../../../shared/store/store.ts';
@@ -24,6 +25,8 @@ export interface Checkpoint {
 const FORMAT = 3;
 /** Records imported longer ago may have been changed since. */
 const MAX_AGE_MS = 24 * 3_600_000;
+/** The time between two renewals of what an import saves beside its checkpoints. */
+export const RENEWAL_INTERVAL_MS = 3_600_000;
 
 const ordinal = z.int().nonnegative();
 const phaseState = z.object({ read: ordinal, open: z.array(z.tuple([ordinal, ordinal])) });
@@ -43,14 +46,11 @@ export function checkpointKey(
   return { collection: 'instance', id: documentId('checkpoint', digest) };
 }
 
-/**
- * Loads an import's checkpoint, if it was saved within a day. One that cannot be read counts as absent.
- * @param now ISO 8601, UTC
- */
+/** Loads an import's checkpoint, if it was saved within a day. One that cannot be read counts as absent. */
 export async function loadCheckpoint(
   store: DocumentStore,
   key: DocumentKey,
-  now: string,
+  now: Date,
 ): Promise<Checkpoint | undefined> {
   return storedCheckpoint.safeParse(await readMark(store, key, now)).data;
 }
@@ -63,11 +63,8 @@ export function importMarkKey(identity: string): DocumentKey {
   return { collection: 'instance', id: documentId('checkpoint', hash('sha256', identity, 'base64url'), 'mark') };
 }
 
-/**
- * Reads the body of a mark or checkpoint, if it was saved within a day.
- * @param now ISO 8601, UTC
- */
-export async function readMark(store: DocumentStore, key: DocumentKey, now: string): Promise<string | undefined> {
+/** Reads the body of a mark or checkpoint that has not expired. */
+export async function readMark(store: Reader, key: DocumentKey, now: Date): Promise<string | undefined> {
   const [document] = await store.getMany([key], ['body', 'expiresAt']);
   return document === undefined || isExpired(document.expiresAt, now) ? undefined : document.body;
 }
@@ -80,28 +77,27 @@ export function removeMark(store: DocumentStore, key: DocumentKey): Promise<void
 /**
  * Saves a checkpoint in place of an earlier one. Uses no transaction: two calls of the same import may replace each
  * other's checkpoint, since both are true.
- * @param now ISO 8601, UTC
  */
 export async function saveCheckpoint(
   store: DocumentStore,
   key: DocumentKey,
   checkpoint: Checkpoint,
-  now: string,
+  now: Date,
 ): Promise<void> {
   await saveMark(store, key, JSON.stringify(checkpoint), now);
 }
 
 /**
- * Returns the time at which a mark, note or checkpoint expires.
- * @param now ISO 8601, UTC
+ * Returns the expiry of what an import saves beside its checkpoints and renews once an interval: it outlasts every
+ * checkpoint that is saved until then.
  */
-export function checkpointLifetime(now: string): string {
-  return new Date(Date.parse(now) + MAX_AGE_MS).toISOString();
+export function noteExpiry(now: Date): string {
+  return new Date(now.getTime() + MAX_AGE_MS + RENEWAL_INTERVAL_MS).toISOString();
 }
 
 /** Saves the body of a mark or checkpoint, for a day. */
-export async function saveMark(store: DocumentStore, key: DocumentKey, body: string, now: string): Promise<void> {
-  const fields = { body, expiresAt: checkpointLifetime(now) };
+export async function saveMark(store: DocumentStore, key: DocumentKey, body: string, now: Date): Promise<void> {
+  const fields = { body, expiresAt: new Date(now.getTime() + MAX_AGE_MS).toISOString() };
   if (await isApplied(store.commit([{ type: 'update', key, fields }]))) return;
   await isApplied(store.commit([{ type: 'create', key, fields }]));
 }
@@ -109,9 +105,8 @@ export async function saveMark(store: DocumentStore, key: DocumentKey, body: str
 /**
  * Deletes the checkpoints that nobody can resume from: those that have expired, and those of the first format, which had
  * no expiry.
- * @param now ISO 8601, UTC
  */
-export async function deleteExpiredCheckpoints(store: Store, now: string): Promise<void> {
+export async function deleteExpiredCheckpoints(store: Store, now: Date): Promise<void> {
   await using snapshot = await store.snapshot();
   for await (const documents of snapshot.scan({ collection: 'instance', fields: ['expiresAt'] })) {
     const expired = documents.filter(({ id, expiresAt }) => isCheckpoint(id) && isExpired(expiresAt, now));
@@ -126,12 +121,9 @@ function isCheckpoint(id: string): boolean {
   return CHECKPOINT_ID !== undefined && id.slice(id.indexOf('~') + 1).startsWith(CHECKPOINT_ID);
 }
 
-/**
- * Whether a mark, note or checkpoint has expired.
- * @param now ISO 8601, UTC
- */
-export function isExpired(expiresAt: string | undefined, now: string): boolean {
-  return expiresAt === undefined || Date.parse(expiresAt) <= Date.parse(now);
+/** Whether a mark, note or checkpoint has expired. */
+export function isExpired(expiresAt: string | undefined, now: Date): boolean {
+  return expiresAt === undefined || Date.parse(expiresAt) <= now.getTime();
 }
 
 /** Whether the commit's preconditions held. If another import was faster, its checkpoint serves as well. */

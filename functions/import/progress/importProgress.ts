@@ -2,7 +2,7 @@ import { type CheckpointEpoch, readCheckpointEpoch } from '../../../shared/check
 import { phases, type Section } from '../../../shared/organisation/section.ts';
 import type { DocumentKey, DocumentStore } from '../../../shared/store/store.ts';
 import type { BatchContext } from '../write/batchContext.ts';
-import { type Checkpoint, checkpointKey, loadCheckpoint, saveCheckpoint } from './checkpoint.ts';
+import { type Checkpoint, checkpointKey, loadCheckpoint, RENEWAL_INTERVAL_MS, saveCheckpoint } from './checkpoint.ts';
 import { OverwriteMark } from './overwriteMark.ts';
 import { PhaseProgress } from './phaseProgress.ts';
 
@@ -23,6 +23,11 @@ interface Start {
   readonly isSaved: boolean;
 }
 
+/** What an import has saved beside its checkpoints, and must not expire before them. */
+export interface Renewable {
+  renew(store: DocumentStore): Promise<void>;
+}
+
 /** An import's progress, saved in checkpoints from which the same import resumes. */
 export class ImportProgress {
   /** Whether the import resumed from a checkpoint. */
@@ -32,6 +37,8 @@ export class ImportProgress {
   private readonly mark: OverwriteMark;
   private readonly deleteExpired: () => Promise<void>;
   private readonly phases: ReadonlyMap<Phase, PhaseProgress>;
+  private readonly renewables: Renewable[];
+  private nextRenewalAt = 0;
   private settledSinceSave = 0;
   private nextSaveAt = 0;
   private hasWritten: boolean;
@@ -41,6 +48,7 @@ export class ImportProgress {
     this.context = context;
     this.key = key;
     this.mark = mark;
+    this.renewables = [mark, context.notes];
     this.deleteExpired = deleteExpired;
     this.resumed = saved !== undefined;
     this.isSaved = isSaved;
@@ -59,12 +67,12 @@ export class ImportProgress {
     identity: string,
     deleteExpired: () => Promise<void> = async () => {},
   ): Promise<ImportProgress> {
-    const { store, stamp } = context;
+    const { store, now } = context;
     const key = checkpointKey(identity);
     // The epoch is read first: one that ends between the two reads is noticed then.
-    const epoch: CheckpointEpoch = await readCheckpointEpoch(store, new Date(stamp));
-    const found = await loadCheckpoint(store, key, stamp);
-    const mark = new OverwriteMark(key, new Date(stamp), epoch);
+    const epoch: CheckpointEpoch = await readCheckpointEpoch(store, now());
+    const found = await loadCheckpoint(store, key, now());
+    const mark = new OverwriteMark(key, now, epoch);
     const saved = found?.epoch === mark.epoch ? found : undefined;
     return new ImportProgress(context, { key, mark, saved, isSaved: found !== undefined }, deleteExpired);
   }
@@ -98,12 +106,28 @@ export class ImportProgress {
     this.settledSinceSave = 0;
     this.nextSaveAt = performance.now() + MIN_SAVE_INTERVAL_MS;
     const { epoch } = this.mark;
-    if (!this.hasWritten || epoch === undefined) return;
+    if (this.hasWritten && epoch !== undefined) await this.saveIn(epoch);
+    await this.renewIfDue();
+  }
+
+  private async saveIn(epoch: string): Promise<void> {
     if (!this.isSaved) await this.deleteExpired();
     this.isSaved = true;
     const states = [...this.phases.values()].map((phase) => phase.state());
-    const { store, stamp } = this.context;
-    await saveCheckpoint(store, this.key, { epoch, phases: states }, stamp);
+    const { store, now } = this.context;
+    await saveCheckpoint(store, this.key, { epoch, phases: states }, now());
+  }
+
+  /** Keeps something that the import has saved for as long as the import's checkpoints. */
+  keep(renewable: Renewable): void {
+    this.renewables.push(renewable);
+  }
+
+  private async renewIfDue(): Promise<void> {
+    const now = this.context.now().getTime();
+    if (now < this.nextRenewalAt) return;
+    this.nextRenewalAt = now + RENEWAL_INTERVAL_MS;
+    for (const renewable of this.renewables) await renewable.renew(this.context.store);
   }
 
   /** Deletes the checkpoint of an import that is complete. */

@@ -9,7 +9,7 @@ import {
   type Write,
 } from '../../../shared/store/store.ts';
 import { type ImportWarning, importWarning } from '../contract.ts';
-import { checkpointLifetime, isExpired } from './checkpoint.ts';
+import { isExpired, noteExpiry } from './checkpoint.ts';
 
 const noteSchema = z.object({ call: z.string(), warnings: z.array(importWarning) });
 
@@ -19,13 +19,13 @@ type Note = z.infer<typeof noteSchema>;
 /**
  * The notes of all calls of one import: the warnings that a later call cannot derive from the records, and which calls
  * created records that others belong to. A note is part of the commit that it describes. Notes are deleted with the end
- * of the import, or a day later.
+ * of the import, or a day after its last call.
  */
 export class ImportNotes {
   private readonly base: Pick<Store, 'snapshot'>;
   private readonly digest: string;
   private readonly call: string;
-  private readonly now: string;
+  private readonly now: () => Date;
   private hasNoted = false;
   private earlier: Promise<ReadonlySet<string>> | undefined;
 
@@ -33,9 +33,8 @@ export class ImportNotes {
    * @param base the database with the notes of earlier calls
    * @param identity the import's identity
    * @param call what the creation dates of this call's records start with
-   * @param now ISO 8601, UTC
    */
-  constructor(base: Pick<Store, 'snapshot'>, identity: string, call: string, now: string) {
+  constructor(base: Pick<Store, 'snapshot'>, identity: string, call: string, now: () => Date) {
     this.base = base;
     this.digest = hash('sha256', identity, 'base64url');
     this.call = call;
@@ -53,14 +52,21 @@ export class ImportNotes {
       call: string;
       warnings: readonly ImportWarning[];
     }>);
-    return [
-      { type: 'create', key, fields: { partition: this.partition, body, expiresAt: checkpointLifetime(this.now) } },
-    ];
+    return [{ type: 'create', key, fields: { partition: this.partition, body, expiresAt: noteExpiry(this.now()) } }];
   }
 
   /** Remembers that a commit with a note has succeeded, so that later ones need not name the call. */
   confirm(writes: readonly Write[]): void {
     this.hasNoted ||= writes.length > 0;
+  }
+
+  /** Lets the notes of all calls live as long as the checkpoints that are saved until the next renewal. */
+  async renew(store: DocumentStore): Promise<void> {
+    const fields = { expiresAt: noteExpiry(this.now()) };
+    for await (const notes of this.read()) {
+      const current = notes.filter(({ note }) => note !== undefined);
+      await store.commit(current.map(({ id }) => ({ type: 'update', key: { collection: 'instance', id }, fields })));
+    }
   }
 
   /** Whether one of the import's calls created a stored record. */
@@ -97,7 +103,7 @@ export class ImportNotes {
     for await (const documents of snapshot.scan({ collection: 'instance', partition: this.partition, fields }))
       yield documents.map(({ id, body, expiresAt }) => ({
         id,
-        note: isExpired(expiresAt, this.now) ? undefined : noteSchema.parse(parseObject(body)),
+        note: isExpired(expiresAt, this.now()) ? undefined : noteSchema.parse(parseObject(body)),
       }));
   }
 

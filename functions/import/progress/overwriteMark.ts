@@ -3,8 +3,10 @@ import {
   type CheckpointEpoch,
   endOverwriting,
   readCheckpointEpoch,
+  renewOverwriting,
 } from '../../../shared/checkpointEpoch.ts';
 import type { DocumentKey, DocumentStore, Transaction, Write } from '../../../shared/store/store.ts';
+import { noteExpiry } from './checkpoint.ts';
 
 /** The overwriter where several imports overwrite at once: no checkpoint is valid until the mark expires. */
 const SEVERAL = 'several';
@@ -15,12 +17,12 @@ const SEVERAL = 'several';
  */
 export class OverwriteMark {
   private readonly id: string;
-  private readonly now: Date;
+  private readonly now: () => Date;
   private isSet: boolean;
   private current: string | undefined;
 
   /** @param key the key of the import's checkpoint */
-  constructor(key: DocumentKey, now: Date, { id, overwriter }: CheckpointEpoch) {
+  constructor(key: DocumentKey, now: () => Date, { id, overwriter }: CheckpointEpoch) {
     this.id = key.id;
     this.now = now;
     this.isSet = overwriter === this.id;
@@ -45,11 +47,16 @@ export class OverwriteMark {
     };
   }
 
+  /** Lets the mark last as long as the checkpoints that are saved until the next renewal. */
+  async renew(store: DocumentStore): Promise<void> {
+    if (this.isSet) await store.transaction((transaction) => renewOverwriting(transaction, noteExpiry(this.now())));
+  }
+
   /** Removes the mark, once the import is complete. */
   async remove(store: DocumentStore): Promise<void> {
     if (!this.isSet) return;
     await store.transaction(async (transaction) => {
-      const { overwriter } = await readCheckpointEpoch(transaction, this.now);
+      const { overwriter } = await readCheckpointEpoch(transaction, this.now());
       if (overwriter === this.id) await endOverwriting(transaction);
     });
   }
@@ -68,11 +75,11 @@ export class OverwriteMark {
   }
 
   private async set(transaction: Transaction): Promise<NewEpoch | undefined> {
-    const before = await readCheckpointEpoch(transaction, this.now);
+    const before = await readCheckpointEpoch(transaction, this.now());
     // Another batch in flight has set it, and this one read it before that became known.
     if (before.overwriter === this.id) return undefined;
     const overwriter = before.overwriter === undefined ? this.id : SEVERAL;
-    const id = await beginOverwriting(transaction, overwriter, this.now);
+    const id = await beginOverwriting(transaction, overwriter, noteExpiry(this.now()));
     return { before: before.id, id: overwriter === this.id ? id : undefined };
   }
 

@@ -51,7 +51,7 @@ export class PhaseBarrier implements AsyncDisposable {
     signal: AbortSignal,
   ): Promise<PhaseBarrier | undefined> {
     if (share === undefined) return undefined;
-    const saved = parseMark(await readMark(store, markKey(share, share.index), now()));
+    const saved = parseMark(await readMark(store, markKey(share, share.index), new Date()));
     return new PhaseBarrier(store, share, saved ?? { identity: '', step: NO_STEP }, signal);
   }
 
@@ -116,7 +116,7 @@ export class PhaseBarrier implements AsyncDisposable {
     this.saving = this.saving
       .then(() => {
         const mark = JSON.stringify({ ...this.mark, beat: Date.now() });
-        return saveMark(this.store, markKey(this.share, this.share.index), mark, now());
+        return saveMark(this.store, markKey(this.share, this.share.index), mark, new Date());
       })
       .catch((error: unknown) => {
         this.failure = { error };
@@ -131,8 +131,4 @@ function markKey({ count, execution }: ImportShare, index: number): DocumentKey 
 
 function parseMark(text: string | undefined): z.infer<typeof markSchema> | undefined {
   return text === undefined ? undefined : markSchema.parse(JSON.parse(text));
-}
-
-function now(): string {
-  return new Date().toISOString();
 }

@@ -42,6 +42,7 @@ export interface BatchContext {
   readonly base: Pick<Store, 'snapshot'>;
   /** The creation and change date of this import's records, unique to it; each batch appends its number. */
   readonly stamp: string;
+  readonly now: () => Date;
   readonly onConflict: OnConflict;
   readonly reservedNames: ReservedNames;
   readonly notes: ImportNotes;
@@ -63,7 +64,7 @@ export interface BatchContext {
 
 /** Returns the creation and change date for the next batch. */
 export function nextStamp(context: BatchContext): string {
-  const number = String(context.batches++ % 1_000).padStart(3, '0');
+  const number = String(context.batches++).padStart(3, '0');
   return `${stampPrefix(context)}${number}Z`;
 }
 

@@ -76,7 +76,12 @@ function createStore(file: string, logMarginBytes: number): Store {
     commit: (writes) => commit(writer, writes),
     transaction: createTransact(database),
     getMany: async (keys, fields) => (await database.read(keys, fields)).documents,
-    snapshot: async () => withStoreErrors(() => snapshots.open()),
+    snapshot: async () => {
+      const snapshot = withStoreErrors(() => snapshots.open());
+      await log.sync();
+      return snapshot;
+    },
+    durable: log.sync,
     recordsPerCommit: () => bulkRecords[isAttended() ? 'attended' : 'unattended'],
     close: async () => {
       await checkpoints.close();

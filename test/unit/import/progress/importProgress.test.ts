@@ -14,16 +14,25 @@ import {
   WriteConflictError,
 } from '../../../../shared/store/store.ts';
 import { MemoryStore } from '../../../support/stores/memoryStore.ts';
-import { unread } from '../write/decide.ts';
 
 const NOW = '2026-11-21T10:00:00.000Z';
+/** A database without notes of earlier calls. */
+const emptyBase: BatchContext['base'] = {
+  snapshot: async () => ({
+    readTime: new Date(NOW),
+    getMany: async () => [],
+    async *scan() {},
+    [Symbol.asyncDispose]: async () => {},
+  }),
+};
 const written = { written: true, revisit: false };
 const unchanged = { written: false, revisit: false };
 
 function contextOf(store: DocumentStore, stamp = NOW, onConflict: OnConflict = 'report'): BatchContext {
-  const settings = { store, base: unread, stamp, onConflict, reservedNames: new ReservedNames(store) };
+  const now = () => new Date(stamp);
+  const settings = { store, base: emptyBase, stamp, now, onConflict, reservedNames: new ReservedNames(store) };
   const { signal } = new AbortController();
-  const notes = new ImportNotes(unread, 'import', stamp, stamp);
+  const notes = new ImportNotes(emptyBase, 'import', stamp, now);
   const watch = new RemovalWatch(store, [], { version: '', orgIds: new Set() });
   return {
     ...settings,
@@ -311,8 +320,8 @@ describe('an import that overwrites', () => {
     const store = await withRecord();
     const progress = await loadOverwriting(store);
     await overwrite(progress);
-    await saveCheckpoint(store, 'other', '2026-11-22T10:00:00.000Z');
-    expect((await load(store, 'other', '2026-11-22T10:00:00.000Z')).resumed).toBe(true);
+    await saveCheckpoint(store, 'other', '2026-11-22T11:00:00.000Z');
+    expect((await load(store, 'other', '2026-11-22T11:00:00.000Z')).resumed).toBe(true);
     await progress.finish();
     await saveCheckpoint(store, 'third');
     expect([await resumes(store, 'other'), await resumes(store, 'third')]).toEqual([false, true]);
@@ -353,8 +362,8 @@ describe('an import that overwrites', () => {
     await two.finish();
     await saveCheckpoint(store, 'other');
     expect(await resumes(store, 'other')).toBe(false);
-    await saveCheckpoint(store, 'other', '2026-11-22T10:00:00.000Z');
-    expect((await load(store, 'other', '2026-11-22T10:00:00.000Z')).resumed).toBe(true);
+    await saveCheckpoint(store, 'other', '2026-11-22T11:00:00.000Z');
+    expect((await load(store, 'other', '2026-11-22T11:00:00.000Z')).resumed).toBe(true);
   });
 
   it('writes nothing of that where it only creates', async () => {

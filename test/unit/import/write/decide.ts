@@ -58,11 +58,13 @@ export function contextOf(store: MemoryStore, onConflict: OnConflict, stamp = ST
   const ofImport = stamp.replace(/\d{3}Z$/, 'Z');
   const reservedNames = new ReservedNames(store);
   const settings = { onConflict, reservedNames, passwordHashing: defaultPasswordHashing, signal };
-  const notes = new ImportNotes(unread, 'import', ofImport.replace('Z', ''), ofImport);
+  const now = () => new Date(ofImport);
+  const notes = new ImportNotes(unread, 'import', ofImport.replace('Z', ''), now);
   // As after a first commit, so that the writes of a batch are those of its records alone.
   notes.confirm([{ type: 'delete', key: { collection: 'instance', id: 'note' } }]);
   const watch = new RemovalWatch(store, [], { version: '', orgIds: new Set() });
-  return { store, base: unread, stamp: ofImport, ...settings, notes, watch, batches: 0, expectExisting: false };
+  const batches = { batches: 0, expectExisting: false };
+  return { store, base: unread, stamp: ofImport, now, ...settings, notes, watch, ...batches };
 }
 
 interface Options {
