@@ -1,7 +1,8 @@
 import { beforeAll, expect, it } from 'vitest';
+import { issueToken, revokeTokens } from '../../shared/accounts/personalAccessTokens.ts';
 import { openStore } from '../../shared/store/openStore.ts';
 import type { Store } from '../../shared/store/store.ts';
-import { type TestInstance, testInstance } from '../support/instances/testInstance.ts';
+import { servedInstance, type TestInstance, testInstance } from '../support/instances/testInstance.ts';
 import { repetitions } from '../support/repetitions.ts';
 import { describeStores, type StoreKind } from '../support/stores/stores.ts';
 import { type Answer, Witness } from '../support/stores/witness.ts';
@@ -19,10 +20,13 @@ const INTERRUPTIONS = {
 };
 const MAX_CALLS = 4;
 /** About as long as an undisturbed import takes. */
-const LONGEST_MILLISECONDS = { SQLite: 150, Firestore: 600 };
+const LONGEST_MILLISECONDS = { SQLite: 120, Firestore: 500 };
 const MAX_COMMITS = 40;
+/** The service notices a revocation after seconds. */
+const SHARE_OF_REVOCATIONS = 0.005;
+const DAY_MS = 86_400_000;
 
-const file = migration(12);
+const file = migration(8);
 let expected: Undisturbed;
 beforeAll(async () => {
   expected = await undisturbed(file);
@@ -43,22 +47,31 @@ describeStores(faultTable['one commit of several'].fault, (kind) => {
   });
 });
 
+/** An instance whose commits are struck, and its store without that. */
+interface Interrupted {
+  readonly store: Store;
+  readonly instance: TestInstance;
+  readonly striking: StrikingStore;
+}
+
 /** Imports with single commits struck until the call is interrupted, some times, then undisturbed; counts the interruptions. */
 async function interruptedImport(kind: StoreKind, random: () => number): Promise<number> {
   await using direct = disposable(await openStore(await kind.newLocation()));
   const { store } = direct;
   const striking = strikingStore(store, random);
   const instance = await testInstance(store, 'test', { store: striking.store });
+  const interrupted: Interrupted = { store, instance, striking };
   const witness = new Witness(expected.contents);
   let interruptions = 0;
   for (let calls = 0; calls < MAX_CALLS; calls++) {
-    const answer = await interruptedCall(instance, striking, LONGEST_MILLISECONDS[kind.name], random);
+    const answer = await interruptedCall(interrupted, LONGEST_MILLISECONDS[kind.name], random);
     witness.check(answer, await expectSound(store, expected));
     if (answer.status === 200) break;
-    expect([499, 503, 504], answer.text).toContain(answer.status);
+    expect([401, 499, 503, 504], answer.text).toContain(answer.status);
     interruptions++;
   }
-  const answer = await instance.attempt('import', expected.body);
+  const { token } = await issueToken(store, instance.userId, new Date(), DAY_MS);
+  const answer = await servedInstance(store, { ...instance, token }).attempt('import', expected.body);
   witness.check(answer, await expectSound(store, expected));
   expect(answer.status, answer.text).toBe(200);
   expectAllIn(answer.text, expected);
@@ -66,28 +79,40 @@ async function interruptedImport(kind: StoreKind, random: () => number): Promise
   return interruptions;
 }
 
-/** Sends the import, which its timeout or a disconnection at one of its commits interrupts. */
+/** What ends a call: its timeout, or at one of its commits the client or the token. */
+type Ending = 'timeout' | 'disconnection' | 'revocation';
+
+/** Sends the import, and interrupts it. */
 async function interruptedCall(
-  { app, token }: TestInstance,
-  striking: StrikingStore,
+  { store, instance, striking }: Interrupted,
   longest: number,
   random: () => number,
 ): Promise<Answer> {
+  const ending = chooseEnding(random());
+  const endsAt = Math.ceil(random() * MAX_COMMITS);
   const client = new AbortController();
-  const leavesAt = random() < 0.5 ? Math.ceil(random() * MAX_COMMITS) : Number.POSITIVE_INFINITY;
-  const timeout = Number.isFinite(leavesAt) ? '10m' : `${Math.ceil(random() * longest)}ms`;
+  const { token } = await issueToken(store, instance.userId, new Date(), DAY_MS);
   let commits = 0;
   striking.begin(() => {
-    if (++commits === leavesAt) client.abort();
+    if (++commits !== endsAt || ending === 'timeout') return undefined;
+    if (ending === 'disconnection') client.abort();
+    else void revokeTokens(store, instance.userId);
+    // Until the service has noticed the revocation, this commit is in back-off, and others go through.
+    return ending === 'revocation' ? 'throttled to the end' : undefined;
   });
-  const response = await app.request('/admin/v1/import', {
+  const response = await instance.app.request('/admin/v1/import', {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: withTimeout(expected, timeout),
+    body: withTimeout(expected, ending === 'timeout' ? `${Math.ceil(random() * longest)}ms` : '10m'),
     signal: client.signal,
   });
   striking.end();
   return { status: response.status, text: await response.text() };
+}
+
+function chooseEnding(chosen: number): Ending {
+  if (chosen < SHARE_OF_REVOCATIONS) return 'revocation';
+  return chosen < (1 + SHARE_OF_REVOCATIONS) / 2 ? 'disconnection' : 'timeout';
 }
 
 function disposable(store: Store): AsyncDisposable & { readonly store: Store } {

@@ -1,7 +1,9 @@
 import { beforeAll, expect, it } from 'vitest';
+import type { Store } from '../../shared/store/store.ts';
 import { type Exported, type TestInstance, testInstance } from '../support/instances/testInstance.ts';
 import { repetitions } from '../support/repetitions.ts';
 import { describeStores, openTestStore, type StoreKind } from '../support/stores/stores.ts';
+import { Witness } from '../support/stores/witness.ts';
 import { type FaultName, faultTable } from './support/faultTable.ts';
 import { type FaultyStore, faultyStore, type StoreOperation } from './support/faultyStore.ts';
 import type { FaultKind } from './support/injection.ts';
@@ -61,7 +63,7 @@ describeStores('an import', (kind) => {
         const instance = await testInstance(store, 'test', { store: faulty.store });
         // Records are decided in transactions where some are there already.
         if (operation === 'transaction') await instance.import(JSON.stringify(halfRequest));
-        const calls = await sendUntilDone(instance, faulty, () => expectSound(store, expected));
+        const calls = await sendUntilDone(instance, faulty, store);
         if (isPassing(how)) expect(calls).toBe(1);
         await expectComplete(store, expected);
         times += faulty.injection.struck;
@@ -73,16 +75,13 @@ describeStores('an import', (kind) => {
   const halfRequest = { data_orgs: { orgs: halfOf(file).orgs }, with_keys: true };
 
   /** Sends the file until it is in, the fault being over after some calls; returns how many there were. */
-  async function sendUntilDone(
-    instance: TestInstance,
-    { injection }: FaultyStore,
-    check: () => Promise<unknown>,
-  ): Promise<number> {
+  async function sendUntilDone(instance: TestInstance, { injection }: FaultyStore, direct: Store): Promise<number> {
+    const witness = new Witness(expected.contents);
     injection.begin();
     for (let calls = 1; ; calls++) {
       if (calls > FAULTY_CALLS) injection.end();
       const { status, text } = await instance.attempt('import', expected.body);
-      await check();
+      witness.check({ status, text }, await expectSound(direct, expected));
       if (calls > FAULTY_CALLS || status === 200) {
         expect(status, text).toBe(200);
         expectAllIn(text, expected);

@@ -38,8 +38,7 @@ async function gatedInstance(kind: StoreKind) {
   });
   const store = await openTestStore(kind);
   const limits = { imports: LIMIT, exports: LIMIT };
-  const { orgId, token } = await testInstance(store);
-  const instance = servedInstance(gated(store), { orgId, token }, { limits });
+  const instance = servedInstance(gated(store), await testInstance(store), { limits });
   /** Sends a request; resolves when it has begun to use the database. Its outcome is in an array, not to be awaited here. */
   const begin = async (operation: 'import' | 'export', body: unknown) => {
     entered = Promise.withResolvers();

@@ -25,7 +25,7 @@ const file = { orgs: [organisation('O', { humanUsers: people })] };
 function holdDisk(): () => void {
   const { promise, resolve } = Promise.withResolvers<void>();
   disk.wait = () => promise;
-  onTestFinished(resolve);
+  onTestFinished(() => resolve());
   return resolve;
 }
 

@@ -93,15 +93,15 @@ describeStores('an import at a limit', (kind) => {
 
   it('exports to a response as large as it may be, and no larger', async () => {
     const store = await openTestStore(kind);
-    const { orgId, token, attempt } = await testInstance(store);
+    const instance = await testInstance(store);
     const body = { response_output: true };
-    const { length } = Buffer.from((await attempt('export', body)).text);
+    const { length } = Buffer.from((await instance.attempt('export', body)).text);
     for (const [responseBytes, expected] of [
       [length + 1, 200],
       [length, 200],
       [length - 1, 400],
     ] as const) {
-      const limited = servedInstance(store, { orgId, token }, { limits: { responseBytes } });
+      const limited = servedInstance(store, instance, { limits: { responseBytes } });
       const { status, text } = await limited.attempt('export', body);
       expect(status).toBe(expected);
       if (expected === 400) expect(text).toContain('gcs_output');

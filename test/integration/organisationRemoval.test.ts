@@ -108,10 +108,9 @@ describeStores('the removal of organisations', (kind) => {
   it.each([2, 6])('at the same time as an import into it leaves nothing of the import (commit %i)', async (moment) => {
     const store = await openTestStore(kind);
     const { instance, before } = await linkedInstance(store);
-    const { token, orgId } = instance;
     const interrupt = async () => void (await removeOrganisations(store, goingIds, signal));
     const during = interruptedStore(store, { commit: moment, when: 'before' }, interrupt);
-    const served = servedInstance(during, { token, orgId });
+    const served = servedInstance(during, instance);
     const more = organisation('goes', {
       humanUsers: Array.from({ length: 2_000 }, (_, index) => person(`more${index}`)),
       userMetadata: Array.from({ length: 2_000 }, (_, index) => ({ id: `more${index}`, key: 'a', value: 'eA==' })),

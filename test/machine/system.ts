@@ -4,12 +4,15 @@ import { routes as removalRoutes } from '../../functions/removeOtpEmail/app.ts';
 import { storeUnavailable } from '../../shared/errors/errors.ts';
 import { createApp } from '../../shared/http/app.ts';
 import { openStore, type StoreLocation } from '../../shared/store/openStore.ts';
-import type { Store } from '../../shared/store/store.ts';
+import { type Store, storeForCall } from '../../shared/store/store.ts';
 import { memoryTrail } from '../support/audit/memoryTrail.ts';
 import { type TestInstance, testInstance } from '../support/instances/testInstance.ts';
 
-/** How an import ends in the middle: its process dies before or after a commit, or its client leaves. */
-export type End = 'dies before' | 'dies after' | 'client leaves after';
+/**
+ * How an import ends in the middle: its process dies before or after a commit, or its client leaves after one or during one,
+ * which then has no effect.
+ */
+export type End = 'dies before' | 'dies after' | 'client leaves after' | 'client leaves during';
 
 /** The instance that the machine drives, by its requests and its commands. */
 export interface System {
@@ -95,14 +98,19 @@ class Fuse {
   private client = new AbortController();
 
   constructor(store: Store) {
-    const commit = <Result>(work: () => Promise<Result>) => this.commit(work);
+    this.store = this.around(store, new AbortController().signal);
+  }
+
+  private around(store: Store, signal: AbortSignal): Store {
+    const commit = <Result>(work: () => Promise<Result>) => this.commit(work, signal);
     const read = <Result>(work: () => Promise<Result>) => this.read(work);
-    this.store = {
+    return {
       getMany: (keys, fields) => read(() => store.getMany(keys, fields)),
       snapshot: () => read(() => store.snapshot()),
       commit: (writes) => (writes.length === 0 ? store.commit(writes) : commit(() => store.commit(writes))),
       transaction: (work) => commit(() => store.transaction(work)),
       close: () => store.close(),
+      forCall: (call) => this.around(storeForCall(store, call), call.signal),
     };
   }
 
@@ -123,8 +131,12 @@ class Fuse {
     return work();
   }
 
-  private async commit<Result>(work: () => Promise<Result>): Promise<Result> {
+  private async commit<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
     if (this.end === undefined || --this.commitsLeft !== 0) return this.read(work);
+    if (this.end === 'client leaves during') {
+      this.client.abort();
+      signal.throwIfAborted();
+    }
     if (this.end === 'dies before') this.isDead = true;
     const result = await this.read(work);
     if (this.end === 'client leaves after') this.client.abort();

@@ -3,6 +3,7 @@ import { openStore } from '../../../shared/store/openStore.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { emulatorMasterKey } from '../../support/emulators/emulatorDatabase.ts';
 import type { TestInstance } from '../../support/instances/testInstance.ts';
+import { type Answer, Witness } from '../../support/stores/witness.ts';
 import { anyMissing, arrival } from './arrival.ts';
 import { halfOf } from './migration.ts';
 import { expectAllIn, expectComplete, expectSound, type Undisturbed } from './undisturbed.ts';
@@ -14,12 +15,6 @@ export interface DisturbedImport {
   readonly expected: Undisturbed;
   /** The request; by default one without `timeout`. */
   readonly body?: string;
-}
-
-/** What an import answers. */
-interface Answer {
-  readonly status: number;
-  readonly text: string;
 }
 
 /** Imports, and lets something happen to the database in the middle. */
@@ -57,8 +52,11 @@ export async function expectResumable(answer: Answer, disturbed: DisturbedImport
   const { instance, direct, expected } = disturbed;
   expect(answer.status, answer.text).toBe(504);
   expect(answer.text).toContain('"resumable":true');
-  await expectSound(direct, expected);
-  await expectAnswered(await instance.attempt('import', expected.body), direct, expected);
+  const witness = new Witness(expected.contents);
+  witness.check(answer, await expectSound(direct, expected));
+  const resumed = await instance.attempt('import', expected.body);
+  witness.check(resumed, await expectSound(direct, expected));
+  await expectAnswered(resumed, direct, expected);
 }
 
 /** Opens a store whose emulator is at `address`; it is closed when the test has finished. */

@@ -44,7 +44,7 @@ export const faultTable = {
   'getMany is delayed': { fault: 'every n-th read is delayed', places: stores, outcome: noError },
   'one commit of several': {
     fault:
-      'one commit of several in flight fails, is delayed, throttled or answered late, while the others go through; the timeout or a disconnection ends the call at a random moment',
+      'one commit of several in flight fails, is delayed, throttled or answered late, while the others go through; the timeout, a disconnection or a revoked token ends the call at a random moment',
     places: stores,
     outcome: `every record that any response calls stored is in the database; ${converges}`,
   },

@@ -1,9 +1,10 @@
+import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { storeUnavailable } from '../../../shared/errors/errors.ts';
 import { type Store, type StoreCall, storeForCall } from '../../../shared/store/store.ts';
 
 /** What befalls a single commit, while the others in flight go through. */
-type Strike = 'throttled' | 'delayed' | 'answered late' | 'failed' | 'spared';
+type Strike = 'throttled' | 'throttled to the end' | 'delayed' | 'answered late' | 'failed' | 'spared';
 
 /** How likely a strike is; the other commits are spared. */
 const likelihoods: readonly (readonly [Strike, number])[] = [
@@ -12,17 +13,15 @@ const likelihoods: readonly (readonly [Strike, number])[] = [
   ['answered late', 0.05],
   ['failed', 0.005],
 ];
-const MAX_DELAY_MILLISECONDS = 30;
+const MAX_DELAY_MILLISECONDS = 20;
 const RECORDS_PER_COMMIT = 5;
 
 /** A store whose commits are struck one by one, and what an observer learns of them. */
 export interface StrikingStore {
   readonly store: Store;
-  /** Strikes commits from now on, and tells of each before it begins. */
-  begin(onCommit: () => void): void;
+  /** Strikes commits from now on, and lets `onCommit` choose for some of them what befalls them. */
+  begin(onCommit: () => Strike | undefined): void;
   end(): void;
-  /** How many commits were struck so far. */
-  struck(): number;
 }
 
 /**
@@ -31,8 +30,7 @@ export interface StrikingStore {
  * response to one that is answered late is lost if its call ends meanwhile.
  */
 export function strikingStore(inner: Store, random: () => number): StrikingStore {
-  let onCommit: (() => void) | undefined;
-  let struck = 0;
+  let onCommit: (() => Strike | undefined) | undefined;
   const choose = (): Strike => {
     const chosen = random();
     let below = 0;
@@ -44,14 +42,13 @@ export function strikingStore(inner: Store, random: () => number): StrikingStore
   };
   const around = async <Result>(signal: AbortSignal, commit: () => Promise<Result>): Promise<Result> => {
     if (onCommit === undefined) return commit();
-    onCommit();
-    const strike = choose();
-    if (strike !== 'spared') struck++;
+    const strike = onCommit() ?? choose();
     const wait = () => setTimeout(random() * MAX_DELAY_MILLISECONDS);
     const waitUnlessEnded = () =>
       setTimeout(random() * MAX_DELAY_MILLISECONDS, undefined, { signal }).catch(() => signal.throwIfAborted());
     if (strike === 'failed') throw storeUnavailable(new Error('injected'));
     if (strike === 'throttled') await waitUnlessEnded();
+    if (strike === 'throttled to the end') await endOf(signal);
     if (strike === 'delayed') await wait();
     const result = await commit();
     if (strike === 'answered late') await waitUnlessEnded();
@@ -74,6 +71,11 @@ export function strikingStore(inner: Store, random: () => number): StrikingStore
     end: () => {
       onCommit = undefined;
     },
-    struck: () => struck,
   };
+}
+
+/** Waits until a call ends, and throws why. */
+async function endOf(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
+  signal.throwIfAborted();
 }

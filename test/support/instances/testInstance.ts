@@ -55,6 +55,8 @@ type Report = z.infer<typeof importReport>;
 export interface TestInstance {
   /** Its default organisation. */
   readonly orgId: string;
+  /** Its owner. */
+  readonly userId: string;
   /** Its owner's token. */
   readonly token: string;
   readonly app: ReturnType<typeof createApp>;
@@ -88,7 +90,7 @@ export async function testInstance(store: Store, name = 'test', replaced: Replac
 /** Serves the functions over a store that has been initialised, for the owner of a token. */
 export function servedInstance(
   store: Store,
-  { orgId, token }: Pick<TestInstance, 'orgId' | 'token'>,
+  { orgId, userId, token }: Pick<TestInstance, 'orgId' | 'userId' | 'token'>,
   replaced: ReplacedPorts = {},
 ): TestInstance {
   configureLog('silent');
@@ -107,6 +109,7 @@ export function servedInstance(
   };
   return {
     orgId,
+    userId,
     token,
     app,
     attempt: (operation, body) => send(`/admin/v1/${operation}`, body),

@@ -91,5 +91,5 @@ function toCollection(name: unknown): Collection {
  */
 export async function formerInstance(store: Store, { owner }: FormerDatabase, served = store): Promise<TestInstance> {
   const { token } = await issueToken(store, owner.userId, new Date(), 3_600_000);
-  return servedInstance(served, { orgId: owner.orgId, token });
+  return servedInstance(served, { ...owner, token });
 }
