@@ -49,7 +49,7 @@ export function storeWith(...plans: readonly RecordPlan[]): Promise<MemoryStore>
 }
 
 /** A base of which decisions open no snapshot. */
-export const unread: BatchContext['base'] = {
+const unread: BatchContext['base'] = {
   snapshot: () => Promise.reject(new Error('decisions read no ranges')),
 };
 
