@@ -6,7 +6,7 @@ export interface Task {
   /** From 0. */
   readonly index: number;
   readonly count: number;
-  /** What the tasks of one start have in common, and no other start has. */
+  /** What the tasks of one start have in common, and no other start has; empty for a process that is no task. */
   readonly execution: string;
 }
 

@@ -1,14 +1,14 @@
 import { objectExists } from '../../shared/errors/storageErrors.ts';
-import { parseIfJson } from '../../shared/json/parseIfJson.ts';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
 import type { ObjectLocation, ObjectStorage } from '../../shared/objectStorage/objectStorage.ts';
-import { type ExportedManifest, manifestSchema } from '../../shared/organisation/exportFile.ts';
-import { combineManifests, type PartsDocument, partsDocument } from '../../shared/organisation/partsDocument.ts';
+import type { ExportedManifest } from '../../shared/organisation/exportFile.ts';
+import type { PartsDocument } from '../../shared/organisation/partsDocument.ts';
 import type { DatabasePlace, ExportOptions, PartSource } from '../places/place.ts';
 import { RecordCounter } from '../places/recordCounter.ts';
 import type { Task } from '../tasks.ts';
+import { findFinished, readFinished, toDocument } from './finishedExport.ts';
 import { type BegunExport, beginExport, type PlannedPart } from './plan.ts';
-import { createJson, objectUri, pinIfPresent, readBytes } from './storedJson.ts';
+import { createJson, objectUri } from './storedJson.ts';
 import { findPart, verifyPart, type WrittenPart } from './writtenPart.ts';
 
 /** An export in parts. */
@@ -17,7 +17,7 @@ export interface PartsExport {
   readonly target: ObjectLocation;
   readonly options: ExportOptions;
   readonly count: number;
-  readonly task: Pick<Task, 'index' | 'count'>;
+  readonly task: Task;
 }
 
 /** What a call of an export in parts has done. */
@@ -51,14 +51,15 @@ export async function exportParts(
   signal: AbortSignal,
 ): Promise<PartsResult> {
   const storage = createCloudStorage();
-  const finished = await readFinished(storage, target, signal);
-  if (finished !== undefined) return complete(finished, []);
   const { orgIds: _, excludedOrgIds, timeoutMs: _timeout, ...flags } = options;
   const request = {
     source: source.name,
     options: JSON.stringify([flags, excludedOrgIds.toSorted(), count]),
     count,
+    execution: task.execution,
   };
+  const finished = await findFinished(storage, target, request, signal);
+  if (finished !== undefined) return finishedResult(finished);
   const begun = await beginExport(
     storage,
     target,
@@ -75,7 +76,7 @@ export async function exportParts(
   const readTime = state.readTime.toISOString();
   const missing = begun.parts.length - others.length - 1;
   if (first === undefined || missing > 0) return { readTime, written, kept, missing, abandoned, manifest: undefined };
-  const document = toDocument([first, ...others]);
+  const document = toDocument([first, ...others], task.execution);
   if (!(await createJson(storage, target, document, signal))) {
     const other = await readFinished(storage, target, signal);
     if (other?.manifest.readTime !== readTime) throw objectExists(target);
@@ -83,24 +84,8 @@ export async function exportParts(
   return { readTime, written, kept, missing, abandoned, manifest: document.manifest };
 }
 
-function complete({ manifest }: PartsDocument, abandoned: readonly string[]): PartsResult {
-  return { readTime: manifest.readTime, written: 0, kept: 0, missing: 0, abandoned, manifest };
-}
-
-/**
- * Reads the document of an export that is complete.
- * @throws IdentityError when the target is something else
- */
-async function readFinished(
-  storage: ObjectStorage,
-  target: ObjectLocation,
-  signal: AbortSignal,
-): Promise<PartsDocument | undefined> {
-  const object = await pinIfPresent(storage, target, signal);
-  if (object === undefined) return undefined;
-  const { data } = partsDocument.safeParse(parseIfJson((await readBytes(object, signal)).toString()));
-  if (data === undefined) throw objectExists(target);
-  return data;
+function finishedResult({ manifest }: PartsDocument): PartsResult {
+  return { readTime: manifest.readTime, written: 0, kept: 0, missing: 0, abandoned: [], manifest };
 }
 
 async function writeParts(
@@ -157,16 +142,4 @@ async function findAll(
     found.push(...(await Promise.all(batch.map((part) => findPart(storage, part, source.readTime, signal)))));
   }
   return found;
-}
-
-function toDocument(parts: readonly [WrittenPart, ...WrittenPart[]]): PartsDocument {
-  const [first, ...others] = parts;
-  return {
-    parts: parts.map(({ path, generation, manifest }) => ({
-      path,
-      generation,
-      manifest: manifestSchema.parse(manifest),
-    })),
-    manifest: combineManifests([first.manifest, ...others.map(({ manifest }) => manifest)]),
-  };
 }

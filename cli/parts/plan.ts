@@ -8,6 +8,7 @@ import { beside, createJson, objectUri, pinIfPresent, readBytes } from './stored
 const planSchema = z.strictObject({
   source: z.string(),
   options: z.string(),
+  execution: z.string(),
   readTime: z.iso.datetime(),
   ranges: z.array(z.strictObject({ from: z.string().optional(), to: z.string().optional() })).min(1),
 });
@@ -20,6 +21,8 @@ export interface PartsRequest {
   readonly options: string;
   /** The number of parts, if there are as many organisations. */
   readonly count: number;
+  /** What the tasks of one start have in common; empty for a start without tasks. */
+  readonly execution: string;
 }
 
 /** Opens the state of a moment, or the present one; undefined if the database does not keep it. */
@@ -53,42 +56,68 @@ export async function beginExport(
 ): Promise<BegunExport> {
   const abandoned: string[] = [];
   for (let run = 1; ; run++) {
-    const location = beside(target, `plan-${fourDigits(run)}.json`);
+    const location = planLocation(target, run);
     const plan =
-      (await readPlan(storage, location, signal)) ?? (await writePlan(storage, location, request, open, signal));
-    if (plan.source !== request.source || plan.options !== request.options) throw partsOfAnother(objectUri(location));
+      (await readPlan(storage, location, request, signal)) ??
+      (await writePlan(storage, location, request, open, signal));
     const source = await open(new Date(plan.readTime));
     if (source !== undefined) return { source, parts: plannedParts(target, plan.ranges, run), abandoned };
     abandoned.push(plan.readTime);
   }
 }
 
+/**
+ * Finds the plan of a finished export.
+ * @returns undefined if it was deleted
+ * @throws IdentityError for an export of another source or with other options
+ */
+export async function findPlan(
+  storage: ObjectStorage,
+  target: ObjectLocation,
+  request: PartsRequest,
+  readTime: string,
+  signal: AbortSignal,
+): Promise<Plan | undefined> {
+  for (let run = 1; ; run++) {
+    const plan = await readPlan(storage, planLocation(target, run), request, signal);
+    if (plan === undefined || plan.readTime === readTime) return plan;
+  }
+}
+
 type Plan = z.infer<typeof planSchema>;
+
+function planLocation(target: ObjectLocation, run: number): ObjectLocation {
+  return beside(target, `plan-${fourDigits(run)}.json`);
+}
 
 async function readPlan(
   storage: ObjectStorage,
   location: ObjectLocation,
+  { source, options }: PartsRequest,
   signal: AbortSignal,
 ): Promise<Plan | undefined> {
   const object = await pinIfPresent(storage, location, signal);
   if (object === undefined) return undefined;
-  return planSchema.parse(JSON.parse((await readBytes(object, signal)).toString()));
+  const plan = planSchema.parse(JSON.parse((await readBytes(object, signal)).toString()));
+  if (plan.source !== source || plan.options !== options) throw partsOfAnother(objectUri(location));
+  return plan;
 }
 
 /** Writes a plan for the present state, unless another task is faster: then returns that one's. */
 async function writePlan(
   storage: ObjectStorage,
   location: ObjectLocation,
-  { source: name, options, count }: PartsRequest,
+  request: PartsRequest,
   open: OpenSource,
   signal: AbortSignal,
 ): Promise<Plan> {
   await using source = await open(undefined);
+  const { source: name, options, execution, count } = request;
   if (source === undefined) throw partsUnavailable(name);
   const ranges = [...(await source.divide(count))];
-  const plan = { source: name, options, readTime: source.readTime.toISOString(), ranges };
+  const plan = { source: name, options, execution, readTime: source.readTime.toISOString(), ranges };
   if (await createJson(storage, location, plan, signal)) return plan;
-  return (await readPlan(storage, location, signal)) ?? plan;
+  return (await readPlan(storage, location, request, signal)) ?? plan;
 }
 
 /** The objects of the first export to a target have the shorter names. */

@@ -92,8 +92,17 @@ export const partsOfAnother = defineError({
   code: 'FAILED_PRECONDITION',
   text: (plan: string) => `${plan} belongs to an export of another source or with other options: choose another path`,
   example: ['gs://exports/north.json.plan-0001.json'],
-  when: 'An export in parts to the same path was begun from another database, or with other options.',
+  when: 'An export in parts to the same path was begun or finished from another database, or with other options.',
   remedy: 'Choose another path, or repeat the command with the options of that export.',
+});
+
+export const partsFinished = defineError({
+  code: 'ALREADY_EXISTS',
+  text: (document: string, readTime: string) =>
+    `${document} is a finished export as of ${readTime} and is never overwritten: choose another path`,
+  example: ['gs://exports/north.json', '2026-01-02T03:04:00.000Z'],
+  when: 'An export in parts to the same path is finished, and another run has made it.',
+  remedy: 'Choose another path for each export, for example with the date.',
 });
 
 export const tasksMissing = defineError({

@@ -15,6 +15,7 @@ const part = z.strictObject({
 export const partsDocument = z.strictObject({
   parts: z.array(part).min(1),
   manifest: exportedManifest.describe('The manifest of all parts together.'),
+  execution: z.string().describe('What the tasks that have finished the export have in common; empty without tasks.'),
 });
 
 /** The document that names the parts of an export. */

@@ -36,7 +36,7 @@ type Prepared = Awaited<ReturnType<typeof prepare>>;
 async function writePlan({ database, storage, at }: Pick<Prepared, 'database' | 'storage' | 'at'>, excluded: string[]) {
   const flags = { withPasswords: false, withOtp: false, withKeys: false, forZitadel: false };
   const options = JSON.stringify([flags, excluded, PARTS]);
-  const plan = { source: database, options, readTime: READ_TIME, ranges: [{}] };
+  const plan = { source: database, options, execution: '', readTime: READ_TIME, ranges: [{}] };
   await storage.write(at('.plan-0001.json'), inPieces(Buffer.from(JSON.stringify(plan))), never);
 }
 
@@ -110,9 +110,13 @@ describeWithFirestore('an export in parts', { timeout: 600_000 }, () => {
     expect(Date.parse(document.manifest.readTime) % 60_000).toBe(0);
     expect(document.parts.map(({ manifest }) => manifest.counts.orgs)).toEqual([2, 2, 2]);
     const again = await identity(args, { env });
-    expect(lastEvent(again.stdout)).toMatchObject({ kept: 0, written: 0, complete: true, ...counts });
-
     const place = `gs://exports/${PATH}`;
+    const { readTime } = document.manifest;
+    expect(again).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`${place} is a finished export as of ${readTime} and is never overwritten`),
+    });
+
     const compared = await identity(['compare', place, file], { env });
     expect(compared, compared.stdout).toMatchObject({ code: 0 });
     const inspected = await identity(['inspect', place, '--json'], { env });
@@ -163,7 +167,10 @@ describeWithFirestore('an export in parts', { timeout: 600_000 }, () => {
     expect(first).toMatchObject({ written: 2, kept: 0, abandoned: [READ_TIME] });
     expect(second).toMatchObject({ written: 1, kept: 0, abandoned: [READ_TIME] });
     expect([first, second]).toContainEqual(expect.objectContaining({ complete: true, organisations: 3 }));
-    const { parts } = partsDocument.parse(await read(storage, at('')));
+    const { parts, execution } = partsDocument.parse(await read(storage, at('')));
+    expect(execution).toBe('job-1');
+    const retried = await identity(args, { env: task(1) });
+    expect(lastEvent(retried.stdout)).toMatchObject({ kept: 0, written: 0, complete: true, organisations: 3 });
     expect(parts.map(({ path }) => path)).toEqual(
       ['1', '2', '3'].map((number) => `${PATH}.run-0002.part-000${number}.json`),
     );

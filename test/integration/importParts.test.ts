@@ -50,7 +50,7 @@ async function prepare(kind: StoreKind) {
     entries.push({ path, generation, manifest: manifestSchema.parse(manifest) });
   }
   const manifest = combineManifests([first.manifest, ...others.map((part) => part.manifest)]);
-  const document: PartsDocument = { parts: entries, manifest };
+  const document: PartsDocument = { parts: entries, manifest, execution: '' };
   const target = await testInstance(await openTestStore(kind), 'target', { objectStorage: storage });
   const keyFile = { type: 'service_account', client_email: account.clientEmail, private_key: account.privateKey };
   const serviceaccount_json = Buffer.from(JSON.stringify(keyFile)).toString('base64');
