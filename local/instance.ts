@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { allRoutes } from '../functions/endpoints.ts';
 import { initialise } from '../shared/accounts/initialise.ts';
@@ -7,6 +7,7 @@ import { issueToken, type NewToken } from '../shared/accounts/personalAccessToke
 import { openAudit } from '../shared/audit/openAudit.ts';
 import { requireOwner } from '../shared/auth/requireOwner.ts';
 import { readConfig } from '../shared/config.ts';
+import { completeFile } from '../shared/durableFiles.ts';
 import { IdentityError } from '../shared/errors/identityError.ts';
 import { createApp } from '../shared/http/app.ts';
 import { docsRoutes } from '../shared/http/docs.ts';
@@ -94,7 +95,7 @@ export async function prepareInstance(
     ? await initialise(store, name, TOKEN_LIFETIME_MS, now)
     : await createOwnerToken(store, name, now);
   await fill(store);
-  await writeFile(tokenFile, token, { mode: 0o600 });
+  await completeFile(tokenFile, token, 'replacing');
 }
 
 async function isValid(store: Store, token: string, now: Date): Promise<boolean> {

@@ -1,7 +1,47 @@
+import { randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, openSync } from 'node:fs';
+import { link, open, rename, rm } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 
 /** The mode of files with secrets or personal data. */
 export const OWNER_ONLY = 0o600;
+
+/** A file's text, or a function that fills the empty file. */
+type FileContent = string | ((path: string) => Promise<void>);
+
+/**
+ * Writes a file that only its owner can read. It appears under its name when it is complete and durable: a crash leaves
+ * what was there before.
+ * @param appearance whether the file must be a new one, or may replace another one
+ * @throws Error of the file system, EEXIST where a new file's name is taken; the errors of `content`
+ */
+export async function completeFile(
+  target: string,
+  content: FileContent,
+  appearance: 'new' | 'replacing',
+): Promise<void> {
+  const partial = `${target}.${randomUUID()}.partial`;
+  try {
+    await writePartial(partial, content);
+    // Unlike a renaming, a link never replaces a file that has appeared meanwhile.
+    await (appearance === 'new' ? link(partial, target) : rename(partial, target));
+  } finally {
+    await rm(partial, { force: true });
+  }
+  syncDirectory(dirname(resolve(target)));
+}
+
+async function writePartial(partial: string, content: FileContent): Promise<void> {
+  await using file = await open(partial, 'wx', OWNER_ONLY);
+  await (typeof content === 'string' ? file.writeFile(content) : content(partial));
+  await file.sync();
+}
+
+/** Moves a durable file within a file system, durably. */
+export async function moveFile(from: string, to: string): Promise<void> {
+  await rename(from, to);
+  syncDirectory(dirname(resolve(to)));
+}
 
 /** Makes the names in a directory durable. Windows does it by itself, and cannot open directories. */
 export function syncDirectory(directory: string): void {

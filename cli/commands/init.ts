@@ -1,5 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { initialise } from '../../shared/accounts/initialise.ts';
+import { OWNER_ONLY, syncDirectory } from '../../shared/durableFiles.ts';
 import type { Run } from '../command.ts';
 import { lifetime } from '../configuration.ts';
 
@@ -9,7 +11,7 @@ export const init: Run = async (invocation) => {
   const lifetimeMs = lifetime(invocation);
   const file = options['token-file'];
   // The file is opened first: a token that cannot be written is lost, and init does not run twice.
-  await using handle = file === undefined ? undefined : await open(file, 'a', 0o600);
+  await using handle = file === undefined ? undefined : await openDurable(file);
   const created = await initialise(store, options.name ?? defaultName, lifetimeMs, now);
   if (handle !== undefined) await writeSecret(handle, created.token);
   const shownToken = file === undefined ? `token ${created.token}` : `token in ${file}`;
@@ -19,8 +21,15 @@ export const init: Run = async (invocation) => {
   };
 };
 
+async function openDurable(file: string): Promise<FileHandle> {
+  const handle = await open(file, 'a', OWNER_ONLY);
+  syncDirectory(dirname(resolve(file)));
+  return handle;
+}
+
 async function writeSecret(handle: FileHandle, text: string): Promise<void> {
-  await handle.chmod(0o600);
+  await handle.chmod(OWNER_ONLY);
   await handle.truncate();
   await handle.writeFile(text);
+  await handle.sync();
 }

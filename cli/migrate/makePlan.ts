@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts';
+import { completeFile } from '../../shared/durableFiles.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { Comparison } from '../compare/comparison.ts';
 import { FileFacts } from '../places/fileFacts.ts';
@@ -15,7 +16,7 @@ import { NOT_FOUND, sortNotices } from './notices.ts';
 import { OrganisationTally, organisationCounts } from './organisationTally.ts';
 import { type MigrationPlan, migrationPlan } from './plan.ts';
 import type { MigrationRun, Side } from './run.ts';
-import { readJson, writeDurably } from './runDirectory.ts';
+import { readJson } from './runDirectory.ts';
 import { everything, sourceOptions, targetOptions } from './settings.ts';
 import { currentSelection } from './stageExport.ts';
 
@@ -68,7 +69,7 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
     changes: [...(target.facts?.importChanges ?? [])],
     work: estimateWork(run, { source, target }, trial?.seconds),
   };
-  await writeDurably(join(run.directory, NAME), `${JSON.stringify(plan)}\n`);
+  await completeFile(join(run.directory, NAME), `${JSON.stringify(plan)}\n`, 'replacing');
   return plan;
 }
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
+import { completeFile } from '../../shared/durableFiles.ts';
 import { selectedKinds } from '../secretKinds.ts';
 import { listPhases, readJournal } from './journal.ts';
 import { NOT_FOUND, sortNotices } from './notices.ts';
@@ -7,7 +8,7 @@ import type { MigrationPlan } from './plan.ts';
 import type { Proved } from './prove.ts';
 import { type MigrationResult, migrationResult } from './result.ts';
 import type { MigrationRun, Side } from './run.ts';
-import { readJson, writeDurably } from './runDirectory.ts';
+import { readJson } from './runDirectory.ts';
 
 const NAME = 'result.json';
 
@@ -57,7 +58,7 @@ export async function makeResult(
     proof,
     logins,
   };
-  await writeDurably(join(run.directory, NAME), `${JSON.stringify(result)}\n`);
+  await completeFile(join(run.directory, NAME), `${JSON.stringify(result)}\n`, 'replacing');
   return result;
 }
 

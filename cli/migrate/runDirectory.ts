@@ -1,7 +1,7 @@
-import { access, chmod, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { access, chmod, mkdir, readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { z } from 'zod';
-import { OWNER_ONLY, syncDirectory } from '../../shared/durableFiles.ts';
+import { completeFile } from '../../shared/durableFiles.ts';
 import { migrationMissing } from '../../shared/errors/migrationErrors.ts';
 import { systemCode } from '../../shared/systemCode.ts';
 import { UsageError } from '../command.ts';
@@ -30,7 +30,7 @@ export async function createRunDirectory(path: string | undefined, now: Date): P
   if (content.length > 0) throw new UsageError(`${directory} is not empty: choose another --run-dir`);
   await chmod(directory, OWNER_ONLY_DIRECTORY);
   // Nothing of a migration belongs into a repository.
-  await writeDurably(join(directory, '.gitignore'), '*\n');
+  await completeFile(join(directory, '.gitignore'), '*\n', 'replacing');
   return directory;
 }
 
@@ -62,19 +62,4 @@ export async function readJson<Schema extends z.ZodType>(
     if (systemCode(error) === 'ENOENT') return undefined;
     throw error;
   }
-}
-
-/** Replaces a file at once: a crash leaves the earlier content or the new one. */
-export async function writeDurably(file: string, text: string): Promise<void> {
-  const partial = `${file}.partial`;
-  try {
-    await using handle = await open(partial, 'w', OWNER_ONLY);
-    await handle.writeFile(text);
-    await handle.sync();
-  } catch (error) {
-    await rm(partial, { force: true });
-    throw error;
-  }
-  await rename(partial, file);
-  syncDirectory(resolve(file, '..'));
 }

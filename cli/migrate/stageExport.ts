@@ -1,7 +1,8 @@
-import { readdir, rename, rm, stat } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts';
 import { selector } from '../../functions/import/selection.ts';
+import { moveFile } from '../../shared/durableFiles.ts';
 import { systemCode } from '../../shared/systemCode.ts';
 import { openFile } from '../places/filePlace.ts';
 import { inspectPlace, type PlaceInspection } from '../places/inspectPlace.ts';
@@ -146,7 +147,7 @@ async function replaceStaged(run: MigrationRun, filter: ExportFilter, end: strin
     }
     return openFile(kept).store(bytes(), run.signal);
   });
-  await rename(kept, run.exportPath);
+  await moveFile(kept, run.exportPath);
 }
 
 async function readStaged<Result>(

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import { importResponse } from '../../functions/import/contract.ts';
-import { readJson, writeDurably } from './runDirectory.ts';
+import { completeFile } from '../../shared/durableFiles.ts';
+import { readJson } from './runDirectory.ts';
 import { migrationSettings } from './settings.ts';
 
 const time = z.iso.datetime();
@@ -70,5 +71,5 @@ export async function readState(directory: string): Promise<MigrationState> {
 
 /** Replaces the state of a migration, durably and at once. */
 export async function writeState(directory: string, state: MigrationState): Promise<void> {
-  await writeDurably(join(directory, NAME), `${JSON.stringify(state)}\n`);
+  await completeFile(join(directory, NAME), `${JSON.stringify(state)}\n`, 'replacing');
 }

@@ -1,8 +1,8 @@
 import { access, constants } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { completeFile } from '../../shared/durableFiles.ts';
 import { openFile } from '../places/filePlace.ts';
 import type { MigrationResult } from './result.ts';
-import { writeDurably } from './runDirectory.ts';
 import type { MigrationSettings } from './settings.ts';
 
 type Settings = Pick<MigrationSettings, 'report'>;
@@ -18,5 +18,5 @@ export async function requireReportable({ report }: Settings): Promise<void> {
 export async function writeReport({ report }: Settings, result: MigrationResult): Promise<void> {
   if (report === undefined) return;
   const { renderReport } = await import('../report/renderReport.ts');
-  await writeDurably(report, renderReport(result));
+  await completeFile(report, renderReport(result), 'replacing');
 }

@@ -1,9 +1,7 @@
-import { randomUUID } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { access, link, open, rm, stat } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { OWNER_ONLY, syncDirectory } from '../../shared/durableFiles.ts';
+import { completeFile } from '../../shared/durableFiles.ts';
 import { fileExists } from '../../shared/errors/commandErrors.ts';
 import { sourceMissing, storageFull } from '../../shared/errors/placeErrors.ts';
 import { systemCode } from '../../shared/systemCode.ts';
@@ -40,21 +38,13 @@ async function requireFree(path: string): Promise<void> {
   if (!isFree) throw fileExists(path);
 }
 
-/** Writes the file under another name first: until it is complete and durable, nothing has its own name. */
 async function storeFile(path: string, content: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<StoredFile> {
   await requireFree(path);
-  const partial = `${path}.${randomUUID()}.partial`;
-  try {
-    const file = await open(partial, 'wx', OWNER_ONLY);
-    await pipeline(compressFor(path, content), file.createWriteStream({ flush: true }), { signal });
-    // Unlike a renaming, a link never replaces a file that has appeared meanwhile.
-    await link(partial, path);
-  } catch (error) {
+  const write = (partial: string) =>
+    pipeline(compressFor(path, content), createWriteStream(partial, { flags: 'a' }), { signal });
+  await completeFile(path, write, 'new').catch((error: unknown) => {
     throw storeError(error, path);
-  } finally {
-    await rm(partial, { force: true });
-  }
-  syncDirectory(dirname(resolve(path)));
+  });
   return { place: path, bytes: (await stat(path)).size };
 }
 

@@ -1,10 +1,11 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import { createSerialQueue } from '../../shared/async.ts';
+import { completeFile, moveFile } from '../../shared/durableFiles.ts';
 import { systemCode } from '../../shared/systemCode.ts';
 import { createDraft, type Draft } from './draft.ts';
 
@@ -31,7 +32,7 @@ export type ObjectDescription = Pick<StoredObject, 'bucket' | 'name' | 'contentT
 /** A check that runs atomically with the replacement or removal of the present object, and throws to prevent it. */
 export type Guard = (present: StoredObject | undefined) => void;
 
-/** Objects in a directory. Each is a file of bytes and a file of metadata; renaming the latter publishes the object. */
+/** Objects in a directory. Each is a file of bytes and a file of metadata, which publishes the object. */
 export interface ObjectFiles {
   draft(): Promise<Draft>;
   publish(draft: Draft, description: ObjectDescription, guard: Guard): Promise<StoredObject>;
@@ -63,9 +64,9 @@ export async function openObjectFiles(directory: string): Promise<ObjectFiles> {
       generation: nextGeneration(present?.generation),
       timeCreated: new Date().toISOString(),
     };
-    await moveDurably(await draft.complete(), dataPath(object));
-    const temporary = await writeDurably(join(uploads, randomUUID()), JSON.stringify(object));
-    await moveDurably(temporary, metadataPath(object.bucket, object.name));
+    await moveFile(await draft.complete(), await inDirectory(dataPath(object)));
+    const metadata = await inDirectory(metadataPath(object.bucket, object.name));
+    await completeFile(metadata, JSON.stringify(object), 'replacing');
     if (present !== undefined) await rm(dataPath(present), { force: true });
     return object;
   }
@@ -97,7 +98,8 @@ async function readMetadata(path: string): Promise<StoredObject | undefined> {
 }
 
 async function listMetadata(directory: string, prefix: string): Promise<StoredObject[]> {
-  const files = (await readdir(directory).catch(undefinedIfMissing)) ?? [];
+  const names = (await readdir(directory).catch(undefinedIfMissing)) ?? [];
+  const files = names.filter((name) => name.endsWith('.json'));
   const all = await Promise.all(files.map((file) => readMetadata(join(directory, file))));
   const found = all.filter((object) => object !== undefined).filter(({ name }) => name.startsWith(prefix));
   return found.sort((a, b) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)));
@@ -108,18 +110,10 @@ function undefinedIfMissing(error: unknown): undefined {
   throw error;
 }
 
-async function writeDurably(path: string, text: string): Promise<string> {
-  await using file = await open(path, 'wx', 0o600);
-  await file.writeFile(text);
-  await file.sync();
-  return path;
-}
-
-async function moveDurably(from: string, to: string): Promise<void> {
-  await mkdir(dirname(to), { recursive: true });
-  await rename(from, to);
-  await using directory = await open(dirname(to));
-  await directory.sync();
+/** Creates a file's directory, and returns the file. */
+async function inDirectory(file: string): Promise<string> {
+  await mkdir(dirname(file), { recursive: true });
+  return file;
 }
 
 // Microseconds, as in Cloud Storage; always later than every earlier generation, those of earlier processes included.

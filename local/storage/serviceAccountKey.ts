@@ -6,10 +6,11 @@ import {
   randomBytes,
   randomInt,
 } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
+import { completeFile } from '../../shared/durableFiles.ts';
 import { systemCode } from '../../shared/systemCode.ts';
 
 /** A service account with its key file. */
@@ -52,7 +53,7 @@ export async function readIfExists(file: string): Promise<string | undefined> {
 async function writeNew(file: string, name: string): Promise<string> {
   const json = `${JSON.stringify(await newKeyFile(name), undefined, 2)}\n`;
   await mkdir(dirname(file), { recursive: true });
-  await writeFile(file, json, { mode: 0o600, flag: 'wx' });
+  await completeFile(file, json, 'new');
   return json;
 }
 

@@ -1,7 +1,7 @@
-import { access, mkdir, open, rename, rm } from 'node:fs/promises';
+import { access, mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
-import { OWNER_ONLY } from '../../durableFiles.ts';
+import { completeFile } from '../../durableFiles.ts';
 import { notInstanceFile } from '../../errors/accountErrors.ts';
 import { requireKeys } from '../secrets/keyRecord.ts';
 import type { Keyring } from '../secrets/keyring.ts';
@@ -21,27 +21,24 @@ export interface CopyOptions {
 
 /**
  * Copies the present state of a database into a new file, which only its owner can read. Other connections may write to
- * the database meanwhile. The copy appears under its name when it is complete.
+ * the database meanwhile. The copy appears under its name when it is complete and
+ * durable.
  * @throws IdentityError for a file that is no database of an instance, of a newer format, or of another key; Error of the
- * file system
+ * file system, EEXIST where the name is taken
  */
 export async function copyDatabase(source: string, target: string, options: CopyOptions): Promise<void> {
   await access(source);
   await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-  const partial = `${target}.partial`;
-  await rm(partial, { force: true });
-  await (await open(partial, 'wx', OWNER_ONLY)).close();
-  try {
-    await copy(source, partial);
+  const write = async (partial: string) => {
+    await copyPages(source, partial);
     await makeSelfContained(partial, options);
-    await rename(partial, target);
-  } catch (reason) {
-    await rm(partial, { force: true });
+  };
+  await completeFile(target, write, 'new').catch((reason: unknown) => {
     throw toStoreError(reason);
-  }
+  });
 }
 
-async function copy(source: string, target: string): Promise<void> {
+async function copyPages(source: string, target: string): Promise<void> {
   using database = new DatabaseSync(source, { readOnly: true, timeout: BUSY_TIMEOUT_MILLISECONDS });
   // Without a read transaction, each commit of another connection would start the copy over.
   database.exec('BEGIN; SELECT count(*) FROM sqlite_schema');

@@ -1,0 +1,80 @@
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { completeFile, moveFile } from '../../shared/durableFiles.ts';
+import { watchDurability } from '../support/files/durability.ts';
+import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
+
+vi.mock('node:fs', { spy: true });
+vi.mock('node:fs/promises', { spy: true });
+
+let directory: string;
+let target: string;
+
+beforeEach(async () => {
+  const { path, remove } = await temporaryDirectory();
+  onTestFinished(remove);
+  directory = path;
+  target = join(path, 'file');
+});
+
+describe('completeFile', () => {
+  it.each([
+    ['new', 'link as file'],
+    ['replacing', 'rename to file'],
+  ] as const)('syncs the content before a %s file appears, and the directory afterwards', async (appearance, step) => {
+    const listCalls = await watchDurability();
+    await completeFile(target, 'text', appearance);
+    expect(listCalls()).toEqual(['sync the content', step, `sync ${directory}`]);
+    expect(await readFile(target, 'utf8')).toBe('text');
+    expect((await stat(target)).mode & 0o777).toBe(0o600);
+    expect(await readdir(directory)).toEqual(['file']);
+  });
+
+  it('shows nothing of a file before it is complete', async () => {
+    await writeFile(target, 'earlier');
+    await completeFile(
+      target,
+      async (path) => {
+        await writeFile(path, 'later');
+        expect((await stat(path)).mode & 0o777).toBe(0o600);
+        expect(await readFile(target, 'utf8')).toBe('earlier');
+      },
+      'replacing',
+    );
+    expect(await readFile(target, 'utf8')).toBe('later');
+  });
+
+  it('does not replace a file where it must be a new one, even if that has appeared meanwhile', async () => {
+    const content = () => writeFile(target, 'other');
+    await expect(completeFile(target, content, 'new')).rejects.toMatchObject({ code: 'EEXIST' });
+    expect(await readFile(target, 'utf8')).toBe('other');
+    expect(await readdir(directory)).toEqual(['file']);
+  });
+
+  it.each(['new', 'replacing'] as const)('leaves nothing behind when a %s file fails', async (appearance) => {
+    const failure = new Error('no more');
+    const content = () => Promise.reject(failure);
+    await expect(completeFile(target, content, appearance)).rejects.toBe(failure);
+    await expect(completeFile(target, rm, appearance)).rejects.toMatchObject({ code: 'ENOENT' });
+    expect(await readdir(directory)).toEqual([]);
+    await expect(completeFile(join(target, 'below'), '', appearance)).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  it('lets two writers complete the same file', async () => {
+    const write = (text: string) => completeFile(target, text, 'replacing');
+    await completeFile(target, () => write('first'), 'replacing');
+    expect(await readdir(directory)).toEqual(['file']);
+  });
+});
+
+describe('moveFile', () => {
+  it('syncs the directory after the move', async () => {
+    const from = join(directory, 'draft');
+    await writeFile(from, 'text');
+    const listCalls = await watchDurability();
+    await moveFile(from, target);
+    expect(listCalls()).toEqual(['rename to file', `sync ${directory}`]);
+    expect(await readdir(directory)).toEqual(['file']);
+  });
+});
