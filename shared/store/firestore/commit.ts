@@ -4,12 +4,9 @@ import type { ExpectedVersions, Version } from '../transaction.ts';
 import { attemptUntil } from './call.ts';
 import { documentName, type FirestoreConnection, type WriteMessage } from './connection.ts';
 import { countDocuments } from './count.ts';
-import { readMany } from './readMany.ts';
-import { commitPolicy, grpcStatus, toStoreError, transientPolicy } from './status.ts';
+import { isCommitted, markCommit } from './lostCommit.ts';
+import { commitPolicy, grpcStatus, toStoreError } from './status.ts';
 import { decodeVersion, encodeFields } from './values.ts';
-
-/** A field beside `documentFieldTypes`: the id of the commit that wrote the document. */
-const COMMIT_FIELD = 'commit';
 
 /**
  * Commits writes under the versions of documents. A commit whose response got lost is sent again, and recognises the
@@ -58,9 +55,7 @@ function encodeCommit(
     unwritten.delete(path);
     return { ...encodeWrite(documentName(address, write.key), write), ...precondition };
   });
-  const marked = messages.find(({ update }) => update != null);
-  if (marked?.update) marked.update.fields = { ...marked.update.fields, [COMMIT_FIELD]: { stringValue: id } };
-  marked?.updateMask?.fieldPaths?.push(COMMIT_FIELD);
+  markCommit(messages, id);
   return [...messages, ...[...unwritten.values()].map((held) => encodeHold(documentName(address, held.key), held))];
 }
 
@@ -101,32 +96,4 @@ function isConflict(reason: unknown, messages: readonly WriteMessage[]): boolean
   if (status === 'ALREADY_EXISTS') return preconditions.some(({ exists }) => exists === false);
   if (status === 'NOT_FOUND') return preconditions.some(({ exists }) => exists !== false);
   return status === 'FAILED_PRECONDITION' && preconditions.length > 0;
-}
-
-/** Whether an earlier attempt of the same commit was applied, although its response got lost. */
-async function isCommitted(
-  connection: FirestoreConnection,
-  writes: readonly Write[],
-  messages: readonly WriteMessage[],
-  id: string,
-): Promise<boolean> {
-  const name = messages.find(({ update }) => update?.fields?.[COMMIT_FIELD] != null)?.update?.name;
-  if (name != null) return (await readCommitId(connection, name)) === id;
-  // A commit of deletes alone stores no id: it was applied if nothing is left of what it deletes.
-  const keys = writes.map(({ key }) => key);
-  return (await readMany(connection, keys, [])).documents.every((document) => document === undefined);
-}
-
-async function readCommitId(
-  { client, options, deadline }: FirestoreConnection,
-  name: string,
-): Promise<string | undefined> {
-  try {
-    const request = { name, mask: { fieldPaths: [COMMIT_FIELD] } };
-    const [document] = await attemptUntil(deadline, transientPolicy, () => client.getDocument(request, options));
-    return document.fields?.[COMMIT_FIELD]?.stringValue ?? undefined;
-  } catch (reason) {
-    if (grpcStatus(reason) === 'NOT_FOUND') return undefined;
-    throw toStoreError(reason);
-  }
 }

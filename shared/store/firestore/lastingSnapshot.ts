@@ -3,7 +3,7 @@ import { IdentityError } from '../../errors/identityError.ts';
 import type { Snapshot } from '../store.ts';
 import type { FirestoreConnection, Timestamp } from './connection.ts';
 import { openSnapshotAt, probeTime, readPresentTime, toMilliseconds } from './snapshot.ts';
-import { grpcStatus } from './status.ts';
+import { isReadTimeRejected } from './status.ts';
 
 const MINUTE_MILLISECONDS = 60_000;
 /** A database without point-in-time recovery rejects reads of a state that is older than an hour. */
@@ -46,14 +46,9 @@ async function canRead(connection: FirestoreConnection, time: number): Promise<b
     await probeTime(connection, toTimestamp(time));
     return true;
   } catch (reason) {
-    if (isRejected(reason)) return false;
+    if (reason instanceof IdentityError && isReadTimeRejected(reason.cause)) return false;
     throw reason;
   }
-}
-
-function isRejected(reason: unknown): boolean {
-  const status = reason instanceof IdentityError ? grpcStatus(reason.cause) : undefined;
-  return status === 'INVALID_ARGUMENT' || status === 'FAILED_PRECONDITION';
 }
 
 async function waitFor(milliseconds: number, signal: AbortSignal): Promise<void> {

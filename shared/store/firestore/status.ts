@@ -35,6 +35,8 @@ const transient: readonly (Status | undefined)[] = [
 
 const overload: readonly (Status | undefined)[] = ['RESOURCE_EXHAUSTED', 'ABORTED', 'DEADLINE_EXCEEDED'];
 
+const readTimeRejection: readonly (Status | undefined)[] = ['INVALID_ARGUMENT', 'FAILED_PRECONDITION'];
+
 /** Returns the gRPC status of a failed call; `undefined` for an error of another kind. */
 export function grpcStatus(reason: unknown): Status | undefined {
   const { success, data } = grpcError.safeParse(reason);
@@ -52,6 +54,11 @@ export function toStoreError(reason: unknown): unknown {
   if (status === undefined) return reason;
   if (status === 'ABORTED') return storeContention(reason);
   return isTransient(reason) ? storeUnavailable(reason) : storeFailed(status, reason);
+}
+
+/** Whether the database rejects a read because it does not keep the state of its read time. */
+export function isReadTimeRejected(reason: unknown): boolean {
+  return readTimeRejection.includes(grpcStatus(reason));
 }
 
 /** Whether the database asks for less load, by rejecting a commit or by not finishing it in time. */

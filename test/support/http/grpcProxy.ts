@@ -16,6 +16,8 @@ export interface CallFault {
   readonly method: Method;
   /** Whether the server gets the call, and works on it to its end. */
   readonly isForwarded: boolean;
+  /** What happens before the caller notices the fault. */
+  readonly meanwhile?: () => Promise<unknown>;
   /** The status in place of the server's response; without it, the connection breaks. */
   readonly status?: number;
 }
@@ -104,7 +106,7 @@ function forward(upstream: ClientHttp2Session, stream: ServerHttp2Stream, header
 }
 
 async function strikeCall(
-  { isForwarded, status }: CallFault,
+  { isForwarded, meanwhile, status }: CallFault,
   upstream: ClientHttp2Session,
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
@@ -115,6 +117,7 @@ async function strikeCall(
     call.resume();
     await once(call, 'end');
   }
+  await meanwhile?.();
   if (status === undefined) stream.session?.destroy();
   else answer(stream, status);
 }

@@ -1,0 +1,101 @@
+import type { Write } from '../store.ts';
+import { attemptUntil } from './call.ts';
+import {
+  type DocumentMessage,
+  documentName,
+  type FirestoreConnection,
+  type Timestamp,
+  type WriteMessage,
+} from './connection.ts';
+import { readMany } from './readMany.ts';
+import { grpcStatus, isReadTimeRejected, toStoreError, transientPolicy } from './status.ts';
+import { encodeVersion } from './values.ts';
+
+/** A field beside `documentFieldTypes`: the id of the commit that wrote the document. */
+const COMMIT_FIELD = 'commit';
+
+/** Marks the first document that a commit writes with the commit's id. A commit of deletes alone has no such document. */
+export function markCommit(messages: readonly WriteMessage[], id: string): void {
+  const marked = messages.find(({ update }) => update != null);
+  if (marked?.update) marked.update.fields = { ...marked.update.fields, [COMMIT_FIELD]: { stringValue: id } };
+  marked?.updateMask?.fieldPaths?.push(COMMIT_FIELD);
+}
+
+/**
+ * Whether an attempt of a commit was applied, although its response got lost. Others may have changed the documents since:
+ * their earlier states are read until one shows the commit, or is that on which the commit was conditional.
+ * @param messages the commit's writes, one of them marked by `markCommit`
+ */
+export async function isCommitted(
+  connection: FirestoreConnection,
+  writes: readonly Write[],
+  messages: readonly WriteMessage[],
+  id: string,
+): Promise<boolean> {
+  const hasMark = (document: DocumentMessage | undefined) => document?.fields?.[COMMIT_FIELD]?.stringValue === id;
+  const marked = messages.find(({ update }) => hasMark(update ?? undefined));
+  if (marked !== undefined) return everWas(connection, marked, hasMark);
+  // Deletes leave nothing that tells whose they were: the commit counts as applied where each document was missing since.
+  const keys = writes.map(({ key }) => key);
+  const { documents } = await readMany(connection, keys, []);
+  const present = new Set(
+    keys.filter((_, index) => documents[index]).map((key) => documentName(connection.address, key)),
+  );
+  for (const message of messages.filter((deleted) => present.has(deleted.delete ?? '')))
+    if (!(await everWas(connection, message, (document) => document === undefined))) return false;
+  return true;
+}
+
+/** Whether a state of a written document since the one that the write expected is as described. */
+async function everWas(
+  connection: FirestoreConnection,
+  { update, delete: deleted, currentDocument }: WriteMessage,
+  isAsDescribed: (document: DocumentMessage | undefined) => boolean,
+): Promise<boolean> {
+  const { updateTime } = currentDocument ?? {};
+  const expected = updateTime == null ? undefined : encodeVersion({ updateTime });
+  for await (const document of readStates(connection, update?.name ?? deleted ?? '')) {
+    if (isAsDescribed(document)) return true;
+    if (document === undefined || encodeVersion(document) === expected) return false;
+  }
+  return false;
+}
+
+/** Bounds the reads of earlier states. Others change a document about once a second at most. */
+const MAX_STATES = 100;
+
+/** Yields the states of a document, the present one first, back to where it was missing or the database ends. */
+async function* readStates(connection: FirestoreConnection, name: string): AsyncGenerator<DocumentMessage | undefined> {
+  let readTime: Timestamp | undefined;
+  for (let states = 0; states < MAX_STATES; states++) {
+    const document = await readState(connection, name, readTime);
+    if (document === 'unknown') return;
+    yield document;
+    if (document?.updateTime == null) return;
+    readTime = justBefore(document.updateTime);
+  }
+}
+
+async function readState(
+  { client, options, deadline }: FirestoreConnection,
+  name: string,
+  readTime: Timestamp | undefined,
+): Promise<DocumentMessage | undefined | 'unknown'> {
+  const request = { name, mask: { fieldPaths: [COMMIT_FIELD] }, ...(readTime !== undefined && { readTime }) };
+  try {
+    const [document] = await attemptUntil(deadline, transientPolicy, () => client.getDocument(request, options));
+    return document;
+  } catch (reason) {
+    if (grpcStatus(reason) === 'NOT_FOUND') return undefined;
+    if (readTime !== undefined && isReadTimeRejected(reason)) return 'unknown';
+    throw toStoreError(reason);
+  }
+}
+
+/** Returns the moment before another one: timestamps have microseconds. */
+function justBefore({ seconds, nanos }: Timestamp): Timestamp {
+  const earlier = (nanos ?? 0) - 1_000;
+  return earlier >= 0
+    ? { seconds: Number(seconds), nanos: earlier }
+    : { seconds: Number(seconds) - 1, nanos: earlier + 1_000_000_000 };
+}
