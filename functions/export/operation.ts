@@ -9,6 +9,7 @@ import { LateRecords } from './lateRecords.ts';
 import { OmittedOrganisations } from './omittedOrganisations.ts';
 import type { OrganisationRange } from './organisationRanges.ts';
 import { type ExportContent, openMergedReader, openSeparateReader } from './recordReader.ts';
+import { RecordsInDeletion } from './recordsInDeletion.ts';
 import { compareBytes } from './sectionCursor.ts';
 import { type ExportOrigin, ExportWriter } from './writer.ts';
 
@@ -62,6 +63,7 @@ export function exportOrganisations(
       separate
         ? openSeparateReader(snapshot, selection, isRead)
         : openMergedReader(snapshot, selection, isRead, range?.from),
+    inDeletion: new RecordsInDeletion(snapshot),
     omitted: isPartial ? new OmittedOrganisations(snapshot, isExported, leftToDo) : undefined,
     late: selection.forZitadel ? new LateRecords(snapshot) : undefined,
     leftToDo,

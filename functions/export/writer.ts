@@ -9,6 +9,7 @@ import type { ExportedForm } from './exportedForm.ts';
 import type { LateRecords } from './lateRecords.ts';
 import type { OmittedOrganisations } from './omittedOrganisations.ts';
 import type { RecordReader, SectionRecords } from './recordReader.ts';
+import type { RecordsInDeletion } from './recordsInDeletion.ts';
 
 /** A stored credential and its inserter into a record's JSON. */
 interface CredentialInsertion {
@@ -35,6 +36,8 @@ export interface ExportSource {
   /** Opens the reader of the organisations' records, in the selected sections. */
   readonly openReader: (isRead?: (section: Section) => boolean) => RecordReader;
   readonly form: ExportedForm;
+  /** The filter of records that refer to what is being deleted. */
+  readonly inDeletion: RecordsInDeletion;
   /** The separator of the records that stand in a second entry of their organisation; undefined if none do. */
   readonly late: LateRecords | undefined;
   /** The check for references to organisations that a partial export omits; undefined for a whole one. */
@@ -161,8 +164,9 @@ export class ExportWriter {
   }
 
   private async convert(section: Section, stored: readonly StoredDocument[], entry: Entry) {
-    const { form, late, omitted } = this.source;
-    const documents = late === undefined ? stored : (await late.split(section, stored))[entry];
+    const { form, inDeletion, late, omitted } = this.source;
+    const exported = await inDeletion.omit(section, stored);
+    const documents = late === undefined ? exported : (await late.split(section, exported))[entry];
     if (documents.length === 0) return documents;
     await omitted?.check(section, documents);
     return form.convert(section, documents);

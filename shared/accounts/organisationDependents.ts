@@ -1,10 +1,6 @@
 import { userKey } from '../auth/authorise.ts';
 import { parseObject, textAt } from '../json/jsonObject.ts';
-import { readRecord } from '../organisation/record.ts';
-import { planReferences } from '../organisation/recordPlan.ts';
-import type { Reference } from '../organisation/relations.ts';
-import { isInSection, type Section } from '../organisation/section.ts';
-import { sections } from '../organisation/sections.ts';
+import { foreignSections, selectDependents, withSection } from '../organisation/requiredRecords.ts';
 import type { FieldName } from '../store/documentFields.ts';
 import { readByPath } from '../store/readByPath.ts';
 import { type Collection, type DocumentKey, documentPath, type Snapshot, type StoredDocument } from '../store/store.ts';
@@ -14,21 +10,6 @@ import { INSTANCE_MEMBERS } from './members.ts';
 export interface Stored {
   readonly key: DocumentKey;
   readonly stored: StoredDocument;
-}
-
-/** The sections whose records may refer to records of another organisation, without which they cannot exist. */
-const foreignSections: readonly Section[] = sections.filter(({ references = [] }) => references.some(mayBeForeign));
-
-/** The sections among them whose records others refer to. */
-const intermediate = foreignSections.filter(({ collection }) =>
-  foreignSections.some(({ references = [] }) => references.some((reference) => reference.collection === collection)),
-);
-const intermediateNames = new Set(intermediate.map(({ name }) => name));
-const final = foreignSections.filter(({ name }) => !intermediateNames.has(name));
-
-function mayBeForeign({ inFile, keptIfMissing, ifForeign, permittedBy, openTo }: Reference): boolean {
-  if (inFile === true || keptIfMissing !== undefined) return false;
-  return ifForeign === undefined || permittedBy !== undefined || openTo !== undefined;
 }
 
 const fields: readonly FieldName[] = ['partition', 'orgId', 'ownerId', 'body'];
@@ -42,49 +23,25 @@ export async function* findDependents(
   snapshot: Snapshot,
   orgIds: ReadonlySet<string>,
 ): AsyncGenerator<readonly Stored[]> {
-  const found: Stored[] = [];
-  for (const section of intermediate)
-    for await (const batch of scanForeign(snapshot, section.collection, orgIds, new Set())) found.push(...batch);
-  const doomed = new Set(found.map(({ key }) => documentPath(key)));
-  for (const collection of new Set(final.map((section) => section.collection)))
-    yield* scanForeign(snapshot, collection, orgIds, doomed);
-  yield found;
+  for (const collection of new Set(foreignSections.map((section) => section.collection)))
+    yield* scanForeign(snapshot, collection, orgIds);
   yield* scanOwned(snapshot, { collection: 'members', partition: INSTANCE_MEMBERS }, orgIds, (member) =>
     textAt(parseObject(member.body), 'userId', ''),
   );
   yield* scanOwned(snapshot, { collection: 'tokens' }, orgIds, ({ ownerId = '' }) => ownerId);
 }
 
-/**
- * Yields the records of a collection that refer to records of the organisations, and are not their own.
- * @param doomed the paths of other records that will be deleted
- */
+/** Yields the records of a collection that refer to records of the organisations, and are not their own. */
 async function* scanForeign(
   snapshot: Snapshot,
   collection: Collection,
   orgIds: ReadonlySet<string>,
-  doomed: ReadonlySet<string>,
 ): AsyncGenerator<readonly Stored[]> {
-  const isRemoved = (orgId: string | undefined) => orgIds.has(orgId ?? '');
   for await (const documents of snapshot.scan({ collection, fields })) {
-    const records = documents.filter(({ orgId }) => !isRemoved(orgId)).map((stored) => withTargets(collection, stored));
-    const targets = await readByPath(
-      snapshot,
-      records.flatMap(({ keys }) => keys),
-      ['orgId'],
-    );
-    const isGone = (path: string) => doomed.has(path) || isRemoved(targets.get(path)?.orgId);
-    yield records.filter(({ keys }) => keys.map(documentPath).some(isGone));
+    const records = documents.filter(({ orgId = '' }) => !orgIds.has(orgId)).flatMap(withSection);
+    const dependents = await selectDependents(snapshot, orgIds, records);
+    yield dependents.map(({ stored }) => ({ key: { collection, id: stored.id }, stored }));
   }
-}
-
-/** Lists the keys of the records that a stored document cannot be without. */
-function withTargets(collection: Collection, stored: StoredDocument): Stored & { readonly keys: DocumentKey[] } {
-  const section = foreignSections.find((one) => isInSection(stored.partition, one));
-  const key = { collection, id: stored.id };
-  if (section === undefined) return { key, stored, keys: [] };
-  const planned = planReferences(readRecord(section, parseObject(stored.body), stored.orgId ?? ''));
-  return { key, stored, keys: planned.filter(({ reference }) => mayBeForeign(reference)).map((one) => one.key) };
 }
 
 /** Yields the documents of a range whose users are of the organisations. */

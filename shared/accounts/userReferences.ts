@@ -1,6 +1,6 @@
 import { instanceMemberKey } from '../auth/authorise.ts';
-import { parseObject, textsAt } from '../json/jsonObject.ts';
 import type { Reference } from '../organisation/relations.ts';
+import { isRequiredUser, requiresUser } from '../organisation/requiredRecords.ts';
 import { isInSection, type Section, sectionPartition } from '../organisation/section.ts';
 import { sections } from '../organisation/sections.ts';
 import type { FieldName } from '../store/documentFields.ts';
@@ -14,9 +14,7 @@ interface UserReference {
 }
 
 const userReferences: readonly UserReference[] = sections.flatMap((section) =>
-  (section.references ?? [])
-    .filter(({ collection }) => collection === 'users')
-    .map((reference) => ({ section, reference })),
+  (section.references ?? []).filter(isRequiredUser).map((reference) => ({ section, reference })),
 );
 
 /** The fields that tell whether a document refers to a user. */
@@ -58,9 +56,7 @@ function referringRanges(userId: string, orgId: string): readonly ScanRange[] {
 export function refersTo({ collection, id }: DocumentKey, stored: StoredDocument | undefined, userId: string): boolean {
   if (stored === undefined) return false;
   if (collection === 'tokens') return stored.ownerId === userId;
-  const { partition, orgId = '', body } = stored;
-  const inSection = userReferences.filter(({ section }) => isInSection(partition, section));
-  if (inSection.length === 0) return collection === 'members' && id === instanceMemberKey(userId).id;
-  const json = parseObject(body);
-  return inSection.some(({ reference }) => reference.key.some((path) => textsAt(json, path, orgId).includes(userId)));
+  const section = userReferences.map((one) => one.section).find((one) => isInSection(stored.partition, one));
+  if (section === undefined) return collection === 'members' && id === instanceMemberKey(userId).id;
+  return requiresUser({ section, stored }, new Set([userId]));
 }

@@ -93,23 +93,21 @@ export function planReferences({ section, json, given, orgId }: OrganisationReco
     const { permittedBy, inFile } = reference;
     const permit = permittedBy && caselessClaimKey(permittedBy.type, permittedBy.parts.map(readText));
     const source = inFile === true && given !== undefined ? given : json;
-    return expandKeys(reference, (path) => textsAt(source, path, orgId))
-      .filter((parts) => reference.optional !== true || parts.at(-1) !== '')
-      .map((parts) => ({
-        reference,
-        key: { collection: reference.collection, id: documentId(...parts) },
-        targetId: parts.at(-1) ?? '',
-        permit,
-      }));
+    return targetParts(reference, (path) => textsAt(source, path, orgId)).map((parts) => ({
+      reference,
+      key: { collection: reference.collection, id: documentId(...parts) },
+      targetId: parts.at(-1) ?? '',
+      permit,
+    }));
   });
 }
 
-/** Expands a reference's paths to keys: a single one, or one for each element of the list that a path expands. */
-function expandKeys({ key }: Reference, readTexts: (path: string) => readonly string[]): string[][] {
-  let keys: string[][] = [[]];
+/** Lists the parts of the targets' keys: of a single target, or of one for each element of the list that a path expands. */
+export function targetParts({ key, optional }: Reference, readTexts: (path: string) => readonly string[]): string[][] {
+  let targets: string[][] = [[]];
   for (const path of key) {
     const texts = readTexts(path);
-    keys = keys.flatMap((parts) => texts.map((text) => [...parts, text]));
+    targets = targets.flatMap((parts) => texts.map((text) => [...parts, text]));
   }
-  return keys;
+  return optional === true ? targets.filter((parts) => parts.at(-1) !== '') : targets;
 }

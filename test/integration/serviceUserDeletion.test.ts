@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { expect, it, onTestFinished } from 'vitest';
 import type { Run } from '../../cli/command.ts';
 import { memberAdd, patCreate } from '../../cli/commands/accounts.ts';
@@ -10,7 +9,8 @@ import { serve } from '../../shared/http/serve.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { survived } from '../faults/support/survived.ts';
 import { memoryTrail } from '../support/audit/memoryTrail.ts';
-import { organisation, person } from '../support/fixtures/organisations.ts';
+import { grantedRobot, ROBOT, robot } from '../support/fixtures/grantedRobot.ts';
+import { organisation } from '../support/fixtures/organisations.ts';
 import { type TestInstance, testInstance } from '../support/instances/testInstance.ts';
 import { readDatabase } from '../support/stores/database.ts';
 import { readUser } from '../support/stores/documents.ts';
@@ -19,44 +19,12 @@ import { violationsOf } from '../support/stores/invariants.ts';
 import { describeStores, openTestStore, type StoreKind } from '../support/stores/stores.ts';
 
 const ROUNDS = 10;
-const ROBOT = 'the-robot';
 const NOT_FOUND = { code: 'NOT_FOUND' };
-const robot = {
-  userId: ROBOT,
-  user: { userName: 'robot', name: 'Robot', accessTokenType: 'ACCESS_TOKEN_TYPE_BEARER' },
-};
-const { publicKey } = generateKeyPairSync('ed25519', {
-  publicKeyEncoding: { type: 'spki', format: 'pem' },
-  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-});
-
-/** `a` has the service user, `b` has given it whatever an organisation can give to another one's user. */
-const file = {
-  orgs: [
-    organisation('a', {
-      machineUsers: [robot],
-      userMetadata: [{ id: ROBOT, key: 'colour', value: 'cmVk' }],
-      machineKeys: [
-        { keyId: 'key', userId: ROBOT, type: 'KEY_TYPE_JSON', publicKey: Buffer.from(publicKey).toString('base64') },
-      ],
-    }),
-    organisation('b', {
-      humanUsers: [{ ...person('bea'), otpEmail: true }],
-      projects: [{ projectId: 'P', project: { name: 'P' } }],
-      projectGrants: [{ grantId: 'G', projectGrant: { projectId: 'P', grantedOrgId: 'c' } }],
-      orgMembers: [{ userId: ROBOT, roles: ['ORG_OWNER'] }],
-      projectMembers: [{ projectId: 'P', userId: ROBOT, roles: ['PROJECT_OWNER'] }],
-      projectGrantMembers: [{ projectId: 'P', grantId: 'G', userId: ROBOT, roles: ['PROJECT_GRANT_OWNER'] }],
-      userGrants: [{ userId: ROBOT, projectId: 'P' }],
-    }),
-    organisation('c'),
-  ],
-};
 
 let files = 0;
 /** An import of the file that continues no earlier one. */
 function newRequest() {
-  const orgs = [...file.orgs, organisation(`another ${files++}`)];
+  const orgs = [...grantedRobot, organisation(`another ${files++}`)];
   return { data_orgs: { orgs }, with_keys: true };
 }
 

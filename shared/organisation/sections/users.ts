@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { isJsonObject, type JsonObject, textAt, valueAt } from '../../json/jsonObject.ts';
-import type { StoredDocument } from '../../store/store.ts';
+import type { PartitionRange, StoredDocument } from '../../store/store.ts';
 import { emailInvalid, isPlainEmailAddress } from '../emailAddress.ts';
 import { isTotpSeed, passwordHashWarning } from '../passwords.ts';
 import { identityProvider, own, type RecordIssue, taken, user } from '../relations.ts';
@@ -104,6 +104,9 @@ const DELETION = 'deletedUsers/';
 export function deletionPartition(orgId: string): string {
   return `${DELETION}${orgId}`;
 }
+
+/** The partitions of the users in deletion of all organisations. */
+export const deletionPartitions: PartitionRange['partitions'] = { from: DELETION, to: 'deletedUsers0' };
 
 /** Whether the deletion of a stored user has begun. Such a user counts as missing, and its id as taken. */
 export function isInDeletion({ partition }: StoredDocument): boolean {

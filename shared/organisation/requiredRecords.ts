@@ -1,0 +1,90 @@
+import { parseObject, textsAt } from '../json/jsonObject.ts';
+import { readByPath } from '../store/readByPath.ts';
+import { type DocumentKey, documentId, documentPath, type Reader, type StoredDocument } from '../store/store.ts';
+import { targetParts } from './recordPlan.ts';
+import type { Reference } from './relations.ts';
+import { isInSection, type Section } from './section.ts';
+import { sections } from './sections.ts';
+
+/** A stored record and its section. */
+export interface SectionRecord {
+  readonly section: Section;
+  readonly stored: StoredDocument;
+}
+
+/** Whether a record cannot exist without a reference's target. */
+function isRequired({ inFile, keptIfMissing }: Reference): boolean {
+  return inFile !== true && keptIfMissing === undefined;
+}
+
+/** Whether a record cannot exist without a reference's target, which is a user. */
+export function isRequiredUser(reference: Reference): boolean {
+  return reference.collection === 'users' && isRequired(reference);
+}
+
+/** Whether a record cannot exist without a reference's target, which may be of another organisation. */
+function mayBeForeign(reference: Reference): boolean {
+  const { ifForeign, permittedBy, openTo } = reference;
+  return isRequired(reference) && (ifForeign === undefined || permittedBy !== undefined || openTo !== undefined);
+}
+
+/** The sections whose records may require those of other organisations; records precede those that they require. */
+export const foreignSections: readonly Section[] = sections
+  .filter(({ references = [] }) => references.some(mayBeForeign))
+  .sort((a, b) => b.phase - a.phase);
+
+const foreignCollections = new Set(foreignSections.map(({ collection }) => collection));
+
+/** Whether a record requires any of some users. */
+export function requiresUser({ section, stored }: SectionRecord, userIds: ReadonlySet<string>): boolean {
+  const references = section.references?.filter(isRequiredUser) ?? [];
+  if (references.length === 0) return false;
+  const json = parseObject(stored.body);
+  const named = (path: string) => textsAt(json, path, stored.orgId ?? '');
+  return references.some(({ key }) => key.flatMap(named).some((id) => userIds.has(id)));
+}
+
+/**
+ * Selects the records that cannot exist without records of some organisations, although others may have them: they
+ * require one of these, or another record that cannot exist without these.
+ */
+export async function selectDependents<Selected extends SectionRecord>(
+  reader: Pick<Reader, 'getMany'>,
+  orgIds: ReadonlySet<string>,
+  records: readonly Selected[],
+): Promise<readonly Selected[]> {
+  const required = records.map(foreignKeys);
+  const gone = await findGone(reader, orgIds, required.flat());
+  return records.filter((_, index) => required[index]?.some((key) => gone.has(documentPath(key))));
+}
+
+/** Finds the paths of records that are of some organisations, or cannot exist without these. */
+async function findGone(
+  reader: Pick<Reader, 'getMany'>,
+  orgIds: ReadonlySet<string>,
+  keys: readonly DocumentKey[],
+): Promise<ReadonlySet<string>> {
+  const owners = await readByPath(reader, keys, ['orgId']);
+  const isOwn = (key: DocumentKey) => orgIds.has(owners.get(documentPath(key))?.orgId ?? '');
+  const foreign = keys.filter((key) => !isOwn(key) && foreignCollections.has(key.collection));
+  const stored = await readByPath(reader, foreign, ['orgId', 'partition', 'body']);
+  const records = [...stored].flatMap(([path, document]) => withSection(document).map((one) => ({ ...one, path })));
+  const dependents = records.length === 0 ? [] : await selectDependents(reader, orgIds, records);
+  return new Set([...keys.filter(isOwn).map(documentPath), ...dependents.map(({ path }) => path)]);
+}
+
+/** Returns a stored document with its section, if that is one of `foreignSections`. */
+export function withSection(stored: StoredDocument | undefined): SectionRecord[] {
+  const section = foreignSections.find((one) => isInSection(stored?.partition, one));
+  return section === undefined || stored === undefined ? [] : [{ section, stored }];
+}
+
+/** Lists the keys of the records that a record requires, and other organisations may own. */
+function foreignKeys({ section: { references = [] }, stored: { body, orgId = '' } }: SectionRecord): DocumentKey[] {
+  const json = parseObject(body);
+  return references.filter(mayBeForeign).flatMap((reference) => {
+    const { collection } = reference;
+    const targets = targetParts(reference, (path) => textsAt(json, path, orgId));
+    return targets.map((parts) => ({ collection, id: documentId(...parts) }));
+  });
+}
