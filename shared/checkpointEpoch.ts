@@ -3,7 +3,8 @@ import { type DocumentKey, documentId, type Reader, type Transaction } from './s
 
 /**
  * The period in which checkpoints of imports are valid: a checkpoint is resumed from only in the epoch that it was saved
- * in. Whoever deletes records ends the epoch, so that no import reports a deleted record as imported.
+ * in. Whoever deletes records ends the epoch, so that no import reports a deleted record as imported. Exports look for users
+ * in deletion only where an epoch has ended.
  */
 export interface CheckpointEpoch {
   /** Unique to the epoch; empty for the first one. */

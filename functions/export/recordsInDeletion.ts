@@ -1,3 +1,4 @@
+import { readCheckpointEpoch } from '../../shared/checkpointEpoch.ts';
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
 import {
   foreignSections,
@@ -18,7 +19,7 @@ interface Deletions {
 
 /**
  * A filter of the records that refer to users and organisations in deletion. These are not exported, and no import could
- * create a record that refers to them. Without such users and organisations, it costs two small reads an export.
+ * create a record that refers to them. An export of an instance without them costs at most three small reads more.
  */
 export class RecordsInDeletion {
   private readonly snapshot: Snapshot;
@@ -42,8 +43,12 @@ export class RecordsInDeletion {
 }
 
 async function readDeletions(snapshot: Snapshot): Promise<Deletions> {
-  const [userIds, { orgIds }] = await Promise.all([readUsers(snapshot), readRemovals(snapshot)]);
-  return { userIds, orgIds };
+  const [{ id: epoch }, { orgIds }] = await Promise.all([
+    readCheckpointEpoch(snapshot, snapshot.readTime),
+    readRemovals(snapshot),
+  ]);
+  // Every deletion begins with a new epoch. Firestore's emulator has no index on partitions: it would read all users.
+  return { userIds: epoch === '' ? new Set() : await readUsers(snapshot), orgIds };
 }
 
 async function readUsers(snapshot: Snapshot): Promise<ReadonlySet<string>> {
