@@ -150,16 +150,18 @@ async function importInto(
     const watch = await RemovalWatch.begin(store, orgIds);
     barrier?.identify(wholeIdentity(inspection, options));
     const start: BatchContext = { ...database, ...settings, notes, watch, batches: 0, expectExisting: false };
-    const progress = await ImportProgress.load(start, identity, deleteExpired);
-    const context: BatchContext = { ...start, store: progress.store };
+    const first: BatchContext = { ...start, store: (await ImportProgress.load(start, identity)).store };
     const { organisations, repeated, entries } = inspection;
     const isNew = options.newOrgsOnly === true;
-    const created = isNew ? await NewOrganisations.begin(context, identity, organisations, signal) : undefined;
-    if (created !== undefined) progress.keep(created);
+    const created = isNew ? await NewOrganisations.begin(first, identity, organisations, signal) : undefined;
     await barrier?.reach(0);
     enterPhase(report, 1, options);
-    const targets = await writeOrganisations(context, inspection, report, base, signal);
+    const targets = await writeOrganisations(first, inspection, report, base, signal);
     await created?.confirm(signal);
+    // An organisation that was removed until now, and is created anew, has nothing of what an earlier call imported.
+    const progress = await ImportProgress.load(start, identity, deleteExpired);
+    if (created !== undefined) progress.keep(created);
+    const context: BatchContext = { ...first, store: progress.store };
     const work = { context, source, targets, entries, repeated, report, progress, signal };
     await writePhases(work, inspection, options, barrier);
     await progress.finish();

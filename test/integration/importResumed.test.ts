@@ -1,11 +1,13 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { type ImportOptions, importOrganisations } from '../../functions/import/operation.ts';
+import { removeOrganisations } from '../../shared/accounts/organisationRemoval.ts';
 import { deadlineExceeded } from '../../shared/errors/errors.ts';
 import type { Collection, DocumentKey, Store } from '../../shared/store/store.ts';
 import { inPieces } from '../support/fixtures/bytes.ts';
 import { type Organisation, organisation, person, unproved } from '../support/fixtures/organisations.ts';
 import { contentsOf, readDatabase } from '../support/stores/database.ts';
+import { hookedStore } from '../support/stores/hookedStore.ts';
 import { describeStores, openTestStore } from '../support/stores/stores.ts';
 import { watchedStore } from '../support/stores/watchedStore.ts';
 
@@ -145,6 +147,19 @@ describeStores('an import that was stopped', (kind) => {
     });
     const { errors, summary } = await run(store, people);
     expect({ errors, resumed: summary.resumed }).toMatchObject({ errors: [{ id: 'P1' }], resumed: false });
+  });
+
+  it('starts anew where its organisation is removed before it writes that again', async () => {
+    const store = await openTestStore(kind);
+    await stopAfter(store, PEOPLE, people);
+    let isRemoved = false;
+    const racing = hookedStore(store, async (writes) => {
+      if (isRemoved || !writes.some(({ key }) => key.collection === 'organisations')) return;
+      isRemoved = true;
+      await removeOrganisations(store, ['people'], new AbortController().signal);
+    });
+    expect((await run(racing, people)).summary).toMatchObject({ created: all, unchanged: {}, resumed: false });
+    expect((await readDatabase(store)).get('users')).toHaveLength(PEOPLE);
   });
 
   it('leaves nothing behind once it has ended', async () => {
