@@ -1,3 +1,4 @@
+import { IdentityError } from '../../shared/errors/identityError.ts';
 import { parsePlace } from '../places/parsePlace.ts';
 import type { Place } from '../places/place.ts';
 import type { MigrationState } from './state.ts';
@@ -44,7 +45,10 @@ function listObject(from: string): Remainder[] {
       side: 'from',
       async remove(opened, signal) {
         if (opened.takes !== 'files' || opened.remove === undefined) return false;
-        await opened.remove(signal);
+        await opened.remove(signal).catch((error: unknown) => {
+          // An earlier clean-up may have been interrupted when the object was gone.
+          if (!(error instanceof IdentityError) || error.code !== 'NOT_FOUND') throw error;
+        });
         return true;
       },
     },

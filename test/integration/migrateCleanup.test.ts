@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startLocalBucket } from '../support/emulators/localBucket.ts';
@@ -63,11 +64,17 @@ describe('identity migrate cleanup', { timeout: 120_000 }, () => {
     expect(refused.stdout).toContain(
       `failed: the object ${object}: ${object}: grant the service account the role Storage Object User on the bucket; by hand: run gcloud storage rm ${object}\n`,
     );
+    const interrupted = await newRunDirectory();
+    await cp(directory, interrupted, { recursive: true });
     const removed = await identity([...cleanup, ...key('admin')], { env });
     expect(removed.code, removed.stderr).toBe(0);
     expect(removed.stdout).toContain(`removed: the object ${object}\nremoved: the run directory`);
     const after = await identity(['inspect', object, ...key('viewer')], { env });
     expect(after.stderr).toContain('not found');
+    // As an interruption between the object's removal and the directory's leaves it.
+    const again = ['migrate', 'cleanup', '--run-dir', interrupted, '--yes', ...key('admin')];
+    expect((await identity(again, { env })).code).toBe(0);
+    expect(existsSync(interrupted)).toBe(false);
   });
 
   it('deletes the service user of a ZITADEL, and gives up what is not finished', async () => {
