@@ -42,10 +42,13 @@ const report = z.looseObject({
 let imports = 0;
 const moment = (day: string) => `2026-01-${day}T00:00:00.${String(imports++).padStart(6, '0')}Z`;
 
+const optionsOn = (day: string) => ({ withKeys: false, now: () => new Date(`2026-01-${day}T00:00:00Z`) });
+
 async function run(store: Store, org: Organisation, options: Partial<ImportOptions> = {}, day = '01') {
   const source = { open: () => inPieces(Buffer.from(JSON.stringify({ orgs: [org] }))) };
   const signal = new AbortController().signal;
-  return report.parse(await importOrganisations(store, source, { withKeys: false, ...options }, moment(day), signal));
+  const all = { ...optionsOn(day), ...options };
+  return report.parse(await importOrganisations(store, source, all, moment(day), signal));
 }
 
 /** Imports until so many documents are written. */
@@ -57,7 +60,7 @@ async function stopAfter(store: Store, documents: number, org: Organisation): Pr
     if (written >= documents) controller.abort(deadlineExceeded());
   });
   const source = { open: () => inPieces(Buffer.from(JSON.stringify({ orgs: [org] }))) };
-  const stopped = importOrganisations(watched, source, { withKeys: false }, moment('01'), controller.signal);
+  const stopped = importOrganisations(watched, source, optionsOn('01'), moment('01'), controller.signal);
   await expect(stopped).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' });
 }
 
