@@ -17,10 +17,10 @@ export function isAttended(): boolean {
 }
 
 /**
- * Waits for the next turn of bulk work, such as a part of an import or export. Each round of the event loop has one such
- * turn, however many imports and exports run: between two turns, the requests that have arrived are handled.
+ * Lets the requests that have arrived be handled before bulk work continues, such as a part of an import or export. Each
+ * round of the event loop continues one such waiter, however many imports and exports run.
  */
-export function bulkTurn(): Promise<void> {
+export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => {
     waiting.push(resolve);
     if (waiting.length === 1) setImmediate(startNext);
@@ -39,7 +39,7 @@ const ATTENDED_BYTES = 16 * 1024;
 export async function* chunksInTurns(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const chunk of chunks) {
     for (let start = 0, size = 0; start < chunk.byteLength; start += size) {
-      await bulkTurn();
+      await yieldToEventLoop();
       size = isAttended() ? ATTENDED_BYTES : chunk.byteLength;
       yield chunk.subarray(start, start + size);
     }
@@ -56,7 +56,7 @@ export async function* inTurns<Item>(
   signal: AbortSignal,
 ): AsyncGenerator<readonly Item[]> {
   for (let start = 0; start < items.length; start += batchSize) {
-    await bulkTurn();
+    await yieldToEventLoop();
     signal.throwIfAborted();
     yield items.slice(start, start + batchSize);
   }

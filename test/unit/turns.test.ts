@@ -1,6 +1,6 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { bulkTurn, chunksInTurns, isAttended, noteRequest } from '../../shared/turns.ts';
+import { chunksInTurns, isAttended, noteRequest, yieldToEventLoop } from '../../shared/turns.ts';
 
 /** Counts the rounds of the event loop until `work` has ended. */
 async function roundsOf(work: Promise<unknown>): Promise<number> {
@@ -15,7 +15,7 @@ async function roundsOf(work: Promise<unknown>): Promise<number> {
 
 async function turns(name: string, count: number, order: string[]): Promise<void> {
   for (let turn = 0; turn < count; turn++) {
-    await bulkTurn();
+    await yieldToEventLoop();
     order.push(name);
   }
 }

@@ -4,7 +4,7 @@ import { type ExportFileItem, ExportFileReader } from '../../../functions/import
 import { isJsonObject, type JsonObject, putAt, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { type OrganisationRecord, recordSchema } from '../../../shared/organisation/record.ts';
 import { isList } from '../../../shared/organisation/section.ts';
-import { bulkTurn } from '../../../shared/turns.ts';
+import { yieldToEventLoop } from '../../../shared/turns.ts';
 import { type ImportPlan, placeInFile, readItem } from './importPlan.ts';
 import { encodeRecord, type OutgoingRecord } from './importRequest.ts';
 import type { ImportStep } from './importSteps.ts';
@@ -20,7 +20,7 @@ export async function* readStep(
   const created = new Set<string>();
   let ordinal = 0;
   for await (const chunk of plan.source.open(signal)) {
-    await bulkTurn();
+    await yieldToEventLoop();
     signal.throwIfAborted();
     for (const item of reader.push(chunk)) {
       const header = item.organisation === undefined ? undefined : plan.header(item.organisation);

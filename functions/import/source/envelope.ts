@@ -21,7 +21,7 @@ import type { ValueKind } from '../../../shared/json/valueScanner.ts';
 import { fixedLimits } from '../../../shared/limits.ts';
 import type { ObjectLocation, ObjectStorage } from '../../../shared/objectStorage/objectStorage.ts';
 import type { IgnoredField } from '../../../shared/organisation/exportFile.ts';
-import { bulkTurn } from '../../../shared/turns.ts';
+import { yieldToEventLoop } from '../../../shared/turns.ts';
 import { IgnoredFields } from '../../../shared/wire/ignoredFields.ts';
 import { objectLocation, readRequest, snakeCase } from '../../../shared/wire/requestMessage.ts';
 import {
@@ -73,7 +73,7 @@ export async function readEnvelope(bytes: AsyncIterable<Uint8Array>): Promise<Im
       if (isStart && hasByteOrderMark(chunk)) throw byteOrderMark();
       isStart &&= chunk.length === 0;
       // Many small fields take long, and a body in memory comes without pause.
-      await bulkTurn();
+      await yieldToEventLoop();
       for (const value of scanner.push(chunk)) addField(value, { fields, inline, ignored });
     }
     scanner.end();

@@ -2,7 +2,7 @@ import { instanceScopeWrite, readScopes } from '../../../shared/organisation/log
 import { sectionPartition } from '../../../shared/organisation/section.ts';
 import { claimsLoginNames, sections } from '../../../shared/organisation/sections.ts';
 import { type Snapshot, type Store, WriteConflictError } from '../../../shared/store/store.ts';
-import { bulkTurn } from '../../../shared/turns.ts';
+import { yieldToEventLoop } from '../../../shared/turns.ts';
 import type { OrganisationHeader } from '../inspect/organisationDraft.ts';
 import type { BatchContext } from './batchContext.ts';
 import { GuardedStore, ReferenceChangedError } from './guardedStore.ts';
@@ -35,7 +35,7 @@ export async function settleLoginNames(
       batch.map(({ header }) => header.orgId),
     );
     for (const [index, target] of batch.entries()) target.loginNamesByDomain = scopes[index] === 'organisation';
-    await bulkTurn();
+    await yieldToEventLoop();
     signal.throwIfAborted();
   }
 }

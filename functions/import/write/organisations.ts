@@ -8,7 +8,7 @@ import type { Governed } from '../../../shared/organisation/section.ts';
 import { organisationSection, policyKey } from '../../../shared/organisation/sections.ts';
 import { settleRecord } from '../../../shared/organisation/settleRecord.ts';
 import type { DocumentStore, Store } from '../../../shared/store/store.ts';
-import { bulkTurn, inTurns } from '../../../shared/turns.ts';
+import { inTurns, yieldToEventLoop } from '../../../shared/turns.ts';
 import type { Inspection } from '../inspect/inspection.ts';
 import type { OrganisationHeader } from '../inspect/organisationDraft.ts';
 import { formatIssue, type ImportReport } from '../progress/report.ts';
@@ -62,7 +62,7 @@ export async function writeOrganisations(
   await using writer = new RecordWriter(context, settled, signal);
   for (const batch of inBatches(candidates)) {
     await writer.add(batch.flatMap(toPlacedPlan));
-    await bulkTurn();
+    await yieldToEventLoop();
     if (signal.aborted) break;
   }
   await writer.finish();

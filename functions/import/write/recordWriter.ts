@@ -1,5 +1,5 @@
 import { MAX_COMMIT_BYTES } from '../../../shared/store/store.ts';
-import { bulkTurn } from '../../../shared/turns.ts';
+import { yieldToEventLoop } from '../../../shared/turns.ts';
 import type { BatchContext, Outcome, PlacedPlan } from './batchContext.ts';
 import { isNameTaken, orderByHolders, type Waiting } from './renames.ts';
 import { writeBatch } from './writeBatch.ts';
@@ -106,7 +106,7 @@ export class RecordWriter implements AsyncDisposable {
   private async write(batch: readonly PlacedPlan[]): Promise<readonly Decided[]> {
     const decided = await this.decide(batch);
     // The embedded database is synchronous: without this yield no timer fires, not even the timeout.
-    await bulkTurn();
+    await yieldToEventLoop();
     return decided;
   }
 

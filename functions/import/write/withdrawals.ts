@@ -5,7 +5,7 @@ import type { Dependents } from '../../../shared/organisation/relations.ts';
 import { sectionPartition } from '../../../shared/organisation/section.ts';
 import { findSection } from '../../../shared/organisation/sections.ts';
 import type { DocumentKey, StoredDocument, Write } from '../../../shared/store/store.ts';
-import { bulkTurn } from '../../../shared/turns.ts';
+import { yieldToEventLoop } from '../../../shared/turns.ts';
 import { type BatchContext, isOfThisImport, type Outcome } from './batchContext.ts';
 import { canOverwrite, comparedFields, isSameRecord } from './comparison.ts';
 
@@ -66,7 +66,7 @@ export async function withdraw(context: BatchContext, withdrawals: readonly With
       const affected = documents.filter((document) => narrowedBody(withdrawal, document) !== undefined);
       const keys = affected.map(({ id }) => ({ collection, id }));
       if (keys.length > 0) withdrawal.count += await narrow(context, withdrawal, keys);
-      await bulkTurn();
+      await yieldToEventLoop();
     }
   }
 }

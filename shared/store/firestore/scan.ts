@@ -1,6 +1,6 @@
 import { untilAborted } from '../../async.ts';
 import { Backoff } from '../../retry.ts';
-import { bulkTurn } from '../../turns.ts';
+import { yieldToEventLoop } from '../../turns.ts';
 import type { FieldName } from '../documentFields.ts';
 import {
   type IdRange,
@@ -88,7 +88,7 @@ async function* read(
   const limit = { messages: size, size: SCANNED_CHARACTERS, measure: countCharacters };
   for await (const responses of batches<QueryResponse>(stream, limit)) {
     // The connection's window holds several batches, which would otherwise follow each other in one turn of the event loop.
-    await bulkTurn();
+    await yieldToEventLoop();
     // A response without a document carries only the read time.
     const messages = responses.flatMap(({ document }) => document ?? []);
     if (messages.length > 0) yield messages;

@@ -1,5 +1,5 @@
 import { snapshotEnded } from '../../errors/errors.ts';
-import { bulkTurn, isAttended } from '../../turns.ts';
+import { isAttended, yieldToEventLoop } from '../../turns.ts';
 import { type FieldName, fieldNames } from '../documentFields.ts';
 import { SCANNED_CHARACTERS, type ScanRange, type Snapshot, type StoredDocument } from '../store.ts';
 import { type Connection, connect, toStoreError } from './connection.ts';
@@ -68,7 +68,7 @@ async function* scan(
   const rows: Iterator<unknown> = statement.iterate(...parameters);
   try {
     for (;;) {
-      await bulkTurn();
+      await yieldToEventLoop();
       requireOpen();
       const { documents, isLast } = takeBatch(rows, range.fields ?? fieldNames, batchSize(range));
       if (documents.length > 0) yield documents;

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { createSerialQueue } from '../../async.ts';
 import { log } from '../../log.ts';
-import { bulkTurn } from '../../turns.ts';
+import { yieldToEventLoop } from '../../turns.ts';
 import { type Connection, connect, waitForLock } from './connection.ts';
 
 /** A change within an open transaction, which gives what it writes the transaction's version. */
@@ -55,7 +55,7 @@ export function openWriter(file: string, hooks: WriterHooks): Writer {
     settle();
   };
   const commitAlone = async (member: Member) => {
-    await bulkTurn();
+    await yieldToEventLoop();
     const settle = await enqueue(() => commitGroup(connection, hooks, [member], 'NORMAL'));
     // Outside the queue: other changes are committed meanwhile.
     await hooks.sync().then(settle, member.settled.reject);
