@@ -4,8 +4,8 @@ import { sectionPartitions } from '../../shared/organisation/section.ts';
 import { isInRemoval, organisationSection } from '../../shared/organisation/sections.ts';
 import type { FieldName } from '../../shared/store/documentFields.ts';
 import { documentId, type Snapshot, type StoredDocument } from '../../shared/store/store.ts';
+import { CrossOrganisationRecords } from './crossOrganisationRecords.ts';
 import { ExportedForm } from './exportedForm.ts';
-import { LateRecords } from './lateRecords.ts';
 import { OmittedOrganisations } from './omittedOrganisations.ts';
 import type { OrganisationRange } from './organisationRanges.ts';
 import { type ExportContent, openMergedReader, openSeparateReader } from './recordReader.ts';
@@ -65,7 +65,7 @@ export function exportOrganisations(
         : openMergedReader(snapshot, selection, isRead, range?.from),
     inDeletion: new RecordsInDeletion(snapshot),
     omitted: isPartial ? new OmittedOrganisations(snapshot, isExported, leftToDo) : undefined,
-    late: selection.forZitadel ? new LateRecords(snapshot) : undefined,
+    crossOrganisation: selection.forZitadel ? new CrossOrganisationRecords(snapshot) : undefined,
     leftToDo,
     secrets: { passwords: selection.withPasswords, otp: selection.withOtp, keys: selection.withKeys },
     ignored: selection.ignored ?? [],

@@ -5,8 +5,8 @@ import type { LeftToDo } from '../../shared/organisation/leftToDo.ts';
 import { type Credential, type Credentials, isList, type Section } from '../../shared/organisation/section.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
 import type { StoredDocument } from '../../shared/store/store.ts';
+import type { CrossOrganisationRecords } from './crossOrganisationRecords.ts';
 import type { ExportedForm } from './exportedForm.ts';
-import type { LateRecords } from './lateRecords.ts';
 import type { OmittedOrganisations } from './omittedOrganisations.ts';
 import type { RecordReader, SectionRecords } from './recordReader.ts';
 import type { RecordsInDeletion } from './recordsInDeletion.ts';
@@ -31,7 +31,7 @@ export interface ExportSource {
   readonly origin: ExportOrigin;
   /** The moment of the snapshot. */
   readonly readTime: Date;
-  /** Reads the organisations; the late records of a file need another pass. */
+  /** Reads the organisations, once for each pass that the file needs. */
   readonly organisations: () => AsyncIterable<readonly StoredDocument[]>;
   /** Opens the reader of the organisations' records, in the selected sections. */
   readonly openReader: (isRead?: (section: Section) => boolean) => RecordReader;
@@ -39,7 +39,7 @@ export interface ExportSource {
   /** The filter of records that refer to what is being deleted. */
   readonly inDeletion: RecordsInDeletion;
   /** The separator of the records that stand in a second entry of their organisation; undefined if none do. */
-  readonly late: LateRecords | undefined;
+  readonly crossOrganisation: CrossOrganisationRecords | undefined;
   /** The check for references to organisations that a partial export omits; undefined for a whole one. */
   readonly omitted: OmittedOrganisations | undefined;
   readonly leftToDo: LeftToDo;
@@ -48,8 +48,8 @@ export interface ExportSource {
   readonly ignored: readonly IgnoredField[];
 }
 
-/** The entry of an organisation: the first one, or that with its late records. */
-type Entry = 'first' | 'late';
+/** The entry of an organisation: the first one, or that with its records on other organisations' projects. */
+type Entry = 'first' | 'second';
 
 /** A writer of an export file (zitadel 2): organisations, read from one snapshot on demand, then the manifest. */
 export class ExportWriter {
@@ -99,8 +99,8 @@ export class ExportWriter {
   private async *texts(): AsyncGenerator<string> {
     yield '{"orgs":[';
     yield* this.organisations();
-    const late = new Set(this.source.late?.sections);
-    if (late.size > 0) yield* this.lateEntries(late);
+    const inSecond = new Set(this.source.crossOrganisation?.sections);
+    if (inSecond.size > 0) yield* this.secondEntries(inSecond);
     yield `],"manifest":${JSON.stringify(this.manifest)}}\n`;
   }
 
@@ -116,17 +116,17 @@ export class ExportWriter {
     }
   }
 
-  /** Yields the second entries of organisations, which hold their late records in some sections. */
-  private async *lateEntries(sections: ReadonlySet<Section>): AsyncGenerator<string> {
+  /** Yields the second entries of organisations, with their records on other organisations' projects. */
+  private async *secondEntries(sections: ReadonlySet<Section>): AsyncGenerator<string> {
     await using reader = this.source.openReader((section) => sections.has(section));
     for await (const documents of this.source.organisations())
-      for (const { orgId = '' } of documents) yield* this.lateEntry(orgId, reader);
+      for (const { orgId = '' } of documents) yield* this.secondEntry(orgId, reader);
   }
 
-  private async *lateEntry(orgId: string, reader: RecordReader): AsyncGenerator<string> {
+  private async *secondEntry(orgId: string, reader: RecordReader): AsyncGenerator<string> {
     let opened = false;
     for await (const records of reader.sections(orgId)) {
-      for await (const text of this.section(records, 'late')) {
+      for await (const text of this.section(records, 'second')) {
         if (!opened && text !== '') yield `,{"orgId":${JSON.stringify(orgId)}`;
         opened ||= text !== '';
         yield text;
@@ -164,9 +164,10 @@ export class ExportWriter {
   }
 
   private async convert(section: Section, stored: readonly StoredDocument[], entry: Entry) {
-    const { form, inDeletion, late, omitted } = this.source;
+    const { form, inDeletion, crossOrganisation, omitted } = this.source;
     const exported = await inDeletion.omit(section, stored);
-    const documents = late === undefined ? exported : (await late.split(section, exported))[entry];
+    const documents =
+      crossOrganisation === undefined ? exported : (await crossOrganisation.split(section, exported))[entry];
     if (documents.length === 0) return documents;
     await omitted?.check(section, documents);
     return form.convert(section, documents);
