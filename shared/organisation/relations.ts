@@ -118,13 +118,13 @@ export interface FilledField {
   readonly from: { readonly collection: Collection; readonly id: FieldPath };
 }
 
-/** The power that a record gives in another one: a user's manager roles, or an organisation's verified domain. */
-export interface GivenPower {
+/** The privilege that a record gives in another one: a user's manager roles, or an organisation's verified domain. */
+export interface GivenPrivilege {
   /** The type of the warnings. */
   readonly type: 'privilege' | 'domain';
   /** The roles, or the domain. */
   readonly texts: ListPath;
-  /** A boolean field; only records in which it is true give power. */
+  /** A boolean field; only records in which it is true give privileges. */
   readonly onlyIf?: FieldPath;
   /** The record in which it is given, by its key and as warnings call it. */
   readonly within: { readonly collection: Collection; readonly key: readonly FieldPath[] };
@@ -168,8 +168,8 @@ export const projectRoles = (projectId: string, roleKeys: string, id: string): R
 /** Restricts a reference to its own organisation: a foreign target counts as missing. */
 export const own = (reference: Reference): Reference => ({ ...reference, ifForeign: reference.missing });
 
-/** The place of power that applies to the record's own organisation. */
+/** The part of a privilege on the record's own organisation. */
 export const inOrganisation = {
   within: { collection: 'organisations', key: ['$orgId'] },
   noun: 'organisation',
-} as const satisfies Partial<GivenPower>;
+} as const satisfies Partial<GivenPrivilege>;

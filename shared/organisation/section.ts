@@ -5,7 +5,7 @@ import type {
   Dependents,
   FieldPath,
   FilledField,
-  GivenPower,
+  GivenPrivilege,
   KeptState,
   ListPath,
   RecordIssue,
@@ -118,8 +118,8 @@ export interface Section {
   readonly holds?: HeldRecords;
   /** A reference that a record may omit, because the store determines it. */
   readonly fills?: FilledField;
-  /** The power that a record gives, of which warnings tell where an import adds it to what existed before. */
-  readonly power?: GivenPower;
+  /** The privilege that a record gives, of which warnings tell where an import adds it to what existed before. */
+  readonly privilege?: GivenPrivilege;
   /** The states that an overwrite must keep. */
   readonly keepsState?: KeptState;
   /** The `type` and `id` of an entry in `errors`, and the issue of a record that exists with other content. */

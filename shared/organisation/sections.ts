@@ -62,7 +62,7 @@ const domainSection: Section = {
       lookAlikes: true,
     },
   ],
-  power: { type: 'domain', texts: 'domainName', onlyIf: 'isVerified', ...inOrganisation },
+  privilege: { type: 'domain', texts: 'domainName', onlyIf: 'isVerified', ...inOrganisation },
   error: { type: 'domain', id: ['$orgId', 'domainName'], exists: { id: 'V2-e1wse', key: 'Errors.Already.Exists' } },
   success: { field: 'domains', entry: ['domainName'] },
 };

@@ -143,7 +143,7 @@ describeStores('a state that an overwrite changes', (kind) => {
   });
 });
 
-describeStores('an import that was interrupted after it gave power', (kind) => {
+describeStores('an import that was interrupted after it gave a privilege', (kind) => {
   /** A store that fails once, when members are written. */
   const failing = (store: Store): Store => {
     let hasFailed = false;

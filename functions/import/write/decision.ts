@@ -23,11 +23,11 @@ import {
   overwrittenFields,
 } from './comparison.ts';
 import { findKeptStates } from './keptStates.ts';
-import { isOwner, type Powers, writeWarnings } from './powers.ts';
+import { isOwner, type Privileges, writeWarnings } from './privileges.ts';
 
 /** The records of a batch that are not decided yet. */
 export interface UndecidedBatch {
-  readonly powers: Powers;
+  readonly privileges: Privileges;
   /** The records to compare, each with the record to write, whose password is hashed. */
   readonly records: ReadonlyMap<RecordPlan, RecordPlan>;
   /** The records whose names another organisation reserves, each with its issue. */
@@ -92,7 +92,7 @@ export async function decideBatch(
       for (const [{ plan }, { taken }] of blocked) outcomes.set(plan, { kind: 'failed', issue: taken });
       const placed = candidates.filter((candidate) => !blocked.has(candidate));
       transaction.write(placed.flatMap((candidate) => toWrite(candidate, batch, stamp)));
-      for (const { plan, stored } of placed) warnings.set(plan, writeWarnings(batch.powers, plan, stored));
+      for (const { plan, stored } of placed) warnings.set(plan, writeWarnings(batch.privileges, plan, stored));
       allPlaced.push(...placed);
       for (const [plan, outcome] of outcomes) if (isWritten(outcome)) written.add(documentPath(plan.key));
     }
@@ -103,7 +103,7 @@ export async function decideBatch(
   });
   context.notes.confirm(noted);
   for (const [plan, outcome] of outcomes)
-    outcomes.set(plan, withWriteWarnings(outcome, warnings.get(plan) ?? writeWarnings(batch.powers, plan)));
+    outcomes.set(plan, withWriteWarnings(outcome, warnings.get(plan) ?? writeWarnings(batch.privileges, plan)));
   return outcomes;
 }
 

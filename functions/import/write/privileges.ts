@@ -1,6 +1,6 @@
 import { type JsonObject, parseObject, textAt, textsAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { type RecordPlan, reportedId } from '../../../shared/organisation/recordPlan.ts';
-import type { GivenPower } from '../../../shared/organisation/relations.ts';
+import type { GivenPrivilege } from '../../../shared/organisation/relations.ts';
 import { sections } from '../../../shared/organisation/sections.ts';
 import { readByPath } from '../../../shared/store/readByPath.ts';
 import {
@@ -15,32 +15,32 @@ import type { ImportNotes } from '../progress/notes.ts';
 import { stateChange } from './comparison.ts';
 import { isPublicMailProvider } from './publicMailProviders.ts';
 
-/** A record that gives power, and whether the record in which it does so existed before the import. */
-interface Power {
-  readonly given: GivenPower;
+/** A record that gives privileges, and whether the record in which it does so existed before the import. */
+interface Privilege {
+  readonly given: GivenPrivilege;
   readonly texts: readonly string[];
   readonly existed: boolean;
 }
 
-/** The records of a batch that give power. */
-export type Powers = ReadonlyMap<RecordPlan, Power>;
+/** The records of a batch that give privileges. */
+export type Privileges = ReadonlyMap<RecordPlan, Privilege>;
 
-/** The collections of the records in which others give power. */
+/** The collections of the records in which others give privileges. */
 const ownerCollections: ReadonlySet<Collection> = new Set(
-  sections.flatMap(({ power }) => (power === undefined ? [] : [power.within.collection])),
+  sections.flatMap(({ privilege }) => (privilege === undefined ? [] : [privilege.within.collection])),
 );
 
-/** Whether a record is one in which others may give power, so that later calls must know who created it. */
+/** Whether a record is one in which others may give privileges, so that later calls must know who created it. */
 export function isOwner({ key }: RecordPlan): boolean {
   return ownerCollections.has(key.collection);
 }
 
-/** Finds the records of a batch that give power. */
-export async function findPowers(
+/** Finds the records of a batch that give privileges. */
+export async function findPrivileges(
   store: DocumentStore,
   notes: ImportNotes,
   plans: readonly RecordPlan[],
-): Promise<Powers> {
+): Promise<Privileges> {
   const giving = plans.flatMap((plan) => toGiving(plan));
   if (giving.length === 0) return new Map();
   const keys = giving.map(({ key }) => key);
@@ -57,7 +57,7 @@ export async function findPowers(
 
 function toGiving(plan: RecordPlan) {
   const { section, json, orgId } = plan.record;
-  const given = section.power;
+  const given = section.privilege;
   if (given === undefined) return [];
   const texts = givenTexts(given, json, orgId);
   const { collection, key } = given.within;
@@ -65,35 +65,35 @@ function toGiving(plan: RecordPlan) {
   return texts.length === 0 ? [] : [{ plan, given, texts, key: { collection, id } }];
 }
 
-function givenTexts({ texts, onlyIf }: GivenPower, json: JsonObject, orgId: string): readonly string[] {
+function givenTexts({ texts, onlyIf }: GivenPrivilege, json: JsonObject, orgId: string): readonly string[] {
   return onlyIf === undefined || valueAt(json, onlyIf) === true ? textsAt(json, texts, orgId) : [];
 }
 
 /**
- * Lists the warnings about a record that is written: the power that it gives, and its change of a state.
+ * Lists the warnings about a record that is written: the privilege that it gives, and its change of a state.
  * @param stored the record before it is overwritten; undefined for a new one
  */
-export function writeWarnings(powers: Powers, plan: RecordPlan, stored?: StoredDocument): ImportWarning[] {
+export function writeWarnings(privileges: Privileges, plan: RecordPlan, stored?: StoredDocument): ImportWarning[] {
   const id = reportedId(plan.record);
-  const power = powerWarning(powers, plan, stored);
+  const privilege = privilegeWarning(privileges, plan, stored);
   const change = stored === undefined ? undefined : stateChange(plan, stored);
   return [
-    ...(power === undefined ? [] : [{ ...power, id }]),
+    ...(privilege === undefined ? [] : [{ ...privilege, id }]),
     ...(change === undefined
       ? []
       : [{ type: 'state', id, message: `state changed: ${change.before} to ${change.after}` }]),
   ].map(({ type, message }) => ({ type, id, message }));
 }
 
-function powerWarning(
-  powers: Powers,
+function privilegeWarning(
+  privileges: Privileges,
   plan: RecordPlan,
   stored: StoredDocument | undefined,
 ): Omit<ImportWarning, 'id'> | undefined {
-  const power = powers.get(plan);
-  if (power === undefined) return undefined;
+  const privilege = privileges.get(plan);
+  if (privilege === undefined) return undefined;
   const { json, orgId } = plan.record;
-  const { given, texts, existed } = power;
+  const { given, texts, existed } = privilege;
   const before = new Set(stored === undefined ? [] : givenTexts(given, parseObject(stored.body), orgId));
   const added = texts.filter((text) => !before.has(text));
   const isPublic = given.type === 'domain' && added.some(isPublicMailProvider);

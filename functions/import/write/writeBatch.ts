@@ -8,7 +8,7 @@ import { BatchComparison, fieldsToCompare } from './comparison.ts';
 import { decideBatch } from './decision.ts';
 import { fillFields } from './filledFields.ts';
 import { GuardedStore, ReferenceChangedError } from './guardedStore.ts';
-import { findPowers, isOwner, type Powers, writeWarnings } from './powers.ts';
+import { findPrivileges, isOwner, type Privileges, writeWarnings } from './privileges.ts';
 import { checkReferences, type Rejection } from './references.ts';
 import { findWithdrawals, warnOfWithdrawals, withdraw } from './withdrawals.ts';
 
@@ -49,17 +49,17 @@ async function attemptBatch(
   const conflicting = readsFirst && (await findUnchanged(context, undecided(), comparison, outcomes));
   const withdrawals = await findWithdrawals(context, undecided());
   await withdraw(context, withdrawals);
-  const powers = await findPowers(context.store, context.notes, undecided());
+  const privileges = await findPrivileges(context.store, context.notes, undecided());
   const stamp = nextStamp(context);
   const records = await withHashedPasswords(context, undecided());
   const reserved = new Map(reserving);
   const mustRead = (plan: RecordPlan) =>
     reserved.has(plan) || (context.olderClaims === true && mayHaveOlderClaim(plan));
   const mustDecide = conflicting || undecided().some(mustRead);
-  const created = mustDecide ? undefined : await tryCreate({ ...context, store }, records, powers, stamp);
+  const created = mustDecide ? undefined : await tryCreate({ ...context, store }, records, privileges, stamp);
   if (created === undefined && !readsFirst) await comparePasswords(context.store, undecided(), comparison);
   const decided =
-    created ?? (await decideBatch({ ...context, store }, { records, reserved, powers, comparison }, stamp));
+    created ?? (await decideBatch({ ...context, store }, { records, reserved, privileges, comparison }, stamp));
   for (const [plan, outcome] of decided) outcomes.set(plan, outcome);
   await withdraw(context, withdrawals);
   warnOfWithdrawals(withdrawals, outcomes);
@@ -85,13 +85,13 @@ function toOutcome(rejection: Rejection): Outcome {
 async function tryCreate(
   { store, notes }: BatchContext,
   records: ReadonlyMap<RecordPlan, RecordPlan>,
-  powers: Powers,
+  privileges: Privileges,
   stamp: string,
 ): Promise<Map<RecordPlan, Outcome> | undefined> {
   const plans = [...records.keys()];
   const writes = [...records.values()].flatMap((plan) => createWrites(plan, stamp));
   if (new Set(writes.map(({ key }) => documentPath(key))).size < writes.length) return undefined;
-  const warnings = plans.map((plan) => writeWarnings(powers, plan));
+  const warnings = plans.map((plan) => writeWarnings(privileges, plan));
   const noted = notes.writes(plans.some(isOwner), warnings.flat());
   try {
     await store.commit([...writes, ...noted]);

@@ -1,5 +1,5 @@
 import { type JsonObject, textAt } from '../../json/jsonObject.ts';
-import { type GivenPower, inOrganisation, project, type RecordIssue, user } from '../relations.ts';
+import { type GivenPrivilege, inOrganisation, project, type RecordIssue, user } from '../relations.ts';
 import { areCompatible, type MembershipScope } from '../roles.ts';
 import type { Section } from '../section.ts';
 
@@ -38,7 +38,7 @@ const checkProjectGrantMember = rolesCheck('projectGrant', {
 const projectGrantMissing: RecordIssue = { id: 'PROJECT-D8JxR', key: 'Errors.Project.Grant.NotFound' };
 const projectGrantForeign: RecordIssue = { id: 'PROJECT-0l10S9OmZV', key: 'Errors.Project.Grant.Invalid' };
 
-const inProject: GivenPower = {
+const inProject: GivenPrivilege = {
   type: 'privilege',
   texts: 'roles[]',
   within: { collection: 'projects', key: ['projectId'] },
@@ -53,7 +53,7 @@ export const orgMemberSection: Section = {
   key: ['=organisation', '$orgId', 'userId'],
   check: checkOrganisationMember,
   references: [user('userId', 'ORG-GoXOn')],
-  power: { type: 'privilege', texts: 'roles[]', ...inOrganisation },
+  privilege: { type: 'privilege', texts: 'roles[]', ...inOrganisation },
   error: {
     type: 'org_member',
     id: ['$orgId', 'userId'],
@@ -77,7 +77,7 @@ export const memberSections: readonly Section[] = [
       user('userId', 'COMMAND-uXHNj'),
       { ...project('projectId', 'COMMAND-EbFMN'), ifForeign: 'notCarried' },
     ],
-    power: inProject,
+    privilege: inProject,
     error: {
       type: 'project_member',
       id: ['$orgId', 'projectId', 'userId'],
@@ -103,7 +103,7 @@ export const memberSections: readonly Section[] = [
         check: checkMembersProjectGrant,
       },
     ],
-    power: inProject,
+    privilege: inProject,
     error: {
       type: 'project_grant_member',
       id: ['$orgId', 'projectId', 'grantId', 'userId'],

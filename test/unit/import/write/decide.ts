@@ -77,7 +77,7 @@ export function undecided(
   records: ReadonlyMap<RecordPlan, RecordPlan>,
   { reserved = new Map(), onConflict = 'overwrite' }: Options = {},
 ): UndecidedBatch {
-  return { records, reserved, powers: new Map(), comparison: new BatchComparison(onConflict, signal) };
+  return { records, reserved, privileges: new Map(), comparison: new BatchComparison(onConflict, signal) };
 }
 
 /** Decides one batch; the store's reads and writes are then the batch's own. */
