@@ -19,7 +19,7 @@ import { type InspectedFile, importOrganisations } from './operation.ts';
 import { acceptsEvents, eventResponse } from './progress/eventResponse.ts';
 import { fittedResponse } from './progress/fittedResponse.ts';
 import { ProgressEvents } from './progress/progressEvents.ts';
-import { importWithReport, importWithReportBeside, reportBeside } from './progress/reportObject.ts';
+import { importWithReport } from './progress/reportObject.ts';
 import type { WholeReport } from './progress/wholeReport.ts';
 import { findSource, readEnvelope } from './source/envelope.ts';
 import { uniqueStamp } from './uniqueStamp.ts';
@@ -46,7 +46,7 @@ export function routes(ports: Ports): readonly Route[] {
             await authorise(store);
             expectBody(request);
             admission.check();
-            return runImport({ ...call, ports, authorise, admission, audited, requestId }, request);
+            return runImport({ ...call, ports, authorise, admission, audited }, request);
           });
         const maxBytes = ports.limits.responseBytes;
         if (acceptsEvents(context)) {
@@ -77,7 +77,6 @@ interface ImportCall {
   readonly authorise: (store: Store) => Promise<Caller>;
   readonly admission: Admission;
   readonly audited: AuditedCall;
-  readonly requestId: string;
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
   /** Takes the import's progress, if the client wants it. */
@@ -85,7 +84,7 @@ interface ImportCall {
 }
 
 async function runImport(
-  { ports, authorise, admission, audited, requestId, signal, events }: ImportCall,
+  { ports, authorise, admission, audited, signal, events }: ImportCall,
   request: Request,
 ): Promise<ImportResponse> {
   using call = callSignal(signal, ports.limits.timeoutMs);
@@ -138,10 +137,7 @@ async function runImport(
         uniqueStamp(ports.now()),
         call.signal,
       );
-    const { objectStorage } = ports;
-    if (report !== undefined) return await importWithReport(objectStorage, report, run, call.signal);
-    if (source.location === undefined || dryRun) return await run();
-    return await importWithReportBeside(objectStorage, reportBeside(source.location, requestId), run, call.signal);
+    return report === undefined ? await run() : await importWithReport(ports.objectStorage, report, run, call.signal);
   } finally {
     await body.close();
   }

@@ -135,13 +135,13 @@ export const importResponse = z
         .literal(true)
         .optional()
         .describe('Present where ids are not listed: too many, or `ids` was false.'),
-      errorsOmitted: omitted.describe('The number of further errors, which `errors` does not list.'),
-      warningsOmitted: omitted.describe('The number of further warnings, which `warnings` does not list.'),
-      report: writtenObject
-        .optional()
-        .describe(
-          'The object of `report_gcs`, which lists everything; or the object beside the source, which lists all errors and warnings.',
-        ),
+      errorsOmitted: omitted.describe(
+        'The number of further errors, which `errors` does not list: `report_gcs` lists all.',
+      ),
+      warningsOmitted: omitted.describe(
+        'The number of further warnings, which `warnings` does not list: `report_gcs` lists all.',
+      ),
+      report: writtenObject.optional().describe('The object of `report_gcs`, which lists everything.'),
       reportError: z.string().optional().describe('The reason why the object for the report was not written.'),
     }),
   })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { importOrganisations } from '../../functions/import/operation.ts';
 import { importWithReport } from '../../functions/import/progress/reportObject.ts';
@@ -168,7 +168,7 @@ describe('an import with report_gcs', () => {
     expect((await instance.export()).orgs).toHaveLength(1);
   });
 
-  it('imports from a bucket, with the report beside the file', async () => {
+  it('imports from a bucket and writes the report to it', async () => {
     const account = local.both;
     const source = await instanceWith(bucket);
     await source.import({ dataOrgs: { orgs: [organisation('A')] } });
@@ -197,5 +197,19 @@ describe('an export with both outputs', () => {
     });
     expect(JSON.parse(text)).toMatchObject({ code: 9, message: expect.stringContaining('10000 bytes') });
     expect(JSON.parse(await read('both.json')).orgs).toHaveLength(2);
+  });
+});
+
+describe('an import from a bucket without report_gcs', () => {
+  it('writes no object, also where the response cannot list all errors', async () => {
+    const userMetadata = Array.from({ length: 10_001 }, (_, key) => ({ id: 'missing', key: `${key}`, value: 'eA==' }));
+    const content = Buffer.from(JSON.stringify({ orgs: [organisation('A', { userMetadata })] }));
+    await bucket.write({ bucket: 'exports', path: 'faulty.json', account: local.both }, inPieces(content), never);
+    const write = vi.fn(bucket.write);
+    const instance = await instanceWith({ ...bucket, write });
+    const { summary } = await instance.import({ data_orgsv1_gcs: place('faulty.json', local.both) });
+    expect(summary).toMatchObject({ created: { org: 1 }, failed: { userMetadata: 10_001 }, errorsOmitted: 1 });
+    expect(summary).not.toHaveProperty('report');
+    expect(write).not.toHaveBeenCalled();
   });
 });

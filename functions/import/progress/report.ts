@@ -178,7 +178,7 @@ export class ImportReport {
     const org = this.success.get(organisation);
     if (success === undefined || org === undefined) return;
     this.listed++;
-    if (this.listed > this.maxListedIds && this.whole?.withIds !== true) return;
+    if (this.listed > this.maxListedIds && this.whole === undefined) return;
     const entry = successEntry(record, success.entry);
     this.whole?.addId(organisation, success.field, entry);
     if (this.listed > this.maxListedIds) return;

@@ -15,7 +15,7 @@ export async function importWithReport(
   run: (whole: WholeReport) => Promise<ImportResponse>,
   signal: AbortSignal,
 ): Promise<ImportResponse> {
-  using whole = new WholeReport({ withIds: true });
+  using whole = new WholeReport();
   const started: { import?: Promise<ImportResponse> } = {};
   async function* content(): AsyncGenerator<Uint8Array> {
     started.import = run(whole);
@@ -29,38 +29,6 @@ export async function importWithReport(
     // An aborted upload does not wait for its content. The import's own error, if any, is the more exact one.
     return withSummary(await started.import, { reportError: IdentityError.from(error).message });
   }
-}
-
-/** Nobody asked for this report, so it must not exhaust the memory that temporary files occupy in Cloud Functions. */
-const MAX_BYTES_BESIDE = 100_000_000;
-
-/**
- * Runs an import from an object, and writes the whole list of errors and warnings to another object, if the response
- * cannot list all of them. The account may lack the permission: then the response says so.
- * @param location the object beside the source
- */
-export async function importWithReportBeside(
-  objectStorage: ObjectStorage,
-  location: ObjectLocation,
-  run: (whole: WholeReport) => Promise<ImportResponse>,
-  signal: AbortSignal,
-): Promise<ImportResponse> {
-  using whole = new WholeReport({ maxBytes: MAX_BYTES_BESIDE });
-  const response = await run(whole);
-  const { errorsOmitted, warningsOmitted } = response.summary;
-  if (errorsOmitted === undefined && warningsOmitted === undefined) return response;
-  try {
-    const content = ReadableStream.from(whole.chunks(response));
-    return withSummary(response, { report: await objectStorage.write(location, content, signal) });
-  } catch (error) {
-    return withSummary(response, { reportError: IdentityError.from(error).message });
-  }
-}
-
-/** Returns the location of the report on an import from an object, which is unique to the request. */
-export function reportBeside(source: ObjectLocation, requestId: string): ObjectLocation {
-  const { bucket, path, account } = source;
-  return { bucket, account, path: `${path}.report-${requestId}.json` };
 }
 
 function withSummary(response: ImportResponse | undefined, more: Partial<ImportResponse['summary']>): ImportResponse {

@@ -6,31 +6,17 @@ const CHUNK_CHARACTERS = 64 * 1024;
 /** The kinds of entries, each a list of the response; ids stand in lists of their organisation. */
 type Kind = 'error' | 'warning' | 'id';
 
-/** The entries that a whole report keeps. */
-export interface WholeReportOptions {
-  /** Whether it lists all ids; by default only as many as the response. */
-  readonly withIds?: boolean;
-  /** The maximum size of all entries, above which further ones are counted only; unlimited by default. */
-  readonly maxBytes?: number;
-}
-
 /**
  * The entries of an import response without a limit. They are kept in an unnamed temporary file of SQLite, so that memory
  * does not grow with their number. The owner disposes of it.
  */
 export class WholeReport implements Disposable {
-  readonly withIds: boolean;
   private readonly database = new DatabaseSync('');
   private readonly insert;
   private readonly organisations: { readonly index: number; readonly orgId: string }[] = [];
-  private readonly maxBytes: number;
-  private readonly omitted: Record<Kind, number> = { error: 0, warning: 0, id: 0 };
   private added = 0;
-  private bytes = 0;
 
-  constructor({ withIds = false, maxBytes = Number.POSITIVE_INFINITY }: WholeReportOptions = {}) {
-    this.withIds = withIds;
-    this.maxBytes = maxBytes;
+  constructor() {
     this.database.exec(`PRAGMA journal_mode = OFF;
       CREATE TABLE entries (kind TEXT, organisation INTEGER, list TEXT, position INTEGER, json TEXT,
         PRIMARY KEY (kind, organisation, list, position)) STRICT, WITHOUT ROWID;
@@ -39,7 +25,7 @@ export class WholeReport implements Disposable {
   }
 
   addOrganisation(index: number, orgId: string): void {
-    if (this.withIds) this.organisations.push({ index, orgId });
+    this.organisations.push({ index, orgId });
   }
 
   addError(error: ImportError): void {
@@ -50,13 +36,12 @@ export class WholeReport implements Disposable {
     this.add('warning', 0, '', warning);
   }
 
-  /** Adds an id of a written record to a list of its organisation, if ids are kept. */
+  /** Adds an id of a written record to a list of its organisation. */
   addId(organisation: number, list: string, entry: unknown): void {
-    if (!this.withIds) return;
     this.add('id', organisation, list, entry);
   }
 
-  /** Yields the whole response: `response` with all errors and warnings, and all ids if they are kept. */
+  /** Yields the whole response: `response` with all errors, warnings and ids. */
   *chunks(response: ImportResponse): Generator<Uint8Array> {
     let pending = '';
     for (const text of this.texts(response)) {
@@ -73,25 +58,21 @@ export class WholeReport implements Disposable {
   }
 
   private add(kind: Kind, organisation: number, list: string, entry: unknown): void {
-    const json = JSON.stringify(entry);
-    this.bytes += Buffer.byteLength(json);
-    if (this.bytes > this.maxBytes) this.omitted[kind]++;
-    else this.insert.run(kind, organisation, list, this.added++, json);
+    this.insert.run(kind, organisation, list, this.added++, JSON.stringify(entry));
   }
 
-  private *texts({ success, summary }: ImportResponse): Generator<string> {
-    const { warnings: _listed, errorsOmitted: _errors, warningsOmitted: _warnings, idsOmitted, ...rest } = summary;
-    const facts = {
-      ...rest,
-      ...(this.withIds || idsOmitted === undefined ? {} : { idsOmitted }),
-      ...(this.omitted.error > 0 ? { errorsOmitted: this.omitted.error } : {}),
-      ...(this.omitted.warning > 0 ? { warningsOmitted: this.omitted.warning } : {}),
-    };
+  private *texts({ summary }: ImportResponse): Generator<string> {
+    const {
+      warnings: _listed,
+      errorsOmitted: _errors,
+      warningsOmitted: _warnings,
+      idsOmitted: _ids,
+      ...facts
+    } = summary;
     yield '{"errors":[';
     yield* this.list('error', 0);
     yield '],"success":';
-    if (this.withIds) yield* this.success();
-    else yield JSON.stringify(success);
+    yield* this.success();
     yield `,"summary":${JSON.stringify(facts).slice(0, -1)},"warnings":[`;
     yield* this.list('warning', 0);
     yield ']}}\n';
