@@ -1,7 +1,7 @@
 import { argument, type Output, type RunAlone, UsageError } from '../command.ts';
+import type { FieldDifference } from '../compare/comparedRecord.ts';
 import { compareTwo } from '../compare/compareTwo.ts';
 import type { Comparison, RecordDifference } from '../compare/comparison.ts';
-import type { FieldDifference } from '../compare/fieldDifferences.ts';
 import { exportOptions, progressOutput } from '../places/callOptions.ts';
 import { openPlaces } from '../places/openPlaces.ts';
 import type { ExportOptions } from '../places/place.ts';

@@ -7,8 +7,8 @@ import { checkFile, checkObject } from '../doctor/fileChecks.ts';
 import { checkInstance } from '../doctor/instanceChecks.ts';
 import { instanceLocation } from '../instanceLocation.ts';
 import { exportOptions } from '../places/callOptions.ts';
+import { readKeyFile, readTokenFile } from '../places/openPlaces.ts';
 import { parsePlace } from '../places/parsePlace.ts';
-import { readKeyFile, readTokenFile } from '../places/secretFiles.ts';
 import { printable } from '../printable.ts';
 
 /** Runs `identity doctor`: checks a place, or what the environment configures. */

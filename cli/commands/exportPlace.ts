@@ -1,9 +1,8 @@
 import { argument, InterruptedError, type Output, type RunAlone, required, UsageError } from '../command.ts';
 import { exportOptions, progressOutput } from '../places/callOptions.ts';
-import { requestLines } from '../places/exportedRequest.ts';
 import { openPlaces } from '../places/openPlaces.ts';
 import type { ExportOptions, FilePlace, Place, StoredFile } from '../places/place.ts';
-import { RecordCounter } from '../places/recordCounter.ts';
+import { RecordCounter, requestLines } from '../places/recordCounter.ts';
 import { printable } from '../printable.ts';
 import { trackPhase } from '../progress/trackPhase.ts';
 import { exportInParts } from './exportInParts.ts';

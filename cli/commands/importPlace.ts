@@ -1,11 +1,9 @@
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import { argument, InterruptedError, type Output, type RunAlone, required, UsageError } from '../command.ts';
-import { exportOptions, importOptions, progressOutput } from '../places/callOptions.ts';
-import { type ExportedRequest, requestLines } from '../places/exportedRequest.ts';
-import { readShare } from '../places/importShare.ts';
+import { exportOptions, importOptions, progressOutput, readShare } from '../places/callOptions.ts';
 import { openPlaces } from '../places/openPlaces.ts';
 import type { ImportOptions } from '../places/place.ts';
-import { RecordCounter } from '../places/recordCounter.ts';
+import { type ExportedRequest, RecordCounter, requestLines } from '../places/recordCounter.ts';
 import { trackImport } from '../places/trackImport.ts';
 import { printable } from '../printable.ts';
 

@@ -1,10 +1,9 @@
 import type { LeftToDoEntry } from '../../shared/organisation/leftToDo.ts';
 import { argument, type Output, type RunAlone } from '../command.ts';
 import { exportOptions, progressOutput } from '../places/callOptions.ts';
-import { requestLines } from '../places/exportedRequest.ts';
-import { FileFacts } from '../places/fileFacts.ts';
-import { inspectPlace, type PlaceInspection } from '../places/inspectPlace.ts';
+import { FileFacts, inspectPlace, type PlaceInspection } from '../places/inspectPlace.ts';
 import { openOnlyPlace } from '../places/openPlaces.ts';
+import { requestLines } from '../places/recordCounter.ts';
 import { printable } from '../printable.ts';
 
 /** Runs `identity inspect`. */

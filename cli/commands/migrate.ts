@@ -1,20 +1,14 @@
 import type { Call, Output, RunAlone } from '../command.ts';
 import { askConsent, canAsk } from '../consent.ts';
-import { resumeCommand, workAlone } from '../migrate/atWork.ts';
 import { cleanUp } from '../migrate/cleanUp.ts';
-import { readResult } from '../migrate/makeResult.ts';
-import { openSides, plan, type Sides, work } from '../migrate/migration.ts';
-import { withValidTokens } from '../migrate/newToken.ts';
-import type { MigrationPlan } from '../migrate/plan.ts';
-import { planText } from '../migrate/planText.ts';
-import { resultText } from '../migrate/resultText.ts';
-import type { MigrationRun } from '../migrate/run.ts';
-import { createRunDirectory, findRunDirectory } from '../migrate/runDirectory.ts';
+import type { MigrationPlan } from '../migrate/documents.ts';
+import { plan, work } from '../migrate/migration.ts';
+import { readResult, requireReportable, writeReport } from '../migrate/result.ts';
+import { type MigrationRun, workAlone, writeState } from '../migrate/run.ts';
+import { createRunDirectory, findRunDirectory, removeExport, resumeCommand } from '../migrate/runDirectory.ts';
 import { readSettings, replaceSecretFiles } from '../migrate/settings.ts';
-import { removeExport } from '../migrate/stageExport.ts';
-import { writeState } from '../migrate/state.ts';
-import { describeStatus } from '../migrate/statusOutput.ts';
-import { requireReportable, writeReport } from '../migrate/writeReport.ts';
+import { openSides, type Sides, withValidTokens } from '../migrate/sides.ts';
+import { describeStatus, planText, resultText } from '../migrate/texts.ts';
 
 /** Runs `identity migrate`. */
 export const migrate: RunAlone = (call) => begin(call, migrateBetween);

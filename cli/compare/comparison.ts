@@ -3,8 +3,13 @@ import { z } from 'zod';
 import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts';
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import type { SecretSelection } from '../secretKinds.ts';
-import { type ComparedRecord, comparedRecord, type RecordContent } from './comparedRecord.ts';
-import { type FieldDifference, fieldDifferences } from './fieldDifferences.ts';
+import {
+  type ComparedRecord,
+  comparedRecord,
+  type FieldDifference,
+  fieldDifferences,
+  type RecordContent,
+} from './comparedRecord.ts';
 
 /** How a record of one side stands to the other side. */
 export type Outcome = 'equal' | 'different' | 'onlyFirst' | 'onlySecond';

@@ -5,9 +5,9 @@ import { IdentityError } from '../../shared/errors/identityError.ts';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
 import type { ObjectLocation } from '../../shared/objectStorage/objectStorage.ts';
 import { openFile } from '../places/filePlace.ts';
+import { isOpenToOthers } from '../places/openPlaces.ts';
 import type { ExportOptions } from '../places/place.ts';
 import { RecordCounter } from '../places/recordCounter.ts';
-import { isOpenToOthers } from '../places/secretFiles.ts';
 import { type Check, check, type Finding, failed, ok, warning } from './check.ts';
 import { findSpace } from './databaseChecks.ts';
 

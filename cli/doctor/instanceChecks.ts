@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { placeNotKnown } from '../../shared/errors/placeErrors.ts';
-import { callInstance } from '../places/httpCall.ts';
-import { findDenial, type InstanceSettings, type Operation } from '../places/instanceFacts.ts';
-import { clockAhead, TOLERATED_CLOCK_MS } from '../places/placeFacts.ts';
-import { readText } from '../places/readText.ts';
+import { callInstance, readText } from '../places/httpClient.ts';
+import { findDenial, type InstanceSettings, type Operation } from '../places/instancePlace.ts';
+import { clockAhead, TOLERATED_CLOCK_MS } from '../places/place.ts';
 import { type Recognised, recognise } from '../places/recognise.ts';
 import { openZitadel } from '../places/zitadelPlace.ts';
 import { type Check, check, type Finding, failed, ok, warning } from './check.ts';

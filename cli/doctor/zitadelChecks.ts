@@ -1,4 +1,4 @@
-import type { PlaceFacts } from '../places/placeFacts.ts';
+import type { PlaceFacts } from '../places/place.ts';
 import { type Check, check, ok, warning } from './check.ts';
 
 /** Checks what a ZITADEL says of a token. It changes nothing there. */

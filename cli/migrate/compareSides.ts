@@ -1,8 +1,13 @@
 import { setTimeout } from 'node:timers/promises';
 import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts';
+import { textAt } from '../../shared/json/jsonObject.ts';
+import type { OrganisationRecord } from '../../shared/organisation/record.ts';
+import { humanUserSection } from '../../shared/organisation/sections/users.ts';
+import { organisationSection } from '../../shared/organisation/sections.ts';
 import type { Comparison } from '../compare/comparison.ts';
 import { inspectPlace, type PlaceInspection } from '../places/inspectPlace.ts';
 import type { ExportOptions, Place } from '../places/place.ts';
+import type { MigrationPlan, OrganisationCounts } from './documents.ts';
 import type { MigrationRun } from './run.ts';
 
 /** The most organisations that are named in a request; of more, a place exports all, and the others are skipped here. */
@@ -75,4 +80,46 @@ export function combine(visitors: readonly RecordVisitor[]): RecordVisitor {
       for (const visitor of visitors) visitor.reset();
     },
   };
+}
+
+/** Bounds the organisations that a plan or a result lists. */
+const MAX_LISTED = 1_000;
+
+type Described = Omit<MigrationPlan['organisations'][number], 'before'>;
+
+/** Names and sizes of the organisations that move, collected while they are read. */
+export class OrganisationTally implements RecordVisitor {
+  private readonly organisations = new Map<string, { name: string; people: number; records: number }>();
+
+  add({ section, orgId, json }: OrganisationRecord): void {
+    const known = this.organisations.get(orgId) ?? { name: orgId, people: 0, records: 0 };
+    known.records++;
+    if (section === humanUserSection) known.people++;
+    if (section === organisationSection) known.name = textAt(json, 'org.name', orgId);
+    this.organisations.set(orgId, known);
+  }
+
+  reset(): void {
+    this.organisations.clear();
+  }
+
+  get orgIds(): readonly string[] {
+    return [...this.organisations.keys()];
+  }
+
+  /** The first organisations. */
+  get listed(): readonly Described[] {
+    return [...this.organisations].slice(0, MAX_LISTED).map(([orgId, facts]) => ({ orgId, ...facts }));
+  }
+
+  /** The number of further ones. */
+  get omitted(): number {
+    return Math.max(0, this.organisations.size - MAX_LISTED);
+  }
+}
+
+/** Returns how an organisation's records on both sides stand to each other. */
+export function organisationCounts({ organisations }: Comparison, orgId: string): OrganisationCounts {
+  const { equal = 0, different = 0, onlyFirst = 0, onlySecond = 0 } = organisations.get(orgId) ?? {};
+  return { absent: onlyFirst, equal, different, onlyTarget: onlySecond };
 }

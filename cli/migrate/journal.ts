@@ -5,7 +5,7 @@ import { OWNER_ONLY } from '../../shared/durableFiles.ts';
 import { parseIfJson } from '../../shared/json/parseIfJson.ts';
 import { systemCode } from '../../shared/systemCode.ts';
 import type { PhaseState, ProgressOutput } from '../progress/trackPhase.ts';
-import type { MigrationResult } from './result.ts';
+import type { MigrationResult } from './documents.ts';
 
 const rate = { phase: z.string(), seconds: z.number(), records: z.int(), perSecond: z.number() };
 const entry = z.discriminatedUnion('event', [

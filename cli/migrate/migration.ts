@@ -1,39 +1,22 @@
-import { type Call, InterruptedError } from '../command.ts';
-import { openPlaces } from '../places/openPlaces.ts';
-import { examine, findDefaultOrganisation } from './examine.ts';
-import { makePlan, readPlan } from './makePlan.ts';
-import { makeResult } from './makeResult.ts';
-import { moveExport } from './moveExport.ts';
-import type { MigrationPlan } from './plan.ts';
-import { prove } from './prove.ts';
-import type { MigrationResult } from './result.ts';
-import type { MigrationRun, Side } from './run.ts';
-import { type MigrationSettings, withSecretFiles } from './settings.ts';
-import { hasExport, stageExport } from './stageExport.ts';
-
-/** Both sides of a migration. */
-export interface Sides {
-  readonly source: Side;
-  readonly target: Side;
-}
-
-/** Opens both places of a migration, and asks them about themselves and their tokens. */
-export async function openSides(call: Call, settings: MigrationSettings): Promise<Sides> {
-  const [from, to] = await openPlaces(withSecretFiles(call, settings), settings.from, settings.to);
-  try {
-    return {
-      source: await examine('from', settings.from, from, call.signal),
-      target: await examine('to', settings.to, to, call.signal),
-    };
-  } catch (error) {
-    throw call.signal.aborted ? new InterruptedError('interrupted: nothing is changed; repeat the command') : error;
-  }
-}
+import { createHash } from 'node:crypto';
+import { IdentityError } from '../../shared/errors/identityError.ts';
+import type { DatabasePlace, FilePlace, StoredFile } from '../places/place.ts';
+import { RecordCounter } from '../places/recordCounter.ts';
+import { trackImport } from '../places/trackImport.ts';
+import { trackPhase } from '../progress/trackPhase.ts';
+import type { MigrationPlan, MigrationResult } from './documents.ts';
+import { currentSelection, stageExport } from './exportStage.ts';
+import { makePlan, readPlan } from './plan.ts';
+import { prove } from './proof.ts';
+import { makeResult } from './result.ts';
+import type { MigrationRun } from './run.ts';
+import { targetOptions } from './settings.ts';
+import { findDefaultOrganisation, type Side, type Sides } from './sides.ts';
 
 /** Exports the source and makes the plan, unless both are done. */
 export async function plan(run: MigrationRun, { source, target }: Sides): Promise<MigrationPlan> {
   const { plannedAt, moved, settings } = run.state;
-  const isPlanned = plannedAt !== undefined && (await hasExport(run));
+  const isPlanned = plannedAt !== undefined && (await run.hasExport());
   if (isPlanned || moved !== undefined) return readPlan(run.directory);
   // A plan of another export is void, and so is the consent to it.
   await run.advance('planning', { plannedAt: undefined, consentedAt: undefined });
@@ -51,4 +34,50 @@ export async function work(run: MigrationRun, planned: MigrationPlan, sides: Sid
   const callers = { ...run.state.callers, to: proved.targetCaller };
   await run.advance('finished', { finishedAt: result.finishedAt, callers });
   return result;
+}
+
+/** Imports the export into the target, or stores it there. Both can be repeated after an interruption. */
+async function moveExport(run: MigrationRun, { place }: Side): Promise<void> {
+  const moved =
+    place.takes === 'imports'
+      ? { response: await importExport(run, place) }
+      : { stored: await storeExport(run, place) };
+  await run.advance('moved', { moved });
+}
+
+async function importExport(run: MigrationRun, target: DatabasePlace) {
+  const { output, signal, state, export: staged } = run;
+  await using content = await staged.readExport(currentSelection(run).options, signal);
+  const read = { name: staged.name, content };
+  const response = await trackImport(target, read, targetOptions(state.settings, false), output, signal);
+  // A ZITADEL lists ids nevertheless.
+  return { ...response, success: {} };
+}
+
+async function storeExport(
+  run: MigrationRun,
+  target: FilePlace,
+): Promise<Pick<StoredFile, 'place'> & Partial<StoredFile>> {
+  const { output, signal, export: staged } = run;
+  const { options } = currentSelection(run);
+  await using content = await staged.readExport(options, signal);
+  const counter = new RecordCounter(staged.name);
+  const meter = { records: () => counter.records, fraction: () => content.fraction?.() };
+  try {
+    return await trackPhase(output, 'storing', meter, () => target.store(counter.count(content.open(signal)), signal));
+  } catch (error) {
+    if (!(error instanceof IdentityError) || error.code !== 'ALREADY_EXISTS') throw error;
+    // An attempt may have been interrupted when the file was complete, before that was kept.
+    const [own, found] = [await digest(run, staged), await digest(run, target)];
+    if (own !== found) throw error;
+    return { place: target.name };
+  }
+}
+
+/** Computes the digest of a file's JSON. */
+async function digest(run: MigrationRun, place: FilePlace): Promise<string> {
+  const sum = createHash('sha256');
+  await using content = await place.readExport(currentSelection(run).options, run.signal);
+  for await (const chunk of content.open(run.signal)) sum.update(chunk);
+  return sum.digest('hex');
 }

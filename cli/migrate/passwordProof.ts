@@ -4,7 +4,7 @@ import { passwordHashFormat } from '../../shared/organisation/passwords.ts';
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import { humanUserSection } from '../../shared/organisation/sections/users.ts';
 import type { RecordContent } from '../compare/comparedRecord.ts';
-import type { MigrationResult } from './result.ts';
+import type { MigrationResult } from './documents.ts';
 
 const path = humanUserSection.credentials?.find(({ field }) => field === 'passwordHash')?.path ?? '';
 

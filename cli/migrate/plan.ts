@@ -1,51 +1,170 @@
-import { z } from 'zod';
-import { leftToDoEntry } from '../../shared/organisation/leftToDo.ts';
-import { migrationResult, migrationSide, notice } from './result.ts';
+import { join } from 'node:path';
+import type { ImportResponse } from '../../functions/import/contract.ts';
+import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts';
+import { completeFile } from '../../shared/durableFiles.ts';
+import { IdentityError } from '../../shared/errors/identityError.ts';
+import { Comparison } from '../compare/comparison.ts';
+import { FileFacts, inspectPlace } from '../places/inspectPlace.ts';
+import type { DatabasePlace, Place } from '../places/place.ts';
+import { trackImport } from '../places/trackImport.ts';
+import { missingKinds, selectedKinds } from '../secretKinds.ts';
+import { combine, compareSides, OrganisationTally, organisationCounts } from './compareSides.ts';
+import { type MigrationPlan, migrationPlan } from './documents.ts';
+import { currentSelection } from './exportStage.ts';
+import { listPhases, readJournal } from './journal.ts';
+import { NOT_FOUND, sortNotices } from './result.ts';
+import type { MigrationRun } from './run.ts';
+import { readJson } from './runDirectory.ts';
+import { everything, sourceOptions, targetOptions } from './settings.ts';
+import { describeSide, listChecks, type Side } from './sides.ts';
 
-const count = z.int().nonnegative();
-const { organisations, leftOut } = migrationResult.shape;
+const NAME = 'plan.json';
 
-/** The schema of a plan: what a migration would do, tried and measured. It is `plan.json` of the run directory. */
-export const migrationPlan = z.strictObject({
-  source: migrationSide,
-  target: migrationSide,
-  /** What was found out about the places: each a sentence without a stop. */
-  checks: z.array(z.strictObject({ status: z.enum(['ok', 'warning']), message: z.string() })),
-  /** Organisations that do not move, each with the reason. */
-  leftOut,
-  organisations: z.array(organisations.element.omit({ after: true })),
-  organisationsOmitted: count,
-  /** Numbers of records by section. */
-  sections: z.record(z.string(), count),
-  /** What becomes of records that exist with other content, and how many there are. */
-  onConflict: migrationResult.shape.options.shape.onConflict,
-  different: count,
-  /** The size of the export's JSON. */
-  bytes: count,
-  /** The secrets that travel, and how many of each kind the export holds. */
-  secrets: z.strictObject({ selected: z.array(z.string()), found: z.record(z.string(), count) }),
-  hashFormats: z.record(z.string(), count),
-  /** What the target's dry run refuses, and warns of. */
-  refused: z.array(notice),
-  refusedOmitted: count,
-  warnings: z.array(notice),
-  warningsOmitted: count,
-  /** What does not travel, what the target does otherwise, and what remains to be done by hand. */
-  losses: z.array(z.string()),
-  changes: z.array(z.string()),
-  leftToDo: z.array(leftToDoEntry),
-  leftToDoOmitted: count,
-  /** The requests that the work takes, and the seconds that it may take, by what was measured. */
-  work: z.strictObject({
-    requests: z.array(z.string()),
-    seconds: z.number(),
-    perSecond: z.number(),
-    measuredBy: z.string(),
-  }),
-});
+/** Reads the plan that a run directory holds. */
+export async function readPlan(directory: string): Promise<MigrationPlan> {
+  const plan = await readJson(directory, NAME, migrationPlan);
+  if (plan === undefined) throw new Error(`${directory} has no plan`);
+  return plan;
+}
 
-/** What a migration would do. */
-export type MigrationPlan = z.infer<typeof migrationPlan>;
+/** Compares the export with the target, tries its import, and keeps the plan in the run directory. */
+export async function makePlan(run: MigrationRun, source: Side, target: Side): Promise<MigrationPlan> {
+  const { state } = run;
+  const { leftOut = [] } = state;
+  const staged = run.export;
+  const [facts, organisations] = [new FileFacts(), new OrganisationTally()];
+  using comparison = new Comparison(state.settings, 0);
+  await readSides(run, staged, target.place, { comparison, visitors: [facts, organisations] });
+  const trial = target.place.takes === 'imports' ? await tryImport(run, staged, target.place) : undefined;
+  if (target.place.takes === 'files') await target.place.requireFree?.();
+  const { exported } = run.state;
+  const secrets = { selected: [...selectedKinds(state.settings)], found: Object.fromEntries(facts.secrets) };
+  const {
+    errors: refused,
+    errorsOmitted: refusedOmitted,
+    ...notices
+  } = sortNotices(trial?.response, target, facts.leftToDo);
+  const plan: MigrationPlan = {
+    source: {
+      ...describeSide(source),
+      ...(exported === undefined ? {} : { digest: exported.digest, readAt: exported.readAt }),
+    },
+    target: describeSide(target),
+    checks: [...listChecks(source), ...listChecks(target), ...exportChecks(run), ...secretChecks(run)],
+    leftOut,
+    organisations: organisations.listed.map((one) => ({ ...one, before: organisationCounts(comparison, one.orgId) })),
+    organisationsOmitted: organisations.omitted,
+    sections: Object.fromEntries([...facts.sections].map(([name, { records }]) => [name, records])),
+    onConflict: state.settings.onConflict,
+    different: [...comparison.counts.values()].reduce((sum, { different }) => sum + different, 0),
+    bytes: exported?.bytes ?? 0,
+    secrets,
+    hashFormats: Object.fromEntries(facts.hashFormats),
+    refused,
+    refusedOmitted,
+    ...notices,
+    losses: [...(source.facts?.exportLosses ?? [])],
+    changes: [...(target.facts?.importChanges ?? [])],
+    work: estimateWork(run, { source, target }, trial?.seconds),
+  };
+  await completeFile(join(run.directory, NAME), `${JSON.stringify(plan)}\n`, 'replacing');
+  return plan;
+}
 
-/** The numbers of an organisation's records by how both sides stand to each other. */
-export type OrganisationCounts = MigrationPlan['organisations'][number]['before'];
+/** Reads what moves, and how the target stands to it; a target that is a file has nothing of it yet. */
+async function readSides(
+  run: MigrationRun,
+  staged: Place,
+  target: Place,
+  { comparison, visitors }: { readonly comparison: Comparison; readonly visitors: readonly RecordVisitor[] },
+): Promise<void> {
+  const first = { place: staged, options: { ...sourceOptions(run.state.settings), ...everything } };
+  if (target.takes === 'imports') {
+    await compareSides(run, first, { place: target, isLagging: false }, comparison, visitors);
+    return;
+  }
+  await inspectPlace(staged, first.options, combine([comparison.first, ...visitors]), run.output, run.signal);
+  comparison.finish();
+}
+
+/** What the target would do, and how long it takes for that. */
+interface Trial {
+  readonly response: ImportResponse;
+  readonly seconds: number;
+}
+
+/** Tries the import; undefined where the export has more records than the target tries. */
+async function tryImport(run: MigrationRun, staged: Place, target: DatabasePlace): Promise<Trial | undefined> {
+  const { output, signal, state } = run;
+  const startedAt = performance.now();
+  await using content = await staged.readExport(currentSelection(run).options, signal);
+  try {
+    const read = { name: staged.name, content };
+    const response = await trackImport(target, read, targetOptions(state.settings, true), output, signal);
+    return { response, seconds: (performance.now() - startedAt) / 1000 };
+  } catch (error) {
+    if (error instanceof IdentityError && error.message.includes(DRY_RUN_LIMIT)) return undefined;
+    throw error;
+  }
+}
+
+/** What the error of a target says that imports more records than it tries. */
+const DRY_RUN_LIMIT = 'records of a dry run';
+
+function exportChecks({ state: { exported } }: MigrationRun): MigrationPlan['checks'] {
+  const { missing = [], withoutUser } = exported ?? {};
+  const stays = `the user ${withoutUser} of the source's token stays, with all that refers to it`;
+  return [
+    ...missing.map((orgId) => ({ status: 'warning' as const, message: `${orgId}: ${NOT_FOUND}` })),
+    ...(withoutUser === undefined ? [] : [{ status: 'ok' as const, message: stays }]),
+  ];
+}
+
+function secretChecks({ state: { settings } }: MigrationRun): MigrationPlan['checks'] {
+  const without = missingKinds(settings);
+  if (without.length === 0) return [];
+  return [{ status: 'warning', message: `${without.join(', ')} do not move: name them in --with if they should` }];
+}
+
+type Work = MigrationPlan['work'];
+
+/** What ZITADELs import: as measured, since their trial sends nothing. */
+const ZITADEL_PER_SECOND = 250;
+
+/**
+ * Estimates the requests and the time of a migration by what was measured: its export, and the trial of its import.
+ * @param trialSeconds undefined where the target has tried nothing
+ */
+function estimateWork(
+  run: MigrationRun,
+  { source, target }: { readonly source: Side; readonly target: Side },
+  trialSeconds: number | undefined,
+): Work {
+  const { bytes = 0, records = 0, organisations = 0 } = run.state.exported ?? {};
+  const exporting = listPhases(readJournal(run.directory)).findLast(({ phase }) => phase === 'exporting');
+  const exportSeconds = exporting?.seconds ?? 0;
+  const exports = [source, target].filter(({ kind }) => kind === 'zitadel').length;
+  const calls = exports === 0 ? '' : `, by ${exports * organisations} calls of the ZITADEL`;
+  const { name } = target.place;
+  const moving = moveEstimate(target, records, trialSeconds ?? exportSeconds);
+  const verb = target.place.takes === 'files' ? 'store' : 'import';
+  return {
+    requests: [`${verb} ${bytes} bytes of JSON: ${name}`, `read both sides and compare them${calls}`],
+    seconds: moving.seconds + 2 * exportSeconds,
+    perSecond: moving.seconds === 0 ? 0 : records / moving.seconds,
+    measuredBy: moving.measuredBy,
+  };
+}
+
+function moveEstimate(
+  { kind, place }: Side,
+  records: number,
+  measuredSeconds: number,
+): Pick<Work, 'seconds' | 'measuredBy'> {
+  if (place.takes === 'files') return { seconds: 0, measuredBy: 'the export' };
+  if (kind !== 'zitadel') return { seconds: measuredSeconds, measuredBy: 'the export and the trial' };
+  return {
+    seconds: records / ZITADEL_PER_SECOND,
+    measuredBy: `the export, and ${ZITADEL_PER_SECOND} records a second, as ZITADELs import`,
+  };
+}

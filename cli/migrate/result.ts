@@ -1,168 +1,140 @@
-import { z } from 'zod';
-import { leftToDoEntry } from '../../shared/organisation/leftToDo.ts';
+import { access, constants } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { ImportResponse } from '../../functions/import/contract.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+import { completeFile } from '../../shared/durableFiles.ts';
+import { openFile } from '../places/filePlace.ts';
+import { selectedKinds } from '../secretKinds.ts';
+import { type MigrationPlan, type MigrationResult, migrationResult } from './documents.ts';
+import { listPhases, readJournal } from './journal.ts';
+import type { Proved } from './proof.ts';
+import type { MigrationRun } from './run.ts';
+import { readJson } from './runDirectory.ts';
+import type { MigrationSettings } from './settings.ts';
+import type { Side } from './sides.ts';
 
-const count = z.int().nonnegative();
-/** Numbers of records by section, without zeros. */
-const counts = z.record(z.string(), count);
-const time = z.iso.datetime();
+const NAME = 'result.json';
 
-/** The schema of an error or a warning of an import. */
-export const notice = z.strictObject({ type: z.string(), id: z.string().optional(), message: z.string() });
+/** Reads the result of a migration; undefined before its end. */
+export function readResult(directory: string): Promise<MigrationResult | undefined> {
+  return readJson(directory, NAME, migrationResult);
+}
 
-/** The schema of a side of a migration, as it was when the migration ended. */
-export const migrationSide = z.strictObject({
-  /** The place, as the call names it. */
-  place: z.string(),
-  /** What the place is, such as `instance`, `zitadel`, `database`, `file` or `object`. */
-  kind: z.string(),
-  /** The release of what answers there, where it says one. */
-  version: z.string().optional(),
-  /** The instance's name, where it says one. */
-  instance: z.string().optional(),
-  /** The digest of the migrated organisations' records on this side, as manifests have it. */
-  digest: z.string().optional(),
-  /** When the digest was taken. */
-  readAt: time.optional(),
-  /** Of a file or an object. */
-  bytes: count.optional(),
-  generation: z.string().optional(),
-  crc32c: z.string().optional(),
-});
+/** Writes the result of a migration into its run directory. */
+export async function makeResult(
+  run: MigrationRun,
+  plan: MigrationPlan,
+  target: Side,
+  proved: Proved,
+): Promise<MigrationResult> {
+  const { settings, startedAt, exported, moved: { response, stored } = {}, leftOut = [] } = run.state;
+  const { proof, logins, organisations, organisationsOmitted, sourceDigest, targetDigest } = proved;
+  const journal = readJournal(run.directory);
+  const { summary } = response ?? {};
+  const missing = (exported?.missing ?? []).map((id) => ({ type: 'org', id, message: NOT_FOUND }));
+  const notices = sortNotices(response, target, plan.leftToDo);
+  const errors = [...missing, ...notices.errors];
+  const { orgIds, excludedOrgIds, onConflict, newOrgsOnly } = settings;
+  const { place: _, ...object } = stored ?? { place: '' };
+  const result: MigrationResult = {
+    version: 1,
+    outcome: errors.length > 0 || proof.unexpected > 0 ? 'listed' : 'done',
+    command: packageJson.version,
+    startedAt,
+    finishedAt: new Date().toISOString(),
+    source: { ...plan.source, digest: sourceDigest },
+    target: { ...plan.target, ...object, ...(targetDigest === undefined ? {} : { digest: targetDigest }) },
+    options: { orgIds, excludedOrgIds, secrets: [...selectedKinds(settings)], onConflict, newOrgsOnly },
+    leftOut,
+    organisations,
+    organisationsOmitted,
+    moved: {
+      organisations: exported?.organisations ?? 0,
+      records: exported?.records ?? 0,
+      exported: plan.sections,
+      ...(summary === undefined ? {} : { imported: importedCounts(summary) }),
+    },
+    phases: listPhases(journal),
+    resumedAt: journal.flatMap(({ event, time }) => (event === 'resumed' ? [time] : [])),
+    ...notices,
+    errors,
+    proof,
+    logins,
+  };
+  await completeFile(join(run.directory, NAME), `${JSON.stringify(result)}\n`, 'replacing');
+  return result;
+}
 
-/** A side of a migration. */
-export type MigrationSide = z.infer<typeof migrationSide>;
+type Summary = NonNullable<MigrationRun['state']['moved']>['response'];
 
-const organisation = z.strictObject({
-  orgId: z.string(),
-  name: z.string(),
-  /** People among the records. */
-  people: count,
-  /** Records that the source has, with that of the organisation itself. */
-  records: count,
-  /** What the plan found on the target before. */
-  before: z.strictObject({ absent: count, equal: count, different: count, onlyTarget: count }),
-  /** What the proof found on the target afterwards. */
-  after: z.strictObject({ absent: count, equal: count, different: count, onlyTarget: count }),
-});
+function importedCounts({
+  created,
+  unchanged,
+  overwritten = {},
+  skipped = {},
+  failed,
+  notCarried,
+}: NonNullable<Summary>['summary']) {
+  return { created, unchanged, overwritten, skipped, failed, notCarried };
+}
 
-const sample = z.strictObject({ seconds: z.number(), records: count, perSecond: z.number() });
-const phase = z.strictObject({
-  /** What was done, such as `exporting`. A phase that was interrupted has an entry for each attempt. */
-  phase: z.string(),
-  startedAt: time,
-  seconds: z.number(),
-  records: count,
-  perSecond: z.number(),
-  succeeded: z.boolean(),
-  /** The rate over time; `seconds` since the phase's start. */
-  samples: z.array(sample),
-});
+/** What is said of an organisation that was named, and that the source does not have. */
+export const NOT_FOUND = '--org names it, and the source does not have it';
 
-const field = z.strictObject({
-  path: z.string(),
-  /** The values as JSON text, cut; absent where a side has none, and for secrets, which are never shown. */
-  source: z.string().optional(),
-  target: z.string().optional(),
-  /** Of a secret: how the sides differ. */
-  secret: z.string().optional(),
-});
-const difference = z.strictObject({
-  outcome: z.enum(['different', 'onlySource', 'onlyTarget']),
-  section: z.string(),
-  orgId: z.string(),
-  id: z.string(),
-  fields: z.array(field),
-  /** Why this is as it should be; absent in a difference that should not be. */
-  reason: z.string().optional(),
-});
+type Notice = MigrationResult['errors'][number];
 
-const proof = z.strictObject({
-  /** Field by field; or by size and checksum, where the target's content cannot be read. */
-  method: z.enum(['fields', 'checksum']),
-  provedAt: time,
-  /** What a person reads of the method. */
-  description: z.string(),
-  /** The secrets that were compared. */
-  secrets: z.array(z.string()),
-  /** Numbers of records by section; none after a proof by checksum. */
-  sections: z.record(
-    z.string(),
-    z.strictObject({ equal: count, different: count, onlySource: count, onlyTarget: count }),
-  ),
-  /** Numbers of all differing records. */
-  expected: count,
-  unexpected: count,
-  /** The first of them: those that should not be before those that should. */
-  differences: z.array(difference),
-  /** Whether the source is still as it was exported; absent where that cannot be known. */
-  sourceUnchanged: z.boolean().optional(),
-});
+/** What a target says of an import or a trial of it, and what remains to be done by hand. */
+type Notices = Pick<
+  MigrationResult,
+  'errors' | 'errorsOmitted' | 'warnings' | 'warningsOmitted' | 'leftToDo' | 'leftToDoOmitted'
+>;
 
-/** Who can log in with the password of before. */
-const logins = z.strictObject({
-  people: count,
-  /** People with a password in the source. */
-  withPassword: count,
-  /** Those whose hash is on the target byte for byte, in a format that the target verifies. */
-  ready: count,
-  /** The hashes that have arrived byte for byte, by their formats. */
-  formats: counts,
-});
+/** Bounds each list of a plan or a result. */
+const MAX_LISTED = 1_000;
 
-/** The schema of a migration's result, which `result.json` holds and the report shows. */
-export const migrationResult = z.strictObject({
-  version: z.literal(1),
-  /** `done` without unexpected differences and errors, otherwise `listed`. */
-  outcome: z.enum(['done', 'listed']),
-  /** The release of the command. */
-  command: z.string(),
-  startedAt: time,
-  finishedAt: time,
-  source: migrationSide,
-  target: migrationSide,
-  options: z.strictObject({
-    orgIds: z.array(z.string()),
-    excludedOrgIds: z.array(z.string()),
-    /** Some of `passwords`, `otp` and `keys`. */
-    secrets: z.array(z.string()),
-    onConflict: z.enum(['report', 'skip', 'overwrite']),
-    newOrgsOnly: z.boolean(),
-  }),
-  /** Organisations of the source that were left out, each with the reason. */
-  leftOut: z.array(z.strictObject({ orgId: z.string(), reason: z.string() })),
-  /** The first organisations, and the number of further ones. */
-  organisations: z.array(organisation),
-  organisationsOmitted: count,
-  /** What moved. */
-  moved: z.strictObject({
-    organisations: count,
-    records: count,
-    /** Numbers of exported records by section. */
-    exported: counts,
-    /** What an import has done with them; absent where the target is a file or an object. */
-    imported: z
-      .strictObject({
-        created: counts,
-        unchanged: counts,
-        overwritten: counts,
-        skipped: counts,
-        failed: counts,
-        notCarried: counts,
-      })
-      .optional(),
-  }),
-  phases: z.array(phase),
-  /** When the work was taken up again after an interruption. */
-  resumedAt: z.array(time),
-  errors: z.array(notice),
-  errorsOmitted: count,
-  warnings: z.array(notice),
-  warningsOmitted: count,
-  leftToDo: z.array(leftToDoEntry),
-  leftToDoOmitted: count,
-  proof,
-  logins,
-});
+/**
+ * Sorts what a target says. The warnings of a ZITADEL's import are what remains to be done there, but for that of the
+ * whole file.
+ * @param leftToDo what the export leaves to do in an instance of this service
+ */
+export function sortNotices(
+  response: ImportResponse | undefined,
+  { kind }: Side,
+  leftToDo: readonly Notice[],
+): Notices {
+  const { errors = [], summary } = response ?? {};
+  const { warnings = [], warningsOmitted = 0, errorsOmitted = 0 } = summary ?? {};
+  const isOfFile = ({ type }: Notice) => type === 'manifest';
+  const isZitadel = kind === 'zitadel';
+  const [said, remaining] = isZitadel
+    ? [warnings.filter(isOfFile), warnings.filter((warning) => !isOfFile(warning))]
+    : [warnings, leftToDo];
+  return {
+    errors: errors.slice(0, MAX_LISTED),
+    errorsOmitted: surplus(errors) + errorsOmitted,
+    warnings: said.slice(0, MAX_LISTED),
+    warningsOmitted: surplus(said) + (isZitadel ? 0 : warningsOmitted),
+    leftToDo: remaining.slice(0, MAX_LISTED),
+    leftToDoOmitted: surplus(remaining) + (isZitadel ? warningsOmitted : 0),
+  };
+}
 
-/** The result of a migration. */
-export type MigrationResult = z.infer<typeof migrationResult>;
+function surplus({ length }: readonly Notice[]): number {
+  return Math.max(0, length - MAX_LISTED);
+}
+
+type Settings = Pick<MigrationSettings, 'report'>;
+
+/** Checks before the work that a report can be written. */
+export async function requireReportable({ report }: Settings): Promise<void> {
+  if (report === undefined) return;
+  await openFile(report).requireFree?.();
+  await access(dirname(report), constants.W_OK);
+}
+
+/** Writes the report of a migration where that was asked for; a resumed migration replaces its own. */
+export async function writeReport({ report }: Settings, result: MigrationResult): Promise<void> {
+  if (report === undefined) return;
+  const { renderReport } = await import('../report/renderReport.ts');
+  await completeFile(report, renderReport(result), 'replacing');
+}

@@ -1,18 +1,87 @@
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { z } from 'zod';
+import { importResponse } from '../../functions/import/contract.ts';
+import { completeFile } from '../../shared/durableFiles.ts';
+import { migrationStopped } from '../../shared/errors/migrationErrors.ts';
+import { systemCode } from '../../shared/systemCode.ts';
+import { type Call, InterruptedError, UsageError } from '../command.ts';
+import { describeFault } from '../faults.ts';
+import { progressOutput } from '../places/callOptions.ts';
 import { openFile } from '../places/filePlace.ts';
-import type { FilePlace, Place } from '../places/place.ts';
-import type { PlaceFacts } from '../places/placeFacts.ts';
+import type { FilePlace } from '../places/place.ts';
 import type { ProgressOutput } from '../progress/trackPhase.ts';
-import type { Journal } from './journal.ts';
-import { type MigrationState, writeState } from './state.ts';
+import { Journal } from './journal.ts';
+import { exportPath, lockRunDirectory, readJson, removeExport, resumeCommand } from './runDirectory.ts';
+import { migrationSettings } from './settings.ts';
 
-/** A place of a migration, and what it says of itself. */
-export interface Side {
-  readonly place: Place;
-  /** What it is, such as `instance`, `zitadel`, `database`, `file` or `object`. */
-  readonly kind: string;
-  /** Undefined for a file or an object. */
-  readonly facts: PlaceFacts | undefined;
+const time = z.iso.datetime();
+
+const stagedExport = z.strictObject({
+  /** Of the file in the run directory. */
+  storedBytes: z.int(),
+  /** Of its JSON. */
+  bytes: z.int(),
+  records: z.int(),
+  organisations: z.int(),
+  readAt: time,
+  /** The digest of its records, as manifests have it. */
+  digest: z.string(),
+  instance: z.string().optional(),
+  /** The organisations that were named, and that the source does not have. */
+  missing: z.array(z.string()),
+  /** The user of the source's token, whose records are left out. */
+  withoutUser: z.string().optional(),
+});
+
+const moved = z.strictObject({
+  /** What the target's import responded, without lists of ids. */
+  response: importResponse.optional(),
+  /** What the target has stored. */
+  stored: z
+    .strictObject({
+      place: z.string(),
+      bytes: z.int().exactOptional(),
+      generation: z.string().exactOptional(),
+      crc32c: z.string().exactOptional(),
+    })
+    .optional(),
+});
+
+/** The schema of how far a migration has come: `state.json` of the run directory. A step that is done has its field. */
+const migrationState = z.strictObject({
+  version: z.literal(1),
+  startedAt: time,
+  settings: migrationSettings,
+  /** The organisations that the source's defaults leave out, each with the reason. */
+  leftOut: z.array(z.strictObject({ orgId: z.string(), reason: z.string() })).optional(),
+  /** The users of both tokens, where the places tell them. */
+  callers: z.strictObject({ from: z.string().optional(), to: z.string().optional() }).optional(),
+  exported: stagedExport.optional(),
+  plannedAt: time.optional(),
+  consentedAt: time.optional(),
+  moved: moved.optional(),
+  finishedAt: time.optional(),
+});
+
+/** How far a migration has come. */
+export type MigrationState = z.infer<typeof migrationState>;
+
+/** What is known of the export in the run directory. */
+export type StagedExport = z.infer<typeof stagedExport>;
+
+const NAME = 'state.json';
+
+/** Reads the state of a migration. */
+export async function readState(directory: string): Promise<MigrationState> {
+  const state = await readJson(directory, NAME, migrationState);
+  if (state === undefined) throw new Error(`${directory} has no state`);
+  return state;
+}
+
+/** Replaces the state of a migration, durably and at once. */
+export async function writeState(directory: string, state: MigrationState): Promise<void> {
+  await completeFile(join(directory, NAME), `${JSON.stringify(state)}\n`, 'replacing');
 }
 
 /** A migration at work in its run directory. */
@@ -40,14 +109,21 @@ export class MigrationRun {
     return this.current;
   }
 
-  /** The path of the file that holds what moves. */
-  get exportPath(): string {
-    return join(this.directory, 'export.json.gz');
-  }
-
   /** The file that holds what moves, as a place. */
   get export(): FilePlace {
-    return { ...openFile(this.exportPath), name: 'the export' };
+    return { ...openFile(exportPath(this.directory)), name: 'the export' };
+  }
+
+  /** Whether the run directory holds the export that the state describes. */
+  async hasExport(): Promise<boolean> {
+    const { exported } = this.current;
+    if (exported === undefined) return false;
+    try {
+      return (await stat(exportPath(this.directory))).size === exported.storedBytes;
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT') return false;
+      throw error;
+    }
   }
 
   /** Keeps that a step is done, durably. */
@@ -56,4 +132,43 @@ export class MigrationRun {
     await writeState(this.directory, this.current);
     this.journal.add({ event: 'step', step });
   }
+}
+
+/**
+ * Works on a migration in its run directory, alone.
+ * @param work may change the state, which is read when the directory is locked
+ * @throws InterruptedError, or IdentityError, with the command that goes on; IdentityError ABORTED while another process
+ * works on it
+ */
+export async function workAlone<Result>(
+  call: Call,
+  directory: string,
+  event: 'started' | 'resumed',
+  work: (run: MigrationRun) => Promise<Result>,
+): Promise<Result> {
+  using _lock = await lockRunDirectory(directory);
+  using journal = new Journal(directory);
+  journal.add({ event });
+  const shown = { output: progressOutput(call), signal: call.signal };
+  const run = new MigrationRun(directory, await readState(directory), journal, shown);
+  try {
+    return await work(run);
+  } catch (error) {
+    // Until somebody agrees, the export and its secrets wait for nobody.
+    if (run.state.consentedAt === undefined) await removeExport(directory);
+    if (error instanceof UsageError) throw error;
+    if (call.signal.aborted || error instanceof InterruptedError) {
+      journal.add({ event: 'failed', problem: 'interrupted' });
+      throw new InterruptedError(`interrupted: ${leftBehind(run.state)}; go on with ${resumeCommand(directory)}`);
+    }
+    const { message } = describeFault(error);
+    journal.add({ event: 'failed', problem: message });
+    const problem = message.replace(/: repeat the command$/, '');
+    throw migrationStopped(problem, resumeCommand(directory));
+  }
+}
+
+function leftBehind({ consentedAt, moved, settings }: MigrationState): string {
+  if (moved !== undefined) return `everything is in ${settings.to}, and not yet proved`;
+  return consentedAt === undefined ? 'nothing is changed' : `what has reached ${settings.to} so far stays`;
 }

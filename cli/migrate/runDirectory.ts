@@ -1,8 +1,10 @@
-import { access, chmod, mkdir, readdir, readFile } from 'node:fs/promises';
+import { access, chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import type { z } from 'zod';
-import { completeFile } from '../../shared/durableFiles.ts';
-import { migrationMissing } from '../../shared/errors/migrationErrors.ts';
+import { completeFile, OWNER_ONLY } from '../../shared/durableFiles.ts';
+import { IdentityError } from '../../shared/errors/identityError.ts';
+import { migrationMissing, migrationRunning } from '../../shared/errors/migrationErrors.ts';
 import { systemCode } from '../../shared/systemCode.ts';
 import { UsageError } from '../command.ts';
 
@@ -26,7 +28,7 @@ export async function createRunDirectory(path: string | undefined, now: Date): P
   await mkdir(directory, { recursive: true, mode: OWNER_ONLY_DIRECTORY });
   const content = await readdir(directory);
   if (content.includes(STATE))
-    throw new UsageError(`${directory} holds a migration: go on with identity migrate resume --run-dir ${directory}`);
+    throw new UsageError(`${directory} holds a migration: go on with ${resumeCommand(directory)}`);
   if (content.length > 0) throw new UsageError(`${directory} is not empty: choose another --run-dir`);
   await chmod(directory, OWNER_ONLY_DIRECTORY);
   // Nothing of a migration belongs into a repository.
@@ -62,4 +64,63 @@ export async function readJson<Schema extends z.ZodType>(
     if (systemCode(error) === 'ENOENT') return undefined;
     throw error;
   }
+}
+
+/** Returns the command that goes on with a migration. */
+export function resumeCommand(directory: string): string {
+  return `identity migrate resume --run-dir ${directory}`;
+}
+
+/** Names the file of what moves, and its partial forms. */
+const EXPORT = 'export.';
+
+/** Returns the path of the file that holds what moves. */
+export function exportPath(directory: string): string {
+  return join(directory, `${EXPORT}json.gz`);
+}
+
+/** Removes a run directory's export, also a partial one. */
+export async function removeExport(directory: string): Promise<void> {
+  const names = (await readdir(directory)).filter((name) => name.startsWith(EXPORT));
+  for (const name of names) await rm(join(directory, name), { force: true });
+}
+
+const BUSY = 5;
+
+/**
+ * Locks a run directory until the lock is disposed of, or the process ends: the operating system releases the lock of
+ * SQLite's file with the process, so a dead one's lock is free.
+ * @throws IdentityError ABORTED while another process holds it
+ */
+export async function lockRunDirectory(directory: string): Promise<Disposable> {
+  const pidFile = join(directory, 'pid');
+  const database = new DatabaseSync(join(directory, 'lock'));
+  try {
+    database.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE');
+  } catch (error) {
+    database.close();
+    const isBusy = error instanceof Error && 'errcode' in error && error.errcode === BUSY;
+    throw isBusy ? migrationRunning(directory, await readPid(pidFile)) : error;
+  }
+  await writeFile(pidFile, String(process.pid), { mode: OWNER_ONLY });
+  return { [Symbol.dispose]: () => database.close() };
+}
+
+/** Returns the process that works on a migration; undefined if none does. */
+export async function findWorker(directory: string): Promise<string | undefined> {
+  try {
+    using _lock = await lockRunDirectory(directory);
+    return undefined;
+  } catch (error) {
+    if (error instanceof IdentityError && error.code === 'ABORTED') return readPid(join(directory, 'pid'));
+    throw error;
+  }
+}
+
+/** The process may not yet have written its id. */
+async function readPid(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((error: unknown) => {
+    if (systemCode(error) === 'ENOENT') return '(starting)';
+    throw error;
+  });
 }

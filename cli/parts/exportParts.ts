@@ -6,10 +6,9 @@ import type { PartsDocument } from '../../shared/organisation/partsDocument.ts';
 import type { DatabasePlace, ExportOptions, PartSource } from '../places/place.ts';
 import { RecordCounter } from '../places/recordCounter.ts';
 import type { Task } from '../tasks.ts';
-import { findFinished, readFinished, toDocument } from './finishedExport.ts';
 import { type BegunExport, beginExport, type PlannedPart } from './plan.ts';
 import { createJson, objectUri } from './storedJson.ts';
-import { findPart, verifyPart, type WrittenPart } from './writtenPart.ts';
+import { findFinished, findPart, readFinished, toDocument, verifyPart, type WrittenPart } from './writtenPart.ts';
 
 /** An export in parts. */
 export interface PartsExport {

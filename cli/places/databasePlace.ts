@@ -1,23 +1,35 @@
+import { userInfo } from 'node:os';
+import { exportFacts, progressFacts } from '../../functions/export/auditFacts.ts';
 import { openSnapshot } from '../../functions/export/openSnapshot.ts';
-import { exportOrganisations } from '../../functions/export/operation.ts';
+import { exportOrganisations, type OrganisationExport } from '../../functions/export/operation.ts';
+import { divideOrganisations } from '../../functions/export/organisationRanges.ts';
 import { importFacts } from '../../functions/import/auditFacts.ts';
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import { type InspectedFile, importOrganisations } from '../../functions/import/operation.ts';
 import { uniqueStamp } from '../../functions/import/uniqueStamp.ts';
 import packageJson from '../../package.json' with { type: 'json' };
+import type { Audit } from '../../shared/audit/audit.ts';
+import { openAudit } from '../../shared/audit/openAudit.ts';
+import type { Config } from '../../shared/config.ts';
+import { cancelled } from '../../shared/errors/httpErrors.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { placeRefused } from '../../shared/errors/placeErrors.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
 import { describeInstance } from '../../shared/instance.ts';
-import { openExistingStore } from '../../shared/store/openStore.ts';
+import type { ObjectLocation } from '../../shared/objectStorage/objectStorage.ts';
+import { openExistingStore, type StoreLocation } from '../../shared/store/openStore.ts';
 import { storeForCall } from '../../shared/store/store.ts';
-import { account, auditedExport } from './auditedExport.ts';
-import { openParts } from './databaseParts.ts';
-import { type DatabaseSettings, openResources } from './databaseResources.ts';
-import { ownLosses } from './instanceFacts.ts';
-import type { DatabasePlace, ExportContent, ExportOptions, ImportMeter, ImportOptions } from './place.ts';
-import type { PlaceFacts } from './placeFacts.ts';
-import { repeatable } from './repeatable.ts';
+import { repeatable } from './content.ts';
+import { ownLosses } from './instancePlace.ts';
+import type {
+  DatabasePlace,
+  ExportContent,
+  ExportOptions,
+  ImportMeter,
+  ImportOptions,
+  PartSource,
+  PlaceFacts,
+} from './place.ts';
 
 /**
  * Opens an instance's database as a place: the use cases of the operations run in this process, without server and token.
@@ -105,4 +117,85 @@ async function importInto(
 
 function sum(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((total, count) => total + count, 0);
+}
+
+/**
+ * Opens one state of a database for an export in parts, which later calls can open again.
+ * @param readTime the moment of the state; by default the present one
+ * @returns undefined if the database does not keep that state
+ */
+async function openParts(
+  settings: DatabaseSettings,
+  options: ExportOptions,
+  readTime: Date | undefined,
+  signal: AbortSignal,
+): Promise<PartSource | undefined> {
+  const { store, audit, resources } = await openResources(settings);
+  await using opened = resources;
+  const call = opened.use(callSignal(signal, options.timeoutMs));
+  const snapshot = await storeForCall(store, { signal: call.signal }).lastingSnapshot?.(call.signal, readTime);
+  if (snapshot === undefined) return undefined;
+  opened.use(snapshot);
+  const origin = await describeInstance(snapshot);
+  const held = opened.move();
+  return {
+    readTime: snapshot.readTime,
+    divide: (count) => divideOrganisations(snapshot, options.excludedOrgIds, count),
+    export(range, object) {
+      const exported = exportOrganisations(snapshot, { ...options, range }, origin, call.signal);
+      return {
+        bytes: auditedExport(audit, exported, options, object),
+        get manifest() {
+          return exported.manifest;
+        },
+      };
+    },
+    [Symbol.asyncDispose]: () => held.disposeAsync(),
+  };
+}
+
+/** Returns the account of the operating system, which takes the place of a token in the audit trail. */
+function account() {
+  return { account: userInfo().username };
+}
+
+/**
+ * Yields an export's bytes, and puts the export on record.
+ * @param object the object to which the bytes are written, if any
+ */
+async function* auditedExport(
+  audit: Audit,
+  exported: OrganisationExport,
+  options: ExportOptions,
+  object?: ObjectLocation,
+): AsyncGenerator<Uint8Array> {
+  const audited = audit.call('export', {});
+  const facts = { ...exportFacts({ ...options, responseOutput: object === undefined }, object), ...account() };
+  await audited.begin(facts, (isComplete) => progressFacts({ export: exported, object }, isComplete));
+  try {
+    yield* exported.bytes;
+    await audited.end();
+  } catch (error) {
+    await audited.end(error);
+    throw error;
+  } finally {
+    // A reader that stops early has not got the export.
+    await audited.end(cancelled());
+  }
+}
+
+/** A database, and how it hashes clear passwords. */
+export interface DatabaseSettings extends Pick<Config, 'passwordHashing'> {
+  readonly name: string;
+  readonly location: StoreLocation;
+}
+
+/** Opens what a call on the database needs. */
+async function openResources({ location }: DatabaseSettings) {
+  await using resources = new AsyncDisposableStack();
+  const store = await openExistingStore(location);
+  resources.defer(() => store.close());
+  const audit = await openAudit({ storeLocation: location }, process.stderr);
+  resources.defer(() => audit.close());
+  return { store, audit, resources: resources.move() };
 }

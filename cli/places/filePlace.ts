@@ -5,9 +5,8 @@ import { completeFile } from '../../shared/durableFiles.ts';
 import { fileExists } from '../../shared/errors/commandErrors.ts';
 import { sourceMissing, storageFull } from '../../shared/errors/placeErrors.ts';
 import { systemCode } from '../../shared/systemCode.ts';
-import { compressFor, decompress } from './compression.ts';
+import { compressFor, decompress, storedContent } from './content.ts';
 import type { ExportContent, FilePlace, StoredFile } from './place.ts';
-import { storedContent } from './storedContent.ts';
 
 /** Opens a file as a place. It need not exist. */
 export function openFile(path: string): FilePlace {
@@ -52,4 +51,32 @@ function storeError(error: unknown, path: string): unknown {
   const code = systemCode(error);
   if (code === 'EEXIST') return fileExists(path);
   return ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(code) ? storageFull(path) : error;
+}
+
+/** Standard input and standard output as a place. */
+export const streamPlace: FilePlace = {
+  takes: 'files',
+  name: '-',
+  readExport: async () => readStandardInput(),
+  store: writeStandardOutput,
+};
+
+function readStandardInput(): ExportContent {
+  return {
+    isRepeatable: false,
+    open: () => decompress('standard input', process.stdin),
+    [Symbol.asyncDispose]: async () => void process.stdin.destroy(),
+  };
+}
+
+async function writeStandardOutput(content: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<StoredFile> {
+  let bytes = 0;
+  async function* counted(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of content) {
+      bytes += chunk.byteLength;
+      yield chunk;
+    }
+  }
+  await pipeline(counted(), process.stdout, { end: false, signal });
+  return { place: 'standard output', bytes };
 }

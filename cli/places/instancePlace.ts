@@ -1,11 +1,18 @@
 import type { ImportResponse } from '../../functions/import/contract.ts';
-import { placeBroke } from '../../shared/errors/placeErrors.ts';
+import { placeBroke, placeNotKnown } from '../../shared/errors/placeErrors.ts';
 import { snakeCase } from '../../shared/wire/requestMessage.ts';
-import { callInstance, connectionReason, type HttpCall, type HttpResponse } from './httpCall.ts';
-import { ACCEPT, readImportResponse } from './importEvents.ts';
-import { responseError } from './instanceErrors.ts';
-import { type InstanceSettings, type Operation, readFacts } from './instanceFacts.ts';
-import type { DatabasePlace, ExportContent, ExportOptions, ImportMeter, ImportOptions } from './place.ts';
+import { callInstance, connectionReason, type HttpCall, type HttpResponse } from './httpClient.ts';
+import { ACCEPT, type CalledInstance, readImportResponse, responseError } from './instanceResponses.ts';
+import {
+  clockAhead,
+  type DatabasePlace,
+  type ExportContent,
+  type ExportOptions,
+  type ImportMeter,
+  type ImportOptions,
+  type PlaceFacts,
+} from './place.ts';
+import { recognise } from './recognise.ts';
 
 /** Opens an instance of this service as a place: it exports and imports by the interface. */
 export function openInstance(settings: InstanceSettings): DatabasePlace {
@@ -73,4 +80,66 @@ function toRequest({ timeoutMs, ...options }: ExportOptions | ImportOptions): Re
 
 async function* toAsync<Item>(items: Iterable<Item>): AsyncGenerator<Item> {
   yield* items;
+}
+
+/** An instance with the token for it. */
+export interface InstanceSettings extends CalledInstance {
+  readonly token: string;
+}
+
+/** The operations of the interface that move organisations. */
+export type Operation = 'export' | 'import';
+
+/** What no export of this service holds (specification 8.4). */
+export const ownLosses: readonly string[] = [
+  'the policies, members, identity providers and factors of the instance',
+  'passkeys and U2F factors, and personal access tokens',
+  'sessions: each person logs in once after the migration',
+];
+
+/** Asks an instance of this service about itself and the token. */
+export async function readFacts(settings: InstanceSettings, signal: AbortSignal): Promise<PlaceFacts> {
+  const found = await recognise(settings.origin, signal);
+  if (found.kind !== 'ours') throw placeNotKnown(settings.origin, 'it has changed since it was recognised');
+  return {
+    service: 'identity',
+    version: found.version,
+    // The interface tells neither.
+    instance: undefined,
+    defaultOrgId: undefined,
+    domains: [],
+    caller: undefined,
+    mayExport: await isPermitted(settings, 'export', signal),
+    mayImport: await isPermitted(settings, 'import', signal),
+    clockAheadMs: clockAhead(found.time),
+    limits: [
+      'a request may have 1 GB where the target is self-hosted, and 32 MB in Cloud Functions: above, import from a bucket',
+    ],
+    exportLosses: ownLosses,
+    importChanges: [],
+  };
+}
+
+async function isPermitted(settings: InstanceSettings, operation: Operation, signal: AbortSignal): Promise<boolean> {
+  const denial = await findDenial(settings, operation, signal);
+  if (denial !== undefined && denial.code !== 'PERMISSION_DENIED') throw denial;
+  return denial === undefined;
+}
+
+/**
+ * Finds out whether a token permits an operation, by a request without content: only a caller with the permission learns
+ * that it is invalid, and nothing happens.
+ * @returns the error of a denied call
+ */
+export async function findDenial(settings: InstanceSettings, operation: Operation, signal: AbortSignal) {
+  const { origin, token } = settings;
+  async function* body() {
+    yield Buffer.from('{}');
+  }
+  using response = await callInstance(
+    origin,
+    { method: 'POST', path: `/admin/v1/${operation}`, token, body: body() },
+    signal,
+  );
+  return response.status === 400 ? undefined : responseError(settings, response);
 }

@@ -1,9 +1,8 @@
 import { pinExportObject } from '../../functions/import/source/exportObject.ts';
 import { createCloudStorage, removeObject } from '../../shared/objectStorage/cloudStorage.ts';
 import type { ObjectLocation } from '../../shared/objectStorage/objectStorage.ts';
-import { compressFor, decompress } from './compression.ts';
+import { compressFor, decompress, storedContent } from './content.ts';
 import type { ExportContent, FilePlace } from './place.ts';
-import { storedContent } from './storedContent.ts';
 
 /** Opens an object in Cloud Storage as a place. It need not exist. */
 export function openObject(location: ObjectLocation): FilePlace {

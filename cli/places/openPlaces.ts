@@ -1,13 +1,14 @@
-import { DEFAULT_CREDENTIALS } from '../../shared/objectStorage/objectStorage.ts';
-import type { Call } from '../command.ts';
+import { readFile, stat } from 'node:fs/promises';
+import { IdentityError } from '../../shared/errors/identityError.ts';
+import { sourceMissing } from '../../shared/errors/placeErrors.ts';
+import { DEFAULT_CREDENTIALS, type ServiceAccount } from '../../shared/objectStorage/objectStorage.ts';
+import { readServiceAccount } from '../../shared/objectStorage/serviceAccount.ts';
+import { systemCode } from '../../shared/systemCode.ts';
+import { type Call, UsageError } from '../command.ts';
 import { loadConfig } from '../configuration.ts';
 import { instanceLocation } from '../instanceLocation.ts';
-import { parsePlace } from './parsePlace.ts';
+import { type ParsedPlace, parsePlace } from './parsePlace.ts';
 import type { Place } from './place.ts';
-import { readKeyFile, readTokenFile } from './secretFiles.ts';
-import { type GivenPlace, secretFiles } from './secretOptions.ts';
-
-type SecretFile = ReturnType<typeof secretFiles> extends Map<GivenPlace, infer File> ? File | undefined : never;
 
 /**
  * Opens the two places of a call. Nothing is read from them yet but the files of their secrets.
@@ -30,10 +31,10 @@ export async function openOnlyPlace(call: Call, text: string): Promise<Place> {
 }
 
 /** Loads only the modules of the place's kind. */
-async function openPlace(call: Call, { parsed, text }: GivenPlace, secret: SecretFile): Promise<Place> {
+async function openPlace(call: Call, { parsed, text }: GivenPlace, secret: SecretFile | undefined): Promise<Place> {
   switch (parsed.kind) {
     case 'stream':
-      return (await import('./streamPlace.ts')).streamPlace;
+      return (await import('./filePlace.ts')).streamPlace;
     case 'file':
       return (await import('./filePlace.ts')).openFile(parsed.path);
     case 'object': {
@@ -59,4 +60,100 @@ async function openDatabaseAt(call: Call, name: string, directory: string | unde
   const { passwordHashing } = loadConfig({ ...call, environment: { ...call.environment, ...environment } });
   const { openDatabase } = await import('./databasePlace.ts');
   return openDatabase({ name, location, passwordHashing });
+}
+
+/** A side of a call with two places; a call with one has no sides. */
+type Side = 'from' | 'to';
+
+/** A place of a call. */
+export interface GivenPlace {
+  readonly side?: Side;
+  readonly text: string;
+  readonly parsed: ParsedPlace;
+}
+
+/** The file of a place's secret, and the option that names it. */
+interface SecretFile {
+  readonly file: string;
+  readonly option: string;
+}
+
+/** Which option names the secret of which kind of place, and whether one option may serve two places. */
+const kinds = [
+  { name: 'token-file', place: 'instance', isShared: false, needs: 'an instance' },
+  { name: 'credentials-file', place: 'object', isShared: true, needs: 'a gs:// place' },
+] as const;
+
+/**
+ * Finds the file with the secret of each place that has one: `--from-token-file` and `--to-token-file`, or `--token-file`
+ * where only one place needs a token.
+ * @throws UsageError for a missing, ambiguous or unused option
+ */
+export function secretFiles({ options }: Call, places: readonly GivenPlace[]): Map<GivenPlace, SecretFile> {
+  const found = new Map<GivenPlace, SecretFile>();
+  for (const { name, place: kind, isShared, needs } of kinds) {
+    const needing = places.filter(({ parsed }) => parsed.kind === kind);
+    const used = new Set<string>();
+    for (const place of needing) {
+      const own = place.side === undefined ? name : `${place.side}-${name}`;
+      const option = options[own] === undefined ? name : own;
+      const file = options[option];
+      if (file === undefined && isShared) continue;
+      if (file === undefined)
+        throw new UsageError(
+          `missing option --${needing.length > 1 ? own : name}: the file with the token for ${place.text}`,
+        );
+      if (option !== own && !isShared && needing.length > 1)
+        throw new UsageError(`--${name} names the secret of one place: specify --from-${name} and --to-${name}`);
+      used.add(option);
+      found.set(place, { file, option: `--${option}` });
+    }
+    const unused = [name, `from-${name}`, `to-${name}`].find((one) => options[one] !== undefined && !used.has(one));
+    if (unused !== undefined) throw new UsageError(`--${unused} has no use: it is for ${needs}, and each has its file`);
+  }
+  return found;
+}
+
+/**
+ * Reads the token that a file holds alone.
+ * @param option the option that names the file
+ * @throws UsageError that does not repeat the content
+ */
+export async function readTokenFile(file: string, option: string): Promise<string> {
+  const token = (await readSecretFile(file)).trim();
+  if (/^[\x21-\x7e]+$/.test(token)) return token;
+  throw new UsageError(`${file} of ${option} holds no token: it must hold the token alone, in one line`);
+}
+
+/**
+ * Reads a service account's key file.
+ * @param option the option that names the file
+ * @throws UsageError that does not repeat the content
+ */
+export async function readKeyFile(file: string, option: string): Promise<ServiceAccount> {
+  const text = await readSecretFile(file);
+  try {
+    return readServiceAccount(Buffer.from(text).toString('base64'), file);
+  } catch (error) {
+    if (!(error instanceof IdentityError)) throw error;
+    throw new UsageError(`invalid ${option}: ${error.message}`);
+  }
+}
+
+/** Reads a file, and warns of one that others can read. */
+async function readSecretFile(file: string): Promise<string> {
+  try {
+    if (await isOpenToOthers(file)) process.stderr.write(`identity: others can read ${file}: run chmod 600 ${file}\n`);
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') throw sourceMissing(file);
+    throw error;
+  }
+}
+
+const OTHERS = 0o077;
+
+/** Whether others than its owner can read or change a file, where files have such permissions. */
+export async function isOpenToOthers(file: string): Promise<boolean> {
+  return process.platform !== 'win32' && ((await stat(file)).mode & OTHERS) !== 0;
 }

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { parseIfJson } from '../../shared/json/parseIfJson.ts';
-import { recogniseZitadel } from '../zitadel/recognise.ts';
-import { callInstance } from './httpCall.ts';
-import { serverTime } from './placeFacts.ts';
-import { readText } from './readText.ts';
+import { recogniseZitadel } from '../zitadel/instance.ts';
+import { callInstance, readText } from './httpClient.ts';
+import { serverTime } from './place.ts';
 
 /** What answers at the address of an instance. */
 export type Recognised =

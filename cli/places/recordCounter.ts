@@ -1,9 +1,29 @@
+import type { z } from 'zod';
 import { sourceInvalid } from '../../shared/errors/placeErrors.ts';
 import { JsonError, type JsonPath, JsonScanner, parseJson, type Treatment } from '../../shared/json/jsonScanner.ts';
 import type { ValueKind } from '../../shared/json/valueScanner.ts';
 import { fixedLimits } from '../../shared/limits.ts';
+import { exportedManifest } from '../../shared/organisation/exportFile.ts';
 import { MAX_DOCUMENT_BYTES } from '../../shared/store/store.ts';
-import { type ExportedRequest, exportedRequest } from './exportedRequest.ts';
+
+/** The schema of what a manifest says of the request for the file; older ones say less. */
+const exportedRequest = exportedManifest.pick({ secrets: true, ignored: true }).partial();
+
+/** What a manifest says of the request for the file. */
+export type ExportedRequest = z.infer<typeof exportedRequest>;
+
+/** Returns what a person reads of it: a typo in a request exports less than was meant. */
+export function requestLines({ secrets, ignored = [] }: ExportedRequest): readonly string[] {
+  const carried = Object.entries(secrets ?? {}).flatMap(([kind, isCarried]) => (isCarried ? [kind] : []));
+  const statement = `the file carries ${carried.length === 0 ? 'no secrets' : `the secrets ${carried.join(', ')}`}`;
+  return [
+    ...(secrets === undefined ? [] : [statement]),
+    ...ignored.map(({ field, nearest }) => {
+      const remedy = nearest === undefined ? '' : `: the nearest known field is ${nearest}`;
+      return `ignored by the exporting instance: ${field}${remedy}`;
+    }),
+  ];
+}
 
 /**
  * Counts the records of an export file while it passes, and sees whether it is complete. Records are not read, only passed

@@ -1,5 +1,5 @@
 import { placeNotKnown } from '../../shared/errors/placeErrors.ts';
-import type { InstanceSettings } from './instanceFacts.ts';
+import type { InstanceSettings } from './instancePlace.ts';
 import type { DatabasePlace } from './place.ts';
 import { recognise } from './recognise.ts';
 

@@ -1,6 +1,5 @@
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import { type ProgressOutput, trackPhase } from '../progress/trackPhase.ts';
-import { countedContent } from './countedContent.ts';
 import type { DatabasePlace, ExportContent, ImportOptions } from './place.ts';
 import { RecordCounter } from './recordCounter.ts';
 
@@ -38,4 +37,19 @@ export function trackImport(
 
 function portion(done: number, total: number): number | undefined {
   return total === 0 ? undefined : Math.min(1, done / total);
+}
+
+/** Counts the records of content when it is read for the first time. The content's owner disposes of it. */
+export function countedContent(content: ExportContent, counter: RecordCounter): ExportContent {
+  let isFirst = true;
+  return {
+    isRepeatable: content.isRepeatable,
+    open(signal) {
+      const bytes = content.open(signal);
+      const result = isFirst ? counter.count(bytes) : bytes;
+      isFirst = false;
+      return result;
+    },
+    [Symbol.asyncDispose]: async () => {},
+  };
 }

@@ -1,4 +1,4 @@
-import type { MigrationResult } from '../migrate/result.ts';
+import type { MigrationResult } from '../migrate/documents.ts';
 import { type BarCounts, bar } from './charts.ts';
 import { type Html, html } from './html.ts';
 import { counted, total, words } from './texts.ts';

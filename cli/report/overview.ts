@@ -1,4 +1,4 @@
-import type { MigrationResult, MigrationSide } from '../migrate/result.ts';
+import type { MigrationResult, MigrationSide } from '../migrate/documents.ts';
 import { span } from '../progress/outputs.ts';
 import { type Html, html } from './html.ts';
 import { counted, definitions, moment } from './texts.ts';

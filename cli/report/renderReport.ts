@@ -1,4 +1,4 @@
-import type { MigrationResult } from '../migrate/result.ts';
+import type { MigrationResult } from '../migrate/documents.ts';
 import { type Html, html } from './html.ts';
 import { moved } from './moved.ts';
 import { overview } from './overview.ts';

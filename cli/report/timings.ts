@@ -1,4 +1,4 @@
-import type { MigrationResult } from '../migrate/result.ts';
+import type { MigrationResult } from '../migrate/documents.ts';
 import { span } from '../progress/outputs.ts';
 import { rateCurve } from './charts.ts';
 import { type Html, html } from './html.ts';

@@ -1,5 +1,5 @@
+import type { FieldDifference } from '../compare/comparedRecord.ts';
 import type { RecordDifference } from '../compare/comparison.ts';
-import type { FieldDifference } from '../compare/fieldDifferences.ts';
 
 /** Which side of a comparison is a ZITADEL, and what is known of it. */
 export interface ZitadelSide {

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { MigrationResult } from '../../cli/migrate/result.ts';
+import type { MigrationResult } from '../../cli/migrate/documents.ts';
 import { startProgram } from '../../tools/program.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
 import { betweenServers, exportFileWith, readResult } from '../support/migrations/migrating.ts';

@@ -2,9 +2,15 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { deleteServiceUser, listTokens, revokeToken } from '../../cli/zitadel/cleanUp.ts';
-import { readCaller, readInstance, recogniseZitadel } from '../../cli/zitadel/recognise.ts';
-import { listOrganisations } from '../../cli/zitadel/source/exportOrganisations.ts';
+import { listOrganisations } from '../../cli/zitadel/export/exportContent.ts';
+import {
+  deleteServiceUser,
+  listTokens,
+  readCaller,
+  readInstance,
+  recogniseZitadel,
+  revokeToken,
+} from '../../cli/zitadel/instance.ts';
 import { zitadelText } from '../support/fixtures/organisations.ts';
 import { DEFAULT_ORGANISATION } from '../support/zitadel/behaviour.ts';
 import { connectTo } from '../support/zitadel/connect.ts';

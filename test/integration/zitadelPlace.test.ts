@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { openRemote } from '../../cli/places/remotePlace.ts';
-import { exportLosses } from '../../cli/zitadel/source/exportLosses.ts';
+import { exportLosses } from '../../cli/zitadel/export/exportContent.ts';
 import { importResponse } from '../../functions/import/contract.ts';
 import { organisation, zitadelRequest } from '../support/fixtures/organisations.ts';
 import { exportFileWith } from '../support/migrations/migrating.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { exportFileText, exportOrganisations } from '../../cli/zitadel/source/exportOrganisations.ts';
-import { type ImportRequestEvent, importOrganisations } from '../../cli/zitadel/target/importOrganisations.ts';
-import { planImport } from '../../cli/zitadel/target/importPlan.ts';
+import { exportFileText, exportOrganisations } from '../../cli/zitadel/export/exportContent.ts';
+import { type ImportRequestEvent, importOrganisations } from '../../cli/zitadel/import/importOrganisations.ts';
+import { planImport } from '../../cli/zitadel/import/importPlan.ts';
 import { isJsonObject, type JsonObject, putAt, valueAt } from '../../shared/json/jsonObject.ts';
 import { type Organisation, organisation, zitadelRequest } from '../support/fixtures/organisations.ts';
 import { type TestInstance, testInstance } from '../support/instances/testInstance.ts';

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { ZitadelConnection } from '../../cli/zitadel/connection.ts';
-import { exportLosses } from '../../cli/zitadel/source/exportLosses.ts';
 import {
   type ExportedOrganisation,
   exportFileText,
+  exportLosses,
   exportOrganisations,
   listOrganisations,
   type ZitadelSelection,
-} from '../../cli/zitadel/source/exportOrganisations.ts';
+} from '../../cli/zitadel/export/exportContent.ts';
 import { organisation } from '../support/fixtures/organisations.ts';
 import { connectTo } from '../support/zitadel/connect.ts';
 import { elements } from '../support/zitadel/contents.ts';

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { ZitadelConnection } from '../../cli/zitadel/connection.ts';
-import { exportCurrent } from '../../cli/zitadel/source/exportOrganisations.ts';
+import { exportCurrent } from '../../cli/zitadel/export/exportContent.ts';
 import {
   type ImportPosition,
   type ImportRequestEvent,
   importOrganisations,
-} from '../../cli/zitadel/target/importOrganisations.ts';
-import { planImport } from '../../cli/zitadel/target/importPlan.ts';
-import { droppedSections } from '../../cli/zitadel/target/importSteps.ts';
+} from '../../cli/zitadel/import/importOrganisations.ts';
+import { planImport } from '../../cli/zitadel/import/importPlan.ts';
+import { droppedSections } from '../../cli/zitadel/import/importSteps.ts';
 import { organisation, zitadelRequest } from '../support/fixtures/organisations.ts';
 import { DEFAULT_ORGANISATION } from '../support/zitadel/behaviour.ts';
 import { connectTo } from '../support/zitadel/connect.ts';

@@ -1,9 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { type MigrationResult, migrationResult } from '../../../cli/migrate/result.ts';
-import type { ServedPlace } from '../places/servedPlace.ts';
-import { testDirectory } from '../places/servedPlace.ts';
+import { type MigrationResult, migrationResult } from '../../../cli/migrate/documents.ts';
+import { type ServedPlace, testDirectory } from '../places/servedPlace.ts';
 import { identity } from '../processes/programs.ts';
 import { keyEnvironment } from '../stores/stores.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { FieldDifference } from '../../../../cli/compare/comparedRecord.ts';
 import type { RecordDifference } from '../../../../cli/compare/comparison.ts';
-import type { FieldDifference } from '../../../../cli/compare/fieldDifferences.ts';
 import { zitadelReason } from '../../../../cli/zitadel/expectedDifferences.ts';
 
 const zitadel = { side: 'second', domains: ['id.example.com'], callerId: '7' } as const;

@@ -1,0 +1,213 @@
+import { z } from 'zod';
+import { leftToDoEntry } from '../../shared/organisation/leftToDo.ts';
+
+const count = z.int().nonnegative();
+/** Numbers of records by section, without zeros. */
+const counts = z.record(z.string(), count);
+const time = z.iso.datetime();
+
+/** The schema of an error or a warning of an import. */
+const notice = z.strictObject({ type: z.string(), id: z.string().optional(), message: z.string() });
+
+/** The schema of a side of a migration, as it was when the migration ended. */
+const migrationSide = z.strictObject({
+  /** The place, as the call names it. */
+  place: z.string(),
+  /** What the place is, such as `instance`, `zitadel`, `database`, `file` or `object`. */
+  kind: z.string(),
+  /** The release of what answers there, where it says one. */
+  version: z.string().optional(),
+  /** The instance's name, where it says one. */
+  instance: z.string().optional(),
+  /** The digest of the migrated organisations' records on this side, as manifests have it. */
+  digest: z.string().optional(),
+  /** When the digest was taken. */
+  readAt: time.optional(),
+  /** Of a file or an object. */
+  bytes: count.optional(),
+  generation: z.string().optional(),
+  crc32c: z.string().optional(),
+});
+
+/** A side of a migration. */
+export type MigrationSide = z.infer<typeof migrationSide>;
+
+const organisation = z.strictObject({
+  orgId: z.string(),
+  name: z.string(),
+  /** People among the records. */
+  people: count,
+  /** Records that the source has, with that of the organisation itself. */
+  records: count,
+  /** What the plan found on the target before. */
+  before: z.strictObject({ absent: count, equal: count, different: count, onlyTarget: count }),
+  /** What the proof found on the target afterwards. */
+  after: z.strictObject({ absent: count, equal: count, different: count, onlyTarget: count }),
+});
+
+const sample = z.strictObject({ seconds: z.number(), records: count, perSecond: z.number() });
+const phase = z.strictObject({
+  /** What was done, such as `exporting`. A phase that was interrupted has an entry for each attempt. */
+  phase: z.string(),
+  startedAt: time,
+  seconds: z.number(),
+  records: count,
+  perSecond: z.number(),
+  succeeded: z.boolean(),
+  /** The rate over time; `seconds` since the phase's start. */
+  samples: z.array(sample),
+});
+
+const field = z.strictObject({
+  path: z.string(),
+  /** The values as JSON text, cut; absent where a side has none, and for secrets, which are never shown. */
+  source: z.string().optional(),
+  target: z.string().optional(),
+  /** Of a secret: how the sides differ. */
+  secret: z.string().optional(),
+});
+const difference = z.strictObject({
+  outcome: z.enum(['different', 'onlySource', 'onlyTarget']),
+  section: z.string(),
+  orgId: z.string(),
+  id: z.string(),
+  fields: z.array(field),
+  /** Why this is as it should be; absent in a difference that should not be. */
+  reason: z.string().optional(),
+});
+
+const proof = z.strictObject({
+  /** Field by field; or by size and checksum, where the target's content cannot be read. */
+  method: z.enum(['fields', 'checksum']),
+  provedAt: time,
+  /** What a person reads of the method. */
+  description: z.string(),
+  /** The secrets that were compared. */
+  secrets: z.array(z.string()),
+  /** Numbers of records by section; none after a proof by checksum. */
+  sections: z.record(
+    z.string(),
+    z.strictObject({ equal: count, different: count, onlySource: count, onlyTarget: count }),
+  ),
+  /** Numbers of all differing records. */
+  expected: count,
+  unexpected: count,
+  /** The first of them: those that should not be before those that should. */
+  differences: z.array(difference),
+  /** Whether the source is still as it was exported; absent where that cannot be known. */
+  sourceUnchanged: z.boolean().optional(),
+});
+
+/** Who can log in with the password of before. */
+const logins = z.strictObject({
+  people: count,
+  /** People with a password in the source. */
+  withPassword: count,
+  /** Those whose hash is on the target byte for byte, in a format that the target verifies. */
+  ready: count,
+  /** The hashes that have arrived byte for byte, by their formats. */
+  formats: counts,
+});
+
+/** The schema of a migration's result, which `result.json` holds and the report shows. */
+export const migrationResult = z.strictObject({
+  version: z.literal(1),
+  /** `done` without unexpected differences and errors, otherwise `listed`. */
+  outcome: z.enum(['done', 'listed']),
+  /** The release of the command. */
+  command: z.string(),
+  startedAt: time,
+  finishedAt: time,
+  source: migrationSide,
+  target: migrationSide,
+  options: z.strictObject({
+    orgIds: z.array(z.string()),
+    excludedOrgIds: z.array(z.string()),
+    /** Some of `passwords`, `otp` and `keys`. */
+    secrets: z.array(z.string()),
+    onConflict: z.enum(['report', 'skip', 'overwrite']),
+    newOrgsOnly: z.boolean(),
+  }),
+  /** Organisations of the source that were left out, each with the reason. */
+  leftOut: z.array(z.strictObject({ orgId: z.string(), reason: z.string() })),
+  /** The first organisations, and the number of further ones. */
+  organisations: z.array(organisation),
+  organisationsOmitted: count,
+  /** What moved. */
+  moved: z.strictObject({
+    organisations: count,
+    records: count,
+    /** Numbers of exported records by section. */
+    exported: counts,
+    /** What an import has done with them; absent where the target is a file or an object. */
+    imported: z
+      .strictObject({
+        created: counts,
+        unchanged: counts,
+        overwritten: counts,
+        skipped: counts,
+        failed: counts,
+        notCarried: counts,
+      })
+      .optional(),
+  }),
+  phases: z.array(phase),
+  /** When the work was taken up again after an interruption. */
+  resumedAt: z.array(time),
+  errors: z.array(notice),
+  errorsOmitted: count,
+  warnings: z.array(notice),
+  warningsOmitted: count,
+  leftToDo: z.array(leftToDoEntry),
+  leftToDoOmitted: count,
+  proof,
+  logins,
+});
+
+/** The result of a migration. */
+export type MigrationResult = z.infer<typeof migrationResult>;
+
+/** The schema of a plan: what a migration would do, tried and measured. It is `plan.json` of the run directory. */
+export const migrationPlan = z.strictObject({
+  source: migrationSide,
+  target: migrationSide,
+  /** What was found out about the places: each a sentence without a stop. */
+  checks: z.array(z.strictObject({ status: z.enum(['ok', 'warning']), message: z.string() })),
+  /** Organisations that do not move, each with the reason. */
+  leftOut: migrationResult.shape.leftOut,
+  organisations: z.array(organisation.omit({ after: true })),
+  organisationsOmitted: count,
+  /** Numbers of records by section. */
+  sections: z.record(z.string(), count),
+  /** What becomes of records that exist with other content, and how many there are. */
+  onConflict: migrationResult.shape.options.shape.onConflict,
+  different: count,
+  /** The size of the export's JSON. */
+  bytes: count,
+  /** The secrets that travel, and how many of each kind the export holds. */
+  secrets: z.strictObject({ selected: z.array(z.string()), found: z.record(z.string(), count) }),
+  hashFormats: z.record(z.string(), count),
+  /** What the target's dry run refuses, and warns of. */
+  refused: z.array(notice),
+  refusedOmitted: count,
+  warnings: z.array(notice),
+  warningsOmitted: count,
+  /** What does not travel, what the target does otherwise, and what remains to be done by hand. */
+  losses: z.array(z.string()),
+  changes: z.array(z.string()),
+  leftToDo: z.array(leftToDoEntry),
+  leftToDoOmitted: count,
+  /** The requests that the work takes, and the seconds that it may take, by what was measured. */
+  work: z.strictObject({
+    requests: z.array(z.string()),
+    seconds: z.number(),
+    perSecond: z.number(),
+    measuredBy: z.string(),
+  }),
+});
+
+/** What a migration would do. */
+export type MigrationPlan = z.infer<typeof migrationPlan>;
+
+/** The numbers of an organisation's records by how both sides stand to each other. */
+export type OrganisationCounts = MigrationPlan['organisations'][number]['before'];

@@ -1,0 +1,104 @@
+import { tmpdir } from 'node:os';
+import { pipeline, Readable } from 'node:stream';
+import { createGunzip, createGzip } from 'node:zlib';
+import { prepend } from '../../shared/async.ts';
+import { sourceInvalid } from '../../shared/errors/placeErrors.ts';
+import { createBodyStorage } from '../../shared/http/receivedBody.ts';
+import type { ExportContent } from './place.ts';
+
+/** Passes bytes on, and counts them as read. */
+export type CountBytes = (bytes: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
+
+/**
+ * Returns the content of a stored file, which can be read repeatedly and tells how much of it is read.
+ * @param size the bytes that `open` counts; they may be known only while it is read
+ * @param open reads the content, decompressed, and counts the stored bytes
+ */
+export function storedContent(
+  size: () => number,
+  open: (count: CountBytes, signal: AbortSignal) => AsyncIterable<Uint8Array>,
+): ExportContent {
+  let position = 0;
+  async function* count(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of bytes) {
+      position += chunk.byteLength;
+      yield chunk;
+    }
+  }
+  return {
+    isRepeatable: true,
+    open(signal) {
+      position = 0;
+      return open(count, signal);
+    },
+    fraction: () => (size() === 0 ? 1 : Math.min(1, position / size())),
+    [Symbol.asyncDispose]: async () => {},
+  };
+}
+
+/** Larger files are kept in an unnamed temporary file. */
+const MEMORY_BYTES = 8 * 1024 * 1024;
+
+/** Returns content that can be read repeatedly: the same, or a copy of what can be read once. */
+export async function repeatable(content: ExportContent, signal: AbortSignal): Promise<ExportContent> {
+  if (content.isRepeatable) return content;
+  const storage = createBodyStorage(MEMORY_BYTES, tmpdir());
+  try {
+    for await (const chunk of content.open(signal)) await storage.append(chunk);
+  } catch (error) {
+    await storage.discard();
+    throw error;
+  }
+  const copy = await storage.finish();
+  return { isRepeatable: true, open: () => copy.open(), [Symbol.asyncDispose]: () => copy.close() };
+}
+
+const CHUNK_BYTES = 64 * 1024;
+
+/** Whether a file is stored compressed, by its name. */
+function isCompressed(name: string): boolean {
+  return name.toLowerCase().endsWith('.gz');
+}
+
+/** Compresses a file's content if its name says so. */
+export function compressFor(name: string, content: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  return isCompressed(name) ? through(content, createGzip({ chunkSize: CHUNK_BYTES })) : content;
+}
+
+/**
+ * Decompresses content that begins as gzip does, whatever its name is.
+ * @param place how messages call the content
+ * @throws IdentityError for damaged or incomplete content
+ */
+export async function* decompress(place: string, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const iterator = content[Symbol.asyncIterator]();
+  const { start, rest } = await readStart(iterator);
+  if (start[0] !== 0x1f || start[1] !== 0x8b) return yield* rest;
+  try {
+    yield* through(rest, createGunzip({ chunkSize: CHUNK_BYTES }));
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && /^Z_/.test(String(error.code)))
+      throw sourceInvalid(place, `its compression is damaged or incomplete (${error.message})`);
+    throw error;
+  }
+}
+
+/** Reads the first two bytes, and returns all bytes in `rest`. */
+async function readStart(iterator: AsyncIterator<Uint8Array>) {
+  let start = Buffer.alloc(0);
+  while (start.length < 2) {
+    const { done, value } = await iterator.next();
+    if (done === true) break;
+    start = Buffer.concat([start, value]);
+  }
+  return { start, rest: prepend(start, iterator) };
+}
+
+/** A failure of the content destroys the transform with its error, which the iteration then throws. */
+function through(
+  content: AsyncIterable<Uint8Array>,
+  transform: ReturnType<typeof createGzip>,
+): AsyncIterable<Uint8Array> {
+  pipeline(Readable.from(content, { objectMode: false }), transform, () => undefined);
+  return transform;
+}

@@ -1,0 +1,98 @@
+import { once } from 'node:events';
+import http, { type IncomingMessage } from 'node:http';
+import https from 'node:https';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { placeUnreachable } from '../../shared/errors/placeErrors.ts';
+
+/** A call of an instance. */
+export interface HttpCall {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly token?: string;
+  readonly accept?: string;
+  /** JSON. */
+  readonly body?: AsyncIterable<Uint8Array>;
+}
+
+/** The response to a call, whose body is not yet read. The caller disposes of it, which ends the call on the server too. */
+export interface HttpResponse extends Disposable {
+  readonly status: number;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: IncomingMessage;
+}
+
+/**
+ * Sends a request and streams its body. Nothing limits the time until the response, as imports take theirs; redirections
+ * are not followed, so that a token stays where it was sent.
+ * @param signal ends the call, on the server too
+ * @throws IdentityError when there is no response; the errors of `body`; the signal's reason
+ */
+export async function callInstance(origin: string, call: HttpCall, signal: AbortSignal): Promise<HttpResponse> {
+  const { method, path, token, accept = 'application/json', body } = call;
+  const url = new URL(path, origin);
+  const headers = {
+    accept,
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+  };
+  const request = (url.protocol === 'https:' ? https : http).request(url, { method, headers, agent: false, signal });
+  // Once there is a response, its body says whether the connection breaks.
+  request.on('error', () => undefined);
+  const source = new WatchedSource(body ?? []);
+  const responded = once(request, 'response');
+  // It fails when the response comes before the body's end, and the response then says why.
+  const sent = pipeline(Readable.from(source, { objectMode: false }), request).catch(() => undefined);
+  try {
+    const [response]: IncomingMessage[] = await responded;
+    if (response === undefined) throw new Error('the request has no response');
+    return {
+      status: response.statusCode ?? 0,
+      headers: response.headers,
+      body: response,
+      [Symbol.dispose]: () => void request.destroy(),
+    };
+  } catch (error) {
+    request.destroy();
+    await sent;
+    signal.throwIfAborted();
+    throw source.failure ?? placeUnreachable(origin, connectionReason(error));
+  }
+}
+
+/** A body that keeps the error of its source, which a broken request would hide. */
+class WatchedSource {
+  private readonly source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+  failure: unknown;
+
+  constructor(source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>) {
+    this.source = source;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    try {
+      yield* this.source;
+    } catch (error) {
+      this.failure = error;
+      throw error;
+    }
+  }
+}
+
+/** Returns the short reason of a connection's error: its code, such as ECONNREFUSED. */
+export function connectionReason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return 'code' in error ? String(error.code) : error.message;
+}
+
+/** Reads a response of limited size; what exceeds it is cut off. */
+export async function readText(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    size += chunk.byteLength;
+    if (size > maxBytes) break;
+  }
+  return Buffer.concat(chunks).toString('utf8', 0, maxBytes);
+}

@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import {
+  type ImportEvent,
+  type ImportResponse,
+  importEvent,
+  importResponse,
+  NDJSON,
+} from '../../functions/import/contract.ts';
+import type { ErrorBody, IdentityError } from '../../shared/errors/identityError.ts';
+import { placeFailed, placeRefused, placeTokenForbidden, placeTokenRejected } from '../../shared/errors/placeErrors.ts';
+import { parseIfJson } from '../../shared/json/parseIfJson.ts';
+import { connectionReason, type HttpResponse, readText } from './httpClient.ts';
+import type { ImportMeter } from './place.ts';
+
+/** The media types that a call of an import accepts: events, where the instance or a proxy before it knows them. */
+export const ACCEPT = `${NDJSON}, application/json;q=0.9`;
+
+/** The most of a response, or of one event, that is read: lists of 10,000 errors and warnings, and of 100,000 ids, are far below. */
+const MAX_BYTES = 256_000_000;
+
+/**
+ * Reads the response of an import: events, whose progress goes to the meter, or the result alone.
+ * @throws IdentityError for an import that has failed, and for a connection that breaks before the result
+ */
+export async function readImportResponse(
+  instance: CalledInstance,
+  { headers, body }: HttpResponse,
+  meter: ImportMeter,
+  signal: AbortSignal,
+): Promise<ImportResponse> {
+  const areEvents = headers['content-type']?.startsWith(NDJSON) === true;
+  if (!areEvents) {
+    const text = await guarded(instance, readText(body, MAX_BYTES), signal);
+    return importResponse.parse(JSON.parse(text));
+  }
+  const last = await guarded(instance, readEvents(body, meter), signal);
+  if (last?.event === 'result') return last.response;
+  if (last?.event === 'error') throw eventError(instance, last.error);
+  throw placeFailed(instance.origin, 'the connection broke before the result (its last event is missing)');
+}
+
+/** Reads events up to the result or the error; undefined where neither comes. */
+async function readEvents(
+  body: AsyncIterable<Uint8Array>,
+  meter: ImportMeter,
+): Promise<Exclude<ImportEvent, { event: 'progress' }> | undefined> {
+  let settled = 0;
+  for await (const line of lines(body)) {
+    const event = importEvent.parse(JSON.parse(line));
+    if (event.event !== 'progress') return event;
+    settled = Object.values(event.records)
+      .flatMap(Object.values<number>)
+      .reduce((sum, count) => sum + count, 0);
+    meter.onStarted(() => settled);
+  }
+  return undefined;
+}
+
+/** Yields complete lines. The last one may be long, so its parts are put together once. */
+async function* lines(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  let parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
+      yield Buffer.concat([...parts, chunk.subarray(start, end)]).toString();
+      [parts, size, start] = [[], 0, end + 1];
+    }
+    parts.push(chunk.subarray(start));
+    size += chunk.byteLength - start;
+    if (size > MAX_BYTES) throw new Error(`an event has more than ${MAX_BYTES} bytes`);
+  }
+}
+
+const NEWLINE = 0x0a;
+
+/** Waits for what is read of a connection, whose faults say what a person can do. */
+async function guarded<Result>(
+  { origin }: CalledInstance,
+  reading: Promise<Result>,
+  signal: AbortSignal,
+): Promise<Result> {
+  try {
+    return await reading;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw placeFailed(origin, `the connection broke before the result (${connectionReason(error)})`);
+  }
+}
+
+const MAX_ERROR_BYTES = 1_000_000;
+const MAX_CHARACTERS = 500;
+const errorBody = z.object({ message: z.string() });
+
+/** An instance, and the option that names its token's file. */
+export interface CalledInstance {
+  readonly origin: string;
+  readonly tokenOption: string;
+}
+
+/** What an error asks of a person. */
+type Fault = 'token' | 'role' | 'repeat' | 'correct';
+
+/** The gRPC codes of errors that a repetition may pass: cancelled, deadline, exhausted, aborted, internal, unavailable. */
+const passing = new Set([1, 2, 4, 8, 10, 13, 14]);
+
+/** Returns the error of a response other than 200: what a person can do about it. */
+export async function responseError(instance: CalledInstance, { status, body }: HttpResponse): Promise<IdentityError> {
+  const reason = messageIn(await readText(body, MAX_ERROR_BYTES)) ?? `status ${status}`;
+  const faults: Readonly<Record<number, Fault>> = { 401: 'token', 403: 'role', 429: 'repeat' };
+  return faultError(instance, faults[status] ?? (status >= 500 ? 'repeat' : 'correct'), reason);
+}
+
+/** Returns the same for the error that ends an import after its first event. */
+function eventError(instance: CalledInstance, { code, message }: ErrorBody): IdentityError {
+  const faults: Readonly<Record<number, Fault>> = { 16: 'token', 7: 'role' };
+  const fault = faults[code] ?? (passing.has(code) ? 'repeat' : 'correct');
+  return faultError(instance, fault, message.slice(0, MAX_CHARACTERS));
+}
+
+function faultError({ origin, tokenOption }: CalledInstance, fault: Fault, reason: string): IdentityError {
+  switch (fault) {
+    case 'token':
+      return placeTokenRejected(origin, tokenOption);
+    case 'role':
+      return placeTokenForbidden(origin, tokenOption, reason);
+    case 'repeat':
+      return placeFailed(origin, reason);
+    case 'correct':
+      return placeRefused(origin, reason);
+  }
+}
+
+function messageIn(text: string): string | undefined {
+  // A proxy answers with a page of its own.
+  return errorBody.safeParse(parseIfJson(text)).data?.message.slice(0, MAX_CHARACTERS);
+}

@@ -1,0 +1,67 @@
+/** A step of an import into a ZITADEL: some sections of all organisations, before those of the next step. */
+export interface ImportStep {
+  readonly name: string;
+  readonly sections: readonly string[];
+  /** Whether the step creates the organisations. */
+  readonly createsOrganisations?: true;
+  /** Whether each request holds one organisation only, and is handled in its context. */
+  readonly inContext?: true;
+}
+
+/**
+ * The steps in an order in which each record's references exist. ZITADEL neither sorts nor tries again (zitadel 5.4).
+ * Texts follow by themselves: it writes them to the organisation in whose context it handles the request.
+ */
+export const importSteps: readonly ImportStep[] = [
+  {
+    name: 'organisations',
+    sections: ['domainPolicy', 'domains', 'labelPolicy', 'lockoutPolicy', 'passwordComplexityPolicy', 'privacyPolicy'],
+    createsOrganisations: true,
+  },
+  { name: 'identity providers', sections: ['oidcIdps', 'jwtIdps'] },
+  { name: 'login policies', sections: ['loginPolicy'] },
+  { name: 'people', sections: ['humanUsers'] },
+  { name: 'service users', sections: ['machineUsers'] },
+  { name: 'metadata, links and keys of users', sections: ['userMetadata', 'userLinks', 'machineKeys'] },
+  { name: 'projects', sections: ['projects'] },
+  { name: 'roles', sections: ['projectRoles'] },
+  { name: 'applications', sections: ['oidcApps', 'apiApps'] },
+  { name: 'keys of applications', sections: ['appKeys'] },
+  { name: 'actions', sections: ['actions'] },
+  { name: 'flows', sections: ['triggerActions'] },
+  { name: 'project grants', sections: ['projectGrants'] },
+  { name: 'user grants', sections: ['userGrants'] },
+  { name: 'members', sections: ['orgMembers', 'projectMembers', 'projectGrantMembers'] },
+  { name: 'login texts', sections: ['loginTexts'] },
+  {
+    name: 'texts of messages',
+    sections: [
+      'initMessages',
+      'passwordResetMessages',
+      'verifyEmailMessages',
+      'domainClaimedMessages',
+      'passwordlessRegistrationMessages',
+      'inviteUserMessages',
+    ],
+    inContext: true,
+  },
+];
+
+/** The sections that ZITADEL accepts in an import, and drops. */
+export const droppedSections: readonly string[] = [
+  'verifyPhoneMessages',
+  'verifySmsOtpMessages',
+  'verifyEmailOtpMessages',
+];
+
+/** What a ZITADEL does otherwise with every import, as a migration's plan says it. */
+export const importChanges: readonly string[] = [
+  'it never overwrites a record: those that exist stay as they are',
+  'it refuses all ids of an organisation that was deleted there: import it under new ids, or into another instance',
+  'it makes the caller ORG_OWNER of every organisation that it creates',
+  'it gives applications new client ids and client secrets',
+  'it does not distinguish role keys and application names by case',
+  'it verifies each domain, also unverified ones, and adds a domain of its own to each organisation',
+  'it makes people without password hash initial, with an unverified e-mail address: they must activate their users',
+  'it shows what it imported up to 2 s later',
+];

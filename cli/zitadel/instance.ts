@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import { parseIfJson } from '../../shared/json/parseIfJson.ts';
+import { serverTime } from '../places/place.ts';
+import { callError, request, searchAll, send, type ZitadelCall, type ZitadelConnection } from './connection.ts';
+
+/** A ZITADEL, as far as it describes itself to everybody. */
+export interface RecognisedZitadel {
+  readonly issuer: string;
+  /** What its clock shows, where it tells that. */
+  readonly time: Date | undefined;
+}
+
+/** A ZITADEL's instance, as it describes itself to a caller who may read it. */
+export interface ZitadelInstance {
+  readonly id: string;
+  readonly name: string;
+  /** The release; undefined where the ZITADEL names its build's time instead. */
+  readonly version: string | undefined;
+  readonly defaultOrgId: string;
+  /** Its domains; it makes each organisation's own domain of the primary one, which is the first. */
+  readonly domains: readonly string[];
+}
+
+/** The user of a token. */
+export interface Caller {
+  readonly userId: string;
+  readonly userName: string;
+  /** The organisation that the user belongs to. */
+  readonly orgId: string;
+  readonly isServiceUser: boolean;
+  /** The roles in the instance, such as IAM_OWNER. */
+  readonly roles: readonly string[];
+}
+
+// Other OpenID providers have other paths.
+const configuration = z.looseObject({ issuer: z.string(), token_endpoint: z.string().endsWith('/oauth/v2/token') });
+const instanceAnswer = z.looseObject({
+  instance: z.looseObject({
+    id: z.string(),
+    name: z.string().default(''),
+    version: z.string().default(''),
+    domains: z.array(z.looseObject({ domain: z.string(), primary: z.boolean().default(false) })).default([]),
+  }),
+});
+const defaultOrganisation = z.looseObject({ org: z.looseObject({ id: z.string() }) });
+const userAnswer = z.looseObject({
+  user: z.looseObject({
+    id: z.string(),
+    userName: z.string(),
+    details: z.looseObject({ resourceOwner: z.string() }),
+    machine: z.looseObject({}).optional(),
+  }),
+});
+const membershipsAnswer = z.looseObject({
+  result: z.array(z.looseObject({ roles: z.array(z.string()).default([]), iam: z.boolean().optional() })).default([]),
+});
+const RELEASE = /^v?\d+\.\d+\.\d+/;
+
+/** Recognises a ZITADEL by its OpenID configuration, without a token; undefined for any other server. */
+export async function recogniseZitadel(connection: ZitadelConnection): Promise<RecognisedZitadel | undefined> {
+  const path = '/.well-known/openid-configuration';
+  const answer = await send({ ...connection, token: async () => undefined }, { method: 'GET', path });
+  if (answer.status !== 200) return undefined;
+  const { data } = configuration.safeParse(parseIfJson(answer.text));
+  return data && { issuer: data.issuer, time: serverTime(answer.date) };
+}
+
+/** Reads what a ZITADEL says of its instance. */
+export async function readInstance(connection: ZitadelConnection): Promise<ZitadelInstance> {
+  const { instance } = await request(connection, { method: 'GET', path: '/admin/v1/instances/me' }, instanceAnswer);
+  const { org } = await request(connection, { method: 'GET', path: '/admin/v1/orgs/default' }, defaultOrganisation);
+  const version = RELEASE.test(instance.version) ? instance.version : undefined;
+  const domains = instance.domains.toSorted((a, b) => Number(b.primary) - Number(a.primary));
+  const names = domains.map(({ domain }) => domain);
+  return { id: instance.id, name: instance.name, version, defaultOrgId: org.id, domains: names };
+}
+
+/** Reads whose token it is, and the user's roles in the instance. */
+export async function readCaller(connection: ZitadelConnection): Promise<Caller> {
+  const { user } = await request(connection, { method: 'GET', path: '/auth/v1/users/me' }, userAnswer);
+  // Importers own every organisation that they imported: without the query, these fill the first pages.
+  const body = JSON.stringify({ query: { limit: 10 }, queries: [{ iamQuery: { iam: true } }] });
+  const path = '/auth/v1/memberships/me/_search';
+  const { result } = await request(connection, { method: 'POST', path, body }, membershipsAnswer);
+  return {
+    userId: user.id,
+    userName: user.userName,
+    orgId: user.details.resourceOwner,
+    isServiceUser: user.machine !== undefined,
+    roles: result.filter(({ iam }) => iam === true).flatMap(({ roles }) => roles),
+  };
+}
+
+/** A personal access token of a service user. */
+export interface ServiceUserToken {
+  readonly id: string;
+  /** ISO 8601; undefined for a token that never expires. */
+  readonly expiresAt: string | undefined;
+}
+
+/** A service user of a ZITADEL, and the organisation that it belongs to. */
+export interface ServiceUser {
+  readonly userId: string;
+  readonly orgId: string;
+}
+
+const token = z.looseObject({ id: z.string(), expirationDate: z.string().optional() });
+
+function tokensPath({ userId }: ServiceUser): string {
+  return `/management/v1/users/${encodeURIComponent(userId)}/pats`;
+}
+
+/** Lists the tokens of a service user: all of them outlive a migration until they expire or are revoked. */
+export async function listTokens(connection: ZitadelConnection, user: ServiceUser): Promise<ServiceUserToken[]> {
+  const path = `${tokensPath(user)}/_search`;
+  const tokens = await searchAll(connection, { path, orgId: user.orgId, result: token });
+  return tokens.map(({ id, expirationDate }) => ({ id, expiresAt: expirationDate }));
+}
+
+/** Revokes a token. Revoking the connection's own ends the connection. */
+export async function revokeToken(connection: ZitadelConnection, user: ServiceUser, tokenId: string): Promise<void> {
+  const path = `${tokensPath(user)}/${encodeURIComponent(tokenId)}`;
+  await request(connection, { method: 'DELETE', path, orgId: user.orgId }, z.looseObject({}));
+}
+
+/**
+ * Deletes a service user, with its tokens and memberships: those in the organisations too, which an import gave it.
+ * @returns whether it existed
+ */
+export async function deleteServiceUser(connection: ZitadelConnection, userId: string): Promise<boolean> {
+  const call: ZitadelCall = { method: 'DELETE', path: `/v2/users/${encodeURIComponent(userId)}` };
+  const answer = await send(connection, call);
+  if (answer.status === 200) return true;
+  // A user without membership gets 404 as well.
+  if (answer.status === 404 && answer.text.includes('COMMAND-bd4ir1mblj')) return false;
+  throw callError(connection, call, answer);
+}

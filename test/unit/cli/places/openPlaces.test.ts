@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import type { Call } from '../../../../cli/command.ts';
+import { secretFiles } from '../../../../cli/places/openPlaces.ts';
+import { parsePlace } from '../../../../cli/places/parsePlace.ts';
+
+function call(options: Call['options']): Call {
+  const { signal } = new AbortController();
+  return { options, lists: {}, flags: new Set(), positionals: [], environment: {}, now: new Date(0), signal };
+}
+
+function files(options: Call['options'], from: string, to: string) {
+  const places = [
+    { side: 'from', text: from, parsed: parsePlace(from) },
+    { side: 'to', text: to, parsed: parsePlace(to) },
+  ] as const;
+  const found = secretFiles(call(options), places);
+  return places.map((place) => found.get(place)?.file);
+}
+
+const [north, south] = ['https://north.example.com', 'https://south.example.com'];
+
+describe('the files of secrets', () => {
+  it.each([
+    [{ 'token-file': 'a' }, north, 'b.json', ['a', undefined]],
+    [{ 'token-file': 'a' }, 'b.json', south, [undefined, 'a']],
+    [{ 'from-token-file': 'a', 'to-token-file': 'b' }, north, south, ['a', 'b']],
+    [{ 'from-token-file': 'a', 'to-credentials-file': 'b' }, north, 'gs://exports/a', ['a', 'b']],
+    [{ 'credentials-file': 'a' }, 'gs://exports/a', 'gs://exports/b', ['a', 'a']],
+    [{ 'credentials-file': 'a', 'to-credentials-file': 'b' }, 'gs://exports/a', 'gs://exports/b', ['a', 'b']],
+    [{}, 'gs://exports/a', 'sqlite:north', [undefined, undefined]],
+  ])('are found for %j', (options, from, to, expected) => {
+    expect(files(options, from, to)).toEqual(expected);
+  });
+
+  it.each([
+    [{}, north, 'a.json', /^missing option --token-file: the file with the token for https:\/\/north/],
+    [
+      { 'from-token-file': 'a' },
+      north,
+      south,
+      /^missing option --to-token-file: the file with the token for https:\/\/south/,
+    ],
+    [{ 'token-file': 'a' }, north, south, /^--token-file names the secret of one place: specify --from-token-file and/],
+    [
+      { 'to-token-file': 'a', 'from-token-file': 'a' },
+      north,
+      'a.json',
+      /^--to-token-file has no use: it is for an instance/,
+    ],
+    [{ 'credentials-file': 'a' }, 'a.json', 'b.json', /^--credentials-file has no use: it is for a gs:\/\/ place/],
+  ])('are wrong for %j', (options, from, to, message) => {
+    expect(() => files(options, from, to)).toThrow(message);
+  });
+});
