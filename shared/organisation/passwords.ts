@@ -1,6 +1,7 @@
 import type { JsonObject } from '../json/jsonObject.ts';
 import { MAX_BCRYPT_BYTES, type PasswordHashing } from '../passwordHashing.ts';
 import type { RecordIssue } from './relations.ts';
+import { trimSpace } from './trimSpace.ts';
 
 /** A password complexity policy, in the fields of ZITADEL's organisation document (zitadel 2.2). */
 export interface PasswordComplexity {
@@ -107,7 +108,7 @@ export function passwordHashFormat(hash: string): string | undefined {
 
 /** Whether ZITADEL can generate codes from a TOTP seed: base32 in any case, with or without its padding. */
 export function isTotpSeed(seed: string): boolean {
-  const base32 = seed.replace(/^\p{White_Space}+|\p{White_Space}+$/gu, '');
+  const base32 = trimSpace(seed);
   const padded = base32.padEnd(Math.ceil(base32.length / 8) * 8, '=');
   return /^(?=.)(?:[A-Z2-7]{8})*(?:[A-Z2-7]{2}={6}|[A-Z2-7]{4}={4}|[A-Z2-7]{5}={3}|[A-Z2-7]{7}=)?$/i.test(padded);
 }

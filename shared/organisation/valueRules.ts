@@ -1,16 +1,14 @@
-import { canonicalLanguageTag, UNDETERMINED } from './languages/languageTag.ts';
+import { canonicalLanguageTag, UNDETERMINED } from './languageTag.ts';
 import { toE164 } from './phoneNumber.ts';
 import type { RecordIssue } from './relations.ts';
 import type { ValueRule } from './section.ts';
+import { trimSpace } from './trimSpace.ts';
 
 /** Creates the rule of a text; other values and absent fields stay as they are. */
-function textRule(convert: (text: string) => { readonly value?: unknown; readonly issue?: RecordIssue }): ValueRule {
+export function textRule(
+  convert: (text: string) => { readonly value?: unknown; readonly issue?: RecordIssue },
+): ValueRule {
   return (value) => (typeof value === 'string' ? convert(value) : { value });
-}
-
-/** Returns a text without the white space around it, as Go's `strings.TrimSpace` does. */
-export function trimSpace(text: string): string {
-  return text.replace(/^\p{White_Space}+|\p{White_Space}+$/gu, '');
 }
 
 /** Keeps a value, also a number that the enumeration's definition does not have. */

@@ -1,7 +1,7 @@
 import { own, project, taken } from '../relations.ts';
 import { deactivatable, type Section } from '../section.ts';
-import { loginUri } from '../uri.ts';
-import { enumerationOr, trimmed } from '../valueRules.ts';
+import { trimSpace } from '../trimSpace.ts';
+import { enumerationOr, textRule, trimmed } from '../valueRules.ts';
 
 const oidcAppFields = [
   ...['projectId', 'name', 'redirectUris', 'responseTypes', 'grantTypes', 'appType', 'authMethodType'],
@@ -9,6 +9,14 @@ const oidcAppFields = [
   ...['idTokenRoleAssertion', 'idTokenUserinfoAssertion', 'clockSkew', 'additionalOrigins', 'skipNativeAppSuccessPage'],
   ...['backChannelLogoutUri', 'loginVersion'],
 ];
+
+/** Trims the base URI of a login, which may be relative. */
+const loginUri = textRule((uri) => {
+  if (uri.startsWith(':')) return { issue: { id: '', key: `parse ${JSON.stringify(uri)}: missing protocol scheme` } };
+  if (!URL.canParse(uri, 'https://login.invalid'))
+    return { issue: { id: '', key: `parse ${JSON.stringify(uri)}: invalid URI` } };
+  return { value: trimSpace(uri) || undefined };
+});
 
 /** The sections of projects, their roles and applications. */
 export const projectSections: readonly Section[] = [

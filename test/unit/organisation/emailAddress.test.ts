@@ -11,9 +11,6 @@ describe('the rule of e-mail addresses', () => {
     '<a@x.example>',
     ' a@x.example ',
     'Anna Muster <a@x.example>',
-    '"a b"@x.example',
-    'a@x.example (work (at home))',
-    'people: a@x.example;',
     '\u00e9@x.example',
   ])('accepts %j', (text) => {
     expect(emailRuleReason(text)).toBeUndefined();
@@ -22,7 +19,9 @@ describe('the rule of e-mail addresses', () => {
   it.each([
     ['', 'mail: no address'],
     ['a', "mail: missing '@' or angle-addr"],
-    ['a b', 'mail: no angle-addr'],
+    ['a b', "mail: missing '@' or angle-addr"],
+    ['"a b"@x.example', "mail: missing '@' or angle-addr"],
+    ['Anna <a@x.example', "mail: missing '@' or angle-addr"],
     ['a.@x.example', "mail: missing '@' or angle-addr"],
     ['.a@x.example', "mail: missing '@' or angle-addr"],
     ['a..b@x.example', "mail: missing '@' or angle-addr"],
@@ -32,7 +31,7 @@ describe('the rule of e-mail addresses', () => {
     ['a@[1.2.3.4]', "mail: missing '@' or angle-addr"],
     [`x${LONG}@x.example`, ''],
     [`a@${LONG}x.example`, ''],
-    ['a@x.example, b@x.example', 'mail: expected single address'],
+    ['a@x.example, b@x.example', "mail: missing '@' or angle-addr"],
   ])('rejects %j', (text, reason) => {
     expect(emailRuleReason(text)).toBe(reason);
   });

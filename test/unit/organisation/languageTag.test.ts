@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalLanguageTag } from '../../../../shared/organisation/languages/languageTag.ts';
+import { canonicalLanguageTag } from '../../../shared/organisation/languageTag.ts';
+
+const letters = [...'abcdefghijklmnopqrstuvwxyz'];
+const twoLetters = letters.flatMap((first) => letters.map((second) => first + second));
 
 describe('a language tag', () => {
   // What golang.org/x/text v0.27.0 makes of them.
@@ -11,13 +14,13 @@ describe('a language tag', () => {
     ['iw', 'he'],
     ['sh', 'sr-Latn'],
     ['mo', 'ro-MD'],
-    ['mo-US', 'ro-US'],
     ['deu', 'de'],
+    ['twi', 'tw'],
     ['zh-hant-tw', 'zh-Hant-TW'],
     ['zh-yue', 'yue'],
+    ['zh-cmn-Hans-CN', 'cmn-Hans-CN'],
     ['de-DD', 'de-DE'],
     ['en-840', 'en-US'],
-    ['en-Latn-USA', 'en-Latn-US'],
     ['en-USA', 'usa'],
     ['i-default', 'en-x-i-default'],
     ['i-klingon', 'tlh'],
@@ -36,17 +39,27 @@ describe('a language tag', () => {
   it.each([
     ['xx', 'und'],
     ['xx-US', 'und-US'],
-    ['iw-XX-nonsense', 'iw-XX'],
-    ['en-Xxxx', 'en'],
-    ['en-Abcd', 'en'],
+    ['zz-ZZ-ZZ', 'und-ZZ'],
     ['de-', 'de'],
+    ['de_DE@euro', 'de'],
+    ['en-US.UTF-8', 'en'],
     ['123', 'und'],
     ['english', 'und'],
     ['a', 'und'],
+    ['x', 'und'],
     ['', 'und'],
     ['-', 'und'],
     ['d\u00e9', 'und'],
   ])('keeps what is known of %j: %s', (text, tag) => {
     expect(canonicalLanguageTag(text)).toBe(tag);
+  });
+
+  it.each(['cmn', 'arb', 'kmr-Latn', 'bcl', 'gsw', 'aab', 'qaa'])('stays where a ZITADEL stores it: %s', (tag) => {
+    expect(canonicalLanguageTag(tag)).toBe(tag);
+  });
+
+  it('is canonical after one conversion', () => {
+    const tags = twoLetters.map(canonicalLanguageTag);
+    expect(tags.map(canonicalLanguageTag)).toEqual(tags);
   });
 });

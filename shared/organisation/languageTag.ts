@@ -1,0 +1,62 @@
+/** The tag of an undetermined language. */
+export const UNDETERMINED = 'und';
+
+/** Tags that the registry keeps as a whole or CLDR converts otherwise, each with what ZITADEL stores for it. */
+const wholeTags: ReadonlyMap<string, string> = new Map(
+  words(`
+    en-gb-oed:en-GB-oxendict i-ami:ami i-bnn:bnn i-default:en-x-i-default i-enochian:und-x-i-enochian i-hak:hak
+    i-klingon:tlh i-lux:lb i-mingo:see-x-i-mingo i-navajo:nv i-pwn:pwn i-tao:tao i-tay:tay i-tsu:tsu mo:ro-MD mol:ro-MD
+    no-bok:nb no-nyn:nn sgn-be-fr:sfb sgn-be-nl:vgt sgn-ch-de:sgg zh-guoyu:cmn zh-min:nan-x-zh-min zh-min-nan:nan twi:tw
+  `).map((pair): [string, string] => {
+    const [tag = '', stored = ''] = pair.split(':');
+    return [tag, stored];
+  }),
+);
+
+/** Languages that ZITADEL stores as they are, and CLDR replaces by the larger one to which they belong. */
+const individualLanguages: ReadonlySet<string> = new Set(
+  words(`
+    aju als arb ayr azj bcc bcl bxk bxr cld cmn cnr cwd dgo dhd dik diq ekk emk esk fat fuc gaz gbo gno gom gug gya hdn
+    hea ike khk kmr knc kng kpv lvs mhr mup npi ojg ory pbu pes plt pnb prs quz rmy spy src swc swh ttq umu uzn xpe
+    xsl ydd zai zsm zyb
+  `),
+);
+
+const names = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
+
+/**
+ * Returns the canonical form of a language tag, as ZITADEL stores it (zitadel 2.5): deprecated subtags are replaced, and
+ * what is no part of a tag is dropped. A text that is no tag, or of an unknown language, is undetermined.
+ *
+ * CLDR names few of the 8,000 languages with a code of three letters, so any three letters count as a language.
+ */
+export function canonicalLanguageTag(text: string): string {
+  const subtags = text
+    .toLowerCase()
+    .split(/[-_]/)
+    .filter((subtag) => /^[a-z\d]{1,8}$/.test(subtag));
+  const whole = wholeTags.get(subtags.join('-'));
+  if (whole !== undefined) return whole;
+  // An extended language, such as in `zh-yue`, is a language of its own.
+  if (/^[a-z]{2,3}-[a-z]{3}$/.test(subtags.slice(0, 2).join('-'))) subtags.shift();
+  const [language = '', ...rest] = subtags;
+  if (language === 'x') return subtags.length === 1 ? UNDETERMINED : subtags.join('-');
+  if (!/^[a-z]{2,3}$/.test(language)) return UNDETERMINED;
+  const isKnown = language.length === 3 || names.of(language) !== undefined;
+  if (isKnown && !individualLanguages.has(language)) return canonicalBeginning(subtags);
+  return canonicalBeginning([UNDETERMINED, ...rest]).replace(UNDETERMINED, isKnown ? language : UNDETERMINED);
+}
+
+/** Returns the canonical form of the longest beginning that is a tag. */
+function canonicalBeginning(subtags: readonly string[]): string {
+  try {
+    return Intl.getCanonicalLocales(subtags.join('-'))[0] ?? UNDETERMINED;
+  } catch (error) {
+    if (!(error instanceof RangeError) || subtags.length < 2) throw error;
+    return canonicalBeginning(subtags.slice(0, -1));
+  }
+}
+
+function words(text: string): string[] {
+  return text.trim().split(/\s+/);
+}
