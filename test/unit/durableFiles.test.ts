@@ -5,6 +5,8 @@ import { completeFile, moveFile } from '../../shared/durableFiles.ts';
 import { watchDurability } from '../support/files/durability.ts';
 import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
 
+// Modules that an earlier test file has loaded do not know the mocks.
+vi.hoisted(() => vi.resetModules());
 vi.mock('node:fs', { spy: true });
 vi.mock('node:fs/promises', { spy: true });
 

@@ -39,26 +39,26 @@ export const layers: readonly (readonly string[])[] = [
 ];
 
 /** An import that the layers forbid. */
-export interface Violation {
+interface Violation {
   readonly path: string;
   readonly target: string;
   readonly reason: string;
 }
 
-interface Part {
-  readonly name: string;
-  readonly row: number;
-}
-
-/** Finds the imports of parts above or beside the importing one, and those of files outside the product. */
+/** Finds the imports of parts above or beside the importing one, and those of files outside the table. */
 export function layerViolations(sources: readonly Source[], rows = layers): readonly Violation[] {
-  const unplaced = new Set(unplacedFiles(sources, rows));
   return sources.flatMap(({ path, imports }) => {
     const part = findPart(path, rows);
-    if (part === undefined) return [];
-    return imports.flatMap(({ target }) => {
-      const reason = unplaced.has(target) ? undefined : objection(part, findPart(target, rows));
-      return reason === undefined ? [] : { path, target, reason };
+    return imports.flatMap((target) => {
+      const imported = findPart(target, rows);
+      if (part === undefined || imported?.name === part.name) return [];
+      if (imported === undefined) return { path, target, reason: 'it has no layer' };
+      if (imported.row < part.row) return [];
+      return {
+        path,
+        target,
+        reason: `${imported.name} is ${imported.row === part.row ? 'beside' : 'above'} ${part.name}`,
+      };
     });
   });
 }
@@ -68,23 +68,14 @@ export function unplacedFiles(sources: readonly Source[], rows = layers): readon
   return sources.map(({ path }) => path).filter((path) => findPart(path, rows) === undefined);
 }
 
-function objection({ name, row }: Part, imported: Part | undefined): string | undefined {
-  if (imported === undefined) return `${name} may import the product only`;
-  if (imported.name === name || imported.row < row) return undefined;
-  return `${imported.name} is ${imported.row === row ? 'beside' : 'above'} ${name}`;
-}
-
-/** Returns the part that a file belongs to, by the longest name in the table. */
-function findPart(path: string, rows: typeof layers): Part | undefined {
-  const matches = rows.flatMap((names, row) => names.flatMap((name) => matchPart(path, name, row)));
-  return matches.sort((a, b) => b.weight - a.weight)[0];
-}
-
-function matchPart(path: string, name: string, row: number): (Part & { weight: number })[] {
-  const end = name.endsWith('*') ? '(?=/)' : '(?=/|\\.ts$)';
-  const pattern = new RegExp(`^${name.replaceAll('*', '[^/]+')}${end}`);
-  const [match] = pattern.exec(path) ?? [];
-  if (match === undefined) return [];
-  const exactness = name.includes('*') ? 0 : 1;
-  return [{ name: match, row, weight: 2 * match.split('/').length + exactness }];
+/** Returns the part that a file belongs to: the one with the longest name. */
+function findPart(path: string, rows: typeof layers): { name: string; row: number } | undefined {
+  const parts = rows.flatMap((names, row) =>
+    names.flatMap((name) => {
+      const end = name.endsWith('*') ? '(?=/)' : '(?=/|\\.ts$)';
+      const [match] = new RegExp(`^${name.replaceAll('*', '[^/]+')}${end}`).exec(path) ?? [];
+      return match === undefined ? [] : [{ name: match, row }];
+    }),
+  );
+  return parts.sort((a, b) => b.name.length - a.name.length)[0];
 }

@@ -1,99 +1,61 @@
-import { globSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path/posix';
-import { type DocComment, findDocComments } from './docComments.ts';
-import { isNode, overwrite, parse, type Syntax, type SyntaxNode } from './syntax.ts';
 
-/** The folders of the product's own files. */
-const folders = ['functions', 'shared', 'cli', 'local', 'build', 'bench', 'tools'];
-
-/** An import of another file of the repository. */
-interface LocalImport {
-  /** Path from the repository's root. */
-  readonly target: string;
-  /** False for `import()`, which is no statement. */
-  readonly isStatement: boolean;
-}
-
-/** A function or constant by its name. */
-export interface Declared {
-  readonly name: string;
-  readonly exported: boolean;
-}
-
-/** The structure of one of the product's files. */
+/** A TypeScript file of the repository. */
 export interface Source {
   /** Path from the repository's root. */
   readonly path: string;
-  readonly lines: number;
-  /** Lines that are neither blank nor comment. */
-  readonly codeLines: number;
-  readonly imports: readonly LocalImport[];
-  /** The lines of each function, method and arrow function. */
-  readonly functionLines: readonly number[];
-  readonly declared: readonly Declared[];
-  readonly docComments: readonly DocComment[];
+  readonly lines: readonly string[];
+  /** The files that it imports, by their paths from the repository's root; those of `import()` as well. */
+  readonly imports: readonly string[];
 }
 
-/** Reads the product's own TypeScript files below a directory, in the order of their paths. */
-export async function readSources(root: string): Promise<readonly Source[]> {
-  const paths = globSync(`{${folders.join(',')}}/**/*.ts`, { cwd: root });
-  const read = async (path: string) => parseSource(path, await readFile(join(root, path), 'utf8'));
-  return await Promise.all(paths.sort().map(read));
+/** Files of fewer lines are small. */
+const SMALL_FILE_LINES = 40;
+
+/** The last line of a statement that imports another file. */
+const STATEMENT = /^(?:import|export|\}) .*'(\.{1,2}\/[^']+\.ts)';$/;
+const CALL = /\bimport\('(\.{1,2}\/[^']+\.ts)'\)/;
+
+/** Reads the files that match a pattern, in the order of their paths. */
+export function readSources(root: string, pattern: string): readonly Source[] {
+  const paths = globSync(pattern, { cwd: root });
+  return paths.sort().map((path) => parseSource(path, readFileSync(join(root, path), 'utf8')));
 }
 
-/** Parses one file; `path` starts at the repository's root. */
+/** Parses one formatted file; `path` starts at the repository's root. */
 export function parseSource(path: string, text: string): Source {
-  const syntax = parse(text);
-  const code = overwrite(text, syntax.comments, ' ');
+  const lines = text.trimEnd().split('\n');
+  const specifiers = lines.flatMap((line) => (STATEMENT.exec(line) ?? CALL.exec(line))?.[1] ?? []);
+  return { path, lines, imports: specifiers.map((specifier) => join(dirname(path), specifier)) };
+}
+
+/** Computes the figures of files and their imports. */
+export function structureFigures(sources: readonly Source[]) {
+  const sizes = sources.map(({ lines }) => lines.length).sort((a, b) => a - b);
+  const small = sizes.filter((size) => size < SMALL_FILE_LINES);
+  const code = sources.flatMap(({ lines }) => lines).filter((line) => !/^\s*(?:\/\/|\/\*|\*|$)/.test(line));
+  const imports = code.filter((line) => STATEMENT.test(line));
   return {
-    path,
-    lines: countLines(text.trimEnd()),
-    codeLines: code.split('\n').filter((line) => line.trim() !== '').length,
-    imports: findLocalImports(path, syntax),
-    functionLines: findFunctions(syntax).map(({ node }) => countLines(text.slice(node.start, node.end))),
-    declared: findDeclared(syntax),
-    docComments: findDocComments(text, syntax),
+    'lines of the product': lineCount(sources),
+    'files of the product': sources.length,
+    'median of the lines per file': sizes[Math.floor(sizes.length / 2)] ?? 0,
+    'percentage of files under 40 lines': (100 * small.length) / sizes.length,
+    'local imports per 100 lines of code': (100 * imports.length) / code.length,
   };
 }
 
-function countLines(text: string): number {
-  return text.split('\n').length;
+/** Returns the number of lines of all files together. */
+export function lineCount(sources: readonly Source[]): number {
+  return sources.reduce((sum, { lines }) => sum + lines.length, 0);
 }
 
-const importing = ['ImportDeclaration', 'ExportNamedDeclaration', 'ExportAllDeclaration', 'ImportExpression'];
+const notCounted =
+  'docs/{decisions,reliability}/*.md,docs/{errors,configuration,command,performance,scaling,specification,zitadel}.md';
 
-function findLocalImports(path: string, { nodes }: Syntax): readonly LocalImport[] {
-  return nodes.flatMap(({ node: { type, source } }) => {
-    if (!importing.includes(type) || !isNode(source)) return [];
-    const specifier = source.value;
-    if (typeof specifier !== 'string' || !/^\.{1,2}\/.*\.ts$/.test(specifier)) return [];
-    return { target: join(dirname(path), specifier), isStatement: type !== 'ImportExpression' };
-  });
-}
-
-const functionTypes = ['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression'];
-
-function findFunctions({ nodes }: Syntax): Syntax['nodes'] {
-  return nodes.filter(({ node }) => functionTypes.includes(node.type));
-}
-
-/** Finds functions, methods and constants at any depth. */
-function findDeclared({ nodes }: Syntax): readonly Declared[] {
-  const exported = new Set(
-    nodes.flatMap(({ node }) => (node.type === 'ExportNamedDeclaration' ? [node.declaration] : [])),
-  );
-  return nodes.flatMap(({ node, parent }) => {
-    const name = declaredName(node);
-    if (name === undefined) return [];
-    return { name, exported: exported.has(node) || (parent !== undefined && exported.has(parent)) };
-  });
-}
-
-const named = ['FunctionDeclaration', 'VariableDeclarator', 'MethodDefinition', 'PropertyDefinition'];
-
-function declaredName(node: SyntaxNode): string | undefined {
-  if (!named.includes(node.type)) return undefined;
-  const name = node.id ?? node.key;
-  return isNode(name) && typeof name.name === 'string' ? name.name : undefined;
+/** Counts the words of the README and the documents, without decisions, contracts and what programs have written. */
+export function documentWords(root: string): number {
+  const paths = globSync('{README.md,docs/**/*.md}', { cwd: root, exclude: [`{${notCounted}}`] });
+  const texts = paths.map((path) => readFileSync(join(root, path), 'utf8'));
+  return texts.join('\n').split(/\s+/).length;
 }

@@ -13,6 +13,8 @@ import {
 import type { Store, Write } from '../../../shared/store/store.ts';
 import { MemoryStore } from '../../support/stores/memoryStore.ts';
 
+// Modules that an earlier test file has loaded do not know the mocks.
+vi.hoisted(() => vi.resetModules());
 vi.mock(import('node:crypto'), async (original) => {
   const actual = await original();
   return { ...actual, timingSafeEqual: vi.fn(actual.timingSafeEqual) };
