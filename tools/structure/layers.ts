@@ -4,7 +4,7 @@ import type { Source } from './sources.ts';
  * The product's parts from the ground up. A part may import from the rows before its own; parts in one row do not know
  * each other. A name is a folder or a file without its extension; `*` stands for each folder by itself.
  */
-export const layers: readonly (readonly string[])[] = [
+const layers: readonly (readonly string[])[] = [
   [
     'shared/errors',
     'shared/json',
