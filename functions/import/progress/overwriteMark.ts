@@ -34,13 +34,17 @@ export class OverwriteMark {
     return this.current;
   }
 
-  /** Returns the store with transactions that set the mark in the first commit that changes existing documents. */
+  /**
+   * Returns the store with transactions that set the mark where they change existing documents, unless it is set. Each of
+   * them looks again: the mark may have expired, and another call of the same import removes it when that is complete.
+   */
   watch(store: DocumentStore): DocumentStore {
     return {
       getMany: (keys, fields) => store.getMany(keys, fields),
       commit: (writes) => store.commit(writes),
       transaction: async (work) => {
-        const { result, set } = await store.transaction((transaction) => this.run(transaction, work));
+        const { result, overwrites, set } = await store.transaction((transaction) => this.run(transaction, work));
+        this.isSet ||= overwrites;
         if (set !== undefined) this.adopt(set);
         return result;
       },
@@ -64,20 +68,21 @@ export class OverwriteMark {
   private async run<Result>(
     transaction: Transaction,
     work: (transaction: Transaction) => Promise<Result>,
-  ): Promise<{ result: Result; set: NewEpoch | undefined }> {
+  ): Promise<{ result: Result; overwrites: boolean; set: NewEpoch | undefined }> {
     let overwrites = false;
     const write = (writes: readonly Write[]) => {
       overwrites ||= writes.some(({ type }) => type !== 'create');
       transaction.write(writes);
     };
     const result = await work({ ...transaction, write });
-    return { result, set: overwrites && !this.isSet ? await this.set(transaction) : undefined };
+    // Read after the documents to overwrite: who has counted one of them as it is has read the epoch before.
+    return { result, overwrites, set: overwrites ? await this.set(transaction) : undefined };
   }
 
   private async set(transaction: Transaction): Promise<NewEpoch | undefined> {
     const before = await readCheckpointEpoch(transaction, this.now());
-    // Another batch in flight has set it, and this one read it before that became known.
-    if (before.overwriter === this.id) return undefined;
+    // Another batch or call of this import has set it, or it stays anyway.
+    if (before.overwriter === this.id || (before.overwriter === SEVERAL && this.isSet)) return undefined;
     const overwriter = before.overwriter === undefined ? this.id : SEVERAL;
     const id = await beginOverwriting(transaction, overwriter, noteExpiry(this.now()));
     return { before: before.id, id: overwriter === this.id ? id : undefined };
@@ -85,7 +90,6 @@ export class OverwriteMark {
 
   /** Continues in the new epoch, unless the former one had ended already: then records may have been deleted. */
   private adopt({ before, id }: NewEpoch): void {
-    this.isSet = true;
     this.current = before === this.current ? id : undefined;
   }
 }
