@@ -100,16 +100,6 @@ export const log = {
     );
   },
 
-  databaseOutdated(): void {
-    logger.warn('the database has an older format: run identity upgrade');
-  },
-
-  clearTextRemains(): void {
-    logger.warn(
-      'secrets in clear may remain in free space of the database file, because other processes use it: stop them, and run any identity command',
-    );
-  },
-
   /** Logs that the log was not moved into the database for now. The next commits try again. */
   checkpointFailed(error: unknown): void {
     logger.warn({ stack_trace: describeError(error) }, 'the write-ahead log was not moved into the database');

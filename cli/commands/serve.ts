@@ -20,7 +20,7 @@ export const serve: Run = async (invocation) => {
   const certificates = certificateFiles(options);
   const config = loadConfig(invocation);
   requireMasterKey(invocation.location);
-  // A database with another master key, or a newer format, fails now and not at the first request.
+  // A database with another master key, or another format, fails now and not at the first request.
   await store.getMany([instanceKey], []);
   configureLog(config.logLevel, process.stderr);
   const certificate = certificates && (await readCertificate(certificates));

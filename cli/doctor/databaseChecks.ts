@@ -1,10 +1,9 @@
 import { constants } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { instanceKey, isOutdated, readInstanceFormat } from '../../shared/store/format.ts';
+import { instanceKey } from '../../shared/store/format.ts';
 import { openExistingStore, type StoreLocation } from '../../shared/store/openStore.ts';
 import { type Check, check, type Finding, failed, ok, warning } from './check.ts';
-import { formatFinding } from './instanceChecks.ts';
 
 const OTHERS_WRITE = 0o022;
 const MIN_FREE_BYTES = 1_000_000_000;
@@ -15,8 +14,9 @@ export async function checkDatabase(location: StoreLocation): Promise<Check[]> {
     const store = await openExistingStore(location);
     try {
       const [instance] = await store.getMany([instanceKey], []);
-      if (instance === undefined) return failed('the database holds no instance: run identity init');
-      return formatFinding(isOutdated(await readInstanceFormat(store)));
+      return instance === undefined
+        ? failed('the database holds no instance: run identity init')
+        : ok('the database is reachable, and of this version');
     } finally {
       await store.close();
     }

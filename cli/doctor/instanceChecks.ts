@@ -1,6 +1,5 @@
-import { z } from 'zod';
 import { placeNotKnown } from '../../shared/errors/placeErrors.ts';
-import { callInstance, readText } from '../places/httpClient.ts';
+import { callInstance } from '../places/httpClient.ts';
 import { findDenial, type InstanceSettings, type Operation } from '../places/instancePlace.ts';
 import { clockAhead, TOLERATED_CLOCK_MS } from '../places/place.ts';
 import { type Recognised, recognise } from '../places/recognise.ts';
@@ -13,9 +12,6 @@ interface CheckedInstance {
   readonly origin: string;
   readonly token: { readonly text: string; readonly option: string } | undefined;
 }
-
-const MAX_BYTES = 100_000;
-const readiness = z.object({ databaseFormat: z.enum(['current', 'outdated']) });
 
 /** Checks an instance by its interface. It changes nothing there. */
 export async function checkInstance({ origin, token }: CheckedInstance, signal: AbortSignal): Promise<Check[]> {
@@ -44,16 +40,9 @@ function compareClocks(time: Date | undefined): Finding {
 
 async function askReadiness(origin: string, signal: AbortSignal): Promise<Finding> {
   using response = await callInstance(origin, { method: 'GET', path: '/ready' }, signal);
-  const text = await readText(response.body, MAX_BYTES);
-  if (response.status !== 200) return failed(`the instance is not ready (status ${response.status}): read its log`);
-  return formatFinding(readiness.parse(JSON.parse(text)).databaseFormat === 'outdated');
-}
-
-/** Says whether a database has the form of an older version. */
-export function formatFinding(isOutdated: boolean): Finding {
-  return isOutdated
-    ? warning('the database has the form of an older version: run identity upgrade')
-    : ok('the database is reachable, and of this version');
+  return response.status === 200
+    ? ok('the database is reachable, and of this version')
+    : failed(`the instance is not ready (status ${response.status}): read its log`);
 }
 
 async function checkToken(

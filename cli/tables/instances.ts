@@ -45,17 +45,6 @@ export const instanceCommands: readonly Command[] = [
     load: async () => (await import('../commands/serve.ts')).serve,
   },
   {
-    name: 'upgrade',
-    summary:
-      'migrate the database of an older version, while functions of this one serve it; repeat the command if it was interrupted',
-    instance: 'existing',
-    isAudited: true,
-    arguments: [],
-    options: [],
-    examples: ['upgrade --firestore my-project/north'],
-    load: async () => (await import('../commands/upgrade.ts')).upgradeDatabase,
-  },
-  {
     name: 'rekey',
     summary:
       'encrypt all secrets with a new master key, while the instance runs: one that replaces master.key, or the first in IDENTITY_MASTER_KEY; repeat the command if it was interrupted',

@@ -6,7 +6,6 @@ import type { IgnoredField } from '../../shared/organisation/exportFile.ts';
 import { phases } from '../../shared/organisation/section.ts';
 import { claimsLoginNames, organisationSection, sections } from '../../shared/organisation/sections.ts';
 import { defaultPasswordHashing, type PasswordHashing } from '../../shared/passwordHashing.ts';
-import { isOutdated, readInstanceFormat } from '../../shared/store/format.ts';
 import { openOverlay } from '../../shared/store/overlay.ts';
 import { type Collection, type DocumentStore, documentPath, type Store } from '../../shared/store/store.ts';
 import { carriedSections, countNotCarried, holders } from './carried.ts';
@@ -127,8 +126,7 @@ async function importInto(
   const reservedNames = new ReservedNames(store);
   const callerKeys = caller === undefined ? [] : [userKey(caller.userId), organisationKey(caller.orgId)];
   const callerPaths = new Set(callerKeys.map(documentPath));
-  const olderClaims = isOutdated(await readInstanceFormat(store));
-  const database = { store, base, olderClaims, pace: dryRun ? {} : base };
+  const database = { store, base, pace: dryRun ? {} : base };
   const settings = { stamp, now, onConflict, reservedNames, passwordHashing, signal, callerPaths };
   const report = new ImportReport(options);
   await using barrier = await PhaseBarrier.begin(store, options.share, signal);

@@ -3,7 +3,6 @@ import { endCheckpointEpoch } from '../checkpointEpoch.ts';
 import { notServiceUser, userNameTaken } from '../errors/accountErrors.ts';
 import { defaultOrganisation } from '../instance.ts';
 import { instanceScopeWrite, readScopes, scopeKey } from '../organisation/loginNameScope.ts';
-import { readOlderClaims } from '../organisation/olderClaims.ts';
 import { createWrites } from '../organisation/recordPlan.ts';
 import { isInSection } from '../organisation/section.ts';
 import { deletionPartition, isInDeletion, machineUserSection } from '../organisation/sections/users.ts';
@@ -29,9 +28,7 @@ export function createServiceUser(store: Store, name: string, orgId: string | un
       plan.claims.map(({ key }) => key),
       [],
     );
-    // Until an upgrade has finished, users may hold their names by claims of an older form.
-    const older = await readOlderClaims(transaction, [plan]);
-    if (holders.some((holder) => holder !== undefined) || older.holders.size > 0) throw userNameTaken(name);
+    if (holders.some((holder) => holder !== undefined)) throw userNameTaken(name);
     transaction.write(createWrites(plan, now.toISOString()));
     return userId;
   });

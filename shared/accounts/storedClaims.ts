@@ -1,4 +1,4 @@
-import { claimForms } from '../organisation/claimKeys.ts';
+import { possibleClaimKeys } from '../organisation/claimKeys.ts';
 import { readRecord, toRecord } from '../organisation/record.ts';
 import { isInSection, type Section } from '../organisation/section.ts';
 import { organisationSection, sections } from '../organisation/sections.ts';
@@ -17,15 +17,14 @@ export function toClaimants({ key, stored }: Omit<Claimant, 'section'>): Claiman
   return section === undefined ? [] : [{ key, section, stored }];
 }
 
-/** Finds the claims of records' unique names, whatever version has written them. */
+/** Finds the claims of records' unique names. */
 export async function findClaims(transaction: Transaction, claimants: readonly Claimant[]): Promise<DocumentKey[]> {
   const candidates = claimants.flatMap(({ key, section, stored: { body = '{}', orgId = '' } }) => {
     if (section.unique === undefined) return [];
     const json = JSON.parse(body);
     const record =
       section === organisationSection ? toRecord(section, json, orgId, false) : readRecord(section, json, orgId);
-    const forms = claimForms(record).flat();
-    return forms.map((form) => ({ claim: form.key, owner: documentPath(key) }));
+    return possibleClaimKeys(record).map((claim) => ({ claim, owner: documentPath(key) }));
   });
   const claims = await transaction.getMany(
     candidates.map(({ claim }) => claim),

@@ -309,11 +309,12 @@ export const snapshotEnded = defineError({
   remedy: 'Retry the request when the other imports are done.',
 });
 
-export const databaseTooNew = defineError({
+export const databaseFormatUnsupported = defineError({
   code: 'UNAVAILABLE',
-  text: (format: number, supported: number) =>
-    `the database has format ${format}, and this version supports formats up to ${supported}: upgrade the software`,
-  example: [3, 2],
-  when: 'A newer version of this software has written the database. This version changes nothing there.',
-  remedy: 'Run the newer version again, or restore a backup that this version or an older one has written.',
+  text: (format: number | undefined, supported: number) =>
+    `the database has ${format === undefined ? 'no format' : `format ${format}`}, and this version needs format ${supported}: run the version that has written it, or begin with an empty database`,
+  example: [6, 5],
+  when: 'Another version of this software has written the database. This version changes nothing there.',
+  remedy:
+    'Run the version that has written it. To move its organisations to this version, export them there, and import them into a new instance.',
 });

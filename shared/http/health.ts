@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { raceAbort } from '../async.ts';
 import { storeUnavailable } from '../errors/errors.ts';
 import type { Endpoint, Operation } from '../openapi/endpoint.ts';
-import { isOutdated, readInstanceFormat, rejectNewerFormat } from '../store/format.ts';
+import { checkFormat } from '../store/format.ts';
 import { type Store, storeForCall } from '../store/store.ts';
 import type { Route } from './app.ts';
 
@@ -12,11 +12,7 @@ const CACHE_MS = 1_000;
 const LIMIT_MS = 2_000;
 
 const alive = z.strictObject({ status: z.literal('ok') }).meta({ id: 'Health' });
-const ready = z
-  .strictObject({ status: z.literal('ready'), databaseFormat: z.enum(['current', 'outdated']) })
-  .meta({ id: 'Readiness' });
-
-type Readiness = z.output<typeof ready>;
+const ready = z.strictObject({ status: z.literal('ready') }).meta({ id: 'Readiness' });
 
 const health: Operation = {
   operationId: 'health',
@@ -31,10 +27,9 @@ const readiness: Operation = {
   operationId: 'readiness',
   isPublic: true,
   summary: 'Check that requests can succeed',
-  description:
-    'Reads one document, at most once a second. An `outdated` format is served until the database is upgraded.',
+  description: 'Reads one document, at most once a second.',
   response: { description: 'The database is reachable, and this version can read it.', contract: ready },
-  errors: { 503: 'The database is unavailable, or has a newer format, or the process is shutting down.' },
+  errors: { 503: 'The database is unavailable, or has another format, or the process is shutting down.' },
 };
 
 /** What both endpoints are called: Cloud Run keeps some paths that end in `z` for itself, and Kubernetes expects them. */
@@ -55,24 +50,25 @@ export const healthEndpoints: readonly Endpoint[] = [...endpoints.health, ...end
 
 /** Creates the routes for probes: whether the process is alive, and whether it can serve requests. Without authentication. */
 export function healthRoutes(store: Store): readonly Route[] {
-  const readReadiness = cachedFor(CACHE_MS, () => checkDatabase(store));
+  const checkReadiness = cachedFor(CACHE_MS, () => checkDatabase(store));
   return [
     ...endpoints.health.map((endpoint) => ({ ...endpoint, handler: () => Response.json({ status: 'ok' }) })),
     ...endpoints.readiness.map((endpoint) => ({
       ...endpoint,
-      handler: async () => Response.json(await readReadiness()),
+      handler: async () => {
+        await checkReadiness();
+        return Response.json({ status: 'ready' });
+      },
     })),
   ];
 }
 
-async function checkDatabase(store: Store): Promise<Readiness> {
+async function checkDatabase(store: Store): Promise<void> {
   const controller = new AbortController();
   const { signal } = controller;
   const timer = setTimeout(() => controller.abort(storeUnavailable(undefined)), LIMIT_MS);
   try {
-    const format = await raceAbort(readInstanceFormat(storeForCall(store, { signal })), signal);
-    rejectNewerFormat(format);
-    return { status: 'ready', databaseFormat: isOutdated(format) ? 'outdated' : 'current' };
+    await raceAbort(checkFormat(storeForCall(store, { signal })), signal);
   } finally {
     clearTimeout(timer);
   }

@@ -14,7 +14,7 @@ const foldings = readFoldings();
  * decomposition, without control characters and surplus white space. Names of other scripts look alike as well, but stay different: Latin `a` and Cyrillic `а`.
  *
  * The keys of stored claims depend on it. A change, such as to another version of Unicode, needs a new format of the
- * database, and the migrations to earlier formats need the present form.
+ * database.
  */
 export function foldLookAlikes(name: string): string {
   if (PLAIN.test(name)) return name.toLowerCase();

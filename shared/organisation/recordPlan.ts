@@ -1,7 +1,7 @@
 import { textAt, textsAt } from '../json/jsonObject.ts';
 import type { DocumentFields } from '../store/documentFields.ts';
 import { type DocumentKey, documentId, documentPath, type Write } from '../store/store.ts';
-import { caselessClaimKey, claimedNames, recordClaimKey, reservedKeys } from './claimKeys.ts';
+import { caselessClaimKey, claimedNames, recordClaimKey, reservedKey } from './claimKeys.ts';
 import { type OrganisationRecord, storedFields } from './record.ts';
 import type { RecordIssue, Reference } from './relations.ts';
 
@@ -40,9 +40,10 @@ export function planRecord(record: OrganisationRecord, loginNamesByDomain: boole
 }
 
 function plannedReserves(record: OrganisationRecord): PlannedReserve[] {
-  return (record.section.reserved ?? []).flatMap((name) =>
-    reservedKeys(name, record).map((key) => ({ key, reserved: name.reserved })),
-  );
+  return (record.section.reserved ?? []).flatMap((name) => {
+    const key = reservedKey(name, record);
+    return key === undefined ? [] : [{ key, reserved: name.reserved }];
+  });
 }
 
 /** Returns the key under which a record is stored. */

@@ -26,8 +26,8 @@ export function hasDatabase(location: StoreLocation): boolean {
 /**
  * Opens the database of an instance, and creates an embedded one that does not exist.
  * Loads only the implementation in use, because each one slows the start down.
- * @throws IdentityError UNAVAILABLE when another process keeps the database file locked, a newer version has written it, or
- * its master key is missing or wrong. In Firestore, the operations throw it.
+ * @throws IdentityError UNAVAILABLE when another process keeps the database file locked, it has another format, or its
+ * master key is missing or wrong. In Firestore, the operations throw it.
  */
 export async function openStore(location: StoreLocation): Promise<Store> {
   const keyring = openKeyring(location);

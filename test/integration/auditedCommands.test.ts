@@ -52,7 +52,6 @@ const calls: Readonly<Record<string, (subjects: Subjects) => readonly [args: rea
   'user unlock': ({ userId }) => [[userId], { target: userId }],
   'service-user create': () => [['bot'], { target: 'bot', ids: { userId: expect.any(String) } }],
   'service-user delete': ({ userId }) => [[userId, '--force'], { target: userId, flags: ['--force'] }],
-  upgrade: () => [[], {}],
   rekey: () => [[], {}],
   audit: () => [[], {}],
   backup: ({ backup }) => [[backup], { target: backup }],

@@ -5,8 +5,8 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { auditEvent } from '../../shared/audit/auditEvent.ts';
+import { FORMAT } from '../../shared/store/format.ts';
 import { openStore } from '../../shared/store/openStore.ts';
-import { FILE_FORMAT } from '../../shared/store/sqlite/databaseFile.ts';
 import { identity, identityJson } from '../support/processes/programs.ts';
 import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
 import { readDatabase } from '../support/stores/database.ts';
@@ -152,9 +152,14 @@ describe('identity restore', () => {
     ['text', (file: string) => writeFile(file, 'this is some text and not a database at all'), /not a database\n$/],
     ['a foreign database', (file: string) => make(file, 'CREATE TABLE other (a)'), /is not an intact database/],
     [
-      'a newer backup',
-      (file: string) => make(file, `PRAGMA user_version = ${FILE_FORMAT + 1}`),
-      /upgrade the software\n$/,
+      'a backup of a newer version',
+      (file: string) => make(file, `PRAGMA user_version = ${FORMAT + 1}`),
+      /the database has format 6, and this version needs format 5: run the version that has written it/,
+    ],
+    [
+      'a backup of no version',
+      (file: string) => make(file, 'CREATE TABLE documents (collection TEXT, id TEXT)'),
+      /the database has no format, and this version needs format 5/,
     ],
     ['a missing file', async () => {}, /ENOENT.*north\.backup'\n$/],
   ])('makes no instance of %s', async (_name, write, message) => {

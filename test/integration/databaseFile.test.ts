@@ -2,8 +2,7 @@ import { chmod, copyFile, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { documentFieldTypes, fieldNames } from '../../shared/store/documentFields.ts';
-import { FILE_FORMAT } from '../../shared/store/sqlite/databaseFile.ts';
+import { FORMAT, instanceKey } from '../../shared/store/format.ts';
 import { openSqliteStore } from '../../shared/store/sqlite/openSqliteStore.ts';
 import { survived } from '../faults/support/survived.ts';
 import { createUser, createUsers, readUser, scanAll, userKey } from '../support/stores/documents.ts';
@@ -21,123 +20,64 @@ function open(...args: Parameters<typeof openSqliteStore>) {
   return store;
 }
 
-/** The tables of version 0.1.0, which had no format, no versions of documents and no clock. */
-const firstSchema = `
-  PRAGMA journal_mode = WAL;
-  CREATE TABLE documents (
-    collection TEXT NOT NULL, id TEXT NOT NULL, "partition" TEXT, "orgId" TEXT, "body" TEXT, "digest" TEXT,
-    "passwordHash" TEXT, "totpSeed" TEXT, "clientSecret" TEXT, "state" TEXT, "otpEmail" INTEGER, "sequence" INTEGER,
-    "createdAt" TEXT, "changedAt" TEXT, "expiresAt" TEXT, "ownerId" TEXT, PRIMARY KEY (collection, id)
-  ) STRICT;
-  CREATE INDEX documents_by_partition ON documents (collection, "partition", id) WHERE "partition" IS NOT NULL`;
-
-/** Writes a file as version 0.1.0 did, with users who have every field. */
-function writeFirstFormat(file: string, names: readonly string[]): void {
+function change(file: string, sql: string): void {
   using database = new DatabaseSync(file);
-  database.exec(firstSchema);
-  const columns = fieldNames.map((name) => `"${name}"`).join(', ');
-  const sql = `INSERT INTO documents (collection, id, ${columns}) VALUES ('users', ?${', ?'.repeat(fieldNames.length)})`;
-  const insert = database.prepare(sql);
-  for (const name of names) insert.run(userKey(name).id, ...fieldNames.map((field) => storedValue(name, field)));
-}
-
-/** Gives the rows of a file the ids that they had in the fourth format, in no order. */
-function writeFourthFormat(file: string): void {
-  using database = new DatabaseSync(file);
-  database.exec(`UPDATE documents SET id = substr(id, -2) || '~' || substr(id, 1, length(id) - 3)
-    WHERE id GLOB '*~[0-9a-f][0-9a-f]'; PRAGMA user_version = 4`);
-}
-
-function storedValue(name: string, field: (typeof fieldNames)[number]): string | number {
-  return { string: `${field} of ${name}`, integer: name.length, boolean: 1 }[documentFieldTypes[field]];
-}
-
-function everyField(name: string) {
-  const values = fieldNames.map((field) => [field, field === 'otpEmail' ? true : storedValue(name, field)]);
-  return { id: userKey(name).id, ...Object.fromEntries(values) };
-}
-
-function formatOf(file: string): unknown {
-  using database = new DatabaseSync(file);
-  return database.prepare('PRAGMA user_version').get();
+  database.exec(sql);
 }
 
 describe('the database file', () => {
-  it('of the first format is migrated with all its data', async () => {
-    const file = await newFile();
-    const names = Array.from({ length: 30 }, (_, index) => `user ${'x'.repeat(index)}`);
-    writeFirstFormat(file, names);
-    const store = open(file);
-    for (const name of names) expect(await readUser(store, name)).toEqual(everyField(name));
-    const [first = '', second = ''] = names;
-    await store.transaction(async ({ getMany, write }) => {
-      await getMany([userKey(first), userKey(second)]);
-      write([
-        { type: 'update', key: userKey(first), fields: { state: 'changed' } },
-        { type: 'delete', key: userKey(second) },
-        createUser('new'),
-      ]);
-    });
-    expect(await readUser(store, first)).toEqual({ ...everyField(first), state: 'changed' });
-    expect(formatOf(file)).toEqual({ user_version: FILE_FORMAT });
-  });
-
-  it('of the first format stays as it is when its migration fails', async () => {
-    const file = await newFile();
-    writeFirstFormat(file, ['a']);
-    using database = new DatabaseSync(file);
-    database.exec('CREATE TABLE clock (unexpected TEXT)');
-    const schema = () => database.prepare('SELECT sql FROM sqlite_schema').all();
-    const before = schema();
-    expect(() => openSqliteStore(file)).toThrow('database error');
-    expect(schema()).toEqual(before);
-    expect(formatOf(file)).toEqual({ user_version: 0 });
-    database.exec('DROP TABLE clock');
-    expect(await readUser(open(file), 'a')).toEqual(everyField('a'));
-  });
-
-  it('of the fourth format gets rows with ids that lie side by side, in their order', async () => {
-    const file = await newFile();
-    const store = openSqliteStore(file);
-    await createUsers(store, 300, { partition: 'org 1/humanUsers' });
-    await store.commit([{ type: 'create', key: { collection: 'tokens', id: 'aToken' }, fields: { digest: 'd' } }]);
-    const documents = async (opened: ReturnType<typeof openSqliteStore>) => {
-      await using snapshot = await opened.snapshot();
-      const scans = (['users', 'tokens'] as const).map((collection) => scanAll(snapshot, { collection }));
-      return (await Promise.all(scans)).map((scan) => scan.documents);
-    };
-    const before = await documents(store);
-    await store.close();
-    writeFourthFormat(file);
-    const migrated = open(file);
-    expect(await documents(migrated)).toEqual(before);
-    expect(await readUser(migrated, 'user 7')).toMatchObject({ id: userKey('user 7').id, sequence: 7 });
-    expect(formatOf(file)).toEqual({ user_version: FILE_FORMAT });
-    using database = new DatabaseSync(file);
-    const sql = (order: string) => `SELECT id FROM documents WHERE collection = 'users' ORDER BY ${order}`;
-    expect(database.prepare(sql('rowid')).all()).toEqual(database.prepare(sql('id')).all());
-  });
-
-  it('of a newer format is rejected, and no byte of it changes', async () => {
+  it.each([FORMAT + 1, FORMAT - 1, 0])('of format %s is rejected, and no byte of it changes', async (format) => {
     const file = await newFile();
     const store = openSqliteStore(file);
     await createUsers(store, 10);
     await store.close();
-    const newer = new DatabaseSync(file);
-    newer.exec(`PRAGMA user_version = ${FILE_FORMAT + 1}; ALTER TABLE documents ADD COLUMN later TEXT`);
-    newer.close();
+    change(file, `PRAGMA user_version = ${format}; ALTER TABLE documents ADD COLUMN other TEXT`);
     const before = await readFile(file);
-    const message = `the database has format ${FILE_FORMAT + 1}, and this version supports formats up to ${FILE_FORMAT}: upgrade the software`;
+    const found = format === 0 ? 'no format' : `format ${format}`;
+    const message = `the database has ${found}, and this version needs format ${FORMAT}: run the version`;
     expect(() => openSqliteStore(file)).toThrow(message);
     expect(Buffer.compare(await readFile(file), before)).toBe(0);
   });
 
-  it('takes no more writes of a process that runs while a newer version migrates it', async () => {
+  it.each([{ name: 'north', format: FORMAT - 1 }, { name: 'north' }])(
+    'with an instance of another format is rejected: %j',
+    async (body) => {
+      const file = await newFile();
+      const store = openSqliteStore(file);
+      await store.commit([{ type: 'create', key: instanceKey, fields: { body: JSON.stringify(body) } }]);
+      await store.close();
+      expect(() => openSqliteStore(file)).toThrow(/^the database has (no format|format 4), and this version needs/);
+    },
+  );
+
+  it('of another format is rejected although it has no table that this version knows', async () => {
+    const file = await newFile();
+    change(file, `PRAGMA user_version = ${FORMAT + 1}`);
+    expect(() => openSqliteStore(file)).toThrow(`the database has format ${FORMAT + 1}`);
+  });
+
+  it('that a killed first start has left is completed by the next one', async () => {
+    const file = await newFile();
+    const killed = `${file}.killed`;
+    using first = new DatabaseSync(killed);
+    first.exec(`PRAGMA journal_mode = WAL; PRAGMA cache_size = 1; BEGIN IMMEDIATE; CREATE TABLE documents (id TEXT);
+      CREATE TABLE clock (value TEXT); PRAGMA user_version = ${FORMAT}`);
+    // So much that the unfinished transaction reaches the log.
+    const insert = first.prepare('INSERT INTO clock VALUES (?)');
+    for (let index = 0; index < 100; index++) insert.run('x'.repeat(10_000));
+    expect((await stat(`${killed}-wal`)).size).toBeGreaterThan(0);
+    for (const suffix of ['', '-wal']) await copyFile(`${killed}${suffix}`, `${file}${suffix}`);
+    const store = open(file);
+    await store.commit([createUser('a')]);
+    expect(await readUser(store, 'a')).toBeDefined();
+  });
+
+  it('takes no more writes of a process that runs while another version migrates it', async () => {
     const file = await newFile();
     const store = open(file);
     await store.commit([createUser('a')]);
     using newer = new DatabaseSync(file);
-    newer.exec(`PRAGMA user_version = ${FILE_FORMAT + 1}`);
+    newer.exec(`PRAGMA user_version = ${FORMAT + 1}`);
     await expect(store.commit([createUser('b')])).rejects.toMatchObject({ code: 'UNAVAILABLE', httpStatus: 503 });
     expect(await readUser(store, 'b')).toBeUndefined();
   });

@@ -112,7 +112,7 @@ describeWithFirestore('the Firestore store', () => {
     ]);
   });
 
-  it('rejects the requests of this version with 503 when a newer one has migrated the database', async () => {
+  it('rejects the requests of this version with 503 when another one has migrated the database', async () => {
     const location = await firestore.newLocation();
     const direct = await openTestStore(firestore, location);
     const { token } = await testInstance(direct);
@@ -125,7 +125,7 @@ describeWithFirestore('the Firestore store', () => {
     const headers = { authorization: `Bearer ${token}` };
     const response = await app.request('/v2/users/ada/otp_email', { method: 'DELETE', headers });
     expect(response.status).toBe(503);
-    const message = `the database has format ${FORMAT + 1}, and this version supports formats up to ${FORMAT}: upgrade the software`;
+    const message = `the database has format ${FORMAT + 1}, and this version needs format ${FORMAT}: run the version that has written it, or begin with an empty database`;
     expect(await response.json()).toEqual({ code: 14, message });
   });
 

@@ -4,8 +4,7 @@ import { importOrganisations } from '../../functions/import/operation.ts';
 import { changeRole } from '../../shared/accounts/members.ts';
 import { deleteServiceUser } from '../../shared/accounts/serviceUsers.ts';
 import { deadlineExceeded } from '../../shared/errors/errors.ts';
-import { type Collection, type DocumentKey, documentId, type Store } from '../../shared/store/store.ts';
-import { survived } from '../faults/support/survived.ts';
+import type { Collection, DocumentKey, Store } from '../../shared/store/store.ts';
 import { inPieces } from '../support/fixtures/bytes.ts';
 import { type Organisation, organisation, person } from '../support/fixtures/organisations.ts';
 import { readDatabase } from '../support/stores/database.ts';
@@ -153,27 +152,6 @@ describeStores('checkpoints', (kind) => {
       errors: [],
       summary: { resumed: false, created: { orgMembers: 1 }, unchanged: { org: 1, orgMembers: 19 } },
     });
-  });
-
-  it('written by the first version are neither read nor kept', async (context) => {
-    const store = await openTestStore(kind);
-    const keys = Array.from(
-      { length: 16 },
-      (_, place): DocumentKey => ({
-        collection: 'instance',
-        id: documentId('checkpoint', String(place)),
-      }),
-    );
-    const body = JSON.stringify({
-      key: 'any report',
-      savedAt: '2026-01-01T00:00:00.000Z',
-      phases: Array.from({ length: 4 }, () => ({ settled: 1_000, again: [3] })),
-    });
-    await store.commit(keys.map((key) => ({ type: 'create', key, fields: { body } })));
-    await stop(store, people('O'));
-    expect(await checkpoints(store)).toHaveLength(1);
-    expect((await run(store, people('O'))).summary).toMatchObject({ resumed: true, created: {} });
-    survived(context, 'older checkpoint', kind.name, 1);
   });
 });
 

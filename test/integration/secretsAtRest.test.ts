@@ -1,15 +1,14 @@
-import { copyFile, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { routes as removalRoutes } from '../../functions/removeOtpEmail/app.ts';
 import { createApp } from '../../shared/http/app.ts';
 import { isJsonObject, type JsonObject, valueAt } from '../../shared/json/jsonObject.ts';
 import { sections } from '../../shared/organisation/sections.ts';
 import { storedFieldNames } from '../../shared/store/documentFields.ts';
-import { openStore, type StoreLocation } from '../../shared/store/openStore.ts';
+import type { StoreLocation } from '../../shared/store/openStore.ts';
 import { secretCollections } from '../../shared/store/secrets/sealedFields.ts';
-import { documentId, type Store } from '../../shared/store/store.ts';
+import type { Store } from '../../shared/store/store.ts';
 import { memoryTrail } from '../support/audit/memoryTrail.ts';
 import { type Organisation, organisation, person, zitadelRequest } from '../support/fixtures/organisations.ts';
 import { testInstance } from '../support/instances/testInstance.ts';
@@ -170,51 +169,6 @@ describe('the collections with secrets', () => {
       credentials.some(({ field }) => field !== 'passwordHash') ? [collection] : [],
     );
     expect(new Set(secretCollections)).toEqual(new Set(collections));
-  });
-});
-
-/** The secrets of the database that the last version has written, those that an import has replaced included. */
-const formerSecrets = ['ANNA', 'BERT']
-  .flatMap((name) => [`JBSWY3DPEHPK3PXP${name}`, `JBSWY3DPEHPK3PXP${name}FORMER`])
-  .concat(['client-secret-one', 'client-secret-two']);
-const formerFile = new URL('../fixtures/formats/3.secrets.sqlite', import.meta.url);
-
-async function formerLocation() {
-  const location = await sqlite.newLocation();
-  if (location.kind !== 'sqlite') throw new Error('not a directory');
-  await copyFile(formerFile, join(location.directory, 'identity.sqlite'));
-  return location;
-}
-
-describe('a database of format 3', () => {
-  it('has its secrets encrypted when it is opened, and keeps no byte of them', async () => {
-    const location = await formerLocation();
-    const file = join(location.directory, 'identity.sqlite');
-    using other = new DatabaseSync(file);
-    // A log with secrets beside the file, as a killed process leaves it.
-    other.exec(`PRAGMA wal_autocheckpoint = 0; UPDATE documents SET totpSeed = totpSeed || 'LOGGED' WHERE totpSeed IS NOT NULL;
-      UPDATE documents SET totpSeed = replace(totpSeed, 'LOGGED', '') WHERE totpSeed IS NOT NULL`);
-    expect(await readFile(`${file}-wal`, 'latin1')).toContain('ANNALOGGED');
-    expect(findIn(await rawContent(location), formerSecrets)).toEqual(formerSecrets);
-    const store = await openTestStore(sqlite, location);
-    expect(findIn(await rawContent(location), [...formerSecrets, 'LOGGED'])).toEqual([]);
-    const keys = ['anna', 'bert', 'carl'].map((id) => ({ collection: 'users' as const, id: documentId(id) }));
-    const seeds = (await store.getMany(keys)).map((user) => user?.totpSeed);
-    expect(seeds).toEqual(['JBSWY3DPEHPK3PXPANNA', 'JBSWY3DPEHPK3PXPBERT', undefined]);
-    const provider = { collection: 'identityProviders' as const, id: documentId('one') };
-    expect(await store.getMany([provider], ['clientSecret'])).toMatchObject([{ clientSecret: 'client-secret-one' }]);
-  });
-
-  it('that another process reads meanwhile is erased when it is opened again', async () => {
-    const location = await formerLocation();
-    const other = new DatabaseSync(join(location.directory, 'identity.sqlite'));
-    other.exec('PRAGMA journal_mode = WAL; BEGIN; SELECT * FROM documents');
-    const first = await openStore(location);
-    expect(findIn(await rawContent(location), formerSecrets)).not.toEqual([]);
-    other.close();
-    await first.close();
-    await openTestStore(sqlite, location);
-    expect(findIn(await rawContent(location), formerSecrets)).toEqual([]);
   });
 });
 

@@ -134,22 +134,6 @@ describe('the SQLite store', () => {
     expect(await readUser(second, 'user 9')).toMatchObject({ sequence: 9 });
   });
 
-  it('gives the file of an older version the fields that it lacks', async () => {
-    const directory = await newDirectory();
-    const old = new DatabaseSync(join(directory, 'identity.sqlite'));
-    old.exec(
-      `CREATE TABLE documents (collection TEXT NOT NULL, id TEXT NOT NULL, body TEXT, PRIMARY KEY (collection, id)) STRICT`,
-    );
-    old.prepare(`INSERT INTO documents VALUES ('users', ?, 'old')`).run(userKey('a').id);
-    old.close();
-    const store = await openTestStore(sqlite, { kind: 'sqlite', directory });
-    await store.commit([{ type: 'update', key: userKey('a'), fields: { partition: 'org/users', sequence: 2 } }]);
-    const snapshot = await store.snapshot();
-    const { documents } = await scanAll(snapshot, { collection: 'users', partition: 'org/users' });
-    await snapshot[Symbol.asyncDispose]();
-    expect(documents).toEqual([{ id: userKey('a').id, body: 'old', partition: 'org/users', sequence: 2 }]);
-  });
-
   it.each([
     {
       documents: 'of a partition',

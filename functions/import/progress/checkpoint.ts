@@ -102,10 +102,7 @@ export async function saveMark(store: DocumentStore, key: DocumentKey, body: str
   await isApplied(store.commit([{ type: 'create', key, fields }]));
 }
 
-/**
- * Deletes the checkpoints that nobody can resume from: those that have expired, and those of the first format, which had
- * no expiry.
- */
+/** Deletes the checkpoints that have expired, from which nobody can resume. */
 export async function deleteExpiredCheckpoints(store: Store, now: Date): Promise<void> {
   await using snapshot = await store.snapshot();
   for await (const documents of snapshot.scan({ collection: 'instance', fields: ['expiresAt'] })) {

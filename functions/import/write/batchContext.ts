@@ -52,8 +52,6 @@ export interface BatchContext {
   readonly signal: AbortSignal;
   /** What the database takes best at present, where it tells. */
   readonly pace?: Pick<Store, 'commitsInFlight' | 'recordsPerCommit'>;
-  /** Whether claims of an older form count too, because the database is not upgraded yet. */
-  readonly olderClaims?: boolean;
   /** The paths of the calling user's record and of its organisation's. */
   readonly callerPaths?: ReadonlySet<string>;
   /** The number of batches so far. */

@@ -15,16 +15,11 @@ export interface Claimant {
 /** The holders of unique names during a transaction, and the writes that apply their changes. */
 export class ClaimLedger {
   private readonly before: ReadonlyMap<string, StoredDocument>;
-  private readonly older: ReadonlyMap<string, StoredDocument>;
   private readonly after = new Map<string, { key: DocumentKey; holder: Holder | undefined }>();
 
-  /**
-   * @param before the stored claims, by `documentPath`
-   * @param older the claims that hold a name in an older form, by the path of the name's claim
-   */
-  constructor(before: ReadonlyMap<string, StoredDocument>, older: ReadonlyMap<string, StoredDocument> = new Map()) {
+  /** @param before the stored claims, by `documentPath` */
+  constructor(before: ReadonlyMap<string, StoredDocument>) {
     this.before = before;
-    this.older = older;
   }
 
   /**
@@ -103,7 +98,7 @@ export class ClaimLedger {
   private findHolder(name: string): string | undefined {
     const changed = this.after.get(name);
     if (changed !== undefined) return changed.holder?.ownerId;
-    return (this.before.get(name) ?? this.older.get(name))?.ownerId;
+    return this.before.get(name)?.ownerId;
   }
 }
 

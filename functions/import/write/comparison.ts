@@ -1,7 +1,7 @@
 import { verifyPassword } from '../../../shared/auth/password.ts';
 import { type JsonObject, parseObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { foldLookAlikes } from '../../../shared/lookAlikes/lookAlikes.ts';
-import { claimForms } from '../../../shared/organisation/claimKeys.ts';
+import { possibleClaimKeys } from '../../../shared/organisation/claimKeys.ts';
 import { hasFilledFields, isEqualWhenFilled } from '../../../shared/organisation/filledFields.ts';
 import { type OrganisationRecord, storedFields, toRecord } from '../../../shared/organisation/record.ts';
 import { serialise } from '../../../shared/organisation/recordBody.ts';
@@ -147,11 +147,11 @@ export function keepsReservedNames({ record }: RecordPlan, stored: StoredDocumen
   );
 }
 
-/** Returns the claims that a stored record may hold, whatever version has written it. */
+/** Returns the claims that a stored record may hold. */
 export function heldClaims({ record }: RecordPlan, stored: StoredDocument | undefined): DocumentKey[] {
   if (stored?.body === undefined) return [];
   const previous = toRecord(record.section, parseObject(stored.body), record.orgId, false);
-  return claimForms(previous).flatMap((forms) => forms.map(({ key }) => key));
+  return possibleClaimKeys(previous);
 }
 
 /** Creates the write that overwrites a record. A state, credentials and factors that the export file lacks are kept. */

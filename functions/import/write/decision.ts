@@ -1,4 +1,3 @@
-import { readOlderClaims } from '../../../shared/organisation/olderClaims.ts';
 import { createRecord, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import { isList } from '../../../shared/organisation/section.ts';
@@ -71,8 +70,7 @@ export async function decideBatch(
     const documents = await readStored(transaction, plans, context.onConflict);
     const findStored = (plan: RecordPlan) => documents.get(documentPath(plan.key));
     await batch.comparison.comparePasswords(plans.map((plan) => [plan, findStored(plan)]));
-    const older = context.olderClaims === true ? await readOlderClaims(transaction, plans) : undefined;
-    const ledger = new ClaimLedger(new Map([...(older?.found ?? []), ...documents]), older?.holders);
+    const ledger = new ClaimLedger(documents);
     const kept = await findKeptStates(context, transaction, documents, plans);
     const outcomes = new Map<RecordPlan, Outcome>();
     const allPlaced: Candidate[] = [];

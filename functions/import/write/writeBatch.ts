@@ -1,5 +1,4 @@
 import { hashPassword } from '../../../shared/auth/password.ts';
-import { mayHaveOlderClaim } from '../../../shared/organisation/olderClaims.ts';
 import { createWrites, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { type DocumentStore, documentPath, WriteConflictError } from '../../../shared/store/store.ts';
 import type { ImportWarning } from '../contract.ts';
@@ -53,9 +52,7 @@ async function attemptBatch(
   const stamp = nextStamp(context);
   const records = await withHashedPasswords(context, undecided());
   const reserved = new Map(reserving);
-  const mustRead = (plan: RecordPlan) =>
-    reserved.has(plan) || (context.olderClaims === true && mayHaveOlderClaim(plan));
-  const mustDecide = conflicting || undecided().some(mustRead);
+  const mustDecide = conflicting || undecided().some((plan) => reserved.has(plan));
   const created = mustDecide ? undefined : await tryCreate({ ...context, store }, records, privileges, stamp);
   if (created === undefined && !readsFirst) await comparePasswords(context.store, undecided(), comparison);
   const decided =

@@ -28,7 +28,7 @@ export async function storeTrail(backup: Connection, directory: string): Promise
 }
 
 /**
- * Moves the trail of a backup from its copy into a directory that has none. Backups of older versions hold none.
+ * Moves the trail of a backup from its copy into a directory that has none. A plain copy of a database holds none.
  * @returns the written files
  * @throws IdentityError FAILED_PRECONDITION for a name that is no trail's file; Error of the file system
  */

@@ -9,8 +9,6 @@ export const keyRecordKey: DocumentKey = { collection: 'instance', id: documentI
 const keyRecord = z.object({
   /** The ids of the keys that values may be encrypted with; writers use the first one. */
   ids: z.tuple([z.string()], z.string()),
-  /** Whether secrets in clear may be left in an embedded database's free space. */
-  clearTextRemains: z.literal(true).optional(),
 });
 
 /** The master keys of a database, by their ids. Ids are derived from the keys, so they tell the right ones from others. */

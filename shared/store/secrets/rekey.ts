@@ -1,7 +1,13 @@
 import { setTimeout } from 'node:timers/promises';
 import { CHECK_INTERVAL_MILLISECONDS } from '../format.ts';
-import { runBatches } from '../migrations/pass.ts';
-import { type Collection, type DocumentKey, type Store, type Write, WriteConflictError } from '../store.ts';
+import {
+  type Collection,
+  type DocumentKey,
+  type Store,
+  type StoredDocument,
+  type Write,
+  WriteConflictError,
+} from '../store.ts';
 import { type KeyRecord, keyRecordKey, keyRecordWrite, readKeyRecord, requireKeys } from './keyRecord.ts';
 import type { Keyring } from './keyring.ts';
 import type { MasterKey } from './masterKey.ts';
@@ -62,6 +68,10 @@ function changeRecord(store: Store, change: (record: KeyRecord) => KeyRecord['id
   });
 }
 
+/** Keeps each snapshot younger than any database's limit. */
+const BATCHES_PER_SNAPSHOT = 200;
+const BATCH = 250;
+
 /** Encrypts a collection's values with a key, and returns in how many documents. */
 async function reseal(
   store: Store,
@@ -70,19 +80,40 @@ async function reseal(
   keyring: Keyring,
   { signal }: RekeyOptions,
 ): Promise<number> {
-  let documents = 0;
+  let changed = 0;
   for (let from: string | undefined, isComplete = false; !isComplete; ) {
-    const range = { collection, fields: storedSecretFields };
-    const batch = await runBatches(store, range, from, async (scanned) => {
+    const part = await readPart(store, collection, from, async (documents) => {
       signal.throwIfAborted();
-      const outdated = scanned.filter((document) => hasOutdatedSecret(document, target.id));
+      const outdated = documents.filter((document) => hasOutdatedSecret(document, target.id));
       const keys = outdated.map(({ id }) => ({ collection, id }));
-      if (keys.length > 0) documents += await resealDocuments(store, keys, target, keyring);
+      if (keys.length > 0) changed += await resealDocuments(store, keys, target, keyring);
     });
-    from = batch.after;
-    isComplete = batch.isComplete;
+    from = part.last;
+    isComplete = part.isComplete;
   }
-  return documents;
+  return changed;
+}
+
+/** Reads a part of a collection from one snapshot, in batches, from the last document of the part before. */
+async function readPart(
+  store: Store,
+  collection: Collection,
+  from: string | undefined,
+  take: (documents: readonly StoredDocument[]) => Promise<void>,
+): Promise<{ readonly last: string | undefined; readonly isComplete: boolean }> {
+  let last = from;
+  let batches = 0;
+  await using snapshot = await store.snapshot();
+  const range = { collection, fields: storedSecretFields, ...(from === undefined ? {} : { from }) };
+  for await (const documents of snapshot.scan(range)) {
+    for (let start = 0; start < documents.length; start += BATCH) {
+      const batch = documents.slice(start, start + BATCH);
+      await take(batch);
+      last = batch.at(-1)?.id;
+      if (++batches === BATCHES_PER_SNAPSHOT) return { last, isComplete: false };
+    }
+  }
+  return { last, isComplete: true };
 }
 
 function resealDocuments(

@@ -24,6 +24,7 @@ export interface ConnectionOptions {
   readonly file: string;
   /** The milliseconds for which SQLite blocks this process while another one holds a lock. */
   readonly busyTimeout: number;
+  readonly readOnly?: boolean;
 }
 
 /** The size to which SQLite shortens a write-ahead log whose content it has moved into the database. */
@@ -35,8 +36,8 @@ const CHECKPOINT_PAGES = 16_000;
  * Opens a connection to an existing database file. What is deleted or overwritten through it leaves nothing in free space.
  * @throws Error of SQLite
  */
-export function connect({ file, busyTimeout }: ConnectionOptions): Connection {
-  const database = new DatabaseSync(file);
+export function connect({ file, busyTimeout, readOnly = false }: ConnectionOptions): Connection {
+  const database = new DatabaseSync(file, { readOnly });
   database.exec(
     `PRAGMA busy_timeout = ${busyTimeout}; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = ${KEPT_LOG_BYTES};
      PRAGMA secure_delete = ON; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`,

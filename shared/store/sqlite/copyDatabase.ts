@@ -3,17 +3,15 @@ import { dirname } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { completeFile } from '../../durableFiles.ts';
 import { notInstanceFile } from '../../errors/accountErrors.ts';
-import { requireKeys } from '../secrets/keyRecord.ts';
 import type { Keyring } from '../secrets/keyring.ts';
 import { type Connection, connect, toStoreError } from './connection.ts';
-import { FILE_FORMAT, hasDocuments, readFormat } from './databaseFile.ts';
-import { readFileKeys } from './fileKeys.ts';
+import { checkDatabase, isUnused } from './databaseFile.ts';
 
 const BUSY_TIMEOUT_MILLISECONDS = 5_000;
 
 /** How a database is copied. */
 export interface CopyOptions {
-  /** The keys that the database must have, if it has encrypted secrets. */
+  /** The keys that the database must have. */
   readonly keyring: Keyring;
   /** Changes the copy before it appears. */
   readonly complete: (copy: Connection) => Promise<void>;
@@ -21,21 +19,33 @@ export interface CopyOptions {
 
 /**
  * Copies the present state of a database into a new file, which only its owner can read. Other connections may write to
- * the database meanwhile. The copy appears under its name when it is complete and
- * durable.
- * @throws IdentityError for a file that is no database of an instance, of a newer format, or of another key; Error of the
- * file system, EEXIST where the name is taken
+ * the database meanwhile. The copy appears under its name when it is complete and durable.
+ * @throws IdentityError for a file that is no database of an instance, of another format, or of another key, before
+ * anything is written; Error of the file system, EEXIST where the name is taken
  */
 export async function copyDatabase(source: string, target: string, options: CopyOptions): Promise<void> {
   await access(source);
-  await mkdir(dirname(target), { recursive: true, mode: 0o700 });
   const write = async (partial: string) => {
     await copyPages(source, partial);
     await makeSelfContained(partial, options);
   };
-  await completeFile(target, write, 'new').catch((reason: unknown) => {
+  try {
+    checkSource(source, options.keyring);
+    await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+    await completeFile(target, write, 'new');
+  } catch (reason) {
     throw toStoreError(reason);
-  });
+  }
+}
+
+function checkSource(file: string, keyring: Keyring): void {
+  const connection = connect({ file, busyTimeout: BUSY_TIMEOUT_MILLISECONDS, readOnly: true });
+  try {
+    if (isUnused(connection)) throw notInstanceFile();
+    checkDatabase(connection, keyring);
+  } finally {
+    connection.close();
+  }
 }
 
 async function copyPages(source: string, target: string): Promise<void> {
@@ -46,13 +56,10 @@ async function copyPages(source: string, target: string): Promise<void> {
 }
 
 /** Turns a copy into one file without a log beside it, and checks it. */
-async function makeSelfContained(file: string, { keyring, complete }: CopyOptions): Promise<void> {
+async function makeSelfContained(file: string, { complete }: CopyOptions): Promise<void> {
   const connection = connect({ file, busyTimeout: BUSY_TIMEOUT_MILLISECONDS });
   try {
-    const format = readFormat(connection);
-    if (!hasDocuments(connection) || !isIntact(connection)) throw notInstanceFile();
-    const keys = format < FILE_FORMAT ? undefined : readFileKeys(connection);
-    if (keys !== undefined) requireKeys(keys, keyring);
+    if (!isIntact(connection)) throw notInstanceFile();
     connection.execute('PRAGMA journal_mode = DELETE');
     await complete(connection);
   } finally {

@@ -41,12 +41,6 @@ function fromRowId(rowId: string): string {
   return gathered.test(rowId) ? `${rowId.slice(-2)}~${rowId.slice(0, -PREFIX_LENGTH)}` : rowId;
 }
 
-/** The SQL expression that converts the id of a row to the document's. */
-export const DOCUMENT_ID_SQL = `CASE WHEN id GLOB '*~[0-9a-f][0-9a-f]' THEN substr(id, -2) || '~' || substr(id, 1, length(id) - 3) ELSE id END`;
-
-/** The SQL expression that converts a document's id to that of its row. */
-export const ROW_ID_SQL = `CASE WHEN id GLOB '[0-9a-f][0-9a-f]~*' THEN substr(id, 4) || '~' || substr(id, 1, 2) ELSE id END`;
-
 const idColumn = z.string();
 
 /**

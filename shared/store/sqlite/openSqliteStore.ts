@@ -13,7 +13,7 @@ import {
 } from '../transaction.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { type Connection, connect, toStoreError } from './connection.ts';
-import { prepareDatabaseFile, readFormat } from './databaseFile.ts';
+import { prepareDatabaseFile, requireFileFormat } from './databaseFile.ts';
 import { applyWrites, checkVersions, nextVersion, readMany } from './documents.ts';
 import { LogFile } from './logFile.ts';
 import { Snapshots } from './snapshots.ts';
@@ -41,7 +41,7 @@ interface SqliteStoreOptions {
  * open it at once. Writes run one at a time, and fail as UNAVAILABLE after waiting some seconds for another process.
  * Snapshots throw ABORTED after concurrent writes have outgrown the write-ahead log's limit.
  * @throws IdentityError UNAVAILABLE when another process keeps the file locked, or its master key is missing or wrong,
- * INTERNAL when it is no database
+ * or its format is another one; INTERNAL when it is no database
  */
 export function openSqliteStore(file: string, options: SqliteStoreOptions = {}): Store {
   const { logMarginBytes = LOG_MARGIN_BYTES, keyring = fileKeyring(keyFilePath(dirname(file))) } = options;
@@ -55,7 +55,7 @@ export function openSqliteStore(file: string, options: SqliteStoreOptions = {}):
 function createStore(file: string, logMarginBytes: number): Store {
   const busyTimeout = BUSY_TIMEOUT_MILLISECONDS;
   const reader = connect({ file, busyTimeout });
-  readFormat(reader);
+  requireFileFormat(reader);
   const log = new LogFile(reader);
   const snapshots = new Snapshots({ file, log, busyTimeout, logMarginBytes });
   const onCommit = () => {
@@ -63,7 +63,7 @@ function createStore(file: string, logMarginBytes: number): Store {
     checkpoints.afterCommit(logBytes, snapshots.limitLog(logBytes));
   };
   const onBegin = (connection: Connection) => {
-    readFormat(connection);
+    requireFileFormat(connection);
     return nextVersion(connection);
   };
   const writer = openWriter(file, { onBegin, onCommit, sync: log.sync });

@@ -173,11 +173,6 @@ export const faultTable = {
     places: stores,
     outcome: 'nothing is left that refers to the user',
   },
-  'older checkpoint': {
-    fault: 'an import meets the checkpoints of an older version',
-    places: stores,
-    outcome: 'they are neither used nor kept; every record is imported',
-  },
   'repeated records': {
     fault: 'a file has several records with one id, in one batch or in several',
     places: stores,
