@@ -15,20 +15,14 @@ export const instanceKey: DocumentKey = { collection: 'instance', id: 'instance'
 const instanceBody = z.object({ format: z.number().optional() });
 
 /**
- * Rejects a database of another format, or of none.
- * @throws IdentityError UNAVAILABLE
- */
-export function requireFormat(format: number | undefined): void {
-  if (format !== FORMAT) throw databaseFormatUnsupported(format, FORMAT);
-}
-
-/**
  * Checks the format in the instance's document.
  * @param instance undefined before `identity init`: a database without an instance has no other format
  * @throws IdentityError UNAVAILABLE
  */
 export function requireInstanceFormat(instance: StoredDocument | undefined): void {
-  if (instance !== undefined) requireFormat(instanceBody.parse(JSON.parse(instance.body ?? '{}')).format);
+  if (instance === undefined) return;
+  const { format } = instanceBody.parse(JSON.parse(instance.body ?? '{}'));
+  if (format !== FORMAT) throw databaseFormatUnsupported(format, FORMAT);
 }
 
 /**

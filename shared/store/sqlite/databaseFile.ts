@@ -2,8 +2,9 @@ import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { OWNER_ONLY } from '../../durableFiles.ts';
+import { databaseFormatUnsupported } from '../../errors/errors.ts';
 import { documentFieldTypes, storedFieldNames } from '../documentFields.ts';
-import { FORMAT, instanceKey, requireFormat, requireInstanceFormat } from '../format.ts';
+import { FORMAT, instanceKey, requireInstanceFormat } from '../format.ts';
 import { keyFilePath } from '../secrets/keyFile.ts';
 import { type KeyRecord, keyRecordKey, keyRecordWrite, parseKeyRecord, requireKeys } from '../secrets/keyRecord.ts';
 import type { Keyring } from '../secrets/keyring.ts';
@@ -61,7 +62,8 @@ export function checkDatabase(connection: Connection, keyring: Keyring): void {
 
 /** @throws IdentityError UNAVAILABLE for a file of another format */
 export function requireFileFormat(connection: Connection): void {
-  requireFormat(readFileFormat(connection) || undefined);
+  const format = readFileFormat(connection);
+  if (format !== FORMAT) throw databaseFormatUnsupported(format === 0 ? undefined : format, FORMAT);
 }
 
 /** Whether no version has written to the file: its tables appear together with their format. */
