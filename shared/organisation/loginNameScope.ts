@@ -8,8 +8,8 @@ import {
   type Write,
 } from '../store/store.ts';
 import { claimKey } from './claimKeys.ts';
-import { LOGIN_NAME_SCOPE } from './sections/policies.ts';
-import { organisationSection, policyKey } from './sections.ts';
+import { domainPolicySection, LOGIN_NAME_SCOPE, policyKey } from './sections/policies.ts';
+import { organisationSection } from './sections.ts';
 
 /** The scope within which an organisation's login names are unique; undefined while neither users nor policy need one. */
 export type LoginNameScope = 'instance' | 'organisation' | undefined;
@@ -49,7 +49,7 @@ export function scopeKey(orgId: string): DocumentKey {
 }
 
 function domainPolicyKey(orgId: string): DocumentKey {
-  return policyKey(orgId, 'loginNames');
+  return policyKey(orgId, domainPolicySection);
 }
 
 function organisationPath(orgId: string): string {

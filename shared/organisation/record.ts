@@ -6,7 +6,7 @@ import type { DocumentFields } from '../store/documentFields.ts';
 import { inexactIntegers } from './exactIntegers.ts';
 import { serialise } from './recordBody.ts';
 import { checkRules } from './rules.ts';
-import { type Credential, type Credentials, type Section, sectionPartition } from './section.ts';
+import { type Adjustment, type Credential, type Credentials, type Section, sectionPartition } from './section.ts';
 import { findUnknown, NOTHING_UNKNOWN, type UnknownContent } from './unknownContent.ts';
 import { unifyWireForms } from './wireForms.ts';
 
@@ -131,8 +131,8 @@ export interface OrganisationRecord {
   readonly unknown: UnknownContent;
   /** The JSON before its values were converted, which reports name the record by; undefined if it is `json`. */
   readonly given?: JsonObject;
-  /** Whether the field that its section validates was rejected. */
-  readonly isFieldRejected?: true;
+  /** The field that the organisation's other records keep it from having. */
+  readonly adjustment?: Adjustment;
   /** The record that holds this one in the file, with converted values. */
   readonly holder?: OrganisationRecord;
 }

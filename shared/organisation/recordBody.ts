@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
-import { reorder, type Section } from './section.ts';
+import type { Section } from './section.ts';
 
 /** A record's canonical JSON and its digest. */
 export interface RecordBody {
@@ -21,4 +21,20 @@ export function restoreFieldOrder({ filledOrder }: Section, json: JsonObject): v
   const { inner, fields } = filledOrder;
   const object = inner === undefined ? json : json[inner];
   if (isJsonObject(object)) reorder(object, Object.fromEntries(fields.map((name) => [name, object[name]])));
+}
+
+/** Replaces the fields of `json` by those of `ordered`, in that order. */
+export function reorder(json: JsonObject, ordered: JsonObject): void {
+  const names = Object.keys(ordered);
+  // Deleting fields makes V8 objects slow, and most records are in order already.
+  const inOrder = Object.keys(json).every((name, index) => name === names[index]);
+  if (!inOrder) for (const name of Object.keys(json)) delete json[name];
+  for (const name of names) if (ordered[name] !== undefined) json[name] = ordered[name];
+}
+
+/** Normalises a record with an `orgId` of its own: sets it to the record's organisation, as the first field. */
+export function nameOrganisation(json: JsonObject, orgId: string): void {
+  const rest = { ...json };
+  delete rest.orgId;
+  reorder(json, { orgId, ...rest });
 }

@@ -98,17 +98,6 @@ export interface Dependents {
   readonly used: string;
 }
 
-/**
- * A boolean field that must not be true without another one where the organisation validates its domains. Otherwise the
- * record is imported without it, and reported.
- */
-export interface ValidatedField {
-  readonly field: FieldPath;
-  readonly needs: FieldPath;
-  /** The `type` of the entry in `errors`, and its issue. */
-  readonly error: { readonly type: string; readonly issue: RecordIssue };
-}
-
 /** A field that imports fill where it is absent, with the id of the record that has claimed a name. */
 export interface FilledField {
   readonly field: FieldPath;

@@ -12,7 +12,6 @@ import type {
   Reference,
   ReservedName,
   UniqueName,
-  ValidatedField,
 } from './relations.ts';
 
 /** The phases of an import. Each phase reads the export file once. */
@@ -87,8 +86,6 @@ export interface Section {
   readonly innerId?: { readonly from: string; readonly inner: string };
   /** Paths of fields that a record may have beside those of its definition, and whose absence loses nothing. */
   readonly exempt?: readonly FieldPath[];
-  /** The subject of this policy. */
-  readonly governs?: Governed;
   /** The field's other names in a v1 file (zitadel 5.9). */
   readonly aliases?: readonly string[];
   /** Lists that a v1 file has beside the record, v2 inside it; each function converts an element (zitadel 5.9). */
@@ -99,17 +96,19 @@ export interface Section {
   readonly normalise?: (json: JsonObject, orgId: string) => void;
   /** Returns warnings for a record that can be imported but will not work. */
   readonly warnings?: (record: ImportedRecord) => readonly string[];
-  /** A boolean field that is true in one record of an organisation only: in the last of a file that sets it. */
-  readonly lastOnly?: FieldPath;
-  /** A boolean field that the organisation's domain policy may make depend on another one. */
-  readonly validated?: ValidatedField;
-  /** Whether a record has no content, so that nothing is imported of it. */
-  readonly isEmpty?: (json: JsonObject) => boolean;
   /**
-   * Validates a record in isolation, beyond the rules of its fields (zitadel 5.7).
+   * Validates a record in isolation, beyond the rules of its fields (zitadel 5.7). One without content is not carried.
    * @param now the start of the import, ISO 8601
    */
-  readonly check?: (record: JsonObject, now: string) => RecordIssue | undefined;
+  readonly check?: (record: JsonObject, now: string) => RecordIssue | 'notCarried' | undefined;
+  /** Lists the marks of a record, which `adjust` asks for: the last record of the file with a mark is known to it. */
+  readonly marks?: (json: JsonObject) => readonly string[];
+  /** Decides by the organisation's other records whether a record is imported without a field. */
+  readonly adjust?: (
+    json: JsonObject,
+    isLast: (mark: string) => boolean,
+    organisation: OrganisationFacts,
+  ) => Adjustment | undefined;
   /** Fields that an overwrite must not change, because other records depend on them. */
   readonly fixed?: readonly FieldPath[];
   /** Records whose content an overwrite narrows. */
@@ -133,8 +132,18 @@ export interface Section {
   readonly keys?: boolean;
 }
 
-/** The subject of a policy: the scope of login names, or the complexity of passwords. */
-export type Governed = 'loginNames' | 'passwords';
+/** What an organisation's policies say of its records. */
+export interface OrganisationFacts {
+  readonly validatesDomains: boolean;
+}
+
+/** A field that a record is imported without, and how that is reported. */
+export interface Adjustment {
+  readonly unset: FieldPath;
+  /** The error, by its `type` and issue. */
+  readonly error?: { readonly type: string; readonly issue: RecordIssue };
+  readonly warning?: string;
+}
 
 /** The part of a record that warnings depend on. */
 export interface ImportedRecord {
@@ -180,19 +189,3 @@ export const deactivatable = (prefix: string): Pick<Section, 'states' | 'exempt'
   states: [`${prefix}_ACTIVE`, `${prefix}_INACTIVE`],
   exempt: ['state'],
 });
-
-/** Replaces the fields of `json` by those of `ordered`, in that order. */
-export function reorder(json: JsonObject, ordered: JsonObject): void {
-  const names = Object.keys(ordered);
-  // Deleting fields makes V8 objects slow, and most records are in order already.
-  const inOrder = Object.keys(json).every((name, index) => name === names[index]);
-  if (!inOrder) for (const name of Object.keys(json)) delete json[name];
-  for (const name of names) if (ordered[name] !== undefined) json[name] = ordered[name];
-}
-
-/** Normalises a record with an `orgId` of its own: sets it to the record's organisation, as the first field. */
-export function nameOrganisation(json: JsonObject, orgId: string): void {
-  const rest = { ...json };
-  delete rest.orgId;
-  reorder(json, { orgId, ...rest });
-}

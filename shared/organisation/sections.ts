@@ -1,7 +1,8 @@
-import { type DocumentKey, documentId, type StoredDocument } from '../store/store.ts';
-import { inOrganisation, taken } from './relations.ts';
-import { type Governed, nameOrganisation, type Section } from './section.ts';
+import type { StoredDocument } from '../store/store.ts';
+import { taken } from './relations.ts';
+import type { Section } from './section.ts';
 import { actionSections } from './sections/actions.ts';
+import { domainSection } from './sections/domains.ts';
 import { grantSections } from './sections/grants.ts';
 import { identityProviderSections } from './sections/identityProviders.ts';
 import { keySections } from './sections/keys.ts';
@@ -39,34 +40,6 @@ export function isInRemoval({ partition }: StoredDocument): boolean {
   return partition?.startsWith(REMOVAL) === true;
 }
 
-/** The section of an organisation's domains. */
-const domainSection: Section = {
-  name: 'domains',
-  collection: 'domains',
-  phase: 1,
-  key: ['$orgId', 'domainName'],
-  normalise: nameOrganisation,
-  lastOnly: 'isPrimary',
-  validated: {
-    field: 'isPrimary',
-    needs: 'isVerified',
-    error: { type: 'domain_isprimary', issue: { id: 'ORG-Ggd32', key: 'Errors.Org.DomainNotVerified' } },
-  },
-  values: { domainName: trimmedText({ id: 'ORG-r3h4J', key: 'Errors.Invalid.Argument' }) },
-  unique: [
-    {
-      type: 'domain',
-      parts: ['domainName'],
-      onlyIf: 'isVerified',
-      taken: taken('Errors.Org.Domain.AlreadyExists'),
-      lookAlikes: true,
-    },
-  ],
-  privilege: { type: 'domain', texts: 'domainName', onlyIf: 'isVerified', ...inOrganisation },
-  error: { type: 'domain', id: ['$orgId', 'domainName'], exists: { id: 'V2-e1wse', key: 'Errors.Already.Exists' } },
-  success: { field: 'domains', entry: ['domainName'] },
-};
-
 /**
  * All other sections of an export file, in the order of export and import (zitadel 5.4). Export and import iterate over
  * this table. To add a section, add a row to one of its parts.
@@ -99,11 +72,4 @@ export function findSection(name: string): Section | undefined {
 /** Whether a section's records have login names, whose scope depends on the domain policy (zitadel 3.4). */
 export function claimsLoginNames({ unique = [] }: Section): boolean {
   return unique.some(({ perOrganisationByDomainPolicy }) => perOrganisationByDomainPolicy === true);
-}
-
-/** Returns the key of an organisation's policy on a subject. */
-export function policyKey(orgId: string, governed: Governed): DocumentKey {
-  const section = sections.find(({ governs }) => governs === governed);
-  if (section === undefined) throw new Error(`no policy governs ${governed}`);
-  return { collection: section.collection, id: documentId(orgId, section.name) };
 }

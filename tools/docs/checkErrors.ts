@@ -58,13 +58,22 @@ const examples: Readonly<Record<string, readonly Example[]>> = {
   ],
 };
 
+const adjustExamples: Readonly<Record<string, readonly Example[]>> = {
+  domains: [
+    [
+      "`isPrimary` is true, `isVerified` is not, and the organisation's domain policy has `validateOrgDomains`; the record is imported without `isPrimary`.",
+      { isPrimary: true },
+    ],
+  ],
+};
+
 const textExamples: readonly Example[] = [
   ['`language` is no known language.', { language: 'xx' }],
   ['`language` is one in which ZITADEL has no texts.', { language: 'tlh' }],
 ];
 
 /** Records with a value that its rule rejects. */
-function valueExamples({ name, isEmpty }: Section): readonly Example[] {
+function valueExamples({ name, collection }: Section): readonly Example[] {
   if (name === 'org') return [['`org.name` is blank.', { org: { name: ' ' } }]];
   if (name === 'domains') return [['`domainName` is blank.', { domainName: ' ' }]];
   if (name === 'oidcApps')
@@ -73,7 +82,7 @@ function valueExamples({ name, isEmpty }: Section): readonly Example[] {
     ];
   if (name === 'humanUsers')
     return [['`user.phone.phone` is not a phone number.', { user: { phone: { phone: '?' } } }]];
-  return isEmpty === undefined ? [] : textExamples;
+  return collection === 'texts' ? textExamples : [];
 }
 
 /** A record and its reference's target, which the reference's check rejects. */
@@ -110,7 +119,11 @@ export function checkErrors(section: Section): Condition[] {
   const valueErrors = valueExamples(section).map(([when, record]) =>
     condition(when, settleRecord(toRecord(section, structuredClone(record), ORGANISATION, false)).issue),
   );
-  return [...ownErrors, ...valueErrors, ...referenceErrors, ...importErrors(section)];
+  const adjustErrors = (adjustExamples[section.name] ?? []).map(([when, record]) => {
+    const error = section.adjust?.(record, () => true, { validatesDomains: true })?.error;
+    return { ...condition(when, error?.issue), ...(error === undefined ? {} : { type: error.type }) };
+  });
+  return [...adjustErrors, ...ownErrors, ...valueErrors, ...referenceErrors, ...importErrors(section)];
 }
 
 function importErrors(section: Section): Condition[] {
@@ -130,7 +143,7 @@ function importErrors(section: Section): Condition[] {
   ];
 }
 
-function condition(when: string, issue: RecordIssue | undefined): Condition {
-  if (issue === undefined) throw new Error(`the example passes its check: ${when}`);
+function condition(when: string, issue: RecordIssue | 'notCarried' | undefined): Condition {
+  if (typeof issue !== 'object') throw new Error(`the example passes its check: ${when}`);
   return { ...issue, when };
 }

@@ -1,4 +1,4 @@
-import type { RecordIssue, Reference, UniqueName, ValidatedField } from '../../shared/organisation/relations.ts';
+import type { RecordIssue, Reference, UniqueName } from '../../shared/organisation/relations.ts';
 import type { Section } from '../../shared/organisation/section.ts';
 import { organisationSection, sections } from '../../shared/organisation/sections.ts';
 import { type Condition, checkErrors } from './checkErrors.ts';
@@ -21,7 +21,6 @@ export function recordErrors(): RecordError[] {
         ...reserved,
         when: `The part of \`${suffixOf}\` behind the last \`@\` is a ${type} of another organisation.`,
       })),
-      ...(section.validated === undefined ? [] : [rejectedField(section.validated)]),
       ...keptStates(section),
       ...checkErrors(section),
     ]).map((condition) => ({ section: section.name, type: section.error.type, ...condition })),
@@ -97,11 +96,6 @@ function missingBesideOwnCondition(
 ): Condition {
   const beside = elementNoun(collection).replace(/^an? /, '');
   return { ...issue, when: `${target} that is none for the organisation, which owns the ${beside}.` };
-}
-
-function rejectedField({ field, needs, error }: ValidatedField): Condition {
-  const when = `\`${field}\` is true, \`${needs}\` is not, and the organisation's domain policy has \`validateOrgDomains\`; the record is imported without \`${field}\`.`;
-  return { ...error.issue, type: error.type, when };
 }
 
 /** Returns a collection's element in words: `an identity provider`. */

@@ -4,6 +4,7 @@ import { type ExportFileItem, ExportFileReader } from '../../../functions/import
 import { isJsonObject, type JsonObject, putAt, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { type OrganisationRecord, recordSchema } from '../../../shared/organisation/record.ts';
 import { isList } from '../../../shared/organisation/section.ts';
+import { hasNoText } from '../../../shared/organisation/sections/texts.ts';
 import { yieldToEventLoop } from '../../../shared/turns.ts';
 import { type ImportPlan, placeInFile, readItem } from './importPlan.ts';
 import { encodeRecord, type OutgoingRecord } from './importRequest.ts';
@@ -46,7 +47,7 @@ function outgoingItem(plan: ImportPlan, item: ExportFileItem, ordinal: number): 
   const outgoing: OutgoingRecord[] = [];
   readItem(item, plan.header, (record) => {
     const { section, orgId } = record;
-    if (section.isEmpty?.(record.json) === true || plan.exists(record)) return;
+    if ((section.collection === 'texts' && hasNoText(record.json)) || plan.exists(record)) return;
     const { json, bytes } = encodeRecord(recordSchema(section), sentForm(plan, record));
     const label = [section.error.type, ...section.error.id.map((path) => textAt(json, path, orgId))].join(' ');
     const placed = isList(section) ? { list: section.name, json } : { list: undefined, json: { [section.name]: json } };

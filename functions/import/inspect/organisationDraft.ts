@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
-import { isJsonObject, type JsonObject, valueAt } from '../../../shared/json/jsonObject.ts';
+import { isJsonObject, type JsonObject } from '../../../shared/json/jsonObject.ts';
 import { formatPath, type JsonPath } from '../../../shared/json/jsonScanner.ts';
 import {
   checkComplexityPolicy,
@@ -16,6 +16,7 @@ import {
 } from '../../../shared/organisation/record.ts';
 import { recordKey } from '../../../shared/organisation/recordPlan.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
+import { domainPolicySection, passwordPolicySection } from '../../../shared/organisation/sections/policies.ts';
 import { claimsLoginNames, organisationSection, sections } from '../../../shared/organisation/sections.ts';
 import { findUnknown } from '../../../shared/organisation/unknownContent.ts';
 import { documentPath } from '../../../shared/store/store.ts';
@@ -37,10 +38,8 @@ export interface OrganisationHeader {
   readonly passwordComplexity: PasswordComplexity | undefined;
   /** Whether the file's domain policy says that domains are validated; undefined if the file has none. */
   readonly validatesDomains: boolean | undefined;
-  /** The path of the last record that sets its section's field `lastOnly`, by section. */
-  readonly lastRecords: ReadonlyMap<string, string>;
-  /** The same among the records with the validated field. */
-  readonly lastValidRecords: ReadonlyMap<string, string>;
+  /** The path of the file's last record with each mark of its section. */
+  readonly lastMarked: ReadonlyMap<string, string>;
   /** Numbers of orphaned values, which belong to no record of the file and are not imported, by field. */
   readonly orphaned: Readonly<Record<string, number>>;
 }
@@ -77,8 +76,7 @@ export class OrganisationDraft {
   private hasLoginNames = false;
   private passwordComplexity: PasswordComplexity | undefined;
   private validatesDomains: boolean | undefined;
-  private readonly lastRecords = new Map<string, string>();
-  private readonly lastValidRecords = new Map<string, string>();
+  private readonly lastMarked = new Map<string, string>();
 
   /** @param entry the organisation's position in the file */
   constructor(entry: number) {
@@ -113,20 +111,15 @@ export class OrganisationDraft {
   /** Remembers policies that govern other records, and records that take additions. */
   observe(record: OrganisationRecord): void {
     const { section, json } = record;
-    if (section.lastOnly !== undefined && valueAt(json, section.lastOnly) === true) {
-      const path = documentPath(recordKey(record));
-      this.lastRecords.set(section.name, path);
-      if (valueAt(json, section.validated?.needs ?? section.lastOnly) === true)
-        this.lastValidRecords.set(section.name, path);
-    }
+    for (const mark of section.marks?.(json) ?? []) this.lastMarked.set(mark, documentPath(recordKey(record)));
     if (section.v1Lists !== undefined) this.completed.add(section);
     this.hasLoginNames ||= claimsLoginNames(section);
-    if (section.governs === 'loginNames') {
+    if (section === domainPolicySection) {
       this.loginNamesByDomain = json.userLoginMustBeDomain === true;
       this.validatesDomains = json.validateOrgDomains === true;
     }
     // A policy that fails its check is not imported, so it does not apply either.
-    if (section.governs === 'passwords' && checkComplexityPolicy(json) === undefined)
+    if (section === passwordPolicySection && checkComplexityPolicy(json) === undefined)
       this.passwordComplexity = parseComplexity(json);
   }
 
@@ -147,8 +140,7 @@ export class OrganisationDraft {
     this.hasLoginNames ||= later.hasLoginNames;
     this.passwordComplexity ??= later.passwordComplexity;
     this.validatesDomains ??= later.validatesDomains;
-    for (const [section, path] of later.lastRecords) this.lastRecords.set(section, path);
-    for (const [section, path] of later.lastValidRecords) this.lastValidRecords.set(section, path);
+    for (const [mark, path] of later.lastMarked) this.lastMarked.set(mark, path);
     return contradictions;
   }
 
@@ -164,8 +156,7 @@ export class OrganisationDraft {
       hasLoginNames: this.hasLoginNames,
       passwordComplexity: this.passwordComplexity,
       validatesDomains: this.validatesDomains,
-      lastRecords: this.lastRecords,
-      lastValidRecords: this.lastValidRecords,
+      lastMarked: this.lastMarked,
       orphaned: this.countOrphaned(),
     };
   }

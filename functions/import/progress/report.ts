@@ -89,12 +89,12 @@ export class ImportReport {
     this.count(outcome.kind, record.section.name);
     const warnings = outcome.kind === 'failed' ? [] : collectWarnings(record, outcome);
     if (outcome.kind === 'failed') this.addError(toImportError(record, outcome.issue));
-    const isRejectedInPart = record.isFieldRejected === true && outcome.kind !== 'failed';
-    if (isRejectedInPart) this.addError(toFieldError(record));
+    const fieldError = outcome.kind === 'failed' ? undefined : record.adjustment?.error;
+    if (fieldError !== undefined) this.addError(toImportError(record, fieldError.issue, fieldError.type));
     for (const warning of warnings) this.addWarning(warning);
     if (isWritten(outcome)) this.addWriteWarnings(outcome.writeWarnings);
     if (isWritten(outcome)) this.listId(organisation, record);
-    return isRejectedInPart || warnings.length > 0 || !(isWritten(outcome) || outcome.kind === 'unchanged');
+    return fieldError !== undefined || warnings.length > 0 || !(isWritten(outcome) || outcome.kind === 'unchanged');
   }
 
   addError(error: ImportError): void {
@@ -204,15 +204,11 @@ function successEntry(
   return Object.fromEntries(Object.entries(entry).map(([name, path]) => [name, valueAt(given ?? json, path)]));
 }
 
-function toImportError(record: OrganisationRecord, issue: RecordIssue): ImportError {
-  return { type: record.section.error.type, id: reportedId(record), message: formatIssue(issue) };
-}
-
-/** Creates the error of a record that is imported without the field that its section validates. */
-function toFieldError(record: OrganisationRecord): ImportError {
-  const { validated } = record.section;
-  if (validated === undefined) throw new Error(`${record.section.name} validates no field`);
-  const { type, issue } = validated.error;
+function toImportError(
+  record: OrganisationRecord,
+  issue: RecordIssue,
+  type: string = record.section.error.type,
+): ImportError {
   return { type, id: reportedId(record), message: formatIssue(issue) };
 }
 
@@ -222,19 +218,12 @@ export function formatIssue({ id, key }: RecordIssue): string {
 }
 
 function collectWarnings(record: OrganisationRecord, outcome: Outcome): ImportWarning[] {
-  const { section, unknown, given, json } = record;
+  const { section, unknown, json, adjustment } = record;
   const lost = unknown.values.filter(({ path, value }) => valueAt(json, path) !== value);
   const messages = lost.map(
     ({ path, value }) => `unknown value ${JSON.stringify(value)} of ${path}: imported without it`,
   );
-  const { lastOnly = '' } = section;
-  if (
-    !record.isFieldRejected &&
-    given !== undefined &&
-    valueAt(given, lastOnly) === true &&
-    valueAt(json, lastOnly) === undefined
-  )
-    messages.push(`${lastOnly} is true in a later record of the file: imported without it`);
+  if (adjustment?.warning !== undefined) messages.push(adjustment.warning);
   if (outcome.kind === 'overwritten' && outcome.warning !== undefined) messages.push(outcome.warning);
   const missing = outcome.kind === 'failed' ? [] : (outcome.warnings ?? []);
   return [...messages, ...(section.warnings?.(record) ?? []), ...missing].map((message) => ({

@@ -4,8 +4,13 @@ import { defaultComplexity, type PasswordComplexity, parseComplexity } from '../
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { planRecord } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
-import type { Governed } from '../../../shared/organisation/section.ts';
-import { organisationSection, policyKey } from '../../../shared/organisation/sections.ts';
+import type { Section } from '../../../shared/organisation/section.ts';
+import {
+  domainPolicySection,
+  passwordPolicySection,
+  policyKey,
+} from '../../../shared/organisation/sections/policies.ts';
+import { organisationSection } from '../../../shared/organisation/sections.ts';
 import { settleRecord } from '../../../shared/organisation/settleRecord.ts';
 import type { DocumentStore, Store } from '../../../shared/store/store.ts';
 import { inTurns, yieldToEventLoop } from '../../../shared/turns.ts';
@@ -181,8 +186,8 @@ async function loadTargets(
   for await (const batch of pickBatches(organisations, indexes, signal)) {
     const orgIds = batch.map(([, { orgId }]) => orgId);
     const [complexities, domainPolicies] = await Promise.all([
-      readPolicies(store, orgIds, 'passwords'),
-      readPolicies(store, orgIds, 'loginNames'),
+      readPolicies(store, orgIds, passwordPolicySection),
+      readPolicies(store, orgIds, domainPolicySection),
     ]);
     for (const [position, [index, header]] of batch.entries()) {
       const [complexity, domainPolicy] = [complexities[position], domainPolicies[position]];
@@ -197,13 +202,13 @@ async function loadTargets(
   return targets;
 }
 
-/** Reads the policies on a subject that the organisations have stored. */
+/** Reads the policies of a section that the organisations have stored. */
 async function readPolicies(
   store: DocumentStore,
   orgIds: readonly string[],
-  subject: Governed,
+  section: Section,
 ): Promise<(JsonObject | undefined)[]> {
-  const keys = orgIds.map((orgId) => policyKey(orgId, subject));
+  const keys = orgIds.map((orgId) => policyKey(orgId, section));
   const documents = await store.getMany(keys, ['body']);
   return documents.map((document) => (document === undefined ? undefined : parseObject(document.body)));
 }

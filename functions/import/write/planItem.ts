@@ -1,4 +1,3 @@
-import { valueAt } from '../../../shared/json/jsonObject.ts';
 import { type JsonPath, parseJson } from '../../../shared/json/jsonScanner.ts';
 import { heldRecords } from '../../../shared/organisation/heldRecords.ts';
 import { type PasswordComplexity, passwordIssue } from '../../../shared/organisation/passwords.ts';
@@ -92,38 +91,23 @@ function planNext(
   const issue = work.repeated.has(path)
     ? section.error.exists
     : (valueIssue ?? validateRecord(record, passwordComplexity, work.context));
-  if (issue === undefined && !section.isEmpty?.(record.json))
-    return [{ organisation, ordinal, plan: planRecord(record, loginNamesByDomain) }];
-  const outcome = issue === undefined ? { kind: 'notCarried' as const } : { kind: 'failed' as const, issue };
+  if (issue === undefined) return [{ organisation, ordinal, plan: planRecord(record, loginNamesByDomain) }];
+  const outcome = issue === 'notCarried' ? { kind: issue } : { kind: 'failed' as const, issue };
   const revisit = report.add(organisation, record, outcome);
   work.progress.settle(counter.phase, ordinal, { written: false, revisit });
   return [];
 }
 
-/** Converts a record's values, and unsets fields that its organisation cannot have set. */
+/** Converts a record's values, and unsets a field that its organisation's other records keep it from having. */
 function settle(given: OrganisationRecord, target: TargetOrganisation, { isV1 }: ExportFileSource): SettledRecord {
-  const isRejected = hasRejectedField(given, target);
-  const unset = isRejected ? given.section.validated?.field : supersededField(given, target);
-  const settled = settleRecord(given, unset === undefined ? [] : [unset]);
+  const { section, json } = given;
+  const isLast = (mark: string) => target.header.lastMarked.get(mark) === documentPath(recordKey(given));
+  const adjustment = section.adjust?.(json, isLast, target);
+  const settled = settleRecord(given, adjustment === undefined ? [] : [adjustment.unset]);
   // ZITADEL names a record of a v1 file as it is in v2.
   const { given: _, ...converted } = settled.record;
-  const named = isV1 === true && given.section.fromV1 !== undefined ? converted : settled.record;
-  return { ...settled, record: isRejected ? { ...named, isFieldRejected: true } : named };
-}
-
-/** Whether a record's validated field must not be set. */
-function hasRejectedField({ section, json }: OrganisationRecord, { validatesDomains }: TargetOrganisation): boolean {
-  const { validated } = section;
-  if (validated === undefined || !validatesDomains) return false;
-  return valueAt(json, validated.field) === true && valueAt(json, validated.needs) !== true;
-}
-
-/** Returns the field that a later record of the file sets, and that only one may set. */
-function supersededField(record: OrganisationRecord, { header, validatesDomains }: TargetOrganisation) {
-  const { section, json } = record;
-  if (section.lastOnly === undefined || valueAt(json, section.lastOnly) !== true) return undefined;
-  const last = (validatesDomains ? header.lastValidRecords : header.lastRecords).get(section.name);
-  return last === documentPath(recordKey(record)) ? undefined : section.lastOnly;
+  const named = isV1 === true && section.fromV1 !== undefined ? converted : settled.record;
+  return { ...settled, record: adjustment === undefined ? named : { ...named, adjustment } };
 }
 
 /** Validates a record in isolation: by its section's check, and by the policy for its clear-text password. */
@@ -131,7 +115,7 @@ function validateRecord(
   { section, json, givenPassword }: OrganisationRecord,
   policy: PasswordComplexity,
   { stamp, passwordHashing }: BatchContext,
-): RecordIssue | undefined {
+): RecordIssue | 'notCarried' | undefined {
   const issue = section.check?.(json, stamp);
   return issue ?? (givenPassword === undefined ? undefined : passwordIssue(policy, passwordHashing, givenPassword));
 }

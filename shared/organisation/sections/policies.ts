@@ -1,8 +1,10 @@
 import { isJsonObject, type JsonObject, textAt, textsAt } from '../../json/jsonObject.ts';
+import { type DocumentKey, documentId } from '../../store/store.ts';
 import { emailInvalid, isPlainEmailAddress } from '../emailAddress.ts';
 import { checkComplexityPolicy } from '../passwords.ts';
+import { nameOrganisation } from '../recordBody.ts';
 import { identityProvider, own, type RecordIssue } from '../relations.ts';
-import { type ImportedRecord, nameOrganisation, type Section } from '../section.ts';
+import type { ImportedRecord, Section } from '../section.ts';
 
 /** The type of the claim that settles the scope of an organisation's login names. */
 export const LOGIN_NAME_SCOPE = 'loginNameScope';
@@ -23,23 +25,33 @@ const loginPolicyFields = [
   ...['idps', 'allowDomainDiscovery', 'disableLoginWithEmail', 'disableLoginWithPhone', 'forceMfaLocalOnly'],
 ];
 
+/** The section of the policy about login names and domains. */
+export const domainPolicySection = policy('domainPolicy', 'domain_policy', domainPolicyExists, {
+  aliases: ['iamPolicy'],
+  fixed: ['userLoginMustBeDomain'],
+  unique: [
+    {
+      type: LOGIN_NAME_SCOPE,
+      parts: [],
+      perOrganisation: true,
+      onlyIf: 'userLoginMustBeDomain',
+      taken: domainPolicyExists,
+    },
+  ],
+  normalise: nameOrganisation,
+});
+
+/** The section of the policy about clear-text passwords. */
+export const passwordPolicySection = policy(
+  'passwordComplexityPolicy',
+  'password_complexity_policy',
+  { id: 'Org-LdhbS', key: 'Errors.Org.PasswordComplexityPolicy.AlreadyExists' },
+  { check: checkComplexityPolicy },
+);
+
 /** The sections of an organisation's policies. */
 export const policySections: readonly Section[] = [
-  policy('domainPolicy', 'domain_policy', domainPolicyExists, {
-    aliases: ['iamPolicy'],
-    governs: 'loginNames',
-    fixed: ['userLoginMustBeDomain'],
-    unique: [
-      {
-        type: LOGIN_NAME_SCOPE,
-        parts: [],
-        perOrganisation: true,
-        onlyIf: 'userLoginMustBeDomain',
-        taken: domainPolicyExists,
-      },
-    ],
-    normalise: nameOrganisation,
-  }),
+  domainPolicySection,
   policy(
     'labelPolicy',
     'label_policy',
@@ -73,12 +85,7 @@ export const policySections: readonly Section[] = [
       ],
     },
   ),
-  policy(
-    'passwordComplexityPolicy',
-    'password_complexity_policy',
-    { id: 'Org-LdhbS', key: 'Errors.Org.PasswordComplexityPolicy.AlreadyExists' },
-    { governs: 'passwords', check: checkComplexityPolicy },
-  ),
+  passwordPolicySection,
   policy(
     'privacyPolicy',
     'privacy_policy',
@@ -86,6 +93,11 @@ export const policySections: readonly Section[] = [
     { check: checkPrivacyPolicy },
   ),
 ];
+
+/** Returns the key of an organisation's policy. */
+export function policyKey(orgId: string, { collection, name }: Section): DocumentKey {
+  return { collection, id: documentId(orgId, name) };
+}
 
 /** Creates the section of a policy: a single object, identified by its organisation. */
 function policy(name: string, type: string, exists: RecordIssue, options: Partial<Section> = {}): Section {

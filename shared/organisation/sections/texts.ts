@@ -13,7 +13,7 @@ function texts(name: string, type: string): Section {
     phase: 1,
     key: ['$orgId', `=${name}`, 'language'],
     values: { language: textLanguage },
-    isEmpty: hasNoText,
+    check: (text) => (hasNoText(text) ? 'notCarried' : undefined),
     error: {
       type,
       id: ['$orgId', 'language'],
@@ -40,7 +40,8 @@ export const laterTextSections: readonly Section[] = [
   texts('inviteUserMessages', 'invite_user_messages'),
 ];
 
-function hasNoText({ language: _, ...content }: JsonObject): boolean {
+/** Whether a record of texts has nothing but its language. */
+export function hasNoText({ language: _, ...content }: JsonObject): boolean {
   return isBlank(content);
 }
 

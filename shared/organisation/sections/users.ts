@@ -3,8 +3,9 @@ import { isJsonObject, type JsonObject, textAt, valueAt } from '../../json/jsonO
 import type { PartitionRange, StoredDocument } from '../../store/store.ts';
 import { emailInvalid, isPlainEmailAddress } from '../emailAddress.ts';
 import { isTotpSeed, passwordHashWarning } from '../passwords.ts';
+import { reorder } from '../recordBody.ts';
 import { identityProvider, own, type RecordIssue, taken, user } from '../relations.ts';
-import { type ImportedRecord, reorder, type Section, serviceUsers } from '../section.ts';
+import { type ImportedRecord, type Section, serviceUsers } from '../section.ts';
 import { languageTag, phoneNumber, trimmed } from '../valueRules.ts';
 import { heldLinks } from './identityProviders.ts';
 

@@ -4,7 +4,8 @@ import { sectionNamed } from '../../../support/fixtures/sectionNamed.ts';
 const NOW = '2026-01-01T00:00:00Z';
 
 function idOfIssue(section: string, roles: readonly string[] | undefined) {
-  return sectionNamed(section).check?.({ roles }, NOW)?.id;
+  const issue = sectionNamed(section).check?.({ roles }, NOW);
+  return typeof issue === 'object' ? issue.id : issue;
 }
 
 describe('a member', () => {

@@ -1,0 +1,52 @@
+import type { JsonObject } from '../../json/jsonObject.ts';
+import { nameOrganisation } from '../recordBody.ts';
+import { inOrganisation, taken } from '../relations.ts';
+import type { Adjustment, OrganisationFacts, Section } from '../section.ts';
+import { trimmedText } from '../valueRules.ts';
+
+/** The section of an organisation's domains. */
+export const domainSection: Section = {
+  name: 'domains',
+  collection: 'domains',
+  phase: 1,
+  key: ['$orgId', 'domainName'],
+  normalise: nameOrganisation,
+  values: { domainName: trimmedText({ id: 'ORG-r3h4J', key: 'Errors.Invalid.Argument' }) },
+  unique: [
+    {
+      type: 'domain',
+      parts: ['domainName'],
+      onlyIf: 'isVerified',
+      taken: taken('Errors.Org.Domain.AlreadyExists'),
+      lookAlikes: true,
+    },
+  ],
+  marks: primaryMarks,
+  adjust: keepOnePrimary,
+  privilege: { type: 'domain', texts: 'domainName', onlyIf: 'isVerified', ...inOrganisation },
+  error: { type: 'domain', id: ['$orgId', 'domainName'], exists: { id: 'V2-e1wse', key: 'Errors.Already.Exists' } },
+  success: { field: 'domains', entry: ['domainName'] },
+};
+
+function primaryMarks({ isPrimary, isVerified }: JsonObject): readonly string[] {
+  if (isPrimary !== true) return [];
+  return isVerified === true ? ['primary', 'verified and primary'] : ['primary'];
+}
+
+/**
+ * An organisation has one primary domain: the last one of the file that says so. Where it validates its domains, an
+ * unverified domain cannot be primary.
+ */
+function keepOnePrimary(
+  { isPrimary, isVerified }: JsonObject,
+  isLast: (mark: string) => boolean,
+  { validatesDomains }: OrganisationFacts,
+): Adjustment | undefined {
+  if (isPrimary !== true) return undefined;
+  if (validatesDomains && isVerified !== true) {
+    const issue = { id: 'ORG-Ggd32', key: 'Errors.Org.DomainNotVerified' };
+    return { unset: 'isPrimary', error: { type: 'domain_isprimary', issue } };
+  }
+  if (isLast(validatesDomains ? 'verified and primary' : 'primary')) return undefined;
+  return { unset: 'isPrimary', warning: 'isPrimary is true in a later record of the file: imported without it' };
+}
