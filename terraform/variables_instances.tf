@@ -37,15 +37,15 @@ variable "instances" {
   }
 
   # Default quotas of a project: 100 databases and 100 service accounts, of which an instance has three, its job one more, and
-  # the builds one (docs/operations.md).
+  # the builds one (docs/operations-google-cloud.md).
   validation {
     condition     = length(var.instances) <= 25
-    error_message = "A project holds at most 25 instances. Create further ones in another cell: another project with this configuration, a state bucket and a terraform.tfvars of its own (docs/operations.md, \"Cells\")."
+    error_message = "A project holds at most 25 instances. Create further ones in another cell: another project with this configuration, a state bucket and a terraform.tfvars of its own (docs/operations-google-cloud.md, \"Cells\")."
   }
 
   validation {
     condition     = length([for instance in values(var.instances) : instance if instance.job != null]) <= 20
-    error_message = "At most 20 instances of a project have a job: more would exceed its service accounts. Remove the job of an instance that no longer needs it (docs/operations.md, \"Cells\")."
+    error_message = "At most 20 instances of a project have a job: more would exceed its service accounts. Remove the job of an instance that no longer needs it (docs/operations-google-cloud.md, \"Cells\")."
   }
 
   validation {

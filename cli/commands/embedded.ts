@@ -8,5 +8,5 @@ import { UsageError } from '../command.ts';
  */
 export function embeddedDirectory(location: StoreLocation, instead: string): string {
   if (location.kind === 'sqlite') return location.directory;
-  throw new UsageError(`--firestore ${instead} (docs/operations.md)`);
+  throw new UsageError(`--firestore ${instead} (docs/operations-google-cloud.md)`);
 }

@@ -80,7 +80,7 @@ describe('identity backup', () => {
 
   it('points to the backups of Cloud Firestore', async () => {
     const { code, stderr } = await identity(['restore', 'x', '--firestore', 'nobody']);
-    expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringContaining('docs/operations.md') });
+    expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringContaining('docs/operations-google-cloud.md') });
   });
 });
 

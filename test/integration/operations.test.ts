@@ -16,7 +16,7 @@ import { openTestStore, sqlite } from '../support/stores/stores.ts';
 import { watchedStore } from '../support/stores/watchedStore.ts';
 
 const PROJECT = '350000000000000001';
-const costs = tableUnder(await readFile(join(root, 'docs', 'operations.md'), 'utf8'), 'Costs');
+const costs = tableUnder(await readFile(join(root, 'docs', 'operations-google-cloud.md'), 'utf8'), 'Costs');
 
 function described(operation: string, of: string): Billed {
   const row = costs.find(([first, second]) => first === operation && second === of);

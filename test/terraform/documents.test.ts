@@ -6,7 +6,7 @@ import { root } from '../../tools/program.ts';
 import { tableUnder } from '../support/documents/documentation.ts';
 import { readTerraform, terraformDirectory } from './terraformFiles.ts';
 
-const documents = ['docs/deploying.md', 'docs/operations.md'];
+const documents = ['docs/deploying.md', 'docs/operations-google-cloud.md'];
 const texts = await Promise.all(documents.map((path) => readFile(join(root, path), 'utf8')));
 const [deploying = '', operations = ''] = texts;
 

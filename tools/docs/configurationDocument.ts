@@ -8,7 +8,7 @@ The service reads these environment variables once, at its start. An empty varia
 An invalid environment stops the start, with every problem in one message.
 
 \`identity serve\` gets the database from \`--data\` or \`--firestore\`, and the other variables from here.
-In Google Cloud, Terraform sets the variables: see [operations.md](operations.md).`;
+In Google Cloud, Terraform sets the variables: see [operations-google-cloud.md](operations-google-cloud.md).`;
 
 const LIMITS = `## Limits
 

@@ -1,4 +1,4 @@
-/** The statements of `docs/operations.md` that nobody has observed: how each ends before its `*`, or its row in Sources. */
+/** The statements of `docs/operations-google-cloud.md` that nobody has observed: how each ends before its `*`, or its row in Sources. */
 export const statements = {
   largerRequest: [
     'a larger one gets 413 from the function, or an error page from Google',

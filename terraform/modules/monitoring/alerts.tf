@@ -37,7 +37,7 @@ resource "google_monitoring_alert_policy" "failing" {
   }
 
   documentation {
-    content = "The log lines \"request failed\" hold the reason: docs/operations.md, \"Alarms\"."
+    content = "The log lines \"request failed\" hold the reason: docs/operations-google-cloud.md, \"Alarms\"."
   }
 }
 
@@ -173,6 +173,6 @@ resource "google_monitoring_alert_policy" "unreachable" {
   }
 
   documentation {
-    content = "Check the domain's DNS record, its certificate, the load balancer, the function and its database: docs/operations.md, \"Alarms\"."
+    content = "Check the domain's DNS record, its certificate, the load balancer, the function and its database: docs/operations-google-cloud.md, \"Alarms\"."
   }
 }

@@ -60,6 +60,6 @@ resource "google_monitoring_alert_policy" "backup_failed" {
   }
 
   documentation {
-    content = "Compare gcloud firestore backups list with the schedules: docs/operations.md, \"Backup and restore\"."
+    content = "Compare gcloud firestore backups list with the schedules: docs/operations-google-cloud.md, \"Backup and restore\"."
   }
 }

@@ -306,7 +306,7 @@ run "runs_each_function_as_it_was_measured" {
       export         = ["north-export", "1024Mi", 3600, 1, 0, 20, "--max-semi-space-size=16 --max-old-space-size=512"]
       import         = ["north-import", "1024Mi", 3600, 1, 0, 20, "--max-semi-space-size=16 --max-old-space-size=512"]
     }
-    error_message = "Memory, timeout, concurrency, processes and heap must be those that docs/operations.md describes."
+    error_message = "Memory, timeout, concurrency, processes and heap must be those that docs/operations-google-cloud.md describes."
   }
   assert {
     condition     = alltrue([for function in google_cloudfunctions2_function.this : function.service_config[0].available_cpu == "1"])

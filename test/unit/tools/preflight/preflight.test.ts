@@ -66,7 +66,7 @@ describe('the preflight', () => {
   });
 
   it('is documented', async () => {
-    const operations = await readFile(join(root, 'docs/operations.md'), 'utf8');
+    const operations = await readFile(join(root, 'docs/operations-google-cloud.md'), 'utf8');
     expect(tableUnder(operations, 'Organisation policies')).toEqual(
       policyChecks.map(({ constraint, forbids, remedy }) => [`\`${constraint}\``, forbids, remedy]),
     );

@@ -6,7 +6,7 @@ import { statements, unsettled } from '../../../../tools/verifyCloud/statements.
 import { steps } from '../../../../tools/verifyCloud/steps.ts';
 import { tableUnder } from '../../../support/documents/documentation.ts';
 
-const operations = await readFile(join(root, 'docs/operations.md'), 'utf8');
+const operations = await readFile(join(root, 'docs/operations-google-cloud.md'), 'utf8');
 
 /** What stands before each mark, without the sentence that explains the marks. */
 const marked = operations
@@ -22,7 +22,7 @@ const open = tableUnder(operations, 'Sources')
 const texts = Object.values(statements).flat();
 
 describe('the statements of the run', () => {
-  it('name each mark of docs/operations.md once', () => {
+  it('name each mark of docs/operations-google-cloud.md once', () => {
     expect(marked.length).toBeGreaterThan(20);
     for (const text of marked) {
       const names = texts.filter((statement) => text.endsWith(statement));
@@ -39,7 +39,7 @@ describe('the statements of the run', () => {
       ).not.toEqual([]);
   });
 
-  it('stand in docs/operations.md', () => {
+  it('stand in docs/operations-google-cloud.md', () => {
     expect(texts.filter((text) => !operations.includes(text))).toEqual([]);
   });
 
