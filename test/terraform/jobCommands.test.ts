@@ -28,7 +28,11 @@ async function parseCall(words: readonly string[]): Promise<readonly [name: stri
 
 it.each([
   ["what Terraform's output says", () => readTerraform('modules/instance/tests/job.tftest.hcl'), ['export', 'import']],
-  ['what docs/operations-google-cloud.md shows', () => readFile(join(root, 'docs/operations-google-cloud.md'), 'utf8'), ['import']],
+  [
+    'what docs/operations-google-cloud.md shows',
+    () => readFile(join(root, 'docs/operations-google-cloud.md'), 'utf8'),
+    ['import'],
+  ],
 ] as const)('a job can execute %s', async (_, read, names) => {
   const calls = await Promise.all(callsIn(await read()).map(parseCall));
   expect(calls.map(([name]) => name)).toEqual(names);

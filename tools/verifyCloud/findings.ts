@@ -15,7 +15,10 @@ export function findingsDocument(findings: readonly Finding[], date: string, reg
   return [
     '# Findings in Google Cloud',
     `${code('npm run verify:cloud')} has observed these in a real project in ${region} on ${date}.`,
-    table(['statement in [operations-google-cloud.md](operations-google-cloud.md)', 'expected', 'observed', 'result'], rows),
+    table(
+      ['statement in [operations-google-cloud.md](operations-google-cloud.md)', 'expected', 'observed', 'result'],
+      rows,
+    ),
     '## Not settled by a run',
     table(['statement', 'reason'], open),
   ].join('\n\n');
