@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, fsyncSync, openSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
 import { link, open, rename, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
@@ -35,6 +35,13 @@ async function writePartial(partial: string, content: FileContent): Promise<void
   await using file = await open(partial, 'wx', OWNER_ONLY);
   await (typeof content === 'string' ? file.writeFile(content) : content(partial));
   await file.sync();
+}
+
+/** Creates a directory which only its owner can open, with what is missing above it, durably. */
+export function makeDirectory(directory: string): void {
+  const first = mkdirSync(resolve(directory), { recursive: true, mode: 0o700 });
+  if (first === undefined) return;
+  for (let made = resolve(directory); made.length >= first.length; made = dirname(made)) syncDirectory(dirname(made));
 }
 
 /** Moves a durable file within a file system, durably. */

@@ -1,8 +1,8 @@
-import { access, chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { access, chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { z } from 'zod';
-import { completeFile, OWNER_ONLY } from '../../shared/durableFiles.ts';
+import { completeFile, makeDirectory, OWNER_ONLY } from '../../shared/durableFiles.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { migrationMissing, migrationRunning } from '../../shared/errors/migrationErrors.ts';
 import { systemCode } from '../../shared/systemCode.ts';
@@ -25,7 +25,7 @@ export async function createRunDirectory(path: string | undefined, now: Date): P
         .replace(/\.\d+Z$/, 'Z')
         .replaceAll(':', '-')}`,
   );
-  await mkdir(directory, { recursive: true, mode: OWNER_ONLY_DIRECTORY });
+  makeDirectory(directory);
   const content = await readdir(directory);
   if (content.includes(STATE))
     throw new UsageError(`${directory} holds a migration: go on with ${resumeCommand(directory)}`);

@@ -44,6 +44,19 @@ describe('a reported file', () => {
     expect(listCalls?.()).toEqual(['sync the content', 'link as north.backup', `sync ${copies}`]);
   });
 
+  it('is durable, with the name of its new directory, as a backup', async () => {
+    const listCalls = await watchDurability();
+    const copies = join(directory, 'instance', 'copies');
+    await backUp(join(copies, 'north.backup'), async () => {});
+    expect(listCalls().slice(-5)).toEqual([
+      `sync ${join(directory, 'instance')}`,
+      `sync ${directory}`,
+      'sync the content',
+      'link as north.backup',
+      `sync ${copies}`,
+    ]);
+  });
+
   it('does not replace what has appeared meanwhile, as a backup', async () => {
     const copies = join(directory, 'copies');
     const target = join(copies, 'north.backup');

@@ -1,7 +1,7 @@
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { completeFile, moveFile } from '../../shared/durableFiles.ts';
+import { completeFile, makeDirectory, moveFile } from '../../shared/durableFiles.ts';
 import { watchDurability } from '../support/files/durability.ts';
 import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
 
@@ -78,5 +78,20 @@ describe('moveFile', () => {
     await moveFile(from, target);
     expect(listCalls()).toEqual(['rename to file', `sync ${directory}`]);
     expect(await readdir(directory)).toEqual(['file']);
+  });
+});
+
+describe('makeDirectory', () => {
+  it('makes the names of all new directories durable', async () => {
+    const listCalls = await watchDurability();
+    makeDirectory(join(directory, 'a', 'b'));
+    expect((await stat(join(directory, 'a', 'b'))).mode & 0o777).toBe(0o700);
+    expect(listCalls()).toEqual([`sync ${join(directory, 'a')}`, `sync ${directory}`]);
+  });
+
+  it('leaves a directory that exists as it is', async () => {
+    const listCalls = await watchDurability();
+    makeDirectory(directory);
+    expect(listCalls()).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
-import { access, mkdir } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
-import { completeFile } from '../../durableFiles.ts';
+import { completeFile, makeDirectory } from '../../durableFiles.ts';
 import { notInstanceFile } from '../../errors/accountErrors.ts';
 import type { Keyring } from '../secrets/keyring.ts';
 import { type Connection, connect, toStoreError } from './connection.ts';
@@ -31,7 +31,7 @@ export async function copyDatabase(source: string, target: string, options: Copy
   };
   try {
     checkSource(source, options.keyring);
-    await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+    makeDirectory(dirname(target));
     await completeFile(target, write, 'new');
   } catch (reason) {
     throw toStoreError(reason);

@@ -1,7 +1,7 @@
-import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
-import { OWNER_ONLY } from '../../durableFiles.ts';
+import { makeDirectory, OWNER_ONLY } from '../../durableFiles.ts';
 import { databaseFormatUnsupported } from '../../errors/errors.ts';
 import { documentFieldTypes, storedFieldNames } from '../documentFields.ts';
 import { FORMAT, instanceKey, requireInstanceFormat } from '../format.ts';
@@ -21,7 +21,7 @@ const PAUSE_MILLISECONDS = 10;
  * wrong master key
  */
 export function prepareDatabaseFile(file: string, keyring: Keyring): void {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  makeDirectory(dirname(file));
   closeSync(openSync(file, 'a', OWNER_ONLY));
   for (const name of [file, `${file}-wal`, `${file}-shm`, keyFilePath(dirname(file))]) protect(name);
   const connection = connect({ file, busyTimeout: OPEN_TIMEOUT_MILLISECONDS });

@@ -19,7 +19,7 @@ export async function watchDurability(): Promise<() => readonly string[]> {
       ...calls(sync, () => 'sync the content'),
       ...calls(vi.mocked(link), ([, to]) => `link as ${basename(String(to))}`),
       ...calls(vi.mocked(rename), ([, to]) => `rename to ${basename(String(to))}`),
-      ...calls(vi.mocked(fsyncSync), ([descriptor]) => `sync ${openedPath(descriptor)}`),
+      ...calls(vi.mocked(fsyncSync), ([descriptor], order) => `sync ${openedPath(descriptor, order)}`),
     ]
       .toSorted(([first], [second]) => first - second)
       .map(([, text]) => text);
@@ -27,9 +27,12 @@ export async function watchDurability(): Promise<() => readonly string[]> {
 
 function calls<Arguments extends unknown[]>(
   { mock }: Mock<(...args: Arguments) => unknown>,
-  describe: (args: Arguments) => string,
+  describe: (args: Arguments, order: number) => string,
 ): Call[] {
-  return mock.calls.map((args, index) => [mock.invocationCallOrder[index] ?? 0, describe(args)]);
+  return mock.calls.map((args, index) => {
+    const order = mock.invocationCallOrder[index] ?? 0;
+    return [order, describe(args, order)];
+  });
 }
 
 async function spyOnHandles() {
@@ -40,8 +43,10 @@ async function spyOnHandles() {
   return spied;
 }
 
-function openedPath(descriptor: number): string {
-  const { results, calls: opened } = vi.mocked(openSync).mock;
-  const index = results.findLastIndex(({ value }) => value === descriptor);
+/** The path that a descriptor stood for at some moment: descriptors are used again. */
+function openedPath(descriptor: number, order: number): string {
+  const { results, calls: opened, invocationCallOrder } = vi.mocked(openSync).mock;
+  const isBefore = (index: number) => (invocationCallOrder[index] ?? 0) < order;
+  const index = results.findLastIndex(({ value }, opening) => value === descriptor && isBefore(opening));
   return String(opened[index]?.[0]);
 }
