@@ -87,7 +87,7 @@ function createAssertion(account: ServiceAccount, scope: string, audience: strin
 }
 
 /** Creates a JWT that a service account signs, from now on. */
-export function signJwt({ privateKey, keyId }: ServiceAccount, grant: object, lifetimeSeconds: number): string {
+function signJwt({ privateKey, keyId }: ServiceAccount, grant: object, lifetimeSeconds: number): string {
   const issuedAt = Math.floor(Date.now() / 1000);
   const header = { alg: 'RS256', typ: 'JWT', kid: keyId };
   const claims = { ...grant, iat: issuedAt, exp: issuedAt + lifetimeSeconds };
