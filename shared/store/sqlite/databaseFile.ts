@@ -73,8 +73,10 @@ export function isUnused(connection: Connection): boolean {
 
 /** Reads the file's format: SQLite's `user_version`, 0 for none. */
 function readFileFormat(connection: Connection): number {
-  return z.tuple([z.number()]).parse(connection.prepare('PRAGMA user_version').get())[0];
+  return formatRow.parse(connection.prepare('PRAGMA user_version').get())[0];
 }
+
+const formatRow = z.tuple([z.number()]);
 
 function hasDocuments(connection: Connection): boolean {
   return connection.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'documents'`).get() !== undefined;
@@ -101,7 +103,7 @@ function enterWalMode(connection: Connection): void {
 
 const sqlTypes = { string: 'TEXT', boolean: 'INTEGER', integer: 'INTEGER' } as const;
 
-/** Creates the tables, and settles the database's master key. Requires an open transaction, so that of two processes only one creates a key. */
+/** Creates the tables, and the record of the master key. Requires an open transaction, so that of two processes only one creates a key. */
 function createTables(connection: Connection, keyring: Keyring): void {
   const columns = storedFieldNames.map((name) => `, ${column(name)} ${sqlTypes[documentFieldTypes[name]]}`).join('');
   connection.execute(
