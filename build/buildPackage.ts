@@ -1,10 +1,10 @@
 import { chmod, copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { type BuildOptions, build } from 'esbuild';
 import packageJson from '../package.json' with { type: 'json' };
 import { packageFiles } from '../shared/http/docs.ts';
-import { root } from '../tools/program.ts';
+import { root, run } from '../tools/program.ts';
 import { bundledFiles, bundleOptions, bundleWorker, optionalPackages } from './bundling.ts';
 import { type LockFile, nodeMajor, toJson } from './deployedPackage.ts';
 import { thirdPartyNotice } from './thirdParty.ts';
@@ -69,10 +69,20 @@ function manifest(): object {
 const banner = `import { createRequire as createRequireHere } from 'node:module';
 const require = createRequireHere(import.meta.url), { filename: __filename, dirname: __dirname } = import.meta;`;
 
+/** Returns the commit of the sources, marked where they differ from it; undefined outside a clone. */
+async function sourceCommit(): Promise<string | undefined> {
+  const env = { GIT_CEILING_DIRECTORIES: dirname(root) };
+  const describe = ['describe', '--always', '--dirty', '--abbrev=12', '--exclude=*'];
+  // Rejects where git is not installed.
+  const ended = await run('git', describe, { env }).catch(() => undefined);
+  return ended?.code === 0 ? ended.stdout.trim() : undefined;
+}
+
 /** Bundles the command in parts that load when they are needed. */
 async function bundle(lock: LockFile) {
   const major = nodeMajor(lock);
   const worker = await bundleWorker(major);
+  const commit = await sourceCommit();
   const options = {
     ...bundleOptions(major),
     entryPoints: ['cli/identity.ts'],
@@ -81,7 +91,11 @@ async function bundle(lock: LockFile) {
     splitting: true,
     legalComments: 'eof',
     banner: { js: banner },
-    define: { ...worker.define, SWAGGER_UI: JSON.stringify(`./${SWAGGER_UI}/`) },
+    define: {
+      ...worker.define,
+      SWAGGER_UI: JSON.stringify(`./${SWAGGER_UI}/`),
+      ...(commit !== undefined && { COMMIT: JSON.stringify(commit) }),
+    },
   } as const satisfies BuildOptions;
   const { outputFiles, metafile } = await build(options);
   const outputs = Object.values(metafile.outputs);

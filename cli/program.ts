@@ -6,6 +6,11 @@ import { exampleText, exitCodeText, helpFormat } from './help.ts';
 import { commandUsage, commonOptions } from './usage.ts';
 import { valueKind } from './values.ts';
 
+/** The commit of an installed package, which its build defines. */
+declare const COMMIT: string | undefined;
+
+const version = typeof COMMIT === 'string' ? `${packageJson.version} (${COMMIT})` : packageJson.version;
+
 /** Runs a command with the values of a call. */
 export type RunCommand = (command: Command, given: GivenValues) => Promise<void>;
 
@@ -15,7 +20,7 @@ export function createProgram(run: RunCommand, tables = commandTables): Commande
   const program = new Commander('identity')
     .description('It sets up an instance, serves it, manages its accounts, and moves organisations between places.')
     .usage('COMMAND')
-    .version(packageJson.version, '-V, --version', 'print the version')
+    .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help, or that of a command')
     .helpCommand(false)
     .configureHelp(helpFormat((command) => names.has(fullName(command))))

@@ -7,7 +7,7 @@ import type { BuiltFunction } from '../../build/buildFunction.ts';
 import { buildPackage } from '../../build/buildPackage.ts';
 import { readLockFile } from '../../build/deployedPackage.ts';
 import { packagePlaces } from '../../build/thirdParty.ts';
-import { root } from '../../tools/program.ts';
+import { root, run } from '../../tools/program.ts';
 import { dependencyRows } from '../support/markdown.ts';
 import { buildAll, unpack } from '../support/processes/builtFunctions.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
@@ -67,6 +67,12 @@ describe('the build', () => {
           .update(await readFile(archive))
           .digest('hex'),
       ).toBe(sha256);
+  });
+
+  it('puts no commit into an archive: equal sources make equal archives', async () => {
+    const { stdout: commit } = await run('git', ['rev-parse', '--short=7', 'HEAD']);
+    const texts = functions.flatMap((name) => files.map((file) => readFile(join(output.path, name, file), 'utf8')));
+    expect((await Promise.all(texts)).filter((text) => text.includes(commit.trim()))).toEqual([]);
   });
 
   it('makes the same bytes again', async () => {

@@ -105,8 +105,10 @@ describe('the package', () => {
 });
 
 describe('the installed command', () => {
-  it('prints its version, and its help without delay', async () => {
-    expect(await identity(['--version'])).toEqual({ code: 0, stdout: `${packageJson.version}\n`, stderr: '' });
+  it('prints its version and commit, and its help without delay', async () => {
+    const { stdout: commit } = await run('git', ['rev-parse', '--short=12', 'HEAD']);
+    const stdout = expect.stringMatching(`^${packageJson.version} \\(${commit.trim()}(-dirty)?\\)\n$`);
+    expect(await identity(['--version'])).toEqual({ code: 0, stdout, stderr: '' });
     const times: number[] = [];
     while (times.length < 5) {
       const begin = performance.now();

@@ -41,7 +41,7 @@ export function migrationResult(given: Partial<MigrationResult> = {}): Migration
   return {
     version: 1,
     outcome: 'listed',
-    command: '0.1.0',
+    command: '1.0.0',
     startedAt: at(0),
     finishedAt: at(152),
     source: {
@@ -54,7 +54,7 @@ export function migrationResult(given: Partial<MigrationResult> = {}): Migration
     target: {
       place: 'https://id.example.com',
       kind: 'instance',
-      version: '0.1.0',
+      version: '1.0.0',
       digest: `sha256:${'5e'.repeat(32)}`,
       readAt: at(150),
     },
