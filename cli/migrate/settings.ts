@@ -31,13 +31,13 @@ export type MigrationSettings = z.infer<typeof migrationSettings>;
 const kindsOfSecrets = ['token-file', 'credentials-file'] as const;
 
 /**
- * Reads what a call of `migrate` is told to do. Paths become absolute, so that it can be resumed from elsewhere.
+ * Reads what a call of `migrate` is told to do. Paths are absolute, so that it can be resumed from elsewhere.
  * @throws UsageError
  */
 export function readSettings(call: Call): MigrationSettings {
   const { orgIds, excludedOrgIds, withPasswords, withOtp, timeoutMs } = exportOptions(call);
   const { withKeys, onConflict, newOrgsOnly } = importOptions(call);
-  const [from, to] = [absolutePlace(required(call, 'from')), absolutePlace(required(call, 'to'))];
+  const [from, to] = [parsePlace(required(call, 'from')).name, parsePlace(required(call, 'to')).name];
   if (to === '-') throw new UsageError('a migration cannot prove what standard output has taken: use identity export');
   if (from === to) throw new UsageError(`${from} is both the source and the target: specify two places`);
   const { report } = call.options;
@@ -80,13 +80,6 @@ function givenSecretFiles({ options }: Pick<Call, 'options'>): Record<string, st
   const names = kindsOfSecrets.flatMap((kind) => [kind, `from-${kind}`, `to-${kind}`]);
   const given = names.flatMap((name) => (options[name] === undefined ? [] : [[name, resolve(options[name])] as const]));
   return Object.fromEntries(given);
-}
-
-/** Names places that are paths on this machine by their absolute paths. */
-function absolutePlace(text: string): string {
-  const parsed = parsePlace(text);
-  if (parsed.kind === 'file') return resolve(parsed.path);
-  return parsed.kind === 'sqlite' ? `sqlite:${resolve(parsed.directory)}` : text;
 }
 
 /** Returns what a migration exports from the source. */

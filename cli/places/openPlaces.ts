@@ -15,8 +15,8 @@ import type { Place } from './place.ts';
  * @throws UsageError
  */
 export async function openPlaces(call: Call, from: string, to: string): Promise<readonly [from: Place, to: Place]> {
-  const source = { side: 'from', text: from, parsed: parsePlace(from) } as const;
-  const target = { side: 'to', text: to, parsed: parsePlace(to) } as const;
+  const source = { side: 'from', parsed: parsePlace(from) } as const;
+  const target = { side: 'to', parsed: parsePlace(to) } as const;
   const files = secretFiles(call, [source, target]);
   return [await openPlace(call, source, files.get(source)), await openPlace(call, target, files.get(target))];
 }
@@ -26,12 +26,12 @@ export async function openPlaces(call: Call, from: string, to: string): Promise<
  * @throws UsageError
  */
 export async function openOnlyPlace(call: Call, text: string): Promise<Place> {
-  const place = { text, parsed: parsePlace(text) };
+  const place = { parsed: parsePlace(text) };
   return openPlace(call, place, secretFiles(call, [place]).get(place));
 }
 
 /** Loads only the modules of the place's kind. */
-async function openPlace(call: Call, { parsed, text }: GivenPlace, secret: SecretFile | undefined): Promise<Place> {
+async function openPlace(call: Call, { parsed }: GivenPlace, secret: SecretFile | undefined): Promise<Place> {
   switch (parsed.kind) {
     case 'stream':
       return (await import('./filePlace.ts')).streamPlace;
@@ -48,9 +48,9 @@ async function openPlace(call: Call, { parsed, text }: GivenPlace, secret: Secre
       return openRemote({ origin: parsed.origin, token: await readTokenFile(file, option), tokenOption: option });
     }
     case 'sqlite':
-      return openDatabaseAt(call, text, parsed.directory, undefined);
+      return openDatabaseAt(call, parsed.name, parsed.directory, undefined);
     case 'firestore':
-      return openDatabaseAt(call, text, undefined, parsed.database);
+      return openDatabaseAt(call, parsed.name, undefined, parsed.database);
   }
 }
 
@@ -68,7 +68,6 @@ type Side = 'from' | 'to';
 /** A place of a call. */
 export interface GivenPlace {
   readonly side?: Side;
-  readonly text: string;
   readonly parsed: ParsedPlace;
 }
 
@@ -101,7 +100,7 @@ export function secretFiles({ options }: Call, places: readonly GivenPlace[]): M
       if (file === undefined && isShared) continue;
       if (file === undefined)
         throw new UsageError(
-          `missing option --${needing.length > 1 ? own : name}: the file with the token for ${place.text}`,
+          `missing option --${needing.length > 1 ? own : name}: the file with the token for ${place.parsed.name}`,
         );
       if (option !== own && !isShared && needing.length > 1)
         throw new UsageError(`--${name} names the secret of one place: specify --from-${name} and --to-${name}`);

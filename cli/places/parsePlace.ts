@@ -1,10 +1,13 @@
 import { isIP } from 'node:net';
+import { resolve } from 'node:path';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { checkObjectName } from '../../shared/objectStorage/objectName.ts';
 import { UsageError } from '../command.ts';
 
-/** A place that a call names, by what its text says of it. */
-export type ParsedPlace =
+/** A place that a call names. All texts that name the same place have the same `name`, so compare that. */
+export type ParsedPlace = { readonly name: string } & PlaceParts;
+
+type PlaceParts =
   | { readonly kind: 'instance'; readonly origin: string }
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'stream' }
@@ -20,7 +23,7 @@ const schemes: Readonly<Record<string, (text: string) => ParsedPlace>> = {
   https: parseInstance,
   http: parseInstance,
   gs: parseObject,
-  sqlite: (text) => ({ kind: 'sqlite', directory: after(text, 'sqlite:', 'a directory') }),
+  sqlite: parseDirectory,
   firestore: parseFirestore,
 };
 
@@ -29,14 +32,14 @@ const schemes: Readonly<Record<string, (text: string) => ParsedPlace>> = {
  * @throws UsageError that names the problem and the remedy; it never repeats a password in a URL
  */
 export function parsePlace(text: string): ParsedPlace {
-  if (text === '-') return { kind: 'stream' };
+  if (text === '-') return { name: text, kind: 'stream' };
   const [, scheme] = /^([a-z][a-z0-9]+):/i.exec(text) ?? [];
   if (scheme !== undefined) {
     const parse = schemes[scheme.toLowerCase()];
     if (parse === undefined) throw new UsageError(`unknown kind of place ${scheme}: specify ${FORMS}`);
     return parse(text);
   }
-  if (/\.json(\.gz)?$/i.test(text)) return { kind: 'file', path: text };
+  if (/\.json(\.gz)?$/i.test(text)) return { name: resolve(text), kind: 'file', path: text };
   throw new UsageError(`${JSON.stringify(text)} is no place: specify ${FORMS}`);
 }
 
@@ -50,7 +53,7 @@ function parseInstance(text: string): ParsedPlace {
     throw new UsageError(`the URL of ${url.host} has more than the host: specify ${url.origin}`);
   if (url.protocol === 'http:' && !isLoopback(url.hostname))
     throw new UsageError(`http://${url.host} would send the token unencrypted: specify https://${url.host}`);
-  return { kind: 'instance', origin: url.origin };
+  return { name: url.origin, kind: 'instance', origin: url.origin };
 }
 
 function isLoopback(hostname: string): boolean {
@@ -66,12 +69,19 @@ function parseObject(text: string): ParsedPlace {
     if (!(error instanceof IdentityError)) throw error;
     throw new UsageError(`invalid ${JSON.stringify(text)}: ${error.message}: specify gs://BUCKET/PATH`);
   }
-  return { kind: 'object', bucket, path };
+  return { name: `gs://${bucket}/${path}`, kind: 'object', bucket, path };
+}
+
+function parseDirectory(text: string): ParsedPlace {
+  const directory = after(text, 'sqlite:', 'a directory');
+  return { name: `sqlite:${resolve(directory)}`, kind: 'sqlite', directory };
 }
 
 function parseFirestore(text: string): ParsedPlace {
-  const database = after(text, 'firestore:', 'PROJECT or PROJECT/DATABASE');
-  if (/^[^/\s]+(\/[^/\s]+)?$/.test(database)) return { kind: 'firestore', database };
+  const given = after(text, 'firestore:', 'PROJECT or PROJECT/DATABASE');
+  const [, project, id = '(default)'] = /^([^/\s]+)(?:\/([^/\s]+))?$/.exec(given) ?? [];
+  const database = `${project}/${id}`;
+  if (project !== undefined) return { name: `firestore:${database}`, kind: 'firestore', database };
   throw new UsageError(`invalid ${JSON.stringify(text)}: specify firestore:PROJECT or firestore:PROJECT/DATABASE`);
 }
 

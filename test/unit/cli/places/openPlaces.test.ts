@@ -10,8 +10,8 @@ function call(options: Call['options']): Call {
 
 function files(options: Call['options'], from: string, to: string) {
   const places = [
-    { side: 'from', text: from, parsed: parsePlace(from) },
-    { side: 'to', text: to, parsed: parsePlace(to) },
+    { side: 'from', parsed: parsePlace(from) },
+    { side: 'to', parsed: parsePlace(to) },
   ] as const;
   const found = secretFiles(call(options), places);
   return places.map((place) => found.get(place)?.file);

@@ -16,10 +16,30 @@ describe('a place', () => {
     ['http://[::1]:8080', { kind: 'instance', origin: 'http://[::1]:8080' }],
     ['gs://exports/2026/north.json', { kind: 'object', bucket: 'exports', path: '2026/north.json' }],
     ['sqlite:./north', { kind: 'sqlite', directory: './north' }],
-    ['firestore:my-project', { kind: 'firestore', database: 'my-project' }],
+    ['firestore:my-project', { kind: 'firestore', database: 'my-project/(default)' }],
     ['firestore:my-project/north', { kind: 'firestore', database: 'my-project/north' }],
   ])('can be %s', (text, place) => {
-    expect(parsePlace(text)).toEqual(place);
+    expect(parsePlace(text)).toMatchObject(place);
+  });
+
+  it.each([
+    ['https://h.example.com', 'https://H.example.com:443/'],
+    ['http://localhost', 'http://localhost:80/'],
+    ['firestore:p', 'firestore:p/(default)'],
+    ['sqlite:north', 'sqlite:./north/'],
+    ['north.json', './a/../north.json'],
+    ['gs://exports/north.json', 'GS://exports/north.json'],
+  ])('has one name as %s and %s', (one, other) => {
+    expect(parsePlace(one).name).toBe(parsePlace(other).name);
+  });
+
+  it.each([
+    ['https://h.example.com', 'https://h.example.com:8443'],
+    ['firestore:p', 'firestore:p/north'],
+    ['gs://exports/north.json', 'gs://exports//north.json'],
+    ['north.json', 'North.json'],
+  ])('has another name as %s than as %s', (one, other) => {
+    expect(parsePlace(one).name).not.toBe(parsePlace(other).name);
   });
 
   it.each([
