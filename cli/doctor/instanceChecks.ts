@@ -1,5 +1,5 @@
 import { placeNotKnown } from '../../shared/errors/placeErrors.ts';
-import { callInstance } from '../places/httpClient.ts';
+import { callServer } from '../httpClient.ts';
 import { findDenial, type InstanceSettings, type Operation } from '../places/instancePlace.ts';
 import { clockAhead, TOLERATED_CLOCK_MS } from '../places/place.ts';
 import { type Recognised, recognise } from '../places/recognise.ts';
@@ -39,7 +39,7 @@ function compareClocks(time: Date | undefined): Finding {
 }
 
 async function askReadiness(origin: string, signal: AbortSignal): Promise<Finding> {
-  using response = await callInstance(origin, { method: 'GET', path: '/ready' }, signal);
+  using response = await callServer(origin, { method: 'GET', path: '/ready' }, signal);
   return response.status === 200
     ? ok('the database is reachable, and of this version')
     : failed(`the instance is not ready (status ${response.status}): read its log`);

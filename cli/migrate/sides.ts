@@ -1,6 +1,7 @@
 import { inspect } from '../../functions/import/inspect/inspection.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { migrationTokenTooNarrow } from '../../shared/errors/migrationErrors.ts';
+import { RejectedToken } from '../../shared/errors/rejectedToken.ts';
 import { type Call, InterruptedError } from '../command.ts';
 import { askText, canAsk } from '../consent.ts';
 import { repeatable } from '../places/content.ts';
@@ -126,21 +127,11 @@ export async function withValidTokens<Result>(
     try {
       return await work();
     } catch (error) {
-      const { settings } = run.state;
-      const option = rejectedToken(error, settings);
-      if (option === undefined || !canAsk()) throw error;
-      const problem = error instanceof Error ? error.message : '';
-      const file = await askText(`${problem}\nThe file of --${option}:`, call);
-      await run.advance('another token', {
-        settings: replaceSecretFiles(settings, { options: { [option]: file } }),
-      });
+      const { message, cause } = error instanceof IdentityError ? error : {};
+      if (!(cause instanceof RejectedToken) || !canAsk()) throw error;
+      const file = await askText(`${message}\nThe file of ${cause.option}:`, call);
+      const given = { options: { [cause.option.slice('--'.length)]: file } };
+      await run.advance('another token', { settings: replaceSecretFiles(run.state.settings, given) });
     }
   }
-}
-
-/** Returns the option that names the file of the token that a place has rejected; undefined for any other error. */
-function rejectedToken(error: unknown, { from, to }: MigrationSettings): string | undefined {
-  if (!(error instanceof IdentityError) || error.code !== 'UNAUTHENTICATED') return undefined;
-  if (error.message.startsWith(from)) return 'from-token-file';
-  return error.message.startsWith(to) ? 'to-token-file' : undefined;
 }

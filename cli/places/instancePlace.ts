@@ -1,7 +1,7 @@
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import { placeBroke, placeNotKnown } from '../../shared/errors/placeErrors.ts';
 import { snakeCase } from '../../shared/wire/requestMessage.ts';
-import { callInstance, connectionReason, type HttpCall, type HttpResponse } from './httpClient.ts';
+import { callServer, connectionReason, type HttpCall, type HttpResponse } from '../httpClient.ts';
 import { ACCEPT, type CalledInstance, readImportResponse, responseError } from './instanceResponses.ts';
 import {
   clockAhead,
@@ -59,7 +59,7 @@ async function post(
 ): Promise<HttpResponse> {
   const { origin, token } = settings;
   const path = `/admin/v1/${operation}`;
-  const response = await callInstance(origin, { method: 'POST', path, token, ...call }, signal);
+  const response = await callServer(origin, { method: 'POST', path, token, ...call }, signal);
   if (response.status === 200) return response;
   using failed = response;
   throw await responseError(settings, failed);
@@ -136,7 +136,7 @@ export async function findDenial(settings: InstanceSettings, operation: Operatio
   async function* body() {
     yield Buffer.from('{}');
   }
-  using response = await callInstance(
+  using response = await callServer(
     origin,
     { method: 'POST', path: `/admin/v1/${operation}`, token, body: body() },
     signal,

@@ -9,7 +9,7 @@ import {
 import type { ErrorBody, IdentityError } from '../../shared/errors/identityError.ts';
 import { placeFailed, placeRefused, placeTokenForbidden, placeTokenRejected } from '../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../shared/json/parseIfJson.ts';
-import { connectionReason, type HttpResponse, readText } from './httpClient.ts';
+import { connectionReason, type HttpResponse, readText } from '../httpClient.ts';
 import type { ImportMeter } from './place.ts';
 
 /** The media types that a call of an import accepts: events, where the instance or a proxy before it knows them. */
@@ -121,7 +121,7 @@ function eventError(instance: CalledInstance, { code, message }: ErrorBody): Ide
 function faultError({ origin, tokenOption }: CalledInstance, fault: Fault, reason: string): IdentityError {
   switch (fault) {
     case 'token':
-      return placeTokenRejected(origin, tokenOption);
+      return placeTokenRejected(origin, tokenOption, reason);
     case 'role':
       return placeTokenForbidden(origin, tokenOption, reason);
     case 'repeat':

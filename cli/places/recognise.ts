@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseIfJson } from '../../shared/json/parseIfJson.ts';
+import { callServer, readText } from '../httpClient.ts';
 import { recogniseZitadel } from '../zitadel/instance.ts';
-import { callInstance, readText } from './httpClient.ts';
 import { serverTime } from './place.ts';
 
 /** What answers at the address of an instance. */
@@ -27,7 +27,7 @@ const retries = { attempts: () => 6, initialDelayMs: 500, maxDelayMs: 2_000 };
 export async function recognise(origin: string, signal: AbortSignal): Promise<Recognised> {
   const found = await recogniseOurs(origin, signal);
   if (found.kind !== 'unknown' || found.redirects === true) return found;
-  const zitadel = await recogniseZitadel({ baseUrl: origin, token: async () => undefined, signal, retries });
+  const zitadel = await recogniseZitadel({ baseUrl: origin, token: undefined, tokenOption: '', signal, retries });
   return zitadel === undefined ? found : { kind: 'zitadel', time: zitadel.time };
 }
 
@@ -35,7 +35,7 @@ async function recogniseOurs(
   origin: string,
   signal: AbortSignal,
 ): Promise<Exclude<Recognised, { kind: 'zitadel' }> & { readonly redirects?: true }> {
-  using response = await callInstance(origin, { method: 'GET', path: PATH }, signal);
+  using response = await callServer(origin, { method: 'GET', path: PATH }, signal);
   const { status, headers } = response;
   if (status >= 300 && status < 400)
     return { kind: 'unknown', reason: `it redirects to ${redirectOrigin(origin, headers.location)}`, redirects: true };

@@ -31,8 +31,8 @@ import {
 } from './place.ts';
 
 /** Opens a ZITADEL as a place: it exports organisation by organisation, and imports in steps. */
-export function openZitadel({ origin, token }: InstanceSettings): DatabasePlace {
-  const connect = (signal: AbortSignal): ZitadelConnection => ({ baseUrl: origin, token: async () => token, signal });
+export function openZitadel({ origin, token, tokenOption }: InstanceSettings): DatabasePlace {
+  const connect = (signal: AbortSignal): ZitadelConnection => ({ baseUrl: origin, token, tokenOption, signal });
   return {
     takes: 'imports',
     name: origin,

@@ -1,19 +1,19 @@
 import { z } from 'zod';
-import {
-  zitadelCallFailed,
-  zitadelRoleMissing,
-  zitadelTokenRejected,
-  zitadelUnreachable,
-} from '../../shared/errors/zitadelErrors.ts';
+import { IdentityError } from '../../shared/errors/identityError.ts';
+import { placeTokenForbidden, placeTokenRejected, placeUnreachable } from '../../shared/errors/placeErrors.ts';
+import { zitadelCallFailed } from '../../shared/errors/zitadelErrors.ts';
 import { parseIfJson } from '../../shared/json/parseIfJson.ts';
 import { Backoff, type RetryPolicy } from '../../shared/retry.ts';
+import { callServer, connectionReason, readText } from '../httpClient.ts';
 
 /** How to reach a ZITADEL. */
 export interface ZitadelConnection {
   /** Without a slash at the end. */
   readonly baseUrl: string;
-  /** Returns the token for the next call; undefined for calls without one. */
-  readonly token: () => Promise<string | undefined>;
+  /** Undefined for calls without one. */
+  readonly token: string | undefined;
+  /** The option that names the token's file. */
+  readonly tokenOption: string;
   readonly signal: AbortSignal;
   /** The retries of calls that a ZITADEL did not answer. */
   readonly retries?: RetryPolicy;
@@ -44,6 +44,8 @@ export interface ZitadelAnswer {
 const defaultRetries: RetryPolicy = { attempts: () => 8, initialDelayMs: 500, maxDelayMs: 8_000 };
 const UNAVAILABLE = new Set([502, 503]);
 const CALL_TIMEOUT_MS = 30_000;
+/** An export of one organisation over REST has 4 MiB of protobuf; its JSON is larger. */
+const MAX_ANSWER_BYTES = 256_000_000;
 
 const errorBody = z.looseObject({ code: z.number().optional(), message: z.string() });
 
@@ -57,49 +59,32 @@ export async function send(connection: ZitadelConnection, call: ZitadelCall): Pr
   for (let attempts = 1; ; attempts++) {
     const { answer, problem } = await attempt(connection, call);
     if (answer !== undefined && !UNAVAILABLE.has(answer.status)) return { ...answer, attempts };
-    const reason = problem ?? `${answer?.status} ${answer === undefined ? '' : messageIn(answer.text)}`;
-    if (!(await backoff.failed(reason))) throw zitadelUnreachable(baseUrl, reason);
+    const reason = answer === undefined ? connectionReason(problem) : `${answer.status} ${messageIn(answer.text)}`;
+    if (!(await backoff.failed(reason)))
+      throw problem instanceof IdentityError ? problem : placeUnreachable(baseUrl, reason);
   }
 }
 
 /** The result of one attempt: an answer, or why there is none. */
 interface Attempt {
   readonly answer?: Omit<ZitadelAnswer, 'attempts'>;
-  readonly problem?: string;
+  readonly problem?: unknown;
 }
 
-async function attempt({ baseUrl, token, signal }: ZitadelConnection, call: ZitadelCall): Promise<Attempt> {
+async function attempt(connection: ZitadelConnection, call: ZitadelCall): Promise<Attempt> {
+  const { baseUrl, token } = connection;
   const { method, path, body, orgId, timeoutMs = CALL_TIMEOUT_MS } = call;
-  const bearer = await token();
-  const limit = AbortSignal.timeout(timeoutMs);
-  const headers = {
-    ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer.trim()}` }),
-    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-    ...(orgId === undefined ? {} : { 'x-zitadel-orgid': orgId }),
-  };
+  const signal = AbortSignal.any([connection.signal, AbortSignal.timeout(timeoutMs)]);
+  const headers = orgId === undefined ? {} : { 'x-zitadel-orgid': orgId };
+  const content = body === undefined ? {} : { body: [Buffer.from(body)] };
   try {
-    const response = await fetch(`${baseUrl}${path}`, {
-      method,
-      headers,
-      // The token must not follow a redirect to another host.
-      redirect: 'manual',
-      signal: AbortSignal.any([signal, limit]),
-      ...(body === undefined ? {} : { body }),
-    });
+    using response = await callServer(baseUrl, { method, path, token, headers, ...content }, signal);
     const { status, headers: answered } = response;
-    return { answer: { status, text: await response.text(), date: answered.get('date') ?? undefined } };
+    return { answer: { status, text: await readText(response.body, MAX_ANSWER_BYTES), date: answered.date } };
   } catch (error) {
     signal.throwIfAborted();
-    limit.throwIfAborted();
-    return { problem: causeText(error) };
+    return { problem: error };
   }
-}
-
-/** Returns what the operating system says of a failed connection: `fetch` itself says only that it failed. */
-export function causeText(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if (error.cause !== undefined) return causeText(error.cause);
-  return 'code' in error && typeof error.code === 'string' ? error.code : error.message;
 }
 
 /**
@@ -120,14 +105,14 @@ export async function request<Schema extends z.ZodType>(
 
 /** Creates the error for an answer that is none of the expected ones. */
 export function callError(
-  { baseUrl }: Pick<ZitadelConnection, 'baseUrl'>,
+  { baseUrl, tokenOption }: ZitadelConnection,
   { method, path }: Pick<ZitadelCall, 'method' | 'path'>,
   { status, text }: Pick<ZitadelAnswer, 'status' | 'text'>,
 ): Error {
   const message = messageIn(text);
-  if (status === 401) return zitadelTokenRejected(baseUrl, message);
+  if (status === 401) return placeTokenRejected(baseUrl, tokenOption, message);
   // A caller without any membership gets 404 with this id.
-  if (status === 403 || message.includes('AUTHZ-cdgFk')) return zitadelRoleMissing(baseUrl, message);
+  if (status === 403 || message.includes('AUTHZ-cdgFk')) return placeTokenForbidden(baseUrl, tokenOption, message);
   return zitadelCallFailed(baseUrl, `${method} ${path}`, status, message);
 }
 

@@ -59,7 +59,7 @@ const RELEASE = /^v?\d+\.\d+\.\d+/;
 /** Recognises a ZITADEL by its OpenID configuration, without a token; undefined for any other server. */
 export async function recogniseZitadel(connection: ZitadelConnection): Promise<RecognisedZitadel | undefined> {
   const path = '/.well-known/openid-configuration';
-  const answer = await send({ ...connection, token: async () => undefined }, { method: 'GET', path });
+  const answer = await send({ ...connection, token: undefined }, { method: 'GET', path });
   if (answer.status !== 200) return undefined;
   const { data } = configuration.safeParse(parseIfJson(answer.text));
   return data && { issuer: data.issuer, time: serverTime(answer.date) };

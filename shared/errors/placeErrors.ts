@@ -1,4 +1,5 @@
 import { defineError } from './identityError.ts';
+import { RejectedToken } from './rejectedToken.ts';
 
 // Errors of the `identity` command about the places between which it moves organisations. No text holds a token.
 
@@ -7,7 +8,7 @@ export const placeUnreachable = defineError({
   text: (place: string, reason: string) =>
     `${place} cannot be reached (${reason}): check the address, and that the instance runs`,
   example: ['https://id.example.com', 'ECONNREFUSED'],
-  when: 'The host is unknown, nothing listens there, or its certificate is not trusted.',
+  when: 'The host is unknown, nothing listens there, its certificate is not trusted, or a ZITADEL stayed unavailable through all retries.',
   remedy: 'Check the address. `NODE_EXTRA_CA_CERTS` names a file with the certificates of a private authority.',
 });
 
@@ -22,11 +23,13 @@ export const placeNotKnown = defineError({
 
 export const placeTokenRejected = defineError({
   code: 'UNAUTHENTICATED',
-  text: (place: string, option: string) =>
-    `${place} rejects the token of ${option}: create one with identity pat create, and store it alone in that file`,
-  example: ['https://id.example.com', '--token-file'],
+  text: (place: string, option: string, reason: string) =>
+    `${place} rejects the token of ${option} (${reason}): create another one there, and store it alone in that file`,
+  example: ['https://id.example.com', '--token-file', 'invalid token (AUTH-7fs1e)'],
+  carries: (_place, option) => ({ cause: new RejectedToken(option) }),
   when: 'The token has expired, was revoked, or is of another instance.',
-  remedy: 'Create a token on that instance with `identity pat create`.',
+  remedy:
+    'Create a token on that instance with `identity pat create`; in a ZITADEL, a personal access token of a service user with the role IAM_OWNER.',
 });
 
 export const placeTokenForbidden = defineError({
@@ -35,7 +38,8 @@ export const placeTokenForbidden = defineError({
     `${place} does not permit this to the token of ${option} (${reason}): use one of a service user with the role IAM_OWNER`,
   example: ['https://id.example.com', '--token-file', 'No matching permissions found (AUTH-5mWD2)'],
   when: 'The user of the token lacks the role, or the token is restricted to other operations or organisations.',
-  remedy: 'Give the service user the role with `identity member add`, or create a token with `identity pat create`.',
+  remedy:
+    'Give the service user the role with `identity member add`, or create a token with `identity pat create`; in a ZITADEL, make the user an administrator of the instance.',
 });
 
 export const placeRefused = defineError({

@@ -2,33 +2,6 @@ import { defineError } from './identityError.ts';
 
 // Errors of calls to a ZITADEL, as the source or target of a migration. They appear on standard error.
 
-export const zitadelUnreachable = defineError({
-  code: 'UNAVAILABLE',
-  text: (url: string, cause: string) =>
-    `${url} does not respond (${cause}): check the address and the network, then repeat the command`,
-  example: ['https://zitadel.example.com', 'ECONNREFUSED'],
-  when: 'A ZITADEL could not be reached, closed the connection, or stayed unavailable through all retries.',
-  remedy: 'Check the address, the network and the ZITADEL. Then repeat the command: what was imported stays.',
-});
-
-export const zitadelTokenRejected = defineError({
-  code: 'UNAUTHENTICATED',
-  text: (url: string, message: string) =>
-    `${url} rejects the token (${message}): specify a valid one, then repeat the command`,
-  example: ['https://zitadel.example.com', 'Errors.Token.Invalid (AUTH-7fs1e)'],
-  when: 'The token of a ZITADEL is unknown, revoked or expired.',
-  remedy: 'Create a personal access token of a service user with the role IAM_OWNER, and specify its file.',
-});
-
-export const zitadelRoleMissing = defineError({
-  code: 'PERMISSION_DENIED',
-  text: (url: string, message: string) =>
-    `the token may not do this in ${url} (${message}): give its user the role IAM_OWNER`,
-  example: ['https://zitadel.example.com', 'membership not found (AUTHZ-cdgFk)'],
-  when: "A ZITADEL denies a call to the token's user.",
-  remedy: 'Make the user an administrator of the instance, with the role IAM_OWNER.',
-});
-
 export const zitadelCallFailed = defineError({
   code: 'UNKNOWN',
   text: (url: string, call: string, status: number, message: string) =>

@@ -166,7 +166,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect(await identity(resume)).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(
-        /rejects the token of --to-token-file: create one with identity pat create, and store it alone in that file; then go on with identity migrate resume --run-dir .*\n$/,
+        /rejects the token of --to-token-file \(.+\): create another one there, and store it alone in that file; then go on with identity migrate resume --run-dir .*\n$/,
       ),
     });
     const { code, stderr } = await identity([...resume, '--to-token-file', south.tokenFile]);

@@ -35,8 +35,8 @@ describe('a call on places that fails', { timeout: 240_000 }, () => {
     expect(await identity(['export', url, '--token-file', wrong, ...target])).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringContaining(
-        `identity: ${url} rejects the token of --token-file: create one with identity pat create, and store it alone in that file\n`,
+      stderr: expect.stringMatching(
+        /identity: http\S+ rejects the token of --token-file \(.+\): create another one there, and store it alone in that file\n$/,
       ),
     });
     const forbidden = await identity(['export', url, '--token-file', weak, ...target]);

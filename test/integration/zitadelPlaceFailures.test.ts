@@ -44,11 +44,11 @@ describe('a call on a ZITADEL that fails', { timeout: TIMEOUT_MS }, () => {
     };
     expect(await call('wrong')).toMatchObject({
       code: 1,
-      message: `identity: ${zitadel.url} rejects the token (Errors.Token.Invalid (AUTH-7fs1e)): specify a valid one, then repeat the command`,
+      message: `identity: ${zitadel.url} rejects the token of --token-file (Errors.Token.Invalid (AUTH-7fs1e)): create another one there, and store it alone in that file`,
     });
     expect(await call('guest-token')).toMatchObject({
       code: 1,
-      message: `identity: the token may not do this in ${zitadel.url} (membership not found (AUTHZ-cdgFk)): give its user the role IAM_OWNER`,
+      message: `identity: ${zitadel.url} does not permit this to the token of --token-file (membership not found (AUTHZ-cdgFk)): use one of a service user with the role IAM_OWNER`,
     });
     expect(await readdir(directory)).toEqual([]);
   });
@@ -80,7 +80,7 @@ describe('a call on a ZITADEL that fails', { timeout: TIMEOUT_MS }, () => {
     expect(gone).toMatchObject({
       code: 1,
       message: expect.stringMatching(
-        /^identity: .* does not respond \(ECONN\w+\): check the address and the network, then repeat the command$/,
+        /^identity: .* cannot be reached \(ECONN\w+\): check the address, and that the instance runs$/,
       ),
     });
     zitadel.revive();
@@ -100,7 +100,7 @@ describe('a call on a ZITADEL that fails', { timeout: TIMEOUT_MS }, () => {
     await expect(deadlyExport(zitadel)).rejects.toThrow();
     expect(await exporting).toMatchObject({
       code: 1,
-      message: expect.stringMatching(/does not respond \(ECONN\w+\): check the address and the network/),
+      message: expect.stringMatching(/cannot be reached \(ECONN\w+\): check the address/),
     });
     expect(await readdir(directory)).toEqual([]);
   });

@@ -138,8 +138,8 @@ describe('an export from a ZITADEL', () => {
   });
 
   it.each([
-    ['a wrong token', 'wrong', 'rejects the token (Errors.Token.Invalid (AUTH-7fs1e))'],
-    ['a user without role', 'guest-token', 'give its user the role IAM_OWNER'],
+    ['a wrong token', 'wrong', 'rejects the token of --token-file (Errors.Token.Invalid (AUTH-7fs1e))'],
+    ['a user without role', 'guest-token', 'use one of a service user with the role IAM_OWNER'],
   ])('fails for %s, and says what to do', async (_case, token, message) => {
     const zitadel = await filled([organisation('1')]);
     zitadel.tokens.set('guest', 'guest-token');
@@ -152,6 +152,6 @@ describe('an export from a ZITADEL', () => {
     const body = JSON.stringify({ orgIds: ['1'], excludedOrgIds: ['1'] });
     const headers = { authorization: 'Bearer owner-token' };
     await expect(fetch(`${zitadel.url}/admin/v1/export`, { method: 'POST', body, headers })).rejects.toThrow();
-    await expect(exportAll(connection, { orgIds: ['1'] })).rejects.toThrow(/does not respond \(ECONNREFUSED\)/);
+    await expect(exportAll(connection, { orgIds: ['1'] })).rejects.toThrow(/cannot be reached \(ECONNREFUSED\)/);
   });
 });

@@ -134,7 +134,7 @@ describe('an import into a ZITADEL', () => {
     const onRequest = (event: ImportRequestEvent) => void events.push(event);
     const planned = await plan(content);
     await expect(importOrganisations(connectTo(zitadel), planned, { onRequest })).rejects.toThrow(
-      /does not respond \(ECONN\w+\): check the address and the network, then repeat the command/,
+      /cannot be reached \(ECONN\w+\): check the address, and that the instance runs/,
     );
     const position = events.at(-1)?.position;
     expect(position).toMatchObject({ step: 3, done: 5_000 });
@@ -237,11 +237,15 @@ describe('an import into a ZITADEL', () => {
   });
 
   it.each([
-    ['a wrong token', 'wrong', /rejects the token \(Errors.Token.Invalid \(AUTH-7fs1e\)\): specify a valid one/],
+    [
+      'a wrong token',
+      'wrong',
+      /rejects the token of --token-file \(Errors.Token.Invalid \(AUTH-7fs1e\)\): create another one/,
+    ],
     [
       'a user without role',
       'guest-token',
-      /may not do this .* \(membership not found \(AUTHZ-cdgFk\)\): give its user the role/,
+      /does not permit this .* \(membership not found \(AUTHZ-cdgFk\)\): use one of a service user with the role/,
     ],
   ])('fails for %s, and says what to do', async (_case, token, message) => {
     const zitadel = await startZitadel();

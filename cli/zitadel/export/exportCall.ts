@@ -3,16 +3,12 @@ import { Code, ConnectError, createClient, type Interceptor } from '@connectrpc/
 import { createGrpcWebTransport } from '@connectrpc/connect-node';
 import { AdminService, ExportDataRequestSchema, ExportDataResponseSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import { z } from 'zod';
-import {
-  zitadelCallFailed,
-  zitadelExportTooSlow,
-  zitadelRoleMissing,
-  zitadelTokenRejected,
-  zitadelUnreachable,
-} from '../../../shared/errors/zitadelErrors.ts';
+import { placeTokenForbidden, placeTokenRejected, placeUnreachable } from '../../../shared/errors/placeErrors.ts';
+import { zitadelCallFailed, zitadelExportTooSlow } from '../../../shared/errors/zitadelErrors.ts';
 import type { JsonObject } from '../../../shared/json/jsonObject.ts';
 import { parseIfJson } from '../../../shared/json/parseIfJson.ts';
-import { callError, causeText, messageIn, send, type ZitadelConnection } from '../connection.ts';
+import { connectionReason } from '../../httpClient.ts';
+import { callError, messageIn, send, type ZitadelConnection } from '../connection.ts';
 
 /** What an export holds beside the records. */
 export interface ExportedSecrets {
@@ -66,8 +62,8 @@ async function exportByRpc(
   timeoutMs: number,
 ): Promise<JsonObject | undefined> {
   const { baseUrl, token, signal } = connection;
-  const authorise: Interceptor = (next) => async (call) => {
-    call.header.set('authorization', `Bearer ${(await token())?.trim() ?? ''}`);
+  const authorise: Interceptor = (next) => (call) => {
+    call.header.set('authorization', `Bearer ${token ?? ''}`);
     return next(call);
   };
   const transport = createGrpcWebTransport({ baseUrl, httpVersion: '1.1', interceptors: [authorise] });
@@ -84,11 +80,12 @@ async function exportByRpc(
   }
 }
 
-function rpcError({ baseUrl }: ZitadelConnection, error: ConnectError): Error {
+function rpcError({ baseUrl, tokenOption }: ZitadelConnection, error: ConnectError): Error {
   const { code, rawMessage } = error;
-  if (code === Code.Unauthenticated) return zitadelTokenRejected(baseUrl, rawMessage);
-  if (code === Code.PermissionDenied) return zitadelRoleMissing(baseUrl, rawMessage);
-  if (code === Code.Unavailable || code === Code.Aborted) return zitadelUnreachable(baseUrl, causeText(error));
+  if (code === Code.Unauthenticated) return placeTokenRejected(baseUrl, tokenOption, rawMessage);
+  if (code === Code.PermissionDenied) return placeTokenForbidden(baseUrl, tokenOption, rawMessage);
+  if (code === Code.Unavailable || code === Code.Aborted)
+    return placeUnreachable(baseUrl, connectionReason(error.cause));
   return zitadelCallFailed(baseUrl, 'ExportData over gRPC-Web', code, rawMessage);
 }
 

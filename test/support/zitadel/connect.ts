@@ -5,7 +5,8 @@ import type { ZitadelStandIn } from './standIn.ts';
 export function connectTo(zitadel: Pick<ZitadelStandIn, 'url'>, token = 'owner-token'): ZitadelConnection {
   return {
     baseUrl: zitadel.url,
-    token: async () => token,
+    token,
+    tokenOption: '--token-file',
     signal: new AbortController().signal,
     retries: { attempts: () => 12, initialDelayMs: 100, maxDelayMs: 200 },
   };

@@ -3,16 +3,17 @@ import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { placeUnreachable } from '../../shared/errors/placeErrors.ts';
+import { placeUnreachable } from '../shared/errors/placeErrors.ts';
 
-/** A call of an instance. */
+/** A call of an instance or a ZITADEL. */
 export interface HttpCall {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
-  readonly token?: string;
+  readonly token?: string | undefined;
   readonly accept?: string;
+  readonly headers?: Readonly<Record<string, string>>;
   /** JSON. */
-  readonly body?: AsyncIterable<Uint8Array>;
+  readonly body?: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 }
 
 /** The response to a call, whose body is not yet read. The caller disposes of it, which ends the call on the server too. */
@@ -23,23 +24,25 @@ export interface HttpResponse extends Disposable {
 }
 
 /**
- * Sends a request and streams its body. Nothing limits the time until the response, as imports take theirs; redirections
- * are not followed, so that a token stays where it was sent.
+ * Sends a request and streams its body, of any size. Nothing limits the time until the response, as imports take theirs
+ * (`fetch` ends a call after five minutes without one); redirections are not followed, so that a token stays where it was
+ * sent.
  * @param signal ends the call, on the server too
  * @throws IdentityError when there is no response; the errors of `body`; the signal's reason
  */
-export async function callInstance(origin: string, call: HttpCall, signal: AbortSignal): Promise<HttpResponse> {
-  const { method, path, token, accept = 'application/json', body } = call;
+export async function callServer(origin: string, call: HttpCall, signal: AbortSignal): Promise<HttpResponse> {
+  const { method, path, token, accept = 'application/json', body = [] } = call;
   const url = new URL(path, origin);
   const headers = {
+    ...call.headers,
     accept,
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
   };
-  const request = (url.protocol === 'https:' ? https : http).request(url, { method, headers, agent: false, signal });
+  const request = (url.protocol === 'https:' ? https : http).request(url, { method, headers, signal });
   // Once there is a response, its body says whether the connection breaks.
   request.on('error', () => undefined);
-  const source = new WatchedSource(body ?? []);
+  const source = new WatchedSource(body);
   const responded = once(request, 'response');
   // It fails when the response comes before the body's end, and the response then says why.
   const sent = pipeline(Readable.from(source, { objectMode: false }), request).catch(() => undefined);
