@@ -1,10 +1,6 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { policyChecks } from '../../../../tools/preflight/policies.ts';
 import { findObstacles, renderObstacles } from '../../../../tools/preflight/preflight.ts';
-import { root } from '../../../../tools/program.ts';
-import { tableUnder } from '../../../support/documents/documentation.ts';
 
 const domains = 'iam.allowedPolicyMemberDomains';
 const keys = 'iam.disableServiceAccountKeyCreation';
@@ -63,12 +59,5 @@ describe('the preflight', () => {
       expect(isOn, constraint).toBe(true);
       expect(isInTheWay([{ ...base, allowAll: true }]), constraint).toBe(false);
     }
-  });
-
-  it('is documented', async () => {
-    const operations = await readFile(join(root, 'docs/operations-google-cloud.md'), 'utf8');
-    expect(tableUnder(operations, 'Organisation policies')).toEqual(
-      policyChecks.map(({ constraint, forbids, remedy }) => [`\`${constraint}\``, forbids, remedy]),
-    );
   });
 });
