@@ -6,6 +6,7 @@ import type { Store } from '../../shared/store/store.ts';
 import { inPieces } from '../support/fixtures/bytes.ts';
 import { type Organisation, organisation, person } from '../support/fixtures/organisations.ts';
 import { importReport } from '../support/instances/testInstance.ts';
+import { hookedStore } from '../support/stores/hookedStore.ts';
 import { describeStores, openTestStore } from '../support/stores/stores.ts';
 import { watchedStore } from '../support/stores/watchedStore.ts';
 
@@ -89,6 +90,21 @@ describeStores('an import that was interrupted after more than a day', (kind) =>
     await runForHours(store, clock, call, 100);
     await runForHours(store, clock, { orgs: [org('P')] }, 0);
     expect((await run(store, clock, call)).summary.resumed).toBe(true);
+  });
+
+  it('goes on where another call of it ends between the reading and the renewal of what it has saved', async () => {
+    const store = await openTestStore(kind);
+    const clock = new Clock();
+    const call = { orgs: [org('O')] };
+    let isFirst = true;
+    const hooked = hookedStore(store, async (writes) => {
+      const renews = writes.some(({ type, key }) => type === 'update' && key.id.includes('|note|'));
+      if (!renews || !isFirst) return;
+      isFirst = false;
+      await run(store, clock, call);
+    });
+    const { errors, summary } = await run(hooked, clock, call);
+    expect({ errors, failed: summary.failed, isFirst }).toEqual({ errors: undefined, failed: {}, isFirst: false });
   });
 
   it('voids the checkpoints of others for as long as it overwrites', async () => {

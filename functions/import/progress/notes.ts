@@ -60,12 +60,21 @@ export class ImportNotes {
     this.hasNoted ||= writes.length > 0;
   }
 
-  /** Lets the notes of all calls live as long as the checkpoints that are saved until the next renewal. */
+  /**
+   * Lets the notes of all calls live as long as the checkpoints that are saved until the next renewal, unless another call
+   * has ended the import.
+   */
   async renew(store: DocumentStore): Promise<void> {
     const fields = { expiresAt: noteExpiry(this.now()) };
     for await (const notes of this.read()) {
-      const current = notes.filter(({ note }) => note !== undefined);
-      await store.commit(current.map(({ id }) => ({ type: 'update', key: { collection: 'instance', id }, fields })));
+      const keys = notes.flatMap(({ id, note }) =>
+        note === undefined ? [] : [{ collection: 'instance', id } as const],
+      );
+      await store.transaction(async (transaction) => {
+        const stored = await transaction.getMany(keys, []);
+        const present = keys.filter((_, index) => stored[index] !== undefined);
+        transaction.write(present.map((key) => ({ type: 'update', key, fields })));
+      });
     }
   }
 
