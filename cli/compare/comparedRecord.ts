@@ -35,7 +35,7 @@ export function comparedRecord(given: OrganisationRecord, selection: SecretSelec
   const { record } = settleRecord(given);
   const id = documentPath(recordKey(record));
   const body = record.body;
-  const otpEmail = section.otpEmail === true && selection.withOtp ? { otpEmail: record.otpEmail } : {};
+  const otpEmail = section.additional?.otpEmail === true && selection.withOtp ? { otpEmail: record.otpEmail } : {};
   return {
     key: hash('sha256', JSON.stringify([section.name, orgId, id]), 'buffer'),
     section: section.name,
@@ -46,11 +46,12 @@ export function comparedRecord(given: OrganisationRecord, selection: SecretSelec
 }
 
 function secretDigests({ section, credentials, clearPassword }: OrganisationRecord, selection: SecretSelection) {
-  const secrets = (section.credentials ?? []).flatMap(({ path, field, flag }) =>
-    selection[flag] ? [[path, credentials[field]] as const] : [],
-  );
-  const clear = selection.withPasswords ? [[section.clearPassword ?? '', clearPassword] as const] : [];
-  const present = [...secrets, ...clear].flatMap(([path, secret]) =>
+  const selected = (section.credentials ?? []).filter(({ flag }) => selection[flag]);
+  const secrets = selected.flatMap(({ path, field, clear = '' }) => [
+    [path, credentials[field]] as const,
+    [clear, clear === '' ? undefined : clearPassword] as const,
+  ]);
+  const present = secrets.flatMap(([path, secret]) =>
     secret === undefined ? [] : [[path, hash('sha256', secret)] as const],
   );
   return Object.fromEntries(present);

@@ -30,7 +30,7 @@ export class CrossOrganisationRecords {
 
   /** Splits records of one organisation. */
   async split(section: Section, documents: readonly StoredDocument[]): Promise<SplitBatch> {
-    const { ofProject } = section;
+    const { ofProject } = section.exported ?? {};
     if (ofProject === undefined) return { first: documents, second: [] };
     const projectIds = documents.map((document) => textAt(parseObject(document.body), ofProject, ''));
     const owners = await this.owners.find(projectIds);

@@ -42,7 +42,7 @@ export class OmittedOrganisations {
   }
 }
 
-function referringFields({ ofProject, references = [] }: Section): Fields | undefined {
+function referringFields({ exported: { ofProject } = {}, references = [] }: Section): Fields | undefined {
   const toOrganisation = references.find(({ collection }) => collection === organisationSection.collection);
   const organisation = toOrganisation?.key.at(-1);
   return ofProject === undefined && organisation === undefined ? undefined : { project: ofProject, organisation };

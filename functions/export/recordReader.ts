@@ -88,6 +88,6 @@ function exportedSections({ withKeys }: ExportContent, isRead: (section: Section
 /** Selects credentials only if the request includes them. */
 function selectFields(section: Section, content: ExportContent): readonly FieldName[] {
   const credentials = (section.credentials ?? []).filter(({ flag }) => content[flag]);
-  const factor: FieldName[] = section.otpEmail === true && content.withOtp ? ['otpEmail'] : [];
+  const factor: FieldName[] = section.additional?.otpEmail === true && content.withOtp ? ['otpEmail'] : [];
   return ['orgId', 'body', 'digest', 'state', ...credentials.map(({ field }) => field), ...factor];
 }

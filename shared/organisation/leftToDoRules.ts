@@ -221,9 +221,9 @@ export const invitationsAlone: LeftToDoRule = {
 };
 
 /** Returns the rule for a record whose identity providers are not in the file. */
-export function missingProviders({ usesProviders }: Section, content: FileContent): LeftToDoRule {
+export function missingProviders({ exported }: Section, content: FileContent): LeftToDoRule {
   if (!content.forZitadel) return providersToCreate;
-  return usesProviders === undefined ? linksRefused : providersLeftOut;
+  return exported?.keepProviders === undefined ? linksRefused : providersLeftOut;
 }
 
 function isEmailVerified({ body }: StoredDocument): boolean {

@@ -6,7 +6,14 @@ import type { DocumentFields } from '../store/documentFields.ts';
 import { inexactIntegers } from './exactIntegers.ts';
 import { serialise } from './recordBody.ts';
 import { checkRules } from './rules.ts';
-import { type Adjustment, type Credential, type Credentials, type Section, sectionPartition } from './section.ts';
+import {
+  type Adjustment,
+  type Credential,
+  type Credentials,
+  type Section,
+  sectionPartition,
+  usualState,
+} from './section.ts';
 import { findUnknown, NOTHING_UNKNOWN, type UnknownContent } from './unknownContent.ts';
 import { unifyWireForms } from './wireForms.ts';
 
@@ -157,16 +164,16 @@ export function readRecord(section: Section, value: unknown, orgId: string, chec
   const schema = recordSchema(section);
   const json = readMessage(
     schema,
-    section.fromV1 === undefined ? value : section.fromV1(value),
+    section.v1?.convert === undefined ? value : section.v1.convert(value),
     checked ? section : undefined,
   );
   if (section.inner !== undefined && json[section.inner] === undefined)
     throw new InvalidRecordError([{ path: section.inner, reason: 'value is required' }]);
-  const unknown = findUnknown(schema, value, section.exempt);
+  const unknown = findUnknown(schema, value, section.additional?.paths);
   if (checked) checkState(unknown, 'state');
   const state = additionalState(section, value);
-  if (state !== undefined && state !== section.states?.[0]) json.state = state;
-  const record = toRecord(section, json, orgId, section.otpEmail === true && hasOtpEmail(value));
+  if (state !== undefined && state !== usualState(section)) json.state = state;
+  const record = toRecord(section, json, orgId, section.additional?.otpEmail === true && hasOtpEmail(value));
   return { ...record, hasState: record.hasState || state !== undefined, unknown };
 }
 
@@ -187,11 +194,12 @@ export function toRecord(section: Section, json: JsonObject, orgId: string, otpE
   const hasState = (json.state ?? json.orgState) !== undefined;
   section.normalise?.(json, orgId);
   const credentials: { [Field in Credential['field']]?: string } = {};
-  for (const { path, field } of section.credentials ?? []) {
+  let givenPassword: string | undefined;
+  for (const { path, field, clear } of section.credentials ?? []) {
     const credential = takeAt(json, path);
     if (credential !== undefined) credentials[field] = credential;
+    if (clear !== undefined) givenPassword = takeAt(json, clear);
   }
-  const givenPassword = section.clearPassword === undefined ? undefined : takeAt(json, section.clearPassword);
   const state = json.state ?? json.orgState;
   return {
     section,
@@ -201,7 +209,7 @@ export function toRecord(section: Section, json: JsonObject, orgId: string, otpE
     credentials,
     clearPassword: credentials.passwordHash === undefined ? givenPassword : undefined,
     givenPassword,
-    state: typeof state === 'string' ? state : section.states?.[0],
+    state: typeof state === 'string' ? state : usualState(section),
     hasState,
     otpEmail,
     unknown: NOTHING_UNKNOWN,
@@ -223,11 +231,11 @@ export function storedFields(record: OrganisationRecord): DocumentFields {
 
 /** Returns the state to store: none where the file lacks it and it is the usual one, as that of most records. */
 function storedState({ section, state, hasState }: OrganisationRecord): Pick<DocumentFields, 'state'> {
-  return state === undefined || (!hasState && state === section.states?.[0]) ? {} : { state };
+  return state === undefined || (!hasState && state === usualState(section)) ? {} : { state };
 }
 
 /** Reads our additional field `state` of a record whose definition has none; undefined if the file lacks it. */
-function additionalState({ states }: Section, value: unknown): string | undefined {
+function additionalState({ additional: { states } = { paths: [] } }: Section, value: unknown): string | undefined {
   if (states === undefined || !isJsonObject(value)) return undefined;
   const given = value.state ?? undefined;
   const state = states.find((known) => known === given);

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
-import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
-import type { Section } from './section.ts';
+import type { JsonObject } from '../json/jsonObject.ts';
 
 /** A record's canonical JSON and its digest. */
 export interface RecordBody {
@@ -13,14 +12,6 @@ export interface RecordBody {
 export function serialise(json: JsonObject): RecordBody {
   const body = JSON.stringify(json);
   return { body, digest: hash('sha256', body, 'base64url') };
-}
-
-/** Puts the fields that an export has filled in at their places, without which the digest would be another. */
-export function restoreFieldOrder({ filledOrder }: Section, json: JsonObject): void {
-  if (filledOrder === undefined) return;
-  const { inner, fields } = filledOrder;
-  const object = inner === undefined ? json : json[inner];
-  if (isJsonObject(object)) reorder(object, Object.fromEntries(fields.map((name) => [name, object[name]])));
 }
 
 /** Replaces the fields of `json` by those of `ordered`, in that order. */

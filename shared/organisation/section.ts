@@ -38,6 +38,71 @@ export interface Credential {
   readonly path: FieldPath;
   readonly field: Extract<FieldName, 'passwordHash' | 'totpSeed' | 'clientSecret'>;
   readonly flag: 'withPasswords' | 'withOtp';
+  /** The field of the same credential in clear, which is hashed before it is stored. */
+  readonly clear?: FieldPath;
+}
+
+/** Fields that a record may have beside those of its definition. */
+export interface AdditionalFields {
+  /** Their paths, and those of fields whose absence loses nothing. */
+  readonly paths: readonly FieldPath[];
+  /** Whether a record may have the field `otpEmail`, exported with `withOtp`. */
+  readonly otpEmail?: true;
+  /**
+   * The states that a record may have in the field `state`, the usual one first, which is not written. ZITADEL knows these
+   * states, but its definition of the record has no field for them.
+   */
+  readonly states?: readonly [usual: string, ...others: string[]];
+}
+
+/** The form of a section in v1 files, where that of v2 differs (zitadel 5.9). */
+export interface V1Form {
+  /** The field's other names. */
+  readonly aliases?: readonly string[];
+  /** Lists that v1 files have beside the record, v2 inside it; each function converts an element. */
+  readonly lists?: Readonly<Record<string, (element: unknown) => unknown>>;
+  /** Converts a record to the v2 schema. */
+  readonly convert?: (value: unknown) => unknown;
+}
+
+/** What an overwrite keeps, and what it takes from other records. */
+export interface OverwriteRules {
+  /** Fields that it must not change, because other records depend on them. */
+  readonly fixed?: readonly FieldPath[];
+  /** Records whose content it narrows. */
+  readonly dependents?: Dependents;
+  /** The states that it must keep. */
+  readonly keepsState?: KeptState;
+}
+
+/** An identity provider, as far as exports describe it in other records. */
+export interface Provider {
+  readonly orgId: string;
+  readonly name: string;
+  readonly type: string | number | undefined;
+}
+
+/**
+ * What exports write otherwise than it is stored (zitadel 4.3). Records are stored as files have them, and comparisons
+ * disregard what exports fill in. So a file and its export are equal, and digests do not depend on this version.
+ */
+export interface ExportForm {
+  /** Fills in fields in place, and returns whether that changed any. */
+  readonly fill?: (json: JsonObject, orgId: string, findProvider: (id: string) => Provider | undefined) => boolean;
+  /** Removes the fields that `fill` fills in with more than a default. */
+  readonly withoutFilled?: (json: JsonObject) => JsonObject;
+  /** All fields of the object in which fields are filled, in the order of its definition; `inner` is its field. */
+  readonly order?: { readonly inner?: string; readonly fields: readonly string[] };
+  /** Lists the ids of the identity providers that a record names. */
+  readonly providers?: (json: JsonObject) => readonly string[];
+  /** Leaves out the identity providers that are not kept, of which a ZITADEL cannot know. */
+  readonly keepProviders?: (json: JsonObject, isKept: (id: string) => boolean) => void;
+  /** The type of the section's identity providers, as ZITADEL's exports have it. */
+  readonly providerType?: string | number;
+  /** The record's id, and the object in which exports repeat it, because ZITADEL reads it only there. */
+  readonly innerId?: { readonly from: string; readonly inner: string };
+  /** The record's project. Exports for ZITADEL have the records of other organisations' projects at their end. */
+  readonly ofProject?: FieldPath;
 }
 
 /** A section of an organisation in an export file: a field with one kind of record. */
@@ -56,42 +121,12 @@ export interface Section {
   /** The reserved names; checked only when login names do not carry the organisation's domain (zitadel 3.4). */
   readonly reserved?: readonly ReservedName[];
   readonly credentials?: readonly Credential[];
-  /** The field of a clear password, which is hashed before it is stored. */
-  readonly clearPassword?: FieldPath;
   /** The rules of fields whose values ZITADEL converts or rejects; a path that ends in `[]` names a list's elements. */
   readonly values?: Readonly<Record<ListPath, ValueRule>>;
-  /** Whether a record may have our additional field `otpEmail`, exported with `withOtp`. */
-  readonly otpEmail?: true;
-  /**
-   * The states that a record may have in our additional field `state`, the usual one first, which is not written. ZITADEL
-   * knows these states, but its definition of the record has no field for them.
-   */
-  readonly states?: readonly [usual: string, ...others: string[]];
-  /** Values of absent fields that ZITADEL's exports have, and ours too (zitadel 4.3). */
-  readonly defaults?: Readonly<Record<FieldPath, unknown>>;
-  /** The fields that exports fill with the name and type of the identity provider with the record's `id`. */
-  readonly fromProvider?: { readonly id: string; readonly name: string; readonly type: string };
-  /**
-   * The list of the identity providers that the record uses, and the field of their owner's type. Exports write the
-   * given type for the organisation's own providers; those for ZITADEL leave out the others.
-   */
-  readonly usesProviders?: { readonly list: string; readonly ownerType: string; readonly ofOrganisation: string };
-  /** All fields of the object in which exports fill fields, in the order of its definition; `inner` is its field. */
-  readonly filledOrder?: { readonly inner?: string; readonly fields: readonly string[] };
-  /** The record's project. Exports for ZITADEL have the records of other organisations' projects at their end. */
-  readonly ofProject?: FieldPath;
-  /** The type of the section's identity providers, as ZITADEL's exports have it. */
-  readonly providerType?: string | number;
-  /** The record's id, and the object in which exports repeat it, because ZITADEL reads it only there. */
-  readonly innerId?: { readonly from: string; readonly inner: string };
-  /** Paths of fields that a record may have beside those of its definition, and whose absence loses nothing. */
-  readonly exempt?: readonly FieldPath[];
-  /** The field's other names in a v1 file (zitadel 5.9). */
-  readonly aliases?: readonly string[];
-  /** Lists that a v1 file has beside the record, v2 inside it; each function converts an element (zitadel 5.9). */
-  readonly v1Lists?: Readonly<Record<string, (element: unknown) => unknown>>;
-  /** Converts a record of a v1 file to the v2 schema (zitadel 5.9). */
-  readonly fromV1?: (value: unknown) => unknown;
+  readonly additional?: AdditionalFields;
+  readonly v1?: V1Form;
+  readonly exported?: ExportForm;
+  readonly overwrite?: OverwriteRules;
   /** Converts a record to its canonical form in place, so that equal records have equal digests. */
   readonly normalise?: (json: JsonObject, orgId: string) => void;
   /** Returns warnings for a record that can be imported but will not work. */
@@ -109,18 +144,12 @@ export interface Section {
     isLast: (mark: string) => boolean,
     organisation: OrganisationFacts,
   ) => Adjustment | undefined;
-  /** Fields that an overwrite must not change, because other records depend on them. */
-  readonly fixed?: readonly FieldPath[];
-  /** Records whose content an overwrite narrows. */
-  readonly dependents?: Dependents;
   /** Records of another section that a file may hold inside the record. */
   readonly holds?: HeldRecords;
   /** A reference that a record may omit, because the store determines it. */
   readonly fills?: FilledField;
   /** The privilege that a record gives, of which warnings tell where an import adds it to what existed before. */
   readonly privilege?: GivenPrivilege;
-  /** The states that an overwrite must keep. */
-  readonly keepsState?: KeptState;
   /** The `type` and `id` of an entry in `errors`, and the issue of a record that exists with other content. */
   readonly error: { readonly type: string; readonly id: readonly FieldPath[]; readonly exists: RecordIssue };
   /** The list of the import response's `success` for a written record (zitadel 5.8); an entry is an id or an object. */
@@ -160,6 +189,11 @@ export function isList({ collection }: Section): boolean {
   return collection !== 'settings';
 }
 
+/** Returns the state of a record that names none, in a section whose definition has no field for it. */
+export function usualState({ additional }: Section): string | undefined {
+  return additional?.states?.[0];
+}
+
 /** The section of service users, for code that needs no more of it than this. */
 export const serviceUsers = { name: 'machineUsers' } as const satisfies Pick<Section, 'name'>;
 
@@ -185,7 +219,6 @@ export function sectionPartitions(section: Section, orgId = '', end?: string): P
 }
 
 /** Creates the properties of a section whose records may be deactivated, by the prefix of their states. */
-export const deactivatable = (prefix: string): Pick<Section, 'states' | 'exempt'> => ({
-  states: [`${prefix}_ACTIVE`, `${prefix}_INACTIVE`],
-  exempt: ['state'],
+export const deactivatable = (prefix: string): Pick<Section, 'additional'> => ({
+  additional: { paths: ['state'], states: [`${prefix}_ACTIVE`, `${prefix}_INACTIVE`] },
 });

@@ -24,7 +24,7 @@ export const organisationSection: Section = {
   },
   values: { 'org.name': trimmedText({ id: 'COMM-deLSk', key: 'Errors.Org.Invalid' }) },
   unique: [{ type: 'organisation', parts: ['org.name'], taken: taken('Errors.Org.AlreadyExists'), lookAlikes: true }],
-  keepsState: { ofCaller: { id: 'IMPORT-ownOrgState', key: 'Errors.Org.OwnState' } },
+  overwrite: { keepsState: { ofCaller: { id: 'IMPORT-ownOrgState', key: 'Errors.Org.OwnState' } } },
   error: { type: 'org', id: ['$orgId'], exists: { id: 'ORG-lapo2n', key: 'Errors.Org.AlreadyExisting' } },
 };
 
@@ -61,7 +61,7 @@ export const sections: readonly Section[] = [
 ];
 
 const byName: ReadonlyMap<string, Section> = new Map(
-  sections.flatMap((section) => [section.name, ...(section.aliases ?? [])].map((name) => [name, section])),
+  sections.flatMap((section) => [section.name, ...(section.v1?.aliases ?? [])].map((name) => [name, section])),
 );
 
 /** Finds the section of a field in a v1 or v2 file; undefined for the organisation's plain fields. */

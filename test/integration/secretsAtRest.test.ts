@@ -36,9 +36,9 @@ const orgs = [
 
 /** The recoverable secrets of organisations: all credentials but password hashes, and clear passwords. */
 function secretsOf(organisations: readonly Organisation[]): string[] {
-  return sections.flatMap(({ name, credentials = [], clearPassword }) => {
-    const paths = credentials.filter(({ field }) => field !== 'passwordHash').map(({ path }) => path);
-    const all = clearPassword === undefined ? paths : [...paths, clearPassword];
+  return sections.flatMap(({ name, credentials = [] }) => {
+    const recoverable = credentials.filter(({ field }) => field !== 'passwordHash').map(({ path }) => path);
+    const all = [...recoverable, ...credentials.flatMap(({ clear = [] }) => clear)];
     const records = organisations
       .flatMap((one): unknown => one[name] ?? [])
       .flat()

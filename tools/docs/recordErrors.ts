@@ -41,7 +41,7 @@ function mergeConditions(conditions: readonly Condition[]): Condition[] {
 
 const EXISTS = 'The record exists with other content, belongs to another organisation, or is in the file twice.';
 
-function keptStates({ keepsState }: Section): Condition[] {
+function keptStates({ overwrite: { keepsState } = {} }: Section): Condition[] {
   if (keepsState === undefined) return [];
   const { ofCaller, ofInstanceMember } = keepsState;
   const leftAlone = 'and would change the state with `on_conflict: overwrite`; it is left alone.';

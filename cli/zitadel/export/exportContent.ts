@@ -49,7 +49,7 @@ export function exportContent(
  * who may export, and service users in a form that loses their ids.
  */
 function applyOptions(organisation: JsonObject, options: ExportOptions): void {
-  for (const { name, keys, credentials = [], innerId } of sections) {
+  for (const { name, keys, credentials = [], exported: { innerId } = {} } of sections) {
     if (keys === true && !options.withKeys) delete organisation[name];
     for (const record of recordsIn(organisation[name])) {
       for (const { path, flag } of credentials)

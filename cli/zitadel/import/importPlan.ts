@@ -118,7 +118,7 @@ class Survey {
     const { section, json, orgId, credentials } = record;
     if (section.name === 'passwordlessRegistrationMessages') this.passwordless.add(orgId);
     if (section.name === 'projects') this.projects.set(textAt(json, 'projectId', orgId), orgId);
-    if (section.providerType === undefined) return;
+    if (section.exported?.providerType === undefined) return;
     // ZITADEL refuses a whole request for an OIDC provider without secret.
     if (section.credentials !== undefined && credentials.clientSecret === undefined) this.withhold(record, place);
     else this.providers.set(textAt(json, 'idpId', orgId), orgId);
@@ -131,13 +131,12 @@ class Survey {
       this.withhold(record, place);
     this.leftToDo.addRecord(section, stored);
     const isMissing = (id: string) => this.providers.get(id) !== orgId;
-    const { usesProviders, fromProvider, holds } = section;
-    const used = usesProviders === undefined ? [] : textsAt(json, `${usesProviders.list}[].idpId`, '');
-    const linked = fromProvider === undefined ? [] : [textAt(json, fromProvider.id, '')];
+    const { exported, holds } = section;
+    const named = exported?.providers?.(json) ?? [];
     const held = holds === undefined ? [] : textsAt(json, `${holds.list}[].configId`, '');
     if (holds !== undefined && !this.exists(record))
       this.countWithheld(holds.section.name, held.filter(isMissing).length);
-    this.leftToDo.addMissingProviders(section, stored, [...used, ...linked, ...held].filter(isMissing));
+    this.leftToDo.addMissingProviders(section, stored, [...named, ...held].filter(isMissing));
     if (section.name === 'inviteUserMessages' && !this.passwordless.has(orgId)) {
       this.leftToDo.addKnown(invitationsAlone, section, stored);
       this.withhold(record, place);

@@ -59,14 +59,14 @@ function outgoingItem(plan: ImportPlan, item: ExportFileItem, ordinal: number): 
 /** Returns a record with its credentials, in the form that a ZITADEL imports without loss (zitadel 4.6). */
 function sentForm({ providers }: ImportPlan, record: OrganisationRecord): JsonObject {
   const { section, json, credentials, clearPassword, orgId } = record;
-  for (const { path, field } of section.credentials ?? [])
+  for (const { path, field, clear } of section.credentials ?? []) {
     if (credentials[field] !== undefined) putAt(json, path, credentials[field]);
-  if (section.clearPassword !== undefined && clearPassword !== undefined)
-    putAt(json, section.clearPassword, clearPassword);
-  const { innerId, usesProviders, holds } = section;
+    if (clear !== undefined && clearPassword !== undefined) putAt(json, clear, clearPassword);
+  }
+  const { exported: { innerId, keepProviders } = {}, holds } = section;
   if (innerId !== undefined) putAt(json, `${innerId.inner}.${innerId.from}`, json[innerId.from]);
   const isSent = (id: unknown) => typeof id === 'string' && providers.get(id) === orgId;
-  if (usesProviders !== undefined) keepElements(json, usesProviders.list, ({ idpId }) => isSent(idpId));
+  keepProviders?.(json, isSent);
   // ZITADEL refuses the whole person for a link to a provider that it does not have.
   if (holds !== undefined) keepElements(json, holds.list, ({ configId }) => isSent(configId));
   return json;

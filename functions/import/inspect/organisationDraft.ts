@@ -45,7 +45,7 @@ export interface OrganisationHeader {
 }
 
 const v1ListOwners: ReadonlyMap<string, Section> = new Map(
-  sections.flatMap((section) => Object.keys(section.v1Lists ?? {}).map((name) => [name, section])),
+  sections.flatMap((section) => Object.keys(section.v1?.lists ?? {}).map((name) => [name, section])),
 );
 
 /** Merges a v1 file's additions into a record; a merged list replaces the record's own. */
@@ -96,7 +96,7 @@ export class OrganisationDraft {
   addField(name: string, value: unknown): readonly string[] {
     const owner = v1ListOwners.get(name);
     if (owner !== undefined) {
-      this.set(name, [...this.listAt(owner, name), owner.v1Lists?.[name]?.(value)], this.entry);
+      this.set(name, [...this.listAt(owner, name), owner.v1?.lists?.[name]?.(value)], this.entry);
       const schema = organisationFields.get(name)?.schema;
       if (schema !== undefined) readMessage(schema, value, {});
       return schema === undefined ? [] : findUnknown(schema, value).fields.map((path) => `${name}.${path}`);
@@ -112,7 +112,7 @@ export class OrganisationDraft {
   observe(record: OrganisationRecord): void {
     const { section, json } = record;
     for (const mark of section.marks?.(json) ?? []) this.lastMarked.set(mark, documentPath(recordKey(record)));
-    if (section.v1Lists !== undefined) this.completed.add(section);
+    if (section.v1?.lists !== undefined) this.completed.add(section);
     this.hasLoginNames ||= claimsLoginNames(section);
     if (section === domainPolicySection) {
       this.loginNamesByDomain = json.userLoginMustBeDomain === true;

@@ -2,11 +2,11 @@ import { verifyPassword } from '../../../shared/auth/password.ts';
 import { type JsonObject, parseObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { foldLookAlikes } from '../../../shared/lookAlikes/lookAlikes.ts';
 import { possibleClaimKeys } from '../../../shared/organisation/claimKeys.ts';
-import { hasFilledFields, isEqualWhenFilled } from '../../../shared/organisation/filledFields.ts';
+import { hasFilledFields, isEqualWhenFilled } from '../../../shared/organisation/exportForm.ts';
 import { type OrganisationRecord, storedFields, toRecord } from '../../../shared/organisation/record.ts';
 import { serialise } from '../../../shared/organisation/recordBody.ts';
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
-import { sectionPartition } from '../../../shared/organisation/section.ts';
+import { sectionPartition, usualState } from '../../../shared/organisation/section.ts';
 import type { FieldName } from '../../../shared/store/documentFields.ts';
 import { type DocumentKey, documentPath, type StoredDocument, type Write } from '../../../shared/store/store.ts';
 import type { OnConflict } from '../contract.ts';
@@ -123,7 +123,7 @@ function withStoredState(plan: RecordPlan, { state }: StoredDocument): RecordPla
 export function stateChange(plan: RecordPlan, stored: StoredDocument) {
   const { section } = plan.record;
   const { state: after = '' } = withStoredState(plan, stored).record;
-  const before = stored.state ?? section.states?.[0] ?? '';
+  const before = stored.state ?? usualState(section) ?? '';
   return before === after ? undefined : { before, after };
 }
 
@@ -132,7 +132,7 @@ export const overwrittenFields: readonly FieldName[] = ['body', 'sequence'];
 
 /** Whether a record may be overwritten: not if that changes a field on which other stored records depend. */
 export function canOverwrite({ record }: RecordPlan, stored: StoredDocument): boolean {
-  const { fixed = [] } = record.section;
+  const { fixed = [] } = record.section.overwrite ?? {};
   if (fixed.length === 0) return true;
   const previous = parseObject(stored.body);
   return fixed.every((path) => (valueAt(record.json, path) ?? false) === (valueAt(previous, path) ?? false));

@@ -27,7 +27,7 @@ interface Guarded {
 }
 
 /** The sections whose records can be overwritten with less than their dependents use. */
-const narrowable = sections.filter(({ dependents }) => dependents !== undefined);
+const narrowable = sections.filter(({ overwrite }) => overwrite?.dependents !== undefined);
 
 /**
  * The store of one batch of records. It notes what is read for the batch's references, and commits only while

@@ -37,7 +37,7 @@ export async function findKeptStates(
 }
 
 function toChange(plan: RecordPlan, stored: StoredDocument | undefined): Change[] {
-  const { keepsState } = plan.record.section;
+  const { keepsState } = plan.record.section.overwrite ?? {};
   if (keepsState === undefined || stored === undefined || !isSameRecord(plan, stored)) return [];
   return stateChange(plan, stored) === undefined ? [] : [{ plan, keepsState }];
 }

@@ -106,7 +106,7 @@ function settle(given: OrganisationRecord, target: TargetOrganisation, { isV1 }:
   const settled = settleRecord(given, adjustment === undefined ? [] : [adjustment.unset]);
   // ZITADEL names a record of a v1 file as it is in v2.
   const { given: _, ...converted } = settled.record;
-  const named = isV1 === true && section.fromV1 !== undefined ? converted : settled.record;
+  const named = isV1 === true && section.v1?.convert !== undefined ? converted : settled.record;
   return { ...settled, record: adjustment === undefined ? named : { ...named, adjustment } };
 }
 

@@ -21,7 +21,7 @@ export interface Withdrawal {
 /** Finds the records of a batch whose overwriting withdraws texts from their dependents. */
 export async function findWithdrawals(context: BatchContext, plans: readonly RecordPlan[]): Promise<Withdrawal[]> {
   if (context.onConflict !== 'overwrite') return [];
-  const candidates = plans.filter(({ record }) => record.section.dependents !== undefined);
+  const candidates = plans.filter(({ record }) => record.section.overwrite?.dependents !== undefined);
   if (candidates.length === 0) return [];
   const keys = candidates.map(({ key }) => key);
   const stored = await context.store.getMany(keys, [...comparedFields, 'body']);
@@ -33,7 +33,7 @@ export async function findWithdrawals(context: BatchContext, plans: readonly Rec
 
 function planWithdrawal(plan: RecordPlan, stored: StoredDocument): Withdrawal[] {
   const { section, json, orgId } = plan.record;
-  const { dependents } = section;
+  const { dependents } = section.overwrite ?? {};
   if (dependents === undefined || !isSameRecord(plan, stored) || !canOverwrite(plan, stored)) return [];
   const kept = new Set(textsAt(json, dependents.offered, orgId));
   const withdrawn = textsAt(parseObject(stored.body), dependents.offered, orgId).filter((text) => !kept.has(text));

@@ -18,7 +18,7 @@ export const actionSections: readonly Section[] = [
     collection: 'triggerActions',
     phase: 2,
     key: ['$orgId', 'flowType', 'triggerType'],
-    fromV1: stringifyNumbers,
+    v1: { convert: stringifyNumbers },
     values: { flowType: numberNamed(flowIds), triggerType: numberNamed(triggerIds) },
     check: checkTriggerAction,
     references: [

@@ -37,13 +37,15 @@ export const grantSections: readonly Section[] = [
       },
       projectRoles('projectGrant.projectId', 'projectGrant.roleKeys[]', 'COMMAND-6m9gd'),
     ],
-    fixed: ['projectGrant.projectId', 'projectGrant.grantedOrgId'],
-    dependents: {
-      section: 'userGrants',
-      orgId: 'projectGrant.grantedOrgId',
-      key: 'projectGrantId',
-      offered: 'projectGrant.roleKeys[]',
-      used: 'roleKeys',
+    overwrite: {
+      fixed: ['projectGrant.projectId', 'projectGrant.grantedOrgId'],
+      dependents: {
+        section: 'userGrants',
+        orgId: 'projectGrant.grantedOrgId',
+        key: 'projectGrantId',
+        offered: 'projectGrant.roleKeys[]',
+        used: 'roleKeys',
+      },
     },
     error: {
       type: 'project_grant',
@@ -60,7 +62,7 @@ export const grantSections: readonly Section[] = [
     collection: 'userGrants',
     phase: 4,
     key: ['$orgId', 'userId', 'projectId', 'projectGrantId'],
-    ofProject: 'projectId',
+    exported: { ofProject: 'projectId' },
     fills: {
       field: 'projectGrantId',
       claim: { type: 'projectGrant', parts: ['projectId', '$orgId'] },

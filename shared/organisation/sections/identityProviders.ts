@@ -1,5 +1,6 @@
+import { type JsonObject, textAt } from '../../json/jsonObject.ts';
 import { identityProvider, own, type RecordIssue, type Reference, taken, type UniqueName, user } from '../relations.ts';
-import type { HeldRecords, Section } from '../section.ts';
+import type { HeldRecords, Provider, Section } from '../section.ts';
 import { asGiven } from '../valueRules.ts';
 
 /** The name of an organisation's identity provider, of whatever kind. */
@@ -34,8 +35,12 @@ const userLinkSection: Section = {
       taken: taken('Errors.User.ExternalIDP.AlreadyExists'),
     },
   ],
-  filledOrder: { fields: ['userId', 'idpId', 'idpName', 'providedUserId', 'providedUserName', 'idpType'] },
-  fromProvider: { id: 'idpId', name: 'idpName', type: 'idpType' },
+  exported: {
+    order: { fields: ['userId', 'idpId', 'idpName', 'providedUserId', 'providedUserName', 'idpType'] },
+    providers: (link) => [textAt(link, 'idpId', '')],
+    fill: describeProvider,
+    withoutFilled: ({ idpName: _name, idpType: _type, ...link }) => link,
+  },
   references: [linkedUser, linkedProvider],
   error: { type: 'user_link', id: ['userId', 'idpId'], exists: taken('Errors.User.ExternalIDP.AlreadyExists') },
   success: {
@@ -67,7 +72,7 @@ export const identityProviderSections: readonly Section[] = [
     phase: 1,
     key: ['idpId'],
     unique: [providerName],
-    providerType: 'IDP_TYPE_OIDC',
+    exported: { providerType: 'IDP_TYPE_OIDC' },
     credentials: [{ path: 'idp.clientSecret', field: 'clientSecret', flag: 'withPasswords' }],
     error: {
       type: 'oidc_idp',
@@ -84,9 +89,22 @@ export const identityProviderSections: readonly Section[] = [
     key: ['idpId'],
     unique: [providerName],
     // ZITADEL writes its own number of this type, which its definition does not have.
-    providerType: 2,
+    exported: { providerType: 2 },
     error: { type: 'jwt_idp', id: ['idpId'], exists: providerExists },
     success: { field: 'jwtIdps', entry: ['idpId'] },
   },
   userLinkSection,
 ];
+
+/** Fills in the name and the type of a link's identity provider; a link whose provider is missing keeps its own. */
+function describeProvider(
+  link: JsonObject,
+  _orgId: string,
+  findProvider: (id: string) => Provider | undefined,
+): boolean {
+  const provider = findProvider(textAt(link, 'idpId', ''));
+  if (provider === undefined || (link.idpName === provider.name && link.idpType === provider.type)) return false;
+  link.idpName = provider.name;
+  link.idpType = provider.type;
+  return true;
+}

@@ -71,7 +71,7 @@ export const memberSections: readonly Section[] = [
     phase: 3,
     key: ['=project', 'projectId', 'userId'],
     check: checkProjectMember,
-    ofProject: 'projectId',
+    exported: { ofProject: 'projectId' },
     // ZITADEL exports each project's members under every organisation; an import keeps those under the project's own.
     references: [
       user('userId', 'COMMAND-uXHNj'),
@@ -91,7 +91,7 @@ export const memberSections: readonly Section[] = [
     phase: 4,
     key: ['=projectGrant', 'projectId', 'grantId', 'userId'],
     check: checkProjectGrantMember,
-    ofProject: 'projectId',
+    exported: { ofProject: 'projectId' },
     references: [
       user('userId', 'COMMAND-uXHNj'),
       {

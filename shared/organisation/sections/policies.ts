@@ -1,10 +1,11 @@
 import { isJsonObject, type JsonObject, textAt, textsAt } from '../../json/jsonObject.ts';
 import { type DocumentKey, documentId } from '../../store/store.ts';
 import { emailInvalid, isPlainEmailAddress } from '../emailAddress.ts';
+import { fillDefaults } from '../exportForm.ts';
 import { checkComplexityPolicy } from '../passwords.ts';
 import { nameOrganisation } from '../recordBody.ts';
 import { identityProvider, own, type RecordIssue } from '../relations.ts';
-import type { ImportedRecord, Section } from '../section.ts';
+import type { ImportedRecord, Provider, Section } from '../section.ts';
 
 /** The type of the claim that settles the scope of an organisation's login names. */
 export const LOGIN_NAME_SCOPE = 'loginNameScope';
@@ -27,8 +28,8 @@ const loginPolicyFields = [
 
 /** The section of the policy about login names and domains. */
 export const domainPolicySection = policy('domainPolicy', 'domain_policy', domainPolicyExists, {
-  aliases: ['iamPolicy'],
-  fixed: ['userLoginMustBeDomain'],
+  v1: { aliases: ['iamPolicy'] },
+  overwrite: { fixed: ['userLoginMustBeDomain'] },
   unique: [
     {
       type: LOGIN_NAME_SCOPE,
@@ -49,6 +50,14 @@ export const passwordPolicySection = policy(
   { check: checkComplexityPolicy },
 );
 
+const loginPolicyDefaults = {
+  passwordCheckLifetime: '0s',
+  externalLoginCheckLifetime: '0s',
+  mfaInitSkipLifetime: '0s',
+  secondFactorCheckLifetime: '0s',
+  multiFactorCheckLifetime: '0s',
+};
+
 /** The sections of an organisation's policies. */
 export const policySections: readonly Section[] = [
   domainPolicySection,
@@ -65,16 +74,17 @@ export const policySections: readonly Section[] = [
     { id: 'Org-Dgfb2', key: 'Errors.Org.LoginPolicy.AlreadyExists' },
     {
       check: checkLoginPolicy,
-      v1Lists: { secondFactors: toFactor, multiFactors: toFactor, idps: (provider) => provider },
-      defaults: {
-        passwordCheckLifetime: '0s',
-        externalLoginCheckLifetime: '0s',
-        mfaInitSkipLifetime: '0s',
-        secondFactorCheckLifetime: '0s',
-        multiFactorCheckLifetime: '0s',
+      v1: { lists: { secondFactors: toFactor, multiFactors: toFactor, idps: (provider) => provider } },
+      exported: {
+        order: { fields: loginPolicyFields },
+        providers: (policy) => textsAt(policy, 'idps[].idpId', ''),
+        fill: fillLoginPolicy,
+        withoutFilled: ({ idps, ...policy }) => ({
+          ...policy,
+          idps: listed(idps).map(({ ownerType: _, ...idp }) => idp),
+        }),
+        keepProviders: keepIdps,
       },
-      filledOrder: { fields: loginPolicyFields },
-      usesProviders: { list: 'idps', ownerType: 'ownerType', ofOrganisation: 'IDP_OWNER_TYPE_ORG' },
       warnings: warnOfInstanceProviders,
       // Exports do not contain the instance's own providers: the policy keeps its references to them unchecked.
       references: [
@@ -115,6 +125,25 @@ function policy(name: string, type: string, exists: RecordIssue, options: Partia
 function checkPrivacyPolicy(policy: JsonObject): RecordIssue | undefined {
   const address = textAt(policy, 'supportEmail', '');
   return address === '' || isPlainEmailAddress(address) ? undefined : emailInvalid;
+}
+
+const listed = (idps: unknown): JsonObject[] => (Array.isArray(idps) ? idps.filter(isJsonObject) : []);
+
+/** Fills in the defaults, and the owner's type of the organisation's own identity providers. */
+function fillLoginPolicy(
+  policy: JsonObject,
+  orgId: string,
+  findProvider: (id: string) => Provider | undefined,
+): boolean {
+  const mistyped = listed(policy.idps).filter(
+    (idp) => findProvider(textAt(idp, 'idpId', ''))?.orgId === orgId && idp.ownerType !== 'IDP_OWNER_TYPE_ORG',
+  );
+  for (const idp of mistyped) idp.ownerType = 'IDP_OWNER_TYPE_ORG';
+  return fillDefaults(policy, loginPolicyDefaults) || mistyped.length > 0;
+}
+
+function keepIdps(policy: JsonObject, isKept: (id: string) => boolean): void {
+  if (policy.idps !== undefined) policy.idps = listed(policy.idps).filter((idp) => isKept(textAt(idp, 'idpId', '')));
 }
 
 function toFactor(element: unknown): unknown {

@@ -1,3 +1,4 @@
+import { fillDefaults } from '../exportForm.ts';
 import { own, project, taken } from '../relations.ts';
 import { deactivatable, type Section } from '../section.ts';
 import { trimSpace } from '../trimSpace.ts';
@@ -9,6 +10,12 @@ const oidcAppFields = [
   ...['idTokenRoleAssertion', 'idTokenUserinfoAssertion', 'clockSkew', 'additionalOrigins', 'skipNativeAppSuccessPage'],
   ...['backChannelLogoutUri', 'loginVersion'],
 ];
+
+const oidcAppDefaults = {
+  'app.responseTypes': ['OIDC_RESPONSE_TYPE_CODE'],
+  'app.grantTypes': ['OIDC_GRANT_TYPE_AUTHORIZATION_CODE'],
+  'app.clockSkew': '0s',
+};
 
 /** Trims the base URI of a login, which may be relative. */
 const loginUri = textRule((uri) => {
@@ -64,11 +71,9 @@ export const projectSections: readonly Section[] = [
       'app.backChannelLogoutUri': trimmed,
       'app.loginVersion.loginV2.baseUri': loginUri,
     },
-    filledOrder: { inner: 'app', fields: oidcAppFields },
-    defaults: {
-      'app.responseTypes': ['OIDC_RESPONSE_TYPE_CODE'],
-      'app.grantTypes': ['OIDC_GRANT_TYPE_AUTHORIZATION_CODE'],
-      'app.clockSkew': '0s',
+    exported: {
+      order: { inner: 'app', fields: oidcAppFields },
+      fill: (app) => fillDefaults(app, oidcAppDefaults),
     },
   },
 ];

@@ -4,7 +4,7 @@ import type { PartitionRange, StoredDocument } from '../../store/store.ts';
 import { emailInvalid, isPlainEmailAddress } from '../emailAddress.ts';
 import { isTotpSeed, passwordHashWarning } from '../passwords.ts';
 import { reorder } from '../recordBody.ts';
-import { identityProvider, own, type RecordIssue, taken, user } from '../relations.ts';
+import { identityProvider, type KeptState, own, type RecordIssue, taken, user } from '../relations.ts';
 import { type ImportedRecord, type Section, serviceUsers } from '../section.ts';
 import { languageTag, phoneNumber, trimmed } from '../valueRules.ts';
 import { heldLinks } from './identityProviders.ts';
@@ -19,7 +19,7 @@ const userName: NonNullable<Section['unique']> = [
   },
 ];
 
-const keepsState: NonNullable<Section['keepsState']> = {
+const keepsState: KeptState = {
   ofCaller: { id: 'IMPORT-ownState', key: 'Errors.User.OwnState' },
   ofInstanceMember: { id: 'IMPORT-instanceMemberState', key: 'Errors.User.InstanceMemberState' },
 };
@@ -44,20 +44,18 @@ export const humanUserSection: Section = {
   holds: heldLinks,
   check: checkPerson,
   credentials: [
-    { path: 'user.hashedPassword.value', field: 'passwordHash', flag: 'withPasswords' },
+    { path: 'user.hashedPassword.value', clear: 'user.password', field: 'passwordHash', flag: 'withPasswords' },
     { path: 'user.otpCode', field: 'totpSeed', flag: 'withOtp' },
   ],
-  clearPassword: 'user.password',
   values: {
     'user.userName': trimmed,
     'user.profile.preferredLanguage': languageTag,
     'user.phone.phone': phoneNumber,
   },
-  otpEmail: true,
   // Older files name a hash's algorithm, which the hash itself names too.
-  exempt: ['otpEmail', 'otp_email', 'user.hashedPassword.algorithm'],
+  additional: { paths: ['otpEmail', 'otp_email', 'user.hashedPassword.algorithm'], otpEmail: true },
   warnings: warnOfCredentials,
-  keepsState,
+  overwrite: { keepsState },
   error: { type: 'human_user', id: ['userId'], exists: { id: 'COMMAND-ziuna', key: 'Errors.User.AlreadyExisting' } },
   success: { field: 'humanUserIds', entry: ['userId'] },
 };
@@ -69,10 +67,10 @@ export const machineUserSection: Section = {
   collection: 'users',
   phase: 2,
   key: ['userId'],
-  innerId: { from: 'userId', inner: 'user' },
+  exported: { innerId: { from: 'userId', inner: 'user' } },
   normalise: normaliseServiceUser,
   unique: userName,
-  keepsState,
+  overwrite: { keepsState },
   error: {
     type: 'machine_user',
     id: ['userId'],

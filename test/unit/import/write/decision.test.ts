@@ -248,7 +248,7 @@ describe("the calling user's record", () => {
     return [...(await decideBatch(context, undecided(new Map([[record, record]])), STAMP)).values()];
   };
 
-  const kept = [{ kind: 'failed', issue: locking.record.section.keepsState?.ofCaller }];
+  const kept = [{ kind: 'failed', issue: locking.record.section.overwrite?.keepsState?.ofCaller }];
 
   it('cannot change the state of the caller', async () => {
     expect(await decideOwn(locking, 'u')).toEqual(kept);

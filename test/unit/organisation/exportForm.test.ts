@@ -1,22 +1,20 @@
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import { describe, expect, it } from 'vitest';
-import { restoreFieldOrder } from '../../../shared/organisation/recordBody.ts';
+import { restoreFieldOrder } from '../../../shared/organisation/exportForm.ts';
 import { sections } from '../../../shared/organisation/sections.ts';
 
-const filled = sections.filter(({ filledOrder }) => filledOrder !== undefined);
+const filled = sections.filter(({ exported }) => exported?.order !== undefined);
 
 describe('the order of the fields that an export fills in', () => {
-  it.each(filled)("is that of the definition's fields: $name", ({ name, filledOrder }) => {
+  it.each(filled)("is that of the definition's fields: $name", ({ name, exported }) => {
     const record = DataOrgSchema.fields.find((field) => field.jsonName === name)?.message;
-    const { inner, fields } = filledOrder ?? {};
+    const { inner, fields } = exported?.order ?? {};
     const object = inner === undefined ? record : record?.fields.find(({ jsonName }) => jsonName === inner)?.message;
     expect(fields).toEqual(object?.fields.map(({ jsonName }) => jsonName));
   });
 
   it('is given for every section with such fields, apart from inner ids, which are put in their place', () => {
-    const filling = sections.filter(
-      ({ defaults, fromProvider, usesProviders }) => defaults ?? fromProvider ?? usesProviders,
-    );
+    const filling = sections.filter(({ exported }) => exported?.fill !== undefined);
     expect(filled.map(({ name }) => name)).toEqual(filling.map(({ name }) => name));
   });
 
