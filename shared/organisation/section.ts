@@ -43,7 +43,7 @@ export interface Credential {
 }
 
 /** Fields that a record may have beside those of its definition. */
-export interface AdditionalFields {
+interface AdditionalFields {
   /** Their paths, and those of fields whose absence loses nothing. */
   readonly paths: readonly FieldPath[];
   /** Whether a record may have the field `otpEmail`, exported with `withOtp`. */
@@ -56,7 +56,7 @@ export interface AdditionalFields {
 }
 
 /** The form of a section in v1 files, where that of v2 differs (zitadel 5.9). */
-export interface V1Form {
+interface V1Form {
   /** The field's other names. */
   readonly aliases?: readonly string[];
   /** Lists that v1 files have beside the record, v2 inside it; each function converts an element. */
@@ -66,7 +66,7 @@ export interface V1Form {
 }
 
 /** What an overwrite keeps, and what it takes from other records. */
-export interface OverwriteRules {
+interface OverwriteRules {
   /** Fields that it must not change, because other records depend on them. */
   readonly fixed?: readonly FieldPath[];
   /** Records whose content it narrows. */
