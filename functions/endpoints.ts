@@ -1,5 +1,6 @@
-import { type Route, withOpenApi } from '../shared/http/app.ts';
+import type { Route } from '../shared/http/app.ts';
 import { healthEndpoints, healthRoutes } from '../shared/http/health.ts';
+import { withOpenApi } from '../shared/http/openApiRoute.ts';
 import type { Endpoint } from '../shared/openapi/endpoint.ts';
 import type { Ports } from './ports.ts';
 

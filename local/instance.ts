@@ -48,7 +48,8 @@ export async function startInstance(options: LocalInstanceOptions): Promise<Loca
   const audit = await openAudit(config, process.stderr);
   const routes = await allRoutes({ ...config, store, audit, objectStorage, now: () => new Date() });
   const app = createApp({ ...config, routes: [...routes, ...docsRoutes] });
-  const server = await serve({ app, host: '127.0.0.1', port, drainMs: config.shutdownMs, limits: config.limits });
+  const limits = { ...config.limits, trustedProxies: config.trustedProxies };
+  const server = await serve({ app, host: '127.0.0.1', port, drainMs: config.shutdownMs, limits });
   const close = async () => {
     await server.close();
     await audit.close();

@@ -20,6 +20,16 @@ const limitTable = {
     reason: 'Cloud Run rejects larger ones; self-hosted, it is kept in a temporary file',
     above: '413',
   },
+  bufferedBytes: {
+    variable: 'MAX_BUFFERED_BYTES',
+    unit: 'bytes',
+    limits:
+      'the bodies of all imports and exports together, from their first byte to the response; in temporary files, also half of the free space',
+    selfHosted: 2_000_000_000,
+    cloud: UNLIMITED,
+    reason: 'the database needs space too; in the cloud each process has few requests',
+    above: '429 and `retry-after`',
+  },
   responseBytes: {
     variable: 'MAX_RESPONSE_BYTES',
     unit: 'bytes',
@@ -121,6 +131,7 @@ export type Limits = Readonly<Record<Exclude<keyof typeof limitTable, keyof type
 function mapLimits(value: (definition: LimitDefinition) => number): Limits {
   return {
     requestBytes: value(limitTable.requestBytes),
+    bufferedBytes: value(limitTable.bufferedBytes),
     responseBytes: value(limitTable.responseBytes),
     timeoutMs: value(limitTable.timeoutMs),
     organisations: value(limitTable.organisations),
@@ -131,7 +142,7 @@ function mapLimits(value: (definition: LimitDefinition) => number): Limits {
     headersMs: value(limitTable.headersMs),
     keepAliveMs: value(limitTable.keepAliveMs),
     connections: value(limitTable.connections),
-    requests: value(limitTable.requests),
+    perClient: value(limitTable.perClient),
   };
 }
 
@@ -149,7 +160,7 @@ export function readLimits(
   platform: Platform,
   problems: string[],
 ): Limits {
-  return mapLimits((definition) => {
+  const limits = mapLimits((definition) => {
     const { variable, unit } = definition;
     const text = variable === undefined ? undefined : env[variable];
     if (text === undefined) return definition[platform];
@@ -157,6 +168,8 @@ export function readLimits(
     for (const { message } of error?.issues ?? []) problems.push(`${variable} ${message}`);
     return data ?? definition[platform];
   });
+  const isSet = env[limitTable.perClient.variable] !== undefined;
+  return isSet ? limits : { ...limits, perClient: Math.ceil(limits.connections / 2) };
 }
 
 /** Prints the value of a limit. */

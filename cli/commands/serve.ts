@@ -42,9 +42,10 @@ export const serve: Run = async (invocation) => {
     routes: flags.has('docs') ? [...routes, ...docsRoutes] : routes,
     ...(metrics && { observer: metrics.observer }),
   });
+  const limits = { ...config.limits, trustedProxies: config.trustedProxies };
   const address = { host: options.host ?? '127.0.0.1', port: Number(options.port ?? '8080') };
   const server = await listen({ ...address, setting: '--port' }, () =>
-    serveApp({ app, ...address, drainMs: config.shutdownMs, limits: config.limits, certificate }),
+    serveApp({ app, ...address, drainMs: config.shutdownMs, limits, certificate }),
   );
   resources.defer(async () => void (await server.close()));
   if (certificates !== undefined) resources.use(renewOnSignal(certificates, server));

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { createApp, type RequestObserver, type Route } from '../../shared/http/app.ts';
+import { createApp, type Route } from '../../shared/http/app.ts';
+import type { RequestObserver } from '../../shared/http/requestLog.ts';
 import { type RunningServer, serve } from '../../shared/http/serve.ts';
 import { databaseFile, type StoreLocation } from '../../shared/store/openStore.ts';
 import type { DocumentCounts } from './countedStore.ts';

@@ -1,4 +1,3 @@
-import { tmpdir } from 'node:os';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip, createGzip } from 'node:zlib';
 import { prepend } from '../../shared/async.ts';
@@ -36,13 +35,10 @@ export function storedContent(
   };
 }
 
-/** Larger files are kept in an unnamed temporary file. */
-const MEMORY_BYTES = 8 * 1024 * 1024;
-
-/** Returns content that can be read repeatedly: the same, or a copy of what can be read once. */
+/** Returns content that can be read repeatedly: the same, or a copy of what can be read once, in a temporary file where it is large. */
 export async function repeatable(content: ExportContent, signal: AbortSignal): Promise<ExportContent> {
   if (content.isRepeatable) return content;
-  const storage = createBodyStorage(MEMORY_BYTES, tmpdir());
+  const storage = createBodyStorage({});
   try {
     for await (const chunk of content.open(signal)) await storage.append(chunk);
   } catch (error) {

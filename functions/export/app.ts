@@ -5,9 +5,10 @@ import { checkOrganisations } from '../../shared/auth/tokenRestriction.ts';
 import { watchAuthorisation } from '../../shared/auth/watchAuthorisation.ts';
 import { parseDuration } from '../../shared/duration.ts';
 import { invalidRequest, onlyObjectWritten, outputUnsupported, responseTooLarge } from '../../shared/errors/errors.ts';
-import { cancelled } from '../../shared/errors/httpErrors.ts';
-import { Admission } from '../../shared/http/admission.ts';
+import { cancelled, tooManyCalls } from '../../shared/errors/httpErrors.ts';
 import type { Route } from '../../shared/http/app.ts';
+import type { BodyBudget } from '../../shared/http/bodyBudget.ts';
+import { ConcurrencyLimit } from '../../shared/http/concurrency.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
 import { readJsonBody } from '../../shared/http/jsonBody.ts';
 import { expectBody } from '../../shared/http/readBody.ts';
@@ -28,7 +29,7 @@ const MAX_REQUEST_BYTES = 4_000_000;
 /** Returns the route of `POST /admin/v1/export` (specification 4.2). */
 export function routes(ports: Ports): readonly Route[] {
   const { store, now } = ports;
-  const admission = new Admission('exports', ports.limits.exports);
+  const concurrency = new ConcurrencyLimit(ports.limits.exports, (limit) => tooManyCalls('exports', limit));
   return [
     {
       ...exportEndpoint,
@@ -39,8 +40,9 @@ export function routes(ports: Ports): readonly Route[] {
         return audited.watch(async () => {
           await authorise(store);
           expectBody(context.req.raw);
-          admission.check();
-          return runExport({ ports, authorise, admission, audited }, context.req.raw);
+          concurrency.check();
+          const bodies = context.get('bodies');
+          return runExport({ ports, authorise, concurrency, bodies, audited }, context.req.raw);
         });
       },
     },
@@ -52,17 +54,19 @@ interface ExportRun {
   readonly ports: Ports;
   /** Returns the caller, and throws when it is no longer authorised. */
   readonly authorise: (store: Store) => Promise<Caller>;
-  readonly admission: Admission;
+  readonly concurrency: ConcurrencyLimit;
+  readonly bodies: BodyBudget;
   readonly audited: AuditedCall;
 }
 
-async function runExport({ ports, authorise, admission, audited }: ExportRun, request: Request): Promise<Response> {
+async function runExport(run: ExportRun, request: Request): Promise<Response> {
+  const { ports, authorise, concurrency, bodies: budget, audited } = run;
   using resources = new DisposableStack();
   const { snapshotLifetimeMs = Number.POSITIVE_INFINITY } = ports.store;
   const call = resources.use(callSignal(request.signal, Math.min(ports.limits.timeoutMs, snapshotLifetimeMs)));
   const store = storeForCall(ports.store, { signal: call.signal });
   resources.use(watchAuthorisation(() => authorise(store), call.end));
-  const body = await readJsonBody(request, MAX_REQUEST_BYTES, call.signal);
+  const body = await readJsonBody(request, { maxBytes: MAX_REQUEST_BYTES, budget, signal: call.signal });
   const options = { ...readExportRequest(body), ignored: ignoredFields(body, exportFields) };
   if (options.timeout !== undefined) {
     call.limit(parseDuration(options.timeout, ports.limits.timeoutMs));
@@ -70,7 +74,7 @@ async function runExport({ ports, authorise, admission, audited }: ExportRun, re
   // The body may have taken its time, and the first bytes after it may be secrets.
   const caller = await authorise(store);
   checkOrganisations(caller.restriction, options.orgIds);
-  resources.use(admission.enter());
+  resources.use(concurrency.enter());
   return await respond({ ...ports, store }, options, { signal: call.signal, audited, caller }, resources);
 }
 

@@ -1,12 +1,13 @@
-import { tmpdir } from 'node:os';
 import type { AuditedCall } from '../../shared/audit/auditedCall.ts';
 import type { Caller } from '../../shared/auth/authorise.ts';
 import { requireOwner } from '../../shared/auth/requireOwner.ts';
 import { checkOrganisations } from '../../shared/auth/tokenRestriction.ts';
 import { watchAuthorisation } from '../../shared/auth/watchAuthorisation.ts';
 import { parseDuration } from '../../shared/duration.ts';
-import { Admission } from '../../shared/http/admission.ts';
+import { tooManyCalls } from '../../shared/errors/httpErrors.ts';
 import type { Route } from '../../shared/http/app.ts';
+import type { BodyBudget } from '../../shared/http/bodyBudget.ts';
+import { ConcurrencyLimit } from '../../shared/http/concurrency.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
 import { expectBody } from '../../shared/http/readBody.ts';
 import { receiveBody } from '../../shared/http/requestBody.ts';
@@ -24,14 +25,12 @@ import type { WholeReport } from './progress/wholeReport.ts';
 import { findSource, readEnvelope } from './source/envelope.ts';
 import { uniqueStamp } from './uniqueStamp.ts';
 
-/** Larger bodies are kept in a temporary file. */
-const MEMORY_BYTES = 8 * 1024 * 1024;
 const ADVICE_IF_LARGER = 'upload the file to a bucket and set data_orgsv1_gcs';
 
 /** Returns the route of `POST /admin/v1/import` (specification 4.3). */
 export function routes(ports: Ports): readonly Route[] {
   const { store, now } = ports;
-  const admission = new Admission('imports', ports.limits.imports);
+  const concurrency = new ConcurrencyLimit(ports.limits.imports, (limit) => tooManyCalls('imports', limit));
   return [
     {
       ...importEndpoint,
@@ -45,8 +44,9 @@ export function routes(ports: Ports): readonly Route[] {
           audited.run(async () => {
             await authorise(store);
             expectBody(request);
-            admission.check();
-            return runImport({ ...call, ports, authorise, admission, audited }, request);
+            concurrency.check();
+            const bodies = context.get('bodies');
+            return runImport({ ...call, ports, authorise, concurrency, bodies, audited }, request);
           });
         const maxBytes = ports.limits.responseBytes;
         if (acceptsEvents(context)) {
@@ -75,7 +75,8 @@ interface ImportCall {
   readonly ports: Ports;
   /** Returns the caller, and throws when it is no longer authorised. */
   readonly authorise: (store: Store) => Promise<Caller>;
-  readonly admission: Admission;
+  readonly concurrency: ConcurrencyLimit;
+  readonly bodies: BodyBudget;
   readonly audited: AuditedCall;
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
@@ -84,7 +85,7 @@ interface ImportCall {
 }
 
 async function runImport(
-  { ports, authorise, admission, audited, signal, events }: ImportCall,
+  { ports, authorise, concurrency, bodies, audited, signal, events }: ImportCall,
   request: Request,
 ): Promise<ImportResponse> {
   using call = callSignal(signal, ports.limits.timeoutMs);
@@ -92,15 +93,14 @@ async function runImport(
   using _watch = watchAuthorisation(() => authorise(called), call.end);
   const body = await receiveBody(request, {
     maxBytes: ports.limits.requestBytes,
-    memoryBytes: MEMORY_BYTES,
-    directory: tmpdir(),
     adviceIfLarger: ADVICE_IF_LARGER,
+    budget: bodies,
     signal: call.signal,
   });
   try {
     // The body may have taken its time.
     const caller = await authorise(called);
-    using _place = admission.enter();
+    using _place = concurrency.enter();
     const envelope = await readEnvelope(body.open());
     const { timeout, withKeys, onConflict, dryRun, reportGcs } = envelope.request;
     const { orgIds, excludedOrgIds, newOrgsOnly, ids } = envelope.request;

@@ -99,7 +99,7 @@ export const bodyTooSlow = defineError({
   text: (bytesPerSecond: number) =>
     `the request body arrives too slowly: send at least ${bytesPerSecond} bytes per second`,
   example: [1024],
-  when: 'After ten seconds of waiting, the body arrived at a lower rate, or not at all.',
+  when: 'After ten seconds of waiting, the body arrived at a lower rate, or for a minute not at all.',
   remedy: 'Send the body without pauses; check the network and any proxy.',
 });
 
@@ -115,17 +115,27 @@ export const tooManyConnections = defineError({
   code: 'UNAVAILABLE',
   retryAfterSeconds: 1,
   text: 'too many connections: retry the request',
-  when: 'All connections that the server accepts have requests in flight.',
-  remedy: 'Retry the request later; as an operator, set `MAX_CONNECTIONS`, or the limit on open files.',
+  when: 'The server, or one client address, has as many connections open as it may.',
+  remedy:
+    'Retry the request later over fewer connections; as an operator, set `MAX_CONNECTIONS` or `MAX_PER_CLIENT`, or the limit on open files.',
 });
 
 export const tooManyRequests = defineError({
   code: 'UNAVAILABLE',
   retryAfterSeconds: 1,
   text: 'too many requests at once: retry the request',
-  when: 'The process has as many requests in flight as it accepts.',
+  when: 'The server, or one client address, has as many requests in flight as it may.',
   remedy:
     'Retry the request later; as an operator, look for clients that send many requests at once, or read no responses.',
+});
+
+export const tooManyBytes = defineError({
+  code: 'RESOURCE_EXHAUSTED',
+  retryAfterSeconds: 5,
+  text: 'the bodies of other requests take all the space: retry the request later',
+  when: 'All bodies together would take more than `MAX_BUFFERED_BYTES`, or more than half of the free space for temporary files. Nothing is written.',
+  remedy:
+    'Retry the request after the seconds in `retry-after`; as an operator, set `MAX_BUFFERED_BYTES`, or give the directory of `TMPDIR` more space.',
 });
 
 export const tooManyCalls = defineError({

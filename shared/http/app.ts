@@ -1,42 +1,16 @@
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
-import { cors as honoCors } from 'hono/cors';
 import { httpMalformed, methodNotAllowed, pathMalformed, routeNotFound, rpcNotFound } from '../errors/httpErrors.ts';
-import { log, type RequestLine } from '../log.ts';
+import type { Limits } from '../limits.ts';
 import type { Endpoint } from '../openapi/endpoint.ts';
-import { noteRequest } from '../turns.ts';
-import { errorResponse, isGrpc, requestIdFrom, responseHeaders } from './errorResponse.ts';
-import { getOutgoing, type HttpEnv, type Outgoing } from './exchange.ts';
-import { fixedContent } from './fixedContent.ts';
-import { requestOrigin } from './origin.ts';
+import { BodyBudget } from './bodyBudget.ts';
+import { cors } from './cors.ts';
+import { errorResponse, isGrpc } from './errorResponse.ts';
+import type { HttpEnv } from './exchange.ts';
+import { identify, type RequestObserver } from './requestLog.ts';
 
 /** A route as data, so that routes can be listed. */
 export interface Route extends Endpoint {
   readonly handler: (context: Context<HttpEnv>) => Response | Promise<Response>;
-}
-
-/**
- * Adds `GET /openapi.json`, which describes the routes without authentication.
- * @param loadEndpoints loads the endpoints to describe instead, where other functions serve the same base URL
- */
-export function withOpenApi(
-  routes: readonly Route[],
-  loadEndpoints: () => Promise<readonly Endpoint[]> = async () => routes,
-): readonly Route[] {
-  const describeAll = async () => describe(await loadEndpoints());
-  return [
-    ...routes,
-    {
-      method: 'GET',
-      path: '/openapi.json',
-      handler: fixedContent({ 'content-type': 'application/json' }, describeAll),
-    },
-  ];
-}
-
-// Loaded lazily: most processes never serve their description.
-async function describe(endpoints: readonly Endpoint[]): Promise<string> {
-  const { openApiDocument } = await import('../openapi/openApiDocument.ts');
-  return JSON.stringify(openApiDocument(endpoints));
 }
 
 /** The parts of an application. */
@@ -47,22 +21,24 @@ export interface AppOptions {
   /** The number of addresses that trusted proxies append to `X-Forwarded-For`; default 0. */
   readonly trustedProxies?: number;
   readonly observer?: RequestObserver;
-}
-
-/** Is told of every request, such as for metrics. */
-export interface RequestObserver {
-  started(): void;
-  finished(line: RequestLine): void;
+  /** The bytes of the bodies that its requests may keep at once; default unlimited. */
+  readonly limits?: Pick<Limits, 'bufferedBytes'>;
 }
 
 /**
  * Creates a Hono application from routes. It adds the interface's error bodies, 404 and 405 as in zitadel 6.6,
  * the headers common to all responses, and one log line per request.
  */
-export function createApp({ routes, corsOrigins = [], trustedProxies = 0, observer }: AppOptions): Hono<HttpEnv> {
+export function createApp(options: AppOptions): Hono<HttpEnv> {
+  const { routes, corsOrigins = [], trustedProxies = 0, observer, limits } = options;
   const app = new Hono<HttpEnv>();
   app.onError((error, context) => renderError(context, error));
   app.notFound((context) => renderError(context, isGrpc(getContentType(context)) ? rpcNotFound() : routeNotFound()));
+  const bodies = new BodyBudget(limits?.bufferedBytes);
+  app.use((context, next) => {
+    context.set('bodies', bodies);
+    return next();
+  });
   app.use(identify(trustedProxies, observer), cors(corsOrigins), rejectMalformedUrl);
   for (const { method, path, handler } of routes) {
     app.on(method, path, (context) => {
@@ -78,56 +54,6 @@ export function createApp({ routes, corsOrigins = [], trustedProxies = 0, observ
     });
   }
   return app;
-}
-
-function identify(trustedProxies: number, observer: RequestObserver | undefined): MiddlewareHandler<HttpEnv> {
-  return async (context, next) => {
-    const start = performance.now();
-    const requestId = requestIdFrom((name) => context.req.header(name));
-    context.set('requestId', requestId);
-    context.set('origin', requestOrigin(context, requestId, trustedProxies));
-    observer?.started();
-    noteRequest();
-    const sent = untilClosed(getOutgoing(context));
-    await next();
-    // Hono's own method would copy the response for each header.
-    const { headers } = context.res;
-    for (const [name, value] of Object.entries(responseHeaders(requestId))) headers.set(name, value);
-    reportWhenSent(context, start, sent, observer);
-  };
-}
-
-// A client may leave before there is a response: then the event is past by the time the handler returns.
-function untilClosed(outgoing: Outgoing | undefined): Promise<void> | undefined {
-  if (outgoing === undefined) return undefined;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  outgoing.once('close', () => resolve());
-  return promise;
-}
-
-// A response may stream for minutes, so the request finishes with the last byte, not with the headers.
-function reportWhenSent(
-  context: Context<HttpEnv>,
-  start: number,
-  sent: Promise<void> | undefined,
-  observer: RequestObserver | undefined,
-): void {
-  const { status } = context.res;
-  const finished = () => {
-    const line: RequestLine = {
-      method: context.req.method,
-      route: context.get('route'),
-      status: getOutgoing(context)?.writableFinished === false ? 499 : status,
-      rpcCode: context.get('rpcCode'),
-      milliseconds: Math.round(performance.now() - start),
-      requestId: context.get('requestId'),
-      trace: context.get('origin').trace,
-    };
-    log.requestFinished(line);
-    observer?.finished(line);
-  };
-  if (sent === undefined) finished();
-  else void sent.then(finished);
 }
 
 // Hono treats an invalid escape as plain text: the handler would receive another id than the client meant.
@@ -165,34 +91,4 @@ function rejectMethod(context: Context<HttpEnv>, allowed: string): Response {
   const response = renderError(context, methodNotAllowed());
   response.headers.set('allow', allowed);
   return response;
-}
-
-/** The response headers that a page may read: gRPC's status, when to retry, and those that help to find a failed call in the log. */
-const exposeHeaders = [
-  'grpc-status',
-  'grpc-message',
-  'grpc-status-details-bin',
-  'retry-after',
-  'www-authenticate',
-  'x-request-id',
-];
-const preflightMaxAgeSeconds = 7200;
-
-/**
- * Allows pages of the given origins to call this service from a browser, with any request headers.
- * Tokens travel in a header, so credentials such as cookies are not allowed. Other origins get no CORS headers.
- */
-function cors(origins: readonly string[]): MiddlewareHandler<HttpEnv> {
-  const allow = honoCors({
-    origin: [...origins],
-    allowMethods: ['GET', 'POST', 'DELETE'],
-    exposeHeaders,
-    maxAge: preflightMaxAgeSeconds,
-  });
-  return (context, next) => {
-    const origin = context.req.header('origin');
-    const isAllowed = origin !== undefined && origins.includes(origin);
-    const isPreflight = context.req.header('access-control-request-method') !== undefined;
-    return isAllowed && (context.req.method !== 'OPTIONS' || isPreflight) ? allow(context, next) : next();
-  };
 }

@@ -1,127 +1,53 @@
-import type { EventEmitter } from 'node:events';
-import { type Http2Server, Http2ServerRequest, type Http2Session } from 'node:http2';
-import { Socket } from 'node:net';
+import type { Server } from 'node:http';
+import { Server as TlsServer } from 'node:https';
+import type { Socket } from 'node:net';
 import { z } from 'zod';
-import type { Incoming, Outgoing } from './exchange.ts';
-import type { StalledResponses } from './stalledResponses.ts';
+import { tooManyConnections } from '../errors/httpErrors.ts';
+import { clientKey } from './client.ts';
+import { OpenCounts } from './concurrency.ts';
+import { writeRawError } from './errorResponse.ts';
 
-type Connection = Socket | Http2Session;
+/** The numbers of connections that may be open. */
+export interface ConnectionLimits {
+  readonly connections: number;
+  readonly perClient: number;
+}
 
-/** The time for a session of HTTP/2 to end after the client was told so. */
-const GOODBYE_MS = 1_000;
+/** Takes the listeners of an event away from a server. Returns a function that passes a socket on to them. */
+export function takeListeners(server: Server | TlsServer, event: string): (socket: Socket) => void {
+  const listeners = server.listeners(event);
+  server.removeAllListeners(event);
+  return (socket) => {
+    for (const listener of listeners) Reflect.apply(listener, server, [socket]);
+  };
+}
 
 /**
- * The open connections of a server, at most `limit`. Above it, a new connection takes the place of the one that has been
- * without a request for the longest time, or whose response has stalled for the longest time, so that neither keeps
- * anybody out. Without such a one, it gets 503.
+ * Limits the open connections of a server, whatever they do: during the TLS handshake too, and before their first byte.
+ * A further one gets 503, or is closed where the server has TLS.
+ * @returns the open connections
  */
-export class Connections {
-  readonly #limit: number;
-  readonly #open = new Set<Socket>();
-  /** The connections without a request, those that are idle for the longest time first. */
-  readonly #idle = new Set<Connection>();
-  readonly #requests = new Map<Connection, number>();
-  readonly #sessionIdleMs: number;
-  readonly #timers = new Map<Connection, NodeJS.Timeout>();
-
-  readonly #stalled: StalledResponses;
-
-  /** @param sessionIdleMs closes a session of HTTP/2 after this time without a request; Node itself does so for HTTP/1 */
-  constructor(limit: number, sessionIdleMs: number, stalled: StalledResponses) {
-    this.#limit = limit;
-    this.#stalled = stalled;
-    this.#sessionIdleMs = sessionIdleMs;
-  }
-
-  /** Follows the requests of the servers, and the sessions of HTTP/2. */
-  track(server: EventEmitter, http2Server: Http2Server): void {
-    http2Server.on('session', (session) => this.#addSession(session));
-    const trackRequest = (incoming: Incoming, outgoing: Outgoing) => this.#trackRequest(incoming, outgoing);
-    const servers: readonly EventEmitter[] = [server, http2Server];
-    for (const each of servers) {
-      for (const event of ['request', 'checkExpectation']) each.prependListener(event, trackRequest);
+export function limitConnections(server: Server | TlsServer, limits: ConnectionLimits): ReadonlySet<Socket> {
+  const open = new Set<Socket>();
+  const ofClients = new OpenCounts<string>();
+  const passOn = takeListeners(server, 'connection');
+  server.on('connection', (socket: Socket) => {
+    const client = clientKey(socket.remoteAddress);
+    if (open.size >= limits.connections || ofClients.of(client) >= limits.perClient) {
+      // There is nothing encrypted yet to respond with.
+      if (server instanceof TlsServer) socket.destroy();
+      else writeRawError(socket, tooManyConnections());
+      return;
     }
-  }
-
-  /** Takes a new connection. Returns false if there is no place for it. */
-  admit(socket: Socket): boolean {
-    if (this.#open.size >= this.#limit && !this.#closeOldest()) return false;
-    this.#add(socket);
-    return true;
-  }
-
-  /** Gives a connection's place to the socket that encrypts it. */
-  replace(socket: Socket, encrypted: Socket): void {
-    this.#remove(socket);
-    this.#add(encrypted);
-  }
-
-  #add(socket: Socket): void {
-    this.#open.add(socket);
-    this.#idle.add(socket);
-    socket.once('close', () => this.#remove(socket));
-  }
-
-  #remove(socket: Socket): void {
-    this.#open.delete(socket);
-    this.#idle.delete(socket);
-  }
-
-  /** Returns the number of a connection's requests in flight. */
-  requestsOn(connection: Connection): number {
-    return this.#requests.get(connection) ?? 0;
-  }
-
-  /** Leaves a connection to its session of HTTP/2. */
-  leaveToSession(socket: Socket): void {
-    this.#idle.delete(socket);
-  }
-
-  #closeOldest(): boolean {
-    const [oldest] = this.#idle;
-    if (oldest === undefined) return this.#stalled.closeOldest();
-    this.#idle.delete(oldest);
-    oldest.destroy();
-    return true;
-  }
-
-  #addSession(session: Http2Session): void {
-    this.#setIdle(session);
-    session.once('close', () => this.#setBusy(session));
-  }
-
-  #setIdle(connection: Connection): void {
-    this.#idle.add(connection);
-    if (connection instanceof Socket) return;
-    const close = () => {
-      connection.close();
-      // A session that waits for the rest of a frame does not end by itself.
-      this.#timers.set(connection, setTimeout(() => connection.destroy(), GOODBYE_MS).unref());
-    };
-    this.#timers.set(connection, setTimeout(close, this.#sessionIdleMs).unref());
-  }
-
-  #setBusy(connection: Connection): void {
-    this.#idle.delete(connection);
-    clearTimeout(this.#timers.get(connection));
-    this.#timers.delete(connection);
-  }
-
-  #trackRequest(incoming: Incoming, outgoing: Outgoing): void {
-    const connection = incoming instanceof Http2ServerRequest ? incoming.stream.session : incoming.socket;
-    if (connection === undefined) return;
-    this.#setBusy(connection);
-    this.#requests.set(connection, (this.#requests.get(connection) ?? 0) + 1);
-    outgoing.once('close', () => {
-      const others = (this.#requests.get(connection) ?? 0) - 1;
-      if (others > 0) {
-        this.#requests.set(connection, others);
-        return;
-      }
-      this.#requests.delete(connection);
-      if (!connection.destroyed) this.#setIdle(connection);
+    open.add(socket);
+    ofClients.add(client);
+    socket.once('close', () => {
+      open.delete(socket);
+      ofClients.remove(client);
     });
-  }
+    passOn(socket);
+  });
+  return open;
 }
 
 const report = z.object({ userLimits: z.object({ open_files: z.object({ soft: z.unknown() }) }).optional() });

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Route } from './app.ts';
-import { fixedContent } from './fixedContent.ts';
+import { fixedContent } from './completeResponse.ts';
 
 /** The directory of Swagger UI beside the command's bundle, which the build defines: a bundle has no packages beside it. */
 declare const SWAGGER_UI: string | undefined;
@@ -75,12 +75,12 @@ export const docsRoutes: readonly Route[] = [
   ...packageFiles.map(({ name, type }) => file(`/docs/${name}`, type, () => readPackageFile(name))),
 ];
 
-function file(path: string, type: string, read: () => string | Promise<Uint8Array>): Route {
+function file(path: string, type: string, read: () => string | Promise<Uint8Array<ArrayBuffer>>): Route {
   const headers = { 'content-type': type, 'content-security-policy': securityPolicy };
   return { method: 'GET', path, handler: fixedContent(headers, read) };
 }
 
-function readPackageFile(name: string): Promise<Uint8Array> {
+function readPackageFile(name: string): Promise<Uint8Array<ArrayBuffer>> {
   const directory =
     typeof SWAGGER_UI === 'string'
       ? new URL(SWAGGER_UI, import.meta.url)

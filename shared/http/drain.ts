@@ -1,51 +1,16 @@
-import type { EventEmitter } from 'node:events';
 import type { Server } from 'node:http';
-import type { Http2Server, Http2Session } from 'node:http2';
 import type { Server as TlsServer } from 'node:https';
-import { Server as NetServer } from 'node:net';
-import { closeAfter, type Incoming, type Outgoing } from './exchange.ts';
-import type { UndecidedConnections } from './protocolSwitch.ts';
+import { Server as NetServer, type Socket } from 'node:net';
+import { closeAfter } from './exchange.ts';
+import type { Http2 } from './http2.ts';
+import type { RequestsInFlight } from './requests.ts';
 
-/** The requests whose responses are not yet complete. */
-export interface InFlightRequests {
-  readonly responses: ReadonlySet<Outgoing>;
-  /** Called when a response closes. */
-  onEnd: (() => void) | undefined;
-}
-
-/** Tracks the servers' requests in flight. */
-export function trackRequests(servers: readonly EventEmitter[]): InFlightRequests {
-  const responses = new Set<Outgoing>();
-  const inFlight: InFlightRequests = { responses, onEnd: undefined };
-  const track = (_incoming: Incoming, outgoing: Outgoing) => {
-    responses.add(outgoing);
-    outgoing.once('close', () => {
-      responses.delete(outgoing);
-      inFlight.onEnd?.();
-    });
-  };
-  for (const server of servers) {
-    for (const event of ['request', 'checkExpectation']) server.prependListener(event, track);
-  }
-  return inFlight;
-}
-
-/** Tracks the open connections of an HTTP/2 server. */
-export function trackSessions(server: Http2Server): ReadonlySet<Http2Session> {
-  const sessions = new Set<Http2Session>();
-  server.on('session', (session) => {
-    sessions.add(session);
-    session.once('close', () => sessions.delete(session));
-  });
-  return sessions;
-}
-
-/** The requests and connections that keep a server open. */
-export interface OpenConnections {
-  readonly inFlight: InFlightRequests;
-  readonly undecided: UndecidedConnections;
-  readonly http2Server: Http2Server;
-  readonly sessions: ReadonlySet<Http2Session>;
+/** A server, and what keeps it open. */
+export interface OpenServer {
+  readonly server: Server | TlsServer;
+  readonly http2: Http2;
+  readonly connections: ReadonlySet<Socket>;
+  readonly requests: RequestsInFlight;
 }
 
 /**
@@ -55,26 +20,19 @@ export interface OpenConnections {
  * @param limitMs aborts the remaining requests after this time
  * @returns the number of aborted requests
  */
-export function drainServer(server: Server | TlsServer, open: OpenConnections, limitMs: number): Promise<number> {
-  const { inFlight, sessions, undecided, http2Server } = open;
-  const { promise, resolve } = Promise.withResolvers<number>();
-  const end = () => {
-    clearTimeout(timer);
-    const aborted = inFlight.responses.size;
-    server.closeAllConnections();
-    for (const connection of [...sessions, ...undecided]) connection.destroy();
-    server.close();
-    resolve(aborted);
-  };
-  const timer = setTimeout(end, limitMs);
-  inFlight.onEnd = () => {
-    if (inFlight.responses.size === 0) end();
-  };
-  for (const outgoing of inFlight.responses) closeAfter(outgoing);
+export async function drainServer({ server, http2, connections, requests }: OpenServer, limitMs: number) {
+  for (const outgoing of requests.responses) closeAfter(outgoing);
   // http.Server's own close() would close idle connections immediately.
   NetServer.prototype.close.call(server);
-  for (const session of sessions) session.close();
-  http2Server.on('session', (session) => session.close());
-  inFlight.onEnd();
-  return promise;
+  for (const session of http2.sessions) session.close();
+  http2.server.on('session', (session) => session.close());
+  const { promise: timeout, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, limitMs);
+  await Promise.race([requests.emptied(), timeout]);
+  clearTimeout(timer);
+  const aborted = requests.responses.size;
+  for (const session of http2.sessions) session.destroy();
+  for (const socket of connections) socket.destroy();
+  server.close();
+  return aborted;
 }

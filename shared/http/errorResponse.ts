@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { codes, IdentityError } from '../errors/identityError.ts';
 import { log } from '../log.ts';
-import { completeResponse } from './completeResponse.ts';
+import { completeContent, completeResponse } from './completeResponse.ts';
 
 /**
  * Converts any thrown value to an error that callers may see.
@@ -84,11 +84,8 @@ export function encodeGrpcMessage(text: string): string {
   return text.toWellFormed().replace(/[^\x20-\x24\x26-\x7e]+/g, encodeURIComponent);
 }
 
-/** The time for which a rejected client may keep sending: an immediate reset could overtake the response. */
-const lingerMs = 1000;
-
-/** Writes an error to a socket that has no response object, and ends the socket, unless it is already ended. */
-export async function writeRawError(socket: Duplex, error: IdentityError): Promise<void> {
+/** Writes an error to a socket that has no response object, and closes the socket at once, unless it is already ended. */
+export function writeRawError(socket: Duplex, error: IdentityError): void {
   if (socket.writableEnded) return;
   if (!socket.writable) {
     socket.destroy();
@@ -101,10 +98,9 @@ export async function writeRawError(socket: Duplex, error: IdentityError): Promi
     `date: ${new Date().toUTCString()}`,
     'connection: close',
   ];
-  const body = await response.text();
-  const timer = setTimeout(() => socket.destroy(), lingerMs);
-  socket.once('close', () => clearTimeout(timer));
+  const content = completeContent(response) ?? '';
   socket.on('error', () => socket.destroy());
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  // Closing a socket with unread bytes resets it, and the reset can overtake the response.
   socket.resume();
+  socket.end(`${head.join('\r\n')}\r\n\r\n${content}`, () => socket.destroy());
 }

@@ -2,6 +2,7 @@ import { type IncomingMessage, ServerResponse } from 'node:http';
 import { constants, Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
 import type { Origin } from '../audit/auditEvent.ts';
 import type { Code } from '../errors/identityError.ts';
+import type { BodyBudget } from './bodyBudget.ts';
 
 /** Node's request, of either protocol. */
 export type Incoming = IncomingMessage | Http2ServerRequest;
@@ -12,7 +13,7 @@ export type Outgoing = ServerResponse | Http2ServerResponse;
 /** The contents of Hono's Context: Node's request and response, if there is a socket, and the request's log fields. */
 export interface HttpEnv {
   Bindings: { incoming?: Incoming; outgoing?: Outgoing };
-  Variables: { requestId: string; origin: Origin; route?: string; rpcCode?: Code };
+  Variables: { requestId: string; origin: Origin; bodies: BodyBudget; route?: string; rpcCode?: Code };
 }
 
 /** Returns Node's response, or undefined without a socket: then `fetch` was called without bindings. */
@@ -41,26 +42,24 @@ export function abortResponse(outgoing: Outgoing): void {
   else outgoing.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
 }
 
-/** The events of a response whose client stops reading, and of the end of that. */
-export const stallEvents = { begin: 'stalled', end: 'unstalled' } as const;
-
-/** Aborts a response whose client does not read on, unless an event comes in time. Emits `stallEvents` meanwhile. */
-export function abortOnStall(outgoing: Outgoing, stallMs: number, event: 'drain' | 'close'): void {
+/** Waits for an event of a response, or its end. Aborts a response whose client takes nothing for some time. */
+export async function untilTaken(outgoing: Outgoing, event: 'drain' | 'close', stallMs: number): Promise<void> {
   if (isClosed(outgoing)) return;
-  outgoing.emit(stallEvents.begin);
-  let timer: NodeJS.Timeout | undefined;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let timer: NodeJS.Timeout;
   const watch = () => {
     // Responses to HTTP/1 requests that follow each other get the connection one by one.
     const hasConnection = outgoing.socket !== null;
     timer = setTimeout(() => (hasConnection ? abortResponse(outgoing) : watch()), stallMs);
   };
-  const settled = () => {
+  const end = () => {
     clearTimeout(timer);
-    outgoing.off(event, settled).off('close', settled);
-    outgoing.emit(stallEvents.end);
+    outgoing.off(event, end).off('close', end);
+    resolve();
   };
-  outgoing.on(event, settled).on('close', settled);
   watch();
+  outgoing.on(event, end).on('close', end);
+  await promise;
 }
 
 const awaitingContinue = new WeakSet<Incoming>();
@@ -78,23 +77,21 @@ export function continueOnDemand(incoming: Incoming, outgoing: Outgoing): void {
   });
 }
 
-/**
- * Reads and discards the rest of a request's body. Closing a socket with unread bytes resets it, and the reset can
- * overtake the response: end the response after this.
- *
- * @param limitMs stops reading after this time
- * @returns undefined if no more of the body arrives, or over HTTP/2, which uses `stopUpload`
- */
-export function discardBody(incoming: Incoming, limitMs: number): Promise<void> | undefined {
-  if (incoming instanceof Http2ServerRequest) return undefined;
-  if (incoming.complete || incoming.destroyed || awaitingContinue.has(incoming)) return undefined;
+/** Whether the rest of a request's body may still arrive. */
+export function isBodyComing(incoming: Incoming): boolean {
+  return !incoming.complete && !incoming.destroyed && !awaitingContinue.has(incoming);
+}
+
+/** Reads and discards the rest of a body over HTTP/1, until it ends or the time is over. */
+export async function discardBody(incoming: Incoming, limitMs: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, limitMs);
   for (const event of ['end', 'close', 'error']) incoming.once(event, () => resolve());
   // The listener of a reader that has stopped would pause the stream again.
   incoming.removeAllListeners('data');
   incoming.resume();
-  return promise.finally(() => clearTimeout(timer));
+  await promise;
+  clearTimeout(timer);
 }
 
 /** Asks an HTTP/2 client, after the end of the response, to stop sending its body (RFC 9113 8.1). */

@@ -53,7 +53,7 @@ function createFunctionServer(): http.Server {
   const [name, createProgram] = selectFunction();
   const { config, program } = start(name, createProgram);
   const application: Application = { fetch: async (request, env) => (await program).app.fetch(request, env) };
-  const { server, drain } = createHttpServer(application, config.limits);
+  const { server, drain } = createHttpServer(application, { ...config.limits, trustedProxies: config.trustedProxies });
   server.once('listening', () => {
     const before = signalListeners();
     // The framework adds its handlers in this same event; they are removed before the next event.

@@ -5,6 +5,7 @@ import type { Endpoint, Operation } from '../openapi/endpoint.ts';
 import { checkFormat } from '../store/format.ts';
 import { type Store, storeForCall } from '../store/store.ts';
 import type { Route } from './app.ts';
+import { jsonResponse } from './completeResponse.ts';
 
 /** However often readiness is asked for, the database is asked once in this time. */
 const CACHE_MS = 1_000;
@@ -52,12 +53,12 @@ export const healthEndpoints: readonly Endpoint[] = [...endpoints.health, ...end
 export function healthRoutes(store: Store): readonly Route[] {
   const checkReadiness = cachedFor(CACHE_MS, () => checkDatabase(store));
   return [
-    ...endpoints.health.map((endpoint) => ({ ...endpoint, handler: () => Response.json({ status: 'ok' }) })),
+    ...endpoints.health.map((endpoint) => ({ ...endpoint, handler: () => jsonResponse({ status: 'ok' }) })),
     ...endpoints.readiness.map((endpoint) => ({
       ...endpoint,
       handler: async () => {
         await checkReadiness();
-        return Response.json({ status: 'ready' });
+        return jsonResponse({ status: 'ready' });
       },
     })),
   ];

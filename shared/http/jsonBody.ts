@@ -1,23 +1,17 @@
 import { isUtf8 } from 'node:buffer';
-import { tmpdir } from 'node:os';
 import { bodyInvalid, bodyNoObject, byteOrderMark } from '../errors/errors.ts';
 import { hasByteOrderMark } from '../json/byteOrderMark.ts';
 import { duplicateKey } from '../json/duplicateKeys.ts';
 import { JsonError, parseJson } from '../json/jsonScanner.ts';
-import { receiveBody } from './requestBody.ts';
+import { type BodyLimits, receiveBody } from './requestBody.ts';
 
 /**
  * Reads a small JSON body. Ignores its content type (zitadel 1.1).
- * @throws IdentityError INVALID_ARGUMENT for an empty body, malformed JSON or bytes that are not UTF-8; RESOURCE_EXHAUSTED above `maxBytes`;
+ * @throws IdentityError INVALID_ARGUMENT for an empty body, malformed JSON or bytes that are not UTF-8; RESOURCE_EXHAUSTED above the limits;
  *   the signal's reason when the body does not arrive in time
  */
-export async function readJsonBody(request: Request, maxBytes: number, signal: AbortSignal): Promise<unknown> {
-  const body = await receiveBody(request, {
-    maxBytes,
-    memoryBytes: maxBytes,
-    directory: tmpdir(),
-    signal,
-  });
+export async function readJsonBody(request: Request, limits: BodyLimits): Promise<unknown> {
+  const body = await receiveBody(request, limits);
   try {
     const text = await readText(body.open());
     if (text.trim() === '') throw bodyNoObject();

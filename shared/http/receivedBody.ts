@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { BodyBudget } from './bodyBudget.ts';
 
 const spoolBatchBytes = 256 * 1024;
 const maxWriteBufferBytes = 4 * spoolBatchBytes;
@@ -20,7 +22,7 @@ export interface ReceivedBody {
   close(): Promise<void>;
 }
 
-/** A body's storage while it is received: in memory up to `memoryBytes`, in an unnamed temporary file above. */
+/** A body's storage while it is received: in memory, or in an unnamed temporary file. */
 export interface BodyStorage {
   append(chunk: Uint8Array): Promise<void>;
   /** Returns the body. Do not append to it afterwards. */
@@ -29,35 +31,52 @@ export interface BodyStorage {
   discard(): Promise<void>;
 }
 
-/** Creates an empty storage; a temporary file, if needed, is created in `directory`. */
-export function createBodyStorage(memoryBytes: number, directory: string): BodyStorage {
+/** Where bodies are stored. */
+export interface StorageOptions {
+  /** The size up to which a body is in memory, unless those of other requests take it all. */
+  readonly memoryBytes?: number;
+  /** The directory of temporary files; default the system's. */
+  readonly directory?: string;
+  /** What all bodies together may take; by default unlimited. */
+  readonly budget?: BodyBudget;
+}
+
+/** Creates an empty storage. */
+export function createBodyStorage(options: StorageOptions): BodyStorage {
+  const { memoryBytes = 8 * 1024 * 1024, directory = tmpdir(), budget = new BodyBudget() } = options;
   // Chunks are copied into one buffer: a client that sends single bytes would otherwise cost an object for each.
   let buffer = Buffer.alloc(0);
   let filled = 0;
   let spooledBytes = 0;
   let file: FileHandle | undefined;
   const spool = async () => {
+    const bytes = filled;
+    await budget.moveToFile(bytes, directory);
+    [filled, spooledBytes] = [0, spooledBytes + bytes];
     file ??= await openUnnamedFile(directory);
-    await file.writeFile(buffer.subarray(0, filled));
-    spooledBytes += filled;
-    filled = 0;
+    await file.writeFile(buffer.subarray(0, bytes));
     if (buffer.byteLength > maxWriteBufferBytes) buffer = Buffer.alloc(0);
+  };
+  const free = async () => {
+    budget.release({ memory: filled, file: spooledBytes });
+    [filled, spooledBytes] = [0, 0];
+    await file?.close();
   };
   return {
     async append(chunk) {
+      budget.take(chunk.byteLength);
       buffer = grow(buffer, filled, chunk.byteLength);
       buffer.set(chunk, filled);
       filled += chunk.byteLength;
-      if (filled > (file === undefined ? memoryBytes : spoolBatchBytes)) await spool();
+      const isLarge = file === undefined ? filled > memoryBytes || budget.isMemoryFull : filled > spoolBatchBytes;
+      if (isLarge) await spool();
     },
     async finish() {
-      if (file === undefined) return bodyInMemory(buffer.subarray(0, filled));
+      if (file === undefined) return bodyInMemory(buffer.subarray(0, filled), free);
       await spool();
-      return bodyInFile(file, spooledBytes);
+      return bodyInFile(file, spooledBytes, free);
     },
-    async discard() {
-      await file?.close();
-    },
+    discard: free,
   };
 }
 
@@ -68,7 +87,7 @@ function grow(buffer: Buffer<ArrayBuffer>, filled: number, added: number): Buffe
   return larger;
 }
 
-function bodyInMemory(bytes: Uint8Array): ReceivedBody {
+function bodyInMemory(bytes: Uint8Array, free: () => Promise<void>): ReceivedBody {
   let kept: Uint8Array | undefined = bytes;
   return {
     size: bytes.byteLength,
@@ -81,15 +100,16 @@ function bodyInMemory(bytes: Uint8Array): ReceivedBody {
     },
     async close() {
       kept = undefined;
+      await free();
     },
   };
 }
 
-function bodyInFile(file: FileHandle, size: number): ReceivedBody {
+function bodyInFile(file: FileHandle, size: number, free: () => Promise<void>): ReceivedBody {
   return {
     size,
     open: (start = 0, end = size) => readFileRange(file, start, Math.min(end, size), chunkBytes),
-    close: () => file.close(),
+    close: free,
   };
 }
 

@@ -1,4 +1,3 @@
-import { tmpdir } from 'node:os';
 import { pipeline, Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import { bodyInvalid, inflatesTooMuch, requestTooLarge } from '../errors/errors.ts';
@@ -6,7 +5,7 @@ import { bodyCorrupted, encodingUnsupported } from '../errors/httpErrors.ts';
 import { WhiteSpaceRun } from '../json/whiteSpace.ts';
 import { fixedLimits } from '../limits.ts';
 import { readBody } from './readBody.ts';
-import { createBodyStorage, type ReceivedBody } from './receivedBody.ts';
+import { createBodyStorage, type ReceivedBody, type StorageOptions } from './receivedBody.ts';
 
 export type { ReceivedBody } from './receivedBody.ts';
 
@@ -15,16 +14,12 @@ export const TOO_MUCH_WHITE_SPACE = `more than ${fixedLimits.whiteSpaceBytes} by
 /** The size up to which a body may have any ratio of compression. */
 const FREELY_INFLATED_BYTES = 10_000_000;
 
-/** The limits of one body. */
-export interface BodyLimits {
+/** The limits of one body, and where it is stored. */
+export interface BodyLimits extends StorageOptions {
   /** The maximum size, both of the received and of the decompressed body. */
   readonly maxBytes: number;
   /** The remedy in the error for a larger body. */
   readonly adviceIfLarger?: string;
-  /** The maximum size in memory, above which the body goes to a temporary file; default 8 MiB. */
-  readonly memoryBytes?: number;
-  /** The temporary file's directory; default the system's. */
-  readonly directory?: string;
   /** Aborts with the error to throw, when the client disconnects or the call's timeout expires. */
   readonly signal: AbortSignal;
 }
@@ -33,14 +28,14 @@ export interface BodyLimits {
  * Receives and decompresses a request's body; the caller closes it.
  *
  * @throws IdentityError 413 as soon as the body exceeds the limit, 415 for an unknown coding, INVALID_ARGUMENT for
- *   a corrupt one or too much white space, 408 when it arrives too slowly, CANCELLED when the client disconnects, or the signal's reason
+ *   a corrupt one or too much white space, 429 without space for it, 408 when it arrives too slowly, CANCELLED when the client disconnects, or the signal's reason
  */
 export async function receiveBody(request: Request, limits: BodyLimits): Promise<ReceivedBody> {
   const { maxBytes, adviceIfLarger, signal } = limits;
   const decode = decoderFor(request.headers.get('content-encoding'));
   if (Number(request.headers.get('content-length')) > maxBytes) throw requestTooLarge(maxBytes, adviceIfLarger);
   const received = limited(readBody(request, signal), limits);
-  const storage = createBodyStorage(limits.memoryBytes ?? 8 * 1024 * 1024, limits.directory ?? tmpdir());
+  const storage = createBodyStorage(limits);
   try {
     const chunks = decode === undefined ? received : decompressed(received, decode, limits);
     const spaces = new WhiteSpaceRun();

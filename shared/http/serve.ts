@@ -13,7 +13,7 @@ export interface ServeOptions {
   readonly port: number;
   /** Milliseconds; default 10,000. */
   readonly drainMs?: number;
-  /** The limits on connections; default as self-hosted. */
+  /** The limits on connections; default as self-hosted, without a proxy. */
   readonly limits?: HttpServerOptions;
   /** Encrypts the connections by TLS. */
   readonly certificate?: Certificate | undefined;

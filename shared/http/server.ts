@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import { createServer as createHttp2, type Http2Server, type Http2ServerRequest } from 'node:http2';
+import { constants } from 'node:http2';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import {
   httpExpectationFailed,
@@ -13,13 +13,16 @@ import {
 } from '../errors/httpErrors.ts';
 import type { IdentityError } from '../errors/identityError.ts';
 import { defaultLimits, fixedLimits, type Limits } from '../limits.ts';
-import { Connections, descriptorsForConnections } from './connections.ts';
-import { drainServer, type InFlightRequests, trackRequests, trackSessions } from './drain.ts';
+import { ConcurrencyLimit } from './concurrency.ts';
+import { descriptorsForConnections, limitConnections } from './connections.ts';
+import { drainServer } from './drain.ts';
 import { errorResponse, newRequestId, writeRawError } from './errorResponse.ts';
 import { closeAfter, continueOnDemand, type Incoming, isHttp1, type Outgoing } from './exchange.ts';
+import { createHttp2 } from './http2.ts';
 import { switchProtocols } from './protocolSwitch.ts';
-import { type Application, requestListener, type WaitTimes, writeResponse } from './requestListener.ts';
-import { StalledResponses } from './stalledResponses.ts';
+import { type Application, requestListener, type WaitTimes } from './requestListener.ts';
+import { RequestsInFlight } from './requests.ts';
+import { writeResponse } from './writeResponse.ts';
 
 /** A server's certificate, with the intermediate ones after it, and its private key; both PEM. */
 export interface Certificate {
@@ -37,10 +40,12 @@ export interface HttpServer {
   drain(limitMs: number): Promise<number>;
 }
 
-/** Limits on connections; by default those of a self-hosted instance. */
+/** Limits on connections; by default those of a self-hosted instance that clients reach directly. */
 export type HttpServerOptions = Partial<
-  WaitTimes & Pick<Limits, 'headersMs' | 'keepAliveMs' | 'connections' | 'requests'> & { readonly stallGraceMs: number }
+  WaitTimes & Pick<Limits, 'headersMs' | 'keepAliveMs' | 'connections' | 'perClient'>
 > & {
+  /** The number of addresses that trusted proxies append to `X-Forwarded-For`. */
+  readonly trustedProxies?: number;
   /** Encrypts the connections; without it, a proxy or the platform does. */
   readonly certificate?: Certificate | undefined;
 };
@@ -50,58 +55,59 @@ export type HttpServerOptions = Partial<
  * gRPC clients do. Requests that Node itself rejects get the interface's error body too.
  */
 export function createHttpServer(app: Application, options: HttpServerOptions = {}): HttpServer {
-  const limits = { ...fixedLimits, ...defaultLimits('selfHosted'), ...options };
-  const { headersMs, keepAliveMs, requestsPerConnection } = limits;
-  const strangerTimes = { ...limits, lingerMs: limits.strangerLingerMs };
-  const server = createHttp1Server(headersMs, keepAliveMs, options.certificate);
-  const stalled = new StalledResponses(limits.stallGraceMs);
-  const connections = new Connections(Math.min(limits.connections, descriptorsForConnections()), keepAliveMs, stalled);
-  const http2Server = createHttp2Server();
-  stalled.track([server, http2Server]);
-  connections.track(server, http2Server);
-  const inFlight = trackRequests([server, http2Server]);
-  const open = {
-    inFlight,
-    http2Server,
-    sessions: trackSessions(http2Server),
-    undecided: switchProtocols(server, http2Server, { connections, timeoutMs: headersMs }),
+  const limits = { ...fixedLimits, ...defaultLimits('selfHosted'), trustedProxies: 0, ...options };
+  const descriptors = descriptorsForConnections();
+  const connections = Math.min(limits.connections, descriptors);
+  const perClient = Math.min(limits.perClient, Math.ceil(descriptors / 2));
+  const server = createHttp1Server(limits, options.certificate);
+  const http2 = createHttp2(limits.keepAliveMs);
+  switchProtocols(server, http2.server, limits.headersMs);
+  // All connections of a proxy have one address.
+  const isDirect = limits.trustedProxies === 0;
+  const sockets = limitConnections(server, { connections, perClient: isDirect ? perClient : connections });
+  const requests = new RequestsInFlight(perClient, limits.trustedProxies);
+  const places = new ConcurrencyLimit(connections, tooManyRequests);
+  const listener = requestListener(app, limits, places);
+  let isDraining = false;
+  const reject = (error: IdentityError, incoming: Incoming, outgoing: Outgoing) => {
+    closeAfter(outgoing);
+    const response = errorResponse(error, newRequestId(), incoming.headers['content-type']);
+    return writeResponse(response, outgoing, { stallMs: limits.stallMs });
   };
-  const listener = requestListener(app, limits);
-  let draining = false;
-  const handle = async (incoming: Incoming, outgoing: Outgoing) => {
-    // Over HTTP/2, a setting limits them, which a client learns only after its first requests.
-    const isPipelined =
-      incoming.httpVersionMajor === 1 && connections.requestsOn(incoming.socket) > requestsPerConnection;
-    if (isPipelined) incoming.socket.destroy();
-    else if (draining) await reject(shuttingDown(), incoming, outgoing, strangerTimes);
-    else if (inFlight.responses.size > limits.requests && !stalled.abortOldest())
-      await reject(tooManyRequests(), incoming, outgoing, strangerTimes);
-    else if (hasLargeHeaders(incoming)) await reject(httpHeadersTooLarge(), incoming, outgoing, strangerTimes);
+  const handle = (rejection?: IdentityError) => async (incoming: Incoming, outgoing: Outgoing) => {
+    if (!requests.add(incoming, outgoing)) {
+      if (!isHttp1(outgoing)) outgoing.stream.close(constants.NGHTTP2_REFUSED_STREAM);
+      else if (requests.isUsing(incoming.socket)) incoming.socket.destroy();
+      else await reject(tooManyRequests(), incoming, outgoing);
+    } else if (rejection !== undefined) await reject(rejection, incoming, outgoing);
+    else if (isDraining) await reject(shuttingDown(), incoming, outgoing);
+    else if (places.isFull) await reject(tooManyRequests(), incoming, outgoing);
+    else if (hasLargeHeaders(incoming)) await reject(httpHeadersTooLarge(), incoming, outgoing);
     else await listener(incoming, outgoing);
   };
-  for (const protocolServer of [server, http2Server]) handleRequests(protocolServer, handle, strangerTimes);
-  handleParserErrors(server, inFlight);
-  rejectTunnels(server, http2Server, strangerTimes);
+  for (const one of [server, http2.server]) handleRequests(one, handle);
+  server.on('connect', (_incoming, socket) => writeRawError(socket, methodNotAllowed()));
+  http2.server.on('connect', handle(methodNotAllowed()));
+  handleParserErrors(server, requests);
   return {
     server,
     drain(limitMs) {
-      draining = true;
-      return drainServer(server, open, limitMs);
+      isDraining = true;
+      return drainServer({ server, http2, connections: sockets, requests }, limitMs);
     },
   };
 }
 
 function createHttp1Server(
-  headersTimeout: number,
-  keepAliveTimeout: number,
+  { headersMs, keepAliveMs }: Pick<Limits, 'headersMs' | 'keepAliveMs'>,
   certificate: Certificate | undefined,
 ): Server | TlsServer {
   const options = {
-    keepAliveTimeout,
-    headersTimeout,
+    keepAliveTimeout: keepAliveMs,
+    headersTimeout: headersMs,
     // Node rejects what reaches its limit.
     maxHeaderSize: fixedLimits.headerBytes + 1,
-    connectionsCheckingInterval: Math.min(30_000, headersTimeout / 2),
+    connectionsCheckingInterval: Math.min(30_000, headersMs / 2),
     // The call's own timeout limits a long upload.
     requestTimeout: 0,
     // requestListener rejects such a request with the interface's error body.
@@ -109,47 +115,20 @@ function createHttp1Server(
   };
   if (certificate === undefined) return createServer(options);
   const ALPNProtocols = ['h2', 'http/1.1'];
-  return createTlsServer({ ...options, ...certificate, ALPNProtocols, handshakeTimeout: headersTimeout });
+  const server = createTlsServer({ ...options, ...certificate, ALPNProtocols, handshakeTimeout: headersMs });
+  // There is no request yet to respond to.
+  return server.removeAllListeners('tlsClientError').on('tlsClientError', (_error, socket) => socket.destroy());
 }
 
-function handleRequests(
-  server: EventEmitter,
-  handle: (incoming: Incoming, outgoing: Outgoing) => Promise<void>,
-  times: WaitTimes,
-): void {
-  server.on('request', handle);
+type Handler = (incoming: Incoming, outgoing: Outgoing) => Promise<void>;
+
+function handleRequests(server: EventEmitter, handle: (rejection?: IdentityError) => Handler): void {
+  server.on('request', handle());
   server.on('checkContinue', (incoming: Incoming, outgoing: Outgoing) => {
     continueOnDemand(incoming, outgoing);
     server.emit('request', incoming, outgoing);
   });
-  server.on('checkExpectation', (incoming: Incoming, outgoing: Outgoing) =>
-    reject(httpExpectationFailed(), incoming, outgoing, times),
-  );
-}
-
-function reject(error: IdentityError, incoming: Incoming, outgoing: Outgoing, times: WaitTimes): Promise<void> {
-  closeAfter(outgoing);
-  return writeResponse(errorResponse(error, newRequestId(), incoming.headers['content-type']), outgoing, times);
-}
-
-function rejectTunnels(server: EventEmitter, http2Server: Http2Server, times: WaitTimes): void {
-  server.on('connect', (_incoming, socket) => void writeRawError(socket, methodNotAllowed()));
-  http2Server.on('connect', (incoming: Incoming, outgoing: Outgoing) =>
-    reject(methodNotAllowed(), incoming, outgoing, times),
-  );
-}
-
-/** Creates an HTTP/2 server without TLS. */
-function createHttp2Server(): Http2Server {
-  // Moderately oversized headers get 431; the protocol itself rejects much larger ones.
-  const server = createHttp2({
-    settings: {
-      maxConcurrentStreams: fixedLimits.requestsPerConnection,
-      maxHeaderListSize: 4 * fixedLimits.headerBytes,
-    },
-  });
-  server.prependListener('request', bracketAuthority);
-  return server;
+  server.on('checkExpectation', handle(httpExpectationFailed()));
 }
 
 /** Whether an HTTP/2 request's headers exceed the limit; over HTTP/1, the parser itself rejects the request. */
@@ -158,19 +137,13 @@ function hasLargeHeaders({ httpVersionMajor, rawHeaders }: Incoming): boolean {
   return rawHeaders.reduce((bytes, text) => bytes + text.length, 0) > fixedLimits.headerBytes;
 }
 
-/** Adds the brackets of an IPv6 address, which URLs require. Node's client omits them, and so does Connect's. */
-function bracketAuthority({ headers }: Http2ServerRequest): void {
-  const [, address, port] = /^([\da-f]*:[\da-f:]*):(\d+)$/i.exec(headers[':authority'] ?? '') ?? [];
-  if (address !== undefined) headers[':authority'] = `[${address}]:${port}`;
-}
-
 /** Responds to requests that Node's HTTP/1 parser rejects. */
-function handleParserErrors(server: EventEmitter, inFlight: InFlightRequests): void {
+function handleParserErrors(server: EventEmitter, { responses }: RequestsInFlight): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    const current = [...inFlight.responses].filter(isHttp1).find((outgoing) => outgoing.socket === socket);
+    const current = [...responses].filter(isHttp1).find((outgoing) => outgoing.socket === socket);
     if (current?.req.complete) endAfter(current);
     else if (current?.headersSent || error.code === 'ECONNRESET') socket.destroy();
-    else void writeRawError(socket, parserError(error.code));
+    else writeRawError(socket, parserError(error.code));
   });
 }
 

@@ -6,10 +6,8 @@ export const fixedConnectionLimits = {
   bodyGraceMs: 10_000,
   bodyBytesPerSecond: 1_024,
   lingerMs: 30_000,
-  strangerLingerMs: 2_000,
   requestsPerConnection: 100,
   stallMs: 60_000,
-  stallGraceMs: 5_000,
 } as const;
 
 /** The limits on connections, and on the time that requests take to arrive. */
@@ -41,53 +39,48 @@ export const connectionLimits = {
   connections: {
     variable: 'MAX_CONNECTIONS',
     unit: 'count',
-    limits: 'the open connections, and at most two thirds of the files that the system lets the process open',
+    limits:
+      'the open connections, at most two thirds of the files that the system lets the process open; and the requests that are handled at once, without those whose complete response only waits for its client',
     selfHosted: 1_000,
     cloud: UNLIMITED,
     reason: 'databases and bodies need files too; in the cloud the platform limits the requests of a process',
-    above:
-      'the connection that has been without a request for the longest time is closed, or the one whose response has stalled for the longest time; without one, 503 and `retry-after`',
+    above: '503 and `retry-after`; over TLS, a new connection is closed',
   },
-  requests: {
+  perClient: {
+    variable: 'MAX_PER_CLIENT',
     unit: 'count',
-    limits: 'the requests at once',
-    selfHosted: 1_000,
+    limits:
+      'the open connections of one client, and its requests until it has received their responses; unless it is set, half of MAX_CONNECTIONS. A client is an IPv4 address, or the first 64 bits of an IPv6 address; if TRUSTED_PROXIES is above 0, the forwarded one, and its connections are left to the proxy',
+    selfHosted: 500,
     cloud: UNLIMITED,
-    reason: 'a connection of HTTP/2 carries many; in the cloud the platform limits them',
-    above: 'the response that has stalled for the longest time is aborted; without one, 503 and `retry-after`',
+    reason: 'one client must not use up all; the rest is for the others',
+    above: 'as for MAX_CONNECTIONS; over HTTP/2, the stream is refused',
   },
   requestsPerConnection: {
     unit: 'count',
     limits: 'the requests at once of one connection',
     ...both(fixedConnectionLimits.requestsPerConnection),
-    reason: 'one client must not use up all',
+    reason: 'each costs memory; clients open another connection for more',
     above: 'over HTTP/1, the connection is closed; over HTTP/2, the stream is refused',
   },
   stallMs: {
     unit: 'duration',
-    limits: 'the time for which a connection takes nothing more of a response',
+    limits:
+      'the time for which a connection takes nothing more of a response, or brings nothing more of a body, however fast it was before',
     ...both(fixedConnectionLimits.stallMs),
-    reason: 'a client that does not read keeps its connection open',
-    above: 'the connection is closed; over HTTP/2, the stream is reset',
-  },
-  stallGraceMs: {
-    unit: 'duration',
-    limits: 'the time for which it does so before another connection or request may take its place',
-    ...both(fixedConnectionLimits.stallGraceMs),
-    reason: 'clients that do not read must not keep others out; a network may pause',
-    above: 'see the rows of connections and requests at once',
+    reason: 'a client that does not read or send keeps its connection open',
+    above: 'the connection is closed; over HTTP/2, the stream is reset; 408 for a body',
   },
   bodyGraceMs: {
     unit: 'duration',
-    limits:
-      'the time in which a body may arrive, and a finished response be received, at any rate; only waiting for the client counts',
+    limits: 'the time in which a body may arrive at any rate; only waiting for the client counts',
     ...both(fixedConnectionLimits.bodyGraceMs),
     reason: 'a network may pause',
     above: 'see the next row',
   },
   bodyBytesPerSecond: {
     unit: 'bytes',
-    limits: 'the bytes per second of a body or response after that time, on average, at least',
+    limits: 'the bytes per second of a body after that time, on average, at least, and those of a response in a minute',
     ...both(fixedConnectionLimits.bodyBytesPerSecond),
     reason: 'a body that never ends keeps its connection open',
     above: '408 below it; a response is aborted',
@@ -97,13 +90,6 @@ export const connectionLimits = {
     limits: 'the time for the rest of a body after the response, of callers with a valid token',
     ...both(fixedConnectionLimits.lingerMs),
     reason: 'clients that send everything before they read would find the connection reset, and no response',
-    above: 'the connection is closed',
-  },
-  strangerLingerMs: {
-    unit: 'duration',
-    limits: 'the same of all others',
-    ...both(fixedConnectionLimits.strangerLingerMs),
-    reason: 'meanwhile a function with one request at a time serves nobody else',
-    above: 'the connection is closed',
+    above: 'the connection is closed, as at once for all other callers',
   },
 } as const satisfies Record<string, LimitDefinition>;

@@ -78,7 +78,7 @@ describe('a connection of HTTP/2 without a request', () => {
     ['headers that continue', Buffer.concat([opened, unfinishedHeaders]), http2Frame('continuation', { stream: 1 })],
     ['pings', opened, http2Frame('ping', { payload: Buffer.alloc(8) })],
   ])('is closed in time although it sends %s', async (_name, start, drip) => {
-    await startWith({ keepAliveMs: SHORT_MS, headersMs: SHORT_MS });
+    await startWith({ keepAliveMs: SHORT_MS, headersMs: 3 * SHORT_MS });
     socket.write(start);
     let ended = false;
     socket.once('end', () => {

@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createApp } from '../../shared/http/app.ts';
+import { expectBody } from '../../shared/http/readBody.ts';
 import { serverUrl } from '../../shared/http/serve.ts';
-import { createHttpServer } from '../../shared/http/server.ts';
+import { createHttpServer, type HttpServerOptions } from '../../shared/http/server.ts';
 import { fixedLimits } from '../../shared/limits.ts';
 import { configureLog } from '../../shared/log.ts';
-import { openConnection, readAnswer } from '../support/http/rawHttp.ts';
+import { ended, openConnection, readAnswer } from '../support/http/rawHttp.ts';
 import { type TestInstance, testInstance } from '../support/instances/testInstance.ts';
 import { openTestStore, sqlite } from '../support/stores/stores.ts';
 
@@ -30,34 +31,44 @@ function sendEndless({ app, token }: TestInstance, path: string, type: string, s
   return { read, response: app.request(path, { method: 'POST', body, headers, duplex: 'half' }) };
 }
 
-describe('the rest of a body after a response', () => {
-  const LINGER_MS = 400;
-  /** A test that waits for so long fails. */
-  const ENDLESS_MS = 600_000;
-
-  it.each([
-    ['an import that is too large, with a token', '/admin/v1/import', true, 413],
-    ['an export that is too large, with a token', '/admin/v1/export', true, 413],
-    ['an import without a token', '/admin/v1/import', false, 401],
-  ])('is awaited for longer only from callers with a token: %s', async (_name, path, hasToken, status) => {
-    const { app, token } = await testInstance(await openTestStore(sqlite));
-    const { server, drain } = createHttpServer(app, {
-      lingerMs: hasToken ? LINGER_MS : ENDLESS_MS,
-      strangerLingerMs: hasToken ? 0 : 1,
-    });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const socket = await openConnection(serverUrl(server));
-    const authorization = hasToken ? `Authorization: Bearer ${token}\r\n` : '';
-    const begin = performance.now();
-    socket.write(`POST ${path} HTTP/1.1\r\nHost: a\r\n${authorization}Content-Length: 2000000000\r\n\r\n{`);
-    expect((await readAnswer(socket)).status).toBe(status);
-    socket.resume();
-    if (!socket.readableEnded) await once(socket, 'end');
-    const waited = performance.now() - begin;
+/** Serves an application, and connects to it; both end with the test. */
+async function connectTo(app: TestInstance['app'], limits: HttpServerOptions = {}): Promise<Socket> {
+  const { server, drain } = createHttpServer(app, limits);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const socket = await openConnection(serverUrl(server));
+  onTestFinished(async () => {
     socket.destroy();
     await drain(0);
-    if (hasToken) expect(waited).toBeGreaterThan(LINGER_MS - 10);
+  });
+  return socket.on('error', () => undefined);
+}
+
+describe('the rest of a body after a response', () => {
+  const LINGER_MS = 400;
+
+  it.each(['/admin/v1/import', '/admin/v1/export'])(
+    'is awaited for a while from a caller with a token, who sends too much: %s',
+    async (path) => {
+      const { app, token } = await testInstance(await openTestStore(sqlite));
+      const socket = await connectTo(app, { lingerMs: LINGER_MS });
+      const begin = performance.now();
+      socket.write(
+        `POST ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nContent-Length: 2000000000\r\n\r\n{`,
+      );
+      expect((await readAnswer(socket)).status).toBe(413);
+      await ended(socket);
+      expect(performance.now() - begin).toBeGreaterThan(LINGER_MS - 10);
+    },
+  );
+
+  it.each(['/admin/v1/import', '/admin/v1/export'])('is not awaited from anybody else: %s', async (path) => {
+    const { app } = await testInstance(await openTestStore(sqlite));
+    // A test that waits for so long fails.
+    const socket = await connectTo(app, { lingerMs: 600_000 });
+    socket.write(`POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: 2000000000\r\n\r\n{`);
+    expect((await readAnswer(socket)).status).toBe(401);
+    await ended(socket);
   });
 
   it.each([
@@ -66,15 +77,14 @@ describe('the rest of a body after a response', () => {
     ['that never has any', new Response(null, { status: 204 })],
   ])('does not delay a response %s', async (_name, response) => {
     configureLog('silent');
-    const route = { method: 'POST', path: '/', handler: () => response } as const;
-    const { server, drain } = createHttpServer(createApp({ routes: [route] }), { strangerLingerMs: ENDLESS_MS });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const socket = await openConnection(serverUrl(server));
+    const handler = ({ req }: { readonly req: { readonly raw: Request } }) => {
+      expectBody(req.raw);
+      return response;
+    };
+    const route = { method: 'POST', path: '/', handler } as const;
+    const socket = await connectTo(createApp({ routes: [route] }), { lingerMs: 600_000 });
     socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n{');
     expect(await readAnswer(socket)).toMatchObject({ status: response.status, body: response.body ? 'late' : '' });
-    socket.destroy();
-    await drain(0);
   });
 });
 
@@ -129,10 +139,7 @@ describe('a response that its client does not take', () => {
 
   it('is aborted over HTTP/2, where the client grants no window', async () => {
     const { app } = await testInstance(await openTestStore(sqlite));
-    const { server, drain } = createHttpServer(app);
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const socket = await openConnection(serverUrl(server));
+    const socket = await connectTo(app);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const noWindow = '000006040000000000000400000000';
     const getRoot = '000006010500000001828684410161';
@@ -141,8 +148,6 @@ describe('a response that its client does not take', () => {
     await frameArrives(socket, '0104');
     await vi.advanceTimersByTimeAsync(fixedLimits.stallMs + 1_000);
     await frameArrives(socket, '000004030000000001');
-    socket.destroy();
-    expect(await drain(0)).toBe(0);
   });
 });
 

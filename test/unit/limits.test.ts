@@ -25,8 +25,9 @@ const edges: Readonly<Record<string, readonly [file: string, ...titles: string[]
   headersMs: ['integration/httpServer.test.ts', 'is answered 408 after %s'],
   headerBytes: ['integration/headerSize.test.ts', 'over HTTP/1.1', 'over HTTP/2'],
   keepAliveMs: ['integration/connections.test.ts', 'is closed after a while, over HTTP/1', 'is left alone as long as'],
-  connections: ['integration/connections.test.ts', 'keeps as many as it allows', 'gives a new one 503'],
-  requests: ['integration/requestsAtOnce.test.ts', 'answers one %s it'],
+  bufferedBytes: ['unit/http/bodyBudget.test.ts', 'takes as many bytes as it allows'],
+  connections: ['integration/connections.test.ts', 'keeps those that %s, and gives a new one 503'],
+  perClient: ['integration/connections.test.ts', 'has no more connections than its own limit'],
   requestsPerConnection: [
     'integration/requestsAtOnce.test.ts',
     'may carry %i requests',
@@ -34,11 +35,9 @@ const edges: Readonly<Record<string, readonly [file: string, ...titles: string[]
     'carries no more',
   ],
   stallMs: ['unit/http/exchange.test.ts', 'is kept until the time is over, and aborted then'],
-  stallGraceMs: ['integration/connections.test.ts', 'one that does not take its response for long enough'],
-  bodyGraceMs: ['unit/http/bodyPace.test.ts', 'may be anything for ten seconds, and is too slow at their end'],
-  bodyBytesPerSecond: ['unit/http/bodyPace.test.ts', 'bytes per second is too slow in the long run'],
-  lingerMs: ['integration/slowBodies.test.ts', 'is awaited for longer only from callers with a token'],
-  strangerLingerMs: ['integration/slowBodies.test.ts', 'is awaited for longer only from callers with a token'],
+  bodyGraceMs: ['unit/http/readBody.test.ts', 'may be anything for ten seconds, and is too slow at their end'],
+  bodyBytesPerSecond: ['unit/http/readBody.test.ts', 'bytes per second is too slow in the long run'],
+  lingerMs: ['integration/slowBodies.test.ts', 'is awaited for a while from a caller with a token'],
 };
 
 describe('the limits', () => {

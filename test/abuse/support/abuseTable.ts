@@ -56,12 +56,27 @@ export const abuseTable = {
   heldBodies: {
     abuse: '100 requests without a token, and 100 RPCs with one, whose bodies never end, over HTTP/1.1 and HTTP/2',
     places: one,
-    response: '401 and closed after 2 s; 408 and DEADLINE_EXCEEDED after 10 s; others are answered meanwhile',
+    response: '401 and closed at once; 408 and DEADLINE_EXCEEDED after 10 s; others are answered meanwhile',
   },
   pipelined: {
     abuse: '13,000 requests for `/openapi.json` from ten connections that read nothing',
     places: one,
     response: 'the connections are closed; others are answered meanwhile',
+  },
+  refusedBodies: {
+    abuse: '200 requests of as many clients without a token, whose bodies never come, at `MAX_CONNECTIONS=20`',
+    places: one,
+    response: '401, and closed at once',
+  },
+  unreadStreams: {
+    abuse: `16 connections of one client, each with 100 streams for \`/openapi.json\` that take no content, reset and opened again ${sizes.streamRounds} times`,
+    places: one,
+    response: '500 streams are open, further ones are refused; `/healthz` and removals of other clients are answered',
+  },
+  idleConnections: {
+    abuse: '700 connections of one client that send nothing, or half a request',
+    places: one,
+    response: '503 above 500; removals of other clients are answered',
   },
   clearPasswords: {
     abuse: '5,001 clear passwords; fewer, while others remove factors',

@@ -1,5 +1,12 @@
 import { once } from 'node:events';
-import { type ClientHttp2Session, type ClientHttp2Stream, connect, type IncomingHttpHeaders } from 'node:http2';
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect,
+  type IncomingHttpHeaders,
+  type Settings,
+} from 'node:http2';
+import { connect as connectSocket } from 'node:net';
 
 /** A request over HTTP/2; `headers` may have pseudo headers too. */
 export interface Http2Request {
@@ -19,9 +26,20 @@ export interface Http2Answer {
   readonly resetCode: number | undefined;
 }
 
-/** Opens a connection with prior knowledge of HTTP/2. */
-export async function connectHttp2(url: string): Promise<ClientHttp2Session> {
-  const session = connect(url);
+/**
+ * Opens a connection with prior knowledge of HTTP/2.
+ * @param settings the client's own, such as a window of nothing
+ * @param localAddress the client's own address, such as another one of 127.0.0.0/8
+ */
+export async function connectHttp2(
+  url: string,
+  settings: Settings = {},
+  localAddress?: string,
+): Promise<ClientHttp2Session> {
+  const { hostname, port } = new URL(url);
+  const own = localAddress === undefined ? {} : { localAddress };
+  const createConnection = () => connectSocket({ host: hostname, port: Number(port), ...own });
+  const session = connect(url, { settings, createConnection });
   await once(session, 'connect');
   return session;
 }

@@ -8,10 +8,14 @@ export interface RawAnswer {
   readonly body: string;
 }
 
-/** Opens a connection to a server by its base URL. */
-export async function openConnection(url: string): Promise<Socket> {
+/**
+ * Opens a connection to a server by its base URL.
+ * @param localAddress the client's own address, such as another one of 127.0.0.0/8
+ */
+export async function openConnection(url: string, localAddress?: string): Promise<Socket> {
   const { hostname, port } = new URL(url);
-  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+  const own = localAddress === undefined ? {} : { localAddress };
+  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true, ...own });
   await once(socket, 'connect');
   return socket;
 }
@@ -26,6 +30,29 @@ export async function readAnswer(socket: Socket): Promise<RawAnswer> {
     if (chunk === null) throw new Error(`the connection ended after ${JSON.stringify(bytes)}`);
     bytes += String(chunk);
   }
+}
+
+/** Sends one request without a body on a connection of its own. */
+export async function ask(
+  url: string,
+  target: string,
+  headers: Readonly<Record<string, string>> = {},
+  localAddress?: string,
+): Promise<RawAnswer> {
+  const socket = await openConnection(url, localAddress);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.write(`${target} HTTP/1.1\r\nHost: a\r\n${lines.join('')}\r\n`);
+  const answer = await readAnswer(socket);
+  socket.destroy();
+  return answer;
+}
+
+/** Resolves when the server has ended a connection, or reset it. */
+export async function ended(socket: Socket): Promise<void> {
+  if (socket.readableEnded || socket.closed) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  socket.once('end', resolve).once('close', resolve).resume();
+  await promise;
 }
 
 async function nextChunk(socket: Socket): Promise<unknown> {

@@ -1,7 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { abortOnStall } from '../../../shared/http/exchange.ts';
+import { untilTaken } from '../../../shared/http/exchange.ts';
 import { fixedLimits } from '../../../shared/limits.ts';
 
 const { stallMs } = fixedLimits;
@@ -18,7 +18,7 @@ afterEach(() => void vi.useRealTimers());
 describe('a response that waits for its client', () => {
   it('is kept until the time is over, and aborted then', () => {
     outgoing.assignSocket(socket);
-    abortOnStall(outgoing, stallMs, 'drain');
+    void untilTaken(outgoing, 'drain', stallMs);
     vi.advanceTimersByTime(stallMs - 1);
     expect(outgoing.destroyed).toBe(false);
     vi.advanceTimersByTime(1);
@@ -27,14 +27,14 @@ describe('a response that waits for its client', () => {
 
   it.each(['drain', 'close'] as const)('is kept after the client has read on: %s', (event) => {
     outgoing.assignSocket(socket);
-    abortOnStall(outgoing, stallMs, 'drain');
+    void untilTaken(outgoing, 'drain', stallMs);
     outgoing.emit(event);
     expect(vi.getTimerCount()).toBe(0);
     expect([outgoing.listenerCount('drain'), outgoing.listenerCount('close')]).toEqual([0, 0]);
   });
 
   it('is kept as long as another response has the connection', () => {
-    abortOnStall(outgoing, stallMs, 'drain');
+    void untilTaken(outgoing, 'drain', stallMs);
     vi.advanceTimersByTime(10 * stallMs);
     expect(outgoing.destroyed).toBe(false);
     outgoing.assignSocket(socket);

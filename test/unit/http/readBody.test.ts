@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { BodyPace } from '../../../shared/http/bodyPace.ts';
+import { BodyPace } from '../../../shared/http/readBody.ts';
 import { fixedLimits } from '../../../shared/limits.ts';
 
-const { bodyGraceMs, bodyBytesPerSecond } = fixedLimits;
+const { bodyGraceMs, bodyBytesPerSecond, stallMs } = fixedLimits;
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
 afterEach(() => void vi.useRealTimers());
@@ -57,6 +57,16 @@ describe('the pace of a body', () => {
     void pace.awaitChunk(new Promise<{ value?: Uint8Array }>(() => {}));
     expect(timers.mock.calls.map(([, delay]) => delay)).toEqual([0]);
     timers.mockRestore();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(pace.signal.aborted).toBe(true);
+  });
+
+  it('that was fast may stall for no more than a minute', async () => {
+    const pace = new BodyPace();
+    await receive(pace, 100 * bodyBytesPerSecond * (stallMs / 1_000), 0);
+    void pace.awaitChunk(new Promise<{ value?: Uint8Array }>(() => {}));
+    await vi.advanceTimersByTimeAsync(stallMs - 1);
+    expect(pace.signal.aborted).toBe(false);
     await vi.advanceTimersByTimeAsync(1);
     expect(pace.signal.aborted).toBe(true);
   });
