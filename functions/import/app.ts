@@ -9,7 +9,7 @@ import type { Route } from '../../shared/http/app.ts';
 import type { BodyBudget } from '../../shared/http/bodyBudget.ts';
 import { ConcurrencyLimit } from '../../shared/http/concurrency.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
-import { expectBody } from '../../shared/http/readBody.ts';
+import { expectBody } from '../../shared/http/exchange.ts';
 import { receiveBody } from '../../shared/http/requestBody.ts';
 import { type Store, storeForCall } from '../../shared/store/store.ts';
 import { objectLocation } from '../../shared/wire/requestMessage.ts';

@@ -3,9 +3,9 @@ import { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { z } from 'zod';
 import { tooManyConnections } from '../errors/httpErrors.ts';
-import { clientKey } from './client.ts';
 import { OpenCounts } from './concurrency.ts';
 import { writeRawError } from './errorResponse.ts';
+import { clientKey } from './origin.ts';
 
 /** The numbers of connections that may be open. */
 export interface ConnectionLimits {

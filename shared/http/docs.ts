@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Route } from './app.ts';
-import { fixedContent } from './completeResponse.ts';
+import { fixedContent } from './responseBody.ts';
 
 /** The directory of Swagger UI beside the command's bundle, which the build defines: a bundle has no packages beside it. */
 declare const SWAGGER_UI: string | undefined;

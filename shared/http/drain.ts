@@ -1,9 +1,9 @@
 import type { Server } from 'node:http';
 import type { Server as TlsServer } from 'node:https';
 import { Server as NetServer, type Socket } from 'node:net';
+import type { RequestsInFlight } from './concurrency.ts';
 import { closeAfter } from './exchange.ts';
 import type { Http2 } from './http2.ts';
-import type { RequestsInFlight } from './requests.ts';
 
 /** A server, and what keeps it open. */
 export interface OpenServer {

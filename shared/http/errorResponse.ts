@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { codes, IdentityError } from '../errors/identityError.ts';
 import { log } from '../log.ts';
-import { completeContent, completeResponse } from './completeResponse.ts';
+import { completeContent, completeResponse } from './responseBody.ts';
 
 /**
  * Converts any thrown value to an error that callers may see.

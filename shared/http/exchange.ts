@@ -77,6 +77,21 @@ export function continueOnDemand(incoming: Incoming, outgoing: Outgoing): void {
   });
 }
 
+const expectedBodies = new WeakSet<Request>();
+
+/**
+ * Notes that the caller may send this request's body, even if it will not be read: a client that sends everything before
+ * it reads then gets the response, instead of a reset.
+ */
+export function expectBody(request: Request): void {
+  expectedBodies.add(request);
+}
+
+/** Whether a request's body is expected, which holds only for callers with a valid token. */
+export function isBodyExpected(request: Request): boolean {
+  return expectedBodies.has(request);
+}
+
 /** Whether the rest of a request's body may still arrive. */
 export function isBodyComing(incoming: Incoming): boolean {
   return !incoming.complete && !incoming.destroyed && !awaitingContinue.has(incoming);

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../openapi/endpoint.ts';
 import type { Route } from './app.ts';
-import { fixedContent } from './completeResponse.ts';
+import { fixedContent } from './responseBody.ts';
 
 /**
  * Adds `GET /openapi.json`, which describes the routes without authentication.

@@ -1,21 +1,7 @@
 import { bodyTooSlow, cancelled } from '../errors/httpErrors.ts';
 import { IdentityError } from '../errors/identityError.ts';
 import { fixedLimits } from '../limits.ts';
-
-const expectedBodies = new WeakSet<Request>();
-
-/**
- * Notes that the caller may send this request's body, even if it will not be read: a client that sends everything before
- * it reads then gets the response, instead of a reset.
- */
-export function expectBody(request: Request): void {
-  expectedBodies.add(request);
-}
-
-/** Whether a request's body is expected, which holds only for callers with a valid token. */
-export function isBodyExpected(request: Request): boolean {
-  return expectedBodies.has(request);
-}
+import { expectBody } from './exchange.ts';
 
 /**
  * Reads a request's body as it arrives. Stopping early does not cancel the stream: that would destroy the socket before

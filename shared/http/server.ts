@@ -13,16 +13,14 @@ import {
 } from '../errors/httpErrors.ts';
 import type { IdentityError } from '../errors/identityError.ts';
 import { defaultLimits, fixedLimits, type Limits } from '../limits.ts';
-import { ConcurrencyLimit } from './concurrency.ts';
+import { ConcurrencyLimit, RequestsInFlight } from './concurrency.ts';
 import { descriptorsForConnections, limitConnections } from './connections.ts';
 import { drainServer } from './drain.ts';
 import { errorResponse, newRequestId, writeRawError } from './errorResponse.ts';
 import { closeAfter, continueOnDemand, type Incoming, isHttp1, type Outgoing } from './exchange.ts';
 import { createHttp2 } from './http2.ts';
 import { switchProtocols } from './protocolSwitch.ts';
-import { type Application, requestListener, type WaitTimes } from './requestListener.ts';
-import { RequestsInFlight } from './requests.ts';
-import { writeResponse } from './writeResponse.ts';
+import { type Application, requestListener, type WaitTimes, writeResponse } from './requestListener.ts';
 
 /** A server's certificate, with the intermediate ones after it, and its private key; both PEM. */
 export interface Certificate {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createApp } from '../../shared/http/app.ts';
-import { expectBody } from '../../shared/http/readBody.ts';
+import { expectBody } from '../../shared/http/exchange.ts';
 import { serverUrl } from '../../shared/http/serve.ts';
 import { createHttpServer, type HttpServerOptions } from '../../shared/http/server.ts';
 import { fixedLimits } from '../../shared/limits.ts';

@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises';
+
 const contents = new WeakMap<Response, string | Uint8Array<ArrayBuffer>>();
 
 /** Creates a response whose content is known as a whole, so that the server writes it without reading a stream. */
@@ -55,4 +57,47 @@ function sharedStream(bytes: Uint8Array): ReadableStream<Uint8Array> {
     },
     { highWaterMark: 0 },
   );
+}
+
+/** A response body whose first chunk is read. */
+export interface ResponseBody {
+  /** The length in bytes if the body is complete; undefined if more chunks may follow. */
+  readonly length: number | undefined;
+  /** The content, if it is known and can be written at once. */
+  readonly small?: Uint8Array;
+  /** All chunks, including the first. */
+  readonly chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+  /** Rejects when the body fails, also while the client does not read. */
+  readonly closed?: Promise<unknown>;
+}
+
+const SMALL_BYTES = 64 * 1024;
+
+/** Returns a body whose content is known; undefined for none. */
+export function completeBody(content: Uint8Array | undefined): ResponseBody {
+  if (content === undefined) return { length: 0, chunks: [] };
+  const { byteLength: length } = content;
+  return { length, chunks: [content], ...(length <= SMALL_BYTES && { small: content }) };
+}
+
+/**
+ * Reads a response's first chunk before any header is sent, so that an immediate failure can become an error response.
+ * Determines the length of a body that is already complete, without waiting for one that is not.
+ */
+export async function readBodyStart(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<ResponseBody> {
+  const first = await reader.read();
+  const second = first.done ? Promise.resolve(first) : reader.read();
+  const isComplete = await Promise.race([second.then(({ done }) => done), setImmediate(false)]);
+  // Iterating `chunks` throws the error; until then it must not count as unhandled.
+  second.catch(() => undefined);
+  const length = isComplete ? (first.value?.byteLength ?? 0) : undefined;
+  return { length, chunks: chain(reader, first, second), closed: reader.closed };
+}
+
+type Result = Awaited<ReturnType<ReadableStreamDefaultReader<Uint8Array>['read']>>;
+
+async function* chain(reader: ReadableStreamDefaultReader<Uint8Array>, first: Result, second: Promise<Result>) {
+  if (first.done) return;
+  yield first.value;
+  for (let result = await second; !result.done; result = await reader.read()) yield result.value;
 }
