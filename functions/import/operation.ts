@@ -154,7 +154,7 @@ async function importInto(
     const created = isNew ? await NewOrganisations.begin(first, identity, organisations, signal) : undefined;
     await barrier?.reach(0);
     enterPhase(report, 1, options);
-    const targets = await writeOrganisations(first, inspection, report, base, signal);
+    const targets = await writeOrganisations(first, inspection, report, signal);
     await created?.confirm(signal);
     // An organisation that was removed until now, and is created anew, has nothing of what an earlier call imported.
     const progress = await ImportProgress.load(start, identity, deleteExpired);

@@ -1,4 +1,5 @@
 import { instanceInitialised } from '../errors/accountErrors.ts';
+import { instanceScopeWrite } from '../organisation/loginNameScope.ts';
 import { createWrites } from '../organisation/recordPlan.ts';
 import { FORMAT, instanceKey } from '../store/format.ts';
 import { type Store, WriteConflictError } from '../store/store.ts';
@@ -34,6 +35,7 @@ export async function initialise(store: Store, name: string, lifetimeMs: number,
         fields: { orgId, body: JSON.stringify({ name, format: FORMAT }), createdAt: now.toISOString() },
       },
       ...organisationWrites(orgId, name, now),
+      instanceScopeWrite(orgId),
       ...createWrites(planServiceUser(userId, orgId, `${name}-owner`, false), now.toISOString()),
       createMember({ userId, orgId: undefined }, ['IAM_OWNER'], now),
       write,

@@ -1,14 +1,6 @@
-import { parseObject } from '../json/jsonObject.ts';
-import {
-  type DocumentKey,
-  documentId,
-  documentPath,
-  type Reader,
-  type StoredDocument,
-  type Write,
-} from '../store/store.ts';
+import { type DocumentKey, documentId, documentPath, type Reader, type Write } from '../store/store.ts';
 import { claimKey } from './claimKeys.ts';
-import { domainPolicySection, LOGIN_NAME_SCOPE, policyKey } from './sections/policies.ts';
+import { LOGIN_NAME_SCOPE } from './sections/policies.ts';
 import { organisationSection } from './sections.ts';
 
 /** The scope within which an organisation's login names are unique; undefined while neither users nor policy need one. */
@@ -27,14 +19,10 @@ export type LoginNameScope = 'instance' | 'organisation' | undefined;
  */
 export async function readScopes(reader: Reader, orgIds: readonly string[]): Promise<LoginNameScope[]> {
   const claims = await reader.getMany(orgIds.map(scopeKey), ['ownerId']);
-  const unclaimed = orgIds.filter((_orgId, index) => claims[index] === undefined);
-  const policies = unclaimed.length === 0 ? [] : await reader.getMany(unclaimed.map(domainPolicyKey), ['body']);
-  const found = policies[Symbol.iterator]();
   return orgIds.map((orgId, index) => {
     const claim = claims[index];
-    if (claim !== undefined) return claim.ownerId === organisationPath(orgId) ? 'instance' : 'organisation';
-    // A policy that was stored before scopes were claimed counts as well.
-    return isByDomain(found.next().value) ? 'organisation' : undefined;
+    if (claim === undefined) return undefined;
+    return claim.ownerId === organisationPath(orgId) ? 'instance' : 'organisation';
   });
 }
 
@@ -48,14 +36,6 @@ export function scopeKey(orgId: string): DocumentKey {
   return claimKey(LOGIN_NAME_SCOPE, [], [orgId]);
 }
 
-function domainPolicyKey(orgId: string): DocumentKey {
-  return policyKey(orgId, domainPolicySection);
-}
-
 function organisationPath(orgId: string): string {
   return documentPath({ collection: organisationSection.collection, id: documentId(orgId) });
-}
-
-function isByDomain(document: StoredDocument | undefined): boolean {
-  return parseObject(document?.body).userLoginMustBeDomain === true;
 }

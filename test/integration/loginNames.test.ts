@@ -7,7 +7,7 @@ import { testInstance } from '../support/instances/testInstance.ts';
 import { repetitions } from '../support/repetitions.ts';
 import { readDatabase } from '../support/stores/database.ts';
 import { violationsOf } from '../support/stores/invariants.ts';
-import { describeStores, type StoreKind } from '../support/stores/stores.ts';
+import { describeStores, openTestStore, type StoreKind } from '../support/stores/stores.ts';
 
 const orgIds = ['O', 'P'];
 
@@ -85,4 +85,14 @@ describeStores('login names under domain policies', (kind) => {
       );
     },
   );
+
+  it('of the default organisation are unique in the instance: it has a user from the beginning', async () => {
+    const store = await openTestStore(kind);
+    const instance = await testInstance(store);
+    const { orgId } = instance;
+    const domainPolicy = { orgId, userLoginMustBeDomain: true };
+    const { errors } = await instance.import({ data_orgs: { orgs: [{ orgId, domainPolicy }] } });
+    expect(errors).toEqual([expect.objectContaining({ type: 'domain_policy', id: orgId })]);
+    expect(violationsOf(await readDatabase(store))).toEqual([]);
+  });
 });

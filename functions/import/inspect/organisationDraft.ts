@@ -30,8 +30,6 @@ export interface OrganisationHeader {
   /** The organisation's own record; undefined if the file holds only its id. */
   readonly record: OrganisationRecord | undefined;
   readonly additions: V1Additions;
-  /** Whether the file's domain policy says that login names carry the organisation's domain. */
-  readonly loginNamesByDomain: boolean;
   /** Whether the file has records with login names. */
   readonly hasLoginNames: boolean;
   /** The policy for clear-text passwords; undefined if the file has none. */
@@ -72,7 +70,6 @@ export class OrganisationDraft {
   private readonly fields: JsonObject = {};
   /** Sections with additions whose record the file holds. */
   private readonly completed = new Set<Section>();
-  private loginNamesByDomain = false;
   private hasLoginNames = false;
   private passwordComplexity: PasswordComplexity | undefined;
   private validatesDomains: boolean | undefined;
@@ -114,10 +111,7 @@ export class OrganisationDraft {
     for (const mark of section.marks?.(json) ?? []) this.lastMarked.set(mark, documentPath(recordKey(record)));
     if (section.v1?.lists !== undefined) this.completed.add(section);
     this.hasLoginNames ||= claimsLoginNames(section);
-    if (section === domainPolicySection) {
-      this.loginNamesByDomain = json.userLoginMustBeDomain === true;
-      this.validatesDomains = json.validateOrgDomains === true;
-    }
+    if (section === domainPolicySection) this.validatesDomains = json.validateOrgDomains === true;
     // A policy that fails its check is not imported, so it does not apply either.
     if (section === passwordPolicySection && checkComplexityPolicy(json) === undefined)
       this.passwordComplexity = parseComplexity(json);
@@ -136,7 +130,6 @@ export class OrganisationDraft {
         contradictions.push({ path: ['orgs', entry, name], other: formatPath(['orgs', first, name]) });
     }
     for (const section of later.completed) this.completed.add(section);
-    this.loginNamesByDomain ||= later.loginNamesByDomain;
     this.hasLoginNames ||= later.hasLoginNames;
     this.passwordComplexity ??= later.passwordComplexity;
     this.validatesDomains ??= later.validatesDomains;
@@ -152,7 +145,6 @@ export class OrganisationDraft {
       orgId,
       record: isJsonObject(org) ? toRecord(organisationSection, json, orgId, false) : undefined,
       additions: this.additions,
-      loginNamesByDomain: this.loginNamesByDomain,
       hasLoginNames: this.hasLoginNames,
       passwordComplexity: this.passwordComplexity,
       validatesDomains: this.validatesDomains,

@@ -1,7 +1,5 @@
 import { instanceScopeWrite, readScopes } from '../../../shared/organisation/loginNameScope.ts';
-import { sectionPartition } from '../../../shared/organisation/section.ts';
-import { claimsLoginNames, sections } from '../../../shared/organisation/sections.ts';
-import { type Snapshot, type Store, WriteConflictError } from '../../../shared/store/store.ts';
+import { WriteConflictError } from '../../../shared/store/store.ts';
 import { yieldToEventLoop } from '../../../shared/turns.ts';
 import type { OrganisationHeader } from '../inspect/organisationDraft.ts';
 import type { BatchContext } from './batchContext.ts';
@@ -40,26 +38,6 @@ export async function settleLoginNames(
   }
 }
 
-/**
- * Settles the scope of existing organisations for which the file has a domain policy that would change it, if they have
- * users. The policy then fails with its section's issue. Users without a settled scope are older than the claims of
- * scopes.
- * @param base the store whose snapshot shows the users
- */
-export async function protectLoginNames(
-  context: Guarding,
-  base: Pick<Store, 'snapshot'>,
-  existing: readonly OrganisationHeader[],
-): Promise<void> {
-  const orgIds = existing.flatMap(({ orgId, loginNamesByDomain }) => (loginNamesByDomain ? [orgId] : []));
-  for (let start = 0; start < orgIds.length; start += BATCH) {
-    const batch = orgIds.slice(start, start + BATCH);
-    const scopes = await readScopes(context.store, batch);
-    const open = batch.filter((_orgId, index) => scopes[index] === undefined);
-    if (open.length > 0) await settleScopes(context, await findPopulated(base, open));
-  }
-}
-
 /** Settles the scopes that are open on the instance's, and returns all of them. */
 async function settleScopes(context: Guarding, orgIds: readonly string[]) {
   for (;;) {
@@ -74,20 +52,4 @@ async function settleScopes(context: Guarding, orgIds: readonly string[]) {
       if (!(error instanceof WriteConflictError || error instanceof ReferenceChangedError)) throw error;
     }
   }
-}
-
-async function findPopulated(base: Pick<Store, 'snapshot'>, orgIds: readonly string[]): Promise<string[]> {
-  await using snapshot = await base.snapshot();
-  const populated: string[] = [];
-  for (const orgId of orgIds) if (await hasUsers(snapshot, orgId)) populated.push(orgId);
-  return populated;
-}
-
-async function hasUsers(snapshot: Snapshot, orgId: string): Promise<boolean> {
-  for (const section of sections.filter(claimsLoginNames)) {
-    const partition = sectionPartition(orgId, section);
-    for await (const users of snapshot.scan({ collection: section.collection, partition, fields: ['orgId'] }))
-      if (users.length > 0) return true;
-  }
-  return false;
 }

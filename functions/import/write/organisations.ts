@@ -12,13 +12,12 @@ import {
 } from '../../../shared/organisation/sections/policies.ts';
 import { organisationSection } from '../../../shared/organisation/sections.ts';
 import { settleRecord } from '../../../shared/organisation/settleRecord.ts';
-import type { DocumentStore, Store } from '../../../shared/store/store.ts';
+import type { DocumentStore } from '../../../shared/store/store.ts';
 import { inTurns, yieldToEventLoop } from '../../../shared/turns.ts';
 import type { Inspection } from '../inspect/inspection.ts';
 import type { OrganisationHeader } from '../inspect/organisationDraft.ts';
 import { formatIssue, type ImportReport } from '../progress/report.ts';
 import type { BatchContext, Outcome, PlacedPlan } from './batchContext.ts';
-import { protectLoginNames } from './loginNames.ts';
 import { RecordWriter } from './recordWriter.ts';
 
 /** An existing organisation, and the policies for its imported records. */
@@ -45,23 +44,19 @@ const READ_BATCH = 500;
  * Writes the organisations before any of their records, and returns those that exist afterwards. An organisation that
  * exists with another name, or cannot take its new one, is an error, but its records are imported. An organisation that
  * cannot be created is an error, and its records are skipped (zitadel 5.5).
- * @param base the store without this import's writes
  */
 export async function writeOrganisations(
   context: BatchContext,
   { organisations, entries }: Pick<Inspection, 'organisations' | 'entries'>,
   report: ImportReport,
-  base: Pick<Store, 'snapshot'>,
   signal: AbortSignal,
 ): Promise<Targets> {
   const candidates = organisations.map(settleOrganisation);
   const existing = new Set<number>(await findExisting(context.store, organisations, candidates, report, signal));
-  const created = new Set<number>();
   const failed: number[] = [];
   const settled = ({ organisation, plan }: PlacedPlan, outcome: Outcome) => {
     if (existsAfter(outcome)) existing.add(organisation);
     else failed.push(organisation);
-    if (outcome.kind === 'created') created.add(organisation);
     report.add(organisation, plan.record, outcome);
   };
   await using writer = new RecordWriter(context, settled, signal);
@@ -76,8 +71,6 @@ export async function writeOrganisations(
   for await (const [index, isStored] of lookUp(context.store, organisations, failed, signal))
     if (isStored) existing.add(index);
   const inOrder = [...existing].sort((a, b) => a - b);
-  const older = organisations.filter((_header, index) => existing.has(index) && !created.has(index));
-  await protectLoginNames(context, base, older);
   const targets = await loadTargets(context.store, organisations, inOrder, report, signal);
   await context.watch.expect([...targets.values()].map(({ header }) => header.orgId));
   return new Map(
