@@ -2,8 +2,8 @@ import { type DescField, type DescMessage, fromJson, type JsonValue, type Messag
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import { DataOrgSchema as DataOrgV1Schema } from '@zitadel/proto/zitadel/v1_pb.js';
 import { isJsonObject, type JsonObject, takeAt, valueAt } from '../json/jsonObject.ts';
+import type { JsonPath } from '../json/jsonScanner.ts';
 import type { DocumentFields } from '../store/documentFields.ts';
-import { inexactIntegers } from './exactIntegers.ts';
 import { serialise } from './recordBody.ts';
 import { checkRules } from './rules.ts';
 import {
@@ -15,7 +15,7 @@ import {
   usualState,
 } from './section.ts';
 import { findUnknown, NOTHING_UNKNOWN, type UnknownContent } from './unknownContent.ts';
-import { unifyWireForms } from './wireForms.ts';
+import { inexactIntegers, unifyWireForms } from './wireForms.ts';
 
 /** An issue of one field of an export file. */
 export interface FieldIssue {
@@ -214,6 +214,27 @@ export function toRecord(section: Section, json: JsonObject, orgId: string, otpE
     otpEmail,
     unknown: NOTHING_UNKNOWN,
   };
+}
+
+/** A record inside another record of the file. */
+export interface HeldRecord {
+  readonly record: OrganisationRecord;
+  readonly path: JsonPath;
+}
+
+/**
+ * Lists the records that a record of the file holds, which are stored apart.
+ * @param path the holder's path
+ */
+export function heldRecords({ section: { holds }, json, orgId }: OrganisationRecord, path: JsonPath): HeldRecord[] {
+  if (holds === undefined) return [];
+  const { list, section, toJson } = holds;
+  const elements: unknown = valueAt(json, list);
+  if (!Array.isArray(elements)) return [];
+  return elements.filter(isJsonObject).map((element, index) => ({
+    record: toRecord(section, toJson(element, json), orgId, false),
+    path: [...path, ...list.split('.'), index],
+  }));
 }
 
 /** Builds the stored fields of a record, except its sequence and timestamps. */

@@ -127,38 +127,3 @@ export interface KeptState {
   /** The issue of the record of a user with a role of the instance. */
   readonly ofInstanceMember?: RecordIssue;
 }
-
-/** Creates the issue of a unique name that another record has claimed. */
-export const taken = (key: string): RecordIssue => ({ id: 'V3-DKcYh', key });
-/** Creates a reference to a user, person or service user. */
-export const user = (path: string, id: string): Reference => ({
-  collection: 'users',
-  key: [path],
-  missing: { id, key: 'Errors.User.NotFound' },
-});
-/** Creates a reference to a project. */
-export const project = (path: string, id: string): Reference => ({
-  collection: 'projects',
-  key: [path],
-  missing: { id, key: 'Errors.Project.NotFound' },
-});
-/** Creates a reference to an identity provider. */
-export const identityProvider = (path: string, id: string): Reference => ({
-  collection: 'identityProviders',
-  key: [path],
-  missing: { id, key: 'Errors.IDPConfig.NotExisting' },
-});
-/** Creates a reference to project roles. */
-export const projectRoles = (projectId: string, roleKeys: string, id: string): Reference => ({
-  collection: 'projectRoles',
-  key: [projectId, roleKeys],
-  missing: { id, key: 'Errors.Project.Role.NotFound' },
-});
-/** Restricts a reference to its own organisation: a foreign target counts as missing. */
-export const own = (reference: Reference): Reference => ({ ...reference, ifForeign: reference.missing });
-
-/** The part of a privilege on the record's own organisation. */
-export const inOrganisation = {
-  within: { collection: 'organisations', key: ['$orgId'] },
-  noun: 'organisation',
-} as const satisfies Partial<GivenPrivilege>;

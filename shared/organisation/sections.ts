@@ -1,5 +1,4 @@
 import type { StoredDocument } from '../store/store.ts';
-import { taken } from './relations.ts';
 import type { Section } from './section.ts';
 import { actionSections } from './sections/actions.ts';
 import { domainSection } from './sections/domains.ts';
@@ -9,6 +8,7 @@ import { keySections } from './sections/keys.ts';
 import { memberSections } from './sections/members.ts';
 import { policySections } from './sections/policies.ts';
 import { projectSections } from './sections/projects.ts';
+import { taken } from './sections/references.ts';
 import { laterTextSections, textSections } from './sections/texts.ts';
 import { humanUserSection, machineUserSection, userMetadataSection } from './sections/users.ts';
 import { trimmedText } from './valueRules.ts';

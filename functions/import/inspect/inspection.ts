@@ -1,7 +1,6 @@
 import { JsonError, type JsonPath } from '../../../shared/json/jsonScanner.ts';
 import type { Manifest } from '../../../shared/organisation/exportFile.ts';
-import { heldRecords } from '../../../shared/organisation/heldRecords.ts';
-import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
+import { heldRecords, type OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { isList } from '../../../shared/organisation/section.ts';
 import { organisationSection } from '../../../shared/organisation/sections.ts';
 import { FileBudget, type FileLimits, unlimited } from './fileBudget.ts';

@@ -1,7 +1,6 @@
 import { type JsonPath, parseJson } from '../../../shared/json/jsonScanner.ts';
-import { heldRecords } from '../../../shared/organisation/heldRecords.ts';
 import { type PasswordComplexity, passwordIssue } from '../../../shared/organisation/passwords.ts';
-import { type OrganisationRecord, readRecord } from '../../../shared/organisation/record.ts';
+import { heldRecords, type OrganisationRecord, readRecord } from '../../../shared/organisation/record.ts';
 import { planRecord, recordKey } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import type { Section } from '../../../shared/organisation/section.ts';

@@ -1,7 +1,8 @@
 import { isJsonObject, type JsonObject } from '../../json/jsonObject.ts';
-import { own, type RecordIssue, taken } from '../relations.ts';
+import type { RecordIssue } from '../relations.ts';
 import { deactivatable, type Section } from '../section.ts';
 import { durationOr, numberNamed } from '../valueRules.ts';
+import { own, taken } from './references.ts';
 
 /** The numbers of flows and triggers, by their names (zitadel 2.3). */
 const flowIds = new Map([['FLOW_TYPE_EXTERNAL_AUTHENTICATION', '1']]);

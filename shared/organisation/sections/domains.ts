@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../json/jsonObject.ts';
 import { nameOrganisation } from '../recordBody.ts';
-import { inOrganisation, taken } from '../relations.ts';
 import type { Adjustment, OrganisationFacts, Section } from '../section.ts';
 import { trimmedText } from '../valueRules.ts';
+import { inOrganisation, taken } from './references.ts';
 
 /** The section of an organisation's domains. */
 export const domainSection: Section = {

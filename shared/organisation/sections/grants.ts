@@ -1,6 +1,7 @@
 import { type JsonObject, textAt, textsAt } from '../../json/jsonObject.ts';
-import { own, project, projectRoles, type RecordIssue, taken, user } from '../relations.ts';
+import type { RecordIssue } from '../relations.ts';
 import { deactivatable, type Section } from '../section.ts';
+import { own, project, projectRoles, taken, user } from './references.ts';
 
 /** The issue of a grant to the granting organisation itself. */
 const projectGrantInvalid: RecordIssue = { id: 'PROJECT-ckUpbvboAH', key: 'Errors.Project.Grant.Invalid' };

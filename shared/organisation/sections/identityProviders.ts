@@ -1,7 +1,8 @@
 import { type JsonObject, textAt } from '../../json/jsonObject.ts';
-import { identityProvider, own, type RecordIssue, type Reference, taken, type UniqueName, user } from '../relations.ts';
+import type { RecordIssue, Reference, UniqueName } from '../relations.ts';
 import type { HeldRecords, Provider, Section } from '../section.ts';
 import { asGiven } from '../valueRules.ts';
+import { identityProvider, own, taken, user } from './references.ts';
 
 /** The name of an organisation's identity provider, of whatever kind. */
 const providerName: UniqueName = {

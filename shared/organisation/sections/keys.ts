@@ -1,7 +1,8 @@
 import { type JsonObject, textAt } from '../../json/jsonObject.ts';
 import { isPublicKey } from '../publicKey.ts';
-import { own, type RecordIssue, user } from '../relations.ts';
+import type { RecordIssue } from '../relations.ts';
 import type { Section } from '../section.ts';
+import { own, user } from './references.ts';
 
 /** The sections of application keys and machine keys. */
 export const keySections: readonly Section[] = [

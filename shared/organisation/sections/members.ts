@@ -1,7 +1,8 @@
 import { type JsonObject, textAt } from '../../json/jsonObject.ts';
-import { type GivenPrivilege, inOrganisation, project, type RecordIssue, user } from '../relations.ts';
+import type { GivenPrivilege, RecordIssue } from '../relations.ts';
 import { areCompatible, type MembershipScope } from '../roles.ts';
 import type { Section } from '../section.ts';
+import { inOrganisation, project, user } from './references.ts';
 
 /** The issues of a member without a role, and of one with a role that is unknown or of another kind. */
 interface RoleIssues {

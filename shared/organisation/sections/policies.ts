@@ -4,8 +4,9 @@ import { emailInvalid, isPlainEmailAddress } from '../emailAddress.ts';
 import { fillDefaults } from '../exportForm.ts';
 import { checkComplexityPolicy } from '../passwords.ts';
 import { nameOrganisation } from '../recordBody.ts';
-import { identityProvider, own, type RecordIssue } from '../relations.ts';
+import type { RecordIssue } from '../relations.ts';
 import type { ImportedRecord, Provider, Section } from '../section.ts';
+import { identityProvider, own } from './references.ts';
 
 /** The type of the claim that settles the scope of an organisation's login names. */
 export const LOGIN_NAME_SCOPE = 'loginNameScope';

@@ -1,8 +1,8 @@
 import { fillDefaults } from '../exportForm.ts';
-import { own, project, taken } from '../relations.ts';
 import { deactivatable, type Section } from '../section.ts';
 import { trimSpace } from '../trimSpace.ts';
 import { enumerationOr, textRule, trimmed } from '../valueRules.ts';
+import { own, project, taken } from './references.ts';
 
 const oidcAppFields = [
   ...['projectId', 'name', 'redirectUris', 'responseTypes', 'grantTypes', 'appType', 'authMethodType'],

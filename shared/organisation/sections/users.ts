@@ -4,10 +4,11 @@ import type { PartitionRange, StoredDocument } from '../../store/store.ts';
 import { emailInvalid, isPlainEmailAddress } from '../emailAddress.ts';
 import { isTotpSeed, passwordHashWarning } from '../passwords.ts';
 import { reorder } from '../recordBody.ts';
-import { identityProvider, type KeptState, own, type RecordIssue, taken, user } from '../relations.ts';
+import type { KeptState, RecordIssue } from '../relations.ts';
 import { type ImportedRecord, type Section, serviceUsers } from '../section.ts';
 import { languageTag, phoneNumber, trimmed } from '../valueRules.ts';
 import { heldLinks } from './identityProviders.ts';
+import { identityProvider, own, taken, user } from './references.ts';
 
 const userName: NonNullable<Section['unique']> = [
   {
