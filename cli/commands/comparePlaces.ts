@@ -22,7 +22,9 @@ export const comparePlaces: RunAlone = async (call) => {
 };
 
 function compared(comparison: Comparison, options: ExportOptions, names: readonly [string, string]): Output {
-  const { isEqual, counts, differences, omitted, expected, expectedCount } = comparison;
+  const { isEqual, counts } = comparison;
+  const { entries: differences, omitted } = comparison.differences;
+  const { entries: expected, size: expectedCount } = comparison.expected;
   const notCompared = missingKinds(options);
   const sections = [...counts].map(([section, { equal, different, onlyFirst, onlySecond }]) => {
     const others = [

@@ -1,6 +1,7 @@
-import { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts';
+import { BoundedList } from '../../shared/collections/boundedList.ts';
+import { openTemporaryDatabase } from '../../shared/collections/temporaryDatabase.ts';
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import type { SecretSelection } from '../secretKinds.ts';
 import {
@@ -55,36 +56,27 @@ type Counts = Record<Outcome, number>;
  * system removes, so memory does not grow with the sides; the second one is compared while it is read.
  */
 export class Comparison implements Disposable {
-  private readonly database = new DatabaseSync('');
+  private readonly database = openTemporaryDatabase(`
+    CREATE TABLE first (key BLOB PRIMARY KEY, section TEXT, orgId TEXT, id TEXT, content TEXT);
+    CREATE TABLE met (key BLOB PRIMARY KEY) WITHOUT ROWID`);
   private readonly selection: SecretSelection;
-  private readonly maxListed: number;
   private readonly options: ComparisonOptions;
   private readonly statements;
   /** The numbers of records, by section and outcome. */
   readonly counts = new Map<string, Counts>();
   /** The same by organisation. */
   readonly organisations = new Map<string, Counts>();
-  /** The first records that should not differ. */
-  readonly differences: RecordDifference[] = [];
-  /** The number of further ones. */
-  omitted = 0;
-  /** The first records that may differ, each with the reason. */
-  readonly expected: RecordDifference[] = [];
-  /** The number of all of these. */
-  expectedCount = 0;
+  /** The records that should not differ. */
+  readonly differences: BoundedList<RecordDifference>;
+  /** The records that may differ, each with the reason. */
+  readonly expected: BoundedList<RecordDifference>;
 
   /** @param maxListed the number of differing records to list */
   constructor(selection: SecretSelection, maxListed: number, options: ComparisonOptions = {}) {
     this.selection = selection;
-    this.maxListed = maxListed;
+    this.differences = new BoundedList(maxListed);
+    this.expected = new BoundedList(maxListed);
     this.options = options;
-    // One transaction for all: nothing of this is kept.
-    this.database.exec(`
-      PRAGMA journal_mode = OFF;
-      PRAGMA synchronous = OFF;
-      CREATE TABLE first (key BLOB PRIMARY KEY, section TEXT, orgId TEXT, id TEXT, content TEXT);
-      CREATE TABLE met (key BLOB PRIMARY KEY) WITHOUT ROWID;
-      BEGIN;`);
     this.statements = {
       keep: this.database.prepare('INSERT OR IGNORE INTO first VALUES (?, ?, ?, ?, ?)'),
       meet: this.database.prepare('INSERT OR IGNORE INTO met VALUES (?)'),
@@ -116,8 +108,7 @@ export class Comparison implements Disposable {
     reset: () => {
       this.database.exec('DELETE FROM met');
       for (const counts of [this.counts, this.organisations]) counts.clear();
-      for (const list of [this.differences, this.expected]) list.length = 0;
-      [this.omitted, this.expectedCount] = [0, 0];
+      for (const list of [this.differences, this.expected]) list.clear();
       this.options.pairs?.reset();
     },
   };
@@ -138,7 +129,7 @@ export class Comparison implements Disposable {
 
   /** Whether no record differs that should not. */
   get isEqual(): boolean {
-    return this.differences.length === 0 && this.omitted === 0;
+    return this.differences.size === 0;
   }
 
   [Symbol.dispose](): void {
@@ -165,11 +156,8 @@ export class Comparison implements Disposable {
   private add(found: RecordDifference): void {
     this.count(found, found.outcome);
     const reason = this.options.explain?.(found);
-    const difference = reason === undefined ? found : { ...found, reason };
-    if (reason !== undefined) this.expectedCount++;
-    const list = reason === undefined ? this.differences : this.expected;
-    if (list.length < this.maxListed) list.push(difference);
-    else if (reason === undefined) this.omitted++;
+    if (reason === undefined) this.differences.add(found);
+    else this.expected.add({ ...found, reason });
   }
 
   private count({ section, orgId }: Pick<ComparedRecord, 'section' | 'orgId'>, outcome: Outcome): void {

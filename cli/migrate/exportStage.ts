@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts';
 import { selector } from '../../functions/import/selection.ts';
+import { total } from '../../shared/collections/counts.ts';
 import { moveFile } from '../../shared/durableFiles.ts';
 import { openFile } from '../places/filePlace.ts';
 import { inspectPlace, type PlaceInspection } from '../places/inspectPlace.ts';
@@ -69,7 +70,7 @@ function describeExport(
   { withoutUser, ...known }: Pick<StagedExport, 'storedBytes' | 'readAt' | 'missing'> & Pick<Selection, 'withoutUser'>,
 ): StagedExport {
   const { orgs: organisations = 0, ...sections } = tally.counts;
-  const records = Object.values(sections).reduce((sum, count) => sum + count, 0);
+  const records = total(sections);
   return {
     ...known,
     ...(manifest === undefined ? {} : { instance: manifest.instance, readAt: manifest.readTime }),

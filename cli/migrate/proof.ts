@@ -78,7 +78,7 @@ async function proveByFields(
     comparison,
     visitors,
   );
-  const { differences, omitted, expected, expectedCount } = comparison;
+  const { differences, expected } = comparison;
   const isStream = source.kind === 'stream';
   const sections = [...comparison.counts].map(([name, counts]) => [name, namedCounts(counts)] as const);
   return {
@@ -88,9 +88,9 @@ async function proveByFields(
       description: isStream ? COPY_COMPARED : BOTH_COMPARED,
       secrets: [...selectedKinds(settings)],
       sections: Object.fromEntries(sections),
-      expected: expectedCount,
-      unexpected: differences.length + omitted,
-      differences: [...differences, ...expected].map(describeDifference),
+      expected: expected.size,
+      unexpected: differences.size,
+      differences: [...differences.entries, ...expected.entries].map(describeDifference),
       ...(isStream ? {} : { sourceUnchanged: first.tally.digest === exported?.digest }),
     },
     logins: passwords.logins,

@@ -2,6 +2,7 @@ import { access, constants } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import packageJson from '../../package.json' with { type: 'json' };
+import { BoundedList } from '../../shared/collections/boundedList.ts';
 import { completeFile } from '../../shared/durableFiles.ts';
 import { openFile } from '../places/filePlace.ts';
 import { selectedKinds } from '../secretKinds.ts';
@@ -109,18 +110,19 @@ export function sortNotices(
   const [said, remaining] = isZitadel
     ? [warnings.filter(isOfFile), warnings.filter((warning) => !isOfFile(warning))]
     : [warnings, leftToDo];
-  return {
-    errors: errors.slice(0, MAX_LISTED),
-    errorsOmitted: surplus(errors) + errorsOmitted,
-    warnings: said.slice(0, MAX_LISTED),
-    warningsOmitted: surplus(said) + (isZitadel ? 0 : warningsOmitted),
-    leftToDo: remaining.slice(0, MAX_LISTED),
-    leftToDoOmitted: surplus(remaining) + (isZitadel ? warningsOmitted : 0),
+  const lists = {
+    errors: new BoundedList(MAX_LISTED, errors),
+    warnings: new BoundedList(MAX_LISTED, said),
+    leftToDo: new BoundedList(MAX_LISTED, remaining),
   };
-}
-
-function surplus({ length }: readonly Notice[]): number {
-  return Math.max(0, length - MAX_LISTED);
+  return {
+    errors: lists.errors.entries,
+    errorsOmitted: lists.errors.omitted + errorsOmitted,
+    warnings: lists.warnings.entries,
+    warningsOmitted: lists.warnings.omitted + (isZitadel ? 0 : warningsOmitted),
+    leftToDo: lists.leftToDo.entries,
+    leftToDoOmitted: lists.leftToDo.omitted + (isZitadel ? warningsOmitted : 0),
+  };
 }
 
 type Settings = Pick<MigrationSettings, 'report'>;

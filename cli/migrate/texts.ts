@@ -1,3 +1,4 @@
+import { total } from '../../shared/collections/counts.ts';
 import type { Output } from '../command.ts';
 import { printable } from '../printable.ts';
 import type { MigrationPlan, MigrationResult } from './documents.ts';
@@ -11,7 +12,7 @@ const MAX_LINES = 20;
 /** Returns a plan as people read it. */
 export function planText(plan: MigrationPlan): string {
   const { source, target, checks, leftOut, organisations, sections, secrets, work } = plan;
-  const records = Object.values(sections).reduce((sum, count) => sum + count, 0);
+  const records = total(sections);
   const count = organisations.length + plan.organisationsOmitted;
   const lines = [
     `from ${source.place}`,

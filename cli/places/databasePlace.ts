@@ -10,6 +10,7 @@ import { uniqueStamp } from '../../functions/import/uniqueStamp.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Audit } from '../../shared/audit/audit.ts';
 import { openAudit } from '../../shared/audit/openAudit.ts';
+import { total } from '../../shared/collections/counts.ts';
 import type { Config } from '../../shared/config.ts';
 import { cancelled } from '../../shared/errors/httpErrors.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
@@ -100,7 +101,7 @@ async function importInto(
   const source = { open: (readSignal: AbortSignal) => file.open(readSignal) };
   const audited = audit.call('import', {});
   const onInspected = (inspected: InspectedFile) => {
-    meter.onStarted(() => sum(inspected.totals()));
+    meter.onStarted(() => total(inspected.totals()));
     const facts = { ...importFacts(options, source, inspected), ...account() };
     return audited.begin(facts, () => ({ counts: inspected.totals() }));
   };
@@ -113,10 +114,6 @@ async function importInto(
     const isInvalid = error instanceof IdentityError && error.code === 'INVALID_ARGUMENT';
     throw isInvalid ? placeRefused(settings.name, error.message) : error;
   }
-}
-
-function sum(counts: Readonly<Record<string, number>>): number {
-  return Object.values(counts).reduce((total, count) => total + count, 0);
 }
 
 /**

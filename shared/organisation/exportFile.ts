@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
+import { type Counts, increase } from '../collections/counts.ts';
 import { leftToDoEntry } from './leftToDo.ts';
 import { type Credentials, isList, type Section } from './section.ts';
 import { sections } from './sections.ts';
@@ -106,9 +107,8 @@ export class ManifestTally {
 
 /** Returns the counts and the digest of all records of some files, which have no record in common. */
 export function addTallies(files: readonly Tally[]): Tally {
-  const counts: Record<string, number> = {};
-  for (const file of files)
-    for (const [name, count] of Object.entries(file.counts)) counts[name] = (counts[name] ?? 0) + count;
+  const counts: Counts = {};
+  for (const file of files) for (const [name, count] of Object.entries(file.counts)) increase(counts, name, count);
   const sum = files.reduce((total, { digest }) => total + BigInt(`0x${digest.slice('sha256:'.length)}`), 0n);
   return { counts, digest: formatDigest(sum) };
 }

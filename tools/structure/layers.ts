@@ -13,6 +13,7 @@ const layers: readonly (readonly string[])[] = [
     'shared/workerPool',
     'shared/async',
     'shared/clock',
+    'shared/collections',
     'shared/durableFiles',
     'shared/lookAlikes',
   ],

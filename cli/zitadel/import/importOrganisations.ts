@@ -1,3 +1,4 @@
+import { increase } from '../../../shared/collections/counts.ts';
 import { zitadelPositionMismatch } from '../../../shared/errors/zitadelErrors.ts';
 import type { ZitadelConnection } from '../connection.ts';
 import { type ErrorKind, errorKind, type ImportError, isRefusedOrganisation } from './expectedAnswers.ts';
@@ -157,5 +158,5 @@ function countSections(records: readonly OutgoingRecord[]): Record<string, numbe
 }
 
 function increment(counts: Record<string, number>, { sections }: OutgoingRecord): void {
-  for (const section of sections) counts[section] = (counts[section] ?? 0) + 1;
+  for (const section of sections) increase(counts, section);
 }

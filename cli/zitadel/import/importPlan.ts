@@ -1,6 +1,7 @@
 import { type ExportFileSource, inspect } from '../../../functions/import/inspect/inspection.ts';
 import { type OrganisationHeader, withAdditions } from '../../../functions/import/inspect/organisationDraft.ts';
 import { type ExportFileItem, ExportFileReader } from '../../../functions/import/source/exportFileReader.ts';
+import { type Counts, increase } from '../../../shared/collections/counts.ts';
 import { textAt, textsAt } from '../../../shared/json/jsonObject.ts';
 import { parseJson } from '../../../shared/json/jsonScanner.ts';
 import { LeftToDo } from '../../../shared/organisation/leftToDo.ts';
@@ -96,7 +97,7 @@ class Survey {
   readonly leftToDo: LeftToDo;
   readonly providers = new Map<string, string>();
   readonly withheld = new Set<string>();
-  readonly withheldSections: Record<string, number> = {};
+  readonly withheldSections: Counts = {};
   readonly exists: ImportPlan['exists'];
   private readonly names = new Set<string>();
   private readonly passwordless = new Set<string>();
@@ -161,7 +162,7 @@ class Survey {
   }
 
   private countWithheld(section: string, count: number): void {
-    this.withheldSections[section] = (this.withheldSections[section] ?? 0) + count;
+    increase(this.withheldSections, section, count);
   }
 }
 

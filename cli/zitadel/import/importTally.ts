@@ -1,10 +1,10 @@
 import type { ImportError, ImportResponse, ImportWarning, OnConflict } from '../../../functions/import/contract.ts';
+import { BoundedList } from '../../../shared/collections/boundedList.ts';
+import { type Counts, increase } from '../../../shared/collections/counts.ts';
 import { organisationSection, sections } from '../../../shared/organisation/sections.ts';
 import type { RecordDifference } from '../../compare/comparison.ts';
 import type { ImportRequestEvent, ImportTotals } from './importOrganisations.ts';
 import type { TargetState } from './targetState.ts';
-
-type Counts = Record<string, number>;
 
 /** The number of errors that are listed, as in the responses of this service. */
 const MAX_LISTED = 10_000;
@@ -30,30 +30,29 @@ export class ImportTally {
   private readonly existing: Counts = {};
   private readonly failed: Counts = {};
   private readonly refused = new Set<string>();
-  private readonly errors: ImportError[];
-  private errorsOmitted: number;
+  private readonly errors: BoundedList<ImportError>;
   /** The number of records whose outcome is known. */
   settled = 0;
 
   constructor(target: TargetState, onConflict: OnConflict) {
     this.target = target;
     this.onConflict = onConflict;
-    const reported = onConflict === 'report';
-    this.errors = reported ? target.differences.map(conflict) : [];
-    this.errorsOmitted = reported ? target.omitted : 0;
+    const { entries, omitted } = target.differences;
+    const isReported = onConflict === 'report';
+    this.errors = new BoundedList(MAX_LISTED, isReported ? entries.map(conflict) : []);
+    if (isReported) this.errors.omitted = omitted;
     for (const { equal, different } of target.sections.values()) this.settled += equal + different;
   }
 
   /** Adds the answer to a request. */
   add({ records, sections: counts, errors }: ImportRequestEvent): void {
     this.settled += records;
-    for (const [section, count] of Object.entries(counts)) increment(this.sent, section, count);
-    for (const { type } of errors.existing) increment(this.existing, namesByType.get(type) ?? type);
+    for (const [section, count] of Object.entries(counts)) increase(this.sent, section, count);
+    for (const { type } of errors.existing) increase(this.existing, namesByType.get(type) ?? type);
     for (const { type, id, message } of errors.real) {
-      increment(this.failed, namesByType.get(type) ?? type);
+      increase(this.failed, namesByType.get(type) ?? type);
       if (type === organisationSection.error.type && id !== undefined) this.refused.add(id);
-      if (this.errors.length < MAX_LISTED) this.errors.push({ type, ...(id === undefined ? {} : { id }), message });
-      else this.errorsOmitted++;
+      this.errors.add({ type, ...(id === undefined ? {} : { id }), message });
     }
   }
 
@@ -72,16 +71,16 @@ export class ImportTally {
       const { equal = 0, different = 0, missing = 0 } = this.target.sections.get(section) ?? {};
       const sent = totals === undefined ? missing - (withheld[section] ?? 0) : (this.sent[section] ?? 0);
       const [existing, refused] = [this.existing[section] ?? 0, totals?.skippedSections[section] ?? 0];
-      increment(outcomes.created, section, sent - existing - (this.failed[section] ?? 0));
-      increment(outcomes.unchanged, section, equal + existing);
-      increment(outcomes[this.onConflict === 'report' ? 'failed' : 'skipped'], section, different);
-      increment(outcomes.failed, section, refused);
-      increment(outcomes.notCarried, section, count - equal - different - sent - refused);
+      increase(outcomes.created, section, sent - existing - (this.failed[section] ?? 0));
+      increase(outcomes.unchanged, section, equal + existing);
+      increase(outcomes[this.onConflict === 'report' ? 'failed' : 'skipped'], section, different);
+      increase(outcomes.failed, section, refused);
+      increase(outcomes.notCarried, section, count - equal - different - sent - refused);
     }
     const { skipped, ...others } = outcomes;
     const orgs = orgIds.filter((orgId) => !this.refused.has(orgId)).map((orgId) => ({ orgId }));
     return {
-      ...(this.errors.length === 0 ? {} : { errors: this.errors }),
+      ...(this.errors.size === 0 ? {} : { errors: this.errors.entries }),
       success: orgs.length === 0 ? {} : { orgs },
       summary: {
         ...others,
@@ -91,16 +90,11 @@ export class ImportTally {
         resumed: false,
         ...(totals === undefined ? { dryRun: true } : {}),
         idsOmitted: true,
-        ...(this.errorsOmitted === 0 ? {} : { errorsOmitted: this.errorsOmitted }),
+        ...(this.errors.omitted === 0 ? {} : { errorsOmitted: this.errors.omitted }),
         ...(warningsOmitted === 0 ? {} : { warningsOmitted }),
       },
     };
   }
-}
-
-/** Adds to a count. Those that are zero are absent. */
-function increment(counts: Counts, name: string, by = 1): void {
-  if (by > 0) counts[name] = (counts[name] ?? 0) + by;
 }
 
 function conflict({ section, id, fields = [] }: RecordDifference): ImportError {

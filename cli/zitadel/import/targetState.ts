@@ -1,5 +1,6 @@
 import { unlimited } from '../../../functions/import/inspect/fileBudget.ts';
 import { type ExportFileSource, inspect, type RecordVisitor } from '../../../functions/import/inspect/inspection.ts';
+import type { BoundedList } from '../../../shared/collections/boundedList.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { Comparison, type RecordDifference } from '../../compare/comparison.ts';
 import { repeatable } from '../../places/content.ts';
@@ -89,14 +90,9 @@ export class TargetState implements Disposable {
     );
   }
 
-  /** The first records that the ZITADEL has with other content. */
-  get differences(): readonly RecordDifference[] {
+  /** The records that the ZITADEL has with other content. */
+  get differences(): Pick<BoundedList<RecordDifference>, 'entries' | 'omitted'> {
     return this.comparison.differences;
-  }
-
-  /** The number of further ones. */
-  get omitted(): number {
-    return this.comparison.omitted;
   }
 
   [Symbol.dispose](): void {

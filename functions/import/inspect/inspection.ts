@@ -1,3 +1,4 @@
+import { type Counts, increase } from '../../../shared/collections/counts.ts';
 import { JsonError, type JsonPath } from '../../../shared/json/jsonScanner.ts';
 import type { Manifest } from '../../../shared/organisation/exportFile.ts';
 import { heldRecords, type OrganisationRecord } from '../../../shared/organisation/record.ts';
@@ -117,8 +118,6 @@ function select(
   };
 }
 
-type Counts = Record<string, number>;
-
 function subtract(counts: Readonly<Counts>, others: Readonly<Counts>): Counts {
   return Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, count - (others[name] ?? 0)]));
 }
@@ -151,7 +150,7 @@ async function readRecords(
   let [leftOut, elsewhere, held]: [Counts, Counts, Counts] = [{}, {}, {}];
   let budget = new FileBudget(limits);
   const count = (counts: Counts, { section: { name } }: OrganisationRecord) => {
-    counts[name] = (counts[name] ?? 0) + 1;
+    increase(counts, name);
   };
   const onRecord = (record: OrganisationRecord, path: JsonPath, whole: OrganisationRecord) => {
     if (!isSelected(record.orgId)) return count(isElsewhere(record.orgId) ? elsewhere : leftOut, record);

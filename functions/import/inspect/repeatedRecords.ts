@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { DatabaseSync } from 'node:sqlite';
+import { openTemporaryDatabase } from '../../../shared/collections/temporaryDatabase.ts';
 import { formatPath, type JsonPath } from '../../../shared/json/jsonScanner.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { recordKey } from '../../../shared/organisation/recordPlan.ts';
@@ -84,7 +84,9 @@ function contentDigest(record: OrganisationRecord): string {
 
 /** The keys that may be repeated, and the paths of the records that repeat one with other content. */
 class Suspects {
-  private readonly database = new DatabaseSync('');
+  private readonly database = openTemporaryDatabase(`
+    CREATE TABLE suspects (key BLOB PRIMARY KEY, content TEXT, path TEXT) STRICT, WITHOUT ROWID;
+    CREATE TABLE paths (path TEXT PRIMARY KEY) STRICT, WITHOUT ROWID`);
   private readonly insert;
   private readonly select;
   private readonly setFirst;
@@ -93,9 +95,6 @@ class Suspects {
   private hasPaths = false;
 
   constructor() {
-    this.database.exec(`PRAGMA journal_mode = OFF;
-      CREATE TABLE suspects (key BLOB PRIMARY KEY, content TEXT, path TEXT) STRICT, WITHOUT ROWID;
-      CREATE TABLE paths (path TEXT PRIMARY KEY) STRICT, WITHOUT ROWID`);
     this.insert = this.database.prepare('INSERT OR IGNORE INTO suspects (key) VALUES (?)');
     this.select = this.database.prepare('SELECT content, path FROM suspects WHERE key = ?');
     this.setFirst = this.database.prepare('UPDATE suspects SET content = ?, path = ? WHERE key = ?');

@@ -1,3 +1,5 @@
+import { BoundedList } from '../../../shared/collections/boundedList.ts';
+import { type Counts, increase, total } from '../../../shared/collections/counts.ts';
 import { type JsonObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import type { IgnoredField } from '../../../shared/organisation/exportFile.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
@@ -33,13 +35,11 @@ export function ignoredWarning({ field, nearest }: IgnoredField): ImportWarning 
   return { type: 'request', id: field, message: `unknown field of the request, ignored${remedy}` };
 }
 
-type Counts = Record<string, number>;
-
 /** The outcomes of all records, from which the import response is created. */
 export class ImportReport {
   /** The phase that the import is in; the organisations are the first one. */
   phase = 1;
-  private readonly errors: ImportError[] = [];
+  private readonly errors = new BoundedList<ImportError>(MAX_LISTED_ISSUES);
   private readonly success = new Map<number, JsonObject & { orgId: string }>();
   private readonly counts: Record<Outcome['kind'], Counts> = {
     created: {},
@@ -49,16 +49,14 @@ export class ImportReport {
     failed: {},
     notCarried: {},
   };
-  private readonly warnings: ImportWarning[] = [];
+  private readonly warnings = new BoundedList<ImportWarning>(MAX_LISTED_ISSUES);
   /** The warnings about what is written, which no number of others may displace. */
-  private readonly writeWarnings: ImportWarning[] = [];
+  private readonly writeWarnings = new BoundedList<ImportWarning>(MAX_LISTED_ISSUES);
   private readonly whole: WholeReport | undefined;
   /** The warnings about the request and the whole file. They are always listed, in addition to the limited ones. */
   private readonly fileWarnings: ImportWarning[] = [];
   private readonly maxListedIds: number;
   private listed = 0;
-  private errorsOmitted = 0;
-  private warningCount = 0;
 
   /**
    * @param options.whole takes all errors, warnings and ids, without the limits of the response
@@ -99,13 +97,11 @@ export class ImportReport {
 
   addError(error: ImportError): void {
     this.whole?.addError(error);
-    if (this.errors.length < MAX_LISTED_ISSUES) this.errors.push(error);
-    else this.errorsOmitted++;
+    this.errors.add(error);
   }
 
   count(kind: Outcome['kind'], section: string, records = 1): void {
-    const counts = this.counts[kind];
-    if (records > 0) counts[section] = (counts[section] ?? 0) + records;
+    increase(this.counts[kind], section, records);
   }
 
   /** The numbers of records in the database so far, by section: written and unchanged ones. */
@@ -113,7 +109,7 @@ export class ImportReport {
     const { created, unchanged, overwritten } = this.counts;
     const written: Counts = { ...created };
     for (const [section, count] of [...Object.entries(unchanged), ...Object.entries(overwritten)])
-      written[section] = (written[section] ?? 0) + count;
+      increase(written, section, count);
     return written;
   }
 
@@ -134,8 +130,8 @@ export class ImportReport {
     const omitted = this.listed > this.maxListedIds;
     const orgs = [...this.success.values()].map((org) => (omitted ? { orgId: org.orgId } : org));
     const { created, unchanged, overwritten, skipped, failed, notCarried } = this.counts;
-    const warnings = [...this.writeWarnings, ...this.warnings].slice(0, MAX_LISTED_ISSUES);
-    const warningsOmitted = this.warningCount - warnings.length;
+    const warnings = [...this.writeWarnings.entries, ...this.warnings.entries].slice(0, MAX_LISTED_ISSUES);
+    const warningsOmitted = this.writeWarnings.size + this.warnings.size - warnings.length;
     const summary = {
       created,
       unchanged,
@@ -148,11 +144,11 @@ export class ImportReport {
       resumed,
       ...(dryRun ? { dryRun } : {}),
       ...(omitted ? { idsOmitted: omitted } : {}),
-      ...(this.errorsOmitted > 0 ? { errorsOmitted: this.errorsOmitted } : {}),
+      ...(this.errors.omitted > 0 ? { errorsOmitted: this.errors.omitted } : {}),
       ...(warningsOmitted > 0 ? { warningsOmitted } : {}),
     };
     return {
-      ...(this.errors.length === 0 ? {} : { errors: this.errors }),
+      ...(this.errors.size === 0 ? {} : { errors: this.errors.entries }),
       success: orgs.length === 0 ? {} : { orgs },
       summary,
     };
@@ -160,16 +156,14 @@ export class ImportReport {
 
   addWarning(warning: ImportWarning): void {
     this.whole?.addWarning(warning);
-    this.warningCount++;
-    if (this.warnings.length < MAX_LISTED_ISSUES) this.warnings.push(warning);
+    this.warnings.add(warning);
   }
 
   /** Adds warnings about what is written. They precede all others, so that the list's limit hides them last. */
   addWriteWarnings(warnings: readonly ImportWarning[] = []): void {
     for (const warning of warnings) {
       this.whole?.addWarning(warning);
-      this.warningCount++;
-      if (this.writeWarnings.length < MAX_LISTED_ISSUES) this.writeWarnings.push(warning);
+      this.writeWarnings.add(warning);
     }
   }
 
@@ -186,10 +180,6 @@ export class ImportReport {
     if (Array.isArray(list)) list.push(entry);
     else org[success.field] = [entry];
   }
-}
-
-function total(counts: Counts): number {
-  return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
 
 function hasAny(counts: Counts): boolean {

@@ -1,4 +1,4 @@
-import { DatabaseSync } from 'node:sqlite';
+import { openTemporaryDatabase } from '../../../shared/collections/temporaryDatabase.ts';
 import type { ImportError, ImportResponse, ImportWarning } from '../contract.ts';
 
 const CHUNK_CHARACTERS = 64 * 1024;
@@ -11,16 +11,14 @@ type Kind = 'error' | 'warning' | 'id';
  * does not grow with their number. The owner disposes of it.
  */
 export class WholeReport implements Disposable {
-  private readonly database = new DatabaseSync('');
+  private readonly database = openTemporaryDatabase(`
+    CREATE TABLE entries (kind TEXT, organisation INTEGER, list TEXT, position INTEGER, json TEXT,
+      PRIMARY KEY (kind, organisation, list, position)) STRICT, WITHOUT ROWID`);
   private readonly insert;
   private readonly organisations: { readonly index: number; readonly orgId: string }[] = [];
   private added = 0;
 
   constructor() {
-    this.database.exec(`PRAGMA journal_mode = OFF;
-      CREATE TABLE entries (kind TEXT, organisation INTEGER, list TEXT, position INTEGER, json TEXT,
-        PRIMARY KEY (kind, organisation, list, position)) STRICT, WITHOUT ROWID;
-      BEGIN`);
     this.insert = this.database.prepare('INSERT INTO entries VALUES (?, ?, ?, ?, ?)');
   }
 

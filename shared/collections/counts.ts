@@ -1,0 +1,12 @@
+/** Numbers by name, such as those of records by section. Names with the number 0 are absent. */
+export type Counts = Record<string, number>;
+
+/** Adds to a number. */
+export function increase(counts: Counts, name: string, by = 1): void {
+  if (by > 0) counts[name] = (counts[name] ?? 0) + by;
+}
+
+/** Returns the sum of numbers by name. */
+export function total(counts: Readonly<Counts>): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
+}
