@@ -4,11 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { BuiltFunction } from '../../build/buildFunction.ts';
-import { buildPackage } from '../../build/buildPackage.ts';
-import { readLockFile } from '../../build/deployedPackage.ts';
 import { packagePlaces } from '../../build/thirdParty.ts';
 import { root, run } from '../../tools/program.ts';
-import { dependencyRows } from '../support/markdown.ts';
 import { buildAll, unpack } from '../support/processes/builtFunctions.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
 
@@ -170,20 +167,6 @@ describe('a bundle', () => {
 
   it.each(functions)('of %s carries neither the framework nor anything of commands and local runs', (name) => {
     expect(startingWith(inputsOf(name), [...nowhere, ...framework])).toEqual([]);
-  });
-});
-
-describe('the page on dependencies', () => {
-  it('says rightly which bundles hold which package', async () => {
-    const rows = dependencyRows(await readFile(join(root, 'docs/dependencies.md'), 'utf8'));
-    const { inputs } = await buildPackage(await readLockFile(), join(output.path, 'package'));
-    const bundled = [...functions.map((name) => [name, inputsOf(name)] as const), ['command', inputs] as const];
-    const bundles = bundled.map(([name, files]) => [name, new Set(packagePlaces(files))] as const);
-    const holders = (name: string) =>
-      bundles.flatMap(([bundle, places]) => (places.has(`node_modules/${name}`) ? [bundle] : []));
-    expect(rows.map(({ name, bundles }) => [name, [...bundles].sort()])).toEqual(
-      rows.map(({ name }) => [name, holders(name).sort()]),
-    );
   });
 });
 

@@ -1,11 +1,11 @@
-import { access, readdir, readFile, symlink } from 'node:fs/promises';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { readdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { root, run } from '../../tools/program.ts';
 import {
   anchors,
   type Document,
-  namedPaths,
   outputPattern,
   readDocument,
   readDocuments,
@@ -36,19 +36,6 @@ function withPorts(text: string, port: number): string {
 }
 
 const oneLine = (text: string) => text.replace(/(\\\n|\s)+/g, ' ').replaceAll(', "service', ',"service');
-/** Those whose file is not in the repository. */
-async function missing<Named extends { readonly path: string }>(named: readonly Named[]): Promise<Named[]> {
-  const isThere = await Promise.all(
-    named.map(({ path }) =>
-      access(join(root, path)).then(
-        () => true,
-        () => false,
-      ),
-    ),
-  );
-  return named.filter((_one, index) => !isThere[index]);
-}
-
 // The README shows what the export wrote.
 const showsFile = / cat \.local\/export\.json$/;
 
@@ -108,44 +95,53 @@ describe('the commands of the documentation that are not run here', () => {
   );
 });
 
-describe('the documentation', () => {
-  it('names only files that are there', async () => {
-    const named = documents.flatMap((document) => namedPaths(document).map((path) => ({ in: document.path, path })));
-    expect(named.length).toBeGreaterThan(20);
-    expect(await missing(named)).toEqual([]);
-  });
-
-  it('links only to files and headings that are there', async () => {
+describe('the links of the documentation', () => {
+  it('lead to files and headings', async () => {
     const links = documents.flatMap((document) =>
-      relativeLinks(document).map(({ path, anchor }) => ({ in: document.path, path, anchor })),
+      relativeLinks(document).map((link) => ({ in: document.path, ...link })),
     );
     expect(links.length).toBeGreaterThan(40);
-    expect(await missing(links)).toEqual([]);
+    expect(links.filter(({ path }) => !existsSync(join(root, path)))).toEqual([]);
     for (const { path, anchor } of links) {
       if (anchor !== undefined) expect(anchors(await readDocument(path)), path).toContain(anchor);
     }
   });
+});
 
-  it('names scripts that package.json has', async () => {
-    const packageJson = await readFile(join(root, 'package.json'), 'utf8');
-    const named = documents.flatMap(({ text }) =>
-      [...text.matchAll(/npm run (?:-s )?([\w:]+)/g)].map(([, name]) => name),
-    );
-    expect(named.length).toBeGreaterThan(10);
-    expect(named.filter((name) => !packageJson.includes(`"${name}": "`))).toEqual([]);
+describe('a citation of the specification or of the contract of ZITADEL', () => {
+  it('leads to a section', async () => {
+    const sections = new Map<string, readonly string[]>();
+    for (const name of ['specification', 'zitadel']) {
+      const { text } = await readDocument(`docs/${name}.md`);
+      sections.set(
+        name,
+        Array.from(text.matchAll(/^#+ (\d+(?:\.\d+)*) /gm), ([, number = '']) => number),
+      );
+    }
+    const sources = globSync(['{functions,shared,cli,local,test,docs}/**/*.{ts,md}', '*.md'], { cwd: root });
+    const cited = sources.flatMap((path) => {
+      // A citation in a comment may be wrapped.
+      const text = readFileSync(join(root, path), 'utf8').replace(/\s*\n\s*(?:\*|\/\/)\s+/g, ' ');
+      const found = text.matchAll(/\b([Ss]pecification|zitadel) (\d+(?:\.\d+)*)/g);
+      return Array.from(found, ([, name = '', section = '']) => ({ path, name: name.toLowerCase(), section }));
+    });
+    expect(cited.length).toBeGreaterThan(90);
+    expect(cited.filter(({ name, section }) => !sections.get(name)?.includes(section))).toEqual([]);
   });
 });
 
-describe('the README', () => {
-  const [readme = { path: '', text: '' }] = documents;
+describe('a guarantee of SECURITY.md', async () => {
+  const { text } = await readDocument('SECURITY.md');
+  const [, guarantees = ''] = /^## Guarantees$([\s\S]*?)^## /m.exec(text) ?? [];
+  const rows = guarantees.split('\n').filter((line) => line.startsWith('| ') && !line.startsWith('| guarantee |'));
 
-  it('stays short', () => {
-    expect(readme.text.trimEnd().split('\n').length).toBeLessThanOrEqual(150);
-  });
-
-  it('links to every page of the documentation', () => {
-    const linked = relativeLinks(readme).map(({ path }) => path);
-    const pages = documents.filter((document) => isManual(document) && document !== readme);
-    expect(linked).toEqual(expect.arrayContaining(pages.map(({ path }) => path)));
+  it.each(rows)('names tests, all of which exist: %s', (row) => {
+    const tests = [...row.matchAll(/\[([^\]]+)\]\(([^)]+)\)/g)];
+    expect(tests).not.toEqual([]);
+    for (const [, title = '', path = ''] of tests) {
+      // `it('title'`, `it.each(…)("title"` or Terraform's `run "title"`.
+      const literal = title.replace(/[\^$.*+?()[\]{}|\\]/g, '\\$&');
+      expect(readFileSync(join(root, path), 'utf8')).toMatch(new RegExp(`(?:\\(\\s*|^run )(['"\`])${literal}\\1`, 'm'));
+    }
   });
 });

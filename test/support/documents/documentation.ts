@@ -59,19 +59,6 @@ export function shownCommands({ path, text }: Document): ShownCommand[] {
   return commands;
 }
 
-/** The cells of the table under a heading, without the table's head. */
-export function tableUnder(markdown: string, heading: string): string[][] {
-  const [, section = ''] = markdown.split(new RegExp(`^## ${heading}$`, 'm'));
-  const [body = ''] = section.split(/^## /m);
-  const rows = body.split('\n').filter((line) => line.startsWith('|'));
-  return rows.slice(2).map((row) =>
-    row
-      .split(/(?<!\\)\|/)
-      .slice(1, -1)
-      .map((cell) => cell.trim().replaceAll('\\|', '|')),
-  );
-}
-
 /** A link to a file of the repository. */
 export interface RelativeLink {
   /** The file's path from the root. */
@@ -96,12 +83,6 @@ export function anchors({ text }: Document): string[] {
       .replace(/[^\p{L}\p{N}\s_-]/gu, '')
       .replaceAll(' ', '-'),
   );
-}
-
-/** Finds the paths of the repository that a document names in code, placeholders and patterns left out. */
-export function namedPaths({ text }: Document): string[] {
-  const folders = 'bench|build|cli|docs|functions|local|shared|terraform|test|tools';
-  return [...text.matchAll(new RegExp(`\`((?:${folders})/[\\w./-]*)\``, 'g'))].map(([, path = '']) => path);
 }
 
 const changing: readonly [RegExp, string][] = [

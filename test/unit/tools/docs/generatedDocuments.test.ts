@@ -1,13 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { commands } from '../../../cli/commands.ts';
-import { configVariables } from '../../../shared/config.ts';
-import type { ErrorRow } from '../../../shared/errors/identityError.ts';
-import { limitVariables } from '../../../shared/limits.ts';
-import { generatedDocuments } from '../../../tools/docs/generatedDocuments.ts';
+import { commands } from '../../../../cli/commands.ts';
+import { configVariables } from '../../../../shared/config.ts';
+import type { ErrorRow } from '../../../../shared/errors/identityError.ts';
+import { limitVariables } from '../../../../shared/limits.ts';
+import { generatedDocuments } from '../../../../tools/docs/generatedDocuments.ts';
 
-const root = join(import.meta.dirname, '../../..');
+const root = join(import.meta.dirname, '../../../..');
 const generated = generatedDocuments();
 const errorFiles = await readdir(join(root, 'shared/errors'));
 
