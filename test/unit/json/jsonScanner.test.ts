@@ -113,7 +113,7 @@ describe('any JSON', () => {
         const values = found.map(({ path, text: part }): unknown => [path, JSON.parse(part)]);
         expect(values).toEqual(leaves(JSON.parse(text)));
       }),
-      { numRuns: repetitions({ few: 500, many: 20_000 }) },
+      { numRuns: repetitions({ few: 200, many: 20_000 }) },
     );
   });
 
@@ -124,7 +124,7 @@ describe('any JSON', () => {
         const [value, list] = found.map(({ text: part }): unknown => JSON.parse(part));
         expect({ value, list }).toEqual(JSON.parse(text));
       }),
-      { numRuns: repetitions({ few: 500, many: 20_000 }) },
+      { numRuns: repetitions({ few: 200, many: 20_000 }) },
     );
   });
 

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UNICODE_VERSION } from '../../../shared/lookAlikes/caseFoldings.ts';
 import { foldLookAlikes } from '../../../shared/lookAlikes/lookAlikes.ts';
+import { anyCharacter } from '../../support/anyCharacter.ts';
 
 const decode = (characters: string) =>
   String.fromCodePoint(...characters.split(' ').map((one) => Number.parseInt(one, 16)));
@@ -36,15 +37,18 @@ function withoutSurplus(text: string): string {
   return visible.replace(/\p{White_Space}+/gu, ' ').replace(/^ | $/g, '');
 }
 
+/** Every character of the planes that have any of a meaning of their own. */
 function* everyCharacter(): Generator<string> {
-  for (let character = 0; character <= 0x10ffff; character++)
-    if (character < 0xd800 || character > 0xdfff) yield String.fromCodePoint(character);
+  for (const plane of [0, 1, 2, 3, 14]) {
+    for (let character = plane << 16; character < (plane + 1) << 16; character++)
+      if (character < 0xd800 || character > 0xdfff) yield String.fromCodePoint(character);
+  }
 }
 
 const interesting = fc.oneof(
   fc.constantFrom(...mapping.keys()),
   fc.constantFrom(...'iıİßςσΣǅſKÅ\u0300\u0301\u0307\u0316\u0323\u0345\u0327αωᾳ 가각\u200b\u200d\ufeff\u00ad\u180e'),
-  fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+  fc.string({ unit: anyCharacter, minLength: 1, maxLength: 1 }),
 );
 const anyName = fc.array(interesting, { maxLength: 8 }).map((characters) => characters.join(''));
 const withoutControls = anyName.filter((name) => !/[^\P{Cc}\p{White_Space}]/u.test(name));
@@ -69,7 +73,7 @@ describe('foldLookAlikes', () => {
         fc.pre(!dottedI.test(expected.normalize('NFD')));
         expect(foldLookAlikes(name)).toBe(withoutSurplus(expected));
       }),
-      { numRuns: 3_000 },
+      { numRuns: 1_000 },
     );
   });
 
@@ -79,7 +83,7 @@ describe('foldLookAlikes', () => {
         const folded = foldLookAlikes(name);
         expect(foldLookAlikes(folded)).toBe(folded);
       }),
-      { numRuns: 3_000 },
+      { numRuns: 1_000 },
     );
   });
 
@@ -102,7 +106,7 @@ describe('foldLookAlikes', () => {
         for (const other of [within, ` ${name}\u00a0`, ...forms])
           expect(foldLookAlikes(other), JSON.stringify(other)).toBe(foldLookAlikes(name));
       }),
-      { numRuns: 3_000 },
+      { numRuns: 1_000 },
     );
   });
 

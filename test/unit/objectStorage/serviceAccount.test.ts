@@ -65,7 +65,7 @@ describe('a service account in a request', () => {
     expect(readServiceAccount(base64({ ...file, private_key_id: undefined }), field)).toEqual(withoutId);
   });
 
-  it.each([2_048, 2_050, 4_094, 4_096])('may have a key of %i bits', (bits) => {
+  it.each([2_048, 4_096])('may have a key of %i bits', (bits) => {
     const key = rsaKey(bits);
     expect(readServiceAccount(base64({ ...file, private_key: key }), field).privateKey).toBe(key);
   });
@@ -92,7 +92,7 @@ describe('a service account in a request', () => {
     ['a JSON list', base64([file]), 'must be the base64 of a service account key file: missing type'],
     ['no type', base64({ ...file, type: undefined }), 'must be the base64 of a service account key file: missing type'],
     ['a key that is too short', base64({ ...file, private_key: rsaKey(2_047) }), KEY_SIZE],
-    ['a key that is too long', base64({ ...file, private_key: rsaKey(4_098) }), KEY_SIZE],
+    ['a key that is too long', base64({ ...file, private_key: forgedKey({ n: oddNumber(4_104) }) }), KEY_SIZE],
     ['a key of 8,192 bits', base64({ ...file, private_key: forgedKey({ n: oddNumber(8_192) }) }), TOO_LARGE],
     [
       'a key whose exponent takes long',
