@@ -1,4 +1,4 @@
-import { type Html, html } from './html.ts';
+import { type Html, html } from './texts.ts';
 
 /** The numbers of a bar's records. */
 export interface BarCounts {

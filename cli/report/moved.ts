@@ -1,7 +1,7 @@
+import { total } from '../../shared/collections/counts.ts';
 import type { MigrationResult } from '../migrate/documents.ts';
 import { type BarCounts, bar } from './charts.ts';
-import { type Html, html } from './html.ts';
-import { counted, total, words } from './texts.ts';
+import { counted, type Html, html, words } from './texts.ts';
 
 /** More organisations than this are counted only. */
 const MAX_ORGANISATIONS = 50;

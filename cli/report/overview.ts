@@ -1,7 +1,6 @@
 import type { MigrationResult, MigrationSide } from '../migrate/documents.ts';
 import { span } from '../progress/outputs.ts';
-import { type Html, html } from './html.ts';
-import { counted, definitions, moment } from './texts.ts';
+import { counted, definitions, type Html, html, moment } from './texts.ts';
 
 /** The names of places' kinds, as people read them. */
 const kinds: Readonly<Record<string, string>> = {

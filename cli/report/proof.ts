@@ -1,6 +1,5 @@
 import type { MigrationResult } from '../migrate/documents.ts';
-import { type Html, html } from './html.ts';
-import { definitions, listSection, moment, words } from './texts.ts';
+import { definitions, type Html, html, listSection, moment, words } from './texts.ts';
 
 /** Shows how the result was proved, and what that found. */
 export function proof({ proof: found, logins, source, target }: MigrationResult): readonly (Html | undefined)[] {

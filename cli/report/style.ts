@@ -1,7 +1,7 @@
-import { Html } from './html.ts';
+import { raw } from 'hono/html';
 
 /** The report's only style sheet: for narrow and wide windows, light and dark ones, and paper. */
-export const style = new Html(`
+export const style = raw(`
 :root { color-scheme: light dark; --text: #1c2024; --soft: #5b6470; --page: #fff; --card: #f4f5f7; --line: #d5d9de;
   --good: #1f6feb; --odd: #d9730d; --lost: #8b929b; --bad: #b42318; }
 @media (prefers-color-scheme: dark) { :root { --text: #e8eaed; --soft: #a3abb5; --page: #15181b; --card: #1f2327;

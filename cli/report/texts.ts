@@ -1,4 +1,23 @@
-import { type Html, type HtmlValue, html } from './html.ts';
+import { html as escaped, raw } from 'hono/html';
+import { printable } from '../printable.ts';
+
+/** HTML that `html` has made of texts, with escapes. */
+export type Html = ReturnType<typeof raw>;
+
+/** What a template may hold: texts and numbers are escaped, nothing is left out. */
+export type HtmlValue = Html | string | number | undefined | readonly HtmlValue[];
+
+/** Builds HTML from a template, and escapes what it is given. */
+export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
+  return raw(escaped(strings, ...values.map(shown)));
+}
+
+function shown(value: HtmlValue): unknown {
+  if (typeof value === 'number') return value.toLocaleString('en');
+  // Control and format characters can reverse the text that follows. HTML that is made already is an object for `typeof`.
+  if (typeof value === 'string') return printable(value);
+  return Array.isArray(value) ? value.map(shown) : value;
+}
 
 /** Returns the words of a section's name: `human users` for `humanUsers`. */
 export function words(section: string): string {
@@ -14,11 +33,6 @@ export function counted(count: number, noun: string): string {
 /** Returns a moment as people read it, in UTC. */
 export function moment(time: string): string {
   return `${time.slice(0, 19).replace('T', ' ')} UTC`;
-}
-
-/** Returns the sum of counts. */
-export function total(counts: Readonly<Record<string, number>>): number {
-  return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
 
 /** Returns a definition list without the terms that have no value. */
