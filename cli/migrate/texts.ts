@@ -34,19 +34,27 @@ export function planText(plan: MigrationPlan): string {
   return lines.map(printable).join('\n');
 }
 
+/** What errors, warnings and the like are called, alone and together. */
+const plurals = {
+  refused: 'refused records',
+  error: 'errors',
+  warning: 'warnings',
+  'left to do': 'things left to do',
+};
+
 /** Returns the lines of errors, warnings and the like. */
-function notices(kind: string, listed: MigrationResult['errors'], omitted: number): string[] {
+function notices(kind: keyof typeof plurals, listed: MigrationResult['errors'], omitted: number): string[] {
   const lines = listed.map(
     ({ type, id, message }) => `${kind}: ${id === undefined ? '' : `${type} ${id}: `}${message}`,
   );
-  return first(lines, `of kind ${kind}`, omitted);
+  return first(lines, plurals[kind], omitted);
 }
 
 /** Returns the first lines, and one with the number of the others. */
-function first(lines: readonly string[], kind: string, omitted = 0): string[] {
+function first(lines: readonly string[], plural: string, omitted = 0): string[] {
   const shown = lines.slice(0, MAX_LINES);
   const more = lines.length - shown.length + omitted;
-  return more === 0 ? shown : [...shown, `${more} more ${kind}: --json lists more`];
+  return more === 0 ? shown : [...shown, `${more} more ${plural}; --json lists them`];
 }
 
 /** Returns numbers with their names, such as `org 2, humanUsers 10`. */
