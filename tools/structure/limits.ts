@@ -13,7 +13,7 @@ export const limits: readonly Limit[] = [
   { figure: 'files that an export to a bucket passes', atMost: 80 },
   { figure: 'lines of tests', atMost: 55_000 },
   { figure: 'lines of tools, bench and build', atMost: 5_100 },
-  { figure: 'words of documents', atMost: 15_400 },
+  { figure: 'words of documents', atMost: 15_050 },
 ];
 
 interface Limit {
