@@ -132,14 +132,14 @@ const descriptions: Record<keyof Environment, [meaning: string, fallback: string
     'function',
   ],
   PASSWORD_HASH: [
-    'hash of clear passwords in imports: bcrypt, which every ZITADEL verifies, or argon2id, which a ZITADEL verifies only if its configuration enables it',
+    'hash of clear passwords in imports: bcrypt, which ZITADEL always verifies, or argon2id, which it verifies only if its configuration enables it',
     'bcrypt',
   ],
   BCRYPT_COST: [
     `cost of bcrypt, from ${min} to ${max}; each step doubles the time, which is a quarter of a second of a core at 12`,
     String(bcryptCosts.default),
   ],
-  AUDIT_DAYS: ['days for which the audit trail beside an embedded database is kept', '400'],
+  AUDIT_DAYS: ['days for which the audit trail of an embedded database is kept', '400'],
   TRUSTED_PROXIES: [
     'number of addresses that trusted proxies append to X-Forwarded-For, from which the audit trail and MAX_PER_CLIENT take the address of the client; 0 ignores the header',
     '0 (in the cloud: 2)',

@@ -89,7 +89,7 @@ export const log = {
 
   /** Logs an error after the first bytes of a response. The response was aborted, so that no client takes it for complete. */
   responseBroken(error: unknown, requestId: string, trace?: string): void {
-    logger.error({ stack_trace: describeError(error), ...labelled(requestId, trace) }, 'answer broken off');
+    logger.error({ stack_trace: describeError(error), ...labelled(requestId, trace) }, 'response aborted');
   },
 
   /** Logs that an event is missing in the audit trail. Only its name, time and request id are logged. */

@@ -21,7 +21,7 @@ const shape = {
   forZitadel: z
     .boolean()
     .default(false)
-    .describe('Whether to write the file in the form that a ZITADEL imports without loss.'),
+    .describe('Whether to write the file in the form that ZITADEL imports without loss.'),
   timeout: timeout.optional(),
   responseOutput: z.boolean().default(false).describe('Whether to return the export file as the response.'),
   gcsOutput: bucketRequest
@@ -68,7 +68,7 @@ const operation = (): Operation => ({
     },
   },
   response: {
-    description: 'The export file where `response_output` is true, else its manifest and the object that holds it.',
+    description: 'The export file where `response_output` is true, else its manifest and the object that contains it.',
     contract: exportResponse,
   },
   errors: {

@@ -19,7 +19,7 @@ import {
 /** The schema of the handling of records that exist with other content. */
 export const onConflicts = z.enum(['report', 'skip', 'overwrite']);
 
-const bucketSource = bucketRequest.optional().describe('The object that holds the export file.');
+const bucketSource = bucketRequest.optional().describe('The object that contains the export file.');
 
 const shape = {
   timeout: timeout.optional(),
@@ -223,7 +223,7 @@ const operation = (): Operation => ({
     400: 'The request or the file is invalid: `details` names up to 100 invalid fields. Nothing was written.',
     404: 'The object does not exist.',
     409: 'The object of `report_gcs` exists. Or the object was replaced while it was read, or the records are contended: send the request again.',
-    504: 'Timeout: `details` holds the progress. Send the request again to resume.',
+    504: 'Timeout: `details` contains the progress. Resend the request to resume.',
   },
 });
 

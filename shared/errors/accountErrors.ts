@@ -94,7 +94,7 @@ export const roleNotHeld = defineError({
 export const rolesIncompatible = defineError({
   code: 'FAILED_PRECONDITION',
   text: (userId: string, role: string, held: readonly string[]) =>
-    `user ${userId} cannot hold ${role} beside ${held.join(', ')}: remove the one or the other`,
+    `user ${userId} cannot have both ${role} and ${held.join(', ')}: remove one of them`,
   example: ['310716089541329', 'SELF_MANAGEMENT_GLOBAL', ['ORG_OWNER']],
   when: 'A member of an organisation holds either `SELF_MANAGEMENT_GLOBAL` or other roles. No instance could import both.',
   remedy: 'Remove the other roles first.',
@@ -103,7 +103,7 @@ export const rolesIncompatible = defineError({
 export const lastOwner = defineError({
   code: 'FAILED_PRECONDITION',
   text: (userId: string) =>
-    `user ${userId} is the last IAM_OWNER with valid tokens: make another one with \`identity member add\`, or add --force`,
+    `user ${userId} is the last IAM_OWNER with valid tokens: grant the role to another user with \`identity member add\`, or add --force`,
   example: ['310716089541329'],
   when: 'Without this user, nobody could export or import any more.',
   remedy: 'Make another user IAM_OWNER first, or repeat the command with `--force`.',

@@ -14,7 +14,7 @@ export const instanceExists = defineError({
   code: 'ALREADY_EXISTS',
   text: (content: string, directory: string) => `there is ${content} in ${directory}: restore into another directory`,
   example: ['an instance', './north'],
-  when: 'The directory of `identity restore` holds files of an instance.',
+  when: 'The directory of `identity restore` contains files of an instance.',
   remedy: 'Specify a directory without an instance.',
 });
 

@@ -38,7 +38,7 @@ export const personDenied = defineError({
   code: 'PERMISSION_DENIED',
   text: "the token is a person's: exports and imports need the token of a service user that holds IAM_OWNER",
   when: 'A person who holds IAM_OWNER calls an export or import.',
-  remedy: 'Create a service user with `identity service-user create`, make it IAM_OWNER, and use a token of it.',
+  remedy: 'Create a service user with `identity service-user create`, grant it IAM_OWNER, and use its token.',
 });
 
 export const tokenForOtherOperation = defineError({
@@ -201,7 +201,7 @@ export const tooManyInRequest = defineError({
   httpStatus: 413,
   text: (limit: number, what: string, advice: string) => `more than ${limit} ${what} in one request: ${advice}`,
   example: [100_000, 'organisations', 'split the file'],
-  when: 'A file holds more than one request may, of the kind that the error names. Nothing is written.',
+  when: 'A file contains more of the named kind than one request may. Nothing is written.',
   remedy: 'Do what the error says. Self-hosted, you can raise the limit ([configuration](configuration.md#limits)).',
 });
 

@@ -36,6 +36,6 @@ export const masterKeyInvalid = defineError({
   text: (place: string) =>
     `invalid master key in ${place}: write 32 bytes as 44 characters of base64 or 64 of hex, several keys separated by commas or lines, the newest first`,
   example: ['/data/master.key'],
-  when: '`IDENTITY_MASTER_KEY` or a key file holds something other than keys.',
+  when: '`IDENTITY_MASTER_KEY` or a key file contains something other than keys.',
   remedy: 'Correct it. `openssl rand -base64 32` creates a key.',
 });

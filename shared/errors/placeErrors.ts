@@ -47,14 +47,14 @@ export const placeRefused = defineError({
   text: (place: string, reason: string) => `${place} refuses: ${reason}`,
   example: ['https://id.example.com', 'orgs[0].humanUsers[3].user.userName: value is required'],
   when: 'The file is damaged or invalid, or above a limit of the target. Nothing was written.',
-  remedy: 'Correct what the message names.',
+  remedy: 'Correct the field or limit that the message names.',
 });
 
 export const placeFailed = defineError({
   code: 'UNAVAILABLE',
   text: (place: string, reason: string) => `${place} failed: ${reason}: repeat the command`,
   example: ['https://id.example.com', 'the database is unavailable'],
-  when: 'An instance answers with an error of its own, or the time limit of the call has expired.',
+  when: 'An instance returns an error of its own, or the time limit of the call has expired.',
   remedy: 'Repeat the command: an import resumes.',
 });
 

@@ -8,7 +8,7 @@ export interface FileContent {
   readonly withPasswords: boolean;
   readonly withOtp: boolean;
   readonly withKeys: boolean;
-  /** Whether the file is for a ZITADEL. */
+  /** Whether the file is for ZITADEL. */
   readonly forZitadel: boolean;
   /** Whether the reader sends the file to the ZITADEL in steps, and reads its answers. */
   readonly inSteps?: boolean;
@@ -107,7 +107,7 @@ const forTargetZitadel: readonly LeftToDoRule[] = [
     sections: ['oidcIdps'],
     scope: 'record',
     message:
-      'ZITADEL refuses an identity provider without client secret, and the request with it: export with `with_passwords`, or write `clientSecret` into the file',
+      'ZITADEL rejects an identity provider without client secret, and the whole request: export with `with_passwords`, or write `clientSecret` into the file',
     applies: ({ clientSecret }) => clientSecret === undefined,
   },
   {
@@ -194,17 +194,17 @@ export const leftToDoRules: readonly LeftToDoRule[] = [
 ];
 
 const recordRule = (message: string): LeftToDoRule => ({ sections: [], scope: 'record', message });
-const providersToCreate = recordRule('create the identity providers, which the file does not hold, with these ids');
+const providersToCreate = recordRule('create the identity providers, which the file does not contain, with these ids');
 const providersLeftOut = recordRule(
-  'create the identity providers, which the file does not hold, and add them to this login policy, which names them no longer',
+  'create the identity providers, which the file does not contain, and add them to this login policy, which names them no longer',
 );
 const linksRefused = recordRule(
-  'ZITADEL refuses this link, because the file does not hold its identity provider: create the provider, then link the person',
+  'ZITADEL rejects this link, because the file does not contain its identity provider: create the provider, then link the person',
 );
 
 /** The rule for a record that refers to organisations which are not in the file, or to their projects. */
 export const omittedOrganisations = recordRule(
-  'import the organisations to which this record refers, and which the file does not hold, before this file',
+  'import the organisations to which this record refers, and which the file does not contain, before this file',
 );
 
 /** The rule for a record whose name or key differs from that of another one by case only. */

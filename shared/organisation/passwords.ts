@@ -96,7 +96,7 @@ export function passwordHashWarning(hash: string): string | undefined {
   const format = passwordHashFormat(hash);
   if (format === 'bcrypt') return undefined;
   if (format !== undefined)
-    return `a ZITADEL verifies ${format} hashes only if its configuration enables them, and otherwise the user cannot log in with this password: set a new one, or enable the verifier`;
+    return `ZITADEL verifies ${format} hashes only if its configuration enables them, and otherwise the user cannot log in with this password: set a new one, or enable the verifier`;
   return `unsupported password hash format, the user cannot log in with this password: supported formats are ${[...formats.keys()].join(', ')}`;
 }
 

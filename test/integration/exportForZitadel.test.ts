@@ -219,11 +219,11 @@ describeStores('an export of some organisations', (kind) => {
       const { manifest } = await instance.export({ excluded_org_ids: [], ...request });
       const all = leftToDo.parse(manifest.leftToDo);
       return all
-        .filter(({ message }) => message.includes('does not hold'))
+        .filter(({ message }) => message.includes('does not contain'))
         .map(({ id, message }) => `${id} ${message}`);
     };
     const advice =
-      'import the organisations to which this record refers, and which the file does not hold, before this file';
+      'import the organisations to which this record refers, and which the file does not contain, before this file';
     const expected = [
       ['O0_P of O0_O1', 'O1'],
       ['O0_P of O1_O0 U0', 'O1'],

@@ -152,7 +152,7 @@ describeStores('a membership', (kind) => {
       changeRole(store, { userId: 'ada', orgId: 'O' }, role, kindOfChange, new Date());
     await change('ORG_OWNER', 'add');
     expect(await change('SELF_MANAGEMENT_GLOBAL', 'add').catch(String)).toBe(
-      'IdentityError: user ada cannot hold SELF_MANAGEMENT_GLOBAL beside ORG_OWNER: remove the one or the other',
+      'IdentityError: user ada cannot have both SELF_MANAGEMENT_GLOBAL and ORG_OWNER: remove one of them',
     );
     await change('ORG_OWNER', 'remove');
     await change('SELF_MANAGEMENT_GLOBAL', 'add');

@@ -91,7 +91,7 @@ export function migrationResult(given: Partial<MigrationResult> = {}): Migration
       { type: 'human_user', id: '330000000000000201', message: 'ID=COMMAND-ziuna Message=Errors.User.AlreadyExisting' },
     ],
     errorsOmitted: 0,
-    warnings: [{ type: 'org', message: 'the file has no manifest: nothing shows whether it is complete' }],
+    warnings: [{ type: 'org', message: 'the file has no manifest: its completeness cannot be verified' }],
     warningsOmitted: 3,
     leftToDo: [
       { type: 'machine_user', message: 'personal access tokens are in no export: create new ones in the target' },

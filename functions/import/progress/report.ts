@@ -26,7 +26,7 @@ const MAX_LISTED_ISSUES = 10_000;
 /** The warning of a file without a manifest. */
 export const unproved: ImportWarning = {
   type: 'manifest',
-  message: 'the file has no manifest: nothing shows whether it is complete and as it was exported',
+  message: 'the file has no manifest: its completeness cannot be verified',
 };
 
 /** Creates the warning of a field of the request that the service does not know. */

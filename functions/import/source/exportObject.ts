@@ -97,7 +97,7 @@ async function readDocument(location: ObjectLocation, content: AsyncIterable<Uin
     chunks.push(chunk);
   }
   const document = parseDocument(location, Buffer.concat(chunks).toString());
-  if (!addUp(document)) throw partsInvalid(location, 'the manifests of the parts do not add up to that of the whole');
+  if (!addUp(document)) throw partsInvalid(location, 'the counts of the parts do not add up to those of the export');
   return document;
 }
 

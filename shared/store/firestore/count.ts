@@ -35,7 +35,7 @@ function readCount(stream: CancellableStream): Promise<number> {
     });
     stream.on('error', reject);
     stream.on('end', () =>
-      count === undefined ? reject(new Error('the database did not tell the number of documents')) : resolve(count),
+      count === undefined ? reject(new Error('the database returned no number of documents')) : resolve(count),
     );
   });
 }

@@ -24,7 +24,7 @@ export function openSnapshotAt(connection: FirestoreConnection, readTime: Timest
 /** Reads the database's clock. */
 export async function readPresentTime(connection: FirestoreConnection): Promise<Timestamp> {
   const { readTime } = await readMany(connection, [probe], []);
-  if (readTime === undefined) throw new Error('the database did not tell the time of a read');
+  if (readTime === undefined) throw new Error('the database returned no read time');
   return readTime;
 }
 

@@ -56,7 +56,7 @@ describe("a request's log lines", () => {
 
   it('name it where a response breaks off', async () => {
     const lines = await logged(() => log.responseBroken(new Error('lost'), 'r', trace), project);
-    expect(lines).toMatchObject([{ message: 'answer broken off', [field]: `projects/acme-identity/traces/${trace}` }]);
+    expect(lines).toMatchObject([{ message: 'response aborted', [field]: `projects/acme-identity/traces/${trace}` }]);
   });
 
   it.each([

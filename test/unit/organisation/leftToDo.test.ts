@@ -68,7 +68,7 @@ describe('what is left to do', () => {
       record({ language: 'de' }),
       /^verify_phone_message O: .*enter/,
     ],
-    ['a provider without secret', 'oidcIdps', record({ idpId: 'I' }), /^oidc_idp I: .*refuses/],
+    ['a provider without secret', 'oidcIdps', record({ idpId: 'I' }), /^oidc_idp I: .*rejects/],
   ])('lists for a ZITADEL: %s', (_what, section, document, expected) => {
     const found = entriesFor(forZitadel, section, document);
     expect(found).toEqual([expect.stringMatching(expected)]);
