@@ -118,11 +118,21 @@ export interface Section {
   readonly key: readonly FieldPath[];
   readonly unique?: readonly UniqueName[];
   readonly references?: readonly Reference[];
-  /** The reserved names; checked only when login names do not carry the organisation's domain (zitadel 3.4). */
-  readonly reserved?: readonly ReservedName[];
   readonly credentials?: readonly Credential[];
   /** The rules of fields whose values ZITADEL converts or rejects; a path that ends in `[]` names a list's elements. */
   readonly values?: Readonly<Record<ListPath, ValueRule>>;
+  /** The `type` and `id` of an entry in `errors`, and the issue of a record that exists with other content. */
+  readonly error: { readonly type: string; readonly id: readonly FieldPath[]; readonly exists: RecordIssue };
+  /** The list of the import response's `success` for a written record (zitadel 5.8); an entry is an id or an object. */
+  readonly success?: {
+    readonly field: string;
+    readonly entry: readonly FieldPath[] | Readonly<Record<string, FieldPath>>;
+  };
+  /** Whether the section contains keys, which are carried only on `with_keys` (specification 8.4). */
+  readonly keys?: boolean;
+
+  // Hooks: what is particular to few sections, and stands in their files.
+
   readonly additional?: AdditionalFields;
   readonly v1?: V1Form;
   readonly exported?: ExportForm;
@@ -150,15 +160,8 @@ export interface Section {
   readonly fills?: FilledField;
   /** The privilege that a record gives, of which warnings tell where an import adds it to what existed before. */
   readonly privilege?: GivenPrivilege;
-  /** The `type` and `id` of an entry in `errors`, and the issue of a record that exists with other content. */
-  readonly error: { readonly type: string; readonly id: readonly FieldPath[]; readonly exists: RecordIssue };
-  /** The list of the import response's `success` for a written record (zitadel 5.8); an entry is an id or an object. */
-  readonly success?: {
-    readonly field: string;
-    readonly entry: readonly FieldPath[] | Readonly<Record<string, FieldPath>>;
-  };
-  /** Whether the section contains keys, which are carried only on `with_keys` (specification 8.4). */
-  readonly keys?: boolean;
+  /** The reserved names; checked only when login names do not carry the organisation's domain (zitadel 3.4). */
+  readonly reserved?: readonly ReservedName[];
 }
 
 /** What an organisation's policies say of its records. */
