@@ -12,7 +12,7 @@ export const documentFieldTypes = {
   /** SHA-256 of `body` in base64url. */
   digest: 'string',
   passwordHash: 'string',
-  /** Databases keep secrets encrypted, in the fields that `sealedForms` names; older formats kept them here. */
+  /** Databases keep secrets encrypted, in the fields that `sealedForms` names. */
   totpSeed: 'string',
   clientSecret: 'string',
   sealedTotpSeed: 'string',

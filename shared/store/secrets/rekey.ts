@@ -30,7 +30,7 @@ export interface RekeyOptions {
 export interface Rekeyed {
   /** The id of the key that encrypts all values now. */
   readonly keyId: string;
-  /** The number of documents whose values had another key, or none. */
+  /** The number of documents whose values had another key. */
   readonly documents: number;
 }
 

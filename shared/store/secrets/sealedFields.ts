@@ -20,17 +20,17 @@ const secrets: readonly Secret[] = [
 /** The collections whose documents have secrets. */
 export const secretCollections: readonly Collection[] = ['users', 'identityProviders'];
 
-/** The fields of all secrets, read as they are stored. */
-export const storedSecretFields: readonly FieldName[] = secrets.flatMap(({ name, sealedName }) => [name, sealedName]);
+/** The encrypted forms of all secrets. */
+export const storedSecretFields: readonly FieldName[] = secrets.map(({ sealedName }) => sealedName);
 
-/** Whether a document, read as it is stored, has a secret that another key or none has encrypted. */
+/** Whether a document, read as it is stored, has a secret that another key has encrypted. */
 export function hasOutdatedSecret(document: DocumentFields, keyId: string): boolean {
   return secrets.some((secret) => isOutdated(document, secret, keyId));
 }
 
-function isOutdated(document: DocumentFields, { name, sealedName }: Secret, keyId: string): boolean {
+function isOutdated(document: DocumentFields, { sealedName }: Secret, keyId: string): boolean {
   const sealed = document[sealedName];
-  return document[name] !== undefined || (sealed !== undefined && sealingKeyId(sealed) !== keyId);
+  return sealed !== undefined && sealingKeyId(sealed) !== keyId;
 }
 
 /** Encrypts the outdated secrets of a document, read as it is stored, with a key. */
@@ -45,7 +45,6 @@ export function resealFields(
   return Object.assign(
     {},
     ...outdated.map(({ name, sealedName }) => ({
-      [name]: null,
       [sealedName]: seal(masterKey, opened[name] ?? '', place(key, name)),
     })),
   );
@@ -66,7 +65,7 @@ export function fieldsWithSealed(
 
 type MutableFields = { -readonly [Name in FieldName]?: DocumentFields[Name] };
 
-/** Decrypts a document's secrets. One in clear, as older formats have it, stays: it is newer, since encryption removes it. */
+/** Decrypts a document's secrets. */
 export function unsealDocument<Document extends DocumentFields>(
   document: Document,
   key: DocumentKey,
@@ -78,7 +77,7 @@ export function unsealDocument<Document extends DocumentFields>(
   for (const { name, sealedName } of decrypted) {
     const sealed = opened[sealedName];
     delete opened[sealedName];
-    if (sealed !== undefined) opened[name] ??= unseal(keyring, sealed, place(key, name));
+    if (sealed !== undefined) opened[name] = unseal(keyring, sealed, place(key, name));
   }
   return opened;
 }
@@ -110,13 +109,13 @@ export function sealFields(fields: DocumentFields, document: DocumentKey, key: M
   return sealed;
 }
 
-/** Encrypts the changed secrets of a document, and removes what an older format has in clear. */
+/** Encrypts the changed secrets of a document. */
 function sealChanges(fields: DocumentChanges, document: DocumentKey, key: MasterKey): DocumentChanges {
   let sealed = fields;
   for (const { name, sealedName } of secrets) {
-    const text = sealed[name];
-    if (text === undefined || sealed[sealedName] !== undefined) continue;
-    sealed = { ...sealed, [name]: null, [sealedName]: text === null ? null : seal(key, text, place(document, name)) };
+    const { [name]: text, ...rest } = sealed;
+    if (text === undefined) continue;
+    sealed = { ...rest, [sealedName]: text === null ? null : seal(key, text, place(document, name)) };
   }
   return sealed;
 }
