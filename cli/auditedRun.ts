@@ -1,18 +1,20 @@
 import { userInfo } from 'node:os';
+import type { Writable } from 'node:stream';
 import { z } from 'zod';
 import { type AuditFacts, organisationFacts } from '../shared/audit/auditEvent.ts';
 import { openAudit } from '../shared/audit/openAudit.ts';
 import { IdentityError } from '../shared/errors/identityError.ts';
+import type { StoreLocation } from '../shared/store/openStore.ts';
 import {
+  type GivenValues,
   type InstanceCommand,
   InterruptedError,
-  type Invocation,
   type ListOutput,
   type Output,
-  type Run,
-  type RunList,
   UsageError,
 } from './command.ts';
+
+type AnyOutput = Output | ListOutput | undefined;
 
 /**
  * Runs a command that changes something. It is put on record before it starts, and with its outcome at its end.
@@ -20,17 +22,18 @@ import {
  */
 export async function runAudited(
   command: InstanceCommand,
-  invocation: Invocation,
-  run: Run | RunList,
-): Promise<Output | ListOutput | undefined> {
-  const audit = await openAudit({ storeLocation: invocation.location }, process.stderr);
+  given: GivenValues,
+  { location, stderr }: { readonly location: StoreLocation; readonly stderr: Writable },
+  run: () => Promise<AnyOutput>,
+): Promise<AnyOutput> {
+  const audit = await openAudit({ storeLocation: location }, stderr);
   try {
     const call = audit.command(command.name);
-    let output: Output | ListOutput | undefined;
-    await call.begin(commandFacts(command, invocation), () => createdIds(output));
+    let output: AnyOutput;
+    await call.begin(commandFacts(command, given), () => createdIds(output));
     try {
-      output = await run(invocation);
-      await call.end(output?.ending?.() === 'consentMissing' ? consentMissing() : undefined);
+      output = await run();
+      await call.end(output?.exitStatus?.() === 'consentMissing' ? consentMissing() : undefined);
       return output;
     } catch (error) {
       await call.end(asOutcome(error));
@@ -44,25 +47,23 @@ export async function runAudited(
 const MAX_CHARACTERS = 200;
 
 /** Returns what the trail says of a call. Neither arguments nor options of the command hold a secret. */
-function commandFacts(command: InstanceCommand, { positionals, options, lists, flags }: Invocation): AuditFacts {
-  const { user, org, ...others } = options;
+function commandFacts(command: InstanceCommand, { positionals, options }: GivenValues): AuditFacts {
   const isAboutOrganisations = command.arguments[0]?.value === 'ORG_ID';
-  const target = isAboutOrganisations ? undefined : (positionals[0] ?? user);
-  const optional = org === undefined ? lists.org : [org];
-  const orgIds = isAboutOrganisations ? positionals : optional;
-  const valued = Object.entries(others).flatMap(([name, value]) => (value === undefined ? [] : [`--${name} ${value}`]));
+  const target = isAboutOrganisations ? undefined : (positionals[0] ?? options.user?.[0]);
+  const orgIds = isAboutOrganisations ? positionals : options.org;
+  const others = Object.keys(command.options).filter((name) => name !== 'user' && name !== 'org');
   return {
     account: userInfo().username,
     ...(target === undefined ? {} : { target: target.slice(0, MAX_CHARACTERS) }),
     ...(orgIds === undefined ? {} : organisationFacts(orgIds)),
-    flags: [...valued, ...[...flags].map((name) => `--${name}`)],
+    flags: others.flatMap((name) => (options[name] === undefined ? [] : [[`--${name}`, ...options[name]].join(' ')])),
   };
 }
 
 const created = z.object({ orgId: z.string(), userId: z.string(), tokenId: z.string() }).partial();
 
 /** Returns the ids in a command's output, and nothing else of it: it may hold a token. */
-function createdIds(output: Output | ListOutput | undefined): AuditFacts {
+function createdIds(output: AnyOutput): AuditFacts {
   const { success, data } = created.safeParse(output !== undefined && 'json' in output ? output.json : undefined);
   const ids = Object.entries(data ?? {}).flatMap(([name, id]) => (id === undefined ? [] : [[name, id] as const]));
   return success && ids.length > 0 ? { ids: Object.fromEntries(ids) } : {};

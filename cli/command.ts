@@ -1,53 +1,104 @@
-import type { Command as Program } from 'commander';
+import type { Readable, Writable } from 'node:stream';
 import type { StoreLocation } from '../shared/store/openStore.ts';
 import type { Store } from '../shared/store/store.ts';
-import type { Ending } from './exitCodes.ts';
-import type { ValueName } from './values.ts';
+import type { ExitStatus } from './exitStatus.ts';
+import type { Value, ValueName } from './values.ts';
 
-/** An argument of a command that is not an option. */
-interface Argument {
+/** An argument, or an option with values. */
+export interface Parameter {
+  /** The kind of its values. */
   readonly value: ValueName;
   readonly meaning: string;
-  /** Whether it may be omitted, because options replace it. */
-  readonly isOptional?: true;
-  /** Whether it may be repeated; only the last argument may. */
-  readonly isRepeatable?: true;
+  readonly isRequired: boolean;
+  /** Whether it may be repeated. Of the arguments only the last one may. */
+  readonly isRepeatable: boolean;
+}
+
+/** An option without a value. */
+interface Flag {
+  readonly value?: undefined;
+  readonly meaning: string;
 }
 
 /** An option of a command. */
-export interface Option {
-  /** The name after the dashes. */
-  readonly name: string;
-  /** The kind of its value; options without it take none. */
-  readonly value?: ValueName;
-  readonly meaning: string;
-  readonly isRequired?: true;
-  readonly isRepeatable?: true;
+export type Option = Parameter | Flag;
+
+/** The options of a command, by their names after the dashes. */
+export type Options = Readonly<Record<string, Option>>;
+
+/** Describes an argument or option that a call must have. */
+export function required<const Name extends ValueName>(value: Name, meaning: string) {
+  return { value, meaning, isRequired: true, isRepeatable: false } as const;
 }
 
-/** The values of a call as they were given, by the names of the options; a flag that is set has no value. */
+/** Describes an argument or option that a call may omit. */
+export function optional<const Name extends ValueName>(value: Name, meaning: string) {
+  return { value, meaning, isRequired: false, isRepeatable: false } as const;
+}
+
+/** Describes an argument or option that a call may have any number of times. */
+export function repeatable<const Name extends ValueName>(value: Name, meaning: string) {
+  return { value, meaning, isRequired: false, isRepeatable: true } as const;
+}
+
+/** Describes an argument that a call must have, and may repeat. */
+export function oneOrMore<const Name extends ValueName>(value: Name, meaning: string) {
+  return { value, meaning, isRequired: true, isRepeatable: true } as const;
+}
+
+/** Describes an option without a value. */
+export function flag(meaning: string): Flag {
+  return { meaning };
+}
+
+/** The type of a described value; unknown where the description is not. */
+type Given<Described extends Option> = [Parameter] extends [Described]
+  ? unknown
+  : Described extends Parameter
+    ? Described['isRepeatable'] extends true
+      ? readonly Value<Described['value']>[]
+      : Described['isRequired'] extends true
+        ? Value<Described['value']>
+        : Value<Described['value']> | undefined
+    : boolean;
+
+/** The parsed values of described arguments or options. */
+export type Values<Described> = {
+  readonly [Key in keyof Described]: Described[Key] extends Option ? Given<Described[Key]> : never;
+};
+
+/** The values of a call as they were given, by the names of the options; a flag that is set has an empty list. */
 export interface GivenValues {
   readonly positionals: readonly string[];
   readonly options: Readonly<Record<string, readonly string[]>>;
 }
 
-/** The arguments and the surroundings of a call. */
-export interface Call {
-  /** The values of the command's own options; `undefined` if the call omits one. */
-  readonly options: Readonly<Record<string, string | undefined>>;
-  /** The values of the command's own options that can be repeated. */
-  readonly lists: Readonly<Record<string, readonly string[] | undefined>>;
-  /** The command's own options that take no value and are set. */
-  readonly flags: ReadonlySet<string>;
-  readonly positionals: readonly string[];
-  /** The process's environment, in which the command's options determine the database. */
+/** A stream that may be a terminal. */
+interface Terminal {
+  readonly isTTY?: boolean;
+}
+
+/** The surroundings of a call: those of the process, unless a test provides others. */
+export interface Surroundings {
+  readonly stdin: Readable & Terminal;
+  readonly stdout: Writable & Terminal;
+  readonly stderr: Writable & Terminal;
+  /** The environment, in which the command's options determine the database. */
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The time of the call. */
   readonly now: Date;
+  /** Aborts when the call is to stop. */
   readonly signal: AbortSignal;
 }
 
-/** The input of a command on an instance. */
-export interface Invocation extends Call {
+/** The input of a command. */
+export interface Call<Arguments = readonly Parameter[], Own = Options> extends Surroundings {
+  readonly arguments: Values<Arguments>;
+  readonly options: Values<Own>;
+}
+
+/** The instance that a command works on. */
+export interface OpenInstance {
   readonly store: Store;
   readonly location: StoreLocation;
   /** The instance's default name: that of its directory or database. */
@@ -56,17 +107,15 @@ export interface Invocation extends Call {
 
 interface Printed {
   /** Says how the command ended, once its output is printed; by default it is done. */
-  readonly ending?: () => Ending;
+  readonly exitStatus?: () => ExitStatus;
 }
-
-/** The streams that a command can print its output to; by default standard output, unless that takes other data. */
-type OutputStream = 'stdout' | 'stderr';
 
 /** A command's output: JSON with `--json`, otherwise text. */
 export interface Output extends Printed {
   readonly json: unknown;
   readonly text: string;
-  readonly stream?: OutputStream;
+  /** By default standard output, unless that takes other data. */
+  readonly stream?: 'stdout' | 'stderr';
 }
 
 /** A list as a command's output, printed while it is read: with `--json` as the field `name` of an object. */
@@ -75,53 +124,58 @@ export interface ListOutput extends Printed {
   readonly rows: AsyncIterable<Output>;
 }
 
-/** The implementation of a command on an instance. */
-export type Run = (invocation: Invocation) => Promise<Output | undefined>;
-
-/** The implementation of a command on an instance that prints a list. */
-export type RunList = (invocation: Invocation) => ListOutput;
-
-/** The implementation of a command that opens no database; it can read commander's table of all commands. */
-export type RunAlone = (call: Call, program: Program) => Promise<Output | undefined>;
-
-/** A step before the database is opened. */
-export type Prepare = (
-  location: StoreLocation,
-  positionals: readonly string[],
-  options: Invocation['options'],
-) => Promise<void>;
+type Result = Promise<Output | ListOutput | undefined>;
 
 /** What the help, the documents and completion say of a command. */
-interface Description {
+interface Description<Arguments, Own> {
   /** The words that select the command, such as `pat create`. */
   readonly name: string;
   readonly summary: string;
-  readonly arguments: readonly Argument[];
-  readonly options: readonly Option[];
+  readonly arguments: Arguments;
+  readonly options: Own;
   /** Calls without the word `identity`, each a whole one. */
   readonly examples: readonly [string, ...string[]];
 }
 
-/** A command on an instance, which `--data` or `--firestore` names. */
-export interface InstanceCommand extends Description {
+/**
+ * A command on an instance, which `--data` or `--firestore` names. Its functions are methods, so that commands with different
+ * options are elements of one list: `parseValues` gives each the values that it describes.
+ */
+export interface InstanceCommand<Arguments = readonly Parameter[], Own = Options> extends Description<Arguments, Own> {
   /** Whether the instance exists before, or the command creates it. */
   readonly instance: 'existing' | 'created';
   /** Whether the command changes something, or copies secrets: then each call is put on record in the audit trail. */
-  readonly isAudited: boolean;
-  /** Loads the step that creates the database by other means than opening it. */
-  readonly loadPreparation?: () => Promise<Prepare>;
-  /** Loads the implementation, so that no command waits for another command's modules. */
-  readonly load: () => Promise<Run | RunList>;
+  readonly isAudited?: true;
+  /** Creates the database by other means than opening it. */
+  prepare?(call: Call<Arguments, Own>, location: StoreLocation): Promise<void>;
+  /** Runs the command. It loads what it needs, so that no command waits for another command's modules. */
+  run(call: Call<Arguments, Own> & OpenInstance): Result;
 }
 
-/** A command that opens no database. */
-interface LoneCommand extends Description {
+/** A command that opens no database by itself. */
+export interface StandaloneCommand<Arguments = readonly Parameter[], Own = Options>
+  extends Description<Arguments, Own> {
   readonly instance: 'none';
-  readonly load: () => Promise<RunAlone>;
+  /** Runs the command, as that of an instance. */
+  run(call: Call<Arguments, Own>): Result;
 }
 
 /** A command of `identity`. */
-export type Command = InstanceCommand | LoneCommand;
+export type Command = InstanceCommand | StandaloneCommand;
+
+/** Defines a command on an instance: what it is told, and what it does. */
+export function defineInstanceCommand<const Arguments extends readonly Parameter[], const Own extends Options>(
+  command: InstanceCommand<Arguments, Own>,
+): InstanceCommand<Arguments, Own> {
+  return command;
+}
+
+/** Defines a command that opens no database by itself. */
+export function defineCommand<const Arguments extends readonly Parameter[], const Own extends Options>(
+  command: Omit<StandaloneCommand<Arguments, Own>, 'instance'>,
+): StandaloneCommand<Arguments, Own> {
+  return { ...command, instance: 'none' };
+}
 
 /** A mistake in the call of a command. */
 export class UsageError extends Error {
@@ -131,19 +185,4 @@ export class UsageError extends Error {
 /** An interruption by a signal. Its message says how to continue. */
 export class InterruptedError extends Error {
   override readonly name = 'InterruptedError';
-}
-
-/**
- * Returns the value of a required option.
- * @throws UsageError if it is missing
- */
-export function required({ options }: Call, option: string): string {
-  const value = options[option];
-  if (value === undefined) throw new UsageError(`missing option --${option}`);
-  return value;
-}
-
-/** Returns an argument that is not an option, by its index. */
-export function argument({ positionals }: Call, index: number): string {
-  return positionals[index] ?? '';
 }

@@ -1,34 +1,39 @@
 import { type Command as Commander, CommanderError } from 'commander';
-import { UsageError } from './command.ts';
-import { type Ending, exitCodes } from './exitCodes.ts';
+import { type Surroundings, UsageError } from './command.ts';
+import { type ExitStatus, exitCodes } from './exitStatus.ts';
 import { createProgram, fullName, namedCommand } from './program.ts';
 
 /**
  * Parses a command line and runs its command. Errors are printed.
- * @param words the arguments of the process
+ * @param words the words after `identity`
  * @returns the exit code
  */
-export async function parseCommandLine(words: readonly string[]): Promise<number> {
-  return exitCodes[await runWords(words)].code;
+export async function runCommandLine(words: readonly string[], surroundings: Surroundings): Promise<number> {
+  return exitCodes[await runWords(words, surroundings)].code;
 }
 
-async function runWords(words: readonly string[]): Promise<Ending> {
-  let ending: Ending = 'done';
-  const program = createProgram(async (command, given) => {
-    // Help and usage errors do not wait for the modules that commands need.
-    const { runCommand } = await import('./runCommand.ts');
-    ending = await runCommand(command, given, program);
-  });
+async function runWords(words: readonly string[], surroundings: Surroundings): Promise<ExitStatus> {
+  const { stdout, stderr } = surroundings;
+  let exitStatus: ExitStatus = 'done';
+  const program = createProgram(
+    async (command, given) => {
+      // Help and usage errors do not wait for the modules that commands need.
+      const { runCommand } = await import('./runCommand.ts');
+      exitStatus = await runCommand(command, given, surroundings);
+    },
+    { writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) },
+  );
   try {
     if (words.length === 0) program.outputHelp();
     else await program.parseAsync([...words], { from: 'user' });
-    return ending;
+    return exitStatus;
   } catch (error) {
-    if (!(error instanceof CommanderError)) return printFault(error);
+    if (!(error instanceof CommanderError)) return printFault(error, surroundings);
     if (error.exitCode === 0) return 'done';
     if (error.code === 'commander.help') return 'usage';
     const command = namedCommand(program, words);
-    return printFault((await findMistypedSubcommand(error, command, words)) ?? usageError(error, fullName(command)));
+    const mistyped = await findMistypedSubcommand(error, command, words);
+    return printFault(mistyped ?? usageError(error, fullName(command)), surroundings);
   }
 }
 
@@ -49,11 +54,11 @@ async function findMistypedSubcommand(
   return new UsageError(`unknown command '${word}': ${remedy}`);
 }
 
-async function printFault(error: unknown): Promise<Ending> {
+async function printFault(error: unknown, { stderr, environment }: Surroundings): Promise<ExitStatus> {
   const { describeFault } = await import('./faults.ts');
-  const { message, ending } = describeFault(error);
-  process.stderr.write(`identity: ${message}\n`);
-  return ending;
+  const { message, exitStatus } = describeFault(error, environment.LOG_LEVEL);
+  stderr.write(`identity: ${message}\n`);
+  return exitStatus;
 }
 
 /** Returns commander's error as one of ours: in one line, with the next step. */

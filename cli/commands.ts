@@ -1,10 +1,22 @@
 import type { Command } from './command.ts';
-import { instanceCommands } from './tables/instances.ts';
-import { migrationCommands } from './tables/migrations.ts';
-import { placeCommands } from './tables/places.ts';
-import { rightCommands } from './tables/rights.ts';
-import { shellCommands } from './tables/shell.ts';
-import { userCommands } from './tables/users.ts';
+import { audit } from './commands/audit.ts';
+import { backup, restore } from './commands/backups.ts';
+import { compare } from './commands/compare.ts';
+import { defineCompletion } from './commands/completion.ts';
+import { doctor } from './commands/doctor.ts';
+import { exportPlace } from './commands/export.ts';
+import { importPlace } from './commands/import.ts';
+import { init } from './commands/init.ts';
+import { inspect } from './commands/inspect.ts';
+import { memberAdd, memberList, memberRemove } from './commands/member.ts';
+import { migrate, migrateCleanup, migratePlan, migrateResume, migrateStatus } from './commands/migrate.ts';
+import { orgDelete, orgList } from './commands/org.ts';
+import { patCreate, patList, patRevoke } from './commands/pat.ts';
+import { rekey } from './commands/rekey.ts';
+import { serve } from './commands/serve.ts';
+import { serviceUserCreate, serviceUserDelete } from './commands/serviceUser.ts';
+import { otpEmailEnable, userList, userLock, userUnlock } from './commands/user.ts';
+import type { Families } from './completion.ts';
 
 /** The commands under one heading of the help. */
 interface CommandTable {
@@ -12,21 +24,8 @@ interface CommandTable {
   readonly commands: readonly Command[];
 }
 
-/** The tables of all commands, in the order of the help. */
-export const commandTables: readonly CommandTable[] = [
-  { title: 'Instances', commands: instanceCommands },
-  { title: 'Migrations', commands: migrationCommands },
-  { title: 'Places', commands: placeCommands },
-  { title: 'Tokens and roles', commands: rightCommands },
-  { title: 'Organisations and users', commands: userCommands },
-  { title: 'Shells', commands: shellCommands },
-];
-
-/** All commands of `identity`. */
-export const commands: readonly Command[] = commandTables.flatMap((table) => table.commands);
-
 /** What the commands with a common first word are about. */
-export const families: Readonly<Record<string, string>> = {
+export const families: Families = {
   member: 'manage who holds which roles',
   org: 'manage organisations',
   'otp-email': 'manage the OTP e-mail factor',
@@ -34,3 +33,28 @@ export const families: Readonly<Record<string, string>> = {
   'service-user': 'manage service users',
   user: 'manage people and service users',
 };
+
+/** The tables of all commands, in the order of the help. Their definitions are light: each loads what it needs as it runs. */
+export const commandTables: readonly CommandTable[] = [
+  { title: 'Instances', commands: [init, serve, rekey, backup, restore, audit] },
+  { title: 'Migrations', commands: [migrate, migratePlan, migrateResume, migrateStatus, migrateCleanup] },
+  { title: 'Places', commands: [exportPlace, importPlace, compare, inspect, doctor] },
+  { title: 'Tokens and roles', commands: [patCreate, patList, patRevoke, memberAdd, memberRemove, memberList] },
+  {
+    title: 'Organisations and users',
+    commands: [
+      orgList,
+      orgDelete,
+      userList,
+      userLock,
+      userUnlock,
+      otpEmailEnable,
+      serviceUserCreate,
+      serviceUserDelete,
+    ],
+  },
+  { title: 'Shells', commands: [defineCompletion(() => commands, families)] },
+];
+
+/** All commands of `identity`. */
+export const commands: readonly Command[] = commandTables.flatMap((table) => table.commands);

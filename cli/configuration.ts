@@ -1,12 +1,14 @@
 import { type Config, ConfigError, readConfig } from '../shared/config.ts';
-import { type Call, UsageError } from './command.ts';
-import { DAY_MS, parseSpan } from './spans.ts';
+import { type Surroundings, UsageError } from './command.ts';
+import { DAY_MS, type Span } from './values.ts';
+
+type Configured = Pick<Surroundings, 'environment'>;
 
 /**
  * Reads the configuration.
  * @throws UsageError that lists every problem
  */
-export function loadConfig({ environment }: Call): Config {
+export function loadConfig({ environment }: Configured): Config {
   try {
     return readConfig(environment);
   } catch (error) {
@@ -15,18 +17,17 @@ export function loadConfig({ environment }: Call): Config {
 }
 
 /**
- * Parses a token's lifetime, such as `30d`, `12h` or `45m`. Returns milliseconds; the default is 30 days, or the longest
- * lifetime that the configuration allows.
- * @throws UsageError
+ * Returns the milliseconds for which a new token is valid: by default 30 days, or the longest lifetime that the
+ * configuration allows.
+ * @throws UsageError for a span that the configuration does not allow
  */
-export function lifetime(call: Call): number {
-  const { options } = call;
-  const { maxTokenLifetimeMs } = loadConfig(call);
-  if (options.expires === undefined) return Math.min(30 * DAY_MS, maxTokenLifetimeMs);
-  const milliseconds = parseSpan(options.expires);
+export function tokenLifetime(expires: Span | undefined, configured: Configured): number {
+  const { maxTokenLifetimeMs } = loadConfig(configured);
+  if (expires === undefined) return Math.min(30 * DAY_MS, maxTokenLifetimeMs);
+  const { text, milliseconds } = expires;
   if (milliseconds > 0 && milliseconds <= maxTokenLifetimeMs) return milliseconds;
   const longest = maxTokenLifetimeMs / DAY_MS;
   throw new UsageError(
-    `invalid --expires ${options.expires}: specify a lifetime such as 30d, 12h or 45m, at most ${longest}d (MAX_TOKEN_DAYS)`,
+    `invalid --expires ${text}: specify a lifetime such as 30d, 12h or 45m, at most ${longest}d (MAX_TOKEN_DAYS)`,
   );
 }

@@ -1,8 +1,10 @@
-import { type Call, InterruptedError } from './command.ts';
+import { InterruptedError, type Surroundings } from './command.ts';
+
+type Asked = Pick<Surroundings, 'stdin' | 'stderr' | 'signal'>;
 
 /** Whether a person at a terminal can be asked. */
-export function canAsk(): boolean {
-  return process.stdin.isTTY && process.stderr.isTTY;
+export function canAsk({ stdin, stderr }: Asked): boolean {
+  return stdin.isTTY === true && stderr.isTTY === true;
 }
 
 /**
@@ -10,11 +12,11 @@ export function canAsk(): boolean {
  * @returns false for a no, and where there is no terminal
  * @throws InterruptedError when the person interrupts the question
  */
-export async function askConsent(question: string, { signal }: Pick<Call, 'signal'>): Promise<boolean> {
-  if (!canAsk()) return false;
+export async function askConsent(question: string, asked: Asked): Promise<boolean> {
+  if (!canAsk(asked)) return false;
   // Loaded lazily: most calls ask nothing.
   const { confirm, isCancel } = await import('@clack/prompts');
-  const answer = await confirm({ message: question, initialValue: false, output: process.stderr, signal });
+  const answer = await confirm({ message: question, initialValue: false, ...streams(asked) });
   if (isCancel(answer)) throw new InterruptedError('interrupted: nothing is changed');
   return answer;
 }
@@ -23,10 +25,14 @@ export async function askConsent(question: string, { signal }: Pick<Call, 'signa
  * Asks a person at a terminal for a text that is not empty; the question goes to standard error.
  * @throws InterruptedError when the person interrupts the question
  */
-export async function askText(question: string, { signal }: Pick<Call, 'signal'>): Promise<string> {
+export async function askText(question: string, asked: Asked): Promise<string> {
   const { text, isCancel } = await import('@clack/prompts');
   const validate = (given: string | undefined) => (given === undefined || given === '' ? 'specify a path' : undefined);
-  const answer = await text({ message: question, validate, output: process.stderr, signal });
+  const answer = await text({ message: question, validate, ...streams(asked) });
   if (isCancel(answer)) throw new InterruptedError('interrupted: nothing is changed');
   return answer;
+}
+
+function streams({ stdin, stderr, signal }: Asked) {
+  return { input: stdin, output: stderr, signal };
 }

@@ -1,22 +1,26 @@
 import { IdentityError } from '../shared/errors/identityError.ts';
 import { InterruptedError, UsageError } from './command.ts';
-import type { Ending } from './exitCodes.ts';
+import type { ExitStatus } from './exitStatus.ts';
 
 /** What a person reads of a fault, and how the command ends by it. */
 interface Fault {
   readonly message: string;
-  readonly ending: Ending;
+  readonly exitStatus: ExitStatus;
 }
 
-/** Describes a fault without its stack. That of an unexpected one is printed at LOG_LEVEL=debug. */
-export function describeFault(error: unknown): Fault {
-  if (error instanceof UsageError) return { message: error.message, ending: 'usage' };
-  if (error instanceof InterruptedError) return { message: error.message, ending: 'interrupted' };
+/**
+ * Describes a fault without its stack.
+ * @param logLevel at `debug`, the stack of an unexpected fault is printed
+ */
+export function describeFault(error: unknown, logLevel = process.env.LOG_LEVEL): Fault {
+  if (error instanceof UsageError) return { message: error.message, exitStatus: 'usage' };
+  if (error instanceof InterruptedError) return { message: error.message, exitStatus: 'interrupted' };
   if (error instanceof IdentityError) {
     const isUsage = error.code === 'INVALID_ARGUMENT';
-    return { message: error.message, ending: isUsage ? 'usage' : 'failed' };
+    return { message: error.message, exitStatus: isUsage ? 'usage' : 'failed' };
   }
-  return { message: isSystemError(error) ? error.message : unexpected(error), ending: 'failed' };
+  const isExpected = isSystemError(error);
+  return { message: isExpected ? error.message : unexpected(error, logLevel), exitStatus: 'failed' };
 }
 
 /** Whether an operating system, or SQLite, has given the error its message. */
@@ -24,8 +28,8 @@ function isSystemError(error: unknown): error is Error {
   return error instanceof Error && 'code' in error;
 }
 
-function unexpected(error: unknown): string {
+function unexpected(error: unknown, logLevel: string | undefined): string {
   const { message, stack = message } = error instanceof Error ? error : new Error(String(error));
-  if (process.env.LOG_LEVEL === 'debug') return `unexpected fault: ${stack}`;
+  if (logLevel === 'debug') return `unexpected fault: ${stack}`;
   return `unexpected fault: ${message}: run the command with LOG_LEVEL=debug, and report what it prints`;
 }

@@ -1,9 +1,50 @@
 import { styleText } from 'node:util';
 import { type Command as Commander, Help, type HelpConfiguration } from 'commander';
-import type { Command } from './command.ts';
-import { exitCodes } from './exitCodes.ts';
+import { type Command, flag, type Option, type Options } from './command.ts';
+import { exitCodes } from './exitStatus.ts';
+import { instanceOptions } from './instanceLocation.ts';
 
 const bold = (text: string) => styleText('bold', text, { validateStream: false });
+
+/** The option of every command that prints one document. */
+export const jsonOption = { json: flag('print one JSON document on standard output') };
+
+/** Returns the options that a command shares with all others on an instance. */
+export function commonOptions({ instance }: Command): Options {
+  return instance === 'none' ? {} : { ...instanceOptions, ...jsonOption };
+}
+
+/** Returns what follows a command's name in a call. */
+export function commandUsage(command: Command): string {
+  const location = Object.entries(instanceOptions).map(([name, option]) => optionUsage(name, option));
+  const common = command.instance === 'none' ? [] : [`(${location.join(' | ')})`, '[--json]'];
+  const own = Object.entries(command.options).map(([name, option]) => quantifiedUsage(name, option));
+  return [...argumentUsage(command), ...own, ...common].join(' ');
+}
+
+/** Returns a command's name with its arguments. */
+export function commandTerm(command: Command): string {
+  return [command.name, ...argumentUsage(command)].join(' ');
+}
+
+/** Returns an option with its value, such as `--user USER_ID`. */
+export function optionUsage(name: string, { value }: Option): string {
+  return value === undefined ? `--${name}` : `--${name} ${value}`;
+}
+
+function quantifiedUsage(name: string, option: Option): string {
+  const usage = optionUsage(name, option);
+  if (option.value === undefined || !option.isRequired)
+    return option.value !== undefined && option.isRepeatable ? `[${usage}]...` : `[${usage}]`;
+  return usage;
+}
+
+function argumentUsage(command: Command): string[] {
+  return command.arguments.map(({ value, isRequired, isRepeatable }) => {
+    const term = isRequired ? value : `[${value}]`;
+    return isRepeatable ? `${term}...` : term;
+  });
+}
 
 /**
  * Returns how commander prints help: commands with all their words, values without brackets, titles in bold on a terminal.

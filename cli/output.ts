@@ -1,18 +1,26 @@
 import { pipeline } from 'node:stream/promises';
-import { InterruptedError, type ListOutput, type Output } from './command.ts';
+import { InterruptedError, type ListOutput, type Output, type Surroundings } from './command.ts';
+import type { ExitStatus } from './exitStatus.ts';
+
+/** Prints a command's output, and returns how the command ended. */
+export type Print = (output: Output | ListOutput | undefined) => Promise<ExitStatus>;
 
 /**
  * Prints the output of a command.
  * @throws InterruptedError for a list that the signal ends
  */
-export async function printOutput(output: Output | ListOutput, asJson: boolean, signal: AbortSignal): Promise<void> {
+export async function printOutput(
+  output: Output | ListOutput,
+  asJson: boolean,
+  { stdout, stderr, signal }: Surroundings,
+): Promise<void> {
   if (!('rows' in output)) {
-    const { json, text, stream = 'stdout' } = output;
-    process[stream].write(`${asJson ? JSON.stringify(json) : text}\n`);
+    const { json, text, stream } = output;
+    (stream === 'stderr' ? stderr : stdout).write(`${asJson ? JSON.stringify(json) : text}\n`);
     return;
   }
   try {
-    await pipeline(lines(output, asJson), process.stdout, { end: false, signal });
+    await pipeline(lines(output, asJson), stdout, { end: false, signal });
   } catch (error) {
     throw signal.aborted ? new InterruptedError('interrupted: the list is incomplete') : error;
   }
@@ -28,4 +36,16 @@ async function* lines({ name, rows }: ListOutput, asJson: boolean): AsyncGenerat
   }
   if (asJson) yield `${count === 0 ? start : ''}]}\n`;
   else if (count === 0) yield `no ${name}\n`;
+}
+
+/** Returns a list as output, each element with its text: cells separated by tabs. */
+export function toList<Row>(
+  name: string,
+  elements: AsyncIterable<Row>,
+  cells: (element: Row) => readonly string[],
+): ListOutput {
+  async function* rows(): AsyncGenerator<Output> {
+    for await (const json of elements) yield { json, text: cells(json).join('\t') };
+  }
+  return { name, rows: rows() };
 }

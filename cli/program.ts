@@ -1,9 +1,14 @@
-import { Argument, Command as Commander, Option as CommanderOption, InvalidArgumentError } from 'commander';
+import {
+  Argument,
+  Command as Commander,
+  Option as CommanderOption,
+  InvalidArgumentError,
+  type OutputConfiguration,
+} from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
-import type { Command, GivenValues, Option } from './command.ts';
+import type { Command, GivenValues, Option, Options, Parameter } from './command.ts';
 import { commandTables, families } from './commands.ts';
-import { exampleText, exitCodeText, helpFormat } from './help.ts';
-import { commandUsage, commonOptions } from './usage.ts';
+import { commandUsage, commonOptions, exampleText, exitCodeText, helpFormat } from './help.ts';
 import { valueKind } from './values.ts';
 
 /** The commit of an installed package, which its build defines. */
@@ -14,11 +19,15 @@ const version = typeof COMMIT === 'string' ? `${packageJson.version} (${COMMIT})
 /** Runs a command with the values of a call. */
 export type RunCommand = (command: Command, given: GivenValues) => Promise<void>;
 
-/** Builds the parser of all command lines from the tables of commands. Errors are thrown; their texts are not printed. */
-export function createProgram(run: RunCommand, tables = commandTables): Commander {
+/** Builds the parser of all command lines from the definitions of commands. Errors are thrown; their texts are not printed. */
+export function createProgram(
+  run: RunCommand,
+  output: Pick<OutputConfiguration, 'writeOut' | 'writeErr'> = {},
+  tables = commandTables,
+): Commander {
   const names = new Set(tables.flatMap(({ commands }) => commands.map(({ name }) => `identity ${name}`)));
   const program = new Commander('identity')
-    .description('It sets up an instance, serves it, manages its accounts, and moves organisations between places.')
+    .description('Set up and serve an instance, manage its accounts, and move organisations between places.')
     .usage('COMMAND')
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help, or that of a command')
@@ -26,7 +35,7 @@ export function createProgram(run: RunCommand, tables = commandTables): Commande
     .configureHelp(helpFormat((command) => names.has(fullName(command))))
     // A command and its subcommands may have options of the same name.
     .enablePositionalOptions()
-    .configureOutput({ outputError: () => {} })
+    .configureOutput({ ...output, outputError: () => {} })
     .exitOverride()
     .addHelpText('after', exitCodeText());
   for (const { title, commands } of tables) {
@@ -51,14 +60,14 @@ export function fullName(command: Commander): string {
 function addCommand(program: Commander, command: Command, run: RunCommand): Commander {
   const [first = '', second] = command.name.split(' ');
   const parent = second === undefined ? program : findFamily(program, first);
-  const options = [...command.options, ...commonOptions(command)];
+  const options = { ...command.options, ...commonOptions(command) };
   const added = parent
     .command(second ?? first)
     .description(command.summary)
     .usage(commandUsage(command))
     .helpCommand(false);
   for (const argument of command.arguments) added.addArgument(describeArgument(argument));
-  for (const option of options) added.addOption(describeOption(option));
+  for (const [name, option] of Object.entries(options)) added.addOption(describeOption(name, option));
   return added
     .addHelpText('after', exampleText(command))
     .action(() => run(command, { positionals: added.args, options: givenOptions(options, added.opts()) }));
@@ -77,20 +86,21 @@ function findFamily(program: Commander, name: string): Commander {
   );
 }
 
-function describeArgument({ value, meaning, isOptional, isRepeatable }: Command['arguments'][number]): Argument {
-  const name = isRepeatable === true ? `${value}...` : value;
-  const argument = new Argument(isOptional === true ? `[${name}]` : `<${name}>`, meaning);
+function describeArgument({ value, meaning, isRequired, isRepeatable }: Parameter): Argument {
+  const name = isRepeatable ? `${value}...` : value;
+  const argument = new Argument(isRequired ? `<${name}>` : `[${name}]`, meaning);
   const { choices } = valueKind(value);
   if (choices !== undefined) argument.argChoices = [...choices];
   return argument;
 }
 
-function describeOption({ name, value, meaning, isRepeatable }: Option): CommanderOption {
-  const option = new CommanderOption(value === undefined ? `--${name}` : `--${name} <${value}>`, meaning);
-  const { choices } = value === undefined ? {} : valueKind(value);
-  if (choices !== undefined) option.argChoices = [...choices];
-  if (value !== undefined) option.argParser(collect(isRepeatable === true));
-  return option;
+function describeOption(name: string, option: Option): CommanderOption {
+  const { value, meaning } = option;
+  if (value === undefined) return new CommanderOption(`--${name}`, meaning);
+  const described = new CommanderOption(`--${name} <${value}>`, meaning).argParser(collect(option.isRepeatable));
+  const { choices } = valueKind(value);
+  if (choices !== undefined) described.argChoices = [...choices];
+  return described;
 }
 
 /** Collects the values of one option. Commander would silently take the last one. */
@@ -101,8 +111,8 @@ function collect(isRepeatable: boolean): (value: string, earlier: readonly strin
   };
 }
 
-function givenOptions(options: readonly Option[], values: Readonly<Record<string, unknown>>): GivenValues['options'] {
-  const given = options.flatMap(({ name }) => {
+function givenOptions(options: Options, values: Readonly<Record<string, unknown>>): GivenValues['options'] {
+  const given = Object.keys(options).flatMap((name) => {
     const value = values[new CommanderOption(`--${name}`).attributeName()];
     return value === undefined ? [] : [[name, Array.isArray(value) ? value.map(String) : []] as const];
   });

@@ -1,38 +1,114 @@
+import type { output, ZodType } from 'zod';
 import { operations } from '../shared/auth/tokenOperations.ts';
 import { knownRoles } from '../shared/organisation/roles.ts';
-import { shells } from './completion/shells.ts';
 
-/** The values of an argument or option: what the help says of them, and what completion offers. */
+type Zod = typeof import('zod');
+
+/** The values of an argument or option. */
 export interface ValueKind {
   /** The only values. */
   readonly choices?: readonly string[];
   /** What of the file system completion offers. */
   readonly paths?: 'files' | 'directories';
+  /** What to specify instead of an invalid value. */
+  readonly remedy: string;
+  /** Returns the schema that checks and parses a value. Zod is loaded by the first call that has values, not by the help. */
+  readonly schema: (zod: Zod) => ZodType | Promise<ZodType>;
 }
 
-/** The kinds of values, by their names in the help. `cli/checkValues.ts` checks each kind. */
-export const valueKinds = {
-  CONFLICT: { choices: ['report', 'skip', 'overwrite'] },
-  COUNT: {},
-  DIR: { paths: 'directories' },
-  DURATION: {},
-  FILE: { paths: 'files' },
-  HOST: {},
-  NAME: {},
-  OPERATION: { choices: operations },
-  ORG_ID: {},
-  PLACE: { paths: 'files' },
-  PORT: {},
-  'PROJECT[/DATABASE]': {},
-  ROLE: { choices: [...knownRoles('instance'), ...knownRoles('organisation')] },
-  SECRETS: {},
-  SHELL: { choices: shells },
-  TOKEN_ID: {},
-  USER_ID: {},
+/** A span of time, such as `30d`, `12h` or `45m`. */
+export interface Span {
+  readonly text: string;
+  readonly milliseconds: number;
+}
+
+/** The milliseconds of a day. */
+export const DAY_MS = 86_400_000;
+
+const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: DAY_MS };
+
+function parseSpan(text: string): Span {
+  return { text, milliseconds: Number(text.slice(0, -1)) * (units[text.slice(-1)] ?? 0) };
+}
+
+/** The secrets that an export contains only on request. */
+export const secretNames = ['passwords', 'otp', 'keys'] as const;
+
+function choice<const Choice extends string>(choices: readonly Choice[]) {
+  return { choices, remedy: `choose one of ${choices.join(', ')}`, schema: ({ z }: Zod) => z.enum(choices) };
+}
+
+/** Organisations have ids as users have. */
+const id = {
+  remedy: 'specify an id of 1 to 200 characters',
+  schema: async () => (await import('../shared/wire/userId.ts')).userIdParameter,
+};
+
+const text = { remedy: '', schema: ({ z }: Zod) => z.string() };
+const path = { remedy: 'specify a path', schema: ({ z }: Zod) => z.string().min(1) };
+
+/** The kinds of values, by their names in the help. */
+const valueKinds = {
+  CONFLICT: choice(['report', 'skip', 'overwrite']),
+  COUNT: {
+    remedy: 'specify a number',
+    schema: ({ z }: Zod) =>
+      z
+        .string()
+        .regex(/^\d{1,6}$/)
+        .transform(Number),
+  },
+  DIR: { ...path, paths: 'directories', remedy: 'specify a directory' },
+  DURATION: {
+    remedy: 'specify a span such as 30d, 12h or 45m',
+    schema: ({ z }: Zod) =>
+      z
+        .string()
+        .regex(/^\d{1,6}[mhd]$/)
+        .transform(parseSpan),
+  },
+  FILE: { ...path, paths: 'files' },
+  HOST: {
+    remedy: 'specify an address of this machine, such as 127.0.0.1',
+    schema: ({ z }: Zod) => z.union([z.ipv4(), z.ipv6(), z.hostname()]),
+  },
+  // The rules of export files decide about names: those of organisations and of service users differ.
+  NAME: text,
+  OPERATION: choice(operations),
+  ORG_ID: id,
+  // The command that opens the place says what is wrong with it.
+  PLACE: { ...path, paths: 'files', remedy: 'specify a place, such as https://HOST or FILE.json' },
+  PORT: {
+    remedy: 'specify a number from 0 to 65535 (0 picks a free port)',
+    schema: async () => (await import('../shared/config.ts')).port,
+  },
+  'PROJECT[/DATABASE]': {
+    remedy: 'specify PROJECT or PROJECT/DATABASE',
+    schema: ({ z }: Zod) => z.string().regex(/^[^/]+(\/[^/]+)?$/),
+  },
+  ROLE: choice([...knownRoles('instance'), ...knownRoles('organisation')]),
+  SECRETS: {
+    remedy: 'specify passwords, otp and keys, or some of them, separated by commas',
+    schema: ({ z }: Zod) =>
+      z
+        .string()
+        .transform((list) => list.split(','))
+        .pipe(z.array(z.enum(secretNames))),
+  },
+  SHELL: choice(['bash', 'zsh', 'fish']),
+  TOKEN_ID: {
+    remedy: 'specify the 32 digits that identity pat list shows, not the token itself',
+    schema: ({ z }: Zod) => z.string().regex(/^[0-9a-f]{32}$/),
+  },
+  USER_ID: id,
+  WORD: text,
 } as const satisfies Readonly<Record<string, ValueKind>>;
 
 /** The name of a kind of values. */
 export type ValueName = keyof typeof valueKinds;
+
+/** A parsed value of a kind. */
+export type Value<Name extends ValueName> = output<Awaited<ReturnType<(typeof valueKinds)[Name]['schema']>>>;
 
 /** Returns a kind of values by its name. */
 export function valueKind(name: ValueName): ValueKind {

@@ -1,39 +1,43 @@
 import type { AuditEvent } from '../../shared/audit/auditEvent.ts';
-import { readAuditEvents } from '../../shared/audit/file/readEvents.ts';
-import type { Output, RunList } from '../command.ts';
+import { defineInstanceCommand, type Output, optional, type Surroundings } from '../command.ts';
+import { embeddedDirectory } from '../instanceLocation.ts';
 import { printable } from '../printable.ts';
-import { parseSpan } from '../spans.ts';
-import { embeddedDirectory } from './embedded.ts';
+import { DAY_MS } from '../values.ts';
 
-/** Runs `identity audit`. */
-export const auditList: RunList = ({ location, options: { since = '24h' }, now }) => {
-  const directory = embeddedDirectory(location, 'has no audit.ndjson: use the log bucket of Cloud Logging');
-  const damaged = new Map<string, number>();
-  const rows = toRows(directory, new Date(now.getTime() - parseSpan(since)), damaged);
-  return { name: 'events', rows, ending: () => (damaged.size === 0 ? 'done' : 'listed') };
-};
+export const audit = defineInstanceCommand({
+  name: 'audit',
+  summary: 'list the audited calls of a self-hosted instance: exports, imports, removals and commands',
+  instance: 'existing',
+  arguments: [],
+  options: { since: optional('DURATION', 'how far to go back; by default 24h') },
+  examples: ['audit --since 7d --data ./north'],
+  run: async ({ location, options: { since }, now, stderr }) => {
+    const directory = embeddedDirectory(location, 'has no audit.ndjson: use the log bucket of Cloud Logging');
+    const damaged = new Map<string, number>();
+    const from = new Date(now.getTime() - (since?.milliseconds ?? DAY_MS));
+    const rows = readRows(directory, from, damaged, stderr);
+    return { name: 'events', rows, exitStatus: () => (damaged.size === 0 ? 'done' : 'listed') };
+  },
+});
 
 /** @param damaged gets the number of damaged lines by the paths of their files */
-async function* toRows(directory: string, since: Date, damaged: Map<string, number>): AsyncGenerator<Output> {
+async function* readRows(
+  directory: string,
+  since: Date,
+  damaged: Map<string, number>,
+  stderr: Surroundings['stderr'],
+): AsyncGenerator<Output> {
+  const { readAuditEvents } = await import('../../shared/audit/file/readEvents.ts');
   const onDamaged = (path: string) => void damaged.set(path, (damaged.get(path) ?? 0) + 1);
   for await (const event of readAuditEvents(directory, since, onDamaged)) yield { json: event, text: row(event) };
-  for (const [path, lines] of damaged) process.stderr.write(`${path} has ${lines} damaged lines, which are skipped\n`);
+  for (const [path, lines] of damaged) stderr.write(`${path} has ${lines} damaged lines, which are skipped\n`);
 }
 
-function row({
-  time,
-  event,
-  outcome,
-  userId,
-  account,
-  remote,
-  target,
-  orgIds,
-  orgCount,
-  repeated,
-}: AuditEvent): string {
-  const organisations = orgCount === undefined ? (orgIds ?? []) : [...(orgIds ?? []), `… (${orgCount})`];
-  const cells = [time, event, outcome, userId ?? account, remote, target, organisations.join(',')];
+function row(event: AuditEvent): string {
+  const { orgIds = [], orgCount, repeated } = event;
+  const organisations = orgCount === undefined ? orgIds : [...orgIds, `… (${orgCount})`];
+  const { time, event: name, outcome, userId, account, remote, target } = event;
+  const cells = [time, name, outcome, userId ?? account, remote, target, organisations.join(',')];
   const text = cells.map((cell) => printable(cell ?? '') || '-').join('\t');
   return repeated === undefined ? text : `${text}\t${repeated} more`;
 }

@@ -1,52 +1,47 @@
-import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { extractTrail, hasTrail, storeTrail } from '../../shared/audit/file/trailCopy.ts';
-import { fileExists, instanceExists } from '../../shared/errors/commandErrors.ts';
-import { describeInstance } from '../../shared/instance.ts';
-import { databaseFile, openKeyring } from '../../shared/store/openStore.ts';
-import { changeKeyFile, keyFilePath } from '../../shared/store/secrets/keyFile.ts';
-import { fileKeyring } from '../../shared/store/secrets/keyring.ts';
-import { copyDatabase } from '../../shared/store/sqlite/copyDatabase.ts';
-import { argument, type Prepare, type Run, UsageError } from '../command.ts';
-import { embeddedDirectory } from './embedded.ts';
+import { defineInstanceCommand, optional, required } from '../command.ts';
 
-const NO_FILES = 'has no backup files: use the backups of Cloud Firestore';
+export const backup = defineInstanceCommand({
+  name: 'backup',
+  summary:
+    'copy the database and the audit trail of a self-hosted instance, running or not, to a new file; the copy does not contain the master key: back it up separately',
+  instance: 'existing',
+  isAudited: true,
+  arguments: [required('FILE', 'the file to create')],
+  options: {},
+  examples: ['backup north.backup --data ./north'],
+  run: async ({ arguments: [path], location }) => {
+    const { backUp } = await import('../backups.ts');
+    const file = resolve(path);
+    await backUp(location, file);
+    return {
+      json: { file },
+      text: `backup in ${file}: it contains password hashes, and only its owner can read it; restoring it takes the master key, which it does not contain`,
+    };
+  },
+});
 
-/** Runs `identity backup`. */
-export const backup: Run = async (invocation) => {
-  const directory = embeddedDirectory(invocation.location, NO_FILES);
-  const file = resolve(argument(invocation, 0));
-  if (existsSync(file)) throw fileExists(file);
-  const keyring = openKeyring(invocation.location);
-  await copyDatabase(databaseFile(directory), file, { keyring, complete: (copy) => storeTrail(copy, directory) });
-  return {
-    json: { file },
-    text: `backup in ${file}: it contains password hashes, and only its owner can read it; restoring it takes the master key, which it does not contain`,
-  };
-};
-
-/** Copies a backup to the place of the database, before `identity restore` opens it. */
-export const prepareRestore: Prepare = async (location, [file = ''], { key }) => {
-  const directory = embeddedDirectory(location, NO_FILES);
-  const database = databaseFile(directory);
-  // SQLite would apply the log of another database to the restored one.
-  if (['', '-wal', '-journal'].some((suffix) => existsSync(`${database}${suffix}`)))
-    throw instanceExists('an instance, or its log,', directory);
-  if (hasTrail(directory)) throw instanceExists('the audit trail of an instance', directory);
-  const keyFile = keyFilePath(directory);
-  if (key !== undefined && (existsSync(keyFile) || location.masterKey !== undefined))
-    throw new UsageError(`--key is mutually exclusive with ${keyFile} and IDENTITY_MASTER_KEY: use one of them`);
-  const keyring = key === undefined ? openKeyring(location) : fileKeyring(resolve(key));
-  await copyDatabase(resolve(file), database, {
-    keyring,
-    complete: async (copy) => void extractTrail(copy, directory),
-  });
-  if (key !== undefined) changeKeyFile(keyFile, () => keyring.keys());
-};
-
-/** Runs `identity restore`, on the restored database. */
-export const restore: Run = async ({ store, location }) => {
-  const directory = embeddedDirectory(location, NO_FILES);
-  const { instance: name } = await describeInstance(store);
-  return { json: { name, directory }, text: `instance ${name} is restored in ${directory}` };
-};
+export const restore = defineInstanceCommand({
+  name: 'restore',
+  summary: 'create a self-hosted instance from a backup, in a directory without an instance',
+  instance: 'created',
+  isAudited: true,
+  arguments: [required('FILE', 'the backup')],
+  options: {
+    key: optional(
+      'FILE',
+      "a copy of the instance's master.key, unless the directory has it or IDENTITY_MASTER_KEY is set",
+    ),
+  },
+  examples: ['restore north.backup --data ./restored --key north.key'],
+  prepare: async ({ arguments: [file], options }, location) => {
+    const { restoreBackup } = await import('../backups.ts');
+    await restoreBackup(location, file, options.key);
+  },
+  run: async ({ store, location }) => {
+    const { describeInstance } = await import('../../shared/instance.ts');
+    const { instance: name } = await describeInstance(store);
+    const directory = location.kind === 'sqlite' ? location.directory : '';
+    return { json: { name, directory }, text: `instance ${name} is restored in ${directory}` };
+  },
+});

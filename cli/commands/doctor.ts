@@ -1,54 +1,79 @@
-import { DEFAULT_CREDENTIALS } from '../../shared/objectStorage/objectStorage.ts';
-import { type Call, InterruptedError, type RunAlone, UsageError } from '../command.ts';
+import { type Call, defineCommand, InterruptedError, optional, UsageError } from '../command.ts';
 import type { Check } from '../doctor/check.ts';
-import { checkConfiguration } from '../doctor/configurationChecks.ts';
-import { checkDatabase } from '../doctor/databaseChecks.ts';
-import { checkFile, checkObject } from '../doctor/fileChecks.ts';
-import { checkInstance } from '../doctor/instanceChecks.ts';
+import { jsonOption } from '../help.ts';
 import { instanceLocation } from '../instanceLocation.ts';
-import { exportOptions } from '../places/callOptions.ts';
-import { readKeyFile, readTokenFile } from '../places/openPlaces.ts';
-import { parsePlace } from '../places/parsePlace.ts';
+import { secretOptions } from '../places/callOptions.ts';
 import { printable } from '../printable.ts';
 
-/** Runs `identity doctor`: checks a place, or what the environment configures. */
-export const doctor: RunAlone = async (call) => {
-  const [place] = call.positionals;
-  try {
-    const checks = place === undefined ? await checkConfiguration(call) : await checkPlace(call, place);
-    const width = Math.max(...checks.map(({ status }) => status.length));
-    const lines = checks.map(({ subject, status, message }) => `${status.padEnd(width)} ${subject}: ${message}`);
-    return {
-      json: { event: 'result', checks },
-      text: lines.map(printable).join('\n'),
-      ending: () => (checks.some(({ status }) => status === 'failed') ? 'failed' : 'done'),
-    };
-  } catch (error) {
-    throw call.signal.aborted ? new InterruptedError('interrupted: nothing was changed; repeat the command') : error;
-  }
-};
+const options = { ...secretOptions, ...jsonOption };
 
-async function checkPlace(call: Call, text: string): Promise<Check[]> {
+export const doctor = defineCommand({
+  name: 'doctor',
+  summary:
+    'check a place, or what the environment configures: address, clock, database, token, bucket, files; each with what to do',
+  arguments: [optional('PLACE', 'the place; by default the configured database')],
+  options,
+  examples: ['doctor https://id.example.com --token-file owner.pat', 'doctor sqlite:./north', 'doctor'],
+  run: async (call) => {
+    const {
+      arguments: [place],
+      signal,
+    } = call;
+    try {
+      const checks = place === undefined ? await checkConfigured(call) : await checkPlace(call, place);
+      const width = Math.max(...checks.map(({ status }) => status.length));
+      const lines = checks.map(({ subject, status, message }) => `${status.padEnd(width)} ${subject}: ${message}`);
+      return {
+        json: { event: 'result', checks },
+        text: lines.map(printable).join('\n'),
+        exitStatus: () => (checks.some(({ status }) => status === 'failed') ? 'failed' : 'done'),
+      };
+    } catch (error) {
+      throw signal.aborted ? new InterruptedError('interrupted: nothing was changed; repeat the command') : error;
+    }
+  },
+});
+
+type DoctorCall = Pick<Call<readonly [], typeof options>, 'options' | 'environment' | 'signal' | 'stderr'>;
+
+async function checkConfigured(call: DoctorCall): Promise<Check[]> {
+  const { checkConfiguration } = await import('../doctor/databaseChecks.ts');
+  return checkConfiguration(call);
+}
+
+/** Loads only the modules of the place's kind. */
+async function checkPlace(
+  { options: secrets, environment, signal, stderr }: DoctorCall,
+  text: string,
+): Promise<Check[]> {
+  const { parsePlace } = await import('../places/parsePlace.ts');
+  const { readKeyFile, readTokenFile } = await import('../places/openPlaces.ts');
+  const { 'token-file': tokenFile, 'credentials-file': keyFile } = secrets;
   const place = parsePlace(text);
-  const { 'token-file': tokenFile, 'credentials-file': keyFile } = call.options;
-  const masterKey = call.environment.IDENTITY_MASTER_KEY || undefined;
   switch (place.kind) {
     case 'stream':
       throw new UsageError('- cannot be checked: name another place');
     case 'file':
-      return checkFile(place.path, exportOptions(call), call.signal);
+      return (await import('../doctor/fileChecks.ts')).checkFile(place.path, signal);
     case 'object': {
-      const account = keyFile === undefined ? DEFAULT_CREDENTIALS : await readKeyFile(keyFile, '--credentials-file');
-      return checkObject({ bucket: place.bucket, path: place.path, account }, call.signal);
+      const { DEFAULT_CREDENTIALS } = await import('../../shared/objectStorage/objectStorage.ts');
+      const { checkObject } = await import('../doctor/fileChecks.ts');
+      const account =
+        keyFile === undefined ? DEFAULT_CREDENTIALS : await readKeyFile(keyFile, '--credentials-file', stderr);
+      return checkObject({ bucket: place.bucket, path: place.path, account }, signal);
     }
     case 'instance': {
+      const { checkInstance } = await import('../doctor/instanceChecks.ts');
       const option = '--token-file';
-      const token = tokenFile === undefined ? undefined : { text: await readTokenFile(tokenFile, option), option };
-      return checkInstance({ origin: place.origin, token }, call.signal);
+      const token =
+        tokenFile === undefined ? undefined : { text: await readTokenFile(tokenFile, option, stderr), option };
+      return checkInstance({ origin: place.origin, token }, signal);
     }
     case 'sqlite':
-      return checkDatabase(instanceLocation(place.directory, undefined, masterKey).store);
-    case 'firestore':
-      return checkDatabase(instanceLocation(undefined, place.database, masterKey).store);
+    case 'firestore': {
+      const { checkDatabase } = await import('../doctor/databaseChecks.ts');
+      const [directory, database] = place.kind === 'sqlite' ? [place.directory] : [undefined, place.database];
+      return checkDatabase(instanceLocation(directory, database, environment).location);
+    }
   }
 }

@@ -1,18 +1,27 @@
-import { openKeyring, requireMasterKey } from '../../shared/store/openStore.ts';
-import { KEY_FENCE_MILLISECONDS, rekey as rotate } from '../../shared/store/secrets/rekey.ts';
-import { InterruptedError, type Run } from '../command.ts';
+import { defineInstanceCommand, InterruptedError } from '../command.ts';
 
-/** Runs `identity rekey`. */
-export const rekey: Run = async ({ store, location, signal }) => {
-  requireMasterKey(location);
-  const onStep = (name: string) => void process.stderr.write(`${name}\n`);
-  const fenceMs = location.kind === 'sqlite' ? 0 : KEY_FENCE_MILLISECONDS;
-  try {
-    const { keyId, documents } = await rotate(store, openKeyring(location), { signal, onStep, fenceMs });
-    const text = `all secrets are encrypted with the master key ${keyId}: ${documents} documents had another one`;
-    return { json: { keyId, documents }, text };
-  } catch (error) {
-    if (!signal.aborted) throw error;
-    throw new InterruptedError('interrupted: repeat the command, which encrypts the rest');
-  }
-};
+export const rekey = defineInstanceCommand({
+  name: 'rekey',
+  summary:
+    'rotate the master key of a running instance: encrypt all secrets with the new master.key, or with the first key in IDENTITY_MASTER_KEY; repeat the command if it was interrupted',
+  instance: 'existing',
+  isAudited: true,
+  arguments: [],
+  options: {},
+  examples: ['rekey --data ./north'],
+  run: async ({ store, location, signal, stderr }) => {
+    const { openKeyring, requireMasterKey } = await import('../../shared/store/openStore.ts');
+    const { KEY_FENCE_MILLISECONDS, rekey: rotate } = await import('../../shared/store/secrets/rekey.ts');
+    requireMasterKey(location);
+    const onStep = (name: string) => void stderr.write(`${name}\n`);
+    const fenceMs = location.kind === 'sqlite' ? 0 : KEY_FENCE_MILLISECONDS;
+    try {
+      const { keyId, documents } = await rotate(store, openKeyring(location), { signal, onStep, fenceMs });
+      const text = `all secrets are encrypted with the master key ${keyId}: ${documents} documents had another one`;
+      return { json: { keyId, documents }, text };
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      throw new InterruptedError('interrupted: repeat the command, which encrypts the rest');
+    }
+  },
+});

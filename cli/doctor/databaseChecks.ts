@@ -1,12 +1,39 @@
 import { constants } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { instanceKey } from '../../shared/store/format.ts';
 import { openExistingStore, type StoreLocation } from '../../shared/store/openStore.ts';
+import type { Surroundings } from '../command.ts';
+import { loadConfig } from '../configuration.ts';
 import { type Check, check, type Finding, failed, ok, warning } from './check.ts';
 
 const OTHERS_WRITE = 0o022;
 const MIN_FREE_BYTES = 1_000_000_000;
+
+/** Checks what the environment configures, and its database. */
+export async function checkConfiguration({ environment }: Pick<Surroundings, 'environment'>): Promise<Check[]> {
+  const { DATA_DIR, FIRESTORE_PROJECT, GOOGLE_CLOUD_PROJECT } = environment;
+  const hasDatabase = [DATA_DIR, FIRESTORE_PROJECT, GOOGLE_CLOUD_PROJECT].some((value) => (value ?? '') !== '');
+  let location: StoreLocation | undefined;
+  const configuration = await check('configuration', () => {
+    // The other variables can be checked nevertheless.
+    const config = loadConfig({ environment: hasDatabase ? environment : { ...environment, DATA_DIR: '.' } });
+    if (hasDatabase) location = config.storeLocation;
+    return ok('the environment variables are valid');
+  });
+  return [
+    configuration,
+    await check('temporary files', () => findSpace(tmpdir())),
+    ...(location === undefined ? [await check('database', () => withoutDatabase(configuration))] : []),
+    ...(location === undefined ? [] : await checkDatabase(location)),
+  ];
+}
+
+function withoutDatabase({ status }: Check) {
+  if (status === 'failed') return failed('not checked: correct the configuration first');
+  return warning('not checked: set DATA_DIR or FIRESTORE_PROJECT, or name a place, such as identity doctor sqlite:DIR');
+}
 
 /** Checks a database without a server. */
 export async function checkDatabase(location: StoreLocation): Promise<Check[]> {

@@ -4,15 +4,17 @@ import { dirname, resolve } from 'node:path';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
 import type { ObjectLocation } from '../../shared/objectStorage/objectStorage.ts';
+import { exportOptions } from '../places/callOptions.ts';
 import { openFile } from '../places/filePlace.ts';
 import { isOpenToOthers } from '../places/openPlaces.ts';
-import type { ExportOptions } from '../places/place.ts';
 import { RecordCounter } from '../places/recordCounter.ts';
 import { type Check, check, type Finding, failed, ok, warning } from './check.ts';
 import { findSpace } from './databaseChecks.ts';
 
+const wholeFile = exportOptions({ options: { org: [], 'exclude-org': [], with: undefined, timeout: undefined } });
+
 /** Checks a file: whether it is an export file, or can become one. */
-export async function checkFile(path: string, options: ExportOptions, signal: AbortSignal): Promise<Check[]> {
+export async function checkFile(path: string, signal: AbortSignal): Promise<Check[]> {
   const directory = dirname(resolve(path));
   const exists = await access(path).then(
     () => true,
@@ -29,7 +31,7 @@ export async function checkFile(path: string, options: ExportOptions, signal: Ab
   return [
     await check('file', async () => {
       const counter = new RecordCounter(path);
-      await using content = await openFile(path).readExport(options, signal);
+      await using content = await openFile(path).readExport(wholeFile, signal);
       let bytes = 0;
       for await (const chunk of counter.count(content.open(signal))) bytes += chunk.byteLength;
       return ok(`${path} holds ${counter.organisations} organisations with ${counter.records} records, ${bytes} bytes`);

@@ -1,11 +1,10 @@
 import { placeNotKnown } from '../../shared/errors/placeErrors.ts';
 import { callServer } from '../httpClient.ts';
 import { findDenial, type InstanceSettings, type Operation } from '../places/instancePlace.ts';
-import { clockAhead, TOLERATED_CLOCK_MS } from '../places/place.ts';
+import { clockAhead, type PlaceFacts, TOLERATED_CLOCK_MS } from '../places/place.ts';
 import { type Recognised, recognise } from '../places/recognise.ts';
 import { openZitadel } from '../places/zitadelPlace.ts';
 import { type Check, check, type Finding, failed, ok, warning } from './check.ts';
-import { checkZitadel } from './zitadelChecks.ts';
 
 /** An instance to check, and the token to check with it, if there is one. */
 interface CheckedInstance {
@@ -63,4 +62,29 @@ function checkPermission(operation: Operation, settings: InstanceSettings, signa
     if (denial === undefined) return ok(`the token of ${settings.tokenOption} permits ${operation}s`);
     return denial.code === 'PERMISSION_DENIED' ? warning(denial.message) : failed(denial.message);
   });
+}
+
+/** Checks what a ZITADEL says of a token. It changes nothing there. */
+async function checkZitadel(readFacts: () => Promise<PlaceFacts>): Promise<Check[]> {
+  let facts: PlaceFacts | undefined;
+  const token = await check('token', async () => {
+    facts = await readFacts();
+    const { userName = '', roles = [] } = facts.caller ?? {};
+    return ok(`the token is of ${userName}, with ${roles.length === 0 ? 'no role in the instance' : roles.join(', ')}`);
+  });
+  if (facts === undefined) return [token];
+  return [
+    token,
+    await checkRole('exports', facts.mayExport),
+    await checkRole('imports', facts.mayImport),
+    { subject: 'limits', ...ok(facts.limits.join('; ')) },
+  ];
+}
+
+function checkRole(operations: string, isPermitted: boolean): Promise<Check> {
+  return check(`token for ${operations}`, () =>
+    isPermitted
+      ? ok(`the token permits ${operations}`)
+      : warning(`the token does not permit ${operations}: give its user the role IAM_OWNER`),
+  );
 }

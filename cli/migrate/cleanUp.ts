@@ -2,15 +2,16 @@ import { readFile, rm } from 'node:fs/promises';
 import { isWellFormed, tokenId } from '../../shared/auth/token.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { systemCode } from '../../shared/systemCode.ts';
-import { type Call, InterruptedError, type Output, UsageError } from '../command.ts';
+import { InterruptedError, type Output, UsageError } from '../command.ts';
 import { askConsent } from '../consent.ts';
 import { openPlaces } from '../places/openPlaces.ts';
 import { parsePlace } from '../places/parsePlace.ts';
 import type { Place } from '../places/place.ts';
 import { printable } from '../printable.ts';
+import type { MigrationCall } from './callOptions.ts';
 import { type MigrationState, readState } from './run.ts';
 import { lockRunDirectory, removeExport } from './runDirectory.ts';
-import { replaceSecretFiles, withSecretFiles } from './settings.ts';
+import { replaceSecretFiles } from './settings.ts';
 
 /** A remainder after the clean-up. */
 interface CleanedUp {
@@ -23,17 +24,21 @@ interface CleanedUp {
 }
 
 /** Removes what a migration leaves behind, and its run directory, if a person agrees. */
-export async function cleanUp(call: Call, directory: string): Promise<Output> {
+export async function cleanUp(call: MigrationCall, directory: string): Promise<Output> {
   using _lock = await lockRunDirectory(directory);
   const stored = await readState(directory);
-  const state = { ...stored, settings: replaceSecretFiles(stored.settings, call) };
+  const state = { ...stored, settings: replaceSecretFiles(stored.settings, call.options) };
   const remainders = listRemainders(state);
   const warnings = await listTokens(state);
   const lines = [...offer(state, directory, remainders), ...warnings].map(printable);
-  if (!call.flags.has('yes') && !(await askConsent(`${lines.join('\n')}\nClean up?`, call))) {
+  if (!call.options.yes && !(await askConsent(`${lines.join('\n')}\nClean up?`, call))) {
     const byHand = remainders.map((one) => `by hand: ${one.what}: ${one.byHand}`);
     const text = [...lines, ...byHand.map(printable), 'nothing is removed: add --yes'].join('\n');
-    return { json: { event: 'result', removed: false, remainders, warnings }, text, ending: () => 'consentMissing' };
+    return {
+      json: { event: 'result', removed: false, remainders, warnings },
+      text,
+      exitStatus: () => 'consentMissing',
+    };
   }
   const cleaned = await removeAll(call, state, remainders);
   const isDone = cleaned.every(({ problem }) => problem === undefined);
@@ -45,7 +50,7 @@ export async function cleanUp(call: Call, directory: string): Promise<Output> {
   return {
     json: { event: 'result', removed: isDone, remainders: cleaned, warnings },
     text: text.map(printable).join('\n'),
-    ending: () => (isDone ? 'done' : 'listed'),
+    exitStatus: () => (isDone ? 'done' : 'listed'),
   };
 }
 
@@ -56,11 +61,15 @@ function offer({ finishedAt }: MigrationState, directory: string, remainders: re
   return [...(finishedAt === undefined ? [giveUp] : []), ...whats.map((what) => `remove ${what}`)];
 }
 
-async function removeAll(call: Call, state: MigrationState, remainders: readonly Remainder[]): Promise<CleanedUp[]> {
+async function removeAll(
+  call: MigrationCall,
+  state: MigrationState,
+  remainders: readonly Remainder[],
+): Promise<CleanedUp[]> {
   if (remainders.length === 0) return [];
   const { settings } = state;
   const opened = await attempt(
-    async () => openPlaces(withSecretFiles(call, settings), settings.from, settings.to),
+    async () => openPlaces(call, settings.secretFiles, settings.from, settings.to),
     call.signal,
   );
   const cleaned: CleanedUp[] = [];

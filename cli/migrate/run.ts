@@ -5,7 +5,7 @@ import { importResponse } from '../../functions/import/contract.ts';
 import { completeFile } from '../../shared/durableFiles.ts';
 import { migrationStopped } from '../../shared/errors/migrationErrors.ts';
 import { systemCode } from '../../shared/systemCode.ts';
-import { type Call, InterruptedError, UsageError } from '../command.ts';
+import { InterruptedError, type Surroundings, UsageError } from '../command.ts';
 import { describeFault } from '../faults.ts';
 import { progressOutput } from '../places/callOptions.ts';
 import { openFile } from '../places/filePlace.ts';
@@ -141,7 +141,7 @@ export class MigrationRun {
  * works on it
  */
 export async function workAlone<Result>(
-  call: Call,
+  call: Surroundings & { readonly options: { readonly json: boolean } },
   directory: string,
   event: 'started' | 'resumed',
   work: (run: MigrationRun) => Promise<Result>,

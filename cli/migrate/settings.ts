@@ -1,10 +1,11 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { onConflicts } from '../../functions/import/contract.ts';
-import { type Call, required, UsageError } from '../command.ts';
-import { exportOptions, importOptions } from '../places/callOptions.ts';
+import { UsageError } from '../command.ts';
+import { exportOptions, importOptions, type SecretFiles } from '../places/callOptions.ts';
 import { parsePlace } from '../places/parsePlace.ts';
 import type { ExportOptions, ImportOptions } from '../places/place.ts';
+import type { PlanningCall } from './callOptions.ts';
 
 const path = z.string();
 
@@ -34,10 +35,10 @@ const kindsOfSecrets = ['token-file', 'credentials-file'] as const;
  * Reads what a call of `migrate` is told to do. Paths are absolute, so that it can be resumed from elsewhere.
  * @throws UsageError
  */
-export function readSettings(call: Call): MigrationSettings {
+export function readSettings(call: PlanningCall): MigrationSettings {
   const { orgIds, excludedOrgIds, withPasswords, withOtp, timeoutMs } = exportOptions(call);
   const { withKeys, onConflict, newOrgsOnly } = importOptions(call);
-  const [from, to] = [parsePlace(required(call, 'from')).name, parsePlace(required(call, 'to')).name];
+  const [from, to] = [parsePlace(call.options.from).name, parsePlace(call.options.to).name];
   if (to === '-') throw new UsageError('a migration cannot prove what standard output has taken: use identity export');
   if (from === to) throw new UsageError(`${from} is both the source and the target: specify two places`);
   const { report } = call.options;
@@ -53,18 +54,13 @@ export function readSettings(call: Call): MigrationSettings {
     newOrgsOnly,
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(report === undefined ? {} : { report: resolve(report) }),
-    secretFiles: givenSecretFiles(call),
+    secretFiles: givenSecretFiles(call.options),
   };
 }
 
-/** Returns a call with which the places of a migration are opened: with its files of secrets, or the call's own. */
-export function withSecretFiles(call: Call, { secretFiles }: MigrationSettings): Call {
-  return { ...call, options: { ...call.options, ...secretFiles } };
-}
-
 /** Replaces files of secrets by those that a call names. */
-export function replaceSecretFiles(settings: MigrationSettings, call: Pick<Call, 'options'>): MigrationSettings {
-  const given = givenSecretFiles(call);
+export function replaceSecretFiles(settings: MigrationSettings, options: SecretFiles): MigrationSettings {
+  const given = givenSecretFiles(options);
   const kept = Object.entries(settings.secretFiles).filter(
     ([name]) => !Object.keys(given).some((other) => isReplaced(name, other)),
   );
@@ -76,8 +72,8 @@ function isReplaced(earlier: string, later: string): boolean {
   return earlier === later || earlier.endsWith(`-${later}`) || later.endsWith(`-${earlier}`);
 }
 
-function givenSecretFiles({ options }: Pick<Call, 'options'>): Record<string, string> {
-  const names = kindsOfSecrets.flatMap((kind) => [kind, `from-${kind}`, `to-${kind}`]);
+function givenSecretFiles(options: SecretFiles): Record<string, string> {
+  const names = kindsOfSecrets.flatMap((kind) => [kind, `from-${kind}`, `to-${kind}`] as const);
   const given = names.flatMap((name) => (options[name] === undefined ? [] : [[name, resolve(options[name])] as const]));
   return Object.fromEntries(given);
 }

@@ -2,7 +2,7 @@ import { inspect } from '../../functions/import/inspect/inspection.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { migrationTokenTooNarrow } from '../../shared/errors/migrationErrors.ts';
 import { RejectedToken } from '../../shared/errors/rejectedToken.ts';
-import { type Call, InterruptedError } from '../command.ts';
+import { InterruptedError, type Surroundings } from '../command.ts';
 import { askText, canAsk } from '../consent.ts';
 import { repeatable } from '../places/content.ts';
 import { openPlaces } from '../places/openPlaces.ts';
@@ -11,7 +11,7 @@ import { type DatabasePlace, type Place, type PlaceFacts, TOLERATED_CLOCK_MS } f
 import { NO_ORGANISATION } from './compareSides.ts';
 import type { MigrationPlan, MigrationSide } from './documents.ts';
 import type { MigrationRun } from './run.ts';
-import { type MigrationSettings, replaceSecretFiles, sourceOptions, withSecretFiles } from './settings.ts';
+import { type MigrationSettings, replaceSecretFiles, sourceOptions } from './settings.ts';
 
 /** A place of a migration, and what it says of itself. */
 export interface Side {
@@ -29,8 +29,8 @@ export interface Sides {
 }
 
 /** Opens both places of a migration, and asks them about themselves and their tokens. */
-export async function openSides(call: Call, settings: MigrationSettings): Promise<Sides> {
-  const [from, to] = await openPlaces(withSecretFiles(call, settings), settings.from, settings.to);
+export async function openSides(call: Surroundings, settings: MigrationSettings): Promise<Sides> {
+  const [from, to] = await openPlaces(call, settings.secretFiles, settings.from, settings.to);
   try {
     return {
       source: await examine('from', settings.from, from, call.signal),
@@ -119,7 +119,7 @@ async function readManifest(place: DatabasePlace, settings: MigrationSettings, s
  * its file. Each step that is done stays done.
  */
 export async function withValidTokens<Result>(
-  call: Call,
+  call: Surroundings,
   run: MigrationRun,
   work: () => Promise<Result>,
 ): Promise<Result> {
@@ -128,9 +128,9 @@ export async function withValidTokens<Result>(
       return await work();
     } catch (error) {
       const { message, cause } = error instanceof IdentityError ? error : {};
-      if (!(cause instanceof RejectedToken) || !canAsk()) throw error;
+      if (!(cause instanceof RejectedToken) || !canAsk(call)) throw error;
       const file = await askText(`${message}\nThe file of ${cause.option}:`, call);
-      const given = { options: { [cause.option.slice('--'.length)]: file } };
+      const given = { [cause.option.slice('--'.length)]: file };
       await run.advance('another token', { settings: replaceSecretFiles(run.state.settings, given) });
     }
   }

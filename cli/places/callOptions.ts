@@ -1,63 +1,88 @@
-import { onConflicts } from '../../functions/import/contract.ts';
-import type { ImportShare } from '../../functions/import/share.ts';
-import { type Call, UsageError } from '../command.ts';
+import { flag, optional, repeatable, required, type Surroundings, type Values } from '../command.ts';
 import { progressEvents, progressLines } from '../progress/outputs.ts';
 import type { ProgressOutput } from '../progress/trackPhase.ts';
 import { secretSelection } from '../secretKinds.ts';
-import { parseSpan } from '../spans.ts';
-import { readTask } from '../tasks.ts';
-import type { DatabasePlace, ExportOptions, ImportOptions, Place } from './place.ts';
+import type { ExportOptions, ImportOptions } from './place.ts';
+
+/** The option of commands that print events. */
+export const eventsOption = { json: flag('print events as NDJSON on standard output; the last one is the result') };
+
+/** The options that select what a place exports, and limit its time. */
+export const exportChoices = {
+  org: repeatable('ORG_ID', 'an organisation; by default all'),
+  'exclude-org': repeatable('ORG_ID', 'an organisation to exclude'),
+  with: optional('SECRETS', 'the secrets to include, such as passwords,otp,keys; by default none'),
+  timeout: optional('DURATION', 'time limit such as 30m; by default as long as the place allows'),
+};
+
+/** The options that say how a place imports. */
+export const importChoices = {
+  'on-conflict': optional('CONFLICT', 'what to do with records that exist with other content'),
+  'new-orgs-only': flag('fail if an organisation exists that this import has not created'),
+};
+
+/** The options for the secrets of a place. */
+export const secretOptions = {
+  'token-file': optional('FILE', 'the file with the token for the instance'),
+  'credentials-file': optional(
+    'FILE',
+    "the service account's key file for gs://; by default application default credentials",
+  ),
+};
+
+/** Returns the options for the secrets of two places: each alone, or one for the only place that needs it. */
+export function secretsOfTwo(first: string, second: string) {
+  return {
+    ...secretOptions,
+    'from-token-file': optional('FILE', `token file for ${first}`),
+    'from-credentials-file': optional('FILE', `key file for gs:// as ${first}`),
+    'to-token-file': optional('FILE', `token file for ${second}`),
+    'to-credentials-file': optional('FILE', `key file for gs:// as ${second}`),
+  };
+}
+
+/** The names of the files with the secrets of places, by the options that name them. */
+export type SecretFiles = Partial<Values<ReturnType<typeof secretsOfTwo>>>;
+
+/** The option of the place to write to. */
+export const toOption = (meaning: string) => ({ to: required('PLACE', meaning) });
+
+type ExportValues = Values<typeof exportChoices> & { readonly 'for-zitadel'?: boolean };
+type ImportValues = ExportValues & Values<typeof importChoices> & { readonly 'dry-run'?: boolean };
 
 /** Returns what a call exports from a place with a database. */
-export function exportOptions({ options, lists, flags }: Call): ExportOptions {
+export function exportOptions({ options }: { readonly options: ExportValues }): ExportOptions {
   return {
-    orgIds: lists.org ?? [],
-    excludedOrgIds: lists['exclude-org'] ?? [],
+    orgIds: options.org,
+    excludedOrgIds: options['exclude-org'],
     ...secretSelection(options.with),
-    forZitadel: flags.has('for-zitadel'),
-    timeoutMs: options.timeout === undefined ? undefined : parseSpan(options.timeout),
+    forZitadel: options['for-zitadel'] ?? false,
+    timeoutMs: options.timeout?.milliseconds,
   };
 }
 
 /** Returns how a call imports. */
-export function importOptions(call: Call): ImportOptions {
-  const { options, flags } = call;
+export function importOptions(call: { readonly options: ImportValues }): ImportOptions {
   const { orgIds, excludedOrgIds, withKeys, timeoutMs } = exportOptions(call);
   return {
     orgIds,
     excludedOrgIds,
     withKeys,
     timeoutMs,
-    onConflict: onConflicts.parse(options['on-conflict'] ?? 'report'),
-    newOrgsOnly: flags.has('new-orgs-only'),
-    dryRun: flags.has('dry-run'),
+    onConflict: call.options['on-conflict'] ?? 'report',
+    newOrgsOnly: call.options['new-orgs-only'],
+    dryRun: call.options['dry-run'] ?? false,
   };
 }
 
 /** Returns where a call shows its progress: with `--json` beside the result, else on standard error. */
-export function progressOutput({ flags }: Call, stream: 'stdout' | 'stderr' = 'stdout'): ProgressOutput {
-  return flags.has('json') ? progressEvents(process[stream]) : progressLines(process.stderr);
-}
-
-/** Milliseconds without any sign of another task: a container that is started again takes minutes. */
-const PATIENCE_MS = 15 * 60_000;
-
-/**
- * Reads the share of this task in an import.
- * @returns undefined for the only task
- * @throws UsageError where tasks cannot divide the import: all must read the same bytes, and write to the same database
- */
-export function readShare(
-  { environment }: Call,
-  source: Place,
-  target: DatabasePlace,
-  { onConflict, dryRun }: ImportOptions,
-): ImportShare | undefined {
-  const { index, count, execution } = readTask(environment);
-  if (count === 1) return undefined;
-  if (source.takes !== 'files' || source.name === '-' || target.openParts === undefined)
-    throw new UsageError('CLOUD_RUN_TASK_COUNT above 1 needs a file or an object as source, and firestore: as target');
-  if (onConflict === 'overwrite' || dryRun)
-    throw new UsageError('CLOUD_RUN_TASK_COUNT above 1 excludes --on-conflict overwrite and --dry-run: use one task');
-  return { index, count, execution, patienceMs: PATIENCE_MS };
+export function progressOutput(
+  {
+    options,
+    stdout,
+    stderr,
+  }: Pick<Surroundings, 'stdout' | 'stderr'> & { readonly options: { readonly json: boolean } },
+  beside = stdout,
+): ProgressOutput {
+  return options.json ? progressEvents(beside) : progressLines(stderr);
 }

@@ -1,10 +1,12 @@
 import { createReadStream, createWriteStream } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
+import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { completeFile } from '../../shared/durableFiles.ts';
 import { fileExists } from '../../shared/errors/commandErrors.ts';
 import { sourceMissing, storageFull } from '../../shared/errors/placeErrors.ts';
 import { systemCode } from '../../shared/systemCode.ts';
+import type { Surroundings } from '../command.ts';
 import { compressFor, decompress, storedContent } from './content.ts';
 import type { ExportContent, FilePlace, StoredFile } from './place.ts';
 
@@ -53,30 +55,26 @@ function storeError(error: unknown, path: string): unknown {
   return ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(code) ? storageFull(path) : error;
 }
 
-/** Standard input and standard output as a place. */
-export const streamPlace: FilePlace = {
-  takes: 'files',
-  name: '-',
-  readExport: async () => readStandardInput(),
-  store: writeStandardOutput,
-};
-
-function readStandardInput(): ExportContent {
-  return {
+/** Opens standard input and standard output as a place. */
+export function openStreams({ stdin, stdout }: Pick<Surroundings, 'stdin' | 'stdout'>): FilePlace {
+  const content: ExportContent = {
     isRepeatable: false,
-    open: () => decompress('standard input', process.stdin),
-    [Symbol.asyncDispose]: async () => void process.stdin.destroy(),
+    open: () => decompress('standard input', stdin),
+    [Symbol.asyncDispose]: async () => void stdin.destroy(),
   };
+  return { takes: 'files', name: '-', readExport: async () => content, store: storeIn(stdout) };
 }
 
-async function writeStandardOutput(content: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<StoredFile> {
-  let bytes = 0;
-  async function* counted(): AsyncGenerator<Uint8Array> {
-    for await (const chunk of content) {
-      bytes += chunk.byteLength;
-      yield chunk;
+function storeIn(stdout: Writable): FilePlace['store'] {
+  return async (content, signal) => {
+    let bytes = 0;
+    async function* counted(): AsyncGenerator<Uint8Array> {
+      for await (const chunk of content) {
+        bytes += chunk.byteLength;
+        yield chunk;
+      }
     }
-  }
-  await pipeline(counted(), process.stdout, { end: false, signal });
-  return { place: 'standard output', bytes };
+    await pipeline(counted(), stdout, { end: false, signal });
+    return { place: 'standard output', bytes };
+  };
 }

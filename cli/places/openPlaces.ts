@@ -1,12 +1,14 @@
 import { readFile, stat } from 'node:fs/promises';
+import type { Writable } from 'node:stream';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { sourceMissing } from '../../shared/errors/placeErrors.ts';
 import { DEFAULT_CREDENTIALS, type ServiceAccount } from '../../shared/objectStorage/objectStorage.ts';
 import { readServiceAccount } from '../../shared/objectStorage/serviceAccount.ts';
 import { systemCode } from '../../shared/systemCode.ts';
-import { type Call, UsageError } from '../command.ts';
+import { type Surroundings, UsageError } from '../command.ts';
 import { loadConfig } from '../configuration.ts';
 import { instanceLocation } from '../instanceLocation.ts';
+import type { SecretFiles } from './callOptions.ts';
 import { type ParsedPlace, parsePlace } from './parsePlace.ts';
 import type { Place } from './place.ts';
 
@@ -14,10 +16,15 @@ import type { Place } from './place.ts';
  * Opens the two places of a call. Nothing is read from them yet but the files of their secrets.
  * @throws UsageError
  */
-export async function openPlaces(call: Call, from: string, to: string): Promise<readonly [from: Place, to: Place]> {
+export async function openPlaces(
+  call: Surroundings,
+  secrets: SecretFiles,
+  from: string,
+  to: string,
+): Promise<readonly [from: Place, to: Place]> {
   const source = { side: 'from', parsed: parsePlace(from) } as const;
   const target = { side: 'to', parsed: parsePlace(to) } as const;
-  const files = secretFiles(call, [source, target]);
+  const files = secretFiles(secrets, [source, target]);
   return [await openPlace(call, source, files.get(source)), await openPlace(call, target, files.get(target))];
 }
 
@@ -25,27 +32,32 @@ export async function openPlaces(call: Call, from: string, to: string): Promise<
  * Opens the only place of a call.
  * @throws UsageError
  */
-export async function openOnlyPlace(call: Call, text: string): Promise<Place> {
+export async function openOnlyPlace(call: Surroundings, secrets: SecretFiles, text: string): Promise<Place> {
   const place = { parsed: parsePlace(text) };
-  return openPlace(call, place, secretFiles(call, [place]).get(place));
+  return openPlace(call, place, secretFiles(secrets, [place]).get(place));
 }
 
 /** Loads only the modules of the place's kind. */
-async function openPlace(call: Call, { parsed }: GivenPlace, secret: SecretFile | undefined): Promise<Place> {
+async function openPlace(call: Surroundings, { parsed }: GivenPlace, secret: SecretFile | undefined): Promise<Place> {
   switch (parsed.kind) {
     case 'stream':
-      return (await import('./filePlace.ts')).streamPlace;
+      return (await import('./filePlace.ts')).openStreams(call);
     case 'file':
       return (await import('./filePlace.ts')).openFile(parsed.path);
     case 'object': {
-      const account = secret === undefined ? DEFAULT_CREDENTIALS : await readKeyFile(secret.file, secret.option);
+      const account =
+        secret === undefined ? DEFAULT_CREDENTIALS : await readKeyFile(secret.file, secret.option, call.stderr);
       const { openObject } = await import('./objectPlace.ts');
       return openObject({ bucket: parsed.bucket, path: parsed.path, account });
     }
     case 'instance': {
       const { file = '', option = '' } = secret ?? {};
       const { openRemote } = await import('./remotePlace.ts');
-      return openRemote({ origin: parsed.origin, token: await readTokenFile(file, option), tokenOption: option });
+      return openRemote({
+        origin: parsed.origin,
+        token: await readTokenFile(file, option, call.stderr),
+        tokenOption: option,
+      });
     }
     case 'sqlite':
       return openDatabaseAt(call, parsed.name, parsed.directory, undefined);
@@ -54,10 +66,14 @@ async function openPlace(call: Call, { parsed }: GivenPlace, secret: SecretFile 
   }
 }
 
-async function openDatabaseAt(call: Call, name: string, directory: string | undefined, database: string | undefined) {
-  const masterKey = call.environment.IDENTITY_MASTER_KEY || undefined;
-  const { store: location, environment } = instanceLocation(directory, database, masterKey);
-  const { passwordHashing } = loadConfig({ ...call, environment: { ...call.environment, ...environment } });
+async function openDatabaseAt(
+  call: Surroundings,
+  name: string,
+  directory: string | undefined,
+  database: string | undefined,
+) {
+  const { location, environment } = instanceLocation(directory, database, call.environment);
+  const { passwordHashing } = loadConfig({ environment });
   const { openDatabase } = await import('./databasePlace.ts');
   return openDatabase({ name, location, passwordHashing });
 }
@@ -88,13 +104,13 @@ const kinds = [
  * where only one place needs a token.
  * @throws UsageError for a missing, ambiguous or unused option
  */
-export function secretFiles({ options }: Call, places: readonly GivenPlace[]): Map<GivenPlace, SecretFile> {
+export function secretFiles(options: SecretFiles, places: readonly GivenPlace[]): Map<GivenPlace, SecretFile> {
   const found = new Map<GivenPlace, SecretFile>();
   for (const { name, place: kind, isShared, needs } of kinds) {
     const needing = places.filter(({ parsed }) => parsed.kind === kind);
     const used = new Set<string>();
     for (const place of needing) {
-      const own = place.side === undefined ? name : `${place.side}-${name}`;
+      const own = place.side === undefined ? name : (`${place.side}-${name}` as const);
       const option = options[own] === undefined ? name : own;
       const file = options[option];
       if (file === undefined && isShared) continue;
@@ -107,7 +123,8 @@ export function secretFiles({ options }: Call, places: readonly GivenPlace[]): M
       used.add(option);
       found.set(place, { file, option: `--${option}` });
     }
-    const unused = [name, `from-${name}`, `to-${name}`].find((one) => options[one] !== undefined && !used.has(one));
+    const all = [name, `from-${name}`, `to-${name}`] as const;
+    const unused = all.find((one) => options[one] !== undefined && !used.has(one));
     if (unused !== undefined) throw new UsageError(`--${unused} has no use: it is for ${needs}, and each has its file`);
   }
   return found;
@@ -116,10 +133,11 @@ export function secretFiles({ options }: Call, places: readonly GivenPlace[]): M
 /**
  * Reads the token that a file holds alone.
  * @param option the option that names the file
+ * @param stderr gets a warning of a file that others can read
  * @throws UsageError that does not repeat the content
  */
-export async function readTokenFile(file: string, option: string): Promise<string> {
-  const token = (await readSecretFile(file)).trim();
+export async function readTokenFile(file: string, option: string, stderr: Writable): Promise<string> {
+  const token = (await readSecretFile(file, stderr)).trim();
   if (/^[\x21-\x7e]+$/.test(token)) return token;
   throw new UsageError(`${file} of ${option} holds no token: it must hold the token alone, in one line`);
 }
@@ -127,10 +145,11 @@ export async function readTokenFile(file: string, option: string): Promise<strin
 /**
  * Reads a service account's key file.
  * @param option the option that names the file
+ * @param stderr gets a warning of a file that others can read
  * @throws UsageError that does not repeat the content
  */
-export async function readKeyFile(file: string, option: string): Promise<ServiceAccount> {
-  const text = await readSecretFile(file);
+export async function readKeyFile(file: string, option: string, stderr: Writable): Promise<ServiceAccount> {
+  const text = await readSecretFile(file, stderr);
   try {
     return readServiceAccount(Buffer.from(text).toString('base64'), file);
   } catch (error) {
@@ -139,10 +158,9 @@ export async function readKeyFile(file: string, option: string): Promise<Service
   }
 }
 
-/** Reads a file, and warns of one that others can read. */
-async function readSecretFile(file: string): Promise<string> {
+async function readSecretFile(file: string, stderr: Writable): Promise<string> {
   try {
-    if (await isOpenToOthers(file)) process.stderr.write(`identity: others can read ${file}: run chmod 600 ${file}\n`);
+    if (await isOpenToOthers(file)) stderr.write(`identity: others can read ${file}: run chmod 600 ${file}\n`);
     return await readFile(file, 'utf8');
   } catch (error) {
     if (systemCode(error) === 'ENOENT') throw sourceMissing(file);

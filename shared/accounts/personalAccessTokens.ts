@@ -1,5 +1,6 @@
 import { generateToken, tokenDigest, tokenId, tokenKey } from '../auth/token.ts';
 import { parseRestriction, type TokenRestriction } from '../auth/tokenRestriction.ts';
+import { tokenUnknown } from '../errors/accountErrors.ts';
 import type { Store, StoredDocument, Write } from '../store/store.ts';
 import { holdUser } from './users.ts';
 
@@ -63,6 +64,17 @@ export async function listTokens(store: Store, userId: string): Promise<StoredTo
   const tokens: StoredToken[] = [];
   for await (const batch of readTokens(store, userId)) tokens.push(...batch);
   return tokens.sort((a, b) => a.createdAt.localeCompare(b.createdAt));
+}
+
+/**
+ * Revokes a token.
+ * @throws IdentityError NOT_FOUND
+ */
+export async function revokeToken(store: Store, id: string): Promise<void> {
+  const key = tokenKey(id);
+  const [token] = await store.getMany([key], ['ownerId']);
+  if (token === undefined) throw tokenUnknown(id);
+  await store.commit([{ type: 'delete', key }]);
 }
 
 /**

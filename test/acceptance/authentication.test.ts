@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { identityJson } from '../support/command.ts';
 import { peopleOf, sampleOrganisation } from '../support/fixtures/sampleOrganisation.ts';
 import { expectError, exportFrom, importInto, post, send } from '../support/http/wire.ts';
 import { type Deployment, describeDeployments } from '../support/instances/deployments.ts';
 import { databaseOf, expiredToken, newServiceUser, newToken } from '../support/instances/tokens.ts';
-import { identityJson } from '../support/processes/programs.ts';
 
 const operations = [
   { method: 'POST', path: '/admin/v1/export', body: '{"response_output":true}' },

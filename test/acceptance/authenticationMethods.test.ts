@@ -1,11 +1,11 @@
 import { randomInt } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { identityJson } from '../support/command.ts';
 import { peopleOf, sampleOrganisation } from '../support/fixtures/sampleOrganisation.ts';
 import { type Answer, expectError, importInto, parseOk, removeOtpEmail, send } from '../support/http/wire.ts';
 import { describeDeployments, type Instance } from '../support/instances/deployments.ts';
 import { databaseOf, newServiceUser, newToken } from '../support/instances/tokens.ts';
-import { identityJson } from '../support/processes/programs.ts';
 
 const listed = z.strictObject({
   details: z.strictObject({ totalResult: z.string().optional(), timestamp: z.iso.datetime() }),

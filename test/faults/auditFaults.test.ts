@@ -9,10 +9,11 @@ import { readAuditEvents } from '../../shared/audit/file/readEvents.ts';
 import { generateToken } from '../../shared/auth/token.ts';
 import { openStore, type StoreLocation } from '../../shared/store/openStore.ts';
 import { type Running, startProgram } from '../../tools/program.ts';
+import { identityJson } from '../support/command.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
 import { expectError, post, removeOtpEmail } from '../support/http/wire.ts';
 import { testInstance } from '../support/instances/testInstance.ts';
-import { identityJson, identityProgram } from '../support/processes/programs.ts';
+import { identityProgram } from '../support/processes/programs.ts';
 import { readDatabase } from '../support/stores/database.ts';
 import { sqlite } from '../support/stores/stores.ts';
 

@@ -6,10 +6,11 @@ import { z } from 'zod';
 import { generateToken } from '../../shared/auth/token.ts';
 import type { StoreLocation } from '../../shared/store/openStore.ts';
 import { startProgram } from '../../tools/program.ts';
+import { identity } from '../support/command.ts';
 import { type LocalBucket, startLocalBucket } from '../support/emulators/localBucket.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
 import { importInto, parseOk, post, removeOtpEmail, send } from '../support/http/wire.ts';
-import { identity, identityProgram } from '../support/processes/programs.ts';
+import { identityProgram } from '../support/processes/programs.ts';
 import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
 import { describeStores, keyEnvironment } from '../support/stores/stores.ts';
 

@@ -9,7 +9,7 @@ import { createServiceUser } from '../../shared/accounts/serviceUsers.ts';
 import { commandEvent } from '../../shared/audit/audit.ts';
 import { auditEvent } from '../../shared/audit/auditEvent.ts';
 import { openStore, type StoreLocation } from '../../shared/store/openStore.ts';
-import { identity, identityJson } from '../support/processes/programs.ts';
+import { identity, identityJson } from '../support/command.ts';
 import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
 import { type Database, readDatabase } from '../support/stores/database.ts';
 import { createUser } from '../support/stores/documents.ts';

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { auditEvent } from '../../shared/audit/auditEvent.ts';
 import { FORMAT } from '../../shared/store/format.ts';
 import { openStore } from '../../shared/store/openStore.ts';
-import { identity, identityJson } from '../support/processes/programs.ts';
+import { identity, identityJson } from '../support/command.ts';
 import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
 import { readDatabase } from '../support/stores/database.ts';
 import { createUser, createUsers } from '../support/stores/documents.ts';

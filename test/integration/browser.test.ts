@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type Running, startProgram } from '../../tools/program.ts';
+import { identityJson } from '../support/command.ts';
 import { describeRpcClients } from '../support/http/describeRpcClients.ts';
 import type { RpcClient } from '../support/http/rpcClients.ts';
 import type { Instance } from '../support/instances/deployments.ts';
-import { identityJson, identityProgram, startFunction } from '../support/processes/programs.ts';
+import { identityProgram, startFunction } from '../support/processes/programs.ts';
 import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
 import { findBrowser, noBrowser, type OpenPage, openPage, servePage } from './browser/openPage.ts';
 

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { BuiltFunction } from '../../build/buildFunction.ts';
 import { startBuilt } from '../../build/coldStart.ts';
 import { type Running, run } from '../../tools/program.ts';
+import { identityJson } from '../support/command.ts';
 import { emulatorMasterKey } from '../support/emulators/emulatorDatabase.ts';
 import { type LocalBucket, startLocalBucket } from '../support/emulators/localBucket.ts';
 import { describeWithFirestore, firestoreEmulator } from '../support/emulators/withFirestore.ts';
@@ -14,7 +15,6 @@ import { organisation as organisationOf, person } from '../support/fixtures/orga
 import { peopleOf, sampleOrganisation } from '../support/fixtures/sampleOrganisation.ts';
 import { exportFrom, importInto, parseOk, post, removeOtpEmail } from '../support/http/wire.ts';
 import { buildAll, unpack } from '../support/processes/builtFunctions.ts';
-import { identityJson } from '../support/processes/programs.ts';
 import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
 
 describeWithFirestore('functions that were built and installed for production, outside the repository', () => {

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { run } from '../../tools/program.ts';
+import { identity } from '../support/command.ts';
 import { init } from '../support/instances/commandInstance.ts';
-import { identity, identityProgram } from '../support/processes/programs.ts';
+import { identityProgram } from '../support/processes/programs.ts';
 import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
 
 const noDatabase = 'specify either --data DIR (self-hosted) or --firestore PROJECT[/DATABASE]';

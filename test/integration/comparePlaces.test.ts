@@ -2,9 +2,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { identity } from '../support/command.ts';
 import { organisation, person, zitadelText } from '../support/fixtures/organisations.ts';
 import { servedPlace, testDirectory } from '../support/places/servedPlace.ts';
-import { identity } from '../support/processes/programs.ts';
 import { areMany } from '../support/repetitions.ts';
 import { describeStores, keyEnvironment } from '../support/stores/stores.ts';
 
@@ -128,12 +128,12 @@ describe('identity inspect', () => {
     const { code, stdout } = await identity(['inspect', file]);
     expect(code).toBe(0);
     const lines = stdout.split('\n');
-    expect(lines).toContain('no manifest: nothing shows whether it is complete and as it was exported');
+    expect(lines).toContain('no manifest: its completeness cannot be verified');
     expect(lines).toContain('secrets: passwordHashes 2, clearPasswords 1');
     expect(lines).toContain('password hashes: bcrypt 1, unknown 1');
     expect(lines).toContain('unknown, and not imported: unheardOf (2)');
     expect(lines).toContain('left to do: personal access tokens are in no export: create new ones in the target');
-    expect(stdout).toMatch(/^left to do in a ZITADEL: .+$/m);
+    expect(stdout).toMatch(/^left to do in ZITADEL: .+$/m);
     expect(stdout).not.toContain('the file has no password hashes');
     expect(stdout).toContain('the file has no TOTP seeds');
     expect(stdout).not.toContain(HASH);

@@ -1,9 +1,10 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { commands } from '../../cli/commands.ts';
 import { run } from '../../tools/program.ts';
-import { identity } from '../support/processes/programs.ts';
+import { identity } from '../support/command.ts';
+import { identityProgram } from '../support/processes/programs.ts';
 import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
 
 /** What a shell offers for the last word of a call, which may be empty. */
@@ -45,13 +46,18 @@ describe.each(Object.entries(shells))('identity completion %s', (shell, complete
     await mkdir(join(directory, 'north'), { recursive: true });
     await writeFile(join(directory, 'north.backup'), '');
     await writeFile(join(path, 'script'), (await identity(['completion', shell])).stdout);
+    // The script calls the command by its name.
+    const [node, program] = identityProgram;
+    await writeFile(join(path, 'identity'), `#!/bin/sh\nexec ${quote(node)} ${quote(program)} "$@"\n`);
+    await chmod(join(path, 'identity'), 0o755);
     return remove;
   });
 
   /** Returns what the shell offers, where it begins with the last word. */
   async function offered(...words: readonly string[]): Promise<readonly string[]> {
+    const PATH = `${join(directory, '..')}:${process.env.PATH}`;
     const [command, ...args] = complete(join(directory, '..', 'script'), ['identity', ...words]);
-    const { code, stdout, stderr } = await run(command, args, { cwd: directory });
+    const { code, stdout, stderr } = await run(command, args, { cwd: directory, env: { PATH } });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const names = stdout.split('\n').flatMap((line) => line.split('\t')[0]?.replace(/\/$/, '') || []);
     return [...new Set(names.filter((name) => name.startsWith(words.at(-1) ?? '')))].toSorted();

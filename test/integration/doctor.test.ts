@@ -2,10 +2,10 @@ import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
+import { identity } from '../support/command.ts';
 import { startLocalBucket } from '../support/emulators/localBucket.ts';
 import { startFakeInstance } from '../support/places/fakeInstance.ts';
 import { servedPlace, testDirectory } from '../support/places/servedPlace.ts';
-import { identity } from '../support/processes/programs.ts';
 import { describeStores, keyEnvironment, sqlite } from '../support/stores/stores.ts';
 
 const result = z.object({

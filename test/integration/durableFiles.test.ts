@@ -79,17 +79,19 @@ describe('a reported file', () => {
     onTestFinished(() => store.close());
     const file = join(directory, 'tokens');
     const listCalls = await watchDurability();
-    await init({
+    const { stdin, stdout, stderr } = process;
+    await init.run({
       store,
       location,
       defaultName: 'north',
-      options: { 'token-file': file },
-      lists: {},
-      flags: new Set(),
-      positionals: [],
+      arguments: [],
+      options: { name: undefined, expires: undefined, 'token-file': file },
       environment: { DATA_DIR: directory },
       now: new Date(),
       signal,
+      stdin,
+      stdout,
+      stderr,
     });
     expect(await readFile(file, 'utf8')).not.toBe('');
     expect(listCalls()).toEqual([`sync ${directory}`, 'sync the content']);

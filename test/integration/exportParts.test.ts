@@ -6,13 +6,14 @@ import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
 import type { ObjectStorage } from '../../shared/objectStorage/objectStorage.ts';
 import { partsDocument } from '../../shared/organisation/partsDocument.ts';
 import { startProgram } from '../../tools/program.ts';
+import { identity, identityJson } from '../support/command.ts';
 import { startLocalBucket } from '../support/emulators/localBucket.ts';
 import { describeWithFirestore } from '../support/emulators/withFirestore.ts';
 import { inPieces } from '../support/fixtures/bytes.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
 import { databaseOptions, placeOfLocation } from '../support/places/locations.ts';
 import { testDirectory } from '../support/places/servedPlace.ts';
-import { identity, identityJson, identityProgram } from '../support/processes/programs.ts';
+import { identityProgram } from '../support/processes/programs.ts';
 import { firestore, keyEnvironment } from '../support/stores/stores.ts';
 
 const PARTS = 3;

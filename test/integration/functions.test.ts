@@ -4,11 +4,12 @@ import { getTestServer } from '@google-cloud/functions-framework/testing';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { run } from '../../tools/program.ts';
+import { identityJson } from '../support/command.ts';
 import { comparable } from '../support/fixtures/comparable.ts';
 import { peopleOf, sampleOrganisation } from '../support/fixtures/sampleOrganisation.ts';
 import { requestHttp2 } from '../support/http/http2.ts';
 import { expectError, exportFrom, importInto, parseOk, removeOtpEmail, send } from '../support/http/wire.ts';
-import { type FunctionName, identityJson, startFunction } from '../support/processes/programs.ts';
+import { type FunctionName, startFunction } from '../support/processes/programs.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
 
 const functions: readonly FunctionName[] = ['removeOtpEmail', 'export', 'import'];

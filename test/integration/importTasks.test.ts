@@ -4,11 +4,12 @@ import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { documentId, type Store } from '../../shared/store/store.ts';
 import { type Running, startProgram } from '../../tools/program.ts';
+import { identity, identityJson } from '../support/command.ts';
 import { describeWithFirestore } from '../support/emulators/withFirestore.ts';
 import { entangledOrganisations } from '../support/fixtures/entangledOrganisations.ts';
 import { databaseOptions, placeOfLocation } from '../support/places/locations.ts';
 import { testDirectory } from '../support/places/servedPlace.ts';
-import { identity, identityJson, identityProgram } from '../support/processes/programs.ts';
+import { identityProgram } from '../support/processes/programs.ts';
 import { contentsOf, readDatabase } from '../support/stores/database.ts';
 import { firestore, keyEnvironment, openTestStore } from '../support/stores/stores.ts';
 

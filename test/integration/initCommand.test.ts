@@ -1,9 +1,9 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
+import { identity } from '../support/command.ts';
 import { exportFrom } from '../support/http/wire.ts';
 import { daysFromNow, describeDatabases, init, serve, tokenPattern } from '../support/instances/commandInstance.ts';
-import { identity } from '../support/processes/programs.ts';
 import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
 
 describeDatabases('identity init', (newDatabase) => {

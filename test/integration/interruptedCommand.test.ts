@@ -1,9 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { startProgram } from '../../tools/program.ts';
+import { identityJson } from '../support/command.ts';
 import { emulatorMasterKey } from '../support/emulators/emulatorDatabase.ts';
 import { describeWithFirestore } from '../support/emulators/withFirestore.ts';
-import { identityJson, identityProgram } from '../support/processes/programs.ts';
+import { identityProgram } from '../support/processes/programs.ts';
 
 describeWithFirestore('an interrupted command', () => {
   it('ends with exit code 130, says how to continue, and is on record as cancelled', async () => {

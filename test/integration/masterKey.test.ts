@@ -7,9 +7,10 @@ import { openKeyring, openStore, type StoreLocation } from '../../shared/store/o
 import { readKeyRecord } from '../../shared/store/secrets/keyRecord.ts';
 import { rekey } from '../../shared/store/secrets/rekey.ts';
 import type { Store } from '../../shared/store/store.ts';
+import { identity, identityJson } from '../support/command.ts';
 import { describeWithFirestore } from '../support/emulators/withFirestore.ts';
 import { servedInstance, testInstance } from '../support/instances/testInstance.ts';
-import { identity, identityJson, startFunction } from '../support/processes/programs.ts';
+import { startFunction } from '../support/processes/programs.ts';
 import { createUser, readUser, userKey } from '../support/stores/documents.ts';
 import { interruptedStore } from '../support/stores/interruptedStore.ts';
 import { rawContent } from '../support/stores/rawContent.ts';

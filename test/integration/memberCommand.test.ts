@@ -1,9 +1,9 @@
 import { beforeAll, expect, it } from 'vitest';
+import { identity, identityJson } from '../support/command.ts';
 import { peopleOf, sampleOrganisation } from '../support/fixtures/sampleOrganisation.ts';
 import { expectError, exportFrom, parseOk, post, removeOtpEmail } from '../support/http/wire.ts';
 import { describeDatabases, notServed, serveSample } from '../support/instances/commandInstance.ts';
 import { newServiceUser } from '../support/instances/tokens.ts';
-import { identity, identityJson } from '../support/processes/programs.ts';
 
 describeDatabases('identity member', (newDatabase) => {
   const organisation = sampleOrganisation();

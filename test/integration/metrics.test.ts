@@ -5,11 +5,11 @@ import { createApp, type Route } from '../../shared/http/app.ts';
 import { configureLog } from '../../shared/log.ts';
 import { type DocumentKey, documentId } from '../../shared/store/store.ts';
 import type { Running } from '../../tools/program.ts';
+import { identity } from '../support/command.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
 import { parseMetrics } from '../support/http/prometheus.ts';
 import { exportFrom, importInto } from '../support/http/wire.ts';
 import { init, serve } from '../support/instances/commandInstance.ts';
-import { identity } from '../support/processes/programs.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
 import { describeStores, openTestStore } from '../support/stores/stores.ts';
 

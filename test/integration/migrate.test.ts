@@ -1,10 +1,10 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { identity } from '../support/command.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
 import { betweenServers, exportFileWith, migrate, prepareMigration } from '../support/migrations/migrating.ts';
 import { servedPlace } from '../support/places/servedPlace.ts';
-import { identity } from '../support/processes/programs.ts';
 import { describeStores, keyEnvironment } from '../support/stores/stores.ts';
 
 const HASH = '$2a$04$0123456789012345678901uBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB';

@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { identity } from '../support/command.ts';
 import { startLocalBucket } from '../support/emulators/localBucket.ts';
 import { organisation } from '../support/fixtures/organisations.ts';
 import { betweenServers, exportFileWith, migrate, prepareMigration } from '../support/migrations/migrating.ts';
 import { servedPlace, testDirectory } from '../support/places/servedPlace.ts';
-import { identity } from '../support/processes/programs.ts';
 import { sqlite } from '../support/stores/stores.ts';
 import { filledZitadel } from '../support/zitadel/placeOfZitadel.ts';
 

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { identity } from '../support/command.ts';
 import { organisation } from '../support/fixtures/organisations.ts';
 import { exportFileWith } from '../support/migrations/migrating.ts';
 import { servedPlace, testDirectory } from '../support/places/servedPlace.ts';
-import { identity } from '../support/processes/programs.ts';
 import { identityAtTerminal, terminalMissing } from '../support/processes/terminal.ts';
 import { sqlite } from '../support/stores/stores.ts';
 

@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { run, startProgram } from '../../tools/program.ts';
+import { identity, identityJson } from '../support/command.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
 import { betweenServers, exportFileWith, readResult } from '../support/migrations/migrating.ts';
 import { restartablePlace } from '../support/migrations/restartablePlace.ts';
 import { startFakeInstance } from '../support/places/fakeInstance.ts';
 import { databaseOptions } from '../support/places/locations.ts';
 import { type ServedPlace, servedPlace, testDirectory } from '../support/places/servedPlace.ts';
-import { identity, identityJson, identityProgram } from '../support/processes/programs.ts';
+import { identityProgram } from '../support/processes/programs.ts';
 import { sqlite } from '../support/stores/stores.ts';
 
 const users = z.looseObject({ users: z.array(z.looseObject({ userId: z.string() })) });

@@ -5,12 +5,13 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { exportFile, type Manifest } from '../../shared/organisation/exportFile.ts';
 import { run } from '../../tools/program.ts';
+import { identity, identityJson } from '../support/command.ts';
 import { startLocalBucket } from '../support/emulators/localBucket.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
 import { exportFileWith, migrate, prepareMigration, readResult } from '../support/migrations/migrating.ts';
 import { databaseOptions } from '../support/places/locations.ts';
 import { servedPlace, testDirectory } from '../support/places/servedPlace.ts';
-import { identity, identityJson, identityProgram } from '../support/processes/programs.ts';
+import { identityProgram } from '../support/processes/programs.ts';
 import { describeStores, sqlite } from '../support/stores/stores.ts';
 
 const HASH = '$2a$04$0123456789012345678901uBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB';

@@ -1,10 +1,10 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { identity } from '../support/command.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
 import { exportFileWith, migrate, prepareMigration } from '../support/migrations/migrating.ts';
 import { servedPlace } from '../support/places/servedPlace.ts';
-import { identity } from '../support/processes/programs.ts';
 import { sqlite } from '../support/stores/stores.ts';
 
 describe('the report of identity migrate', { timeout: 120_000 }, () => {

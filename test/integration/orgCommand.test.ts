@@ -1,10 +1,10 @@
 import { beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
+import { identity, identityJson } from '../support/command.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
 import { sampleOrganisation } from '../support/fixtures/sampleOrganisation.ts';
 import { importInto } from '../support/http/wire.ts';
 import { describeDatabases, notServed, serveSample } from '../support/instances/commandInstance.ts';
-import { identity, identityJson } from '../support/processes/programs.ts';
 
 const listed = z.object({ organisations: z.array(z.object({ orgId: z.string() })) });
 

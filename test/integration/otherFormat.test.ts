@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { FORMAT, instanceKey } from '../../shared/store/format.ts';
 import type { StoreLocation } from '../../shared/store/openStore.ts';
+import { identity, identityJson } from '../support/command.ts';
 import { startLocal } from '../support/instances/localStart.ts';
-import { identity, identityJson } from '../support/processes/programs.ts';
 import { describeStores, keyEnvironment, openTestStore, type StoreKind, sqlite } from '../support/stores/stores.ts';
 
 const message = `the database has format ${FORMAT - 1}, and this version needs format ${FORMAT}: run the version that has written it, or begin with an empty database`;

@@ -1,5 +1,6 @@
 import { beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
+import { identity, identityJson } from '../support/command.ts';
 import { peopleOf, sampleOrganisation } from '../support/fixtures/sampleOrganisation.ts';
 import { expectError, exportFrom, post, removeOtpEmail } from '../support/http/wire.ts';
 import {
@@ -10,7 +11,6 @@ import {
   tokenPattern,
 } from '../support/instances/commandInstance.ts';
 import { newServiceUser, newToken } from '../support/instances/tokens.ts';
-import { identity, identityJson } from '../support/processes/programs.ts';
 
 const restricted = z.strictObject({ tokenId: z.string(), token: z.string(), expiresAt: z.string() });
 

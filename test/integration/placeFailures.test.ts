@@ -2,13 +2,14 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { run, startProgram } from '../../tools/program.ts';
+import { identity, identityJson } from '../support/command.ts';
 import { startLocalBucket } from '../support/emulators/localBucket.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
 import { post } from '../support/http/wire.ts';
 import { startFakeInstance } from '../support/places/fakeInstance.ts';
 import { databaseOptions } from '../support/places/locations.ts';
 import { servedPlace, testDirectory } from '../support/places/servedPlace.ts';
-import { identity, identityJson, identityProgram } from '../support/processes/programs.ts';
+import { identityProgram } from '../support/processes/programs.ts';
 import { sqlite } from '../support/stores/stores.ts';
 
 async function tokenFile(text = 'some-token') {
@@ -131,7 +132,7 @@ describe('a call on places that fails', { timeout: 240_000 }, () => {
     const ended = await (await startProgram(command, importing, /"event":"progress"/)).stop('SIGINT');
     expect(ended).toMatchObject({
       code: 130,
-      stderr: `identity: interrupted: what ${stuck.url} has imported so far stays; repeat the command: it resumes\n`,
+      stderr: `identity: interrupted: records already imported into ${stuck.url} remain; repeat the command to resume\n`,
     });
     await stuck.clientLeft;
   });

@@ -2,10 +2,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { identity } from '../support/command.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
 import { post } from '../support/http/wire.ts';
 import { servedPlace, testDirectory } from '../support/places/servedPlace.ts';
-import { identity } from '../support/processes/programs.ts';
 import { describeStores, keyEnvironment } from '../support/stores/stores.ts';
 
 const result = z.looseObject({ event: z.literal('result'), manifest: z.unknown().optional() });

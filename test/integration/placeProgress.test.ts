@@ -2,11 +2,11 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { identity } from '../support/command.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
 import { exportFileWith } from '../support/migrations/migrating.ts';
 import { startFakeInstance } from '../support/places/fakeInstance.ts';
 import { servedPlace, testDirectory } from '../support/places/servedPlace.ts';
-import { identity } from '../support/processes/programs.ts';
 import { sqlite } from '../support/stores/stores.ts';
 import { tokenFileWith } from '../support/zitadel/placeOfZitadel.ts';
 

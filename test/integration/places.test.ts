@@ -5,10 +5,11 @@ import { expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { exportFile } from '../../shared/organisation/exportFile.ts';
 import { run } from '../../tools/program.ts';
+import { identity } from '../support/command.ts';
 import { startLocalBucket } from '../support/emulators/localBucket.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
 import { servedPlace, testDirectory } from '../support/places/servedPlace.ts';
-import { identity, identityProgram } from '../support/processes/programs.ts';
+import { identityProgram } from '../support/processes/programs.ts';
 import { describeStores, keyEnvironment } from '../support/stores/stores.ts';
 
 const HASH = '$2a$04$0123456789012345678901uBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB';

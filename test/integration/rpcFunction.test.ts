@@ -1,9 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { startProgram } from '../../tools/program.ts';
+import { identityJson } from '../support/command.ts';
 import { describeRpcClients } from '../support/http/describeRpcClients.ts';
 import type { Instance } from '../support/instances/deployments.ts';
-import { identityJson, identityProgram, startFunction } from '../support/processes/programs.ts';
+import { identityProgram, startFunction } from '../support/processes/programs.ts';
 import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
 
 // One database, served whole on one port by `identity serve`, and by the function alone.

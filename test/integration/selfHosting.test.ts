@@ -5,8 +5,9 @@ import { z } from 'zod';
 import { nodeMajor, readLockFile } from '../../build/deployedPackage.ts';
 import packageFile from '../../package.json' with { type: 'json' };
 import { root, run, startProgram } from '../../tools/program.ts';
+import { identity } from '../support/command.ts';
 import { init } from '../support/instances/commandInstance.ts';
-import { identity, identityProgram } from '../support/processes/programs.ts';
+import { identityProgram } from '../support/processes/programs.ts';
 import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
 
 const INSTALLED = '/usr/local/bin/identity';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { identity } from '../support/command.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
 import { exportFrom, importInto } from '../support/http/wire.ts';
 import { init, serve } from '../support/instances/commandInstance.ts';
-import { identity } from '../support/processes/programs.ts';
 import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
 
 describe('identity serve', () => {

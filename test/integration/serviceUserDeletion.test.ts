@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
-import type { Run } from '../../cli/command.ts';
-import { memberAdd, patCreate } from '../../cli/commands/accounts.ts';
 import { routes as removalRoutes } from '../../functions/removeOtpEmail/app.ts';
+import { changeRole } from '../../shared/accounts/members.ts';
+import { issueToken } from '../../shared/accounts/personalAccessTokens.ts';
 import { deleteServiceUser } from '../../shared/accounts/serviceUsers.ts';
 import { authenticate } from '../../shared/auth/authorise.ts';
 import { createApp } from '../../shared/http/app.ts';
@@ -21,6 +21,8 @@ import { describeStores, openTestStore, type StoreKind } from '../support/stores
 const ROUNDS = 10;
 const NOT_FOUND = { code: 'NOT_FOUND' };
 
+const DAY_MS = 86_400_000;
+
 let files = 0;
 /** An import of the file that continues no earlier one. */
 function newRequest() {
@@ -28,16 +30,9 @@ function newRequest() {
   return { data_orgs: { orgs }, with_keys: true };
 }
 
-function run(command: Run, store: Store, positionals: readonly string[], options: Record<string, string> = {}) {
-  const location = { kind: 'sqlite', directory: 'unused' } as const;
-  const own = { flags: new Set<string>(), lists: {}, environment: { DATA_DIR: location.directory } };
-  const call = { location, defaultName: 'test', now: new Date(), signal: new AbortController().signal };
-  return command({ store, options, positionals, ...own, ...call });
-}
-
-const createToken = (store: Store) => run(patCreate, store, [], { user: ROBOT });
-const addRole = (store: Store, role: string, org?: string) =>
-  run(memberAdd, store, [], { user: ROBOT, role, ...(org !== undefined && { org }) });
+const createToken = (store: Store) => issueToken(store, ROBOT, new Date(), DAY_MS);
+const addRole = (store: Store, role: string, orgId?: string) =>
+  changeRole(store, { userId: ROBOT, orgId }, role, 'add', new Date(), false);
 
 /** Everything by which somebody gives a user something. */
 const gifts: readonly [string, (store: Store) => Promise<unknown>][] = [
@@ -75,8 +70,7 @@ function* moments(): Generator<Moment> {
 const theProcessEnds = () => Promise.reject(new Error('the process ends'));
 
 async function tokenOf(store: Store): Promise<string> {
-  const output = await createToken(store);
-  return /idpat_[\w-]+/.exec(output?.text ?? '')?.[0] ?? '';
+  return (await createToken(store)).token;
 }
 
 /** Whatever names the service user in the database, and whatever is wrong there. */

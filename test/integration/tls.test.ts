@@ -10,10 +10,10 @@ import { createApp, type Route } from '../../shared/http/app.ts';
 import { type RunningServer, serve } from '../../shared/http/serve.ts';
 import type { HttpServerOptions } from '../../shared/http/server.ts';
 import { configureLog } from '../../shared/log.ts';
+import { identity } from '../support/command.ts';
 import { openStream, readStream } from '../support/http/http2.ts';
 import { openConnection, readAnswer } from '../support/http/rawHttp.ts';
 import { init, serve as serveInstance } from '../support/instances/commandInstance.ts';
-import { identity } from '../support/processes/programs.ts';
 import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
 
 const fixture = (name: string) => new URL(`../fixtures/tls/${name}`, import.meta.url).pathname;

@@ -1,10 +1,10 @@
 import { beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
+import { identity, identityJson } from '../support/command.ts';
 import { peopleOf, sampleOrganisation } from '../support/fixtures/sampleOrganisation.ts';
 import { expectError, exportFrom, importInto, parseOk, post, removeOtpEmail } from '../support/http/wire.ts';
 import { describeDatabases, notServed, serveSample } from '../support/instances/commandInstance.ts';
 import { newServiceUser } from '../support/instances/tokens.ts';
-import { identity, identityJson } from '../support/processes/programs.ts';
 
 const text = z.string();
 const listed = {

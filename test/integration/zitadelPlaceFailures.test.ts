@@ -2,10 +2,11 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startProgram } from '../../tools/program.ts';
+import { identity } from '../support/command.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
 import { exportFileWith } from '../support/migrations/migrating.ts';
 import { testDirectory } from '../support/places/servedPlace.ts';
-import { identity, identityProgram } from '../support/processes/programs.ts';
+import { identityProgram } from '../support/processes/programs.ts';
 import { DEFAULT_ORGANISATION } from '../support/zitadel/behaviour.ts';
 import { people } from '../support/zitadel/files.ts';
 import { filledZitadel, tokenFileWith } from '../support/zitadel/placeOfZitadel.ts';
@@ -166,7 +167,7 @@ describe('a call on a ZITADEL that fails', { timeout: TIMEOUT_MS }, () => {
     expect({ code, lines: stdout.trim().split('\n') }).toEqual({
       code: 0,
       lines: [
-        'equal, but for what a ZITADEL makes differ',
+        'equal, but for what ZITADEL makes differ',
         'humanUsers: 1 equal, 1 different',
         `domains: 0 equal, 1 only in ${zitadel.url}`,
         'org: 1 equal',

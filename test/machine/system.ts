@@ -1,5 +1,6 @@
-import type { Invocation } from '../../cli/command.ts';
+import type { OpenInstance } from '../../cli/command.ts';
 import { commands } from '../../cli/commands.ts';
+import { parseValues } from '../../cli/parseValues.ts';
 import { routes as removalRoutes } from '../../functions/removeOtpEmail/app.ts';
 import { storeUnavailable } from '../../shared/errors/errors.ts';
 import { createApp } from '../../shared/http/app.ts';
@@ -66,23 +67,20 @@ export async function systemOn(location: StoreLocation, onStep: () => void): Pro
 }
 
 async function runCommand(
-  database: Pick<Invocation, 'store' | 'location'>,
+  database: Pick<OpenInstance, 'store' | 'location'>,
   name: string,
   positionals: readonly string[],
   options: Record<string, string | undefined>,
 ): Promise<Printed> {
   const command = commands.find((one) => one.name === name);
   if (command === undefined || command.instance === 'none') throw new Error(`there is no command ${name}`);
-  const run = await command.load();
+  const { stdin, stdout, stderr } = process;
   const { signal } = new AbortController();
-  const surroundings = {
-    defaultName: 'machine',
-    environment: { DATA_DIR: 'unused' },
-    flags: new Set<string>(),
-    lists: {},
-  };
+  const surroundings = { stdin, stdout, stderr, environment: { DATA_DIR: 'unused' }, now: new Date(), signal };
+  const given = Object.entries(options).flatMap(([option, value]) => (value === undefined ? [] : [[option, [value]]]));
   try {
-    const output = await run({ ...database, ...surroundings, options, positionals, now: new Date(), signal });
+    const values = await parseValues(command, { positionals, options: Object.fromEntries(given) });
+    const output = await command.run({ ...database, ...surroundings, ...values, defaultName: 'machine' });
     return { json: output !== undefined && 'json' in output ? output.json : undefined };
   } catch (error) {
     return { error };

@@ -1,11 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { checkValues } from '../../cli/checkValues.ts';
 import type { GivenValues } from '../../cli/command.ts';
+import { parseValues } from '../../cli/parseValues.ts';
 import { parsePlace } from '../../cli/places/parsePlace.ts';
 import { createProgram } from '../../cli/program.ts';
-import { commonOptions } from '../../cli/usage.ts';
 import { root } from '../../tools/program.ts';
 import { readTerraform } from './terraformFiles.ts';
 
@@ -18,7 +17,7 @@ function callsIn(text: string): string[][] {
 async function parseCall(words: readonly string[]): Promise<readonly [name: string, given: GivenValues]> {
   const parsed = Promise.withResolvers<readonly [string, GivenValues]>();
   const program = createProgram(async (command, given) => {
-    checkValues(command, [...command.options, ...commonOptions(command)], given);
+    await parseValues(command, given);
     parsed.resolve([command.name, given]);
   });
   program.configureOutput({ writeOut: () => {} });

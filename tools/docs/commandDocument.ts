@@ -1,8 +1,8 @@
 import type { Command, Option } from '../../cli/command.ts';
 import { commands, commandTables } from '../../cli/commands.ts';
-import { exitCodes } from '../../cli/exitCodes.ts';
+import { exitCodes } from '../../cli/exitStatus.ts';
+import { commandTerm, commandUsage, commonOptions, optionUsage } from '../../cli/help.ts';
 import { instanceOptions } from '../../cli/instanceLocation.ts';
-import { commandTerm, commandUsage, commonOptions, optionUsage } from '../../cli/usage.ts';
 import { type ValueName, valueKind } from '../../cli/values.ts';
 import { code, table } from './markdown.ts';
 
@@ -52,7 +52,9 @@ export function commandDocument(): string {
 
 function instanceParagraph(): string {
   const creating = commands.filter(({ instance }) => instance === 'created').map(({ name }) => code(name));
-  const options = instanceOptions.map((option) => `${code(optionUsage(option))}, ${option.meaning}`);
+  const options = Object.entries(instanceOptions).map(
+    ([name, option]) => `${code(optionUsage(name, option))}, ${option.meaning}`,
+  );
   return `A command on an instance needs ${options.join(', or ')}. With \`--data\`, ${creating.join(' and ')} create the instance; the others require it.`;
 }
 
@@ -60,7 +62,10 @@ function section(command: Command): string {
   const { name, examples, options } = command;
   const rows = [
     ...command.arguments.map(({ value, meaning }) => [code(value), meaning + choices(value)]),
-    ...[...options, ...commonOptions(command)].map((option) => [code(optionUsage(option)), optionMeaning(option)]),
+    ...Object.entries({ ...options, ...commonOptions(command) }).map(([option, described]) => [
+      code(optionUsage(option, described)),
+      optionMeaning(described),
+    ]),
   ];
   const calls = [`identity ${name} ${commandUsage(command)}`, '', ...examples.map((example) => `identity ${example}`)];
   return [`### ${name}`, codeBlock(calls), table(['argument', 'meaning'], rows)].join('\n\n');
@@ -70,10 +75,11 @@ function codeBlock(lines: readonly string[]): string {
   return ['```text', ...lines, '```'].join('\n');
 }
 
-function optionMeaning({ value, meaning, isRequired, isRepeatable }: Option): string {
-  const notes = [...(isRequired === true ? ['required'] : []), ...(isRepeatable === true ? ['can be repeated'] : [])];
-  const note = notes.length === 0 ? '' : ` (${notes.join(', ')})`;
-  return `${meaning}${note}${value === undefined ? '' : choices(value)}`;
+function optionMeaning(option: Option): string {
+  if (option.value === undefined) return option.meaning;
+  const { value, meaning, isRequired, isRepeatable } = option;
+  const notes = [...(isRequired ? ['required'] : []), ...(isRepeatable ? ['can be repeated'] : [])];
+  return `${meaning}${notes.length === 0 ? '' : ` (${notes.join(', ')})`}${choices(value)}`;
 }
 
 function choices(value: ValueName): string {

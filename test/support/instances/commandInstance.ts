@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, vi } from 'vitest';
 import { z } from 'zod';
 import { type ProgramOptions, type Running, startProgram } from '../../../tools/program.ts';
+import { identityJson } from '../command.ts';
 import { emulatorMasterKey } from '../emulators/emulatorDatabase.ts';
 import { describeWithFirestore } from '../emulators/withFirestore.ts';
 import { importInto } from '../http/wire.ts';
-import { identityJson, identityProgram, manyAtOnce } from '../processes/programs.ts';
+import { identityProgram, manyAtOnce } from '../processes/programs.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../processes/temporaryDirectory.ts';
 import type { Instance } from './deployments.ts';
 

@@ -1,8 +1,5 @@
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
-import { root } from '../../../tools/program.ts';
-import { identityJson } from '../processes/programs.ts';
+import { identityJson } from '../command.ts';
 import type { Instance } from './deployments.ts';
 
 /** A token that the `identity` command made. */
@@ -25,9 +22,8 @@ export async function newToken(database: readonly string[], userId: string): Pro
 
 /** Makes a token of a user that expired a day ago. */
 export async function expiredToken(database: readonly string[], userId: string): Promise<MadeToken> {
-  const clock = pathToFileURL(join(root, 'test', 'support', 'instances', 'earlierClock.ts')).href;
-  const env = { NODE_OPTIONS: `--import=${clock}`, CLOCK_BEHIND_MS: String(2 * DAY_MS) };
-  return made.parse(await identityJson(['pat', 'create', '--user', userId, '--expires', '1d', ...database], { env }));
+  const now = new Date(Date.now() - 2 * DAY_MS);
+  return made.parse(await identityJson(['pat', 'create', '--user', userId, '--expires', '1d', ...database], { now }));
 }
 
 /** Makes a service user without any role, and a token of it. */

@@ -2,8 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { type MigrationResult, migrationResult } from '../../../cli/migrate/documents.ts';
+import { identity } from '../command.ts';
 import { type ServedPlace, testDirectory } from '../places/servedPlace.ts';
-import { identity } from '../processes/programs.ts';
 import { keyEnvironment } from '../stores/stores.ts';
 
 /** How a migration is called in a test. */

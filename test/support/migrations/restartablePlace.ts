@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { type Running, startProgram } from '../../../tools/program.ts';
+import { identityJson } from '../command.ts';
 import { databaseOptions, placeOfLocation } from '../places/locations.ts';
 import { type ServedPlace, testDirectory } from '../places/servedPlace.ts';
-import { identityJson, identityProgram } from '../processes/programs.ts';
+import { identityProgram } from '../processes/programs.ts';
 import { keyEnvironment, type StoreKind } from '../stores/stores.ts';
 
 const created = z.object({ token: z.string(), orgId: z.string() });

@@ -9,7 +9,7 @@ const program = join(root, 'cli', 'identity.ts');
 export const identityProgram: readonly [command: string, script: string] = [process.execPath, program];
 
 /** A command that has ended. */
-interface EndedCommand extends Ended {
+export interface EndedCommand extends Ended {
   /** The lines of the audit trail that it printed, because its database is in the cloud; `stderr` is without them. */
   readonly trail: string;
 }
@@ -17,21 +17,18 @@ interface EndedCommand extends Ended {
 /** The environment of a server for tests that run more calls at once than an operator would. */
 export const manyAtOnce = { MAX_IMPORTS: '1000', MAX_EXPORTS: '1000' } as const;
 
-/** Runs the `identity` command to its end. */
-export async function identity(args: readonly string[], options: ProgramOptions = {}): Promise<EndedCommand> {
+/** Starts the `identity` command as a process, and waits for its end. */
+export async function identityProcess(args: readonly string[], options: ProgramOptions = {}): Promise<EndedCommand> {
   const [command, script] = identityProgram;
-  const ended = await run(command, [script, ...args], options);
+  return withoutTrail(await run(command, [script, ...args], options));
+}
+
+/** Separates the audit trail from the rest of standard error. */
+export function withoutTrail(ended: Ended): EndedCommand {
   const lines = ended.stderr.split(/(?<=\n)/);
   const isOfTrail = (line: string) => line.startsWith('{') && line.includes('"log_type":"audit"');
   const stderr = lines.filter((line) => !isOfTrail(line)).join('');
   return { ...ended, stderr, trail: lines.filter(isOfTrail).join('') };
-}
-
-/** Runs it with `--json`, and returns the one document that it printed. */
-export async function identityJson(args: readonly string[], options: ProgramOptions = {}): Promise<unknown> {
-  const { code, stdout, stderr } = await identity([...args, '--json'], options);
-  if (code !== 0) throw new Error(`identity ${args.join(' ')} ended with ${code}: ${stderr}`);
-  return JSON.parse(stdout);
 }
 
 /** The functions that package.json has scripts for. */

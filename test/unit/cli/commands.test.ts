@@ -15,10 +15,6 @@ describe('every command', () => {
     }
   });
 
-  it.each(commands.map(({ name }) => name))('%s loads its implementation', async (name) => {
-    expect(await commands.find((one) => one.name === name)?.load()).toBeInstanceOf(Function);
-  });
-
   it('that has subcommands says what they are about', () => {
     const program = createProgram(async () => {});
     for (const { name } of commands) {

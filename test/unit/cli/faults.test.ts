@@ -1,20 +1,18 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { InterruptedError, UsageError } from '../../../cli/command.ts';
-import { type Ending, exitCodes } from '../../../cli/exitCodes.ts';
+import { type ExitStatus, exitCodes } from '../../../cli/exitStatus.ts';
 import { describeFault } from '../../../cli/faults.ts';
 import { nameInvalid, userUnknown } from '../../../shared/errors/accountErrors.ts';
 
-afterEach(() => void vi.unstubAllEnvs());
-
 describe('a fault', () => {
-  it.each<[Error, Ending]>([
+  it.each<[Error, ExitStatus]>([
     [new UsageError('wrong'), 'usage'],
     [nameInvalid('it is blank'), 'usage'],
     [userUnknown('1'), 'failed'],
     [new InterruptedError('interrupted: repeat the command'), 'interrupted'],
     [Object.assign(new Error('ENOENT: no such file'), { code: 'ENOENT' }), 'failed'],
-  ])('%s is printed as it is, and ends as %s', (error, ending) => {
-    expect(describeFault(error)).toEqual({ message: error.message, ending });
+  ])('%s is printed as it is, and ends as %s', (error, exitStatus) => {
+    expect(describeFault(error)).toEqual({ message: error.message, exitStatus });
   });
 
   it('that nobody expected has no stack, unless LOG_LEVEL is debug', () => {
@@ -22,10 +20,9 @@ describe('a fault', () => {
     const advice = 'run the command with LOG_LEVEL=debug, and report what it prints';
     expect(describeFault(fault)).toEqual({
       message: `unexpected fault: x is not a function: ${advice}`,
-      ending: 'failed',
+      exitStatus: 'failed',
     });
-    vi.stubEnv('LOG_LEVEL', 'debug');
-    expect(describeFault(fault).message).toMatch(/x is not a function\n\s+at /);
+    expect(describeFault(fault, 'debug').message).toMatch(/x is not a function\n\s+at /);
   });
 });
 

@@ -1,26 +1,27 @@
 import { describe, expect, it } from 'vitest';
-import type { Command, GivenValues } from '../../../cli/command.ts';
+import { type Command, defineCommand, flag, type GivenValues, optional, repeatable } from '../../../cli/command.ts';
 import { createProgram } from '../../../cli/program.ts';
 
-const row = (name: string): Command => ({
-  name,
-  summary: `does ${name}`,
-  instance: 'none',
-  arguments: [],
-  options: [
-    { name: 'with-all', meaning: 'all' },
-    { name: 'from', value: 'FILE', meaning: 'the source' },
-    { name: 'org', value: 'ORG_ID', meaning: 'an organisation', isRepeatable: true },
-  ],
-  examples: [`${name} --from x`],
-  load: async () => async () => undefined,
-});
+const newCommand = (name: string): Command =>
+  defineCommand({
+    name,
+    summary: `does ${name}`,
+    arguments: [],
+    options: {
+      'with-all': flag('all'),
+      from: optional('FILE', 'the source'),
+      org: repeatable('ORG_ID', 'an organisation'),
+    },
+    examples: [`${name} --from x`],
+    run: async () => undefined,
+  });
+
+const tables = [{ title: 'Moves', commands: [newCommand('move'), newCommand('move plan')] }];
 
 /** Parses a call of a command that has a subcommand with the same options. */
 async function parse(...words: readonly string[]): Promise<readonly [name: string, given: GivenValues]> {
   const calls: (readonly [string, GivenValues])[] = [];
-  const tables = [{ title: 'Moves', commands: [row('move'), row('move plan')] }];
-  const program = createProgram(async ({ name }, given) => void calls.push([name, given]), tables);
+  const program = createProgram(async ({ name }, given) => void calls.push([name, given]), {}, tables);
   await program.parseAsync([...words], { from: 'user' });
   const [call] = calls;
   if (call === undefined || calls.length > 1) throw new Error(`${calls.length} calls`);
@@ -43,7 +44,7 @@ describe('the parser', () => {
   });
 
   it('lists both in the help', () => {
-    const program = createProgram(async () => {}, [{ title: 'Moves', commands: [row('move'), row('move plan')] }]);
+    const program = createProgram(async () => {}, {}, tables);
     expect(program.helpInformation()).toMatch(/Moves:.*\n {2}move {2,}does move\n {2}move plan {2,}does move plan\n/s);
   });
 });

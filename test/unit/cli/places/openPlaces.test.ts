@@ -1,19 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import type { Call } from '../../../../cli/command.ts';
+import type { SecretFiles } from '../../../../cli/places/callOptions.ts';
 import { secretFiles } from '../../../../cli/places/openPlaces.ts';
 import { parsePlace } from '../../../../cli/places/parsePlace.ts';
 
-function call(options: Call['options']): Call {
-  const { signal } = new AbortController();
-  return { options, lists: {}, flags: new Set(), positionals: [], environment: {}, now: new Date(0), signal };
-}
-
-function files(options: Call['options'], from: string, to: string) {
+function files(options: SecretFiles, from: string, to: string) {
   const places = [
     { side: 'from', parsed: parsePlace(from) },
     { side: 'to', parsed: parsePlace(to) },
   ] as const;
-  const found = secretFiles(call(options), places);
+  const found = secretFiles(options, places);
   return places.map((place) => found.get(place)?.file);
 }
 

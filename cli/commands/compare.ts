@@ -1,25 +1,41 @@
-import { argument, type Output, type RunAlone, UsageError } from '../command.ts';
+import { defineCommand, type Output, optional, required, UsageError } from '../command.ts';
 import type { FieldDifference } from '../compare/comparedRecord.ts';
-import { compareTwo } from '../compare/compareTwo.ts';
 import type { Comparison, RecordDifference } from '../compare/comparison.ts';
-import { exportOptions, progressOutput } from '../places/callOptions.ts';
-import { openPlaces } from '../places/openPlaces.ts';
+import { eventsOption, exportChoices, exportOptions, progressOutput, secretsOfTwo } from '../places/callOptions.ts';
 import type { ExportOptions } from '../places/place.ts';
 import { printable } from '../printable.ts';
 import { missingKinds } from '../secretKinds.ts';
 
-const DEFAULT_LIMIT = '100';
+const DEFAULT_LIMIT = 100;
 
-/** Runs `identity compare`: reads both places, and lists the fields in which they differ. */
-export const comparePlaces: RunAlone = async (call) => {
-  const [first, second] = await openPlaces(call, argument(call, 0), argument(call, 1));
-  if (first.name === '-' && second.name === '-') throw new UsageError('- can be one of the places only');
-  const options = exportOptions(call);
-  const maxListed = Number(call.options.limit ?? DEFAULT_LIMIT);
-  const comparing = { maxListed, output: progressOutput(call), signal: call.signal };
-  using comparison = await compareTwo([first, second], options, comparing);
-  return compared(comparison, options, [first.name, second.name]);
-};
+export const compare = defineCommand({
+  name: 'compare',
+  summary:
+    'compare two places field by field: organisations, sections and records, as an import would store them; exit code 3 if they differ',
+  arguments: [required('PLACE', 'the first place'), required('PLACE', 'the second place')],
+  options: {
+    ...exportChoices,
+    with: { ...exportChoices.with, meaning: 'the secrets to compare, such as passwords,otp,keys; by default none' },
+    limit: optional('COUNT', `how many differing records to list; by default ${DEFAULT_LIMIT}`),
+    ...secretsOfTwo('the first place', 'the second place'),
+    ...eventsOption,
+  },
+  examples: [
+    'compare north.json.gz https://id.example.com --token-file owner.pat --with passwords',
+    'compare sqlite:./north firestore:my-project/north',
+  ],
+  run: async (call) => {
+    const { openPlaces } = await import('../places/openPlaces.ts');
+    const { compareTwo } = await import('../compare/compareTwo.ts');
+    const [first, second] = await openPlaces(call, call.options, ...call.arguments);
+    if (first.name === '-' && second.name === '-') throw new UsageError('- can be one of the places only');
+    const options = exportOptions(call);
+    const maxListed = call.options.limit ?? DEFAULT_LIMIT;
+    const comparing = { maxListed, output: progressOutput(call), signal: call.signal };
+    using comparison = await compareTwo([first, second], options, comparing);
+    return compared(comparison, options, [first.name, second.name]);
+  },
+});
 
 function compared(comparison: Comparison, options: ExportOptions, names: readonly [string, string]): Output {
   const { isEqual, counts } = comparison;
@@ -35,7 +51,7 @@ function compared(comparison: Comparison, options: ExportOptions, names: readonl
     return `${section}: ${[`${equal} equal`, ...others].join(', ')}`;
   });
   const lines = [
-    isEqual ? (expectedCount === 0 ? 'equal' : 'equal, but for what a ZITADEL makes differ') : 'different',
+    isEqual ? (expectedCount === 0 ? 'equal' : 'equal, but for what ZITADEL makes differ') : 'different',
     ...sections,
     ...(notCompared.length === 0 ? [] : [`not compared: ${notCompared.join(', ')} (--with)`]),
     ...differences.flatMap((difference) => differenceLines(difference, names)),
@@ -47,7 +63,7 @@ function compared(comparison: Comparison, options: ExportOptions, names: readonl
   return {
     json: { event: 'result', ...json, expected, expectedCount },
     text: lines.map(printable).join('\n'),
-    ending: () => (isEqual ? 'done' : 'listed'),
+    exitStatus: () => (isEqual ? 'done' : 'listed'),
   };
 }
 

@@ -1,23 +1,32 @@
 import type { LeftToDoEntry } from '../../shared/organisation/leftToDo.ts';
-import { argument, type Output, type RunAlone } from '../command.ts';
-import { exportOptions, progressOutput } from '../places/callOptions.ts';
-import { FileFacts, inspectPlace, type PlaceInspection } from '../places/inspectPlace.ts';
-import { openOnlyPlace } from '../places/openPlaces.ts';
-import { requestLines } from '../places/recordCounter.ts';
+import { defineCommand, type Output, required } from '../command.ts';
+import { eventsOption, exportChoices, exportOptions, progressOutput, secretOptions } from '../places/callOptions.ts';
+import type { FileFacts, PlaceInspection } from '../places/inspectPlace.ts';
 import { printable } from '../printable.ts';
 
-/** Runs `identity inspect`. */
-export const inspect: RunAlone = async (call) => {
-  const place = await openOnlyPlace(call, argument(call, 0));
-  const facts = new FileFacts();
-  const inspection = await inspectPlace(place, exportOptions(call), facts, progressOutput(call), call.signal);
-  return inspected(place.name, inspection, facts);
-};
+export const inspect = defineCommand({
+  name: 'inspect',
+  summary:
+    'validate what a place exports, and list its content: counts, sizes, hash formats, secrets, and what an instance or ZITADEL must be given by hand',
+  arguments: [required('PLACE', 'the place')],
+  options: { ...exportChoices, ...secretOptions, ...eventsOption },
+  examples: ['inspect north.json.gz', 'inspect https://id.example.com --token-file owner.pat --with passwords,otp'],
+  run: async (call) => {
+    const { openOnlyPlace } = await import('../places/openPlaces.ts');
+    const { FileFacts: Facts, inspectPlace } = await import('../places/inspectPlace.ts');
+    const place = await openOnlyPlace(call, call.options, call.arguments[0]);
+    const facts = new Facts();
+    const inspection = await inspectPlace(place, exportOptions(call), facts, progressOutput(call), call.signal);
+    const { requestLines } = await import('../places/recordCounter.ts');
+    return inspected(place.name, inspection, facts, requestLines(inspection.request));
+  },
+});
 
 function inspected(
   name: string,
   { bytes, organisations, unknown, manifest, request, losses }: PlaceInspection,
   facts: FileFacts,
+  requested: readonly string[],
 ): Output {
   const { sections, hashFormats, secrets, leftToDo, leftToDoInZitadel } = facts;
   const json = {
@@ -35,19 +44,19 @@ function inspected(
   };
   const origin =
     manifest === undefined
-      ? 'no manifest: nothing shows whether it is complete and as it was exported'
+      ? 'no manifest: its completeness cannot be verified'
       : `manifest version ${manifest.version}: exported by ${manifest.instance} at ${manifest.readTime}, complete and unchanged`;
   const lines = [
     `${name}: ${organisations.length} organisations, ${bytes} bytes`,
     origin,
-    ...requestLines(request),
+    ...requested,
     ...[...sections].map(([section, size]) => `${section}: ${size.records} records, ${size.bytes} bytes`),
     `secrets: ${list(secrets)}`,
     `password hashes: ${list(hashFormats)}`,
     ...Object.entries(unknown).map(([field, count]) => `unknown, and not imported: ${field} (${count})`),
-    ...losses.map((loss) => `in no export of a ZITADEL: ${loss}`),
+    ...losses.map((loss) => `not exported by ZITADEL: ${loss}`),
     ...leftToDo.map((entry) => `left to do: ${entryText(entry)}`),
-    ...onlyIn(leftToDoInZitadel, leftToDo).map((entry) => `left to do in a ZITADEL: ${entryText(entry)}`),
+    ...onlyIn(leftToDoInZitadel, leftToDo).map((entry) => `left to do in ZITADEL: ${entryText(entry)}`),
   ];
   return { json, text: lines.map(printable).join('\n') };
 }

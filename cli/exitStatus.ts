@@ -9,4 +9,4 @@ export const exitCodes = {
 } as const;
 
 /** How a command ended. */
-export type Ending = keyof typeof exitCodes;
+export type ExitStatus = keyof typeof exitCodes;

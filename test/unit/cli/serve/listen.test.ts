@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listen } from '../../../cli/listen.ts';
+import { listen } from '../../../../cli/serve/serve.ts';
 
 const address = { host: 'db.example', port: 80, setting: '--port' };
 

@@ -1,11 +1,10 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
-import { certificateInvalid } from '../shared/errors/commandErrors.ts';
-import type { RunningServer } from '../shared/http/serve.ts';
-import type { Certificate } from '../shared/http/server.ts';
-import { log } from '../shared/log.ts';
-import { type Call, UsageError } from './command.ts';
+import { certificateInvalid } from '../../shared/errors/commandErrors.ts';
+import type { RunningServer } from '../../shared/http/serve.ts';
+import type { Certificate } from '../../shared/http/server.ts';
+import { log } from '../../shared/log.ts';
 
 const CERT_OPTION = 'tls-cert-file';
 const KEY_OPTION = 'tls-key-file';
@@ -14,17 +13,6 @@ const KEY_OPTION = 'tls-key-file';
 export interface CertificateFiles {
   readonly cert: string;
   readonly key: string;
-}
-
-/**
- * Returns the files that a call names; undefined if the server is to have no TLS.
- * @throws UsageError for one without the other
- */
-export function certificateFiles(options: Call['options']): CertificateFiles | undefined {
-  const { [CERT_OPTION]: cert, [KEY_OPTION]: key } = options;
-  if (cert !== undefined && key !== undefined) return { cert, key };
-  if (cert === undefined && key === undefined) return undefined;
-  throw new UsageError(`TLS needs both --${CERT_OPTION} and --${KEY_OPTION}`);
 }
 
 /**

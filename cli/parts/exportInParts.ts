@@ -1,24 +1,32 @@
-import { type Call, InterruptedError, type Output, UsageError } from '../command.ts';
-import { exportParts, type PartsExport, type PartsResult } from '../parts/exportParts.ts';
-import { objectUri } from '../parts/storedJson.ts';
-import { exportOptions, progressOutput } from '../places/callOptions.ts';
-import type { Place } from '../places/place.ts';
-import { trackPhase } from '../progress/trackPhase.ts';
+import { InterruptedError, type Output, type Surroundings, UsageError } from '../command.ts';
+import type { ExportOptions, FilePlace, Place } from '../places/place.ts';
+import { type ProgressOutput, trackPhase } from '../progress/trackPhase.ts';
 import { readTask } from '../tasks.ts';
+import { exportParts, type PartsExport, type PartsResult } from './exportParts.ts';
+import { objectUri } from './storedJson.ts';
+
+/** What `identity export --parts` is to do. */
+interface PartsCall extends Pick<Surroundings, 'environment' | 'signal' | 'stderr'> {
+  readonly source: Place;
+  readonly target: FilePlace;
+  readonly count: number;
+  readonly options: ExportOptions;
+  readonly progress: ProgressOutput;
+}
 
 /** Runs `identity export --parts`. */
-export async function exportInParts(call: Call, source: Place, target: Place, count: number): Promise<Output> {
-  const request = partsExport(call, source, target, count);
-  const { signal } = call;
+export async function exportInParts(call: PartsCall): Promise<Output> {
+  const request = partsExport(call);
+  const { signal, stderr, progress } = call;
   const meter = {
     records: 0,
     onAbandoned: (readTimes: readonly string[]) =>
-      void process.stderr.write(
+      void stderr.write(
         `the state of ${readTimes.join(', ')} is no longer available: the export begins anew; the earlier parts can be deleted\n`,
       ),
   };
   try {
-    const result = await trackPhase(progressOutput(call), 'exporting', { records: () => meter.records }, () =>
+    const result = await trackPhase(progress, 'exporting', { records: () => meter.records }, () =>
       exportParts(request, meter, signal),
     );
     return exported(result, objectUri(request.target));
@@ -28,23 +36,21 @@ export async function exportInParts(call: Call, source: Place, target: Place, co
   }
 }
 
+const MAX_PARTS = 9_999;
+
 /** @throws UsageError */
-function partsExport(call: Call, source: Place, target: Place, count: number): PartsExport {
-  const object = target.takes === 'files' ? target.object : undefined;
+function partsExport({ source, target: { object }, count, options, environment }: PartsCall): PartsExport {
   if (object === undefined) throw new UsageError(`--parts writes objects: specify --to gs://BUCKET/PATH`);
   if (object.path.endsWith('.gz'))
     throw new UsageError('--parts writes uncompressed objects: specify a path that does not end in .gz');
   const { name, openParts } = source.takes === 'imports' ? source : { name: source.name };
   if (openParts === undefined)
     throw new UsageError(`${name} cannot be exported in parts: specify firestore:PROJECT[/DATABASE]`);
-  const options = exportOptions(call);
   if (options.orgIds.length > 0 || options.forZitadel)
     throw new UsageError('--parts excludes --org and --for-zitadel: export without --parts');
   if (count < 1 || count > MAX_PARTS) throw new UsageError(`--parts must be a number from 1 to ${MAX_PARTS}`);
-  return { source: { name, openParts }, target: object, options, count, task: readTask(call.environment) };
+  return { source: { name, openParts }, target: object, options, count, task: readTask(environment) };
 }
-
-const MAX_PARTS = 9_999;
 
 function exported({ manifest, ...result }: PartsResult, place: string): Output {
   const { written, kept, missing, readTime } = result;

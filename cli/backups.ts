@@ -1,0 +1,42 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { extractTrail, hasTrail, storeTrail } from '../shared/audit/file/trailCopy.ts';
+import { fileExists, instanceExists } from '../shared/errors/commandErrors.ts';
+import { databaseFile, openKeyring, type StoreLocation } from '../shared/store/openStore.ts';
+import { changeKeyFile, keyFilePath } from '../shared/store/secrets/keyFile.ts';
+import { fileKeyring } from '../shared/store/secrets/keyring.ts';
+import { copyDatabase } from '../shared/store/sqlite/copyDatabase.ts';
+import { UsageError } from './command.ts';
+import { embeddedDirectory } from './instanceLocation.ts';
+
+const NO_FILES = 'has no backup files: use the backups of Cloud Firestore';
+
+/** Copies a database and its audit trail to a new file. */
+export async function backUp(location: StoreLocation, file: string): Promise<void> {
+  const directory = embeddedDirectory(location, NO_FILES);
+  if (existsSync(file)) throw fileExists(file);
+  const keyring = openKeyring(location);
+  await copyDatabase(databaseFile(directory), file, { keyring, complete: (copy) => storeTrail(copy, directory) });
+}
+
+/**
+ * Copies a backup to the place of a database.
+ * @param key a file with the instance's master key
+ */
+export async function restoreBackup(location: StoreLocation, file: string, key: string | undefined): Promise<void> {
+  const directory = embeddedDirectory(location, NO_FILES);
+  const database = databaseFile(directory);
+  // SQLite would apply the log of another database to the restored one.
+  if (['', '-wal', '-journal'].some((suffix) => existsSync(`${database}${suffix}`)))
+    throw instanceExists('an instance, or its log,', directory);
+  if (hasTrail(directory)) throw instanceExists('the audit trail of an instance', directory);
+  const keyFile = keyFilePath(directory);
+  if (key !== undefined && (existsSync(keyFile) || location.masterKey !== undefined))
+    throw new UsageError(`--key is mutually exclusive with ${keyFile} and IDENTITY_MASTER_KEY: use one of them`);
+  const keyring = key === undefined ? openKeyring(location) : fileKeyring(resolve(key));
+  await copyDatabase(resolve(file), database, {
+    keyring,
+    complete: async (copy) => void extractTrail(copy, directory),
+  });
+  if (key !== undefined) changeKeyFile(keyFile, () => keyring.keys());
+}

@@ -1,0 +1,115 @@
+import { defineCommand, flag, InterruptedError, type Output, optional, required, UsageError } from '../command.ts';
+import {
+  eventsOption,
+  exportChoices,
+  exportOptions,
+  progressOutput,
+  secretsOfTwo,
+  toOption,
+} from '../places/callOptions.ts';
+import type { ExportOptions, FilePlace, Place, StoredFile } from '../places/place.ts';
+import type { RecordCounter } from '../places/recordCounter.ts';
+import { printable } from '../printable.ts';
+import { trackPhase } from '../progress/trackPhase.ts';
+
+const FORMS =
+  'https://HOST (an instance, or ZITADEL), FILE.json, FILE.json.gz, - (standard input or output), gs://BUCKET/PATH, sqlite:DIR or firestore:PROJECT[/DATABASE] (a database, without a server)';
+
+export const exportPlace = defineCommand({
+  name: 'export',
+  summary: `export organisations from a place to a new file or object. A place is ${FORMS}`,
+  arguments: [required('PLACE', 'the source')],
+  options: {
+    ...toOption('the file, object or standard output to write'),
+    ...exportChoices,
+    'for-zitadel': flag('write the file in the form that ZITADEL imports without loss'),
+    parts: optional(
+      'COUNT',
+      'split the export into COUNT objects with about equally many organisations, and an object that names them; repeat the command if it was interrupted: it continues. From firestore: with point-in-time recovery to gs:// only',
+    ),
+    ...secretsOfTwo('the source', 'the target'),
+    ...eventsOption,
+  },
+  examples: [
+    'export https://id.example.com --token-file owner.pat --to north.json.gz --with passwords,otp,keys',
+    'export sqlite:./north --to gs://exports/north.json --credentials-file exporter.json',
+    'export firestore:my-project/north --to gs://exports/north.json --parts 16 --with passwords,otp,keys',
+  ],
+  run: async (call) => {
+    const { openPlaces } = await import('../places/openPlaces.ts');
+    const {
+      arguments: [from],
+      options: given,
+      signal,
+    } = call;
+    const [source, target] = await openPlaces(call, given, from, given.to);
+    if (target.takes !== 'files')
+      throw new UsageError(`identity export writes files and objects: use identity import, with --to ${target.name}`);
+    const options = exportOptions(call);
+    // Standard output may take the file.
+    const stream = target.name === '-' ? 'stderr' : 'stdout';
+    const progress = progressOutput(call, call[stream]);
+    if (given.parts !== undefined) {
+      const { exportInParts } = await import('../parts/exportInParts.ts');
+      return exportInParts({ ...call, source, target, count: given.parts, options: options, progress });
+    }
+    requireSelectable(source, options);
+    await target.requireFree?.();
+    const { RecordCounter: Counter, requestLines } = await import('../places/recordCounter.ts');
+    const missing = new Set(options.orgIds);
+    const counter = new Counter(source.name, missing);
+    try {
+      await using content = await source.readExport(options, signal);
+      const meter = { records: () => counter.records, fraction: () => content.fraction?.() };
+      const stored = await trackPhase(progress, 'exporting', meter, () =>
+        target.store(counter.count(content.open(signal)), signal),
+      );
+      return { ...exported(stored, counter, requestLines(counter.request), [...missing], content.losses), stream };
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      throw new InterruptedError(`interrupted: ${leftBehind(target)}; repeat the command`);
+    }
+  },
+});
+
+/** A file is copied whole: only a database can select. */
+function requireSelectable({ name, takes }: Place, options: ExportOptions): void {
+  const { orgIds, excludedOrgIds, withPasswords, withOtp, withKeys, forZitadel } = options;
+  const isSelective = orgIds.length + excludedOrgIds.length > 0 || withPasswords || withOtp || withKeys || forZitadel;
+  if (takes === 'files' && isSelective)
+    throw new UsageError(
+      `${name} is copied whole: --org, --exclude-org, --with and --for-zitadel are for instances and databases`,
+    );
+}
+
+function leftBehind({ name }: FilePlace): string {
+  return name === '-' ? 'what is written to standard output is incomplete' : `nothing is left in ${name}`;
+}
+
+function exported(
+  stored: StoredFile,
+  { records, organisations, request }: RecordCounter,
+  requested: readonly string[],
+  missing: readonly string[],
+  losses: readonly string[] = [],
+): Output {
+  const lines = [
+    `exported ${organisations} organisations with ${records} records to ${stored.place}, ${stored.bytes} bytes`,
+    ...(missing.length === 0 ? [] : [`not found, and not exported: ${missing.join(', ')}`]),
+    ...requested,
+    ...losses.map((loss) => `not exported by ZITADEL: ${loss}`),
+  ];
+  return {
+    json: {
+      event: 'result',
+      organisations,
+      records,
+      ...stored,
+      missing,
+      ...request,
+      ...(losses.length === 0 ? {} : { losses }),
+    },
+    text: lines.map(printable).join('\n'),
+    exitStatus: () => (missing.length === 0 ? 'done' : 'listed'),
+  };
+}

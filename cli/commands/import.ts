@@ -1,0 +1,118 @@
+import type { ImportResponse } from '../../functions/import/contract.ts';
+import { defineCommand, flag, InterruptedError, type Output, required, UsageError } from '../command.ts';
+import {
+  eventsOption,
+  exportChoices,
+  exportOptions,
+  importChoices,
+  importOptions,
+  progressOutput,
+  secretsOfTwo,
+  toOption,
+} from '../places/callOptions.ts';
+import type { ImportOptions } from '../places/place.ts';
+import type { ExportedRequest } from '../places/recordCounter.ts';
+import { printable } from '../printable.ts';
+
+export const importPlace = defineCommand({
+  name: 'import',
+  summary:
+    'import organisations from a place into an instance or a database; repeat the command if it was interrupted: it resumes',
+  arguments: [required('PLACE', 'the source')],
+  options: {
+    ...toOption('the instance or the database'),
+    ...exportChoices,
+    with: {
+      ...exportChoices.with,
+      meaning:
+        'the secrets to take over, such as passwords,otp,keys; by default none, but passwords and otp of a file are always imported',
+    },
+    ...importChoices,
+    'dry-run': flag('report what would be done, and write nothing'),
+    ...secretsOfTwo('the source', 'the target'),
+    ...eventsOption,
+  },
+  examples: [
+    'import north.json.gz --to https://id.example.com --token-file owner.pat --dry-run',
+    'import gs://exports/north.json --to firestore:my-project/north --with keys',
+  ],
+  run: async (call) => {
+    const { openPlaces } = await import('../places/openPlaces.ts');
+    const { readShare } = await import('../tasks.ts');
+    const { RecordCounter, requestLines } = await import('../places/recordCounter.ts');
+    const { trackImport } = await import('../places/trackImport.ts');
+    const {
+      arguments: [from],
+      signal,
+    } = call;
+    const [source, target] = await openPlaces(call, call.options, from, call.options.to);
+    if (target.takes !== 'imports')
+      throw new UsageError(`${target.name} cannot import: specify an instance or a database, or use identity export`);
+    const given = importOptions(call);
+    const options = { ...given, share: readShare(call, source, target, given) };
+    try {
+      await using content = await source.readExport(exportOptions(call), signal);
+      const counter = new RecordCounter(source.name);
+      const read = { name: source.name, content, counter };
+      const response = await trackImport(target, read, options, progressOutput(call), signal);
+      const { request } = counter;
+      const { losses = [] } = content;
+      return imported(response, target.name, options, { losses, request, requested: requestLines(request) });
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      throw new InterruptedError(interruption(target.name, options));
+    }
+  },
+});
+
+function interruption(target: string, { dryRun }: ImportOptions): string {
+  if (dryRun) return `interrupted: nothing was written to ${target}`;
+  return `interrupted: records already imported into ${target} remain; repeat the command to resume`;
+}
+
+const MAX_LINES = 20;
+
+/** What is known of the file that was imported. */
+interface ReadFile {
+  readonly losses: readonly string[];
+  readonly request: ExportedRequest;
+  /** What a person reads of the request. */
+  readonly requested: readonly string[];
+}
+
+function imported(
+  response: ImportResponse,
+  target: string,
+  { dryRun }: ImportOptions,
+  { losses, request, requested }: ReadFile,
+): Output {
+  const { errors = [], summary } = response;
+  const { created, unchanged, overwritten = {}, skipped = {}, failed, notCarried } = summary;
+  const outcomes = { created, unchanged, overwritten, skipped, failed, 'not carried': notCarried };
+  const counts = Object.entries(outcomes).flatMap(([outcome, bySection]) => {
+    const sections = Object.entries(bySection).map(([section, count]) => `${section} ${count}`);
+    return sections.length === 0 ? [] : [`${outcome}: ${sections.join(', ')}`];
+  });
+  const heading = dryRun ? `tried an import into ${target}, nothing is written` : `imported into ${target}`;
+  const lines = [
+    `${heading}${summary.resumed ? ', resumed' : ''}`,
+    ...counts,
+    ...listed('error', errors, summary.errorsOmitted),
+    ...listed('warning', summary.warnings, summary.warningsOmitted),
+    ...requested,
+    ...losses.map((loss) => `not exported by ZITADEL: ${loss}`),
+  ];
+  return {
+    json: { event: 'result', ...response, ...request, ...(losses.length === 0 ? {} : { losses }) },
+    text: lines.map(printable).join('\n'),
+    exitStatus: () => (errors.length > 0 || Object.keys(failed).length > 0 ? 'listed' : 'done'),
+  };
+}
+
+type Listed = NonNullable<ImportResponse['errors']>[number] | ImportResponse['summary']['warnings'][number];
+
+function listed(kind: string, entries: readonly Listed[], omitted = 0): string[] {
+  const lines = entries.slice(0, MAX_LINES).map(({ type, id, message }) => `${kind}: ${type} ${id ?? ''}: ${message}`);
+  const more = entries.length + omitted - lines.length;
+  return more === 0 ? lines : [...lines, `${more} more ${kind}s; --json lists them`];
+}

@@ -1,0 +1,60 @@
+import { type Call, defineInstanceCommand, flag, type OpenInstance, optional, required } from '../command.ts';
+import { toList } from '../output.ts';
+
+const membership = {
+  user: required('USER_ID', 'the person or service user'),
+  role: required('ROLE', 'the role'),
+  org: optional('ORG_ID', 'the organisation; by default the instance'),
+};
+
+export const memberAdd = defineInstanceCommand({
+  name: 'member add',
+  summary: 'grant a user a role on the instance, or on an organisation',
+  instance: 'existing',
+  isAudited: true,
+  arguments: [],
+  options: membership,
+  examples: [
+    'member add --user 330000000000000301 --role IAM_OWNER --data ./north',
+    'member add --user 330000000000000201 --role ORG_OWNER --org 330000000000000001 --data ./north',
+  ],
+  run: (call) => changeMembership(call, 'add', false),
+});
+
+export const memberRemove = defineInstanceCommand({
+  name: 'member remove',
+  summary: "revoke a user's role on the instance, or on an organisation",
+  instance: 'existing',
+  isAudited: true,
+  arguments: [],
+  options: { ...membership, force: flag("also the last IAM_OWNER's") },
+  examples: ['member remove --user 330000000000000301 --role IAM_OWNER --data ./north'],
+  run: (call) => changeMembership(call, 'remove', call.options.force),
+});
+
+async function changeMembership(
+  { options: { user, role, org }, store, now }: Call<readonly [], typeof membership> & OpenInstance,
+  kind: 'add' | 'remove',
+  isForced: boolean,
+) {
+  const { changeRole } = await import('../../shared/accounts/members.ts');
+  await changeRole(store, { userId: user, orgId: org }, role, kind, now, isForced);
+  return { json: { userId: user, role }, text: `${user} ${kind === 'add' ? 'now holds' : 'no longer holds'} ${role}` };
+}
+
+export const memberList = defineInstanceCommand({
+  name: 'member list',
+  summary: 'list who holds which roles, on the instance and in organisations',
+  instance: 'existing',
+  arguments: [],
+  options: { org: optional('ORG_ID', 'the organisation; by default the instance and all organisations') },
+  examples: ['member list --data ./north'],
+  run: async ({ store, options }) => {
+    const { listMembers } = await import('../../shared/accounts/listing.ts');
+    return toList('members', listMembers(store, options.org), ({ userId, orgId, roles }) => [
+      userId,
+      orgId ?? 'instance',
+      roles.join(','),
+    ]);
+  },
+});

@@ -1,0 +1,64 @@
+import type { RemovableOrganisation } from '../../shared/accounts/organisationRemoval.ts';
+import { defineInstanceCommand, flag, InterruptedError, oneOrMore, UsageError } from '../command.ts';
+import { askConsent } from '../consent.ts';
+import { toList } from '../output.ts';
+
+export const orgList = defineInstanceCommand({
+  name: 'org list',
+  summary: 'list the organisations: id, state and name',
+  instance: 'existing',
+  arguments: [],
+  options: {},
+  examples: ['org list --data ./north'],
+  run: async ({ store }) => {
+    const { listOrganisations } = await import('../../shared/accounts/listing.ts');
+    return toList('organisations', listOrganisations(store), ({ orgId, name, state }) => [orgId, state, name]);
+  },
+});
+
+/** Bounds the commits that begin and end a removal, which have all organisations. */
+const MAX_ORGANISATIONS = 200;
+
+export const orgDelete = defineInstanceCommand({
+  name: 'org delete',
+  summary:
+    'delete organisations with all their records, and the tokens, roles and grants of their users elsewhere, while the instance runs; this undoes a migration; repeat the command if it was interrupted',
+  instance: 'existing',
+  isAudited: true,
+  arguments: [oneOrMore('ORG_ID', `the organisations, at most ${MAX_ORGANISATIONS}`)],
+  options: { yes: flag('delete without asking') },
+  examples: ['org delete 330000000000000001 330000000000000002 --data ./north'],
+  run: async (call) => {
+    const {
+      arguments: [given],
+      options,
+      store,
+      signal,
+    } = call;
+    const orgIds = [...new Set(given)];
+    if (orgIds.length > MAX_ORGANISATIONS)
+      throw new UsageError(
+        `${orgIds.length} organisations: specify at most ${MAX_ORGANISATIONS}, and repeat the command`,
+      );
+    const { describeRemoval, removeOrganisations } = await import('../../shared/accounts/organisationRemoval.ts');
+    const organisations = await describeRemoval(store, orgIds);
+    const lines = organisations.map(describe);
+    const question = `Delete with all their records, and everything that others have because of them?\n${lines.join('\n')}`;
+    if (!options.yes && !(await askConsent(question, call))) {
+      const text = `would delete, with everything that others have because of them:\n${lines.join('\n')}\nnothing is deleted: add --yes`;
+      return { json: { organisations, deleted: false }, text, exitStatus: () => 'consentMissing' };
+    }
+    try {
+      const records = await removeOrganisations(store, orgIds, signal);
+      const text = [...lines, `${records} records are deleted`].join('\n');
+      return { json: { organisations, deleted: true, records }, text };
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      throw new InterruptedError('interrupted: the organisations are deleted in part; repeat the command to continue');
+    }
+  },
+});
+
+function describe({ orgId, name, people, serviceUsers }: RemovableOrganisation): string {
+  return [orgId, name, `${people} people`, `${serviceUsers} service users`].join('\t');
+}

@@ -1,0 +1,76 @@
+import { defineInstanceCommand, flag, optional, repeatable, required, UsageError } from '../command.ts';
+
+export const patCreate = defineInstanceCommand({
+  name: 'pat create',
+  summary: 'create a personal access token for a person or service user, which is shown only once',
+  instance: 'existing',
+  isAudited: true,
+  arguments: [],
+  options: {
+    user: required('USER_ID', 'the person or service user'),
+    expires: optional('DURATION', 'lifetime of the token; by default 30d'),
+    only: optional('OPERATION', 'restrict the token to one operation'),
+    org: repeatable('ORG_ID', 'restrict the token to organisations'),
+  },
+  examples: ['pat create --user 330000000000000301 --expires 12h --only export --data ./north'],
+  run: async ({ options: { user, expires, only, org }, store, environment, now }) => {
+    const { tokenLifetime } = await import('../configuration.ts');
+    const { issueToken } = await import('../../shared/accounts/personalAccessTokens.ts');
+    const restriction = {
+      ...(only === undefined ? {} : { operation: only }),
+      ...(org.length === 0 ? {} : { orgIds: org }),
+    };
+    const created = await issueToken(store, user, now, tokenLifetime(expires, { environment }), restriction);
+    return { json: created, text: `token ${created.token} (id ${created.tokenId}), valid until ${created.expiresAt}` };
+  },
+});
+
+export const patList = defineInstanceCommand({
+  name: 'pat list',
+  summary: "list a user's tokens",
+  instance: 'existing',
+  arguments: [],
+  options: { user: required('USER_ID', 'the person or service user') },
+  examples: ['pat list --user 330000000000000301 --data ./north'],
+  run: async ({ options: { user }, store }) => {
+    const { requireUser } = await import('../../shared/accounts/users.ts');
+    const { listTokens } = await import('../../shared/accounts/personalAccessTokens.ts');
+    await requireUser(store, user);
+    const tokens = await listTokens(store, user);
+    const lines = tokens.map(({ tokenId, expiresAt, operation, orgIds }) =>
+      [`${tokenId} valid until ${expiresAt}`, operation, orgIds?.join(',')]
+        .filter((part) => part !== undefined)
+        .join('\t'),
+    );
+    return { json: { tokens }, text: lines.join('\n') || 'no tokens' };
+  },
+});
+
+export const patRevoke = defineInstanceCommand({
+  name: 'pat revoke',
+  summary: "revoke a token, or all of a user's tokens, immediately",
+  instance: 'existing',
+  isAudited: true,
+  arguments: [optional('TOKEN_ID', 'the token, by the id that pat list shows')],
+  options: {
+    all: flag("instead of TOKEN_ID: all of a user's tokens"),
+    user: optional('USER_ID', 'with --all: the person or service user'),
+  },
+  examples: [
+    'pat revoke 6f1ed002ab5595859014ebf0951522d9 --data ./north',
+    'pat revoke --all --user 330000000000000301 --data ./north',
+  ],
+  run: async ({ arguments: [tokenId], options: { all, user }, store }) => {
+    const { revokeToken, revokeTokens } = await import('../../shared/accounts/personalAccessTokens.ts');
+    if (tokenId !== undefined && !all && user === undefined) {
+      await revokeToken(store, tokenId);
+      return { json: { tokenId }, text: `token ${tokenId} is revoked` };
+    }
+    if (tokenId !== undefined || !all || user === undefined)
+      throw new UsageError('specify either TOKEN_ID or --all --user ID');
+    const { requireUser } = await import('../../shared/accounts/users.ts');
+    await requireUser(store, user);
+    const revoked = await revokeTokens(store, user);
+    return { json: { userId: user, revoked }, text: `${revoked} tokens of ${user} are revoked` };
+  },
+});

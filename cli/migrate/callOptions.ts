@@ -1,0 +1,37 @@
+import { flag, optional, required, type Surroundings, type Values } from '../command.ts';
+import { type eventsOption, exportChoices, importChoices, secretsOfTwo, toOption } from '../places/callOptions.ts';
+
+/** The option of a migration that exists. */
+export const existingDirectory = {
+  'run-dir': optional(
+    'DIR',
+    "the migration's directory; by default the latest identity-migration-… in the current one",
+  ),
+};
+/** The option that agrees to a migration. */
+export const yes = { yes: flag('do not ask') };
+/** The options for the secrets of both sides. */
+export const secrets = secretsOfTwo('the source', 'the target');
+
+/** The options that say what moves, and how. */
+export const planning = {
+  from: required('PLACE', 'the source'),
+  ...toOption('the target: an instance, a database, a new file or a new object'),
+  ...exportChoices,
+  with: optional('SECRETS', 'the secrets that move, such as passwords,otp,keys; by default none'),
+  ...importChoices,
+  'run-dir': optional('DIR', "the new directory for the migration's state; by default ./identity-migration-TIME"),
+  report: optional('FILE', 'the HTML page to write about the result: one file, without scripts'),
+  ...secrets,
+};
+
+/** A call that begins a migration. */
+export type PlanningCall = Surroundings & {
+  readonly options: Values<typeof planning & typeof eventsOption> & Partial<Values<typeof yes>>;
+};
+
+/** A call on a migration that exists. */
+export type MigrationCall = Surroundings & {
+  readonly options: Values<typeof existingDirectory & typeof eventsOption> &
+    Partial<Values<typeof yes & typeof secrets>>;
+};

@@ -1,0 +1,60 @@
+import * as zod from 'zod';
+import { isWellFormed } from '../shared/auth/token.ts';
+import { type Command, type GivenValues, type Options, UsageError } from './command.ts';
+import { commonOptions } from './help.ts';
+import { type ValueName, valueKind } from './values.ts';
+
+/** The values of a call, each parsed as its command describes it. */
+interface ParsedValues {
+  readonly arguments: readonly unknown[];
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Checks that a call has all required options, and checks and parses every value.
+ * @throws UsageError for the first missing or invalid one
+ */
+export async function parseValues(command: Command, { positionals, options }: GivenValues): Promise<ParsedValues> {
+  const described: Options = { ...command.options, ...commonOptions(command) };
+  for (const [name, option] of Object.entries(described)) {
+    if (option.value !== undefined && option.isRequired && options[name] === undefined)
+      throw new UsageError(`missing option --${name}: run identity ${command.name} --help`);
+  }
+  const parsedArguments: unknown[] = [];
+  for (const [index, { value, isRepeatable }] of command.arguments.entries()) {
+    const given = positionals.slice(index, isRepeatable ? undefined : index + 1);
+    const values = await parseAll(value, value, given);
+    parsedArguments.push(isRepeatable ? values : values[0]);
+  }
+  const parsedOptions: Record<string, unknown> = {};
+  for (const [name, option] of Object.entries(described)) {
+    const given = options[name] ?? [];
+    const next = given.find((text) => text.startsWith('--') && Object.hasOwn(described, text.slice(2)));
+    if (next !== undefined) throw new UsageError(`missing value of --${name}, before ${next}`);
+    if (option.value === undefined) {
+      parsedOptions[name] = options[name] !== undefined;
+    } else {
+      const values = await parseAll(option.value, `--${name}`, given);
+      parsedOptions[name] = option.isRepeatable ? values : values[0];
+    }
+  }
+  return { arguments: parsedArguments, options: parsedOptions };
+}
+
+/** @param subject what the message calls the values */
+async function parseAll(kind: ValueName, subject: string, texts: readonly string[]): Promise<unknown[]> {
+  if (texts.length === 0) return [];
+  const { schema, remedy } = valueKind(kind);
+  const loaded = await schema(zod);
+  return texts.map((text) => {
+    const { success, data } = loaded.safeParse(text);
+    if (!success) throw new UsageError(`invalid ${subject} ${quote(text)}: ${remedy}`);
+    return data;
+  });
+}
+
+/** Quotes a value that would be invisible, or break the line. A token must not reach a log by way of an error. */
+function quote(text: string): string {
+  if (isWellFormed(text)) return '(a token)';
+  return /^[\x21-\x7e]+$/.test(text) ? text : JSON.stringify(text);
+}

@@ -1,0 +1,66 @@
+import { Readable, Writable } from 'node:stream';
+import { runCommandLine } from '../../cli/commandLine.ts';
+import { type EndedCommand, identityProcess, withoutTrail } from './processes/programs.ts';
+
+/** The surroundings of a command, as far as they are not those of this process. */
+interface CommandOptions {
+  /** A variable that is `undefined` is removed from the environment. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** The working directory. Calls with one must not overlap. */
+  readonly cwd?: string;
+  readonly stdin?: string | Uint8Array;
+  readonly now?: Date;
+  readonly signal?: AbortSignal;
+}
+
+/** Variables that Node and libraries read in the environment of their process. */
+const processVariables = [
+  'FORCE_COLOR',
+  'GOOGLE_APPLICATION_CREDENTIALS',
+  'NODE_EXTRA_CA_CERTS',
+  'NODE_OPTIONS',
+  'NO_COLOR',
+  'STORAGE_EMULATOR_HOST',
+];
+
+/**
+ * Runs the `identity` command to its end: in this process, unless its environment has variables that need another one.
+ * A test of signals, pipes or terminals starts a process itself.
+ */
+export async function identity(args: readonly string[], options: CommandOptions = {}): Promise<EndedCommand> {
+  const { env = {}, cwd, stdin, now = new Date(), signal = new AbortController().signal } = options;
+  if (processVariables.some((name) => env[name] !== undefined))
+    return identityProcess(args, cwd === undefined ? { env } : { env, cwd });
+  const [stdout, stderr] = [new Captured(), new Captured()];
+  const environment = { ...process.env, ...env };
+  const input = Readable.from(stdin === undefined ? [] : [stdin], { objectMode: false });
+  const before = process.cwd();
+  if (cwd !== undefined) process.chdir(cwd);
+  try {
+    const code = await runCommandLine(args, { stdin: input, stdout, stderr, environment, now, signal });
+    return withoutTrail({ code, stdout: stdout.text, stderr: stderr.text });
+  } finally {
+    if (cwd !== undefined) process.chdir(before);
+  }
+}
+
+/** Runs it with `--json`, and returns the one document that it printed. */
+export async function identityJson(args: readonly string[], options: CommandOptions = {}): Promise<unknown> {
+  const { code, stdout, stderr } = await identity([...args, '--json'], options);
+  if (code !== 0) throw new Error(`identity ${args.join(' ')} ended with ${code}: ${stderr}`);
+  return JSON.parse(stdout);
+}
+
+/** A stream that keeps what is written to it. */
+class Captured extends Writable {
+  private readonly chunks: Buffer[] = [];
+
+  override _write(chunk: Buffer, _: BufferEncoding, done: () => void): void {
+    this.chunks.push(chunk);
+    done();
+  }
+
+  get text(): string {
+    return Buffer.concat(this.chunks).toString();
+  }
+}
