@@ -109,6 +109,28 @@ export async function discardBody(incoming: Incoming, limitMs: number): Promise<
   clearTimeout(timer);
 }
 
+/** The time for which the rest of a body may arrive after the end of a connection: a reset could overtake the response. */
+const LAST_BYTES_MS = 1_000;
+
+/**
+ * Closes an HTTP/1 connection after this response, although a body is coming: its side of the connection ends at once, and
+ * the connection itself with the body, which small ones do at once.
+ */
+export function closeDespiteBody(outgoing: Outgoing): void {
+  closeAfter(outgoing);
+  const { req, socket } = outgoing;
+  if (!isHttp1(outgoing) || socket === null) return;
+  // Node calls this after the response.
+  socket.destroySoon = () => {
+    const destroy = () => void socket.destroy();
+    const timer = setTimeout(destroy, LAST_BYTES_MS);
+    socket.once('close', () => clearTimeout(timer)).once('error', destroy);
+    socket.end();
+    if (req.complete) destroy();
+    else req.once('end', destroy).once('close', destroy);
+  };
+}
+
 /** Asks an HTTP/2 client, after the end of the response, to stop sending its body (RFC 9113 8.1). */
 export function stopUpload(incoming: Incoming): void {
   if (!(incoming instanceof Http2ServerRequest) || incoming.complete) return;

@@ -9,6 +9,7 @@ import { errorResponse, newRequestId } from './errorResponse.ts';
 import {
   abortResponse,
   closeAfter,
+  closeDespiteBody,
   discardBody,
   type Incoming,
   isBodyComing,
@@ -63,7 +64,7 @@ export function requestListener(app: Application, times: WaitTimes, places: Conc
 export interface WriteOptions {
   /**
    * The time for which the rest of the request's body is read over HTTP/1, after the response. Closing a socket with unread
-   * bytes resets it, and the reset can overtake the response. By default, the connection is closed at once.
+   * bytes resets it, and the reset can overtake the response. By default, the connection is closed.
    */
   readonly lingerMs?: number;
   /** Aborts the response when its client takes nothing for this time. */
@@ -119,7 +120,8 @@ async function writeBody(
   const isComing = isBodyComing(req);
   const lingers = isComing && lingerMs > 0 && isHttp1(outgoing);
   setHead(response, outgoing, body.length);
-  if (isComing) closeAfter(outgoing);
+  if (lingers) closeAfter(outgoing);
+  else if (isComing) closeDespiteBody(outgoing);
   if (body.small !== undefined && !lingers) {
     // Node writes the head and the content at once.
     outgoing.end(body.small);

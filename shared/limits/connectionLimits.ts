@@ -90,6 +90,6 @@ export const connectionLimits = {
     limits: 'the time for the rest of a body after the response, of callers with a valid token',
     ...both(fixedConnectionLimits.lingerMs),
     reason: 'clients that send everything before they read would find the connection reset, and no response',
-    above: 'the connection is closed, as at once for all other callers',
+    above: 'the connection is closed, as after the response for all other callers',
   },
 } as const satisfies Record<string, LimitDefinition>;

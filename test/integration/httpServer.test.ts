@@ -273,6 +273,20 @@ describe('an answer to a body that nobody read', () => {
     },
   );
 
+  it('is not overtaken by a reset where the rest of the body is on its way', async () => {
+    const socket = await openConnection(serving.url);
+    let failure: unknown;
+    socket.on('error', (error) => {
+      failure = error;
+    });
+    socket.write('POST /refuse HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabc');
+    expect((await readAnswer(socket)).status).toBe(401);
+    await ended(socket);
+    socket.end('def');
+    await once(socket, 'close');
+    expect(failure).toBeUndefined();
+  });
+
   it('reaches a client of the kind that stops sending', async () => {
     const response = await fetch(`${serving.url}/refuse`, { method: 'POST', body: Buffer.alloc(size) });
     expect(await response.json()).toEqual({ code: 16, message: 'auth header missing' });

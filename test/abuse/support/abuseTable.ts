@@ -56,7 +56,7 @@ export const abuseTable = {
   heldBodies: {
     abuse: '100 requests without a token, and 100 RPCs with one, whose bodies never end, over HTTP/1.1 and HTTP/2',
     places: one,
-    response: '401 and closed at once; 408 and DEADLINE_EXCEEDED after 10 s; others are answered meanwhile',
+    response: '401 and ended at once; 408 and DEADLINE_EXCEEDED after 10 s; others are answered meanwhile',
   },
   pipelined: {
     abuse: '13,000 requests for `/openapi.json` from ten connections that read nothing',
@@ -64,9 +64,9 @@ export const abuseTable = {
     response: 'the connections are closed; others are answered meanwhile',
   },
   refusedBodies: {
-    abuse: '200 requests of as many clients without a token, whose bodies never come, at `MAX_CONNECTIONS=20`',
+    abuse: '20 requests of as many clients without a token, whose bodies never come, at `MAX_CONNECTIONS=20`',
     places: one,
-    response: '401, and closed at once',
+    response: '401, ended at once, and closed after a second',
   },
   unreadStreams: {
     abuse: `16 connections of one client, each with 100 streams for \`/openapi.json\` that take no content, reset and opened again ${sizes.streamRounds} times`,
