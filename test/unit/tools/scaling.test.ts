@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ModelledFirestore } from '../../../tools/scaling/modelledFirestore.ts';
-import { follow, type Strategy } from '../../../tools/scaling/strategies.ts';
-import { VirtualClock } from '../../../tools/scaling/virtualClock.ts';
+import { follow, ModelledFirestore, type Strategy, VirtualClock } from '../../../tools/scaling/model.ts';
 
 const MINUTE_MS = 60_000;
 const inputs = { inspectMs: 0.02, planMs: 0.06, skipMs: 0.006, commitMs: 40 };
@@ -38,22 +36,22 @@ describe('the modelled database', () => {
   it('rejects what exceeds 500 documents a second after the first 10,000, as an overload', async () => {
     const clock = new VirtualClock();
     const database = new ModelledFirestore(clock, 40);
-    const commit = (documents: number) => clock.run(database.commit(['users'], documents));
+    const commit = (documents: number) => clock.run(database.commit(documents));
     await commit(10_000);
     await expect(commit(250)).rejects.toMatchObject({ code: 8 });
     await clock.run(clock.sleep(500));
     await commit(250);
-    expect([database.count('users'), database.rejected]).toEqual([10_250, 1]);
+    expect([database.documents, database.rejected]).toEqual([10_250, 1]);
   });
 
   it('admits half as much again after five minutes', async () => {
     const clock = new VirtualClock();
     const database = new ModelledFirestore(clock, 0);
-    await clock.run(database.commit(['users'], 1));
+    await clock.run(database.commit(1));
     await clock.run(clock.sleep(5 * MINUTE_MS));
-    await clock.run(database.commit(['users'], 10_000));
+    await clock.run(database.commit(10_000));
     await clock.run(clock.sleep(1_000));
-    await clock.run(database.commit(['users'], 750));
+    await clock.run(database.commit(750));
     expect(database.rejected).toBe(0);
   });
 });
