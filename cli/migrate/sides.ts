@@ -1,7 +1,6 @@
 import { inspect } from '../../functions/import/inspect/inspection.ts';
-import { IdentityError } from '../../shared/errors/identityError.ts';
+import { IdentityError, RejectedToken } from '../../shared/errors/identityError.ts';
 import { migrationTokenTooNarrow } from '../../shared/errors/migrationErrors.ts';
-import { RejectedToken } from '../../shared/errors/rejectedToken.ts';
 import { InterruptedError, type Surroundings } from '../command.ts';
 import { askText, canAsk } from '../consent.ts';
 import { repeatable } from '../places/content.ts';

@@ -150,3 +150,13 @@ export const internalError = defineError({
   when: 'An unexpected failure inside the service.',
   remedy: "Retry the request. If it fails again, look up the response's `x-request-id` in the service's log.",
 });
+
+/** The cause of an error about a token that a place rejects: a person can be asked for another file. */
+export class RejectedToken {
+  /** The option that names the token's file, such as `--from-token-file`. */
+  readonly option: string;
+
+  constructor(option: string) {
+    this.option = option;
+  }
+}

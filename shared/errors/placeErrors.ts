@@ -1,5 +1,4 @@
-import { defineError } from './identityError.ts';
-import { RejectedToken } from './rejectedToken.ts';
+import { defineError, RejectedToken } from './identityError.ts';
 
 // Errors of the `identity` command about the places between which it moves organisations. No text holds a token.
 
