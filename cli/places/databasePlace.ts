@@ -6,7 +6,7 @@ import { divideOrganisations } from '../../functions/export/organisationRanges.t
 import { importFacts } from '../../functions/import/auditFacts.ts';
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import { type InspectedFile, importOrganisations } from '../../functions/import/operation.ts';
-import { uniqueStamp } from '../../functions/import/uniqueStamp.ts';
+import { uniqueStamp } from '../../functions/import/stamp.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Audit } from '../../shared/audit/audit.ts';
 import { openAudit } from '../../shared/audit/openAudit.ts';

@@ -1,7 +1,7 @@
 import type { ImportResponse, ImportWarning } from '../../functions/import/contract.ts';
 import { unlimited } from '../../functions/import/inspect/fileBudget.ts';
 import { inspect } from '../../functions/import/inspect/inspection.ts';
-import { unproved } from '../../functions/import/progress/report.ts';
+import { unproved } from '../../functions/import/results/report.ts';
 import { selector } from '../../functions/import/selection.ts';
 import { organisationsExist } from '../../shared/errors/errors.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';

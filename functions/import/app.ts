@@ -17,13 +17,13 @@ import type { Ports } from '../ports.ts';
 import { importFacts } from './auditFacts.ts';
 import { type ImportResponse, importEndpoint } from './contract.ts';
 import { type InspectedFile, importOrganisations } from './operation.ts';
-import { acceptsEvents, eventResponse } from './progress/eventResponse.ts';
-import { fittedResponse } from './progress/fittedResponse.ts';
-import { ProgressEvents } from './progress/progressEvents.ts';
-import { importWithReport } from './progress/reportObject.ts';
-import type { WholeReport } from './progress/wholeReport.ts';
+import { acceptsEvents, eventResponse } from './results/eventResponse.ts';
+import { fittedResponse } from './results/fittedResponse.ts';
+import { ProgressEvents } from './results/progressEvents.ts';
+import { importWithReport } from './results/reportObject.ts';
+import type { WholeReport } from './results/wholeReport.ts';
 import { findSource, readEnvelope } from './source/envelope.ts';
-import { uniqueStamp } from './uniqueStamp.ts';
+import { uniqueStamp } from './stamp.ts';
 
 const ADVICE_IF_LARGER = 'upload the file to a bucket and set data_orgsv1_gcs';
 

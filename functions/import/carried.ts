@@ -1,7 +1,7 @@
 import type { Section } from '../../shared/organisation/section.ts';
 import { sections } from '../../shared/organisation/sections.ts';
 import type { Inspection } from './inspect/inspection.ts';
-import type { ImportReport } from './progress/report.ts';
+import type { ImportReport } from './results/report.ts';
 import type { ImportShare } from './share.ts';
 
 /** The options that determine what of a file is imported. */

@@ -1,7 +1,7 @@
 import { organisationSection } from '../../shared/organisation/sections.ts';
 import type { OnConflict } from './contract.ts';
 import type { Inspection, OrganisationSelection } from './inspect/inspection.ts';
-import type { ImportReport } from './progress/report.ts';
+import type { ImportReport } from './results/report.ts';
 import { type ImportShare, isInShare } from './share.ts';
 
 /** The organisations of the file that a request selects. */

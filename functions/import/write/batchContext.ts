@@ -3,7 +3,7 @@ import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import type { PasswordHashing } from '../../../shared/passwordHashing.ts';
 import type { DocumentStore, Store, StoredDocument } from '../../../shared/store/store.ts';
 import type { ImportWarning, OnConflict } from '../contract.ts';
-import type { ImportNotes } from '../progress/notes.ts';
+import type { ImportNotes } from '../resume/notes.ts';
 import type { ReservedNames } from './references.ts';
 import type { RemovalWatch } from './removalWatch.ts';
 

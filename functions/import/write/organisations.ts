@@ -16,7 +16,7 @@ import type { DocumentStore } from '../../../shared/store/store.ts';
 import { inTurns, yieldToEventLoop } from '../../../shared/turns.ts';
 import type { Inspection } from '../inspect/inspection.ts';
 import type { OrganisationHeader } from '../inspect/organisationDraft.ts';
-import { formatIssue, type ImportReport } from '../progress/report.ts';
+import { formatIssue, type ImportReport } from '../results/report.ts';
 import type { BatchContext, Outcome, PlacedPlan } from './batchContext.ts';
 import { RecordWriter } from './recordWriter.ts';
 

@@ -11,7 +11,7 @@ import {
   type StoredDocument,
 } from '../../../shared/store/store.ts';
 import type { ImportWarning } from '../contract.ts';
-import type { ImportNotes } from '../progress/notes.ts';
+import type { ImportNotes } from '../resume/notes.ts';
 import { stateChange } from './comparison.ts';
 import { isPublicMailProvider } from './publicMailProviders.ts';
 

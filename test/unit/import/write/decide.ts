@@ -1,5 +1,5 @@
 import type { OnConflict } from '../../../../functions/import/contract.ts';
-import { ImportNotes } from '../../../../functions/import/progress/notes.ts';
+import { ImportNotes } from '../../../../functions/import/resume/notes.ts';
 import type { BatchContext, Outcome } from '../../../../functions/import/write/batchContext.ts';
 import { BatchComparison } from '../../../../functions/import/write/comparison.ts';
 import { decideBatch, type UndecidedBatch } from '../../../../functions/import/write/decision.ts';

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
-import { taskDiffers, tasksMissing } from '../../../shared/errors/placeErrors.ts';
-import { type DocumentKey, type DocumentStore, documentId } from '../../../shared/store/store.ts';
-import type { ImportShare } from '../share.ts';
-import { readMark, saveMark } from './checkpoint.ts';
+import { taskDiffers, tasksMissing } from '../../shared/errors/placeErrors.ts';
+import { type DocumentKey, type DocumentStore, documentId } from '../../shared/store/store.ts';
+import type { ImportShare } from './share.ts';
+import { readMark, saveMark } from './resume/checkpoint.ts';
 
 const markSchema = z.object({ identity: z.string(), step: z.int(), beat: z.number() });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PhaseProgress, type PhaseState } from '../../../../functions/import/progress/phaseProgress.ts';
+import { PhaseProgress, type PhaseState } from '../../../../functions/import/resume/phaseProgress.ts';
 
 const opened = (progress: PhaseProgress, ordinals: readonly number[]) =>
   ordinals.filter((ordinal) => progress.open(ordinal));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ImportResponse } from '../../../../functions/import/contract.ts';
-import { WholeReport } from '../../../../functions/import/progress/wholeReport.ts';
+import { WholeReport } from '../../../../functions/import/results/wholeReport.ts';
 
 const error = { type: 'human_user', id: 'a', message: 'no' };
 const warning = { type: 'human_user', id: 'b', message: 'odd' };

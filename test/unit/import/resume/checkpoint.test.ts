@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkpointKey } from '../../../../functions/import/progress/checkpoint.ts';
+import { checkpointKey } from '../../../../functions/import/resume/checkpoint.ts';
 import type { Section } from '../../../../shared/organisation/section.ts';
 import { sections } from '../../../../shared/organisation/sections.ts';
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { OnConflict } from '../../../../functions/import/contract.ts';
-import { ImportProgress } from '../../../../functions/import/progress/importProgress.ts';
-import { ImportNotes } from '../../../../functions/import/progress/notes.ts';
+import { ImportProgress } from '../../../../functions/import/resume/importProgress.ts';
+import { ImportNotes } from '../../../../functions/import/resume/notes.ts';
 import type { BatchContext } from '../../../../functions/import/write/batchContext.ts';
 import { ReservedNames } from '../../../../functions/import/write/references.ts';
 import { RemovalWatch } from '../../../../functions/import/write/removalWatch.ts';

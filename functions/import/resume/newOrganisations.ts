@@ -4,9 +4,9 @@ import { organisationsExist } from '../../../shared/errors/errors.ts';
 import type { DocumentKey, DocumentStore, Reader } from '../../../shared/store/store.ts';
 import { inTurns } from '../../../shared/turns.ts';
 import type { OrganisationHeader } from '../inspect/organisationDraft.ts';
-import { importMarkKey, noteExpiry, readMark, removeMark } from '../progress/checkpoint.ts';
-import type { Renewable } from '../progress/importProgress.ts';
-import { type BatchContext, stampPrefix } from './batchContext.ts';
+import { importMarkKey, noteExpiry, readMark, removeMark } from './checkpoint.ts';
+import type { Renewable } from './importProgress.ts';
+import { type BatchContext, stampPrefix } from '../write/batchContext.ts';
 
 const READ_BATCH = 500;
 const stampsSchema = z.array(z.string());
