@@ -1,7 +1,7 @@
 import type { OrganisationExport } from '../../functions/export/operation.ts';
 import type { OrganisationRange } from '../../functions/export/organisationRanges.ts';
 import type { ImportResponse, OnConflict } from '../../functions/import/contract.ts';
-import type { ImportShare } from '../../functions/import/share.ts';
+import type { ImportShare } from '../../functions/import/tasks.ts';
 import type { ObjectLocation } from '../../shared/objectStorage/objectStorage.ts';
 
 /** What a place with a database exports. A file is always read whole. */

@@ -20,8 +20,7 @@ import { type InspectedFile, importOrganisations } from './operation.ts';
 import { acceptsEvents, eventResponse } from './results/eventResponse.ts';
 import { fittedResponse } from './results/fittedResponse.ts';
 import { ProgressEvents } from './results/progressEvents.ts';
-import { importWithReport } from './results/reportObject.ts';
-import type { WholeReport } from './results/wholeReport.ts';
+import { importWithReport, type WholeReport } from './results/wholeReport.ts';
 import { findSource, readEnvelope } from './source/envelope.ts';
 import { uniqueStamp } from './stamp.ts';
 

@@ -8,22 +8,30 @@ import { claimsLoginNames, organisationSection, sections } from '../../shared/or
 import { defaultPasswordHashing, type PasswordHashing } from '../../shared/passwordHashing.ts';
 import { openOverlay } from '../../shared/store/overlay.ts';
 import { type Collection, type DocumentStore, documentPath, type Store } from '../../shared/store/store.ts';
-import { carriedSections, countNotCarried, holders } from './carried.ts';
 import type { ImportResponse, OnConflict } from './contract.ts';
 import { type FileLimits, unlimited } from './inspect/fileBudget.ts';
 import { type ExportFileSource, type Inspection, inspect } from './inspect/inspection.ts';
-import { deleteExpiredCheckpoints } from './resume/checkpoint.ts';
-import { ImportProgress } from './resume/importProgress.ts';
-import { ImportNotes } from './resume/notes.ts';
-import { PhaseBarrier } from './tasks.ts';
 import type { Progress } from './results/progressEvents.ts';
 import { ImportReport, ignoredWarning, unproved } from './results/report.ts';
 import type { WholeReport } from './results/wholeReport.ts';
-import { importIdentity, selectOrganisations, warnOfMissing, wholeIdentity } from './selection.ts';
-import type { ImportShare } from './share.ts';
-import { type BatchContext, stampPrefix } from './write/batchContext.ts';
-import { settleLoginNames } from './write/loginNames.ts';
+import { deleteExpiredCheckpoints } from './resume/checkpoint.ts';
+import { ImportProgress } from './resume/importProgress.ts';
 import { NewOrganisations } from './resume/newOrganisations.ts';
+import { ImportNotes } from './resume/notes.ts';
+import {
+  carriedSections,
+  countNotCarried,
+  holders,
+  importIdentity,
+  selectOrganisations,
+  warnOfMissing,
+  wholeIdentity,
+} from './selection.ts';
+import { stampPrefix } from './stamp.ts';
+import type { ImportShare } from './tasks.ts';
+import { PhaseBarrier } from './tasks.ts';
+import type { BatchContext } from './write/batchContext.ts';
+import { settleLoginNames } from './write/loginNames.ts';
 import { writeOrganisations } from './write/organisations.ts';
 import { type ImportWork, writePhase } from './write/phase.ts';
 import { ReservedNames } from './write/references.ts';
@@ -100,79 +108,111 @@ export async function importOrganisations(
   stamp: string,
   signal: AbortSignal,
 ): Promise<ImportResponse> {
-  const { now = systemNow } = options;
-  const deleteExpired = () => deleteExpiredCheckpoints(store, now());
+  const run = { base: store, source, options, stamp, signal, report: new ImportReport(options) };
   try {
-    if (options.dryRun !== true) return await importInto(store, store, source, options, stamp, signal, deleteExpired);
+    if (options.dryRun !== true) return await importInto({ ...run, store });
     await using overlay = await openOverlay(store, inspectedCollections);
-    return await importInto(overlay, store, source, options, stamp, signal);
+    return await importInto({ ...run, store: overlay });
   } finally {
     // The response, or the error, may rest on records that another import has just committed.
     await store.durable?.();
   }
 }
 
-async function importInto(
-  store: DocumentStore,
-  base: Store,
-  source: ExportFileSource,
-  options: ImportOptions,
-  stamp: string,
-  signal: AbortSignal,
-  deleteExpired?: () => Promise<void>,
-): Promise<ImportResponse> {
-  const { onConflict = 'report', dryRun = false, caller } = options;
-  const { passwordHashing = defaultPasswordHashing, now = systemNow } = options;
-  const reservedNames = new ReservedNames(store);
-  const callerKeys = caller === undefined ? [] : [userKey(caller.userId), organisationKey(caller.orgId)];
-  const callerPaths = new Set(callerKeys.map(documentPath));
-  const database = { store, base, pace: dryRun ? {} : base };
-  const settings = { stamp, now, onConflict, reservedNames, passwordHashing, signal, callerPaths };
-  const report = new ImportReport(options);
-  await using barrier = await PhaseBarrier.begin(store, options.share, signal);
+/** One call of an import. */
+interface ImportRun {
+  /** The database, or in a dry run the overlay that takes the writes. */
+  readonly store: DocumentStore;
+  /** The database without this call's unfinished writes. */
+  readonly base: Store;
+  readonly source: ExportFileSource;
+  readonly options: ImportOptions;
+  readonly stamp: string;
+  readonly signal: AbortSignal;
+  readonly report: ImportReport;
+}
+
+async function importInto(run: ImportRun): Promise<ImportResponse> {
+  await using barrier = await PhaseBarrier.begin(run.store, run.options.share, run.signal);
   let inspection: Inspection | undefined;
   try {
-    inspection = await inspect(source, signal, selectOrganisations(options), fileLimits(options));
-    for (const field of options.ignored ?? []) report.addFileWarning(ignoredWarning(field));
-    if (!inspection.proved) report.addFileWarning(unproved);
-    const orgIds = inspection.organisations.map(({ orgId }) => orgId);
-    const records = { phases: phases.length + 1, total: recordTotals(inspection) };
-    await options.onInspected?.({
-      digest: inspection.digest,
-      orgIds,
-      totals: () => report.totals,
-      progress: () => ({ ...records, phase: report.phase, records: report.records }),
-    });
-    const identity = importIdentity(inspection, options);
-    const notes = new ImportNotes(base, identity, stampPrefix({ stamp }), now);
-    const watch = await RemovalWatch.begin(store, orgIds);
-    barrier?.identify(wholeIdentity(inspection, options));
-    const start: BatchContext = { ...database, ...settings, notes, watch, batches: 0, expectExisting: false };
-    const first: BatchContext = { ...start, store: (await ImportProgress.load(start, identity)).store };
-    const { organisations, repeated, entries } = inspection;
-    const isNew = options.newOrgsOnly === true;
-    const created = isNew ? await NewOrganisations.begin(first, identity, organisations, signal) : undefined;
-    await barrier?.reach(0);
-    enterPhase(report, 1, options);
-    const targets = await writeOrganisations(first, inspection, report, signal);
-    await created?.confirm(signal);
-    // An organisation that was removed until now, and is created anew, has nothing of what an earlier call imported.
-    const progress = await ImportProgress.load(start, identity, deleteExpired);
-    if (created !== undefined) progress.keep(created);
-    const context: BatchContext = { ...first, store: progress.store };
-    const work = { context, source, targets, entries, repeated, report, progress, signal };
-    await writePhases(work, inspection, options, barrier);
-    await progress.finish();
-    await created?.finish();
-    report.addWriteWarnings(await notes.finish(context.store));
-    warnOfMissing(inspection, options, report);
-    countNotCarried(inspection, options, report);
-    return report.toJson({ proved: inspection.proved, resumed: progress.resumed, dryRun });
+    inspection = await inspectFile(run);
+    return await writeFile(run, inspection, barrier);
   } catch (error) {
-    throw withProgress(error, report, inspection);
+    throw withProgress(error, run.report, inspection);
   } finally {
     inspection?.repeated[Symbol.dispose]();
   }
+}
+
+/** Validates the whole file, and tells the caller what it holds. Writes nothing. */
+async function inspectFile({ source, options, signal, report }: ImportRun): Promise<Inspection> {
+  const inspection = await inspect(source, signal, selectOrganisations(options), fileLimits(options));
+  for (const field of options.ignored ?? []) report.addFileWarning(ignoredWarning(field));
+  if (!inspection.proved) report.addFileWarning(unproved);
+  const records = { phases: phases.length + 1, total: recordTotals(inspection) };
+  await options.onInspected?.({
+    digest: inspection.digest,
+    orgIds: inspection.organisations.map(({ orgId }) => orgId),
+    totals: () => report.totals,
+    progress: () => ({ ...records, phase: report.phase, records: report.records }),
+  });
+  return inspection;
+}
+
+/** Writes the organisations, then their records phase by phase. */
+async function writeFile(
+  run: ImportRun,
+  inspection: Inspection,
+  barrier: PhaseBarrier | undefined,
+): Promise<ImportResponse> {
+  const { base, source, options, signal, report } = run;
+  const { organisations, repeated, entries } = inspection;
+  const { now = systemNow, dryRun = false } = options;
+  const identity = importIdentity(inspection, options);
+  const notes = new ImportNotes(base, identity, stampPrefix(run), now);
+  barrier?.identify(wholeIdentity(inspection, options));
+  const start = await beginBatches(run, inspection, notes);
+  const first: BatchContext = { ...start, store: (await ImportProgress.load(start, identity)).store };
+  const isNew = options.newOrgsOnly === true;
+  const created = isNew ? await NewOrganisations.begin(first, identity, organisations, signal) : undefined;
+  await barrier?.reach(0);
+  enterPhase(report, 1, options);
+  const targets = await writeOrganisations(first, inspection, report, signal);
+  await created?.confirm(signal);
+  // An organisation that was removed until now, and is created anew, has nothing of what an earlier call imported.
+  const deleteExpired = dryRun ? undefined : () => deleteExpiredCheckpoints(base, now());
+  const progress = await ImportProgress.load(start, identity, deleteExpired);
+  if (created !== undefined) progress.keep(created);
+  const context: BatchContext = { ...first, store: progress.store };
+  const work = { context, source, targets, entries, repeated, report, progress, signal };
+  await writePhases(work, inspection, options, barrier);
+  await progress.finish();
+  await created?.finish();
+  report.addWriteWarnings(await notes.finish(context.store));
+  warnOfMissing(inspection, options, report);
+  countNotCarried(inspection, options, report);
+  return report.toJson({ proved: inspection.proved, resumed: progress.resumed, dryRun });
+}
+
+/** Creates the state that all batches share. */
+async function beginBatches(
+  { store, base, options, stamp, signal }: ImportRun,
+  { organisations }: Inspection,
+  notes: ImportNotes,
+): Promise<BatchContext> {
+  const { onConflict = 'report', passwordHashing = defaultPasswordHashing, now = systemNow, caller } = options;
+  const callerKeys = caller === undefined ? [] : [userKey(caller.userId), organisationKey(caller.orgId)];
+  const orgIds = organisations.map(({ orgId }) => orgId);
+  return {
+    ...{ store, base, stamp, now, onConflict, passwordHashing, signal, notes },
+    pace: options.dryRun === true ? {} : base,
+    reservedNames: new ReservedNames(store),
+    callerPaths: new Set(callerKeys.map(documentPath)),
+    watch: await RemovalWatch.begin(store, orgIds),
+    batches: 0,
+    expectExisting: false,
+  };
 }
 
 function fileLimits({ limits, dryRun }: ImportOptions): FileLimits {

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { importOrganisations } from '../../functions/import/operation.ts';
-import { importWithReport } from '../../functions/import/results/reportObject.ts';
-import type { WholeReport } from '../../functions/import/results/wholeReport.ts';
+import { importWithReport, type WholeReport } from '../../functions/import/results/wholeReport.ts';
 import { deadlineExceeded } from '../../shared/errors/errors.ts';
 import { storageUnavailable } from '../../shared/errors/storageErrors.ts';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';

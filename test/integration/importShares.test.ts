@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import { importOrganisations } from '../../functions/import/operation.ts';
-import type { ImportShare } from '../../functions/import/share.ts';
 import { uniqueStamp } from '../../functions/import/stamp.ts';
+import type { ImportShare } from '../../functions/import/tasks.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { inPieces } from '../support/fixtures/bytes.ts';
 import { entangledOrganisations } from '../support/fixtures/entangledOrganisations.ts';

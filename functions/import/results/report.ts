@@ -7,7 +7,7 @@ import { reportedId } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import type { ImportError, ImportResponse, ImportWarning } from '../contract.ts';
 import type { OrganisationHeader } from '../inspect/organisationDraft.ts';
-import { isWritten, type Outcome } from '../write/batchContext.ts';
+import { isWritten, type Outcome } from '../outcome.ts';
 import type { WholeReport } from './wholeReport.ts';
 
 /** The summary's facts about the whole import. */

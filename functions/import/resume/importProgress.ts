@@ -1,7 +1,7 @@
 import { type CheckpointEpoch, readCheckpointEpoch } from '../../../shared/checkpointEpoch.ts';
 import { phases, type Section } from '../../../shared/organisation/section.ts';
 import type { DocumentKey, DocumentStore } from '../../../shared/store/store.ts';
-import type { BatchContext } from '../write/batchContext.ts';
+import type { OnConflict } from '../contract.ts';
 import { type Checkpoint, checkpointKey, loadCheckpoint, RENEWAL_INTERVAL_MS, saveCheckpoint } from './checkpoint.ts';
 import { OverwriteMark } from './overwriteMark.ts';
 import { PhaseProgress } from './phaseProgress.ts';
@@ -28,11 +28,19 @@ export interface Renewable {
   renew(store: DocumentStore): Promise<void>;
 }
 
+/** A call of an import, as far as its progress depends on it. */
+interface ProgressContext {
+  readonly store: DocumentStore;
+  readonly now: () => Date;
+  readonly onConflict: OnConflict;
+  readonly notes: Renewable;
+}
+
 /** An import's progress, saved in checkpoints from which the same import resumes. */
 export class ImportProgress {
   /** Whether the import resumed from a checkpoint. */
   readonly resumed: boolean;
-  private readonly context: BatchContext;
+  private readonly context: ProgressContext;
   private readonly key: DocumentKey;
   private readonly mark: OverwriteMark;
   private readonly deleteExpired: () => Promise<void>;
@@ -44,7 +52,11 @@ export class ImportProgress {
   private hasWritten: boolean;
   private isSaved: boolean;
 
-  private constructor(context: BatchContext, { key, mark, saved, isSaved }: Start, deleteExpired: () => Promise<void>) {
+  private constructor(
+    context: ProgressContext,
+    { key, mark, saved, isSaved }: Start,
+    deleteExpired: () => Promise<void>,
+  ) {
     this.context = context;
     this.key = key;
     this.mark = mark;
@@ -63,7 +75,7 @@ export class ImportProgress {
    * @param deleteExpired deletes checkpoints that have expired; called when this import saves its first one
    */
   static async load(
-    context: BatchContext,
+    context: ProgressContext,
     identity: string,
     deleteExpired: () => Promise<void> = async () => {},
   ): Promise<ImportProgress> {

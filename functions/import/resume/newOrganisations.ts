@@ -4,24 +4,31 @@ import { organisationsExist } from '../../../shared/errors/errors.ts';
 import type { DocumentKey, DocumentStore, Reader } from '../../../shared/store/store.ts';
 import { inTurns } from '../../../shared/turns.ts';
 import type { OrganisationHeader } from '../inspect/organisationDraft.ts';
+import { stampPrefix } from '../stamp.ts';
 import { importMarkKey, noteExpiry, readMark, removeMark } from './checkpoint.ts';
 import type { Renewable } from './importProgress.ts';
-import { type BatchContext, stampPrefix } from '../write/batchContext.ts';
 
 const READ_BATCH = 500;
 const stampsSchema = z.array(z.string());
+
+/** A call of an import: its database, its own stamp and its clock. */
+interface NewOrganisationsContext {
+  readonly store: DocumentStore;
+  readonly stamp: string;
+  readonly now: () => Date;
+}
 
 /**
  * The rule of `new_orgs_only`: an import writes only into organisations that it creates itself. The stamps of all calls
  * of the import are stored before the first write, so that every call recognises what another one created.
  */
 export class NewOrganisations implements Renewable {
-  private readonly context: BatchContext;
+  private readonly context: NewOrganisationsContext;
   private readonly key: DocumentKey;
   private readonly orgIds: readonly string[];
   private readonly stamps = new Set<string>();
 
-  private constructor(context: BatchContext, key: DocumentKey, orgIds: readonly string[]) {
+  private constructor(context: NewOrganisationsContext, key: DocumentKey, orgIds: readonly string[]) {
     this.context = context;
     this.key = key;
     this.orgIds = orgIds;
@@ -32,7 +39,7 @@ export class NewOrganisations implements Renewable {
    * @throws IdentityError ALREADY_EXISTS naming organisations that the import did not create; nothing is written then
    */
   static async begin(
-    context: BatchContext,
+    context: NewOrganisationsContext,
     identity: string,
     organisations: readonly OrganisationHeader[],
     signal: AbortSignal,

@@ -9,7 +9,9 @@ import {
   type Write,
 } from '../../../shared/store/store.ts';
 import type { ImportWarning, OnConflict } from '../contract.ts';
-import { type BatchContext, isOfThisImport, isWritten, type Outcome } from './batchContext.ts';
+import { isWritten, type Outcome } from '../outcome.ts';
+import { isOfThisImport } from '../stamp.ts';
+import type { BatchContext } from './batchContext.ts';
 import { type Claimant, ClaimLedger } from './claims.ts';
 import {
   type BatchComparison,

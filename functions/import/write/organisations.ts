@@ -16,8 +16,9 @@ import type { DocumentStore } from '../../../shared/store/store.ts';
 import { inTurns, yieldToEventLoop } from '../../../shared/turns.ts';
 import type { Inspection } from '../inspect/inspection.ts';
 import type { OrganisationHeader } from '../inspect/organisationDraft.ts';
+import type { Outcome, PlacedPlan } from '../outcome.ts';
 import { formatIssue, type ImportReport } from '../results/report.ts';
-import type { BatchContext, Outcome, PlacedPlan } from './batchContext.ts';
+import type { BatchContext } from './batchContext.ts';
 import { RecordWriter } from './recordWriter.ts';
 
 /** An existing organisation, and the policies for its imported records. */

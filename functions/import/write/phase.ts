@@ -1,8 +1,8 @@
 import type { Section } from '../../../shared/organisation/section.ts';
 import { findSection } from '../../../shared/organisation/sections.ts';
 import { chunksInTurns } from '../../../shared/turns.ts';
+import { isWritten } from '../outcome.ts';
 import { ExportFileReader } from '../source/exportFileReader.ts';
-import { isWritten } from './batchContext.ts';
 import { type PlanningState, planItem } from './planItem.ts';
 import { type OutcomeListener, RecordWriter } from './recordWriter.ts';
 

@@ -10,10 +10,11 @@ import { documentPath } from '../../../shared/store/store.ts';
 import type { ExportFileSource, Inspection } from '../inspect/inspection.ts';
 import { type OrganisationHeader, withAdditions } from '../inspect/organisationDraft.ts';
 import type { RepeatedRecords } from '../inspect/repeatedRecords.ts';
-import type { ImportProgress } from '../resume/importProgress.ts';
+import type { PlacedPlan } from '../outcome.ts';
 import type { ImportReport } from '../results/report.ts';
+import type { ImportProgress } from '../resume/importProgress.ts';
 import type { ExportFileItem } from '../source/exportFileReader.ts';
-import type { BatchContext, PlacedPlan } from './batchContext.ts';
+import type { BatchContext } from './batchContext.ts';
 import type { TargetOrganisation, Targets } from './organisations.ts';
 
 /** The state that planning shares with an import's phases. */

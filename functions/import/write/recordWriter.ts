@@ -1,6 +1,7 @@
 import { MAX_COMMIT_BYTES } from '../../../shared/store/store.ts';
 import { yieldToEventLoop } from '../../../shared/turns.ts';
-import type { BatchContext, Outcome, PlacedPlan } from './batchContext.ts';
+import type { Outcome, PlacedPlan } from '../outcome.ts';
+import type { BatchContext } from './batchContext.ts';
 import { isNameTaken, orderByHolders, type Waiting } from './renames.ts';
 import { writeBatch } from './writeBatch.ts';
 

@@ -1,5 +1,5 @@
 import { type DocumentStore, documentPath } from '../../../shared/store/store.ts';
-import type { Outcome, PlacedPlan } from './batchContext.ts';
+import type { Outcome, PlacedPlan } from '../outcome.ts';
 
 /** A record whose name another record holds, and the outcome that reports it. */
 export interface Waiting {

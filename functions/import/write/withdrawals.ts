@@ -6,7 +6,9 @@ import { sectionPartition } from '../../../shared/organisation/section.ts';
 import { findSection } from '../../../shared/organisation/sections.ts';
 import type { DocumentKey, StoredDocument, Write } from '../../../shared/store/store.ts';
 import { yieldToEventLoop } from '../../../shared/turns.ts';
-import { type BatchContext, isOfThisImport, type Outcome } from './batchContext.ts';
+import type { Outcome } from '../outcome.ts';
+import { isOfThisImport } from '../stamp.ts';
+import type { BatchContext } from './batchContext.ts';
 import { canOverwrite, comparedFields, isSameRecord } from './comparison.ts';
 
 /** A record whose overwriting withdraws texts from its dependents, such as a project grant with fewer roles. */

@@ -1,6 +1,7 @@
 import type { OnConflict } from '../../../../functions/import/contract.ts';
+import type { Outcome } from '../../../../functions/import/outcome.ts';
 import { ImportNotes } from '../../../../functions/import/resume/notes.ts';
-import type { BatchContext, Outcome } from '../../../../functions/import/write/batchContext.ts';
+import type { BatchContext } from '../../../../functions/import/write/batchContext.ts';
 import { BatchComparison } from '../../../../functions/import/write/comparison.ts';
 import { decideBatch, type UndecidedBatch } from '../../../../functions/import/write/decision.ts';
 import { ReservedNames } from '../../../../functions/import/write/references.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { OnConflict } from '../../../../functions/import/contract.ts';
-import type { Outcome } from '../../../../functions/import/write/batchContext.ts';
+import type { Outcome } from '../../../../functions/import/outcome.ts';
 import { decideBatch } from '../../../../functions/import/write/decision.ts';
 import { hashPassword } from '../../../../shared/auth/password.ts';
 import { storedFields } from '../../../../shared/organisation/record.ts';
