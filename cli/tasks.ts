@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ImportShare } from '../functions/import/share.ts';
+import type { ImportShare } from '../functions/import/tasks.ts';
 import { type Surroundings, UsageError } from './command.ts';
 import type { DatabasePlace, ImportOptions, Place } from './places/place.ts';
 
