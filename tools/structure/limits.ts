@@ -3,14 +3,14 @@
  * in a commit of its own that says why. Biome enforces the length of functions and forbids import cycles.
  */
 export const limits: readonly Limit[] = [
-  { figure: 'lines of the product', atMost: 39_000 },
-  { figure: 'files of the product', atMost: 480 },
-  { figure: 'median of the lines per file', atLeast: 66 },
-  { figure: 'percentage of files under 40 lines', atMost: 20.5 },
-  { figure: 'local imports per 100 lines of code', atMost: 7.1 },
-  { figure: 'files that a removal passes', atMost: 43 },
-  { figure: 'files that an import of one user passes', atMost: 121 },
-  { figure: 'files that an export to a bucket passes', atMost: 80 },
+  { figure: 'lines of the product', atMost: 37_400 },
+  { figure: 'files of the product', atMost: 425 },
+  { figure: 'median of the lines per file', atLeast: 74 },
+  { figure: 'percentage of files under 40 lines', atMost: 18.5 },
+  { figure: 'local imports per 100 lines of code', atMost: 7 },
+  { figure: 'files that a removal passes', atMost: 42 },
+  { figure: 'files that an import of one user passes', atMost: 120 },
+  { figure: 'files that an export to a bucket passes', atMost: 78 },
   { figure: 'lines of tests', atMost: 55_000 },
   { figure: 'lines of tools, bench and build', atMost: 4_800 },
   { figure: 'words of documents', atMost: 15_050 },
