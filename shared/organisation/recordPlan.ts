@@ -4,6 +4,7 @@ import { type DocumentKey, documentId, documentPath, type Write } from '../store
 import { caselessClaimKey, claimedNames, recordClaimKey, reservedKey } from './claimKeys.ts';
 import { type OrganisationRecord, storedFields } from './record.ts';
 import type { RecordIssue, Reference } from './relations.ts';
+import { targetParts } from './sections/references.ts';
 
 /** A name that a record claims, and the issue when another record has claimed it. */
 export interface PlannedClaim {
@@ -101,14 +102,4 @@ export function planReferences({ section, json, given, orgId }: OrganisationReco
       permit,
     }));
   });
-}
-
-/** Lists the parts of the targets' keys: of a single target, or of one for each element of the list that a path expands. */
-export function targetParts({ key, optional }: Reference, readTexts: (path: string) => readonly string[]): string[][] {
-  let targets: string[][] = [[]];
-  for (const path of key) {
-    const texts = readTexts(path);
-    targets = targets.flatMap((parts) => texts.map((text) => [...parts, text]));
-  }
-  return optional === true ? targets.filter((parts) => parts.at(-1) !== '') : targets;
 }

@@ -1,9 +1,9 @@
 import { parseObject, textsAt } from '../json/jsonObject.ts';
 import { readByPath } from '../store/readByPath.ts';
 import { type DocumentKey, documentId, documentPath, type Reader, type StoredDocument } from '../store/store.ts';
-import { targetParts } from './recordPlan.ts';
 import type { Reference } from './relations.ts';
 import { isInSection, type Section } from './section.ts';
+import { targetParts } from './sections/references.ts';
 import { sections } from './sections.ts';
 
 /** A stored record and its section. */

@@ -34,3 +34,13 @@ export const inOrganisation = {
   within: { collection: 'organisations', key: ['$orgId'] },
   noun: 'organisation',
 } as const satisfies Partial<GivenPrivilege>;
+
+/** Lists the parts of the targets' keys: of a single target, or of one for each element of the list that a path expands. */
+export function targetParts({ key, optional }: Reference, readTexts: (path: string) => readonly string[]): string[][] {
+  let targets: string[][] = [[]];
+  for (const path of key) {
+    const texts = readTexts(path);
+    targets = targets.flatMap((parts) => texts.map((text) => [...parts, text]));
+  }
+  return optional === true ? targets.filter((parts) => parts.at(-1) !== '') : targets;
+}
