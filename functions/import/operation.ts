@@ -173,7 +173,8 @@ async function writeFile(
   const notes = new ImportNotes(base, identity, stampPrefix(run), now);
   barrier?.identify(wholeIdentity(inspection, options));
   const start = await beginBatches(run, inspection, notes);
-  const first: BatchContext = { ...start, store: (await ImportProgress.load(start, identity)).store };
+  const { store, mayHaveOverwritten } = await ImportProgress.load(start, identity);
+  const first: BatchContext = { ...start, store, mayHaveOverwritten };
   const isNew = options.newOrgsOnly === true;
   const created = isNew ? await NewOrganisations.begin(first, identity, organisations, signal) : undefined;
   await barrier?.reach(0);
@@ -210,6 +211,7 @@ async function beginBatches(
     reservedNames: new ReservedNames(store),
     callerPaths: new Set(callerKeys.map(documentPath)),
     watch: await RemovalWatch.begin(store, orgIds),
+    mayHaveOverwritten: false,
     batches: 0,
     expectExisting: false,
   };

@@ -1,8 +1,10 @@
 import { expect, it } from 'vitest';
+import { storeUnavailable } from '../../shared/errors/errors.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { organisation, person, unproved } from '../support/fixtures/organisations.ts';
-import { testInstance } from '../support/instances/testInstance.ts';
+import { servedInstance, testInstance } from '../support/instances/testInstance.ts';
 import { readDatabase } from '../support/stores/database.ts';
+import { hookedStore } from '../support/stores/hookedStore.ts';
 import { interruptedStore } from '../support/stores/interruptedStore.ts';
 import { violationsOf } from '../support/stores/invariants.ts';
 import { describeStores, openTestStore } from '../support/stores/stores.ts';
@@ -110,6 +112,24 @@ describeStores('a project grant that is overwritten with fewer roles', (kind) =>
       expect(violationsOf(await readDatabase(store))).toEqual([]);
     },
   );
+
+  it('withdraws them when it is resent, after an interruption before it could withdraw what another import created', async () => {
+    const { store, instance } = await prepared();
+    const late = { humanUsers: [person('late')], userGrants: [userGrant('late', 'writer')] };
+    let isOver = false;
+    const dying = hookedStore(store, async (writes) => {
+      if (isOver) throw storeUnavailable(new Error('injected'));
+      if (!writes.some(({ key }) => key.collection === 'projectGrants')) return;
+      await instance.import({ data_orgs: { orgs: [{ orgId: 'granted', ...late }] } });
+      isOver = true;
+    });
+    const { status } = await servedInstance(dying, instance).refusedImport(withdrawing);
+    expect(status).toBe(503);
+    expect(violationsOf(await readDatabase(store))).not.toEqual([]);
+    const { summary } = await instance.import(withdrawing);
+    expect(summary.unchanged.projectGrants).toBe(1);
+    expect(violationsOf(await readDatabase(store))).toEqual([]);
+  });
 
   it('withdraws them from user grants that another import creates meanwhile', async () => {
     const store = await openTestStore(kind);

@@ -89,6 +89,11 @@ export class ImportProgress {
     return new ImportProgress(context, { key, mark, saved, isSaved: found !== undefined }, deleteExpired);
   }
 
+  /** Whether an earlier call may have been interrupted while it overwrote records. */
+  get mayHaveOverwritten(): boolean {
+    return this.mark.wasSet;
+  }
+
   /** The store for the import's records: where records are overwritten, it sets the mark that says so. */
   get store(): DocumentStore {
     const { store, onConflict } = this.context;

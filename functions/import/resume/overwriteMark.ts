@@ -18,6 +18,8 @@ const SEVERAL = 'several';
 export class OverwriteMark {
   private readonly id: string;
   private readonly now: () => Date;
+  /** Whether an unfinished import, perhaps an earlier call of this one, overwrites records. */
+  readonly wasSet: boolean;
   private isSet: boolean;
   private current: string | undefined;
 
@@ -25,6 +27,7 @@ export class OverwriteMark {
   constructor(key: DocumentKey, now: () => Date, { id, overwriter }: CheckpointEpoch) {
     this.id = key.id;
     this.now = now;
+    this.wasSet = overwriter !== undefined;
     this.isSet = overwriter === this.id;
     this.current = overwriter === undefined || this.isSet ? id : undefined;
   }

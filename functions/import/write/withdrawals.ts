@@ -15,6 +15,9 @@ import { canOverwrite, comparedFields, isSameRecord } from './comparison.ts';
 export interface Withdrawal {
   readonly plan: RecordPlan;
   readonly dependents: Dependents;
+  /** The texts that the record keeps to offer. */
+  readonly kept: ReadonlySet<string>;
+  /** The texts that it no longer offers; none where an earlier call has overwritten it. */
   readonly withdrawn: readonly string[];
   /** The number of dependents from which they were withdrawn. */
   count: number;
@@ -29,17 +32,17 @@ export async function findWithdrawals(context: BatchContext, plans: readonly Rec
   const stored = await context.store.getMany(keys, [...comparedFields, 'body']);
   return candidates.flatMap((plan, index) => {
     const document = stored[index];
-    return document === undefined || isOfThisImport(context, document) ? [] : planWithdrawal(plan, document);
+    return document === undefined || isOfThisImport(context, document) ? [] : planWithdrawal(context, plan, document);
   });
 }
 
-function planWithdrawal(plan: RecordPlan, stored: StoredDocument): Withdrawal[] {
+function planWithdrawal({ mayHaveOverwritten }: BatchContext, plan: RecordPlan, stored: StoredDocument): Withdrawal[] {
   const { section, json, orgId } = plan.record;
   const { dependents } = section.overwrite ?? {};
   if (dependents === undefined || !isSameRecord(plan, stored) || !canOverwrite(plan, stored)) return [];
   const kept = new Set(textsAt(json, dependents.offered, orgId));
   const withdrawn = textsAt(parseObject(stored.body), dependents.offered, orgId).filter((text) => !kept.has(text));
-  return withdrawn.length === 0 ? [] : [{ plan, dependents, withdrawn, count: 0 }];
+  return withdrawn.length > 0 || mayHaveOverwritten ? [{ plan, dependents, kept, withdrawn, count: 0 }] : [];
 }
 
 /** Adds a warning to each overwritten record that withdrew texts. */
@@ -53,7 +56,8 @@ export function warnOfWithdrawals(withdrawals: readonly Withdrawal[], outcomes: 
 
 /**
  * Withdraws texts from the dependents that use them. It runs before the records are overwritten, so that an interrupted
- * import finds them as they were and repeats it, and once more afterwards, for dependents that were created meanwhile.
+ * import finds them as they were and repeats it, and once more afterwards, for dependents that were created meanwhile. An
+ * import that was interrupted between the two does so when it is resent.
  */
 export async function withdraw(context: BatchContext, withdrawals: readonly Withdrawal[]): Promise<void> {
   if (withdrawals.length === 0) return;
@@ -86,8 +90,8 @@ function narrow({ store }: BatchContext, withdrawal: Withdrawal, keys: readonly 
   });
 }
 
-/** Returns a dependent's new body and digest; undefined if it uses nothing that is withdrawn. */
-function narrowedBody({ plan, dependents, withdrawn }: Withdrawal, stored: StoredDocument | undefined) {
+/** Returns a dependent's new body and digest; undefined if it uses only what the record keeps to offer. */
+function narrowedBody({ plan, dependents, kept }: Withdrawal, stored: StoredDocument | undefined) {
   if (stored === undefined) return undefined;
   const { record } = plan;
   const json = parseObject(stored.body);
@@ -95,7 +99,7 @@ function narrowedBody({ plan, dependents, withdrawn }: Withdrawal, stored: Store
     (path) => textAt(record.json, path, record.orgId) === textAt(json, dependents.key, record.orgId),
   );
   const used = textsAt(json, `${dependents.used}[]`, record.orgId);
-  const rest = used.filter((text) => !withdrawn.includes(text));
+  const rest = used.filter((text) => kept.has(text));
   return isDependent && rest.length < used.length ? serialise(withList(json, dependents.used, rest)) : undefined;
 }
 

@@ -45,10 +45,11 @@ async function attemptBatch(
   ]);
   const outcomes = new Map(rejected.map(([plan, rejection]) => [plan, toOutcome(rejection)]));
   const undecided = () => plans.filter((plan) => !outcomes.has(plan));
+  // Also those of records that an earlier call has overwritten, and which are unchanged now.
+  const withdrawals = await findWithdrawals(context, undecided());
   const comparison = new BatchComparison(context.onConflict, context.signal);
   const readsFirst = context.expectExisting;
   const conflicting = readsFirst && (await findUnchanged(context, undecided(), comparison, outcomes));
-  const withdrawals = await findWithdrawals(context, undecided());
   await withdraw(context, withdrawals);
   const privileges = await findPrivileges(context.store, context.notes, undecided());
   const stamp = nextStamp(context);

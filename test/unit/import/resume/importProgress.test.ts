@@ -40,6 +40,7 @@ function contextOf(store: DocumentStore, stamp = NOW, onConflict: OnConflict = '
     signal,
     notes,
     watch,
+    mayHaveOverwritten: false,
     batches: 0,
     expectExisting: false,
   };

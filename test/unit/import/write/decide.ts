@@ -64,7 +64,7 @@ export function contextOf(store: MemoryStore, onConflict: OnConflict, stamp = ST
   // As after a first commit, so that the writes of a batch are those of its records alone.
   notes.confirm([{ type: 'delete', key: { collection: 'instance', id: 'note' } }]);
   const watch = new RemovalWatch(store, [], { version: '', orgIds: new Set() });
-  const batches = { batches: 0, expectExisting: false };
+  const batches = { mayHaveOverwritten: false, batches: 0, expectExisting: false };
   return { store, base: unread, stamp: ofImport, now, ...settings, notes, watch, ...batches };
 }
 
