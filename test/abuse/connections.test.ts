@@ -81,18 +81,17 @@ it('callers without a token, whose bodies never come, hold no connection', async
 
 /** Returns how many connections other clients get before one is rejected, up to all. */
 async function freeConnections({ url }: AbusedServer): Promise<number> {
-  const sockets: Socket[] = [];
-  try {
-    for (let client = 1; client <= 20; client++) {
-      const socket = await openConnection(url, `127.0.100.${client}`);
-      sockets.push(socket);
-      socket.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
-      if ((await readAnswer(socket)).status !== 200) return client - 1;
-    }
-    return 20;
-  } finally {
-    for (const socket of sockets) socket.destroy();
+  const accepted: Socket[] = [];
+  for (let client = 1; client <= 20; client++) {
+    const socket = await openConnection(url, `127.0.100.${client}`);
+    socket.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
+    if ((await readAnswer(socket)).status !== 200) break;
+    accepted.push(socket);
   }
+  // The server ends them, so that none counts any more afterwards.
+  for (const socket of accepted) socket.write('GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+  await Promise.all(accepted.map(ended));
+  return accepted.length;
 }
 
 it('ten connections with 13,000 requests, whose responses nobody reads, keep nobody else out', async (context) => {
