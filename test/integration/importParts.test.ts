@@ -120,7 +120,7 @@ describeStores('an export in parts in a bucket', (kind) => {
     const [first, second, third] = document.parts;
     const invalid = (reason: RegExp) => expect.stringMatching(RegExp(`invalid list of parts: ${reason.source}`));
     expect(await refused(target, await gcs({ ...document, parts: [first, third] }))).toEqual(
-      invalid(/the manifests of the parts do not add up/),
+      invalid(/the counts of the parts do not add up/),
     );
     expect(await refused(target, await gcs({ ...document, parts: [] }))).toEqual(invalid(/parts: /));
     const text = (parts[1]?.bytes ?? Buffer.alloc(0)).toString();
