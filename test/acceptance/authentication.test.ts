@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { identityJson } from '../support/command.ts';
 import { peopleOf, sampleOrganisation } from '../support/fixtures/sampleOrganisation.ts';
 import { expectError, exportFrom, importInto, post, send } from '../support/http/wire.ts';
 import { type Deployment, describeDeployments } from '../support/instances/deployments.ts';
@@ -85,7 +84,7 @@ describeDeployments('authentication', (get) => {
       const database = databaseOf(get().target, test);
       const { token, tokenId } = await newToken(database, people.ada);
       expectError(await exportAs(get(), token), 403, 7);
-      await identityJson(['pat', 'revoke', tokenId, ...database]);
+      await identityProcessJson(['pat', 'revoke', tokenId, ...database]);
       await expectInvalid(get(), token);
     });
 
@@ -98,7 +97,7 @@ describeDeployments('authentication', (get) => {
       const database = databaseOf(get().target, test);
       const { token, userId } = await newServiceUser(database, `deleted-${organisation.orgId}`);
       expectError(await exportAs(get(), token), 403, 7);
-      await identityJson(['service-user', 'delete', userId, ...database]);
+      await identityProcessJson(['service-user', 'delete', userId, ...database]);
       await expectInvalid(get(), token);
     });
 
@@ -121,14 +120,16 @@ describeDeployments('authentication', (get) => {
       const { token, userId } = await newServiceUser(database, `owner-${organisation.orgId}`);
       const instance = { ...get().target, token };
       const role = ['--user', userId, '--role', 'IAM_OWNER', ...database];
-      await identityJson(['member', 'add', ...role]);
+      await identityProcessJson(['member', 'add', ...role]);
       const { orgs } = await exportFrom(instance, { org_ids: [organisation.orgId] });
       expect((await importInto(instance, { data_orgs: { orgs } })).summary.created).toEqual({});
-      await identityJson(['member', 'remove', ...role]);
+      await identityProcessJson(['member', 'remove', ...role]);
       expectError(await exportAs(get(), token), 403, 7);
     });
   });
 });
+
+import { identityProcessJson } from '../support/processes/programs.ts';
 
 function exportAs({ target }: Deployment, token: string) {
   return post({ ...target, token }, 'export', { response_output: true });

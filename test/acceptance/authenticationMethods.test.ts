@@ -1,11 +1,11 @@
 import { randomInt } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { identityJson } from '../support/command.ts';
 import { peopleOf, sampleOrganisation } from '../support/fixtures/sampleOrganisation.ts';
 import { type Answer, expectError, importInto, parseOk, removeOtpEmail, send } from '../support/http/wire.ts';
 import { describeDeployments, type Instance } from '../support/instances/deployments.ts';
 import { databaseOf, newServiceUser, newToken } from '../support/instances/tokens.ts';
+import { identityProcessJson } from '../support/processes/programs.ts';
 
 const listed = z.strictObject({
   details: z.strictObject({ totalResult: z.string().optional(), timestamp: z.iso.datetime() }),
@@ -86,7 +86,7 @@ describeDeployments('the list of authentication methods', (get) => {
     const database = databaseOf(target, test);
     const { token, userId } = await newServiceUser(database, `viewer-${organisation.orgId}`);
     expectError(await list(target, people.ben, '', token), 403, 7);
-    await identityJson(['member', 'add', '--user', userId, '--role', 'IAM_OWNER_VIEWER', ...database]);
+    await identityProcessJson(['member', 'add', '--user', userId, '--role', 'IAM_OWNER_VIEWER', ...database]);
     expect(await typesOf(list(target, people.ben, '', token))).toContain('OTP_EMAIL');
     expectError(await removeOtpEmail(target, people.ben, token), 403, 7);
   });

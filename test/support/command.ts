@@ -1,6 +1,6 @@
 import { Readable, Writable } from 'node:stream';
 import { runCommandLine } from '../../cli/commandLine.ts';
-import { type EndedCommand, identityProcess, withoutTrail } from './processes/programs.ts';
+import { type EndedCommand, identityProcess, parsedOutput, withoutTrail } from './processes/programs.ts';
 
 /** The surroundings of a command, as far as they are not those of this process. */
 interface CommandOptions {
@@ -46,9 +46,7 @@ export async function identity(args: readonly string[], options: CommandOptions 
 
 /** Runs it with `--json`, and returns the one document that it printed. */
 export async function identityJson(args: readonly string[], options: CommandOptions = {}): Promise<unknown> {
-  const { code, stdout, stderr } = await identity([...args, '--json'], options);
-  if (code !== 0) throw new Error(`identity ${args.join(' ')} ended with ${code}: ${stderr}`);
-  return JSON.parse(stdout);
+  return parsedOutput(args, await identity([...args, '--json'], options));
 }
 
 /** A stream that keeps what is written to it. */

@@ -42,6 +42,7 @@ describe('a process', () => {
 
   it('is attended for a quarter of a second after each request', () => {
     vi.useFakeTimers({ toFake: ['performance'] });
+    noteRequest();
     vi.advanceTimersByTime(10_000);
     expect(isAttended()).toBe(false);
     noteRequest();

@@ -1,5 +1,8 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
-import { identityJson } from '../command.ts';
+import { root } from '../../../tools/program.ts';
+import { identityProcessJson } from '../processes/programs.ts';
 import type { Instance } from './deployments.ts';
 
 /** A token that the `identity` command made. */
@@ -17,13 +20,16 @@ export const noDatabase = 'ACCEPTANCE_TARGET_DATABASE is not set';
 
 /** Makes a token of a user. */
 export async function newToken(database: readonly string[], userId: string): Promise<MadeToken> {
-  return made.parse(await identityJson(['pat', 'create', '--user', userId, ...database]));
+  return made.parse(await identityProcessJson(['pat', 'create', '--user', userId, ...database]));
 }
 
 /** Makes a token of a user that expired a day ago. */
 export async function expiredToken(database: readonly string[], userId: string): Promise<MadeToken> {
-  const now = new Date(Date.now() - 2 * DAY_MS);
-  return made.parse(await identityJson(['pat', 'create', '--user', userId, '--expires', '1d', ...database], { now }));
+  const clock = pathToFileURL(join(root, 'test', 'support', 'instances', 'earlierClock.ts')).href;
+  const env = { NODE_OPTIONS: `--import=${clock}`, CLOCK_BEHIND_MS: String(2 * DAY_MS) };
+  return made.parse(
+    await identityProcessJson(['pat', 'create', '--user', userId, '--expires', '1d', ...database], { env }),
+  );
 }
 
 /** Makes a service user without any role, and a token of it. */
@@ -31,7 +37,7 @@ export async function newServiceUser(
   database: readonly string[],
   name: string,
 ): Promise<MadeToken & { userId: string }> {
-  const { userId } = user.parse(await identityJson(['service-user', 'create', name, ...database]));
+  const { userId } = user.parse(await identityProcessJson(['service-user', 'create', name, ...database]));
   return { userId, ...(await newToken(database, userId)) };
 }
 
