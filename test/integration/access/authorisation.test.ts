@@ -1,0 +1,99 @@
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { enableOtpEmail } from '../../../shared/accounts/users.ts';
+import { userKey } from '../../../shared/auth/authorise.ts';
+import type { Store } from '../../../shared/store/store.ts';
+import { root } from '../../../tools/program.ts';
+import { type TestInstance, testInstance } from '../../support/instances/testInstance.ts';
+import { areMany } from '../../support/repetitions.ts';
+import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { type CallerRow, createCallers, usersOfLane } from './authorisation/callers.ts';
+import { type Column, columns, type Ids, interfaces, send, verdictTold } from './authorisation/calls.ts';
+import { holdings, tokenKinds } from './authorisation/dimensions.ts';
+import { expectedVerdict, type Verdict } from './authorisation/expectation.ts';
+import { renderMatrix } from './authorisation/rendering.ts';
+
+/** Callers whose calls run at the same time, each lane with users of its own. */
+const LANES = 12;
+const TIMEOUT_MS = 240_000;
+
+/** A cell of the matrix, and how its call ended. */
+interface Cell {
+  readonly row: CallerRow;
+  readonly column: Column;
+  readonly verdict: Verdict;
+}
+
+/** Makes a cell's call. A factor that it removes is enabled again, which fails unless it was removed. */
+async function tryCell(store: Store, { app }: TestInstance, row: CallerRow, column: Column, ids: Ids): Promise<Cell> {
+  const answer = await send(app, row.token, column, ids);
+  const verdict = verdictTold(answer);
+  if (verdict === undefined) throw new Error(`unexpected answer to ${row.kind.name}: ${JSON.stringify(answer)}`);
+  const { call } = column;
+  if (verdict === 'done' && call.operation === 'removal') await enableOtpEmail(store, ids.users[call.user], new Date());
+  return { row, column, verdict };
+}
+
+/** Makes the calls of some columns for all callers: in lanes side by side, in each lane one after the other. */
+async function tryAll(
+  store: Store,
+  instance: TestInstance,
+  columnsOf: (index: number) => readonly Column[],
+): Promise<readonly Cell[][]> {
+  const rows = await createCallers(store, instance, LANES);
+  const named = (orgId: string) => ({ orgId, name: `Organisation ${orgId}` });
+  const cells = rows.map((): Cell[] => []);
+  const lanes = Array.from({ length: LANES }, async (_, lane) => {
+    for (const [index, row] of rows.entries()) {
+      if (index % LANES !== lane) continue;
+      const users = { ...usersOfLane(lane), self: row.userId, nobody: 'nobody' };
+      const orgs = { own: named(row.orgId), other: named('other'), default: { orgId: instance.orgId, name: 'test' } };
+      for (const column of columnsOf(index))
+        cells[index]?.push(await tryCell(store, instance, row, column, { users, orgs }));
+    }
+  });
+  await Promise.all(lanes);
+  return cells;
+}
+
+/** The cells whose calls did not end as the specification says. */
+function differences(cells: readonly Cell[]) {
+  return cells.flatMap(({ row: { holding, kind }, column: { title, call }, verdict }) => {
+    const expected = expectedVerdict(holding, kind, call);
+    return verdict === expected ? [] : [{ token: kind.name, ...holding, title, ...call, expected, verdict }];
+  });
+}
+
+async function factorsOfLanes(store: Store) {
+  const ids = Array.from({ length: LANES }, (_, lane) => Object.values(usersOfLane(lane))).flat();
+  const users = await store.getMany(
+    ids.map((id) => userKey(id)),
+    ['otpEmail'],
+  );
+  return new Set(users.map((user) => user?.otpEmail));
+}
+
+describeStores('the authorisation of calls', (kind) => {
+  // The code of the interfaces does not depend on the store: each caller uses one of them, where a call takes long.
+  const hasAll = kind.name === 'SQLite' || areMany;
+
+  it(
+    'follows the specification for every role, kind of token, operation, interface, user and organisation',
+    async () => {
+      const store = await openTestStore(kind);
+      const instance = await testInstance(store);
+      const chosen = (index: number) => (index + Math.floor(index / holdings.length)) % interfaces.length;
+      const columnsOf = (index: number) => columns.filter(({ over = chosen(index) }) => over === chosen(index));
+      const cells = await tryAll(store, instance, hasAll ? () => columns : columnsOf);
+      expect(cells).toHaveLength(holdings.length * tokenKinds.length);
+      expect(new Set(cells.map(({ length }) => length))).toEqual(
+        new Set([hasAll ? columns.length : columnsOf(0).length]),
+      );
+      expect(differences(cells.flat())).toEqual([]);
+      expect(await factorsOfLanes(store)).toEqual(new Set([true]));
+      if (hasAll)
+        await expect(renderMatrix(cells)).toMatchFileSnapshot(join(root, 'test/fixtures/authorisation-matrix.txt'));
+    },
+    TIMEOUT_MS,
+  );
+});

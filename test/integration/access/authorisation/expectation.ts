@@ -1,0 +1,71 @@
+import { zitadelHolders } from '../../../support/fixtures/zitadelRoles.ts';
+import type { Holding, Operation, Selection, TokenKind, User } from './dimensions.ts';
+
+/** How a call ends: its sign in the matrix, its HTTP status and its error's message. */
+export const verdicts = [
+  { name: 'done', sign: '+', status: 200, message: undefined },
+  {
+    name: 'nothingThere',
+    sign: '0',
+    status: 404,
+    message: /^(Multifactor OTP .*COMMAND-b312D|Errors\.NotFound \(COMMAND-4g3xq)\)$/,
+  },
+  { name: 'denied', sign: '-', status: 403, message: /^No matching permissions found \(AUTH-(AWfge|5mWD2)\)$/ },
+  { name: 'person', sign: 'p', status: 403, message: /^the token is a person's: / },
+  {
+    name: 'otherOperation',
+    sign: 'x',
+    status: 403,
+    message: /^the token is valid for (export|import|otp-email) only: /,
+  },
+  { name: 'otherOrganisation', sign: 'o', status: 403, message: /^the token is valid for the organisations .* only: / },
+  {
+    name: 'organisationInactive',
+    sign: 'i',
+    status: 403,
+    message: /^the organisation of the token's user is inactive or removed: /,
+  },
+  { name: 'unauthenticated', sign: '!', status: 401, message: /^Errors\.Token\.Invalid \(AUTH-7fs1e\)$/ },
+] as const;
+
+export type Verdict = (typeof verdicts)[number]['name'];
+
+const writesUsers: readonly string[] = zitadelHolders['user.write'];
+const readsUsers: readonly string[] = zitadelHolders['user.read'];
+
+/** The states of owners whose tokens are valid (specification 5.1). */
+const validStates = ['USER_STATE_ACTIVE', 'USER_STATE_INITIAL'];
+
+/** The call of a cell. */
+export type Call =
+  | { readonly operation: 'removal' | 'list'; readonly user: User }
+  | { readonly operation: 'export' | 'import'; readonly selection: Selection };
+
+/** Returns how a call has to end by the specification's chapter 5, in the order of its checks. */
+export function expectedVerdict(holding: Holding, kind: TokenKind, call: Call): Verdict {
+  const { ended, ownerState = 'USER_STATE_ACTIVE', organisationState, only } = kind;
+  if (ended !== undefined || !validStates.includes(ownerState)) return 'unauthenticated';
+  if (organisationState !== undefined) return 'organisationInactive';
+  const operation: Operation = 'user' in call ? 'otp-email' : call.operation;
+  if (only !== undefined && only !== operation) return 'otherOperation';
+  return 'user' in call ? userVerdict(holding, kind, call) : transferVerdict(holding, kind, call.selection);
+}
+
+function userVerdict({ role, on }: Holding, { owner, orgs }: TokenKind, call: Call & { user: User }): Verdict {
+  const { operation, user } = call;
+  const orgOfUser = user === 'self' ? 'own' : user;
+  if (orgs !== undefined && !orgs.some((org) => org === orgOfUser)) return 'denied';
+  const holders = operation === 'removal' ? writesUsers : readsUsers;
+  const reachesUser = on === 'instance' || (on !== 'project' && on === user);
+  const isPermitted = user === 'self' || (role !== undefined && holders.includes(role) && reachesUser);
+  if (!isPermitted) return 'denied';
+  const isThere = user !== 'nobody' && !(user === 'self' && owner === 'serviceUser');
+  return operation === 'list' || isThere ? 'done' : 'nothingThere';
+}
+
+function transferVerdict({ role }: Holding, { owner, orgs }: TokenKind, selection: Selection): Verdict {
+  if (role !== 'IAM_OWNER') return 'denied';
+  if (owner === 'person') return 'person';
+  const isValidThere = orgs === undefined || orgs.some((org) => org === selection);
+  return isValidThere ? 'done' : 'otherOrganisation';
+}

@@ -1,0 +1,194 @@
+import { expect, it } from 'vitest';
+import { changeRole } from '../../../shared/accounts/members.ts';
+import { describeRemoval, removeOrganisations } from '../../../shared/accounts/organisationRemoval.ts';
+import { issueToken } from '../../../shared/accounts/personalAccessTokens.ts';
+import { createServiceUser } from '../../../shared/accounts/serviceUsers.ts';
+import type { Store } from '../../../shared/store/store.ts';
+import { goingIds, linkedOrganisations, staying } from '../../support/fixtures/linkedOrganisations.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { servedInstance, type TestInstance, testInstance } from '../../support/instances/testInstance.ts';
+import { readDatabase } from '../../support/stores/database.ts';
+import { interruptedStore } from '../../support/stores/interruptedStore.ts';
+import { violationsOf } from '../../support/stores/invariants.ts';
+import { describeStores, openTestStore, sqlite } from '../../support/stores/stores.ts';
+import { watchedStore } from '../../support/stores/watchedStore.ts';
+
+const DAY_MS = 86_400_000;
+const { signal } = new AbortController();
+const now = new Date();
+const killed = new Error('the process ended');
+
+/** Everything in the database but for what the instance notes of imports and removals. */
+async function contents(store: Store) {
+  const database = await readDatabase(store);
+  return [...database].filter(([collection]) => collection !== 'instance');
+}
+
+/** An instance with the staying organisation, and its content before the others are imported and linked with it. */
+async function linkedInstance(store: Store, orgs = linkedOrganisations) {
+  const instance = await testInstance(store);
+  await instance.import({ data_orgs: { orgs: [staying] } });
+  const before = await contents(store);
+  const { errors } = await instance.import({ data_orgs: { orgs } });
+  expect(errors?.filter(({ id = '' }) => /stays|goes/.test(id)) ?? []).toEqual([]);
+  await changeRole(store, { userId: 'goes-ben', orgId: undefined }, 'IAM_OWNER', 'add', now);
+  for (const userId of ['goes-ben', 'goes-robot']) await issueToken(store, userId, now, DAY_MS);
+  return { instance, before };
+}
+
+describeStores('the removal of organisations', (kind) => {
+  it('leaves everything as it was before they were imported', async () => {
+    const store = await openTestStore(kind);
+    const { instance, before } = await linkedInstance(store);
+    expect(await describeRemoval(store, ['goes'])).toEqual([
+      { orgId: 'goes', name: 'Organisation goes', people: 2, serviceUsers: 1 },
+    ]);
+    await removeOrganisations(store, goingIds, signal);
+    expect(await contents(store)).toEqual(before);
+    expect(violationsOf(await readDatabase(store))).toEqual([]);
+    const { summary } = await instance.import({ data_orgs: { orgs: linkedOrganisations } });
+    expect(summary).toMatchObject({ resumed: false, unchanged: { org: 1 } });
+    expect(violationsOf(await readDatabase(store))).toEqual([]);
+  });
+
+  it('is refused for the default organisation, an unknown one, and that of the last owner', async () => {
+    const store = await openTestStore(kind);
+    const instance = await testInstance(store);
+    await instance.import({ data_orgs: { orgs: [organisation('A'), staying] } });
+    const before = await contents(store);
+    const refused = async (orgIds: readonly string[], message: string) => {
+      await expect(describeRemoval(store, orgIds)).rejects.toThrow(message);
+      await expect(removeOrganisations(store, orgIds, signal)).rejects.toThrow(message);
+      expect(await contents(store)).toEqual(before);
+    };
+    await refused(['A', instance.orgId], `organisation ${instance.orgId} is the default organisation`);
+    await refused(['A', 'B'], 'organisation B not found');
+  });
+
+  it('is refused where it would take the last IAM_OWNER with valid tokens away', async () => {
+    const store = await openTestStore(kind);
+    const { instance } = await linkedInstance(store);
+    await store.commit(
+      (await readDatabase(store))
+        .get('users')
+        ?.filter(({ orgId }) => orgId === instance.orgId)
+        .map(({ id }) => ({
+          type: 'update',
+          key: { collection: 'users', id },
+          fields: { state: 'USER_STATE_LOCKED' },
+        })) ?? [],
+    );
+    await expect(removeOrganisations(store, ['goes'], signal)).rejects.toThrow('goes-ben is the last IAM_OWNER');
+  });
+
+  it('that was interrupted hides the organisation, keeps everything out of it, and continues when it is repeated', async () => {
+    const store = await openTestStore(kind);
+    const { instance, before } = await linkedInstance(store);
+    const interrupted = interruptedStore(store, { commit: 1, when: 'after' }, () => Promise.reject(killed));
+    await expect(removeOrganisations(interrupted, goingIds, signal)).rejects.toThrow(killed);
+    for (const org_ids of [[], goingIds]) {
+      const { orgs } = await instance.export({ org_ids });
+      expect(orgs.filter(({ orgId }) => goingIds.includes(orgId))).toEqual([]);
+    }
+    const during = await contents(store);
+    const file = { orgs: [organisation('goes', { humanUsers: [person('late')] })] };
+    const { status, body } = await instance.refusedImport({ data_orgs: file });
+    expect([status, body.code]).toEqual([409, 10]);
+    await expect(issueToken(store, 'goes-robot', now, DAY_MS)).rejects.toThrow('user goes-robot not found');
+    await expect(createServiceUser(store, 'bot', 'goes', now)).rejects.toThrow('organisation goes not found');
+    const member = { userId: 'stays-ada', orgId: 'goes' };
+    await expect(changeRole(store, member, 'ORG_OWNER', 'add', now)).rejects.toThrow('organisation goes not found');
+    const foreign = organisation('stays', { orgMembers: [{ userId: 'goes-robot', roles: ['ORG_OWNER'] }] });
+    expect((await instance.import({ data_orgs: { orgs: [foreign] } })).summary.failed).toEqual({ orgMembers: 1 });
+    expect(await contents(store)).toEqual(during);
+    await removeOrganisations(store, goingIds, signal);
+    expect(await contents(store)).toEqual(before);
+  });
+
+  it.each([2, 6])('at the same time as an import into it leaves nothing of the import (commit %i)', async (moment) => {
+    const store = await openTestStore(kind);
+    const { instance, before } = await linkedInstance(store);
+    const interrupt = async () => void (await removeOrganisations(store, goingIds, signal));
+    const during = interruptedStore(store, { commit: moment, when: 'before' }, interrupt);
+    const served = servedInstance(during, instance);
+    const more = organisation('goes', {
+      humanUsers: Array.from({ length: 2_000 }, (_, index) => person(`more${index}`)),
+      userMetadata: Array.from({ length: 2_000 }, (_, index) => ({ id: `more${index}`, key: 'a', value: 'eA==' })),
+    });
+    const { status, body } = await served.refusedImport({ data_orgs: { orgs: [more] } });
+    expect([status, body.code]).toEqual([409, 10]);
+    expect(await contents(store)).toEqual(before);
+    expect((await instance.import({ data_orgs: { orgs: [more] } })).summary).toMatchObject({
+      resumed: false,
+      created: { org: 1, humanUsers: 2_000, userMetadata: 2_000 },
+    });
+    expect(violationsOf(await readDatabase(store))).toEqual([]);
+  });
+
+  it('that ends before the first write of an import leaves that a whole one', async () => {
+    const store = await openTestStore(kind);
+    const { instance } = await linkedInstance(store);
+    const interrupt = async () => void (await removeOrganisations(store, goingIds, signal));
+    const served = servedInstance(interruptedStore(store, { commit: 0, when: 'before' }, interrupt), instance);
+    const { summary } = await served.import({ data_orgs: { orgs: linkedOrganisations.slice(0, 1) } });
+    expect(summary.created).toMatchObject({ org: 1, humanUsers: 2, projects: 1 });
+    expect(violationsOf(await readDatabase(store))).toEqual([]);
+  });
+
+  it('at the same time as an import into another one leaves no reference to it', async () => {
+    const store = await openTestStore(kind);
+    const { instance } = await linkedInstance(store);
+    const interrupt = async () => void (await removeOrganisations(store, goingIds, signal));
+    for (const commit of [0, 1]) {
+      const during = interruptedStore(store, { commit, when: 'before' }, interrupt);
+      const served: TestInstance = servedInstance(during, instance);
+      const members = { orgMembers: [{ userId: 'goes-robot', roles: ['ORG_OWNER'] }] };
+      const { summary } = await served.import({ data_orgs: { orgs: [organisation(`other${commit}`, members)] } });
+      expect(summary).toMatchObject({ created: { org: 1 }, failed: { orgMembers: 1 } });
+      expect(violationsOf(await readDatabase(store))).toEqual([]);
+      await instance.import({ data_orgs: { orgs: linkedOrganisations } });
+    }
+  });
+
+  it('by another call at the same time ends with what remains', async () => {
+    const store = await openTestStore(kind);
+    const { before } = await linkedInstance(store);
+    const interrupt = async () => void (await removeOrganisations(store, goingIds, signal));
+    const during = interruptedStore(store, { commit: 2, when: 'before' }, interrupt);
+    await expect(removeOrganisations(during, goingIds, signal)).rejects.toThrow('another call');
+    expect(await contents(store)).toEqual(before);
+  });
+
+  it('ends between two commits when it is stopped', async () => {
+    const store = await openTestStore(kind);
+    const { before } = await linkedInstance(store);
+    const stop = new AbortController();
+    let commits = 0;
+    const watched = watchedStore(store, () => {
+      if (++commits === 2) stop.abort(killed);
+    });
+    await expect(removeOrganisations(watched, goingIds, stop.signal)).rejects.toThrow(killed);
+    expect(commits).toBe(2);
+    await removeOrganisations(store, goingIds, signal);
+    expect(await contents(store)).toEqual(before);
+  });
+});
+
+it('the removal of organisations that is killed at any commit continues when it is repeated', async () => {
+  let commit = 0;
+  for (; ; commit++) {
+    const store = await openTestStore(sqlite);
+    const { before } = await linkedInstance(store, linkedOrganisations.slice(0, 2));
+    let hasHappened = false;
+    const interrupted = interruptedStore(store, { commit, when: 'before' }, () => {
+      hasHappened = true;
+      return Promise.reject(killed);
+    });
+    const removal = removeOrganisations(interrupted, ['goes'], signal);
+    await removal.catch((error: unknown) => expect(error).toBe(killed));
+    if (!hasHappened) break;
+    await removeOrganisations(store, ['goes'], signal);
+    expect(await contents(store), `killed at commit ${commit}`).toEqual(before);
+  }
+  expect(commit).toBeGreaterThan(8);
+});

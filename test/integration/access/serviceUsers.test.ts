@@ -1,0 +1,173 @@
+import { expect, it } from 'vitest';
+import { type ListedMember, listMembers } from '../../../shared/accounts/listing.ts';
+import { changeRole } from '../../../shared/accounts/members.ts';
+import { createServiceUser, deleteServiceUser } from '../../../shared/accounts/serviceUsers.ts';
+import { enableOtpEmail } from '../../../shared/accounts/users.ts';
+import { instanceMemberKey, organisationMemberKey } from '../../../shared/auth/authorise.ts';
+import type { Store } from '../../../shared/store/store.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { testInstance } from '../../support/instances/testInstance.ts';
+import { readDatabase } from '../../support/stores/database.ts';
+import { interruptedStore } from '../../support/stores/interruptedStore.ts';
+import { violationsOf } from '../../support/stores/invariants.ts';
+import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+
+describeStores('a service user of an organisation whose login names carry its domain', (kind) => {
+  const domainPolicy = { orgId: 'O', userLoginMustBeDomain: true };
+
+  it('claims its name in that organisation, and frees it again', async () => {
+    const store = await openTestStore(kind);
+    const instance = await testInstance(store);
+    const humanUsers = [person('A', { userName: 'robot' })];
+    await instance.import({
+      dataOrgs: { orgs: [organisation('P', { humanUsers }), organisation('O', { domainPolicy })] },
+    });
+    const userId = await createServiceUser(store, 'robot', 'O', new Date());
+    expect(violationsOf(await readDatabase(store))).toEqual([]);
+    await expect(createServiceUser(store, 'robot', 'O', new Date())).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
+    await deleteServiceUser(store, userId);
+    expect(violationsOf(await readDatabase(store))).toEqual([]);
+  });
+});
+
+describeStores('a service user with links to identity providers', (kind) => {
+  it('frees the external users of its links when it is deleted', async () => {
+    const store = await openTestStore(kind);
+    const instance = await testInstance(store);
+    const idp = {
+      name: 'P',
+      jwtEndpoint: 'https://p.example/jwt',
+      issuer: 'p',
+      keysEndpoint: 'https://p.example/keys',
+    };
+    const linked = (userId: string) => ({
+      machineUsers: [{ userId, user: { userName: userId, name: userId } }],
+      userLinks: [{ userId, idpId: 'idp', providedUserId: 'external', providedUserName: 'external' }],
+    });
+    const send = async (fields: object) => {
+      const { errors } = await instance.import({ data_orgs: { orgs: [organisation('O', fields)] } });
+      return errors;
+    };
+    const jwtIdps = [{ idpId: 'idp', idp: { ...idp, headerName: 'x-jwt' } }];
+    expect(await send({ ...linked('first'), jwtIdps })).toBeUndefined();
+    await deleteServiceUser(store, 'first');
+    expect(violationsOf(await readDatabase(store))).toEqual([]);
+    expect(await send(linked('second'))).toBeUndefined();
+    expect(violationsOf(await readDatabase(store))).toEqual([]);
+  });
+});
+
+describeStores('a service user that is created while something else changes', (kind) => {
+  it("claims its name by the organisation's new domain policy", async () => {
+    const store = await openTestStore(kind);
+    const instance = await testInstance(store);
+    await instance.import({ data_orgs: { orgs: [organisation('O', {})] } });
+    const domainPolicy = { orgId: 'O', userLoginMustBeDomain: true };
+    const changing = async () =>
+      void (await instance.import({ data_orgs: { orgs: [organisation('O', { domainPolicy })] } }));
+    await createServiceUser(interruptedStore(store, { commit: 0, when: 'before' }, changing), 'robot', 'O', new Date());
+    const database = await readDatabase(store);
+    expect(database.get('settings')).toHaveLength(1);
+    expect(violationsOf(database)).toEqual([]);
+  });
+
+  it('is not created under a name that was taken meanwhile', async () => {
+    const store = await openTestStore(kind);
+    await testInstance(store);
+    const create = (on: Store) => createServiceUser(on, 'robot', undefined, new Date());
+    const taking = async () => void (await create(store));
+    const taken = create(interruptedStore(store, { commit: 0, when: 'before' }, taking));
+    await expect(taken).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
+    expect(violationsOf(await readDatabase(store))).toEqual([]);
+  });
+});
+
+async function membersOf(store: Store) {
+  const members: ListedMember[] = [];
+  for await (const member of listMembers(store, undefined)) members.push(member);
+  return members;
+}
+
+describeStores('a membership', (kind) => {
+  it.each([
+    ['the instance', undefined, 'IAM_OWNER', 'IAM_USER_MANAGER'],
+    ['an organisation', 'O', 'ORG_OWNER', 'ORG_USER_MANAGER'],
+  ])('on %s keeps its creation date and counts the changes of its roles', async (_where, orgId, first, second) => {
+    const store = await openTestStore(kind);
+    const instance = await testInstance(store);
+    await instance.import({ data_orgs: { orgs: [organisation('O', { humanUsers: [person('ada')] })] } });
+    const membership = { userId: 'ada', orgId };
+    const [monday, tuesday] = [new Date('2026-11-16T08:00:00Z'), new Date('2026-11-17T08:00:00Z')];
+    const key = orgId === undefined ? instanceMemberKey('ada') : organisationMemberKey(orgId, 'ada');
+    const read = async () => (await store.getMany([key], ['sequence', 'createdAt', 'changedAt']))[0];
+    await changeRole(store, membership, first, 'add', monday);
+    const [createdAt, changedAt] = [monday.toISOString(), tuesday.toISOString()];
+    expect(await read()).toMatchObject({ sequence: 1, createdAt, changedAt: createdAt });
+    await changeRole(store, membership, second, 'add', tuesday);
+    await changeRole(store, membership, second, 'add', new Date());
+    expect(await read()).toMatchObject({ sequence: 2, createdAt, changedAt });
+    await changeRole(store, membership, first, 'remove', tuesday);
+    expect(await read()).toMatchObject({ sequence: 3, createdAt });
+    expect(violationsOf(await readDatabase(store))).toEqual([]);
+    await changeRole(store, membership, second, 'remove', tuesday);
+    expect(await read()).toBeUndefined();
+  });
+
+  it.each([
+    'IAM_OWNER_VIEWER',
+    'IAM_ADMIN_IMPERSONATOR',
+    'ORG_OWNER_VIEWER',
+    'ORG_SETTINGS_MANAGER',
+    'SELF_MANAGEMENT_GLOBAL',
+  ])('takes the role %s, which an import takes where it is of an organisation', async (role) => {
+    const store = await openTestStore(kind);
+    const [instance, target] = [await testInstance(store), await testInstance(await openTestStore(kind), 'target')];
+    await instance.import({ data_orgs: { orgs: [organisation('O', { humanUsers: [person('ada')] })] } });
+    const orgId = role.startsWith('IAM_') ? undefined : 'O';
+    await changeRole(store, { userId: 'ada', orgId }, role, 'add', new Date());
+    expect(await membersOf(store)).toContainEqual({ userId: 'ada', ...(orgId && { orgId }), roles: [role] });
+    const { orgs } = await instance.export();
+    const { summary } = await target.import({ data_orgs: { orgs } });
+    expect(summary).toMatchObject({ created: { org: 1, ...(orgId && { orgMembers: 1 }) }, failed: {} });
+  });
+
+  it.each([
+    ['IAM_QUEEN', undefined, 'the instance: choose one of IAM_OWNER, IAM_OWNER_VIEWER, IAM_ORG_MANAGER, '],
+    ['ORG_OWNER', undefined, 'the instance: choose one of IAM_OWNER, '],
+    ['IAM_OWNER', 'O', 'an organisation: choose one of ORG_OWNER, ORG_USER_MANAGER, ORG_OWNER_VIEWER, '],
+    ['PROJECT_OWNER', 'O', 'an organisation: choose one of ORG_OWNER, '],
+  ])('does not take the role %s, and names the known ones', async (role, orgId, message) => {
+    const store = await openTestStore(kind);
+    const instance = await testInstance(store);
+    await instance.import({ data_orgs: { orgs: [organisation('O', { humanUsers: [person('ada')] })] } });
+    const refused = await changeRole(store, { userId: 'ada', orgId }, role, 'add', new Date()).catch(String);
+    expect(refused).toContain(`invalid role ${role} for ${message}`);
+  });
+
+  it('does not take a role beside one with which no import would take it', async () => {
+    const store = await openTestStore(kind);
+    const instance = await testInstance(store);
+    await instance.import({ data_orgs: { orgs: [organisation('O', { humanUsers: [person('ada')] })] } });
+    const change = (role: string, kindOfChange: 'add' | 'remove') =>
+      changeRole(store, { userId: 'ada', orgId: 'O' }, role, kindOfChange, new Date());
+    await change('ORG_OWNER', 'add');
+    expect(await change('SELF_MANAGEMENT_GLOBAL', 'add').catch(String)).toBe(
+      'IdentityError: user ada cannot have both SELF_MANAGEMENT_GLOBAL and ORG_OWNER: remove one of them',
+    );
+    await change('ORG_OWNER', 'remove');
+    await change('SELF_MANAGEMENT_GLOBAL', 'add');
+    expect(await membersOf(store)).toContainEqual({ userId: 'ada', orgId: 'O', roles: ['SELF_MANAGEMENT_GLOBAL'] });
+  });
+
+  it('is not added in an organisation that does not exist, or to a user in the state DELETED', async () => {
+    const store = await openTestStore(kind);
+    const instance = await testInstance(store);
+    const gone = { ...person('gone'), state: 'USER_STATE_DELETED' };
+    await instance.import({ data_orgs: { orgs: [organisation('O', { humanUsers: [person('ada'), gone] })] } });
+    const add = (userId: string, orgId: string) =>
+      changeRole(store, { userId, orgId }, 'ORG_OWNER', 'add', new Date()).catch(String);
+    expect(await add('ada', '99')).toBe('IdentityError: organisation 99 not found');
+    expect(await add('gone', 'O')).toBe('IdentityError: user gone not found');
+    expect(await enableOtpEmail(store, 'gone', new Date()).catch(String)).toBe('IdentityError: user gone not found');
+  });
+});

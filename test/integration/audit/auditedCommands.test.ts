@@ -1,0 +1,212 @@
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
+import { commands } from '../../../cli/commands.ts';
+import { initialise } from '../../../shared/accounts/initialise.ts';
+import { issueToken } from '../../../shared/accounts/personalAccessTokens.ts';
+import { createServiceUser } from '../../../shared/accounts/serviceUsers.ts';
+import { commandEvent } from '../../../shared/audit/audit.ts';
+import { auditEvent } from '../../../shared/audit/auditEvent.ts';
+import { openStore, type StoreLocation } from '../../../shared/store/openStore.ts';
+import { identity, identityJson } from '../../support/command.ts';
+import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
+import { type Database, readDatabase } from '../../support/stores/database.ts';
+import { createUser } from '../../support/stores/documents.ts';
+import { describeStores, keyEnvironment, type StoreKind } from '../../support/stores/stores.ts';
+
+const DAY_MS = 86_400_000;
+const trail = z.strictObject({ events: z.array(auditEvent) });
+
+/** What the calls of the commands refer to. */
+interface Subjects {
+  readonly directory: string;
+  readonly orgId: string;
+  readonly userId: string;
+  readonly tokenId: string;
+  readonly backup: string;
+  /** The file of the instance's master key. */
+  readonly masterKey: string;
+}
+
+/** A call of each command, and what its last event says beside its name and outcome. A new command needs a line here. */
+const calls: Readonly<Record<string, (subjects: Subjects) => readonly [args: readonly string[], facts: object]>> = {
+  init: () => [[], { outcome: 'FAILED_PRECONDITION' }],
+  'otp-email enable': () => [['ada'], { target: 'ada' }],
+  'pat create': ({ userId, orgId }) => [
+    ['--user', userId, '--only', 'export', '--org', orgId],
+    { target: userId, orgIds: [orgId], flags: ['--only export'], ids: { tokenId: expect.any(String) } },
+  ],
+  'pat list': ({ userId }) => [['--user', userId], {}],
+  'pat revoke': ({ tokenId }) => [[tokenId], { target: tokenId }],
+  'member add': ({ userId }) => [
+    ['--user', userId, '--role', 'IAM_OWNER'],
+    { target: userId, flags: ['--role IAM_OWNER'] },
+  ],
+  'member remove': ({ userId }) => [['--user', userId, '--role', 'IAM_OWNER'], { target: userId }],
+  'member list': () => [[], {}],
+  'org list': () => [[], {}],
+  'org delete': ({ orgId }) => [[orgId, 'other', '--yes'], { orgIds: [orgId, 'other'], outcome: 'NOT_FOUND' }],
+  'user list': () => [[], {}],
+  'user lock': ({ userId }) => [[userId], { target: userId }],
+  'user unlock': ({ userId }) => [[userId], { target: userId }],
+  'service-user create': () => [['bot'], { target: 'bot', ids: { userId: expect.any(String) } }],
+  'service-user delete': ({ userId }) => [[userId, '--force'], { target: userId, flags: ['--force'] }],
+  rekey: () => [[], {}],
+  audit: () => [[], {}],
+  backup: ({ backup }) => [[backup], { target: backup }],
+  restore: ({ backup, masterKey }) => [[backup, '--key', masterKey], { target: backup }],
+};
+/**
+ * A server runs until it is stopped; what it does is on record by its operations, as are exports and imports between
+ * places. The others only read, or open no instance.
+ */
+const onPlaces = ['export', 'import', 'compare', 'inspect', 'doctor'];
+const migrating = ['migrate', 'migrate plan', 'migrate resume', 'migrate status', 'migrate cleanup'];
+const notCalled = ['serve', 'completion', ...onPlaces, ...migrating];
+/** Commands whose calls fail, so that the others find what they refer to. */
+const failing = ['init', 'org delete'];
+/** Commands that exist for self-hosted instances only. */
+const selfHostedOnly = ['audit', 'backup', 'restore'];
+/** On Firestore, it first waits until every process has read the new key. */
+const slowOnFirestore = ['rekey'];
+
+async function newInstance(kind: StoreKind) {
+  const location = await kind.newLocation();
+  const directory = await temporaryDirectory();
+  onTestFinished(() => directory.remove());
+  const store = await openStore(location);
+  const { orgId } = await initialise(store, 'north', DAY_MS, new Date());
+  const userId = await createServiceUser(store, 'robot', orgId, new Date());
+  const { tokenId } = await issueToken(store, userId, new Date(), DAY_MS);
+  await store.commit([createUser('ada', { partition: 'humanUsers/0', orgId, body: '{"user":{}}' })]);
+  await store.close();
+  const backup = join(directory.path, 'north.backup');
+  const masterKey = location.kind === 'sqlite' ? join(location.directory, 'master.key') : '';
+  return { location, subjects: { directory: directory.path, orgId, userId, tokenId, backup, masterKey } };
+}
+
+function options(location: StoreLocation): readonly string[] {
+  if (location.kind === 'sqlite') return ['--data', location.directory];
+  return ['--firestore', `${location.projectId}/${location.databaseId}`];
+}
+
+async function databaseAt(location: StoreLocation): Promise<Database> {
+  const store = await openStore(location);
+  try {
+    return await readDatabase(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** The lines of the trail that a command wrote: to its file, or to standard error where the database is in the cloud. */
+async function linesOf(location: StoreLocation, printed: string): Promise<readonly z.infer<typeof auditEvent>[]> {
+  const text = location.kind === 'sqlite' ? await trailOf(location.directory) : printed;
+  const lines = text.split('\n').filter((line) => line.startsWith('{'));
+  return lines.map((line) => auditEvent.parse(JSON.parse(line)));
+}
+
+async function trailOf(directory: string): Promise<string> {
+  return readFile(join(directory, 'audit.ndjson'), 'utf8').catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
+    throw error;
+  });
+}
+
+describe('the table of commands', () => {
+  it('has a call for each command in this test', () => {
+    expect([...Object.keys(calls), ...notCalled].toSorted()).toEqual(commands.map(({ name }) => name).toSorted());
+  });
+});
+
+describeStores('the commands in the audit trail', (kind) => {
+  it('are there if they change something or copy secrets, and only then', { timeout: 300_000 }, async () => {
+    const { location, subjects } = await newInstance(kind);
+    let target = location;
+    let known = 0;
+    for (const [name, call] of Object.entries(calls)) {
+      if (kind.name === 'Firestore' && [...selfHostedOnly, ...slowOnFirestore].includes(name)) continue;
+      const command = commands.find((one) => one.name === name);
+      const [args, facts] = call(subjects);
+      const before = await databaseAt(target);
+      if (name === 'restore') {
+        target = { kind: 'sqlite', directory: join(subjects.directory, 'restored') };
+        // The backup's last line came after its copy of the trail.
+        known--;
+      }
+      const line = [...name.split(' '), ...args, ...options(target)];
+      const { code, stdout, stderr, trail: printed } = await identity(line, { env: keyEnvironment(target) });
+      expect({ name, code }, stderr).toEqual({ name, code: failing.includes(name) ? 1 : 0 });
+      const lines = await linesOf(target, printed);
+      const added = kind.name === 'Firestore' ? lines : lines.slice(known);
+      known = lines.length;
+      expect(stdout).not.toContain('"event"');
+      if (command !== undefined && 'isAudited' in command && command.isAudited) {
+        const event = commandEvent(name);
+        expect(added, name).toEqual([
+          expect.objectContaining({ event, outcome: 'started', account: expect.any(String) }),
+          expect.objectContaining({ event, outcome: 'ok', ...facts }),
+        ]);
+      } else {
+        expect(added, name).toEqual([]);
+        expect(await databaseAt(target), name).toEqual(before);
+      }
+    }
+  });
+});
+
+describe('a command whose line cannot be written', () => {
+  it('changes nothing, and says why', async () => {
+    const { path, remove } = await temporaryDirectory();
+    onTestFinished(remove);
+    const data = join(path, 'north');
+    const { userId } = z.looseObject({ userId: z.string() }).parse(await identityJson(['init', '--data', data]));
+    const before = await databaseAt({ kind: 'sqlite', directory: data });
+    await rename(join(data, 'audit.ndjson'), join(path, 'kept'));
+    await mkdir(join(data, 'audit.ndjson'));
+    const { code, stdout, stderr } = await identity(['pat', 'create', '--user', userId, '--data', data]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/identity: the audit trail cannot be written.*\(AUDIT-w7Kp2\)\n$/);
+    expect(await databaseAt({ kind: 'sqlite', directory: data })).toEqual(before);
+  });
+});
+
+describe('identity audit', () => {
+  it('lists the events of a span, as JSON and as a table', async () => {
+    const { path, remove } = await temporaryDirectory();
+    onTestFinished(remove);
+    const data = join(path, 'north');
+    await identityJson(['init', '--data', data]);
+    const old = {
+      time: '2020-01-01T00:00:00.000Z',
+      event: 'export.denied',
+      outcome: 'UNAUTHENTICATED',
+      repeated: 7,
+      remote: '\u001b[2J',
+    };
+    const text = await readFile(join(data, 'audit.ndjson'), 'utf8');
+    await writeFile(join(data, 'audit.ndjson'), `${JSON.stringify(old)}\n${text}torn`);
+    const asJson = await identity(['audit', '--json', '--data', data]);
+    expect(asJson.code).toBe(3);
+    const { events } = trail.parse(JSON.parse(asJson.stdout));
+    expect(events.map(({ event, outcome }) => [event, outcome])).toEqual([
+      ['command.init', 'started'],
+      ['command.init', 'ok'],
+    ]);
+    const { code, stdout, stderr } = await identity(['audit', '--since', '9999d', '--data', data]);
+    const rows = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split('\t'));
+    expect(rows[0]).toEqual([old.time, old.event, old.outcome, '-', '?[2J', '-', '-', '7 more']);
+    expect(rows[2]?.slice(1, 3)).toEqual(['command.init', 'ok']);
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/audit\.ndjson has 1 damaged lines, which are skipped\n$/);
+    expect(await identity(['audit', '--since', 'yesterday', '--data', data])).toMatchObject({
+      code: 64,
+      stderr: 'identity: invalid --since yesterday: specify a span such as 30d, 12h or 45m\n',
+    });
+    expect((await identity(['audit', '--firestore', 'nobody'])).stderr).toContain('log bucket of Cloud Logging');
+  });
+});

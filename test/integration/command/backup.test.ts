@@ -1,0 +1,189 @@
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
+import { auditEvent } from '../../../shared/audit/auditEvent.ts';
+import { FORMAT } from '../../../shared/store/format.ts';
+import { openStore } from '../../../shared/store/openStore.ts';
+import { identity, identityJson } from '../../support/command.ts';
+import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
+import { readDatabase } from '../../support/stores/database.ts';
+import { createUser, createUsers } from '../../support/stores/documents.ts';
+
+const trail = z.object({ events: z.array(auditEvent) });
+const initialised = z.looseObject({ userId: z.string() });
+
+/** A directory with an instance `north`, and room for another one and its backups. */
+async function newInstance() {
+  const { path, remove } = await temporaryDirectory();
+  onTestFinished(remove);
+  const data = join(path, 'north');
+  const { userId } = initialised.parse(await identityJson(['init', '--data', data]));
+  return { path, data, userId, file: join(path, 'north.backup'), database: join(data, 'identity.sqlite') };
+}
+
+async function openInstance(directory: string) {
+  const store = await openStore({ kind: 'sqlite', directory });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+const isPrivate = async (file: string) => ((await stat(file)).mode & 0o777) === 0o600;
+
+describe('identity backup', () => {
+  it('copies a running instance at one moment while it writes, and restore makes an equal one of it', async () => {
+    const { path, data, file } = await newInstance();
+    const store = await openInstance(data);
+    await createUsers(store, 5_000, { body: 'x'.repeat(500) });
+    let isOver = false;
+    const backup = identityJson(['backup', file, '--data', data]).finally(() => {
+      isOver = true;
+    });
+    let pairs = 0;
+    for (; !isOver; pairs++) {
+      await store.commit([createUser(`left ${pairs}`), createUser(`right ${pairs}`)]);
+      await setImmediate();
+    }
+    expect(await backup).toEqual({ file });
+    expect(pairs).toBeGreaterThan(0);
+    expect((await readdir(path)).toSorted()).toEqual(['north', 'north.backup']);
+    expect(await isPrivate(file)).toBe(true);
+
+    const copy = join(path, 'copy');
+    const restore = ['restore', file, '--data', copy, '--key', join(data, 'master.key')];
+    expect(await identityJson(restore)).toEqual({ name: 'north', directory: copy });
+    expect((await readdir(copy)).toSorted()).toEqual(['audit.lock', 'audit.ndjson', 'identity.sqlite', 'master.key']);
+    expect(await isPrivate(join(copy, 'master.key'))).toBe(true);
+    expect(await isPrivate(join(copy, 'identity.sqlite'))).toBe(true);
+    const [original, restored] = [await readDatabase(store), await readDatabase(await openInstance(copy))];
+    for (const [collection, documents] of original) {
+      if (collection !== 'users') expect(restored.get(collection)).toEqual(documents);
+    }
+    const ids = new Set(restored.get('users')?.map(({ id }) => id.slice('00~'.length)));
+    const sides = ['left', 'right'].map((side) => [...ids].filter((id) => id.startsWith(side)).length);
+    expect(sides[0]).toBe(sides[1]);
+    expect([...ids].filter((id) => id.startsWith('user '))).toHaveLength(5_000);
+  });
+
+  it('overwrites no file, and leaves none behind when it fails', async () => {
+    const { path, data, file } = await newInstance();
+    await writeFile(file, 'something else');
+    const taken = await identity(['backup', file, '--data', data]);
+    expect(taken).toMatchObject({ code: 1, stderr: `identity: ${file} exists: choose another name\n` });
+    expect(await readFile(file, 'utf8')).toBe('something else');
+    const blocked = await identity(['backup', join(file, 'below'), '--data', data]);
+    expect(blocked).toMatchObject({ code: 1, stderr: expect.stringMatching(/^identity: E\w+: .*\n$/) });
+    expect((await readdir(path)).toSorted()).toEqual(['north', 'north.backup']);
+  });
+
+  it('points to the backups of Cloud Firestore', async () => {
+    const { code, stderr } = await identity(['restore', 'x', '--firestore', 'nobody']);
+    expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringContaining('docs/operations-google-cloud.md') });
+  });
+});
+
+describe('identity restore', () => {
+  it('overwrites no instance', async () => {
+    const { data, file, database } = await newInstance();
+    await identityJson(['backup', file, '--data', data]);
+    const before = await readFile(database);
+    const message = `identity: there is an instance, or its log, in ${data}: restore into another directory\n`;
+    expect(await identity(['restore', file, '--data', data])).toMatchObject({ code: 1, stderr: message });
+    expect(Buffer.compare(await readFile(database), before)).toBe(0);
+  });
+
+  it('brings the audit trail of the instance up to the backup, and mixes it with no other', async () => {
+    const { path, data, file, database } = await newInstance();
+    await rename(join(data, 'audit.ndjson'), join(data, 'audit-2026-01-01T00-00-00.000Z.ndjson'));
+    await identityJson(['backup', file, '--data', data]);
+    await rm(database);
+    const refused = await identity(['restore', file, '--data', data]);
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('there is the audit trail of an instance'),
+    });
+    const copy = join(path, 'copy');
+    await identityJson(['restore', file, '--data', copy, '--key', join(data, 'master.key')]);
+    const { events } = trail.parse(await identityJson(['audit', '--since', '9999d', '--data', copy]));
+    expect(events.map(({ event, outcome }) => `${event} ${outcome}`)).toEqual([
+      'command.init started',
+      'command.init ok',
+      'command.backup started',
+      'command.restore started',
+      'command.restore ok',
+    ]);
+    for (const name of await readdir(copy)) expect(await isPrivate(join(copy, name))).toBe(true);
+    using restored = new DatabaseSync(join(copy, 'identity.sqlite'));
+    expect(restored.prepare("SELECT name FROM sqlite_schema WHERE name = 'audit_trail'").all()).toEqual([]);
+  });
+
+  it.each(['../stolen', 'identity.sqlite', 'audit-../../x.ndjson'])(
+    'writes no file %j of a manipulated backup',
+    async (name) => {
+      const { path, data, file } = await newInstance();
+      await identityJson(['backup', file, '--data', data]);
+      {
+        using backup = new DatabaseSync(file);
+        backup.prepare('UPDATE audit_trail SET name = ?').run(name);
+      }
+      const empty = join(path, 'empty');
+      await mkdir(empty);
+      const { code, stderr } = await identity(['restore', file, '--data', empty, '--key', join(data, 'master.key')]);
+      expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/is not an intact database/) });
+      expect(await readdir(empty)).toEqual([]);
+      expect((await readdir(path)).toSorted()).toEqual(['empty', 'north', 'north.backup']);
+    },
+  );
+
+  it('is not mixed with the log of a database that was removed', async () => {
+    const { data, file, database } = await newInstance();
+    await identityJson(['backup', file, '--data', data]);
+    await rm(database);
+    await writeFile(`${database}-wal`, 'log');
+    const { code, stderr } = await identity(['restore', file, '--data', data]);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('or its log') });
+    const left = ['audit.lock', 'audit.ndjson', 'identity.sqlite-wal', 'master.key'];
+    expect((await readdir(data)).toSorted()).toEqual(left);
+  });
+
+  it.each([
+    ['text', (file: string) => writeFile(file, 'this is some text and not a database at all'), /not a database\n$/],
+    ['a foreign database', (file: string) => make(file, 'CREATE TABLE other (a)'), /is not an intact database/],
+    [
+      'a backup of a newer version',
+      (file: string) => make(file, `PRAGMA user_version = ${FORMAT + 1}`),
+      /the database has format 6, and this version needs format 5: run the version that has written it/,
+    ],
+    [
+      'a backup of no version',
+      (file: string) => make(file, 'CREATE TABLE documents (collection TEXT, id TEXT)'),
+      /the database has no format, and this version needs format 5/,
+    ],
+    ['a missing file', async () => {}, /ENOENT.*north\.backup'\n$/],
+  ])('makes no instance of %s', async (_name, write, message) => {
+    const { path, file } = await newInstance();
+    await write(file);
+    const empty = join(path, 'empty');
+    await mkdir(empty);
+    const { code, stderr } = await identity(['restore', file, '--data', empty]);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(message) });
+    expect(await readdir(empty)).toEqual([]);
+  });
+});
+
+async function make(file: string, sql: string): Promise<void> {
+  using database = new DatabaseSync(file);
+  database.exec(sql);
+}
+
+describe('a command that only reads', () => {
+  it('works while another process holds the write lock', async () => {
+    const { data, userId, database } = await newInstance();
+    using other = new DatabaseSync(database);
+    other.exec('BEGIN IMMEDIATE');
+    const { code, stdout } = await identity(['pat', 'list', '--user', userId, '--data', data]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/valid until/) });
+  });
+});

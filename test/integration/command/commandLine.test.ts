@@ -1,0 +1,168 @@
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import packageJson from '../../../package.json' with { type: 'json' };
+import { run } from '../../../tools/program.ts';
+import { identity } from '../../support/command.ts';
+import { init } from '../../support/instances/commandInstance.ts';
+import { identityProgram } from '../../support/processes/programs.ts';
+import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
+
+const noDatabase = 'specify either --data DIR (self-hosted) or --firestore PROJECT[/DATABASE]';
+const spans = 'specify a span such as 30d, 12h or 45m';
+const ports = 'specify a number from 0 to 65535 (0 picks a free port)';
+const ids = 'specify an id of 1 to 200 characters';
+
+async function newDirectory(): Promise<string> {
+  const { path, remove } = await temporaryDirectory();
+  onTestFinished(remove);
+  return path;
+}
+
+describe('a wrong command line', () => {
+  it.each([
+    [['nonsense'], "unknown command 'nonsense': run identity --help"],
+    [['sevre', '--data', 'x'], "unknown command 'sevre': did you mean serve?"],
+    [['pat', 'revok', '--data', 'x'], "unknown command 'revok': did you mean revoke?"],
+    [['migrate', 'rezume', '--yes'], "unknown command 'rezume': did you mean resume?"],
+    [['pat', 'create', '--usr', '1'], "unknown option '--usr': did you mean --user?"],
+    [['--colour', 'red'], "unknown option '--colour': run identity --help"],
+    [['init', '--colour', 'red'], "unknown option '--colour': run identity init --help"],
+    [['init'], noDatabase],
+    [['init', '--data', 'x', '--firestore', 'y'], noDatabase],
+    [['init', '--data', ''], 'invalid --data "": specify a directory'],
+    [['init', '--firestore', 'a/b/c'], 'invalid --firestore a/b/c: specify PROJECT or PROJECT/DATABASE'],
+    [['init', '--data'], "option '--data DIR' argument missing: run identity init --help"],
+    [['init', '--data', '--json'], 'missing value of --data, before --json'],
+    [
+      ['member', 'add', '--org', '1', '--org', '2'],
+      "option '--org ORG_ID' argument '2' is invalid. specify the option once: run identity member add --help",
+    ],
+    [['otp-email', 'enable'], "missing required argument 'USER_ID': run identity otp-email enable --help"],
+    [
+      ['otp-email', 'enable', '1', '2', '--data', 'x'],
+      "too many arguments for 'enable'. Expected 1 argument but got 2: 1, 2: run identity otp-email enable --help",
+    ],
+    [['pat', 'create'], 'missing option --user: run identity pat create --help'],
+    [['member', 'add', '--user', '1'], 'missing option --role: run identity member add --help'],
+    [
+      ['member', 'add', '--user', '1', '--role', 'QUEEN'],
+      expect.stringMatching(/^invalid --role QUEEN: choose one of IAM_OWNER, .*, ORG_OWNER, /),
+    ],
+    [['pat', 'create', '--user', ''], `invalid --user "": ${ids}`],
+    [['pat', 'create', '--user', '1', '--org', ''], `invalid --org "": ${ids}`],
+    [['user', 'lock', 'x'.repeat(201)], `invalid USER_ID ${'x'.repeat(201)}: ${ids}`],
+    [['pat', 'create', '--user', '1', '--only', 'all'], 'invalid --only all: choose one of export, import, otp-email'],
+    [['pat', 'create', '--user', '1', '--expires', '1 d'], `invalid --expires "1 d": ${spans}`],
+    [
+      ['pat', 'revoke', `idpat_${'x'.repeat(51)}`],
+      `invalid TOKEN_ID idpat_${'x'.repeat(51)}: specify the 32 digits that identity pat list shows, not the token itself`,
+    ],
+    [['init', '--expires', '30'], `invalid --expires 30: ${spans}`],
+    [['audit', '--since', 'yesterday'], `invalid --since yesterday: ${spans}`],
+    [['serve', '--port', '65536'], `invalid --port 65536: ${ports}`],
+    [['serve', '--port', 'http'], `invalid --port http: ${ports}`],
+    [['serve', '--host', ''], 'invalid --host "": specify an address of this machine, such as 127.0.0.1'],
+    [['backup', ''], 'invalid FILE "": specify a path'],
+    [['completion', 'tcsh'], 'invalid SHELL tcsh: choose one of bash, zsh, fish'],
+  ])('%j is answered with one line, exit code 64 and no change', async (args, message) => {
+    const cwd = await newDirectory();
+    const { code, stdout, stderr } = await identity(args, { cwd });
+    expect({ code, stdout }).toEqual({ code: 64, stdout: '' });
+    expect(stderr).toMatch(/^identity: [^\n]*\n$/);
+    expect(stderr.slice('identity: '.length, -1)).toEqual(message);
+    expect(await readdir(cwd)).toEqual([]);
+  });
+
+  it.each([
+    [['pat', 'revoke'], 'specify either TOKEN_ID or --all --user ID'],
+    [['pat', 'revoke', '--all'], 'specify either TOKEN_ID or --all --user ID'],
+    [['pat', 'revoke', '--user', '1'], 'specify either TOKEN_ID or --all --user ID'],
+    [['pat', 'revoke', '--all', '--user', '1', 'a'.repeat(32)], 'specify either TOKEN_ID or --all --user ID'],
+    [
+      ['pat', 'create', '--user', '1', '--expires', '0d'],
+      'invalid --expires 0d: specify a lifetime such as 30d, 12h or 45m, at most 90d (MAX_TOKEN_DAYS)',
+    ],
+    [
+      ['pat', 'create', '--user', '1', '--expires', '91d'],
+      'invalid --expires 91d: specify a lifetime such as 30d, 12h or 45m, at most 90d (MAX_TOKEN_DAYS)',
+    ],
+  ])('of an instance, %j, is answered with: %s', async (args, message) => {
+    const path = await newDirectory();
+    await init(['--data', path]);
+    const { code, stdout, stderr } = await identity([...args, '--data', path]);
+    expect({ code, stdout, stderr }).toEqual({ code: 64, stdout: '', stderr: `identity: ${message}\n` });
+  });
+
+  it('is answered with the subcommands, if it lacks one', async () => {
+    const { code, stdout, stderr } = await identity(['pat']);
+    expect({ code, stdout }).toEqual({ code: 64, stdout: '' });
+    for (const name of ['create', 'list', 'revoke']) expect(stderr).toContain(`\n  pat ${name} `);
+  });
+});
+
+describe('a directory without an instance', () => {
+  it.each([
+    [['serve', '--port', '0']],
+    [['pat', 'list', '--user', '1']],
+    [['member', 'add', '--user', '1', '--role', 'IAM_OWNER']],
+    [['service-user', 'create', 'robot']],
+    [['otp-email', 'enable', '1']],
+    [['backup', 'copy']],
+  ])('is rejected by %j, which creates nothing', async (args) => {
+    const path = await newDirectory();
+    const mistyped = join(path, 'mistyped');
+    const { code, stdout, stderr } = await identity([...args, '--data', mistyped], { cwd: path });
+    const message = `identity: no instance in ${mistyped}: create one with identity init\n`;
+    expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: message });
+    expect(await readdir(path)).toEqual([]);
+  });
+
+  it('that is a file is rejected without a stack trace', async () => {
+    const file = join(await newDirectory(), 'file');
+    await writeFile(file, '');
+    const { code, stderr } = await identity(['init', '--data', file]);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^identity: [^\n]+\n$/) });
+  });
+});
+
+describe('the help', () => {
+  it.each([[[]], [['--help']], [['-h']]])('%j prints every command, exit code 0', async (args) => {
+    const { code, stdout, stderr } = await identity(args);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    for (const name of ['init', 'serve', 'otp-email enable', 'pat create', 'member add', 'service-user delete'])
+      expect(stdout).toContain(`\n  ${name} `);
+    expect(stdout).toContain('\n  130  interrupted');
+  });
+
+  it('of a command describes its options, and has an example', async () => {
+    const { code, stdout } = await identity(['pat', 'create', '--help']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Usage: identity pat create --user USER_ID \[--expires DURATION\] .*\n/);
+    expect(stdout).toMatch(/\n {2}--only OPERATION {2,}restrict /);
+    expect(stdout).toMatch(/\nExample:\n {2}identity pat create --user \d+ .*\n$/);
+  });
+
+  it.each([
+    [{ FORCE_COLOR: '1', NO_COLOR: undefined }, true],
+    [{ FORCE_COLOR: undefined, NO_COLOR: '1' }, false],
+    [{ FORCE_COLOR: undefined, NO_COLOR: undefined }, false],
+  ])('is bold only where colours are wanted: %j', async (env, isBold) => {
+    const { stdout } = await identity(['--help'], { env });
+    expect(stdout.includes('\u001b[1m')).toBe(isBold);
+  });
+
+  it('does not fail where its reader closes the pipe', async () => {
+    const [command, script] = identityProgram;
+    const line = 'set -o pipefail; "$0" "$@" | true && echo passed';
+    const { stdout, stderr } = await run('bash', ['-c', line, command, script, '--help']);
+    expect({ stdout, stderr }).toEqual({ stdout: 'passed\n', stderr: '' });
+  });
+});
+
+describe('--version', () => {
+  it.each(['--version', '-V'])('%s prints the version', async (option) => {
+    const { code, stdout, stderr } = await identity([option]);
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: `${packageJson.version}\n`, stderr: '' });
+  });
+});

@@ -1,0 +1,68 @@
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, expect, it } from 'vitest';
+import { identity } from '../../support/command.ts';
+import { exportFrom } from '../../support/http/wire.ts';
+import { daysFromNow, describeDatabases, init, serve, tokenPattern } from '../../support/instances/commandInstance.ts';
+import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
+
+describeDatabases('identity init', (newDatabase) => {
+  let database: readonly string[] = [];
+  beforeEach(async () => {
+    database = await newDatabase();
+  });
+
+  it('makes an organisation, a service user and a token for 30 days', async () => {
+    const made = await init(database);
+    expect(daysFromNow(made.expiresAt)).toBeCloseTo(30, 1);
+  });
+
+  it('takes the name of the instance and the lifetime of the token', async () => {
+    const made = await init(database, '--name', 'north', '--expires', '12h');
+    expect(daysFromNow(made.expiresAt)).toBeCloseTo(0.5, 1);
+    const running = await serve(database);
+    const instance = { url: running.ready[1] ?? '', token: made.token };
+    const { orgs, manifest } = await exportFrom({ ...instance, database });
+    await running.stop();
+    expect(manifest.instance).toBe('north');
+    expect(orgs).toMatchObject([
+      { orgId: made.orgId, org: { name: 'north' }, machineUsers: [{ userId: made.userId }] },
+    ]);
+  });
+
+  it('is refused the second time', async () => {
+    await init(database);
+    const { code, stdout, stderr } = await identity(['init', '--json', ...database]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^identity: the instance is already initialised: .*pat create.*\n$/);
+  });
+
+  it('writes the token into a file that only its owner can read, also where there is one that others can', async () => {
+    const directory = await temporaryDirectory();
+    const file = join(directory.path, 'owner.pat');
+    await writeFile(file, 'something longer than a token '.repeat(10), { mode: 0o644 });
+    const { code, stdout } = await identity(['init', '--token-file', file, ...database]);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`token in ${file}`);
+    expect(stdout).not.toContain('idpat_');
+    expect(await readFile(file, 'utf8')).toMatch(tokenPattern);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    await directory.remove();
+  });
+
+  it.each(['', ' ', 'x'.repeat(201), 'a\nb', 'a\u001b[2Jb', 'a\u0085b'])(
+    'refuses the name %j, which no import would take',
+    async (name) => {
+      const { code, stderr } = await identity(['init', '--name', name, ...database]);
+      expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringMatching(/^identity: invalid name: .*\n$/) });
+      await init(database);
+    },
+  );
+
+  it('makes nothing where the token cannot be written', async () => {
+    const { code, stderr } = await identity(['init', '--token-file', '/nonexistent/owner.pat', ...database]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^identity: ENOENT.*\/nonexistent\/owner\.pat'\n$/);
+    await init(database);
+  });
+});

@@ -1,0 +1,104 @@
+import { chmod, cp, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { root, run, startProgram } from '../../../tools/program.ts';
+import { oldNode } from '../../support/processes/oldNode.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
+
+const program = `
+if (process.argv[2] === 'wait') {
+  setInterval(() => {}, 1000);
+  process.on('SIGTERM', () => process.exit(7));
+} else {
+  process.exitCode = 5;
+}
+process.stdout.write(JSON.stringify([process.env.LOCKED, process.argv.slice(1), process.execArgv]) + '\\n');`;
+
+describe('run.cjs', () => {
+  let directory: TemporaryDirectory = { path: '', remove: async () => {} };
+  beforeAll(async () => {
+    directory = await temporaryDirectory();
+  });
+  afterAll(() => directory.remove());
+
+  /** Makes a project whose code needs a Node, and which has the Node of a lock file where `locked` says so. */
+  async function project(name: string, needed: string, locked = false): Promise<string> {
+    const path = join(directory.path, name);
+    const bin = join(path, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin');
+    await mkdir(bin, { recursive: true });
+    await cp(join(root, 'run.cjs'), join(path, 'run.cjs'));
+    await writeFile(join(path, 'package.json'), JSON.stringify({ engines: { node: `>=${needed}` } }));
+    await writeFile(join(path, 'program.mjs'), program);
+    if (locked) await writeFile(join(bin, 'node'), `#!/bin/sh\nLOCKED=yes exec '${process.execPath}' "$@"\n`);
+    if (locked) await chmod(join(bin, 'node'), 0o755);
+    return path;
+  }
+
+  it('runs a program here, where the platform has no locked Node and this one is recent', async () => {
+    const cwd = await project('here', '20.19');
+    const ended = await run(process.execPath, ['run.cjs', 'program.mjs', 'a', '--b'], { cwd });
+    const output = `${JSON.stringify([null, [join(cwd, 'program.mjs'), 'a', '--b'], []])}\n`;
+    expect(ended).toEqual({ code: 5, stdout: output, stderr: '' });
+  });
+
+  it('runs it under the locked Node where there is one', async () => {
+    const cwd = await project('locked', '99.1', true);
+    const ended = await run(process.execPath, ['run.cjs', 'program.mjs', 'a', '--b'], { cwd });
+    const output = `${JSON.stringify(['yes', [join(cwd, 'program.mjs'), 'a', '--b'], []])}\n`;
+    expect(ended).toEqual({ code: 5, stdout: output, stderr: '' });
+  });
+
+  it.each([
+    ['here, once', false, null],
+    ['under the locked Node', true, 'yes'],
+  ])('runs it with the options of V8 that it needs: %s', async (name, locked, under) => {
+    const cwd = await project(`options ${name}`, '20.19', locked);
+    const call = `require('./run.cjs').run('program.mjs', ['a'], ['--max-semi-space-size=16', '--max-old-space-size=99'])`;
+    await writeFile(join(cwd, 'start.cjs'), call);
+    const ended = await run(process.execPath, ['--max-old-space-size=99', 'start.cjs'], { cwd });
+    const options = ['--max-old-space-size=99', '--max-semi-space-size=16'];
+    const output = `${JSON.stringify([under, [join(cwd, 'program.mjs'), 'a'], options])}\n`;
+    expect(ended).toEqual({ code: 5, stdout: output, stderr: '' });
+  });
+
+  it.each(['--max-old-space-size=77', '--max_old_space_size=77'])(
+    'leaves an option to NODE_OPTIONS: %s',
+    async (given) => {
+      const cwd = await project(`given ${given}`, '20.19');
+      const call = `require('./run.cjs').run('program.mjs', [], ['--max-semi-space-size=16', '--max-old-space-size=99'])`;
+      await writeFile(join(cwd, 'start.cjs'), call);
+      const ended = await run(process.execPath, ['start.cjs'], { cwd, env: { NODE_OPTIONS: given } });
+      const output = `${JSON.stringify([null, [join(cwd, 'program.mjs')], ['--max-semi-space-size=16']])}\n`;
+      expect(ended).toEqual({ code: 5, stdout: output, stderr: '' });
+    },
+  );
+
+  it('passes SIGTERM on, and returns what the program does', async () => {
+    const cwd = await project('signalled', '20.19', true);
+    const running = await startProgram(process.execPath, ['run.cjs', 'program.mjs', 'wait'], /wait/, { cwd });
+    expect(await running.stop('SIGTERM')).toMatchObject({ code: 7, stderr: '' });
+  });
+
+  it.each(['99.1', `${process.versions.node.split('.')[0]}.99`])(
+    'says in one line that %s is needed, and in a clone how to get it',
+    async (needed) => {
+      const cwd = await project(needed, needed);
+      const start = () => run(process.execPath, ['run.cjs', 'program.mjs'], { cwd });
+      const message = `Node ${process.versions.node} is too old: install Node ${needed} or later`;
+      expect(await start()).toEqual({ code: 1, stdout: '', stderr: `${message}\n` });
+      await writeFile(join(cwd, 'package-lock.json'), '');
+      const remedy = ' (on Linux, Windows and Intel Macs, npm ci brings one)';
+      expect(await start()).toEqual({ code: 1, stdout: '', stderr: `${message}${remedy}\n` });
+    },
+  );
+
+  it('does so under an old Node, for a program that it cannot read', async ({ skip }) => {
+    const [path, version] = oldNode() ?? skip();
+    const cwd = await project('old', '24.7');
+    await writeFile(join(cwd, 'program.ts'), 'await using none: null = null;');
+    const ended = await run(path, ['run.cjs', 'program.ts'], { cwd });
+    expect(ended).toEqual({ code: 1, stdout: '', stderr: `Node ${version} is too old: install Node 24.7 or later\n` });
+    const help = await run(path, [join(root, 'run.cjs'), join(root, 'cli', 'identity.ts'), '--help']);
+    expect(help).toMatchObject({ code: 0, stderr: '' });
+  });
+});

@@ -1,0 +1,119 @@
+import { access, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
+import { nodeMajor, readLockFile } from '../../../build/deployedPackage.ts';
+import packageFile from '../../../package.json' with { type: 'json' };
+import { root, run, startProgram } from '../../../tools/program.ts';
+import { identity } from '../../support/command.ts';
+import { init } from '../../support/instances/commandInstance.ts';
+import { identityProgram } from '../../support/processes/programs.ts';
+import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
+
+const INSTALLED = '/usr/local/bin/identity';
+const DATA = '/var/lib/identity';
+const units = ['identity.service', 'identity-backup.service', 'identity-backup.timer'];
+const readSelfHosting = (name: string) => readFile(join(root, 'hosting', name), 'utf8');
+const systemd = await run('systemd-analyze', ['--version']).then(
+  ({ code }) => code === 0,
+  () => false,
+);
+
+/** An instance in a temporary directory. */
+async function newInstance() {
+  const directory = await temporaryDirectory();
+  onTestFinished(() => directory.remove());
+  const data = join(directory.path, 'data');
+  await init(['--data', data]);
+  return { directory: directory.path, data };
+}
+
+/** Starts what a file runs, but on another directory and port. */
+async function start(args: readonly string[], replaced: Readonly<Record<string, string>>) {
+  const [node, script] = identityProgram;
+  const own = args.map((arg) => replaced[arg] ?? arg);
+  const running = await startProgram(node, [script, ...own], /listening on (\S+)/);
+  onTestFinished(async () => void (await running.stop()));
+  return running.ready[1] ?? '';
+}
+
+/** The words after an instruction of the Containerfile, which are JSON. */
+function words(containerfile: string, instruction: string): readonly string[] {
+  const [, list = ''] = new RegExp(`${instruction} (\\[.*\\])$`, 'm').exec(containerfile) ?? [];
+  return z.array(z.string()).parse(JSON.parse(list));
+}
+
+describe('the units of systemd', () => {
+  it('serve an instance', async () => {
+    const { data } = await newInstance();
+    const [, command = ''] = /^ExecStart=(.*)$/m.exec(await readSelfHosting('identity.service')) ?? [];
+    const [program, ...args] = command.split(' ');
+    expect(program).toBe(INSTALLED);
+    const url = await start(args, { [DATA]: data, '8080': '0' });
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  });
+
+  it('write a backup under the time of day, and delete those that are older than 30 days', async () => {
+    const { directory, data } = await newInstance();
+    const unit = await readSelfHosting('identity-backup.service');
+    const [, script = ''] = /^ExecStart=\/bin\/sh -c '(.*)'$/m.exec(unit) ?? [];
+    const own = script
+      .replaceAll('%%', '%')
+      .replace(INSTALLED, identityProgram.join(' '))
+      .replace('/var/backups/identity', directory)
+      .replace(DATA, data);
+    expect(await run('/bin/sh', ['-c', own])).toMatchObject({ code: 0 });
+    const old = join(directory, 'old.backup');
+    await writeFile(old, '');
+    expect(await run('touch', ['-d', '40 days ago', old])).toMatchObject({ code: 0 });
+    const [, find = '', deletion = ''] = /^ExecStartPost=(\S+) (.*)$/m.exec(unit) ?? [];
+    expect(await run(find, deletion.replace('/var/backups/identity', directory).split(' '))).toMatchObject({ code: 0 });
+    const { stdout } = await run('ls', [directory]);
+    expect(stdout).toMatch(/^\d{4}-\d\d-\d\dT\d{6}Z\.backup\ndata\n$/);
+    const backup = join(directory, stdout.split('\n')[0] ?? '');
+    const restored = await identity(['restore', backup, '--data', `${directory}/new`, '--key', `${data}/master.key`]);
+    expect(restored).toMatchObject({ code: 0 });
+  });
+
+  it.skipIf(!systemd)('are valid, and expose little (skipped where systemd-analyze is missing)', async () => {
+    const { directory } = await newInstance();
+    const files = units.map((name) => join(directory, name));
+    for (const [index, name] of units.entries()) {
+      // It looks for the program.
+      await writeFile(files[index] ?? '', (await readSelfHosting(name)).replaceAll(INSTALLED, '/bin/true'));
+    }
+    const { code, stderr } = await run('systemd-analyze', ['verify', ...files]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const rated = await run('systemd-analyze', ['security', '--offline=true', '--threshold=15', files[0] ?? '']);
+    expect(rated.code, rated.stdout).toBe(0);
+  });
+});
+
+describe('the container', () => {
+  it('serves an instance, and its health check sees that', async () => {
+    const { data } = await newInstance();
+    const containerfile = await readSelfHosting('Containerfile');
+    expect(words(containerfile, '^ENTRYPOINT')).toEqual(['identity']);
+    // On this machine, the network is that of other tests too.
+    const replaced = { '/data': data, '8080': '0', '0.0.0.0': '127.0.0.1' };
+    const url = await start(words(containerfile, '^CMD'), replaced);
+    const [, ...check] = words(containerfile, '^ +CMD');
+    const at = (address: string) => check.map((word) => word.replace('http://127.0.0.1:8080', address));
+    expect(await run(process.execPath, at(url))).toMatchObject({ code: 0 });
+    expect(await run(process.execPath, at('http://127.0.0.1:1'))).toMatchObject({ code: 1 });
+  });
+
+  it('is built of what the repository has, for the Node of the lock file', async () => {
+    const containerfile = await readSelfHosting('Containerfile');
+    const images = Array.from(containerfile.matchAll(/^FROM (\S+)/gm), ([, image]) => image);
+    const major = nodeMajor(await readLockFile());
+    expect(images).toEqual([`docker.io/library/node:${major}-slim`, `docker.io/library/node:${major}-slim`]);
+    const sources = Array.from(containerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm), ([, names = '']) =>
+      names.split(' '),
+    );
+    for (const name of sources.flat()) await access(join(root, name));
+    const scripts = Array.from(containerfile.matchAll(/npm run (\S+)/g), ([, script = '']) => script);
+    expect(Object.keys(packageFile.scripts)).toEqual(expect.arrayContaining(scripts));
+    expect(scripts).not.toEqual([]);
+  });
+});

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { identity } from '../../support/command.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { exportFrom, importInto } from '../../support/http/wire.ts';
+import { init, serve } from '../../support/instances/commandInstance.ts';
+import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
+
+describe('identity serve', () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('ends with exit code 0 at %s', async (signal) => {
+    const { path, remove } = await temporaryDirectory();
+    await init(['--data', path]);
+    const running = await serve(['--data', path]);
+    const { code, stderr } = await running.stop(signal);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringContaining('Error') });
+    await remove();
+  });
+
+  it.each([
+    [{ BCRYPT_COST: '10' }, /^\$2b\$10\$/],
+    [{ PASSWORD_HASH: 'argon2id' }, /^\$argon2id\$/],
+  ])('hashes clear passwords with %j, and ends while workers are idle', async (env, format) => {
+    const { path, remove } = await temporaryDirectory();
+    const { token } = await init(['--data', path]);
+    const running = await serve(['--data', path], [], env);
+    const instance = { url: running.ready[1] ?? '', token, database: undefined };
+    const people = organisation('O', { humanUsers: [person('A', { password: 'Password1!' })] });
+    await importInto(instance, { timeout: '1m', data_orgs: { orgs: [people] } });
+    const { orgs } = await exportFrom(instance, { org_ids: ['O'], with_passwords: true });
+    const user = { hashedPassword: { value: expect.stringMatching(format) } };
+    expect(orgs).toMatchObject([{ humanUsers: [{ user }] }]);
+    expect(await running.stop('SIGTERM')).toMatchObject({ code: 0 });
+    await remove();
+  });
+
+  it.each([
+    [{}, 'timeout=5'],
+    [{ KEEP_ALIVE_TIMEOUT: '7s' }, 'timeout=7'],
+  ])('keeps idle connections as configured: %j', async (env, keepAlive) => {
+    const { path, remove } = await temporaryDirectory();
+    await init(['--data', path]);
+    const running = await serve(['--data', path], [], env);
+    const { headers } = await fetch(`${running.ready[1]}/health`);
+    expect(headers.get('keep-alive')).toBe(keepAlive);
+    await running.stop();
+    await remove();
+  });
+
+  it('says in one line why it cannot start, and what to do', async () => {
+    const { path, remove } = await temporaryDirectory();
+    await init(['--data', path]);
+    const running = await serve(['--data', path]);
+    const port = new URL(running.ready[1] ?? '').port;
+    // The port of the metrics is open by then, and must not keep the process alive.
+    const env = { METRICS_PORT: '0', LOG_LEVEL: 'error' };
+    const taken = await identity(['serve', '--data', path, '--port', port], { env });
+    const advice = 'stop the program that listens there, or choose another port with --port (0 picks a free one)';
+    const stderr = `identity: port ${port} is in use: ${advice}\n`;
+    expect(taken).toMatchObject({ code: 1, stdout: '', stderr });
+    const foreign = await identity(['serve', '--data', path, '--port', '0', '--host', '192.0.2.1']);
+    expect(foreign).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr:
+        'identity: this machine has no address 192.0.2.1: choose one that it has with --host, such as 127.0.0.1\n',
+    });
+    const configured = await identity(['serve', '--data', path], { env: { LOG_LEVEL: 'loud' } });
+    expect(configured).toMatchObject({ code: 64, stderr: expect.stringMatching(/LOG_LEVEL must be one of/) });
+    expect(configured.stderr).not.toMatch(/^\s+at /m);
+    await running.stop();
+    await remove();
+  });
+});

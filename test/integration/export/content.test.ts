@@ -1,0 +1,188 @@
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { exportOrganisations } from '../../../functions/export/operation.ts';
+import { userKey } from '../../../shared/auth/authorise.ts';
+import { comparable } from '../../support/fixtures/comparable.ts';
+import { organisation, person, zitadelExport, zitadelRequest } from '../../support/fixtures/organisations.ts';
+import { testInstance } from '../../support/instances/testInstance.ts';
+import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+
+const ACME = '330000000000000001';
+const PARTNER = '330000000000000002';
+const secrets = {
+  hashes: /\$2[aby]\$|\$argon2/,
+  seeds: /JBSWY3DPEHPK3PXP|GEZDGNBVGY3TQOJQ/,
+  clientSecrets: /google-secret/,
+  passwords: /hashedPassword|"password"/,
+  factors: /otpEmail|otpCode/,
+};
+const { hashes, seeds, clientSecrets, passwords, factors } = secrets;
+
+describeStores('an export', (kind) => {
+  async function filled() {
+    const instance = await testInstance(await openTestStore(kind));
+    const [first, ...rest] = zitadelRequest('import-request');
+    const people = z.array(z.looseObject({})).parse(first?.humanUsers);
+    const withFactor = { ...first, humanUsers: people.map((one) => ({ ...one, otpEmail: true })) };
+    await instance.import({ dataOrgs: { orgs: [withFactor, ...rest] }, with_keys: true });
+    return instance;
+  }
+
+  it.each([
+    ['nothing', {}, [hashes, seeds, clientSecrets, passwords, factors], []],
+    ['with_passwords', { with_passwords: true }, [seeds, factors], [hashes, clientSecrets]],
+    ['with_otp', { with_otp: true }, [hashes, clientSecrets, passwords], [seeds, factors]],
+    ['with_keys', { with_keys: true }, [hashes, seeds, clientSecrets, passwords, factors], []],
+  ])('asked for %s has no other secret anywhere in its bytes', async (_what, asked, absent, present) => {
+    const instance = await filled();
+    const nothing = { with_passwords: false, with_otp: false, with_keys: false };
+    const { bytes, orgs } = await instance.export({ ...nothing, ...asked });
+    expect(orgs).toHaveLength(2);
+    for (const secret of absent) expect(bytes).not.toMatch(secret);
+    for (const secret of present) expect(bytes).toMatch(secret);
+    expect(bytes).not.toMatch(/partition|digest":"[^s]|createdAt|sequence|ownerId|PRIVATE KEY/);
+  });
+
+  it('without credentials can be imported: what it does not carry is not there then', async () => {
+    const source = await filled();
+    const bare = await source.export({ with_passwords: false, with_otp: false });
+    const target = await testInstance(await openTestStore(kind), 'target');
+    const { errors, summary } = await target.import(`{"data_orgs":${bare.bytes},"with_keys":true}`);
+    expect({ errors, proved: summary.proved }).toEqual({ errors: undefined, proved: true });
+    const everything = await target.export();
+    for (const secret of Object.values(secrets)) expect(everything.bytes).not.toMatch(secret);
+    expect(everything.manifest.digest).toBe(bare.manifest.digest);
+  });
+
+  it.each<[string, { excluded?: string[]; org_ids?: string[]; orgIds?: string[] }, string[]]>([
+    ['all of them', {}, [ACME, PARTNER]],
+    ['an empty list, which is all', { org_ids: [] }, [ACME, PARTNER]],
+    ['one', { org_ids: [PARTNER] }, [PARTNER]],
+    ['one, named twice', { org_ids: [PARTNER, PARTNER] }, [PARTNER]],
+    ['one and one that is not there', { orgIds: ['none', ACME] }, [ACME]],
+    ['one that is not there', { org_ids: ['none'] }, []],
+    ['all but one', { excluded: [PARTNER] }, [ACME]],
+    ['all but those not there', { excluded: ['none'] }, [ACME, PARTNER]],
+    ['one that is excluded too', { org_ids: [ACME, PARTNER], excluded: [ACME] }, [PARTNER]],
+    ['all but all', { excluded: [ACME, PARTNER] }, []],
+  ])('of selected organisations has those: %s', async (_what, { excluded = [], ...request }, expected) => {
+    const instance = await filled();
+    const { orgs, manifest } = await instance.export({ excluded_org_ids: [instance.orgId, ...excluded], ...request });
+    expect(orgs.map(({ orgId }) => orgId).sort()).toEqual(expected);
+    expect(manifest.counts.orgs ?? 0).toBe(expected.length);
+  });
+
+  it('has the default organisation too, unless it is excluded', async () => {
+    const instance = await filled();
+    const { orgs } = await instance.export({ excluded_org_ids: [] });
+    expect(orgs.map(({ orgId }) => orgId)).toContain(instance.orgId);
+  });
+
+  it('gives for each organisation the same, alone or with others', async () => {
+    const instance = await filled();
+    const [all, acme, partner] = await Promise.all([
+      instance.export(),
+      instance.export({ org_ids: [ACME] }),
+      instance.export({ org_ids: [PARTNER] }),
+    ]);
+    expect(comparable([...acme.orgs, ...partner.orgs])).toEqual(comparable(all.orgs));
+  });
+
+  it('has no token, no membership of the instance and no claim', async () => {
+    const instance = await filled();
+    const { bytes } = await instance.export({ excluded_org_ids: [] });
+    expect(bytes).not.toMatch(/idpat_|IAM_OWNER|claims/);
+  });
+});
+
+describeStores('an export, while others write', (kind) => {
+  const content = { withPasswords: true, withOtp: true, withKeys: true, forZitadel: false };
+
+  it('shows the state of its beginning, and its manifest proves that', async () => {
+    const store = await openTestStore(kind);
+    const instance = await testInstance(store);
+    const orgs = zitadelExport('export-full');
+    const people = Array.from({ length: 1_200 }, (_, index) => person(`P${index}`));
+    await instance.import({
+      dataOrgs: { orgs: [...orgs, organisation('many', { humanUsers: people })] },
+      with_keys: true,
+    });
+    const before = await instance.export();
+    const snapshot = await store.snapshot();
+    const selection = { ...content, orgIds: [], excludedOrgIds: [instance.orgId] };
+    const running = exportOrganisations(
+      snapshot,
+      selection,
+      { instance: 'test', defaultOrgId: undefined },
+      new AbortController().signal,
+    );
+    const parts: Uint8Array[] = [];
+    for await (const part of running.bytes) {
+      if (parts.length === 0) {
+        await instance.import({
+          dataOrgs: {
+            orgs: [
+              { orgId: 'many', humanUsers: Array.from({ length: 300 }, (_, index) => person(`later ${index}`)) },
+              { orgId: ACME, projects: [{ projectId: 'later', project: { name: 'later' } }] },
+              organisation('later'),
+            ],
+          },
+        });
+        await deleteUser(store, 'P7');
+      }
+      parts.push(part);
+    }
+    await snapshot[Symbol.asyncDispose]();
+    const file = z.object({ orgs: z.array(z.looseObject({ orgId: z.string() })) });
+    const text = Buffer.concat(parts).toString();
+    expect(parts.length).toBeGreaterThan(1);
+    expect(comparable(file.parse(JSON.parse(text)).orgs)).toEqual(comparable(before.orgs));
+    expect(running.manifest.digest).toBe(before.manifest.digest);
+    expect((await instance.export()).manifest.digest).not.toBe(before.manifest.digest);
+  });
+
+  it('ends with its reason when it is aborted, wherever it is', async () => {
+    const store = await openTestStore(kind);
+    const instance = await testInstance(store);
+    const people = Array.from({ length: 1_200 }, (_, index) => person(`P${index}`));
+    await instance.import({ dataOrgs: { orgs: [organisation('many', { humanUsers: people })] } });
+    const snapshot = await store.snapshot();
+    const controller = new AbortController();
+    const selection = { ...content, orgIds: [], excludedOrgIds: [] };
+    const running = exportOrganisations(
+      snapshot,
+      selection,
+      { instance: 'test', defaultOrgId: undefined },
+      controller.signal,
+    );
+    const reason = new Error('the client has left');
+    const consume = async () => {
+      for await (const _part of running.bytes) controller.abort(reason);
+    };
+    await expect(consume()).rejects.toBe(reason);
+    await snapshot[Symbol.asyncDispose]();
+  });
+});
+
+describeStores('the manifest of an export', (kind) => {
+  it('names the instance and the time of its snapshot, and counts every record', async () => {
+    const store = await openTestStore(kind);
+    const instance = await testInstance(store, 'north');
+    await instance.import({ dataOrgs: { orgs: zitadelExport('export-full') }, with_keys: true });
+    const { manifest, orgs } = await instance.export();
+    expect(manifest).toMatchObject({ defaultOrgId: instance.orgId, exportedBy: { orgId: instance.orgId } });
+    expect(manifest).toMatchObject({ version: 1, instance: 'north', readTime: expect.stringMatching(/^\d{4}-.*Z$/) });
+    const counts = new Map([['orgs', orgs.length]]);
+    for (const org of orgs) {
+      for (const [name, value] of Object.entries(org)) {
+        if (name === 'orgId' || name === 'orgState') continue;
+        counts.set(name, (counts.get(name) ?? 0) + (Array.isArray(value) ? value.length : 1));
+      }
+    }
+    expect(manifest.counts).toEqual(Object.fromEntries(counts));
+  });
+});
+
+async function deleteUser(store: Awaited<ReturnType<typeof openTestStore>>, userId: string): Promise<void> {
+  await store.commit([{ type: 'delete', key: userKey(userId) }]);
+}

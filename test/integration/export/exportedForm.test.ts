@@ -1,0 +1,113 @@
+import { expect, it } from 'vitest';
+import { comparable } from '../../support/fixtures/comparable.ts';
+import { filled } from '../../support/fixtures/filledOrganisation.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { testInstance } from '../../support/instances/testInstance.ts';
+import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+
+const idp = { clientId: 'c', clientSecret: 's', issuer: 'https://i.example' };
+const jwt = { jwtEndpoint: 'https://j', issuer: 'https://j', keysEndpoint: 'https://j', headerName: 'j' };
+const link = (idpId: string, more: object = {}) => ({ userId: 'U', idpId, providedUserId: `at ${idpId}`, ...more });
+const machine = (userId: string, user: object = {}) => ({
+  userId,
+  user: { userName: `robot ${userId}`, name: 'Robot', ...user },
+  state: 'USER_STATE_ACTIVE',
+});
+
+/** An organisation without anything that an export fills in, as nobody but ZITADEL would write it. */
+const sparse = organisation('O', {
+  loginPolicy: { forceMfa: true, mfaInitSkipLifetime: '5s' },
+  projects: [{ projectId: 'P', project: { name: 'P' } }],
+  oidcApps: [
+    { appId: 'A', app: { projectId: 'P', name: 'A' } },
+    { appId: 'B', app: { projectId: 'P', name: 'B', responseTypes: ['OIDC_RESPONSE_TYPE_ID_TOKEN'], clockSkew: '1s' } },
+  ],
+  humanUsers: [{ ...person('U'), state: 'USER_STATE_ACTIVE' }],
+  machineUsers: [machine('auth0|"user":{'), machine('ü', { description: '"user":{' })],
+  oidcIdps: [{ idpId: 'oidc', idp: { ...idp, name: 'Our OIDC' } }],
+  jwtIdps: [{ idpId: 'jwt', idp: { ...jwt, name: 'Our JWT' } }],
+  userLinks: [link('oidc'), link('jwt', { idpName: 'wrong', idpType: 'IDP_TYPE_OIDC' }), link('none', { idpType: 7 })],
+  orgState: 'ORG_STATE_ACTIVE',
+});
+
+describeStores('an export', (kind) => {
+  it("has the values that ZITADEL's exports have beside the imported ones", async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    expect((await instance.import({ data_orgs: { orgs: [sparse] } })).errors).toBeUndefined();
+    const { orgs } = await instance.export();
+    expect(comparable(orgs)).toEqual(comparable([filled(sparse)]));
+    expect(orgs[0]).toMatchObject({
+      loginPolicy: { passwordCheckLifetime: '0s', mfaInitSkipLifetime: '5s' },
+      oidcApps: [
+        {
+          app: {
+            responseTypes: ['OIDC_RESPONSE_TYPE_CODE'],
+            grantTypes: ['OIDC_GRANT_TYPE_AUTHORIZATION_CODE'],
+            clockSkew: '0s',
+          },
+        },
+        { app: { responseTypes: ['OIDC_RESPONSE_TYPE_ID_TOKEN'], clockSkew: '1s' } },
+      ],
+    });
+    expect(Object.keys(orgs[0]?.loginPolicy ?? {})).toEqual([
+      'forceMfa',
+      'passwordCheckLifetime',
+      'externalLoginCheckLifetime',
+      'mfaInitSkipLifetime',
+      'secondFactorCheckLifetime',
+      'multiFactorCheckLifetime',
+    ]);
+  });
+
+  it('is proved and found unchanged by imports of it, as is the file before it', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    await instance.import({ data_orgs: { orgs: [sparse] } });
+    const { bytes, manifest } = await instance.export();
+    const fresh = await testInstance(await openTestStore(kind));
+    for (const target of [instance, fresh, fresh]) {
+      for (const on_conflict of ['report', 'overwrite']) {
+        const { errors, summary } = await target.import({ data_orgs: JSON.parse(bytes), on_conflict });
+        expect(errors).toBeUndefined();
+        expect(summary).toMatchObject({ proved: true, failed: {}, notCarried: {} });
+        expect(summary.overwritten).toBeUndefined();
+      }
+    }
+    const { summary } = await fresh.import({ data_orgs: { orgs: [sparse] } });
+    expect(summary).toMatchObject({ created: {}, failed: {} });
+    expect((await fresh.export()).manifest.digest).toBe(manifest.digest);
+  });
+
+  it('describes links by the provider as it is now', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    await instance.import({ data_orgs: { orgs: [sparse] } });
+    const renamed = { orgId: 'O', oidcIdps: [{ idpId: 'oidc', idp: { ...idp, name: 'Renamed' } }] };
+    await instance.import({ data_orgs: { orgs: [renamed] }, on_conflict: 'overwrite' });
+    const { orgs } = await instance.export();
+    expect(orgs[0]?.userLinks).toContainEqual({ ...link('oidc'), idpName: 'Renamed', idpType: 'IDP_TYPE_OIDC' });
+  });
+
+  it("calls the organisation's own providers its own in a login policy, whatever the file calls them", async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    const named = (ownerType: string) => ['oidc', 'none'].map((idpId) => ({ idpId, ownerType }));
+    const org = { ...sparse, loginPolicy: { idps: named('IDP_OWNER_TYPE_SYSTEM') } };
+    await instance.import({ data_orgs: { orgs: [org] } });
+    const { orgs, bytes } = await instance.export();
+    const [own] = named('IDP_OWNER_TYPE_ORG');
+    const [, missing] = named('IDP_OWNER_TYPE_SYSTEM');
+    expect(orgs).toMatchObject([{ loginPolicy: { idps: [own, missing] } }]);
+    expect((await instance.export({ for_zitadel: true })).orgs).toMatchObject([{ loginPolicy: { idps: [own] } }]);
+    for (const data_orgs of [{ orgs: [org] }, JSON.parse(bytes)])
+      expect((await instance.import({ data_orgs })).summary).toMatchObject({ created: {}, failed: {} });
+  });
+
+  it('still finds other content in records whose values it fills in', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    await instance.import({ data_orgs: { orgs: [sparse] } });
+    const userLinks = [link('oidc', { providedUserName: 'changed' })];
+    const oidcApps = [{ appId: 'A', app: { projectId: 'P', name: 'A', clockSkew: '2s' } }];
+    const { summary } = await instance.import({
+      data_orgs: { orgs: [{ orgId: 'O', userLinks, oidcApps, loginPolicy: { forceMfa: true } }] },
+    });
+    expect(summary.failed).toEqual({ userLinks: 1, oidcApps: 1, loginPolicy: 1 });
+  });
+});

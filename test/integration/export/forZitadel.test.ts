@@ -1,0 +1,238 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { comparable } from '../../support/fixtures/comparable.ts';
+import { withInnerIds } from '../../support/fixtures/filledOrganisation.ts';
+import {
+  type Organisation,
+  organisation,
+  person,
+  zitadelRequest,
+  zitadelText,
+} from '../../support/fixtures/organisations.ts';
+import { lossesInZitadel } from '../../support/fixtures/zitadelImport.ts';
+import { type Exported, testInstance } from '../../support/instances/testInstance.ts';
+import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+
+const NORTHWIND = '400633194090597414';
+const response = z.object({ errors: z.array(z.object({ type: z.string(), id: z.string() })) });
+const leftToDo = z.array(z.strictObject({ type: z.string(), id: z.string().optional(), message: z.string() }));
+const ofProject = z.array(z.looseObject({ projectId: z.string() })).default([]);
+const providers = z.array(z.looseObject({ idpId: z.string() })).default([]);
+
+/** The errors that ZITADEL reported, apart from those for records that it imported nevertheless. */
+function recordedLosses(name: string): string[] {
+  const { errors } = response.parse(JSON.parse(zitadelText(name)));
+  return errors
+    .filter(({ type }) => !['org', 'domain', 'domain_isverified'].includes(type))
+    .map(({ type, id }) => `${type} ${id}`)
+    .sort();
+}
+
+/** The first entries of a file, and the second ones, which stand behind them. */
+function entries({ orgs }: Pick<Exported, 'orgs'>) {
+  const seen = new Set<string>();
+  const second = orgs.filter(({ orgId }) => seen.size === seen.add(orgId).size);
+  const first = orgs.slice(0, orgs.length - second.length);
+  expect(orgs.slice(first.length)).toEqual(second);
+  return { first, second };
+}
+
+/** The organisations in the form that a ZITADEL imported without a loss: first entries, then second ones. */
+function adjusted(orgs: readonly Organisation[]): { first: Organisation[]; second: Organisation[] } {
+  const split = orgs.map((org) => {
+    const own = new Set(ofProject.parse(org.projects).map(({ projectId }) => projectId));
+    const held = new Set([...providers.parse(org.oidcIdps), ...providers.parse(org.jwtIdps)].map(({ idpId }) => idpId));
+    const { idps, ...policy } = z.looseObject({ idps: providers }).parse(org.loginPolicy ?? {});
+    const kept = idps.filter(({ idpId }) => held.has(idpId));
+    const first: Organisation = withInnerIds({
+      ...org,
+      ...('loginPolicy' in org ? { loginPolicy: { ...policy, ...(kept.length === 0 ? {} : { idps: kept }) } } : {}),
+    });
+    const second: Organisation = { orgId: org.orgId };
+    for (const name of ['userGrants', 'projectMembers', 'projectGrantMembers']) {
+      const records = ofProject.parse(org[name]);
+      const [ownRecords, late] = [true, false].map((isOwn) =>
+        records.filter(({ projectId }) => own.has(projectId) === isOwn),
+      );
+      if (ownRecords?.length === 0) delete first[name];
+      else first[name] = ownRecords;
+      if (late !== undefined && late.length > 0) second[name] = late;
+    }
+    return { first, second };
+  });
+  return {
+    first: split.map(({ first }) => first),
+    second: split.map(({ second }) => second).filter((org) => Object.keys(org).length > 1),
+  };
+}
+
+describe('the recorded import of an export of this service into a ZITADEL', () => {
+  it('lost what the order of its work and the ids in its records explain', () => {
+    const losses = lossesInZitadel(zitadelRequest('import-of-our-export-request'));
+    expect(losses).toHaveLength(5);
+    expect(losses).toEqual(recordedLosses('import-of-our-export-response'));
+  });
+
+  it('lost nothing in the adjusted form', () => {
+    const { first, second } = adjusted(zitadelRequest('import-of-our-export-request'));
+    expect(recordedLosses('import-of-our-adjusted-export-response')).toEqual([]);
+    expect(lossesInZitadel([...first, ...second])).toEqual([]);
+  });
+});
+
+describeStores('an export for ZITADEL', (kind) => {
+  it('of what a ZITADEL lost in part has the form in which it lost nothing', async () => {
+    const orgs = zitadelRequest('import-of-our-export-request');
+    const instance = await testInstance(await openTestStore(kind));
+    expect((await instance.import({ data_orgs: { orgs } })).errors).toBeUndefined();
+    const file = await instance.export({ for_zitadel: true });
+    expect(lossesInZitadel(file.orgs)).toEqual([]);
+    const { first, second } = entries(file);
+    const expected = adjusted(orgs);
+    expect(comparable(first)).toEqual(comparable(expected.first));
+    expect(comparable(second)).toEqual(comparable(expected.second));
+    expect(second).toEqual([
+      {
+        orgId: NORTHWIND,
+        userGrants: [
+          {
+            userId: '400633200197504038',
+            projectId: '400633271785884710',
+            projectGrantId: '400633276852603942',
+            roleKeys: ['user'],
+          },
+        ],
+      },
+    ]);
+    const plain = await instance.export();
+    expect(comparable(plain.orgs)).toEqual(comparable(orgs.map(withInnerIds)));
+  });
+
+  it('comes back without a loss into an instance of this service', async () => {
+    const source = await testInstance(await openTestStore(kind));
+    await source.import({ data_orgs: { orgs: zitadelRequest('import-of-our-export-request') } });
+    const file = await source.export({ for_zitadel: true });
+    const target = await testInstance(await openTestStore(kind));
+    const { errors, summary } = await target.import({ data_orgs: JSON.parse(file.bytes) });
+    expect(errors).toBeUndefined();
+    expect(summary).toMatchObject({ proved: true, failed: {}, notCarried: {} });
+    const copy = await target.export({ forZitadel: true });
+    expect(copy.orgs).toEqual(file.orgs);
+    expect(copy.manifest).toMatchObject({ counts: file.manifest.counts, digest: file.manifest.digest });
+  });
+
+  it('says what is left to do, and more of it than an export for every target', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    await instance.import({ data_orgs: { orgs: zitadelRequest('import-of-our-export-request') } });
+    const entriesOf = async (request: object) => leftToDo.parse((await instance.export(request)).manifest.leftToDo);
+    const idsOf = (entries: z.infer<typeof leftToDo>) =>
+      entries.flatMap(({ type, id }) => (id ? [`${type} ${id}`] : []));
+    expect(idsOf(await entriesOf({}))).toEqual([`login_policy ${NORTHWIND}`]);
+    const without = await entriesOf({ with_passwords: false, with_otp: false, with_keys: false });
+    expect(without.map(({ message }) => message).join('\n')).toMatch(/hashes.*TOTP.*machine keys.*application keys/s);
+    expect(idsOf(without)).toEqual([
+      'oidc_idp 400633199694187558',
+      'oidc_idp 400633200012954662',
+      `login_policy ${NORTHWIND}`,
+    ]);
+    expect(idsOf(await entriesOf({ for_zitadel: true }))).toEqual([
+      'human_user 400633232627862566',
+      'human_user 400633232896298022',
+      'human_user 400633205884980262',
+      'domain 400633194409364518_uebung.example',
+      `init_message ${NORTHWIND}`,
+      `password_reset_message ${NORTHWIND}`,
+      `verify_email_message ${NORTHWIND}`,
+      `domain_claimed_message ${NORTHWIND}`,
+      `passwordless_registration_message ${NORTHWIND}`,
+      `verify_phone_message ${NORTHWIND}`,
+      `verify_sms_otp_message ${NORTHWIND}`,
+      `verify_email_otp_message ${NORTHWIND}`,
+      `login_policy ${NORTHWIND}`,
+    ]);
+  });
+});
+
+/** Organisations of which each one has users with grants and memberships on its own project and on all the others'. */
+function entangled(count: number, users: number): Organisation[] {
+  const ids = Array.from({ length: count }, (_, index) => `O${index}`);
+  return ids.map((orgId) => {
+    const userIds = Array.from({ length: users }, (_, index) => `${orgId} U${index}`);
+    const others = ids.filter((id) => id !== orgId);
+    return organisation(orgId, {
+      projects: [{ projectId: `P of ${orgId}`, project: { name: 'P' } }],
+      humanUsers: userIds.map((userId) => ({ ...person(userId), state: 'USER_STATE_ACTIVE' })),
+      projectGrants: others.map((other) => ({
+        grantId: `${orgId} to ${other}`,
+        projectGrant: { projectId: `P of ${orgId}`, grantedOrgId: other },
+      })),
+      userGrants: userIds.flatMap((userId) => [
+        { userId, projectId: `P of ${orgId}` },
+        ...others.map((other) => ({ userId, projectId: `P of ${other}`, projectGrantId: `${other} to ${orgId}` })),
+      ]),
+      projectMembers: userIds.map((userId) => ({ projectId: `P of ${orgId}`, userId, roles: ['PROJECT_OWNER'] })),
+      projectGrantMembers: userIds.flatMap((userId) =>
+        others.map((other) => ({
+          projectId: `P of ${other}`,
+          grantId: `${other} to ${orgId}`,
+          userId,
+          roles: ['PROJECT_GRANT_OWNER'],
+        })),
+      ),
+      orgState: 'ORG_STATE_ACTIVE',
+    });
+  });
+}
+
+describeStores('an export for ZITADEL of many records of other projects', (kind) => {
+  it('has them in second entries, whether it reads organisations one by one or all at once', async () => {
+    const orgs = entangled(3, 200);
+    const instance = await testInstance(await openTestStore(kind));
+    expect((await instance.import({ data_orgs: { orgs } })).errors).toBeUndefined();
+    const expected = adjusted(orgs);
+    for (const org_ids of [[], ['O2', 'O0', 'O1']]) {
+      const file = await instance.export({ for_zitadel: true, org_ids });
+      const { first, second } = entries(file);
+      expect(comparable(first)).toEqual(comparable(expected.first));
+      expect(comparable(second)).toEqual(comparable(expected.second));
+      expect(second.map(({ orgId }) => orgId)).toEqual(first.map(({ orgId }) => orgId));
+      expect(lossesInZitadel(file.orgs)).toEqual([]);
+      expect(file.manifest.counts).toMatchObject({ orgs: 3, org: 3, userGrants: 1_800, projectGrantMembers: 1_200 });
+      const { summary } = await instance.import({ data_orgs: JSON.parse(file.bytes) });
+      expect(summary).toMatchObject({ proved: true, created: {}, failed: {} });
+    }
+  });
+
+  it('has no second entries where there is nothing for them', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    await instance.import({ data_orgs: { orgs: entangled(1, 3) } });
+    const [plain, forZitadel] = [await instance.export(), await instance.export({ for_zitadel: true })];
+    expect(forZitadel.orgs).toEqual(plain.orgs);
+  });
+});
+
+describeStores('an export of some organisations', (kind) => {
+  it('lists the records that depend on an organisation which it omits', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    await instance.import({ data_orgs: { orgs: entangled(3, 1) } });
+    const entriesOf = async (request: object) => {
+      const { manifest } = await instance.export({ excluded_org_ids: [], ...request });
+      const all = leftToDo.parse(manifest.leftToDo);
+      return all
+        .filter(({ message }) => message.includes('does not contain'))
+        .map(({ id, message }) => `${id} ${message}`);
+    };
+    const advice =
+      'import the organisations to which this record refers, and which the file does not contain, before this file';
+    const expected = [
+      ['O0_P of O0_O1', 'O1'],
+      ['O0_P of O1_O0 U0', 'O1'],
+      ['O0_P of O1_O1 to O0_O0 U0', 'O1'],
+    ].map(([id, omitted]) => `${id} ${advice}: ${omitted}`);
+    const found = await entriesOf({ org_ids: ['O0', 'O2'] });
+    expect(found.filter((entry) => entry.startsWith('O0')).toSorted()).toEqual(expected);
+    expect(found).toHaveLength(6);
+    expect((await entriesOf({ excluded_org_ids: ['O1'] })).toSorted()).toEqual(found.toSorted());
+    expect(await entriesOf({})).toEqual([]);
+  });
+});

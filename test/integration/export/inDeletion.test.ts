@@ -1,0 +1,101 @@
+import { expect, it } from 'vitest';
+import { exportOrganisations } from '../../../functions/export/operation.ts';
+import { divideOrganisations } from '../../../functions/export/organisationRanges.ts';
+import { removeOrganisations } from '../../../shared/accounts/organisationRemoval.ts';
+import { deleteServiceUser } from '../../../shared/accounts/serviceUsers.ts';
+import type { ExportedManifest } from '../../../shared/organisation/exportFile.ts';
+import { combineManifests } from '../../../shared/organisation/partsDocument.ts';
+import type { Store } from '../../../shared/store/store.ts';
+import { collect } from '../../support/fixtures/bytes.ts';
+import { grantedRobot, ROBOT } from '../../support/fixtures/grantedRobot.ts';
+import { goingIds, linkedOrganisations, staying } from '../../support/fixtures/linkedOrganisations.ts';
+import { type TestInstance, testInstance } from '../../support/instances/testInstance.ts';
+import { interruptedStore } from '../../support/stores/interruptedStore.ts';
+import { describeStores, openTestStore, type StoreKind } from '../../support/stores/stores.ts';
+
+const killed = new Error('the process ended');
+const never = new AbortController().signal;
+
+/** The forms of an export without the default organisation. */
+const forms = [{}, { for_zitadel: true }, { org_ids: ['b', 'c', 'stays'] }];
+
+/** A deletion of something that other organisations refer to. */
+interface Deletion {
+  readonly subject: string;
+  readonly orgs: readonly object[];
+  run(store: Store): Promise<unknown>;
+}
+
+const deletions: readonly Deletion[] = [
+  { subject: 'a service user', orgs: grantedRobot, run: (store) => deleteServiceUser(store, ROBOT) },
+  {
+    subject: 'organisations',
+    orgs: [staying, ...linkedOrganisations],
+    run: (store) => removeOrganisations(store, goingIds, never),
+  },
+];
+
+/** An instance in which a deletion was interrupted after its commit with this number. */
+async function interruptedInstance(kind: StoreKind, { orgs, run }: Deletion, commit: number) {
+  const store = await openTestStore(kind);
+  const instance = await testInstance(store);
+  await instance.import({ data_orgs: { orgs }, with_keys: true });
+  const interrupted = interruptedStore(store, { commit, when: 'after' }, () => Promise.reject(killed));
+  await expect(run(interrupted)).rejects.toThrow(killed);
+  return { store, instance };
+}
+
+async function expectImportable(kind: StoreKind, { orgs, manifest }: Awaited<ReturnType<TestInstance['export']>>) {
+  const target = await testInstance(await openTestStore(kind), 'target');
+  const { errors, summary } = await target.import({ data_orgs: { orgs, manifest }, with_keys: true });
+  expect(errors).toBeUndefined();
+  expect(summary).toMatchObject({ proved: true, failed: {}, notCarried: {} });
+}
+
+/** Exports a store in parts, and combines their manifests. */
+async function exportInParts(store: Store, excluded: string) {
+  await using snapshot = await store.snapshot();
+  const everything = { withPasswords: true, withOtp: true, withKeys: true, forZitadel: false };
+  const manifests: ExportedManifest[] = [];
+  for (const range of await divideOrganisations(snapshot, [excluded], 3)) {
+    const selection = { ...everything, orgIds: [], excludedOrgIds: [excluded], range };
+    const exported = exportOrganisations(snapshot, selection, { instance: 'test', defaultOrgId: excluded }, never);
+    await collect(exported.bytes);
+    manifests.push(exported.manifest);
+  }
+  const [first, ...others] = manifests;
+  if (first === undefined) throw new Error('there is no part');
+  return combineManifests([first, ...others]);
+}
+
+describeStores('an export after an interrupted deletion', (kind) => {
+  for (const deletion of deletions) {
+    it.each(forms)(`of ${deletion.subject} is imported without errors into an empty instance (%j)`, async (form) => {
+      const { instance } = await interruptedInstance(kind, deletion, 0);
+      const file = await instance.export(form);
+      await expectImportable(kind, file);
+    });
+
+    it(`of ${deletion.subject} has what an export after its end has, whatever it had deleted`, async () => {
+      for (const commit of [0, 1, 2]) {
+        const { store, instance } = await interruptedInstance(kind, deletion, commit);
+        const during = await instance.export();
+        await deletion.run(store);
+        const after = await instance.export();
+        expect([during.orgs, during.manifest.counts, during.manifest.digest]).toEqual([
+          after.orgs,
+          after.manifest.counts,
+          after.manifest.digest,
+        ]);
+      }
+    });
+
+    it(`of ${deletion.subject} in parts has what one in a single part has after its end`, async () => {
+      const { store, instance } = await interruptedInstance(kind, deletion, 0);
+      const during = await exportInParts(store, instance.orgId);
+      await deletion.run(store);
+      const { counts, digest } = (await instance.export()).manifest;
+      expect(during).toMatchObject({ counts, digest });
+    });
+  }
+});

@@ -1,0 +1,176 @@
+import { expect, it } from 'vitest';
+import {
+  type ScanRange,
+  type Snapshot,
+  type Store,
+  type StoredDocument,
+  storeForCall,
+} from '../../../shared/store/store.ts';
+import { comparable } from '../../support/fixtures/comparable.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { testInstance } from '../../support/instances/testInstance.ts';
+import { scanAll } from '../../support/stores/documents.ts';
+import { describeStores, openTestStore, type StoreKind, sqlite } from '../../support/stores/stores.ts';
+
+/** A store that tells what its snapshots' scans read. */
+function observed(store: Store) {
+  const scans: { readonly range: ScanRange; documents: number; ended: boolean }[] = [];
+  async function* scan(snapshot: Snapshot, range: ScanRange): AsyncGenerator<readonly StoredDocument[]> {
+    const observation = { range, documents: 0, ended: false };
+    scans.push(observation);
+    try {
+      for await (const documents of snapshot.scan(range)) {
+        observation.documents += documents.length;
+        yield documents;
+      }
+    } finally {
+      observation.ended = true;
+    }
+  }
+  const watch = (watched: Store): Store => ({
+    ...watched,
+    snapshot: async () => {
+      const snapshot = await watched.snapshot();
+      return { ...snapshot, scan: (range) => scan(snapshot, range) };
+    },
+    forCall: (call) => watch(storeForCall(watched, call)),
+  });
+  return { store: watch(store), scans };
+}
+
+async function filled(kind: StoreKind, orgs: readonly object[]) {
+  const { store, scans } = observed(await openTestStore(kind));
+  const instance = await testInstance(store);
+  await instance.import({ data_orgs: { orgs } });
+  scans.length = 0;
+  return { instance, scans, store };
+}
+
+const people = (orgId: string, count: number) =>
+  organisation(orgId, { humanUsers: Array.from({ length: count }, (_, number) => person(`${orgId} P${number}`)) });
+const withPerson = (orgId: string) =>
+  organisation(orgId, {
+    humanUsers: [person(`person of ${orgId}`)],
+    domains: [{ domainName: `${Buffer.from(orgId).toString('hex')}.example` }],
+  });
+
+describeStores('an export of many organisations', (kind) => {
+  it('reads as many streams as one of few', async () => {
+    const scansOf = async (count: number) => {
+      const { instance, scans } = await filled(
+        kind,
+        Array.from({ length: count }, (_, number) => withPerson(`O${number}`)),
+      );
+      expect((await instance.export()).manifest.counts).toMatchObject({
+        orgs: count,
+        humanUsers: count,
+        domains: count,
+      });
+      return scans.length;
+    };
+    const few = await scansOf(2);
+    expect(await scansOf(150)).toBe(few);
+  });
+
+  it('gives each organisation its own records, whatever the order of their ids', async () => {
+    const ids = ['1', '10', '2', 'a', 'a/b', 'a0', 'B', 'ä', '｡', '😀', '~', 'z|%'];
+    const { instance } = await filled(kind, ids.map(withPerson));
+    const { orgs } = await instance.export();
+    const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
+    expect(orgs.map(({ orgId }) => orgId)).toEqual(ids.toSorted(byBytes));
+    const alone = await Promise.all(ids.map(async (id) => (await instance.export({ org_ids: [id] })).orgs));
+    expect(alone.flat()).toHaveLength(ids.length);
+    expect(comparable(alone.flat())).toEqual(comparable(orgs));
+  });
+
+  it('reads an excluded organisation only a little, however large it is', async () => {
+    const { instance, scans } = await filled(kind, [withPerson('a'), people('large', 3_000), withPerson('z')]);
+    const { orgs } = await instance.export({ excluded_org_ids: [instance.orgId, 'large'] });
+    expect(orgs.map(({ orgId, humanUsers }) => [orgId, humanUsers])).toEqual([
+      ['a', [expect.objectContaining({ userId: 'person of a' })]],
+      ['z', [expect.objectContaining({ userId: 'person of z' })]],
+    ]);
+    const users = scans.filter(({ range, documents }) => range.collection === 'users' && documents > 0);
+    const read = users.reduce((sum, { documents }) => sum + documents, 0);
+    expect(read).toBeLessThan(1_000);
+  });
+
+  it('leaves out records whose organisation is missing', async () => {
+    const { instance, store } = await filled(kind, ['a', 'b', 'c'].map(withPerson));
+    const id = (await documentsOf(store)).find(({ orgId }) => orgId === 'b')?.id ?? '';
+    await store.commit([{ type: 'delete', key: { collection: 'organisations', id } }]);
+    const { orgs, manifest } = await instance.export();
+    expect(orgs.map(({ orgId }) => orgId)).toEqual(['a', 'c']);
+    expect(manifest.counts).toMatchObject({ orgs: 2, humanUsers: 2 });
+  });
+});
+
+async function documentsOf(store: Store): Promise<StoredDocument[]> {
+  await using snapshot = await store.snapshot();
+  return (await scanAll(snapshot, { collection: 'organisations' })).documents;
+}
+
+describeStores('an export of named organisations', (kind) => {
+  it('reads those one by one, and nothing of the others', async () => {
+    const { instance, scans } = await filled(kind, ['a', 'b', 'c'].map(withPerson));
+    const { orgs } = await instance.export({ org_ids: ['c', 'a'] });
+    expect(orgs.map(({ orgId }) => orgId)).toEqual(['c', 'a']);
+    for (const { range } of scans) expect('partition' in range && range.partition).toMatch(/\/[ac]$/);
+  });
+
+  it('reads a long list by one stream for each section', async () => {
+    const { instance, scans } = await filled(kind, ['a', 'b', 'c'].map(withPerson));
+    const unknown = Array.from({ length: 1_000 }, (_, number) => `unknown ${number}`);
+    const { orgs, manifest } = await instance.export({ org_ids: ['c', ...unknown, 'a'] });
+    expect(orgs.map(({ orgId }) => orgId)).toEqual(['a', 'c']);
+    expect(manifest.counts).toMatchObject({ orgs: 2, humanUsers: 2, domains: 2 });
+    expect(scans.length).toBeLessThan(50);
+  });
+});
+
+describeStores('an export whose client leaves', (kind) => {
+  it('ends every stream that it opened', async () => {
+    const { instance, scans } = await filled(kind, [people('large', 2_000)]);
+    const headers = { authorization: `Bearer ${instance.token}` };
+    const body = '{"response_output":true}';
+    const response = await instance.app.request('/admin/v1/export', { method: 'POST', headers, body });
+    const reader = response.body?.getReader();
+    await reader?.read();
+    expect(scans.some(({ ended }) => !ended)).toBe(true);
+    await reader?.cancel();
+    expect(scans.filter(({ ended }) => !ended)).toEqual([]);
+  });
+});
+
+describeStores('the timeout of an export', (kind) => {
+  const HOUR_MS = 3_600_000;
+
+  async function exportFor(timeout: string, lastingSnapshot: NonNullable<Store['lastingSnapshot']>) {
+    const store = await openTestStore(kind);
+    const lasting: Store = { ...store, lastingSnapshot, forCall: () => lasting };
+    const instance = await testInstance(lasting, 'test', { limits: { timeoutMs: 24 * HOUR_MS } });
+    return await instance.attempt('export', { response_output: true, timeout });
+  }
+
+  it('is at most the time for which the database keeps a snapshot', async () => {
+    const noLasting = async () => undefined;
+    expect(await exportFor('1h', noLasting)).toMatchObject({ status: 200 });
+    const { status, text } = await exportFor('61m', noLasting);
+    expect(status).toBe(kind === sqlite ? 200 : 400);
+    if (status === 400) expect(text).toMatch(/must be at most 1h: the database keeps the export's snapshot no longer/);
+  });
+
+  it('may be longer where the database keeps a snapshot for long; others are exported at once', async () => {
+    let opened = 0;
+    const lasting = async () => {
+      opened++;
+      return await (await openTestStore(kind)).snapshot();
+    };
+    expect(await exportFor('1h', lasting)).toMatchObject({ status: 200, text: expect.stringMatching(/"orgs":\[\{/) });
+    expect(opened).toBe(0);
+    // The snapshot is that of an empty database.
+    const orgs = kind === sqlite ? /"orgs":\[\{/ : /"orgs":\[\]/;
+    expect(await exportFor('61m', lasting)).toMatchObject({ status: 200, text: expect.stringMatching(orgs) });
+    expect(opened).toBe(kind === sqlite ? 0 : 1);
+  });
+});

@@ -1,0 +1,126 @@
+import { expect, it } from 'vitest';
+import type { Store } from '../../../shared/store/store.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { servedInstance, type TestInstance, testInstance } from '../../support/instances/testInstance.ts';
+import { describeStores, openTestStore, type StoreKind } from '../../support/stores/stores.ts';
+
+const LIMIT = 2;
+
+const file = (orgId: string, more: object = {}) => ({
+  data_orgs: { orgs: [organisation(orgId, { humanUsers: [person(`${orgId} person`)] })] },
+  ...more,
+});
+const everything = { response_output: true };
+
+/** An instance whose imports and exports wait in the database, once they have begun, until they are let go. */
+async function gatedInstance(kind: StoreKind) {
+  const gate = Promise.withResolvers<void>();
+  let entered = Promise.withResolvers<void>();
+  const wait = async () => {
+    entered.resolve();
+    await gate.promise;
+  };
+  const gated = (store: Store): Store => ({
+    ...store,
+    snapshot: async () => {
+      await wait();
+      return store.snapshot();
+    },
+    commit: async (writes) => {
+      await wait();
+      return store.commit(writes);
+    },
+    transaction: async (work) => {
+      await wait();
+      return store.transaction(work);
+    },
+    ...(store.forCall && { forCall: (call) => gated(store.forCall?.(call) ?? store) }),
+  });
+  const store = await openTestStore(kind);
+  const limits = { imports: LIMIT, exports: LIMIT };
+  const instance = servedInstance(gated(store), await testInstance(store), { limits });
+  /** Sends a request; resolves when it has begun to use the database. Its outcome is in an array, not to be awaited here. */
+  const begin = async (operation: 'import' | 'export', body: unknown) => {
+    entered = Promise.withResolvers();
+    const outcome = instance.attempt(operation, body);
+    await Promise.race([entered.promise, outcome.then(({ text }) => expect.fail(`it has ended: ${text}`))]);
+    return [outcome] as const;
+  };
+  return { instance, begin, open: () => gate.resolve() };
+}
+
+const post = ({ app, token }: TestInstance, path: string, body: ReadableStream | string, caller = token) => {
+  const headers = { authorization: `Bearer ${caller}`, 'content-type': 'application/json' };
+  return app.request(path, { method: 'POST', body, headers, duplex: 'half' });
+};
+
+/** A body that never ends; `read` resolves when somebody reads it. */
+function endlessBody() {
+  const { promise: read, resolve } = Promise.withResolvers<void>();
+  return { read, body: new ReadableStream({ pull: () => resolve() }, { highWaterMark: 0 }) };
+}
+
+describeStores('admission', (kind) => {
+  it.each([
+    ['import', (index: number) => file(`o${index}`)],
+    ['import', (index: number) => file(`o${index}`, { dry_run: true })],
+    ['export', () => everything],
+  ] as const)('of a further %s is refused until one has ended (%#)', async (operation, body) => {
+    const { instance, begin, open } = await gatedInstance(kind);
+    const [first] = await begin(operation, body(1));
+    const [second] = await begin(operation, body(2));
+    const refused = await post(instance, `/admin/v1/${operation}`, JSON.stringify(body(3)));
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5']);
+    expect(await refused.json()).toEqual({
+      code: 8,
+      message: `2 ${operation}s are running, the most at once: retry the request later`,
+    });
+    open();
+    expect([(await first).status, (await second).status]).toEqual([200, 200]);
+    expect((await instance.attempt(operation, body(3))).status).toBe(200);
+  });
+
+  it('counts imports and exports separately, and no removals', async () => {
+    const { instance, begin, open } = await gatedInstance(kind);
+    const imports = [...(await begin('import', file('o1'))), ...(await begin('import', file('o2')))];
+    const exports = [...(await begin('export', everything)), ...(await begin('export', everything))];
+    const headers = { authorization: `Bearer ${instance.token}` };
+    const removals = Array.from({ length: 10 }, () =>
+      instance.app.request('/v2/users/1/otp_email', { method: 'DELETE', headers }),
+    );
+    open();
+    for (const removal of removals) expect((await removal).status).toBe(404);
+    for (const outcome of [...imports, ...exports]) expect((await outcome).status).toBe(200);
+  });
+
+  it.each(['import', 'export'] as const)('gives no place to an %s that waits for its body', async (operation) => {
+    const { instance, open } = await gatedInstance(kind);
+    open();
+    for (let call = 0; call < 2 * LIMIT; call++) {
+      const { read, body } = endlessBody();
+      void post(instance, `/admin/v1/${operation}`, body);
+      await read;
+    }
+    const body = operation === 'import' ? file('o1') : everything;
+    expect((await instance.attempt(operation, body)).status).toBe(200);
+  });
+
+  it('gives none back twice, and each back after an error', async () => {
+    const { instance, open } = await gatedInstance(kind);
+    open();
+    for (let call = 0; call < 2 * LIMIT; call++) {
+      expect((await instance.attempt('import', '{"data_orgs":')).status).toBe(400);
+      expect((await instance.attempt('export', { response_output: true, org_ids: ['nowhere'] })).status).not.toBe(429);
+    }
+    expect((await instance.attempt('import', file('o1'))).status).toBe(200);
+    expect((await instance.attempt('export', everything)).status).toBe(200);
+  });
+
+  it('is asked for after the token', async () => {
+    const { instance, begin, open } = await gatedInstance(kind);
+    const running = [...(await begin('import', file('o1'))), ...(await begin('import', file('o2')))];
+    expect((await post(instance, '/admin/v1/import', '{}', 'notreal')).status).toBe(401);
+    open();
+    await Promise.all(running);
+  });
+});

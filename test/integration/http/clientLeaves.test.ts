@@ -1,0 +1,195 @@
+import { once } from 'node:events';
+import { constants } from 'node:http2';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { routes as exportRoutes } from '../../../functions/export/app.ts';
+import { routes as importRoutes } from '../../../functions/import/app.ts';
+import { initialise } from '../../../shared/accounts/initialise.ts';
+import { IdentityError } from '../../../shared/errors/identityError.ts';
+import { createApp, type Route } from '../../../shared/http/app.ts';
+import { serve } from '../../../shared/http/serve.ts';
+import { defaultLimits } from '../../../shared/limits.ts';
+import { configureLog, type RequestLine } from '../../../shared/log.ts';
+import type { Snapshot, Store, StoredDocument, Transaction } from '../../../shared/store/store.ts';
+import { memoryTrail } from '../../support/audit/memoryTrail.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { connectHttp2, openStream } from '../../support/http/http2.ts';
+import { openTestStore, sqlite } from '../../support/stores/stores.ts';
+
+const PEOPLE = 8_000;
+const large = organisation('large', {
+  humanUsers: Array.from({ length: PEOPLE }, (_, number) => person(`P${number}`)),
+});
+const body = JSON.stringify({ data_orgs: { orgs: [large] } });
+const noBucket = () => Promise.reject(new Error('these tests have no bucket'));
+
+/** A request to a server whose store waits, once it has begun with the people, until the client has left. */
+interface Watched {
+  /** The work has come to the people. */
+  readonly begun: PromiseWithResolvers<void>;
+  /** The server knows that the client has left. */
+  readonly left: PromiseWithResolvers<void>;
+  /** The work has ended, with this error where it was one. */
+  readonly ended: PromiseWithResolvers<unknown>;
+  /** The request is reported as finished. */
+  readonly finished: PromiseWithResolvers<RequestLine>;
+  /** How many people were written or read by then. */
+  people: number;
+}
+
+async function watchedServer() {
+  configureLog('silent');
+  const store = await openTestStore(sqlite);
+  const { token } = await initialise(store, 'test', 86_400_000, new Date());
+  const watched: Watched = {
+    begun: Promise.withResolvers(),
+    left: Promise.withResolvers(),
+    ended: Promise.withResolvers(),
+    finished: Promise.withResolvers(),
+    people: 0,
+  };
+  const limits = defaultLimits('selfHosted');
+  const bucket = { write: noBucket, pin: noBucket };
+  const ports = {
+    store: waiting(store, watched),
+    objectStorage: bucket,
+    audit: memoryTrail().audit,
+    now: () => new Date(),
+    limits,
+  };
+  const fill = async () => {
+    const headers = { authorization: `Bearer ${token}` };
+    const app = createApp({ routes: importRoutes({ ...ports, store }) });
+    expect((await app.request('/admin/v1/import', { method: 'POST', headers, body })).status).toBe(200);
+  };
+  const routes = [...importRoutes(ports), ...exportRoutes(ports)].map((route) => toldOf(route, watched));
+  const observer = { started: () => {}, finished: watched.finished.resolve };
+  const serving = await serve({ app: createApp({ routes, observer }), host: '127.0.0.1', port: 0 });
+  onTestFinished(async () => void (await serving.close()));
+  return { url: serving.url, token, watched, fill };
+}
+
+function toldOf(route: Route, { left, ended }: Watched): Route {
+  return {
+    ...route,
+    handler: async (context) => {
+      context.req.raw.signal.addEventListener('abort', () => left.resolve());
+      try {
+        return await route.handler(context);
+      } catch (reason) {
+        ended.resolve(reason);
+        throw reason;
+      }
+    },
+  };
+}
+
+function waiting(store: Store, watched: Watched): Store {
+  return {
+    commit: (writes) => store.commit(writes),
+    transaction: async (work) => {
+      let people = 0;
+      const result = await store.transaction((transaction) => {
+        people = 0;
+        const write: Transaction['write'] = (writes) => {
+          people += writes.filter(({ key }) => key.collection === 'users').length;
+          transaction.write(writes);
+        };
+        return work({ ...transaction, write });
+      });
+      watched.people += people;
+      if (people > 0) await untilLeft(watched);
+      return result;
+    },
+    getMany: (keys, fields) => store.getMany(keys, fields),
+    snapshot: async () => waitingSnapshot(await store.snapshot(), watched),
+    close: () => store.close(),
+  };
+}
+
+function waitingSnapshot(snapshot: Snapshot, watched: Watched): Snapshot {
+  let isOfExport = false;
+  const scanUsers: Snapshot['scan'] = (range) => {
+    isOfExport = true;
+    return waitingScan(snapshot.scan(range), watched);
+  };
+  return {
+    readTime: snapshot.readTime,
+    getMany: (keys, fields) => snapshot.getMany(keys, fields),
+    scan: (range) => (range.collection === 'users' ? scanUsers(range) : snapshot.scan(range)),
+    [Symbol.asyncDispose]: async () => {
+      await snapshot[Symbol.asyncDispose]();
+      if (isOfExport) watched.ended.resolve(undefined);
+    },
+  };
+}
+
+async function* waitingScan(documents: AsyncIterable<readonly StoredDocument[]>, watched: Watched) {
+  for await (const some of documents) {
+    watched.people += some.length;
+    await untilLeft(watched);
+    yield some;
+  }
+}
+
+function untilLeft({ begun, left }: Watched): Promise<void> {
+  begun.resolve();
+  return left.promise;
+}
+
+/** Sends a request, and leaves once the work has come to the people. */
+type Leave = (url: string, path: string, token: string, body: string, begun: Promise<void>) => Promise<void>;
+
+const clients: readonly { readonly version: string; readonly leave: Leave }[] = [
+  {
+    version: 'HTTP/1.1',
+    leave: async (url, path, token, body, begun) => {
+      const controller = new AbortController();
+      const headers = { authorization: `Bearer ${token}` };
+      const answer = fetch(`${url}${path}`, { method: 'POST', headers, body, signal: controller.signal });
+      answer.then((response) => response.text()).catch(() => undefined);
+      await begun;
+      controller.abort();
+    },
+  },
+  {
+    version: 'HTTP/2',
+    leave: async (url, path, token, body, begun) => {
+      const session = await connectHttp2(url);
+      const stream = openStream(session, { method: 'POST', path, headers: { authorization: `Bearer ${token}` } });
+      stream.end(body);
+      await begun;
+      stream.close(constants.NGHTTP2_CANCEL);
+      await once(stream, 'close');
+      // Unlike `destroy`, this sends what tells the server that the stream is cancelled.
+      session.close();
+      await once(session, 'close');
+    },
+  },
+];
+
+describe.each(clients)('a client that leaves over $version', ({ leave }) => {
+  it('stops the import that it asked for', async () => {
+    const { url, token, watched } = await watchedServer();
+    await leave(url, '/admin/v1/import', token, body, watched.begun.promise);
+    const reason = await watched.ended.promise;
+    expect(reason).toBeInstanceOf(IdentityError);
+    expect(reason).toMatchObject({ code: 'CANCELLED' });
+    expect(watched.people).toBeGreaterThan(0);
+    expect(watched.people).toBeLessThan(PEOPLE / 2);
+  });
+
+  it('stops the export that it asked for, and frees its snapshot', async () => {
+    const { url, token, watched, fill } = await watchedServer();
+    await fill();
+    await leave(url, '/admin/v1/export', token, '{"response_output":true}', watched.begun.promise);
+    await watched.ended.promise;
+    expect(watched.people).toBeGreaterThan(0);
+    expect(watched.people).toBeLessThan(PEOPLE / 2);
+  });
+
+  it('is reported as 499, although there is no response to wait for', async () => {
+    const { url, token, watched } = await watchedServer();
+    await leave(url, '/admin/v1/import', token, body, watched.begun.promise);
+    expect(await watched.finished.promise).toMatchObject({ route: '/admin/v1/import', status: 499 });
+  });
+});

@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { type Running, startProgram } from '../../../tools/program.ts';
+import { openConnection, readAnswer } from '../../support/http/rawHttp.ts';
+import { expectError, send } from '../../support/http/wire.ts';
+import { init } from '../../support/instances/commandInstance.ts';
+import { startLocal } from '../../support/instances/localStart.ts';
+import { identityProgram } from '../../support/processes/programs.ts';
+import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
+import { findBrowser, launchBrowser, noBrowser } from '../repository/browser/openPage.ts';
+
+const files = [
+  ['/docs', 'text/html; charset=utf-8'],
+  ['/docs/page.js', 'text/javascript; charset=utf-8'],
+  ['/docs/page.css', 'text/css; charset=utf-8'],
+  ['/docs/swagger-ui.css', 'text/css; charset=utf-8'],
+  ['/docs/swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
+] as const;
+const described = z.object({
+  paths: z.record(z.string(), z.unknown()),
+  components: z.object({ schemas: z.record(z.string(), z.unknown()) }),
+});
+const resources = new AsyncDisposableStack();
+afterAll(() => resources.disposeAsync());
+
+/** Starts `identity serve` on a new instance, and resolves with its base URL. */
+async function serve(...more: readonly string[]): Promise<string> {
+  const directory = resources.adopt(await temporaryDirectory(), (made) => made.remove());
+  await init(['--data', directory.path]);
+  const [command, script] = identityProgram;
+  const args = [script, 'serve', '--port', '0', '--data', directory.path, ...more];
+  const running = await startProgram(command, args, /^listening on (\S+)\n/);
+  resources.adopt<Running>(running, async (started) => void (await started.stop()));
+  return running.ready[1] ?? '';
+}
+
+describe('identity serve --docs', () => {
+  let url = '';
+  beforeAll(async () => {
+    url = await serve('--docs');
+  });
+
+  it('redirects / to /docs', async () => {
+    const response = await fetch(`${url}/`, { redirect: 'manual' });
+    expect([response.status, response.headers.get('location')]).toEqual([302, '/docs']);
+  });
+
+  it.each(files)('serves %s as %s, which may load and call nothing of another origin', async (path, type) => {
+    const { status, headers, text } = await send({ url }, { method: 'GET', path });
+    expect([status, headers.get('content-type')]).toEqual([200, type]);
+    expect(text.length).toBeGreaterThan(0);
+    const policy = headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+    expect(policy).not.toMatch(/unsafe|https?:|\*/);
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('cache-control')).toBe('no-store');
+  });
+
+  it('refers to its own files alone, without a script or a style in the page', async () => {
+    const { text } = await send({ url }, { method: 'GET', path: '/docs' });
+    const paths = [...text.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, path = '']) => path);
+    const served = files.map(([path]) => path).filter((path) => path !== '/docs');
+    expect(new Set(paths)).toEqual(new Set([...served, '/openapi.json', 'data:,']));
+    expect(text).not.toMatch(/<style|<script>|style=| on\w+=/);
+    for (const path of ['/docs', '/docs/page.js', '/docs/page.css'])
+      expect((await send({ url }, { method: 'GET', path })).text).not.toMatch(/\w:\/\/|['"(]\/\//);
+  });
+
+  it.each([
+    '/docs/',
+    '/docs/package.json',
+    '/docs/swagger-ui-bundle.js.map',
+    '/docs/../package.json',
+    '/docs/../swagger-ui-dist/package.json',
+    '/docs/%2e%2e/package.json',
+    '/docs/..%2fpackage.json',
+    '/docs/%2e%2e%2f%2e%2e%2fpackage.json',
+  ])('has no %s', async (path) => {
+    const socket = await openConnection(url);
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    const { status, body } = await readAnswer(socket);
+    socket.destroy();
+    expect([status, JSON.parse(body)]).toEqual([404, expect.objectContaining({ code: 5 })]);
+  });
+
+  it('is read by GET only', async () => {
+    expectError(await send({ url }, { method: 'POST', path: '/docs' }), 405, 12);
+  });
+});
+
+describe('identity serve without --docs', () => {
+  it('has neither the page nor its files', async () => {
+    const url = await serve();
+    for (const path of ['/', ...files.map(([file]) => file)])
+      expectError(await send({ url }, { method: 'GET', path }), 404, 5);
+  });
+});
+
+const program = await findBrowser();
+if (program === undefined) process.stdout.write(`skipped: ${noBrowser}\n`);
+
+describe.skipIf(program === undefined)('the page of npm start, 390 pixels wide', () => {
+  /** Opens `/` of the source instance; keeps what the page writes to the console and which origins it asks. */
+  async function open() {
+    const directory = resources.adopt(await temporaryDirectory(), (made) => made.remove());
+    const local = await startLocal({ directory: directory.path });
+    resources.adopt(local, async (started) => void (await started.stop()));
+    const browser = resources.adopt(await launchBrowser(program ?? ''), (launched) => launched.close());
+    const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
+    page.setDefaultTimeout(20_000);
+    const origins = new Set<string>();
+    const messages: string[] = [];
+    page.on('request', (request) => origins.add(new URL(request.url()).origin));
+    page.on('console', (message) => messages.push(message.text()));
+    page.on('pageerror', (error) => messages.push(error.message));
+    await page.goto(local.sourceUrl);
+    return { page, origins, messages, url: local.sourceUrl, token: local.sourceToken };
+  }
+  type Opened = Awaited<ReturnType<typeof open>>;
+  let opened: Opened | undefined;
+  beforeAll(async () => {
+    opened = await open();
+  });
+
+  const shown = (): Opened => {
+    if (opened === undefined) throw new Error('the page is not open');
+    return opened;
+  };
+  const operation = (id: string) => shown().page.locator(`[id$="-${id}"]`);
+  /** Sends an operation's example, and returns the status and body of the response. */
+  const tryOut = async (id: string) => {
+    await operation(id).locator('.opblock-summary-control').click();
+    await operation(id).getByRole('button', { name: 'Try it out' }).click();
+    await operation(id).getByRole('button', { name: 'Execute' }).click();
+    const response = operation(id).locator('.live-responses-table tbody');
+    const status = await response.locator('.response-col_status').innerText();
+    const body = await response.locator('.highlight-code code').first().innerText();
+    return { status, body: z.record(z.string(), z.unknown()).parse(JSON.parse(body)) };
+  };
+
+  it('shows every operation and every schema of /openapi.json', async () => {
+    const { page, url } = shown();
+    const { text } = await send({ url }, { method: 'GET', path: '/openapi.json' });
+    const { paths, components } = described.parse(JSON.parse(text));
+    await page.getByRole('button', { name: 'Authorize', exact: true }).waitFor();
+    const operations = await page.locator('.opblock-summary-path, .opblock-summary-path__deprecated').allTextContents();
+    expect(operations.map((path) => path.replaceAll('\u200b', ''))).toEqual(Object.keys(paths));
+    const content = await page.locator('.models').innerText();
+    for (const name of Object.keys(components.schemas)) expect(content).toContain(name);
+  });
+
+  it('takes a token', async () => {
+    const { page, token } = shown();
+    await page.getByRole('button', { name: 'Authorize', exact: true }).click();
+    await page.getByLabel('auth-bearer-value').fill(token);
+    await page.getByRole('button', { name: 'Apply credentials' }).click();
+    await page.getByRole('button', { name: 'Close', exact: true }).click();
+  });
+
+  it('exports to the response', async () => {
+    const { status, body } = await tryOut('exportOrganisations');
+    expect(status).toBe('200');
+    expect(body.manifest).toMatchObject({ instance: 'source', counts: { orgs: 3 } });
+  });
+
+  it('imports the example', async () => {
+    const { status, body } = await tryOut('importOrganisations');
+    expect(status).toBe('200');
+    expect(body.summary).toMatchObject({ dryRun: true, created: { org: 1 }, failed: {} });
+  });
+
+  it('removes the factor of the example', async () => {
+    const { status, body } = await tryOut('removeOtpEmail');
+    expect(status).toBe('200');
+    expect(body.details).toMatchObject({ sequence: '2' });
+  });
+
+  it('lists the authentication methods that the person of the example keeps', async () => {
+    const { status, body } = await tryOut('listAuthenticationMethodTypes');
+    expect(status).toBe('200');
+    const kept = ['AUTHENTICATION_METHOD_TYPE_TOTP', 'AUTHENTICATION_METHOD_TYPE_PASSWORD'];
+    expect(body).toMatchObject({ details: { totalResult: '2' }, authMethodTypes: kept });
+  });
+
+  it('is no wider than the screen with all that open, asks no other origin and writes nothing to the console', async () => {
+    const { page, origins, messages, url } = shown();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    const texts = page.locator('tbody .response-col_description');
+    const widths = await texts.evaluateAll((cells) => cells.map((cell) => cell.clientWidth));
+    expect(Math.min(...widths)).toBeGreaterThan(250);
+    expect([...origins]).toEqual([url]);
+    expect(messages).toEqual([]);
+  });
+});

@@ -1,0 +1,163 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { getTestServer } from '@google-cloud/functions-framework/testing';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { run } from '../../../tools/program.ts';
+import { identityJson } from '../../support/command.ts';
+import { comparable } from '../../support/fixtures/comparable.ts';
+import { peopleOf, sampleOrganisation } from '../../support/fixtures/sampleOrganisation.ts';
+import { requestHttp2 } from '../../support/http/http2.ts';
+import { expectError, exportFrom, importInto, parseOk, removeOtpEmail, send } from '../../support/http/wire.ts';
+import { type FunctionName, startFunction } from '../../support/processes/programs.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
+
+const functions: readonly FunctionName[] = ['removeOtpEmail', 'export', 'import'];
+
+const requests: Readonly<Record<FunctionName, { readonly method: string; readonly path: string }>> = {
+  removeOtpEmail: { method: 'DELETE', path: '/v2/users/1/otp_email' },
+  export: { method: 'POST', path: '/admin/v1/export' },
+  import: { method: 'POST', path: '/admin/v1/import' },
+};
+
+const described = z.looseObject({ paths: z.record(z.string(), z.unknown()) });
+const describedPaths: Readonly<Record<FunctionName, readonly string[]>> = {
+  removeOtpEmail: [
+    '/v2/users/{userId}/authentication_methods',
+    '/v2/users/{userId}/otp_email',
+    '/v2beta/users/{userId}/authentication_methods',
+    '/v2beta/users/{userId}/otp_email',
+  ],
+  export: ['/admin/v1/export'],
+  import: ['/admin/v1/import'],
+};
+const probedPaths = ['/health', '/ready'];
+
+let directory: TemporaryDirectory = { path: '', remove: async () => {} };
+let token = '';
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+  const made = z.looseObject({ token: z.string() });
+  token = made.parse(await identityJson(['init', '--data', directory.path])).token;
+});
+afterAll(() => directory.remove());
+
+/** A function alone answers its own request, which lacks a token here, and no other; the same holds for its RPC over HTTP/2. */
+async function answersOnlyItsRoute(url: string, name: FunctionName): Promise<void> {
+  for (const other of functions) {
+    const answer = await send({ url }, requests[other]);
+    if (other === name) expectError(answer, 401, 16);
+    else expectError(answer, 404, 5);
+  }
+  const path = '/zitadel.user.v2.UserService/RemoveOTPEmail';
+  const rpc = await requestHttp2(url, { method: 'POST', path, headers: { 'content-type': 'application/grpc' } });
+  expect(rpc).toMatchObject({ status: 200, headers: { 'grpc-status': name === 'removeOtpEmail' ? '16' : '12' } });
+}
+
+describe('the three functions in the framework', () => {
+  const servers = new Map<FunctionName, Server>();
+  beforeAll(async () => {
+    vi.stubEnv('DATA_DIR', directory.path);
+    vi.stubEnv('LOG_LEVEL', 'silent');
+    await import('../../../functions/removeOtpEmail/index.ts');
+    await import('../../../functions/export/index.ts');
+    await import('../../../functions/import/index.ts');
+    for (const name of functions) {
+      vi.stubEnv('FUNCTION_TARGET', name);
+      const server = getTestServer(name).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      servers.set(name, server);
+    }
+    return () => {
+      for (const server of servers.values()) server.close().closeAllConnections();
+      vi.unstubAllEnvs();
+    };
+  });
+
+  const instance = (name: FunctionName) => {
+    const address = servers.get(name)?.address();
+    if (typeof address !== 'object' || address === null) throw new Error(`${name} does not listen`);
+    return { url: `http://127.0.0.1:${address.port}`, token, database: undefined };
+  };
+
+  it.each(functions)('%s answers its route alone', (name) => answersOnlyItsRoute(instance(name).url, name));
+
+  it.each(functions)('%s describes its route alone, to anyone', async (name) => {
+    const { paths } = described.parse(parseOk(await send(instance(name), { method: 'GET', path: '/openapi.json' })));
+    expect(Object.keys(paths).sort()).toEqual([...describedPaths[name], ...probedPaths].sort());
+  });
+
+  it.each(functions)('%s answers probes without a token', async (name) => {
+    for (const path of ['/health', '/healthz']) {
+      expect(parseOk(await send({ url: instance(name).url }, { method: 'GET', path }))).toEqual({ status: 'ok' });
+    }
+    for (const path of ['/ready', '/readyz']) {
+      const answer = parseOk(await send({ url: instance(name).url }, { method: 'GET', path }));
+      expect(answer).toEqual({ status: 'ready' });
+    }
+  });
+
+  it('import, remove a factor and export together', async () => {
+    const organisation = sampleOrganisation();
+    const { ada } = peopleOf(organisation);
+    const { summary } = await importInto(instance('import'), { timeout: '1m', data_orgsv1: { orgs: [organisation] } });
+    expect(summary.created).toMatchObject({ org: 1, humanUsers: 4 });
+    parseOk(await removeOtpEmail(instance('removeOtpEmail'), ada));
+    const file = await exportFrom(instance('export'), { org_ids: [organisation.orgId] });
+    const humanUsers = organisation.humanUsers.map(({ otpEmail, ...user }) =>
+      otpEmail === true && user.userId !== ada ? { ...user, otpEmail } : user,
+    );
+    expect(comparable(file.orgs)).toEqual(comparable([{ ...organisation, humanUsers }]));
+  });
+
+  it('answer malformed JSON with an error of the interface, not with the framework’s page', async () => {
+    for (const name of ['export', 'import'] as const) {
+      const headers = { 'content-type': 'application/json' };
+      const answer = await send(instance(name), { ...requests[name], token, headers, body: '{"timeout":' });
+      expectError(answer, 400, 3);
+    }
+  });
+});
+
+describe.each(functions)('npm run function:%s', (name) => {
+  it('serves the function alone, and ends with exit code 0 at SIGTERM', async () => {
+    const running = await startFunction(name, { DATA_DIR: directory.path });
+    await answersOnlyItsRoute(running.url, name);
+    expect(await running.stop('SIGTERM')).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('ends with exit code 1 where the configuration is wrong, naming every fault', async () => {
+    const env = { DATA_DIR: directory.path, MAX_TIMEOUT: 'long', LOG_LEVEL: 'loud', PORT: '0' };
+    const { code, stderr } = await run('npm', ['run', `function:${name}`], { env });
+    expect(code).toBe(1);
+    expect(stderr).toContain(`the function "${name}" cannot start`);
+    expect(stderr).toMatch(/MAX_TIMEOUT must be/);
+    expect(stderr).toMatch(/LOG_LEVEL must be/);
+  });
+});
+
+it('a function in the cloud keeps idle connections longer than the load balancer', async () => {
+  const running = await startFunction('removeOtpEmail', { DATA_DIR: directory.path, K_SERVICE: 'removal' });
+  const { headers } = await fetch(`${running.url}/health`);
+  expect(headers.get('keep-alive')).toBe('timeout=620');
+  await running.stop();
+});
+
+it('npm run function:removeOtpEmail describes the whole instance where it stands for it', async () => {
+  const running = await startFunction('removeOtpEmail', { DATA_DIR: directory.path, OPENAPI_SCOPE: 'instance' });
+  const answer = await send(running, { method: 'GET', path: '/openapi.json' });
+  expect(Object.keys(described.parse(parseOk(answer)).paths).sort()).toEqual(
+    [...Object.values(describedPaths).flat(), ...probedPaths].sort(),
+  );
+  await running.stop();
+});
+
+it('a function in the cloud names the trace of a request in its log line', async () => {
+  const trace = '0af7651916cd43dd8448eb211c80319c';
+  const cloud = { FIRESTORE_PROJECT: 'acme-identity', FIRESTORE_EMULATOR_HOST: '127.0.0.1:9' };
+  const running = await startFunction('removeOtpEmail', cloud);
+  await fetch(`${running.url}/health`, { headers: { traceparent: `00-${trace}-b7ad6b7169203331-01` } });
+  await running.written('request finished');
+  expect(running.stdout()).toContain(`"logging.googleapis.com/trace":"projects/acme-identity/traces/${trace}"`);
+  await running.stop();
+});

@@ -1,0 +1,148 @@
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createApp, type Route } from '../../../shared/http/app.ts';
+import { type RunningServer, serve } from '../../../shared/http/serve.ts';
+import { fixedLimits } from '../../../shared/limits.ts';
+import { configureLog } from '../../../shared/log.ts';
+import {
+  END_HEADERS,
+  END_STREAM,
+  getBlock,
+  http2Frame,
+  literal,
+  noWindow,
+  preface,
+} from '../../support/http/http2Frames.ts';
+import { openConnection } from '../../support/http/rawHttp.ts';
+
+const SHORT_MS = 100;
+const handled: string[] = [];
+let serving: RunningServer;
+let socket: Socket;
+
+const routes: Route[] = ['/small', '/large'].map((path) => ({
+  method: 'GET',
+  path,
+  handler: (context) => {
+    handled.push(path);
+    return context.text(path === '/small' ? 'small' : 'x'.repeat(1_000_000));
+  },
+}));
+
+async function startWith(limits: {
+  readonly keepAliveMs?: number;
+  readonly headersMs?: number;
+  readonly stallMs?: number;
+}) {
+  const patient = { keepAliveMs: 600_000, headersMs: 600_000 };
+  serving = await serve({ app: createApp({ routes }), host: '127.0.0.1', port: 0, limits: { ...patient, ...limits } });
+  socket = await openConnection(serving.url);
+  socket.on('error', () => undefined).resume();
+}
+
+beforeEach(() => {
+  configureLog('silent');
+  handled.length = 0;
+});
+
+afterEach(async () => {
+  socket.destroy();
+  expect((await fetch(`${serving.url}/small`)).status).toBe(200);
+  await serving.close();
+});
+
+/** Sends bytes over and over until the server ends the connection. Returns how many were sent. */
+async function sendUntilClosed(bytes: Uint8Array, pause: () => Promise<unknown> = setImmediate): Promise<number> {
+  let sent = 0;
+  while (socket.writable && !socket.readableEnded) {
+    if (!socket.write(bytes)) await Promise.race([once(socket, 'drain'), once(socket, 'close')]).catch(() => undefined);
+    sent += bytes.byteLength;
+    await pause();
+  }
+  return sent;
+}
+
+const times = (count: number, frame: Uint8Array) => Buffer.concat(Array.from({ length: count }, () => frame));
+const opened = Buffer.concat([preface, http2Frame('settings')]);
+const unfinishedHeaders = http2Frame('headers', { flags: END_STREAM, stream: 1, payload: literal(':method', 'GET') });
+/** The head of a frame of 10,000 bytes. */
+const halfFrame = http2Frame('headers', { flags: END_STREAM, stream: 1, payload: Buffer.alloc(10_000) }).subarray(0, 9);
+
+describe('a connection of HTTP/2 without a request', () => {
+  it.each([
+    ['half the preface', preface.subarray(0, 8), Buffer.alloc(0)],
+    ['the preface alone', preface, Buffer.alloc(0)],
+    ['headers byte by byte', Buffer.concat([opened, halfFrame]), Buffer.alloc(1)],
+    ['headers that continue', Buffer.concat([opened, unfinishedHeaders]), http2Frame('continuation', { stream: 1 })],
+    ['pings', opened, http2Frame('ping', { payload: Buffer.alloc(8) })],
+  ])('is closed in time although it sends %s', async (_name, start, drip) => {
+    await startWith({ keepAliveMs: SHORT_MS, headersMs: 3 * SHORT_MS });
+    socket.write(start);
+    let ended = false;
+    socket.once('end', () => {
+      ended = true;
+    });
+    // One frame a tick at most is far below what counts as a flood.
+    await sendUntilClosed(drip, () => new Promise((resolve) => setTimeout(resolve, SHORT_MS / 10)));
+    if (!ended && !socket.closed) await Promise.race([once(socket, 'end'), once(socket, 'close')]);
+    expect(handled).toEqual([]);
+  });
+});
+
+describe('a flood over HTTP/2', () => {
+  const resets = Buffer.concat(
+    Array.from({ length: 5_000 }, (_, index) => {
+      const stream = 2 * index + 1;
+      const cancel = http2Frame('resetStream', { stream, payload: Buffer.from([0, 0, 0, 8]) });
+      return Buffer.concat([
+        http2Frame('headers', { flags: END_STREAM | END_HEADERS, stream, payload: getBlock('/small') }),
+        cancel,
+      ]);
+    }),
+  );
+
+  it.each([
+    [
+      'continuations',
+      Buffer.concat([
+        unfinishedHeaders,
+        times(10, http2Frame('continuation', { stream: 1, payload: Buffer.alloc(16_000) })),
+      ]),
+    ],
+    [
+      'empty continuations',
+      Buffer.concat([unfinishedHeaders, times(1_000, http2Frame('continuation', { stream: 1 }))]),
+    ],
+    ['pings', times(5_000, http2Frame('ping', { payload: Buffer.alloc(8) }))],
+    ['settings', times(5_000, http2Frame('settings'))],
+    ['window updates of nothing', times(5_000, http2Frame('windowUpdate', { payload: Buffer.alloc(4) }))],
+  ])('of %s ends its connection, and no request comes of it', async (_name, frames) => {
+    await startWith({});
+    socket.write(opened);
+    expect(await sendUntilClosed(frames)).toBeLessThan(50_000_000);
+    expect(handled).toEqual([]);
+  });
+
+  it('of requests that are cancelled at once ends its connection', async () => {
+    await startWith({});
+    socket.write(opened);
+    await sendUntilClosed(resets);
+    expect(handled.length).toBeLessThan(5_000);
+  });
+});
+
+describe('a client of HTTP/2 that takes no content', () => {
+  const ask = (path: string, stream: number) =>
+    http2Frame('headers', { flags: END_STREAM | END_HEADERS, stream, payload: getBlock(path) });
+
+  it.each(['/small', '/large'])('loses its streams, and then its connection: %s', async (path) => {
+    await startWith({ stallMs: SHORT_MS, keepAliveMs: SHORT_MS });
+    const streams = Array.from({ length: fixedLimits.requestsPerConnection }, (_, index) => ask(path, 2 * index + 1));
+    const ended = once(socket, 'end');
+    socket.write(Buffer.concat([preface, noWindow(), ...streams]));
+    await ended;
+    expect(handled).toHaveLength(fixedLimits.requestsPerConnection);
+  });
+});

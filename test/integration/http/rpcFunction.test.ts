@@ -1,0 +1,44 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { startProgram } from '../../../tools/program.ts';
+import { identityJson } from '../../support/command.ts';
+import { describeRpcClients } from '../../support/http/describeRpcClients.ts';
+import type { Instance } from '../../support/instances/deployments.ts';
+import { identityProgram, startFunction } from '../../support/processes/programs.ts';
+import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
+
+// One database, served whole on one port by `identity serve`, and by the function alone.
+let instance: Instance = { url: '', token: '', database: undefined };
+let urlOfFunction = '';
+let outputOfFunction = () => '';
+beforeAll(async () => {
+  const directory = await temporaryDirectory();
+  const database = ['--data', directory.path];
+  const { token } = z.looseObject({ token: z.string() }).parse(await identityJson(['init', ...database]));
+  const [node, script] = identityProgram;
+  const serving = await startProgram(node, [script, 'serve', ...database, '--port', '0'], /listening on (\S+)/);
+  instance = { url: serving.ready[1] ?? '', token, database };
+  const started = await startFunction('removeOtpEmail', { DATA_DIR: directory.path, LOG_LEVEL: 'info' });
+  urlOfFunction = started.url;
+  outputOfFunction = started.stdout;
+  return async () => {
+    await serving.stop();
+    await started.stop();
+    await directory.remove();
+  };
+});
+
+describe('identity serve', () => describeRpcClients(() => ({ url: instance.url, instance })));
+
+describe('the function under functions-framework', () => describeRpcClients(() => ({ url: urlOfFunction, instance })));
+
+it('the log says how an RPC was refused, where its HTTP status is 200, and nothing of what it asked for', () => {
+  const lines = outputOfFunction();
+  for (const code of ['NOT_FOUND', 'PERMISSION_DENIED', 'UNAUTHENTICATED', 'INVALID_ARGUMENT']) {
+    expect(lines).toMatch(
+      new RegExp(`"route":"/zitadel.user.v2.UserService/RemoveOTPEmail","status":200,"rpcCode":"${code}"`),
+    );
+  }
+  expect(lines).not.toContain(instance.token);
+  expect(lines).not.toMatch(/notreal|x{200}/);
+});

@@ -1,0 +1,128 @@
+import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { importOrganisations } from '../../../functions/import/operation.ts';
+import { routes } from '../../../functions/removeOtpEmail/app.ts';
+import { deadlineExceeded } from '../../../shared/errors/errors.ts';
+import { createApp } from '../../../shared/http/app.ts';
+import { openFirestoreStore } from '../../../shared/store/firestore/openFirestoreStore.ts';
+import { Ramp } from '../../../shared/store/firestore/ramp.ts';
+import { storeForCall } from '../../../shared/store/store.ts';
+import { memoryTrail } from '../../support/audit/memoryTrail.ts';
+import { describeWithFirestore, firestoreEmulator } from '../../support/emulators/withFirestore.ts';
+import { inPieces } from '../../support/fixtures/bytes.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { startGrpcProxy } from '../../support/http/grpcProxy.ts';
+import { testInstance } from '../../support/instances/testInstance.ts';
+import { createManualClock } from '../../support/manualClock.ts';
+import { createUser, userKey } from '../../support/stores/documents.ts';
+import { openProxiedStore } from '../../support/stores/proxiedStore.ts';
+import { firestore } from '../../support/stores/stores.ts';
+
+const people = (count: number) => Array.from({ length: count }, (_, index) => person(`P${index}`));
+const orgs = [organisation('north', { humanUsers: people(2_000) })];
+/** The organisation, and four batches of people. */
+const COMMITS = 5;
+const REJECTIONS = 80;
+
+beforeEach(() => {
+  // Scales the delays down: a minute of rejections then takes a second.
+  vi.spyOn(Math, 'random').mockReturnValue(0.02);
+  return () => void vi.restoreAllMocks();
+});
+
+/** An import that is throttled after its first batches, and has tried several times since. */
+async function throttledImport() {
+  const { direct, store, network } = await openProxiedStore();
+  const instance = await testInstance(direct);
+  const controller = new AbortController();
+  const { signal } = controller;
+  const called = storeForCall(store, { signal, isBulk: true });
+  const source = { open: () => inPieces(Buffer.from(JSON.stringify({ orgs }))) };
+  const importing = importOrganisations(called, source, { withKeys: false }, new Date().toISOString(), signal);
+  const failed = importing.catch((reason: unknown) => reason);
+  await vi.waitUntil(() => network.calls('Commit') >= COMMITS, { timeout: 60_000, interval: 1 });
+  network.throttle(Number.POSITIVE_INFINITY);
+  await vi.waitUntil(() => network.throttled() >= REJECTIONS, { timeout: 60_000 });
+  return { instance, network, failed, abort: () => controller.abort(deadlineExceeded()) };
+}
+
+describeWithFirestore('a throttled database', () => {
+  it('ends an import at its deadline when it never recovers, with its progress; resent, the import completes', async () => {
+    const { instance, network, failed, abort } = await throttledImport();
+    abort();
+    expect(await failed).toMatchObject({
+      code: 'DEADLINE_EXCEEDED',
+      details: [{ written: { org: 1 }, total: { org: 1, humanUsers: 2_000 }, resumable: true }],
+    });
+    const calls = network.throttled();
+    const { errors, summary } = await instance.import({ data_orgs: { orgs } });
+    const { humanUsers: created = 0 } = summary.created;
+    const { humanUsers: unchanged = 0 } = summary.unchanged;
+    expect({ errors, users: created + unchanged }).toEqual({ errors: undefined, users: 2_000 });
+    expect(created).toBeGreaterThan(0);
+    expect(network.throttled()).toBe(calls);
+  });
+
+  it('gets a checkpoint from an import when it recovers only at the deadline', async () => {
+    const { instance, network, failed, abort } = await throttledImport();
+    network.throttle(0);
+    abort();
+    expect(await failed).toMatchObject({ code: 'DEADLINE_EXCEEDED' });
+    const { summary } = await instance.import({ data_orgs: { orgs } });
+    expect(summary).toMatchObject({ resumed: true, unchanged: { org: 1 } });
+  });
+
+  it('ends a removal as unavailable after 20 seconds', async () => {
+    const { direct, store, network } = await openProxiedStore();
+    const { token } = await testInstance(direct);
+    const app = createApp({ routes: routes({ store, audit: memoryTrail().audit, now: () => new Date() }) });
+    await store.getMany([userKey('ada')]);
+    network.throttle(Number.POSITIVE_INFINITY);
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const headers = { authorization: `Bearer ${token}` };
+    const responding = app.request('/v2/users/ada/otp_email', { method: 'DELETE', headers });
+    await vi.waitUntil(() => network.throttled() > 5, { timeout: 30_000, interval: 1 });
+    vi.advanceTimersByTime(15_000);
+    const attempts = network.throttled();
+    await vi.waitUntil(() => network.throttled() > attempts, { timeout: 30_000, interval: 1 });
+    vi.advanceTimersByTime(5_000);
+    expect((await responding).status).toBe(503);
+  });
+
+  it('ends an operation outside of a call as unavailable', async () => {
+    const { store, network } = await openProxiedStore();
+    await store.getMany([]);
+    vi.spyOn(performance, 'now').mockImplementation(() => network.throttled() * 1_000);
+    network.throttle(Number.POSITIVE_INFINITY);
+    await expect(store.commit([createUser('ada')])).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(network.throttled()).toBeGreaterThan(20);
+  });
+});
+
+describeWithFirestore('bulk work on a new collection', () => {
+  it('counts its documents when the burst is spent, and waits', async () => {
+    const location = await firestore.newLocation();
+    if (location.kind !== 'firestore') throw new Error('the store is in Firestore');
+    const network = await startGrpcProxy(firestoreEmulator ?? '');
+    onTestFinished(() => network.close());
+    vi.stubEnv('FIRESTORE_EMULATOR_HOST', network.address);
+    const clock = createManualClock();
+    const store = openFirestoreStore(location, new Ramp(clock));
+    vi.unstubAllEnvs();
+    onTestFinished(() => store.close());
+    const bulk = storeForCall(store, { signal: new AbortController().signal, isBulk: true });
+    const deletes = (from: number) =>
+      Array.from({ length: 1_000 }, (_, index) => ({
+        type: 'delete' as const,
+        key: { collection: 'users' as const, id: `U${from + index}` },
+      }));
+    for (let from = 0; from < 10_000; from += 1_000) await bulk.commit(deletes(from));
+    expect({ sleeps: clock.sleeps, counts: network.calls('RunAggregationQuery') }).toEqual({ sleeps: [], counts: 0 });
+    await bulk.commit(deletes(0));
+    await bulk.commit(deletes(0));
+    expect(network.calls('RunAggregationQuery')).toBe(1);
+    expect(clock.now()).toBeCloseTo(2_000, -2);
+    await store.commit(deletes(0));
+    expect(clock.now()).toBeCloseTo(2_000, -2);
+  });
+});

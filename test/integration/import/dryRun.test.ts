@@ -1,0 +1,80 @@
+import { expect, it } from 'vitest';
+import { changed } from '../../support/fixtures/changedOrganisation.ts';
+import { organisation, person, zitadelExport, zitadelRequest } from '../../support/fixtures/organisations.ts';
+import { countedInstance } from '../../support/instances/testInstance.ts';
+import { readDatabase } from '../../support/stores/database.ts';
+import { describeStores } from '../../support/stores/stores.ts';
+
+const full = zitadelExport('export-full');
+/** Records of every outcome: twice, with a name that is taken, with a reference to nothing, too weak a password. */
+const faulty = [
+  organisation('O', {
+    humanUsers: [
+      person('A'),
+      person('A'),
+      person('B', { userName: 'name of A' }),
+      person('C', { password: 'weak' }),
+      person('D', { hashedPassword: { value: 'unknown' } }),
+    ],
+    userMetadata: [
+      { id: 'A', key: 'k', value: 'eA==' },
+      { id: 'nobody', key: 'k', value: 'eA==' },
+    ],
+    userGrants: [{ userId: 'A', projectId: 'none' }],
+  }),
+  organisation('P', { org: { name: 'Organisation O' }, humanUsers: [person('E')] }),
+];
+
+describeStores('a dry run', (kind) => {
+  it.each<[string, object, object]>([
+    ['of a file that is new', {}, { dataOrgs: { orgs: zitadelRequest('import-request') } }],
+    ['of a file that is there', { dataOrgs: { orgs: full } }, { dataOrgs: { orgs: full } }],
+    ['of a file that has changed', { dataOrgs: { orgs: full } }, { dataOrgs: { orgs: full.map(changed) } }],
+    [
+      'that skips what has changed',
+      { dataOrgs: { orgs: full } },
+      { dataOrgs: { orgs: full.map(changed) }, on_conflict: 'skip' },
+    ],
+    [
+      'that overwrites what has changed',
+      { dataOrgs: { orgs: full } },
+      { dataOrgs: { orgs: full.map(changed) }, on_conflict: 'overwrite' },
+    ],
+    ['of a file with faults of every kind', { dataOrgs: { orgs: [] } }, { dataOrgs: { orgs: faulty } }],
+    [
+      'of some of it',
+      { dataOrgs: { orgs: [organisation('O', { humanUsers: [person('A', { userName: 'other' })] })] } },
+      { dataOrgs: { orgs: faulty }, on_conflict: 'overwrite' },
+    ],
+  ])('%s reports what the import then does, and writes nothing', async (_what, before, body) => {
+    const { instance, store, writesOf } = await countedInstance(kind);
+    if ('dataOrgs' in before) await instance.import({ ...before, with_keys: true });
+    const stored = await readDatabase(store);
+    const dry = await writesOf(() => instance.import({ ...body, with_keys: true, dry_run: true }));
+    expect(dry.writes).toBe(0);
+    expect(await readDatabase(store)).toEqual(stored);
+    const { summary, ...lists } = await instance.import({ ...body, with_keys: true });
+    expect(dry.result).toEqual({ ...lists, summary: { ...summary, dryRun: true } });
+  });
+
+  it('says more than one batch of records at a time', async () => {
+    const { instance, store } = await countedInstance(kind);
+    const humanUsers = Array.from({ length: 1_200 }, (_, index) => person(`P${index % 1_100}`));
+    const body = { dataOrgs: { orgs: [organisation('O', { humanUsers })] } };
+    const stored = await readDatabase(store);
+    const { summary } = await instance.import({ ...body, dry_run: true });
+    expect(summary).toMatchObject({
+      created: { org: 1, humanUsers: 1_100 },
+      failed: { humanUsers: 100 },
+      dryRun: true,
+    });
+    expect(await readDatabase(store)).toEqual(stored);
+  });
+
+  it('of a document with faults is refused like the import itself', async () => {
+    const { instance } = await countedInstance(kind);
+    const body = { dataOrgs: { orgs: [organisation('O', { humanUsers: [{ userId: 'A' }] })] } };
+    const dry = await instance.refusedImport({ ...body, dry_run: true });
+    expect(dry).toEqual(await instance.refusedImport(body));
+  });
+});

@@ -1,0 +1,180 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
+import { importEndpoint } from '../../../functions/import/contract.ts';
+import { initialise } from '../../../shared/accounts/initialise.ts';
+import { serve } from '../../../shared/http/serve.ts';
+import { openApiDocument } from '../../../shared/openapi/openApiDocument.ts';
+import { memoryTrail } from '../../support/audit/memoryTrail.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { importReport, servedInstance, type TestInstance, testInstance } from '../../support/instances/testInstance.ts';
+import { describeStores, openTestStore, sqlite } from '../../support/stores/stores.ts';
+import { watchedStore } from '../../support/stores/watchedStore.ts';
+
+const counts = z.record(z.string(), z.number());
+const progress = z.strictObject({
+  event: z.literal('progress'),
+  phase: z.int(),
+  phases: z.literal(5),
+  records: z.record(z.string(), counts),
+  total: counts,
+});
+const errorEvent = z.strictObject({
+  event: z.literal('error'),
+  error: z.looseObject({ code: z.number(), message: z.string(), details: z.array(z.unknown()).optional() }),
+});
+const resultEvent = z.strictObject({ event: z.literal('result'), response: importReport });
+
+const people = (count: number) => Array.from({ length: count }, (_, index) => person(`U${index}`));
+const file = { orgs: [organisation('A', { humanUsers: people(2_000) })] };
+
+function request({ app, token }: TestInstance, body: unknown, headers: Record<string, string> = {}) {
+  const all = { authorization: `Bearer ${token}`, accept: 'application/x-ndjson', ...headers };
+  return app.request('/admin/v1/import', { method: 'POST', headers: all, body: JSON.stringify(body) });
+}
+
+async function importWithEvents(instance: TestInstance, body: unknown) {
+  const response = await request(instance, body);
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/x-ndjson']);
+  const lines = (await response.text()).split('\n');
+  expect(lines.pop()).toBe('');
+  const last: unknown = JSON.parse(lines.pop() ?? '');
+  return { events: lines.map((line) => progress.parse(JSON.parse(line))), last };
+}
+
+describeStores('an import whose client accepts events', (kind) => {
+  it('reports each phase, and as its last line what it would respond otherwise', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    const { events, last } = await importWithEvents(instance, { data_orgs: file });
+    expect(events[0]).toEqual({
+      event: 'progress',
+      phase: 1,
+      phases: 5,
+      records: {},
+      total: { org: 1, humanUsers: 2_000 },
+    });
+    expect([...new Set(events.map(({ phase }) => phase))]).toEqual([1, 2, 3, 4, 5]);
+    expect(events.at(-1)?.records).toEqual({ created: { org: 1, humanUsers: 2_000 } });
+    const { response } = resultEvent.parse(last);
+    expect(response.success.orgs?.[0]?.humanUserIds).toHaveLength(2_000);
+    const plain = await instance.import({ data_orgs: file });
+    const { last: again } = await importWithEvents(instance, { data_orgs: file });
+    expect(resultEvent.parse(again).response).toEqual(plain);
+  });
+
+  it('reports progress about once a second while a phase lasts', async () => {
+    const store = await openTestStore(kind);
+    let commits = 0;
+    const slow = watchedStore(store, async () => {
+      if (++commits === 12) await new Promise((resolve) => setTimeout(resolve, 2_500));
+    });
+    const instance = await testInstance(slow);
+    commits = 0;
+    const started = performance.now();
+    const { events, last } = await importWithEvents(instance, {
+      data_orgs: { orgs: [organisation('A', { humanUsers: people(6_000) })] },
+    });
+    const seconds = (performance.now() - started) / 1_000;
+    expect(resultEvent.parse(last).response.summary.created.humanUsers).toBe(6_000);
+    const between = events.length - 5;
+    expect(between).toBeGreaterThanOrEqual(2);
+    expect(between).toBeLessThanOrEqual(seconds);
+  });
+
+  it('has an error after the first event in its last line, with the progress', async () => {
+    const store = await openTestStore(kind);
+    const slow = watchedStore(store, () => new Promise((resolve) => setTimeout(resolve, 400)));
+    const initialised = await initialise(store, 'test', 86_400_000, new Date());
+    const { audit, events: trail } = memoryTrail();
+    const instance = servedInstance(slow, initialised, { audit });
+    const { events, last } = await importWithEvents(instance, { timeout: '1s', data_orgs: file });
+    expect(events.length).toBeGreaterThanOrEqual(1);
+    const { error } = errorEvent.parse(last);
+    expect(error).toMatchObject({ code: 4, details: [{ resumable: true, total: { org: 1, humanUsers: 2_000 } }] });
+    expect(trail.map(({ event, outcome }) => [event, outcome])).toEqual([
+      ['import.started', 'started'],
+      ['import.finished', 'DEADLINE_EXCEEDED'],
+    ]);
+  });
+
+  it.each([
+    ['a wrong token', { authorization: 'Bearer wrong' }, { data_orgs: file }, 401],
+    ['an invalid request', {}, { data_orgs: file, on_conflict: 'ask' }, 400],
+    ['an invalid file', {}, { data_orgs: { orgs: [{ orgId: 7 }] } }, 400],
+    ['no source', {}, {}, 400],
+  ])('has a status and a plain body for %s', async (_what, headers, body, status) => {
+    const response = await request(await testInstance(await openTestStore(kind)), body, headers);
+    expect([response.status, response.headers.get('content-type')]).toEqual([status, 'application/json']);
+    expect(z.looseObject({ message: z.string() }).parse(await response.json())).toBeDefined();
+  });
+});
+
+describe('the media type of an import response', () => {
+  it.each([
+    ['application/json', 'application/json'],
+    ['*/*', 'application/json'],
+    ['application/*', 'application/json'],
+    ['application/json, application/x-ndjson;q=0.5', 'application/json'],
+    ['application/x-ndjson;q=0', 'application/json'],
+    ['application/json;q=0.5, application/x-ndjson', 'application/x-ndjson'],
+    ['application/x-ndjson, */*', 'application/x-ndjson'],
+  ])('for %s is %s', async (accept, type) => {
+    const instance = await testInstance(await openTestStore(sqlite));
+    const response = await request(instance, { data_orgs: { orgs: [] } }, { accept });
+    expect(response.headers.get('content-type')).toBe(type);
+    await response.text();
+  });
+
+  it('has a schema in the OpenAPI document', () => {
+    const { paths, components } = openApiDocument([importEndpoint]);
+    const content = paths['/admin/v1/import']?.post?.responses['200']?.content;
+    expect(Object.keys(content ?? {})).toEqual(['application/json', 'application/x-ndjson']);
+    expect(components.schemas.ImportEvent).toBeDefined();
+  });
+});
+
+describe('a response of events', () => {
+  it('keeps to the limit of responses, with what it leaves out counted', async () => {
+    const instance = await testInstance(await openTestStore(sqlite), 'test', { limits: { responseBytes: 20_000 } });
+    const many = { orgs: [organisation('A', { humanUsers: people(8_000) })] };
+    const response = await request(instance, { data_orgs: many });
+    const text = await response.text();
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(20_000);
+    const last = resultEvent.parse(JSON.parse(text.trimEnd().split('\n').at(-1) ?? ''));
+    expect(last.response.summary).toMatchObject({ idsOmitted: true, created: { humanUsers: 8_000 } });
+  });
+
+  it('ends the import when its client disconnects', async () => {
+    const store = await openTestStore(sqlite);
+    const initialised = await initialise(store, 'test', 86_400_000, new Date());
+    const ended = Promise.withResolvers<string>();
+    const { audit } = memoryTrail(async ({ event, outcome }) => {
+      if (event === 'import.finished') ended.resolve(outcome);
+    });
+    const slow = watchedStore(store, () => new Promise((resolve) => setTimeout(resolve, 50)));
+    const { app, token } = servedInstance(slow, initialised, { audit });
+    const server = await serve({ app, host: '127.0.0.1', port: 0 });
+    onTestFinished(async () => {
+      await server.close();
+    });
+    const client = new AbortController();
+    const response = await fetch(`${server.url}/admin/v1/import`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, accept: 'application/x-ndjson' },
+      body: JSON.stringify({ data_orgs: { orgs: [organisation('A', { humanUsers: people(20_000) })] } }),
+      signal: client.signal,
+    });
+    const reader = response.body?.getReader();
+    const first = await reader?.read();
+    expect(
+      progress.parse(
+        JSON.parse(
+          Buffer.from(first?.value ?? [])
+            .toString()
+            .split('\n')[0] ?? '',
+        ),
+      ).phase,
+    ).toBe(1);
+    client.abort();
+    expect(await ended.promise).toBe('CANCELLED');
+  });
+});

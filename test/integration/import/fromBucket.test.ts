@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createCloudStorage } from '../../../shared/objectStorage/cloudStorage.ts';
+import { type LocalBucket, startLocalBucket } from '../../support/emulators/localBucket.ts';
+import { inPieces } from '../../support/fixtures/bytes.ts';
+import { testInstance } from '../../support/instances/testInstance.ts';
+import { openTestStore, sqlite } from '../../support/stores/stores.ts';
+
+const never = new AbortController().signal;
+
+describe('an object in a bucket', () => {
+  let local: LocalBucket;
+  beforeAll(async () => {
+    local = await startLocalBucket();
+  });
+  afterAll(() => local.close());
+
+  async function withObject(path: string, content: string) {
+    const bucket = createCloudStorage({ apiEndpoint: local.url });
+    const { both: account } = local;
+    await bucket.write({ bucket: 'exports', path, account }, inPieces(Buffer.from(content)), never);
+    const instance = await testInstance(await openTestStore(sqlite), 'target', { objectStorage: bucket });
+    const keyFile = { type: 'service_account', client_email: account.clientEmail, private_key: account.privateKey };
+    const serviceaccount_json = Buffer.from(JSON.stringify(keyFile)).toString('base64');
+    return { instance, source: { bucket: 'exports', path, serviceaccount_json } };
+  }
+
+  it.each(['data_orgs_gcs', 'data_orgsv1_gcs'])('that is an export of nothing imports nothing: %s', async (field) => {
+    const { instance, source } = await withObject(`nothing-${field}`, '{}\n');
+    const { errors, success, summary } = await instance.import({ [field]: source });
+    expect({ errors, success, created: summary.created }).toEqual({ errors: undefined, success: {}, created: {} });
+  });
+
+  it.each([
+    ['empty', ''],
+    ['cut off after its first byte', '{'],
+    ['another file', '{"type":"service_account"}'],
+  ])('that is %s is refused', async (name, content) => {
+    const { instance, source } = await withObject(name, content);
+    expect(await instance.refusedImport({ data_orgs_gcs: source })).toMatchObject({ status: 400, body: { code: 3 } });
+  });
+});

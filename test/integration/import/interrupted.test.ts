@@ -1,0 +1,172 @@
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { importOrganisations } from '../../../functions/import/operation.ts';
+import { deadlineExceeded } from '../../../shared/errors/errors.ts';
+import { IdentityError } from '../../../shared/errors/identityError.ts';
+import { type Store, WriteConflictError } from '../../../shared/store/store.ts';
+import { inPieces } from '../../support/fixtures/bytes.ts';
+import { comparable } from '../../support/fixtures/comparable.ts';
+import { type Organisation, organisation, person, zitadelExport } from '../../support/fixtures/organisations.ts';
+import { testInstance } from '../../support/instances/testInstance.ts';
+import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { watchedStore } from '../../support/stores/watchedStore.ts';
+
+const PEOPLE = 700;
+const numbers = Array.from({ length: PEOPLE }, (_, index) => index);
+/** An organisation with records of every phase. */
+const large: Organisation = organisation('large', {
+  humanUsers: numbers.map((number) => person(`P${number}`, { hashedPassword: { value: `$2a$10$${number}` } })),
+  userMetadata: numbers.map((number) => ({ id: `P${number}`, key: 'number', value: 'eA==' })),
+  orgMembers: numbers.map((number) => ({ userId: `P${number}`, roles: ['ORG_OWNER'] })),
+});
+const total = { org: 1, humanUsers: PEOPLE, userMetadata: PEOPLE, orgMembers: PEOPLE };
+
+const counts = z.record(z.string(), z.number());
+const progress = z.tuple([
+  z.strictObject({
+    '@type': z.literal('type.googleapis.com/identity.v1.ImportProgress'),
+    written: counts,
+    total: counts,
+    resumable: z.literal(true),
+  }),
+]);
+
+function run(store: Store, orgs: readonly Organisation[], signal = new AbortController().signal) {
+  const source = { open: () => inPieces(Buffer.from(JSON.stringify({ orgs }))) };
+  return importOrganisations(store, source, { withKeys: true }, '2026-01-01T00:00:00.000123Z', signal);
+}
+
+const failure = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => 'nothing failed',
+    (reason: unknown) => reason,
+  );
+
+describeStores('an import whose time is over in the middle', (kind) => {
+  it.each([
+    ['the organisation is in', 1],
+    ['some people are in', 300],
+    ['all people are in', 2 * PEOPLE + 2],
+    ['metadata is in', 2 * PEOPLE + 300],
+    ['members are in', 3 * PEOPLE + 300],
+  ])('says how far it came when %s, and is completed by sending it again', async (_when, limit) => {
+    const store = await openTestStore(kind);
+    const controller = new AbortController();
+    let written = 0;
+    const watched = watchedStore(store, (writes) => {
+      written += writes.length;
+      if (written >= limit) controller.abort(deadlineExceeded());
+    });
+    const error = await failure(run(watched, [large], controller.signal));
+    if (!(error instanceof IdentityError)) throw error;
+    expect({ code: error.code, status: error.httpStatus }).toEqual({ code: 'DEADLINE_EXCEEDED', status: 504 });
+    const [told] = progress.parse(error.details);
+    expect(told.total).toEqual(total);
+    const instance = await testInstance(store);
+    expect((await instance.export()).manifest.counts).toEqual({ orgs: 1, ...told.written });
+    const { errors, summary } = await instance.import({ dataOrgs: { orgs: [large] } });
+    expect(errors).toBeUndefined();
+    expect(summary.unchanged).toEqual(told.written);
+    const all = Object.entries(total).map(([name, count]) => [name, count - (told.written[name] ?? 0)] as const);
+    expect(summary.created).toEqual(Object.fromEntries(all.filter(([, count]) => count > 0)));
+    expect(comparable((await instance.export()).orgs)).toEqual(
+      comparable([{ ...large, humanUsers: withStates(large), orgState: 'ORG_STATE_ACTIVE' }]),
+    );
+  });
+
+  it('is answered with 504 when the time-out of the request is over, even one of a nanosecond', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    const { status, body } = await instance.refusedImport({ dataOrgs: { orgs: [large] }, timeout: '1ns' });
+    expect({ status, code: body.code }).toEqual({ status: 504, code: 4 });
+  });
+
+  it('writes nothing when its time is over before the whole document was read', async () => {
+    const store = await openTestStore(kind);
+    const controller = new AbortController();
+    controller.abort(deadlineExceeded());
+    expect(await failure(run(store, [large], controller.signal))).toMatchObject({
+      code: 'DEADLINE_EXCEEDED',
+      details: [{ '@type': 'type.googleapis.com/identity.v1.ImportProgress', written: {}, resumable: true }],
+    });
+    const instance = await testInstance(store);
+    expect((await instance.export()).orgs).toEqual([]);
+  });
+});
+
+describeStores('an import that fails', (kind) => {
+  it('with the error of the store, and is completed by sending it again', async () => {
+    const store = await openTestStore(kind);
+    let commits = 0;
+    const broken: Store = {
+      ...watchedStore(store, () => {}),
+      commit: async (writes) => {
+        if (++commits > 3) throw new IdentityError({ code: 'UNAVAILABLE', text: 'the database is unavailable' });
+        await store.commit(writes);
+      },
+    };
+    expect(await failure(run(broken, [large]))).toMatchObject({ code: 'UNAVAILABLE' });
+    const instance = await testInstance(store);
+    const { errors, summary } = await instance.import({ dataOrgs: { orgs: [large] } });
+    expect(errors).toBeUndefined();
+    for (const [name, count] of Object.entries(total)) {
+      expect((summary.created[name] ?? 0) + (summary.unchanged[name] ?? 0)).toBe(count);
+    }
+  });
+});
+
+describeStores('a commit whose answer got lost', (kind) => {
+  // As the store says: such a commit is sent again, and then meets its own documents.
+  const losing = (store: Store): Store => ({
+    ...watchedStore(store, () => {}),
+    commit: async (writes) => {
+      await store.commit(writes);
+      if (writes.some(({ type }) => type === 'create')) throw new WriteConflictError('a document exists');
+    },
+  });
+
+  it('is no error: what it wrote counts as created', async () => {
+    const store = await openTestStore(kind);
+    const report = z.looseObject({ errors: z.unknown().optional(), summary: z.looseObject({ created: counts }) });
+    const { errors, summary } = report.parse(await run(losing(store), [large]));
+    expect({ errors, created: summary.created }).toEqual({ errors: undefined, created: total });
+  });
+
+  it('is still an error for a record that the document has twice, in one batch or in two', async () => {
+    const store = await openTestStore(kind);
+    const report = z.looseObject({ errors: z.array(z.object({ id: z.string() })) });
+    const people = numbers.map((number) => person(`P${number}`));
+    const humanUsers = [person('P3'), ...people, person('P650')];
+    const { errors } = report.parse(await run(losing(store), [organisation('O', { humanUsers })]));
+    expect(errors.map(({ id }) => id).sort()).toEqual(['P3', 'P650']);
+  });
+});
+
+describeStores('several imports of the same file at once', (kind) => {
+  it('come to the same state as one, without errors', async () => {
+    const location = await kind.newLocation();
+    const stores = [await openTestStore(kind, location), await openTestStore(kind, location)];
+    const [first, second] = stores;
+    if (first === undefined || second === undefined) throw new Error('no stores');
+    const orgs = [...zitadelExport('export-full'), large];
+    const instance = await testInstance(first);
+    const stamps = ['2026-01-01T00:00:00.000001Z', '2026-01-01T00:00:00.000002Z'];
+    const source = { open: () => inPieces(Buffer.from(JSON.stringify({ orgs })), 50_000) };
+    const reports = await Promise.all(
+      stores.map((store, index) =>
+        importOrganisations(store, source, { withKeys: true }, stamps[index] ?? '', new AbortController().signal),
+      ),
+    );
+    for (const report of reports) expect(report).not.toHaveProperty('errors');
+    const both = await instance.export();
+    const alone = await testInstance(await openTestStore(kind));
+    await alone.import({ dataOrgs: { orgs }, with_keys: true });
+    expect(both.manifest.digest).toBe((await alone.export()).manifest.digest);
+  });
+});
+
+function withStates({ humanUsers }: Organisation): object[] {
+  return z
+    .array(z.looseObject({}))
+    .parse(humanUsers)
+    .map((one) => ({ ...one, state: 'USER_STATE_ACTIVE' }));
+}

@@ -1,0 +1,61 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { organisation, zitadelExport } from '../../support/fixtures/organisations.ts';
+import { testInstance } from '../../support/instances/testInstance.ts';
+import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+
+const EXPIRES = '2099-01-01T00:00:00Z';
+const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const keysIn = (orgs: readonly Record<string, unknown>[]) =>
+  orgs.flatMap(({ machineKeys = [], appKeys = [] }) => [machineKeys, appKeys].flat());
+
+/** An organisation whose service user has the keys. */
+function withKeys(keys: Readonly<Record<string, string>>) {
+  return organisation('O', {
+    machineUsers: [{ userId: 'robot', user: { userName: 'robot', name: 'Robot' } }],
+    machineKeys: Object.entries(keys).map(([keyId, pem]) => ({
+      keyId,
+      userId: 'robot',
+      type: 'KEY_TYPE_JSON',
+      expirationDate: EXPIRES,
+      publicKey: Buffer.from(pem).toString('base64'),
+    })),
+  });
+}
+
+describeStores('keys', (kind) => {
+  it('that ZITADEL generated are imported, and exported byte for byte', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    const orgs = zitadelExport('export-made-by-api');
+    const { errors = [], summary } = await instance.import({ with_keys: true, data_orgs: { orgs } });
+    expect(errors.filter(({ type }) => type === 'machine_user_key' || type === 'app_key')).toEqual([]);
+    expect(summary.created).toMatchObject({ machineKeys: 2, appKeys: 1 });
+    expect(keysIn((await instance.export()).orgs)).toEqual(expect.arrayContaining(keysIn(orgs)));
+  });
+
+  it('of both encodings are imported under either label, and private keys under none', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    const spki = String(publicKey.export({ type: 'spki', format: 'pem' }));
+    const pkcs1 = String(publicKey.export({ type: 'pkcs1', format: 'pem' }));
+    const secret = String(privateKey.export({ type: 'pkcs8', format: 'pem' }));
+    const relabelled = (pem: string, from: string, to: string) => pem.replaceAll(` ${from}-`, ` ${to}-`);
+    const valid = withKeys({
+      spki,
+      'spki relabelled': relabelled(spki, 'PUBLIC KEY', 'RSA PUBLIC KEY'),
+      pkcs1,
+      'pkcs1 relabelled': relabelled(pkcs1, 'RSA PUBLIC KEY', 'PUBLIC KEY'),
+    });
+    const invalid = withKeys({
+      secret,
+      'secret relabelled': relabelled(secret, 'PRIVATE KEY', 'PUBLIC KEY'),
+      text: 'key',
+    });
+    const orgs = [{ ...valid, machineKeys: [valid.machineKeys, invalid.machineKeys].flat() }];
+    const { errors } = await instance.import({ with_keys: true, data_orgs: { orgs } });
+    const message = 'ID=COMMAND-5F3h1 Message=Errors.User.Machine.Key.Invalid';
+    const refused = ['secret', 'secret relabelled', 'text'].map((id) => ({ type: 'machine_user_key', id, message }));
+    expect(errors).toEqual(refused);
+    expect(keysIn((await instance.export()).orgs)).toEqual(expect.arrayContaining(keysIn([valid])));
+    expect(keysIn((await instance.export()).orgs)).toHaveLength(4);
+  });
+});

@@ -1,0 +1,127 @@
+import { expect, it } from 'vitest';
+import type { Limits } from '../../../shared/limits.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { servedInstance, testInstance } from '../../support/instances/testInstance.ts';
+import { countsOf, readDatabase } from '../../support/stores/database.ts';
+import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+
+const clear = (userId: string) => {
+  const { user, ...rest } = person(userId);
+  return { ...rest, user: { ...user, password: 'Password1!' } };
+};
+const people = (count: number, of: (userId: string) => object) =>
+  Array.from({ length: count }, (_, index) => of(`user ${index}`));
+
+/** Files of a size, and the limit on it. */
+const kinds: readonly [string, keyof Limits, (size: number) => object, RegExp][] = [
+  [
+    'organisations',
+    'organisations',
+    (size) => ({ data_orgs: { orgs: Array.from({ length: size }, (_, index) => organisation(`o${index}`)) } }),
+    /more than 3 organisations in one request: split the file/,
+  ],
+  [
+    'empty entries',
+    'organisations',
+    (size) => ({ data_orgs: { orgs: Array.from({ length: size }, () => ({})) } }),
+    /more than 3 organisations in one request: split the file/,
+  ],
+  [
+    'clear passwords',
+    'clearPasswords',
+    (size) => ({ data_orgs: { orgs: [organisation('o', { humanUsers: people(size, clear) })] } }),
+    /more than 3 clear passwords in one request: hash them before the import/,
+  ],
+  [
+    'records of a dry run',
+    'dryRunRecords',
+    (size) => ({ data_orgs: { orgs: [organisation('o', { humanUsers: people(size, person) })] }, dry_run: true }),
+    /more than 3 records of a dry run in one request: split the file/,
+  ],
+];
+
+describeStores('an import at a limit', (kind) => {
+  it.each(kinds)(
+    'takes as many %s as it allows, and refuses one more before it writes',
+    async (_what, name, file, message) => {
+      const store = await openTestStore(kind);
+      const instance = await testInstance(store, 'test', { limits: { [name]: 3 } });
+      const { status, text } = await instance.attempt('import', file(4));
+      expect(JSON.parse(text)).toMatchObject({ code: 8, message: expect.stringMatching(message) });
+      expect(status).toBe(413);
+      const orgIds = Array.from({ length: 4 }, (_, index) => `o${index}`);
+      expect(countsOf(await readDatabase(store), [...orgIds, 'o'])).toEqual({});
+      for (const size of [2, 3]) expect((await instance.attempt('import', file(size))).status).toBe(200);
+    },
+  );
+
+  it('counts only the organisations that the request selects', async () => {
+    const instance = await testInstance(await openTestStore(kind), 'test', { limits: { clearPasswords: 3 } });
+    const orgs = [
+      organisation('a', { humanUsers: people(3, (id) => clear(`a ${id}`)) }),
+      organisation('b', { humanUsers: people(3, (id) => clear(`b ${id}`)) }),
+    ];
+    for (const { orgId } of orgs)
+      expect((await instance.import({ data_orgs: { orgs }, org_ids: [orgId] })).errors).toBeUndefined();
+  });
+
+  it('does not count records twice where an organisation’s id follows them', async () => {
+    const instance = await testInstance(await openTestStore(kind), 'test', { limits: { clearPasswords: 3 } });
+    const { orgId, ...rest } = organisation('late', { humanUsers: people(3, clear) });
+    expect((await instance.import({ data_orgs: { orgs: [{ ...rest, orgId }] } })).errors).toBeUndefined();
+  });
+
+  it('shortens the lists of its response, never the import', async () => {
+    const store = await openTestStore(kind);
+    const instance = await testInstance(store, 'test', { limits: { responseBytes: 1_000 } });
+    const { status, text } = await instance.attempt('import', {
+      data_orgs: { orgs: [organisation('o', { humanUsers: people(500, person) })] },
+    });
+    expect(status).toBe(200);
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(1_000);
+    expect(JSON.parse(text)).toMatchObject({ summary: { created: { humanUsers: 500 }, idsOmitted: true } });
+  });
+
+  it.each(['import', 'export'] as const)('rejects a timeout of an %s above the longest', async (operation) => {
+    const instance = await testInstance(await openTestStore(kind), 'test', { limits: { timeoutMs: 60_000 } });
+    const usual = operation === 'import' ? { data_orgs: { orgs: [] } } : { response_output: true };
+    const attempt = (timeout: string) => instance.attempt(operation, { ...usual, timeout });
+    for (const timeout of ['59.999s', '60s']) expect((await attempt(timeout)).status).toBe(200);
+    const { status, text } = await attempt('60.001s');
+    expect([status, text]).toEqual([400, expect.stringContaining('timeout')]);
+  });
+
+  it('exports to a response as large as it may be, and no larger', async () => {
+    const store = await openTestStore(kind);
+    const instance = await testInstance(store);
+    const body = { response_output: true };
+    const { length } = Buffer.from((await instance.attempt('export', body)).text);
+    for (const [responseBytes, expected] of [
+      [length + 1, 200],
+      [length, 200],
+      [length - 1, 400],
+    ] as const) {
+      const limited = servedInstance(store, instance, { limits: { responseBytes } });
+      const { status, text } = await limited.attempt('export', body);
+      expect(status).toBe(expected);
+      if (expected === 400) expect(text).toContain('gcs_output');
+    }
+  });
+
+  it.each([100_000, 100_001])(
+    'takes a request, a file and an organisation of up to 100,000 fields (%i)',
+    async (fields) => {
+      const instance = await testInstance(await openTestStore(kind));
+      const filler = (count: number) =>
+        Object.fromEntries(Array.from({ length: count }, (_, index) => [`f${index}`, 1]));
+      const statuses = await Promise.all([
+        instance.attempt('import', { data_orgs: { orgs: [] }, ...filler(fields - 1) }),
+        instance.attempt('import', { data_orgs: { orgs: [], ...filler(fields - 1) } }),
+        instance.attempt('import', { data_orgs: { orgs: [{ ...organisation('o'), ...filler(fields - 2) }] } }),
+      ]);
+      const expected = fields === 100_000 ? 200 : 400;
+      expect(statuses.map(({ status }) => status)).toEqual([expected, expected, expected]);
+      if (expected === 400) for (const { text } of statuses) expect(text).toContain('more than 100000 fields');
+    },
+  );
+});

@@ -1,0 +1,98 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { openStore } from '../../../shared/store/openStore.ts';
+import type { Store } from '../../../shared/store/store.ts';
+import { person } from '../../support/fixtures/organisations.ts';
+import { testInstance } from '../../support/instances/testInstance.ts';
+import { repetitions } from '../../support/repetitions.ts';
+import { readDatabase } from '../../support/stores/database.ts';
+import { violationsOf } from '../../support/stores/invariants.ts';
+import { describeStores, openTestStore, type StoreKind } from '../../support/stores/stores.ts';
+
+const orgIds = ['O', 'P'];
+
+const user = fc.record({
+  userId: fc.constantFrom('A', 'B', 'C', 'D', 'E'),
+  userName: fc.constantFrom('alice', 'Alice', 'bob', 'carol'),
+});
+
+/** One entry of a file: an organisation with policies and users in any order, with or without its name. */
+const entry = fc.record({
+  orgId: fc.constantFrom(...orgIds),
+  isNamed: fc.boolean(),
+  policies: fc.uniqueArray(fc.constantFrom('domainPolicy', 'iamPolicy'), { maxLength: 2 }),
+  contradicts: fc.integer({ min: 0, max: 15 }).map((chance) => chance === 0),
+  users: fc.array(user, { maxLength: 3 }),
+  isUsersFirst: fc.boolean(),
+  isIdLast: fc.boolean(),
+});
+
+type Entry = typeof entry extends fc.Arbitrary<infer Value> ? Value : never;
+type Fields = [name: string, value: unknown][];
+
+/** Writes an entry; the policies of a file agree with each other, unless one contradicts. */
+function toOrganisation(
+  { orgId, isNamed, policies, contradicts, users, isUsersFirst, isIdLast }: Entry,
+  byDomain: readonly string[],
+): Record<string, unknown> {
+  const id: Fields = [['orgId', orgId]];
+  if (isNamed) id.push(['org', { name: `Organisation ${orgId}` }]);
+  const userLoginMustBeDomain = byDomain.includes(orgId) !== contradicts;
+  const settings = policies.map((name): Fields[number] => [name, { orgId, userLoginMustBeDomain }]);
+  const people = users.map(({ userId, userName }) => person(`${orgId}${userId}`, { userName }));
+  const humanUsers: Fields = users.length === 0 ? [] : [['humanUsers', people]];
+  const content = isUsersFirst ? [...humanUsers, ...settings] : [...settings, ...humanUsers];
+  return Object.fromEntries(isIdLast ? [...content, ...id] : [...id, ...content]);
+}
+
+const file = fc
+  .record({
+    entries: fc.array(entry, { minLength: 1, maxLength: 4 }),
+    byDomain: fc.subarray(orgIds),
+    on_conflict: fc.constantFrom('report', 'skip', 'overwrite'),
+  })
+  .map(({ entries, byDomain, on_conflict }) => ({
+    data_orgs: { orgs: entries.map((one) => toOrganisation(one, byDomain)) },
+    on_conflict,
+  }));
+const files = fc.array(file, { minLength: 1, maxLength: 4 });
+
+/** Opens a store for one of many rounds, which does not stay open until the test has finished. */
+async function openClosing(kind: StoreKind): Promise<Store & AsyncDisposable> {
+  const store = await openStore(await kind.newLocation());
+  return { ...store, [Symbol.asyncDispose]: () => store.close() };
+}
+
+describeStores('login names under domain policies', (kind) => {
+  const few = { SQLite: 30, Firestore: 6 };
+  const numRuns = repetitions({ few, many: { SQLite: 1_000, Firestore: 200 } })[kind.name];
+
+  it.each(['one after the other', 'at once'])(
+    'are claimed as the policies say, in any files, imported %s',
+    async (how) => {
+      await fc.assert(
+        fc.asyncProperty(files, async (imports) => {
+          await using store = await openClosing(kind);
+          const instance = await testInstance(store);
+          const send = async (body: (typeof imports)[number]) => (await instance.attempt('import', body)).status;
+          const statuses: number[] = [];
+          if (how === 'at once') statuses.push(...(await Promise.all(imports.map(send))));
+          else for (const one of imports) statuses.push(await send(one));
+          expect(statuses.filter((status) => status !== 200 && status !== 400)).toEqual([]);
+          expect(violationsOf(await readDatabase(store))).toEqual([]);
+        }),
+        { numRuns },
+      );
+    },
+  );
+
+  it('of the default organisation are unique in the instance: it has a user from the beginning', async () => {
+    const store = await openTestStore(kind);
+    const instance = await testInstance(store);
+    const { orgId } = instance;
+    const domainPolicy = { orgId, userLoginMustBeDomain: true };
+    const { errors } = await instance.import({ data_orgs: { orgs: [{ orgId, domainPolicy }] } });
+    expect(errors).toEqual([expect.objectContaining({ type: 'domain_policy', id: orgId })]);
+    expect(violationsOf(await readDatabase(store))).toEqual([]);
+  });
+});

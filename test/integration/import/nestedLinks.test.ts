@@ -1,0 +1,165 @@
+import { expect, it } from 'vitest';
+import { importOrganisations } from '../../../functions/import/operation.ts';
+import { deadlineExceeded } from '../../../shared/errors/errors.ts';
+import { IdentityError } from '../../../shared/errors/identityError.ts';
+import { inPieces } from '../../support/fixtures/bytes.ts';
+import { organisation, person, unproved } from '../../support/fixtures/organisations.ts';
+import { testInstance } from '../../support/instances/testInstance.ts';
+import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { watchedStore } from '../../support/stores/watchedStore.ts';
+
+const provider = (idpId: string) => ({
+  idpId,
+  idp: { name: idpId, jwtEndpoint: 'e', issuer: 'i', keysEndpoint: 'k', headerName: 'h' },
+});
+const inner = (configId: string, externalUserId: string, displayName?: string) => ({
+  ...{ configId, externalUserId },
+  ...(displayName === undefined ? {} : { displayName }),
+});
+const linked = (userId: string, ...idps: object[]) => person(userId, { idps });
+const exportedLink = (userId: string, providedUserId: string, fields: object = {}) => ({
+  ...{ userId, idpId: 'idp', idpName: 'idp', providedUserId, idpType: 2 },
+  ...fields,
+});
+const org = (...humanUsers: object[]) => organisation('O', { jwtIdps: [provider('idp')], humanUsers });
+const file = (...orgs: object[]) => ({ data_orgs: { orgs } });
+
+describeStores('links inside a person', (kind) => {
+  const instanceWith = async (...orgs: object[]) => {
+    const instance = await testInstance(await openTestStore(kind));
+    return { instance, report: await instance.import(file(...orgs)) };
+  };
+
+  it('become records of userLinks, which the summary counts and an export has apart', async () => {
+    const { instance, report } = await instanceWith(
+      org(linked('U', inner('idp', 'a', 'Ann'), inner('idp', 'b')), linked('V', inner('idp', 'c'))),
+    );
+    expect(report.errors).toBeUndefined();
+    expect(report.summary).toMatchObject({
+      created: { humanUsers: 2, userLinks: 3 },
+      failed: {},
+      notCarried: {},
+      warnings: [unproved],
+    });
+    // As ZITADEL, which lists the links beside people only.
+    expect(report.success.orgs).toEqual([{ orgId: 'O', jwtIdps: ['idp'], humanUserIds: ['U', 'V'] }]);
+    const { orgs } = await instance.export();
+    const links = [exportedLink('U', 'a', { providedUserName: 'Ann' }), exportedLink('U', 'b'), exportedLink('V', 'c')];
+    expect(orgs).toMatchObject([{ userLinks: expect.toSatisfy((found: unknown[]) => found.length === links.length) }]);
+    expect(orgs).toMatchObject([{ userLinks: expect.arrayContaining(links) }]);
+    expect(JSON.stringify(orgs)).not.toContain('idps":');
+  });
+
+  it('are unchanged when the same file, or its export, is imported again', async () => {
+    const { instance } = await instanceWith(org(linked('U', inner('idp', 'a', 'Ann'))));
+    const again = await instance.import(file(org(linked('U', inner('idp', 'a', 'Ann')))));
+    expect(again).toMatchObject({ summary: { created: {}, unchanged: { humanUsers: 1, userLinks: 1 } } });
+    expect(again.errors).toBeUndefined();
+    const { orgs, manifest } = await instance.export();
+    const exported = await instance.import({ data_orgs: { orgs, manifest } });
+    expect(exported.summary).toMatchObject({ created: {}, unchanged: { userLinks: 1 }, proved: true });
+  });
+
+  it('keep a dry run’s promise', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    const request = file(org(linked('U', inner('idp', 'a'))));
+    const { summary } = await instance.import({ ...request, dry_run: true });
+    expect(summary).toMatchObject({ created: { humanUsers: 1, userLinks: 1 } });
+    expect((await instance.import(request)).summary).toMatchObject({ created: { humanUsers: 1, userLinks: 1 } });
+  });
+
+  it('are reported if another user has the same identity', async () => {
+    const { report } = await instanceWith(org(linked('U', inner('idp', 'same')), linked('V', inner('idp', 'same'))));
+    expect(report.errors).toEqual([
+      { type: 'user_link', id: 'V_idp', message: 'ID=V3-DKcYh Message=Errors.User.ExternalIDP.AlreadyExists' },
+    ]);
+    expect(report.summary).toMatchObject({ created: { humanUsers: 2, userLinks: 1 }, failed: { userLinks: 1 } });
+  });
+
+  it('stand before a link of userLinks to the same identity', async () => {
+    const apart = { userId: 'U', idpId: 'idp', providedUserId: 'a', providedUserName: 'other' };
+    const { instance, report } = await instanceWith({
+      ...org(linked('U', inner('idp', 'a', 'Ann'))),
+      userLinks: [apart],
+    });
+    expect(report.errors).toMatchObject([{ type: 'user_link', id: 'U_idp' }]);
+    const { orgs } = await instance.export();
+    expect(orgs).toMatchObject([{ userLinks: [exportedLink('U', 'a', { providedUserName: 'Ann' })] }]);
+  });
+
+  it('are not carried without their person', async () => {
+    const { instance, report } = await instanceWith(
+      org(linked('U', inner('idp', 'a'), inner('unknown', 'b')), linked('V', inner('idp', 'c'))),
+    );
+    expect(report.errors).toEqual([
+      { type: 'human_user', id: 'U', message: 'ID=COMMAND-39nfs Message=Errors.IDPConfig.NotExisting' },
+    ]);
+    expect(report.summary).toMatchObject({
+      created: { humanUsers: 1, userLinks: 1 },
+      failed: { humanUsers: 1 },
+      notCarried: { userLinks: 2 },
+    });
+    expect((await instance.export()).orgs).toMatchObject([{ userLinks: [exportedLink('V', 'c')] }]);
+  });
+
+  it.each([
+    ['report', 'failed', 0],
+    ['skip', 'skipped', 0],
+    ['overwrite', 'overwritten', 1],
+  ])('follow a person that exists otherwise: %s', async (onConflict, outcome, created) => {
+    const { instance } = await instanceWith(org(person('U')));
+    const changed = person('U', { userName: 'other', idps: [inner('idp', 'a')] });
+    const { summary } = await instance.import({ ...file(org(changed)), on_conflict: onConflict });
+    expect(summary).toMatchObject({ [outcome]: { humanUsers: 1 }, notCarried: created ? {} : { userLinks: 1 } });
+    expect((await instance.export()).orgs[0]?.userLinks ?? []).toHaveLength(created);
+  });
+
+  it('follow an overwritten person that keeps its state', async () => {
+    const { instance } = await instanceWith(org({ ...person('U'), state: 'USER_STATE_LOCKED' }));
+    const changed = person('U', { userName: 'other', idps: [inner('idp', 'a')] });
+    const { summary } = await instance.import({ ...file(org(changed)), on_conflict: 'overwrite' });
+    expect(summary).toMatchObject({ overwritten: { humanUsers: 1 }, created: { userLinks: 1 } });
+    expect((await instance.export()).orgs).toMatchObject([{ humanUsers: [{ state: 'USER_STATE_LOCKED' }] }]);
+  });
+
+  it('belong to another organisation’s provider only by error', async () => {
+    const { report } = await instanceWith(org(), organisation('P', { humanUsers: [linked('U', inner('idp', 'a'))] }));
+    expect(report.errors).toEqual([
+      { type: 'user_link', id: 'U_idp', message: 'ID=COMMAND-39nf2 Message=Errors.IDPConfig.NotExisting' },
+    ]);
+  });
+
+  it.each([0.6, 0.9])('are resumed where an import ended after %d of its writes', async (part) => {
+    const people = Array.from({ length: 600 }, (_, index) => linked(`U${index}`, inner('idp', `${index}`)));
+    const request = file(org(...people));
+    const store = await openTestStore(kind);
+    const controller = new AbortController();
+    let left = part * 4 * people.length;
+    const watched = watchedStore(store, (writes) => {
+      left -= writes.length;
+      if (left < 0) controller.abort(deadlineExceeded());
+    });
+    const source = { open: () => inPieces(Buffer.from(JSON.stringify(request.data_orgs))) };
+    const options = { withKeys: false };
+    const stamp = new Date().toISOString().replace('Z', '123Z');
+    const run = importOrganisations(watched, source, options, stamp, controller.signal);
+    await expect(run).rejects.toThrow(IdentityError);
+    const instance = await testInstance(store);
+    const { errors, summary } = await instance.import(request);
+    expect(errors).toBeUndefined();
+    expect(summary).toMatchObject({ resumed: true, failed: {}, notCarried: {} });
+    const { created, unchanged } = summary;
+    for (const name of ['humanUsers', 'userLinks'])
+      expect((created[name] ?? 0) + (unchanged[name] ?? 0), name).toBe(people.length);
+    expect((await instance.export()).manifest.counts).toMatchObject({ userLinks: people.length });
+  });
+
+  it('are left out with their organisation, and found where its id follows', async () => {
+    const { orgId, ...fields } = org(linked('U', inner('idp', 'a')));
+    const out = organisation('out', { humanUsers: [linked('V', inner('idp', 'b'))] });
+    const instance = await testInstance(await openTestStore(kind));
+    const request = { ...file({ ...fields, orgId }, out), excluded_org_ids: ['out'] };
+    const { summary } = await instance.import(request);
+    expect(summary).toMatchObject({ created: { userLinks: 1 }, notCarried: { org: 1, humanUsers: 1 } });
+  });
+});

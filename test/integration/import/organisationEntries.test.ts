@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { countedInstance, type TestInstance } from '../../support/instances/testInstance.ts';
+import { readDatabase } from '../../support/stores/database.ts';
+import { violationsOf } from '../../support/stores/invariants.ts';
+import { describeStores, sqlite } from '../../support/stores/stores.ts';
+
+const details = z.array(
+  z.looseObject({ fieldViolations: z.array(z.object({ field: z.string(), description: z.string() })) }),
+);
+
+/** Imports and expects a 400, of which it returns the violations. */
+async function violationsOfImport(instance: TestInstance, ...orgs: object[]) {
+  const { status, body } = await instance.refusedImport({ data_orgs: { orgs } });
+  expect(status).toBe(400);
+  return details.parse(body.details).flatMap(({ fieldViolations }) => fieldViolations);
+}
+
+const named = { orgId: 'O', org: { name: 'Acme' } };
+const byDomain = { userLoginMustBeDomain: true, orgId: 'O' };
+
+describeStores('an organisation in several entries of a file', (kind) => {
+  it('is one organisation: equal entries are no error, and success names it once', async () => {
+    const { instance } = await countedInstance(kind);
+    const orgs = [{ ...named, humanUsers: [person('A')] }, organisation('P'), { ...named, humanUsers: [person('B')] }];
+    const { errors, success, summary } = await instance.import({ data_orgs: { orgs } });
+    expect(errors).toBeUndefined();
+    expect(success.orgs).toEqual([{ orgId: 'O', humanUserIds: ['A', 'B'] }, { orgId: 'P' }]);
+    expect(summary.created).toEqual({ org: 2, humanUsers: 3 - 1 });
+  });
+
+  it('has the name and the state of whichever entry gives them', async () => {
+    const { instance } = await countedInstance(kind);
+    const orgs = [
+      { orgId: 'O', humanUsers: [person('A')], orgState: 'ORG_STATE_INACTIVE' },
+      { orgId: 'O', org: { name: 'Acme' } },
+    ];
+    const { errors, summary } = await instance.import({ data_orgs: { orgs } });
+    expect({ errors, ...summary }).toMatchObject({
+      errors: undefined,
+      created: { org: 1, humanUsers: 1 },
+      notCarried: {},
+    });
+    expect((await instance.export()).orgs).toMatchObject([{ orgId: 'O', orgState: 'ORG_STATE_INACTIVE' }]);
+  });
+
+  it('has the domain policy of whichever entry gives it, before or after its users', async () => {
+    const { instance, store } = await countedInstance(kind);
+    const users = (userId: string) => ({ orgId: 'O', humanUsers: [person(userId, { userName: 'alice' })] });
+    const orgs = [organisation('P', users('C')), users('A'), { ...named, domainPolicy: byDomain }, users('B')];
+    orgs[0] = { ...organisation('P'), humanUsers: [person('C', { userName: 'alice' })] };
+    const { errors } = await instance.import({ data_orgs: { orgs } });
+    expect(errors?.map(({ id }) => id)).toEqual(['B']);
+    expect(violationsOf(await readDatabase(store))).toEqual([]);
+  });
+
+  it('has the password policy and the lists of a v1 login policy of whichever entry gives them', async () => {
+    const { instance } = await countedInstance(kind);
+    const orgs = [
+      {
+        orgId: 'O',
+        humanUsers: [person('A', { password: 'weak' })],
+        secondFactors: [{ type: 'SECOND_FACTOR_TYPE_OTP' }],
+      },
+      { ...named, passwordComplexityPolicy: { minLength: 4 }, loginPolicy: { allowRegister: true } },
+    ];
+    const { errors, summary } = await instance.import({ data_orgsv1: { orgs } });
+    expect({ errors, notCarried: summary.notCarried }).toEqual({ errors: undefined, notCarried: {} });
+    expect((await instance.export()).orgs).toMatchObject([
+      { loginPolicy: { secondFactors: ['SECOND_FACTOR_TYPE_OTP'] } },
+    ]);
+  });
+
+  it('may repeat a policy with equal content, which counts as unchanged', async () => {
+    const { instance, store } = await countedInstance(kind);
+    const policy = { ...named, iamPolicy: byDomain, domainPolicy: byDomain };
+    const { errors, summary } = await instance.import({
+      data_orgs: { orgs: [policy, { ...named, domainPolicy: byDomain }] },
+    });
+    expect({ errors, created: summary.created, unchanged: summary.unchanged }).toEqual({
+      errors: undefined,
+      created: { org: 1, domainPolicy: 1 },
+      unchanged: { domainPolicy: 2 },
+    });
+    expect(violationsOf(await readDatabase(store))).toEqual([]);
+  });
+});
+
+// Contradictions are found before the store is asked for anything.
+describe('entries of a file that contradict each other about an organisation', () => {
+  it.each<[string, object, object, string, string]>([
+    ['its name', { org: { name: 'Other' } }, {}, 'orgs[1].org', 'orgs[0].org'],
+    [
+      'its state',
+      { orgState: 'ORG_STATE_INACTIVE' },
+      { orgState: 'ORG_STATE_ACTIVE' },
+      'orgs[1].orgState',
+      'orgs[0].orgState',
+    ],
+    [
+      'its domain policy',
+      { domainPolicy: byDomain },
+      { domainPolicy: { orgId: 'O' } },
+      'orgs[1].domainPolicy',
+      'orgs[0].domainPolicy',
+    ],
+    [
+      'its policy in both generations',
+      { iamPolicy: byDomain },
+      { domainPolicy: { orgId: 'O' } },
+      'orgs[1].iamPolicy',
+      'orgs[0].domainPolicy',
+    ],
+    [
+      'its lockout policy',
+      { lockoutPolicy: { maxPasswordAttempts: 3 } },
+      { lockoutPolicy: {} },
+      'orgs[1].lockoutPolicy',
+      'orgs[0].lockoutPolicy',
+    ],
+    [
+      'the lists of its login policy',
+      { secondFactors: [] as object[], idps: [{ idpId: 'x', ownerType: 1 }] },
+      { idps: [{ idpId: 'y', ownerType: 1 }] },
+      'orgs[1].idps',
+      'orgs[0].idps',
+    ],
+  ])('are a 400 that names both places: %s', async (_what, second, first, field, other) => {
+    const { instance, writesOf } = await countedInstance(sqlite);
+    const { result, writes } = await writesOf(() =>
+      violationsOfImport(instance, { ...named, ...first }, { ...named, ...second }),
+    );
+    expect(result).toEqual([{ field, description: expect.stringContaining(other) }]);
+    expect(writes).toBe(0);
+  });
+
+  it('are a 400 in one entry too, and where the id comes last', async () => {
+    const { instance } = await countedInstance(sqlite);
+    const both = { iamPolicy: { orgId: 'O' }, domainPolicy: byDomain, org: named.org, orgId: 'O' };
+    expect(await violationsOfImport(instance, both)).toEqual([
+      { field: 'orgs[0].domainPolicy', description: expect.stringContaining('orgs[0].iamPolicy') },
+    ]);
+    const late = { domainPolicy: { orgId: 'O' }, org: named.org, orgId: 'O' };
+    expect(await violationsOfImport(instance, { ...named, domainPolicy: byDomain }, late)).toHaveLength(1);
+  });
+});
+
+describeStores('a domain policy that would change the scope of login names', (kind) => {
+  const refused = [
+    { type: 'domain_policy', id: 'O', message: 'ID=ORG-1M8ds Message=Errors.Org.DomainPolicy.AlreadyExists' },
+  ];
+  const policyFile = (more: object = {}) => ({ data_orgs: { orgs: [{ ...named, domainPolicy: byDomain, ...more }] } });
+
+  it.each(['report', 'skip', 'overwrite'])(
+    'is refused where the organisation has users (on_conflict %s)',
+    async (on_conflict) => {
+      const { instance, store } = await countedInstance(kind);
+      await instance.import({ data_orgs: { orgs: [{ ...named, humanUsers: [person('A')] }] } });
+      const { errors } = await instance.import({ ...policyFile({ humanUsers: [person('B')] }), on_conflict });
+      expect(errors).toEqual(refused);
+      expect(violationsOf(await readDatabase(store))).toEqual([]);
+    },
+  );
+
+  it('is created where the organisation has no users', async () => {
+    const { instance, store } = await countedInstance(kind);
+    await instance.import({ data_orgs: { orgs: [named] } });
+    expect((await instance.import(policyFile({ humanUsers: [person('A')] }))).errors).toBeUndefined();
+    expect(violationsOf(await readDatabase(store))).toEqual([]);
+  });
+
+  it('is created where it states the scope that the users have', async () => {
+    const { instance } = await countedInstance(kind);
+    await instance.import({ data_orgs: { orgs: [{ ...named, humanUsers: [person('A')] }] } });
+    const domainPolicy = { orgId: 'O', validateOrgDomains: true };
+    const { errors, summary } = await instance.import({ data_orgs: { orgs: [{ ...named, domainPolicy }] } });
+    expect({ errors, created: summary.created }).toEqual({ errors: undefined, created: { domainPolicy: 1 } });
+  });
+
+  it('is refused for an organisation whose only user the command created', async () => {
+    const { instance, store } = await countedInstance(kind);
+    const domainPolicy = { orgId: instance.orgId, userLoginMustBeDomain: true };
+    const { errors } = await instance.import({ data_orgs: { orgs: [{ orgId: instance.orgId, domainPolicy }] } });
+    expect(errors?.map(({ type }) => type)).toEqual(['domain_policy']);
+    expect(violationsOf(await readDatabase(store))).toEqual([]);
+  });
+});

@@ -1,0 +1,70 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { routes as removalRoutes } from '../../../functions/removeOtpEmail/app.ts';
+import { changeRole } from '../../../shared/accounts/members.ts';
+import { createPersonalAccessToken } from '../../../shared/accounts/personalAccessTokens.ts';
+import { createApp } from '../../../shared/http/app.ts';
+import { serve } from '../../../shared/http/serve.ts';
+import type { Store } from '../../../shared/store/store.ts';
+import { memoryTrail } from '../../support/audit/memoryTrail.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { testInstance } from '../../support/instances/testInstance.ts';
+import { readUser } from '../../support/stores/documents.ts';
+import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+
+const REASON =
+  "the organisation of the token's user is inactive or removed: use a token of an active organisation's user";
+const ada = { ...person('ada'), otpEmail: true };
+
+/** Creates a token of a user without the command, which may have an objection. */
+async function tokenFor(store: Store, userId: string): Promise<string> {
+  const { created, write } = createPersonalAccessToken(userId, new Date(), 60_000);
+  await store.commit([write]);
+  return created.token;
+}
+
+const robot = { userId: 'robot', user: { userName: 'robot', name: 'robot' } };
+
+async function serveRemoval(store: Store): Promise<string> {
+  const routes = removalRoutes({ store, audit: memoryTrail().audit, now: () => new Date() });
+  const server = await serve({ app: createApp({ routes }), host: '127.0.0.1', port: 0 });
+  onTestFinished(async () => void (await server.close()));
+  return server.url;
+}
+
+describeStores('a user of an organisation', (kind) => {
+  it.each(['ORG_STATE_INACTIVE', 'ORG_STATE_REMOVED'])('may do nothing while its state is %s', async (orgState) => {
+    const store = await openTestStore(kind);
+    const instance = await testInstance(store);
+    const importAs = (state: string) => {
+      const orgs = [organisation('O', { orgState: state, humanUsers: [ada], machineUsers: [robot] })];
+      return instance.import({ data_orgs: { orgs }, on_conflict: 'overwrite' });
+    };
+    await importAs('ORG_STATE_ACTIVE');
+    await changeRole(store, { userId: 'robot', orgId: undefined }, 'IAM_OWNER', 'add', new Date());
+    const headers = { authorization: `Bearer ${await tokenFor(store, 'robot')}` };
+    const url = await serveRemoval(store);
+    const send = async (operation: 'import' | 'export', body: object) => {
+      const path = `/admin/v1/${operation}`;
+      const response = await instance.app.request(path, { method: 'POST', headers, body: JSON.stringify(body) });
+      return { status: response.status, body: await response.text() };
+    };
+    const refused = { status: 403, body: JSON.stringify({ code: 7, message: REASON }) };
+    expect(await send('export', { response_output: true })).toMatchObject({ status: 200 });
+
+    await importAs(orgState);
+    expect(await send('export', { response_output: true })).toEqual(refused);
+    expect(await send('import', { data_orgs: { orgs: [organisation('new')] } })).toEqual(refused);
+    const removal = await fetch(`${url}/v2/users/ada/otp_email`, { method: 'DELETE', headers });
+    expect({ status: removal.status, body: await removal.text() }).toEqual(refused);
+    const call = await fetch(`${url}/zitadel.user.v2.UserService/RemoveOTPEmail`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ userId: 'ada' }),
+    });
+    expect(await call.json()).toMatchObject({ code: 'permission_denied', message: REASON });
+    expect(await readUser(store, 'ada')).toMatchObject({ otpEmail: true });
+
+    await importAs('ORG_STATE_ACTIVE');
+    expect((await fetch(`${url}/v2/users/ada/otp_email`, { method: 'DELETE', headers })).status).toBe(200);
+  });
+});

@@ -1,0 +1,183 @@
+import { beforeEach, expect, it, vi } from 'vitest';
+import { type ImportOptions, importOrganisations } from '../../../functions/import/operation.ts';
+import { hashPassword, verifyPassword } from '../../../shared/auth/password.ts';
+import { deadlineExceeded } from '../../../shared/errors/errors.ts';
+import type { PasswordHashing } from '../../../shared/passwordHashing.ts';
+import { documentId, type Store } from '../../../shared/store/store.ts';
+import { inPieces } from '../../support/fixtures/bytes.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { watchedStore } from '../../support/stores/watchedStore.ts';
+
+vi.mock(import('../../../shared/auth/password.ts'), async (original) => {
+  const { hashPassword, verifyPassword } = await original();
+  return { hashPassword: vi.fn(hashPassword), verifyPassword: vi.fn(verifyPassword) };
+});
+
+const PEOPLE = 20;
+const file = (password: string, people = PEOPLE) => [
+  organisation('O', { humanUsers: Array.from({ length: people }, (_, index) => person(`P${index}`, { password })) }),
+];
+/** The lowest cost of bcrypt, which keeps tests fast. */
+const fast: PasswordHashing = { algorithm: 'bcrypt', cost: 4 };
+let imports = 0;
+
+function runFile(store: Store, orgs: readonly object[], options: Partial<ImportOptions> = {}, signal?: AbortSignal) {
+  const source = { open: () => inPieces(Buffer.from(JSON.stringify({ orgs }))) };
+  const usual = { withKeys: false, onConflict: 'overwrite', passwordHashing: fast } as const;
+  const stamp = `2026-01-01T00:00:00.0000${String(imports++).padStart(2, '0')}Z`;
+  return importOrganisations(store, source, { ...usual, ...options }, stamp, signal ?? new AbortController().signal);
+}
+
+function run(store: Store, password: string) {
+  return runFile(store, file(password));
+}
+
+/** A store that decides twice, as after a conflict with another writer. `between` runs between the attempts. */
+function decidingTwice(store: Store, onTransaction: () => void, between: () => Promise<void>): Store {
+  return {
+    ...watchedStore(store, () => {}),
+    transaction: async (work) => {
+      onTransaction();
+      await store.transaction((transaction) => work({ ...transaction, write: () => {} }));
+      await between();
+      return store.transaction(work);
+    },
+  };
+}
+
+describeStores('clear passwords that are other ones', (kind) => {
+  beforeEach(() => {
+    vi.mocked(hashPassword).mockClear();
+    vi.mocked(verifyPassword).mockClear();
+  });
+
+  it('are hashed and compared once, before the records are decided', async () => {
+    const store = await openTestStore(kind);
+    await run(store, 'Password1!');
+    vi.mocked(hashPassword).mockClear();
+    const counts: number[] = [];
+    const count = () =>
+      counts.push(vi.mocked(hashPassword).mock.calls.length, vi.mocked(verifyPassword).mock.calls.length);
+    const { summary } = await run(
+      decidingTwice(store, count, async () => {}),
+      'Password2!',
+    );
+    expect(summary.overwritten).toEqual({ humanUsers: PEOPLE });
+    count();
+    // Before the organisation's creation and decision, the people and the end of overwriting, and afterwards.
+    expect(counts).toEqual([0, 0, 0, 0, PEOPLE, PEOPLE, PEOPLE, PEOPLE, PEOPLE, PEOPLE]);
+  });
+
+  it('are compared again only where the stored hash changed between two attempts', async () => {
+    const store = await openTestStore(kind);
+    await run(store, 'Password1!');
+    vi.mocked(verifyPassword).mockClear();
+    const passwordHash = await hashPassword('Password2!');
+    const change = async () => {
+      if (vi.mocked(verifyPassword).mock.calls.length === 0) return;
+      await store.commit([
+        { type: 'update', key: { collection: 'users', id: documentId('P3') }, fields: { passwordHash } },
+      ]);
+    };
+    const { summary } = await run(
+      decidingTwice(store, () => {}, change),
+      'Password2!',
+    );
+    expect(summary).toMatchObject({ overwritten: { humanUsers: PEOPLE - 1 }, unchanged: { org: 1, humanUsers: 1 } });
+    expect(verifyPassword).toHaveBeenCalledTimes(PEOPLE + 1);
+  });
+});
+
+/** The stored hashes of the people in `file`, in their order. */
+async function storedHashes(store: Store, people = PEOPLE): Promise<string[]> {
+  const keys = Array.from(
+    { length: people },
+    (_, index) => ({ collection: 'users', id: documentId(`P${index}`) }) as const,
+  );
+  return (await store.getMany(keys, ['passwordHash'])).map((document) => document?.passwordHash ?? '');
+}
+
+describeStores('clear passwords', (kind) => {
+  it('are stored as bcrypt of cost 12, which every ZITADEL verifies', async () => {
+    const store = await openTestStore(kind);
+    await runFile(store, file('Password1!', 2), { passwordHashing: undefined });
+    const hashes = await storedHashes(store, 2);
+    expect(hashes).toEqual([expect.stringMatching(/^\$2b\$12\$.{53}$/), expect.stringMatching(/^\$2b\$12\$.{53}$/)]);
+    expect(new Set(hashes).size).toBe(2);
+    expect(await verifyPassword('Password1!', hashes[1] ?? '')).toBe(true);
+  });
+
+  it.each([
+    ['bcrypt', 'argon2id', /^\$2b\$04\$/],
+    ['argon2id', 'bcrypt', /^\$argon2id\$/],
+  ] as const)('that are stored as %s are unchanged where %s is set later', async (first, later, format) => {
+    const settings = { bcrypt: fast, argon2id: { algorithm: 'argon2id' } } as const;
+    const store = await openTestStore(kind);
+    await runFile(store, file('Password1!'), { passwordHashing: settings[first] });
+    const hashes = await storedHashes(store);
+    const { summary } = await runFile(store, file('Password1!'), { passwordHashing: settings[later] });
+    expect(summary).toMatchObject({ created: {}, unchanged: { org: 1, humanUsers: PEOPLE }, failed: {} });
+    expect(await storedHashes(store)).toEqual(hashes);
+    expect(hashes.filter((hash) => !format.test(hash))).toEqual([]);
+  });
+
+  it('must keep the policy and the limit of bcrypt, even beside a hash', async () => {
+    const store = await openTestStore(kind);
+    const hashedPassword = { value: '$2a$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy' };
+    const longest = `Aa1!${'x'.repeat(68)}`;
+    const humanUsers = [
+      person('A', { password: longest }),
+      person('B', { password: `${longest}x` }),
+      person('C', { password: `${longest}x`, hashedPassword }),
+      person('D', { password: 'weak', hashedPassword }),
+      person('E', { password: 'Strong1!', hashedPassword }),
+    ];
+    const { errors, summary } = await runFile(store, [organisation('O', { humanUsers })]);
+    const tooLong = { type: 'human_user', message: 'bcrypt: password length exceeds 72 bytes' };
+    const tooShort = 'ID=DOMAIN-HuJf6 Message=Errors.User.PasswordComplexityPolicy.MinLength';
+    expect(errors).toEqual([
+      { ...tooLong, id: 'B' },
+      { ...tooLong, id: 'C' },
+      { type: 'human_user', id: 'D', message: tooShort },
+    ]);
+    expect(summary).toMatchObject({ created: { humanUsers: 2 }, failed: { humanUsers: 3 } });
+  });
+
+  it('follow the default policy where that of the file is refused', async () => {
+    const store = await openTestStore(kind);
+    const policy = { passwordComplexityPolicy: { minLength: '73' } };
+    const people = { humanUsers: [person('A', { password: 'weak' }), person('B', { password: 'Strong1!' })] };
+    const { errors, summary } = await runFile(store, [organisation('O', { ...policy, ...people })]);
+    expect(errors?.map(({ type, message }) => [type, message])).toEqual([
+      ['password_complexity_policy', 'ID=MODEL-Lsp0e Message=Errors.User.PasswordComplexityPolicy.MinLengthNotAllowed'],
+      ['human_user', 'ID=DOMAIN-HuJf6 Message=Errors.User.PasswordComplexityPolicy.MinLength'],
+    ]);
+    expect(summary.created).toMatchObject({ humanUsers: 1 });
+  });
+});
+
+describeStores('an import of many clear passwords whose time is over', (kind) => {
+  it('drops the derivations that have not begun, and resumes behind the stored batches', async () => {
+    const people = 200;
+    const store = await openTestStore(kind);
+    const controller = new AbortController();
+    // Further batches are in flight when the first one is stored.
+    const watched = watchedStore(store, (writes) => {
+      if (writes.some(({ key }) => key.collection === 'users')) controller.abort(deadlineExceeded());
+    });
+    const passwordHashing: PasswordHashing = { algorithm: 'bcrypt', cost: 9 };
+    vi.mocked(hashPassword).mockClear();
+    const failed = await runFile(watched, file('Password1!', people), { passwordHashing }, controller.signal).catch(
+      (reason: unknown) => reason,
+    );
+    expect(failed).toMatchObject({ code: 'DEADLINE_EXCEEDED', details: [{ resumable: true }] });
+    const results = vi.mocked(hashPassword).mock.settledResults;
+    expect(results.filter(({ type }) => type === 'rejected').length).toBeGreaterThan(24);
+    const written = (await storedHashes(store, people)).filter((hash) => hash !== '').length;
+    expect(written).toBeGreaterThanOrEqual(24);
+    expect(written).toBeLessThan(4 * 24);
+    const { summary } = await runFile(store, file('Password1!', people));
+    expect(summary).toMatchObject({ unchanged: { humanUsers: written }, created: { humanUsers: people - written } });
+  });
+});

@@ -1,0 +1,208 @@
+import { expect, it } from 'vitest';
+import { storeUnavailable } from '../../../shared/errors/errors.ts';
+import type { Store, Write } from '../../../shared/store/store.ts';
+import { organisation, person, unproved } from '../../support/fixtures/organisations.ts';
+import { servedInstance, testInstance } from '../../support/instances/testInstance.ts';
+import { readDatabase } from '../../support/stores/database.ts';
+import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { watchedStore } from '../../support/stores/watchedStore.ts';
+
+const request = (...orgs: object[]) => ({ data_orgs: { orgs } });
+const overwriting = (...orgs: object[]) => ({ ...request(...orgs), on_conflict: 'overwrite' });
+const member = (roles: string[], more: object = {}) => ({ userId: 'bot', roles, ...more });
+const bot = { userId: 'bot', user: { userName: 'bot', name: 'Bot' } };
+const project = { projectId: 'P', project: { name: 'P' } };
+const grant = { grantId: 'G', projectGrant: { projectId: 'P', grantedOrgId: 'own' } };
+
+const victim = organisation('victim', { projects: [project], projectGrants: [grant] });
+const own = organisation('own', { machineUsers: [bot] });
+const intruder = {
+  orgId: 'victim',
+  orgMembers: [member(['ORG_OWNER', 'ORG_USER_MANAGER'])],
+  projectMembers: [member(['PROJECT_OWNER'], { projectId: 'P' })],
+  projectGrantMembers: [member(['PROJECT_GRANT_OWNER'], { projectId: 'P', grantId: 'G' })],
+  domains: [
+    { domainName: 'victim.example', isVerified: true },
+    { domainName: 'unverified.example', isVerified: false },
+  ],
+};
+const intrusion = [
+  {
+    type: 'domain',
+    id: 'victim_victim.example',
+    message: 'adds the verified domain victim.example to organisation victim, which existed before',
+  },
+  {
+    type: 'privilege',
+    id: 'victim_bot',
+    message: 'gives the user bot ORG_OWNER, ORG_USER_MANAGER in organisation victim, which existed before',
+  },
+  {
+    type: 'privilege',
+    id: 'victim_P_bot',
+    message: 'gives the user bot PROJECT_OWNER in project P, which existed before',
+  },
+  {
+    type: 'privilege',
+    id: 'victim_P_G_bot',
+    message: 'gives the user bot PROJECT_GRANT_OWNER in project P, which existed before',
+  },
+];
+
+describeStores('what an import adds to what existed before', (kind) => {
+  it('is named in the warnings, in a dry run too, and not when it is sent again', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    await instance.import(request(victim, organisation('own')));
+    const attack = request(own, intruder);
+    expect((await instance.import({ ...attack, dry_run: true })).summary.warnings).toEqual([unproved, ...intrusion]);
+    const { errors, summary } = await instance.import(attack);
+    expect({ errors, warnings: summary.warnings }).toEqual({ errors: undefined, warnings: [unproved, ...intrusion] });
+    for (const again of [attack, { ...attack, on_conflict: 'overwrite' }, { ...attack, dry_run: true }])
+      expect((await instance.import(again)).summary.warnings).toEqual([unproved]);
+  });
+
+  it('is not named where the import itself creates the organisations and projects', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    expect((await instance.import(request(own, victim, intruder))).summary.warnings).toEqual([unproved]);
+  });
+
+  it('is only what an overwrite adds: further roles, and domains that become verified', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    const domains = [{ domainName: 'a.example' }, { domainName: 'b.example', isVerified: true }];
+    const before = organisation('own', { machineUsers: [bot], orgMembers: [member(['ORG_OWNER'])], domains });
+    await instance.import(request(before));
+    const after = (roles: string[]) => ({
+      orgId: 'own',
+      orgMembers: [member(roles)],
+      domains: domains.map(({ domainName }) => ({ domainName, isVerified: true, isPrimary: domainName[0] === 'b' })),
+    });
+    const { summary } = await instance.import(overwriting(after(['ORG_OWNER', 'ORG_USER_MANAGER'])));
+    expect(summary.warnings).toEqual([
+      unproved,
+      {
+        type: 'domain',
+        id: 'own_a.example',
+        message: 'adds the verified domain a.example to organisation own, which existed before',
+      },
+      {
+        type: 'privilege',
+        id: 'own_bot',
+        message: 'gives the user bot ORG_USER_MANAGER in organisation own, which existed before',
+      },
+    ]);
+    expect((await instance.import(overwriting(after(['ORG_USER_MANAGER'])))).summary.warnings).toEqual([unproved]);
+  });
+
+  it('is a verified domain of a public mail provider in every organisation, however it is written', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    const domains = ['GMail.com', 'ｙahoo.com', 'own.example'].map((domainName) => ({ domainName, isVerified: true }));
+    const { summary } = await instance.import(request(organisation('own', { domains })));
+    expect(summary.warnings).toEqual([
+      unproved,
+      ...['GMail.com', 'ｙahoo.com'].map((name) => ({
+        type: 'domain',
+        id: `own_${name}`,
+        message: `adds the verified domain ${name} of a public mail provider to organisation own`,
+      })),
+    ]);
+  });
+});
+
+const withState = (prefix: string, state: string) => ({ state: `${prefix}_STATE_${state}` });
+const inState = (state: string, userState: string) =>
+  organisation('O', {
+    orgState: `ORG_STATE_${state}`,
+    projects: [{ ...project, ...withState('PROJECT', state) }],
+    humanUsers: [{ ...person('anna'), ...withState('USER', userState) }],
+    machineUsers: [{ ...bot, ...withState('USER', userState) }],
+    apiApps: [{ appId: 'A', app: { projectId: 'P', name: 'app' }, ...withState('APP', state) }],
+    actions: [{ actionId: 'act', action: { name: 'act', script: 'x', timeout: '1s' }, ...withState('ACTION', state) }],
+    projectGrants: [{ ...grant, ...withState('PROJECT_GRANT', state) }],
+    userGrants: [{ userId: 'anna', projectId: 'P', ...withState('USER_GRANT', state) }],
+  });
+
+describeStores('a state that an overwrite changes', (kind) => {
+  it('is named in the warnings for each kind of record, in a dry run too, and once', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    await instance.import(request(organisation('own'), inState('ACTIVE', 'ACTIVE')));
+    const changed = overwriting(inState('INACTIVE', 'LOCKED'));
+    const kinds = ['ORG', 'PROJECT', 'USER', 'USER', 'APP', 'ACTION', 'PROJECT_GRANT', 'USER_GRANT'];
+    const expected = kinds.map((name) => {
+      const after = name === 'USER' ? 'LOCKED' : 'INACTIVE';
+      return `state changed: ${name}_STATE_ACTIVE to ${name}_STATE_${after}`;
+    });
+    for (const dry_run of [true, false]) {
+      const { errors, summary } = await instance.import({ ...changed, dry_run });
+      expect(errors).toBeUndefined();
+      expect(summary.warnings).toEqual(
+        expect.arrayContaining(expected.map((message) => expect.objectContaining({ type: 'state', message }))),
+      );
+      expect(summary.warnings).toHaveLength(1 + expected.length);
+    }
+    expect((await instance.import(changed)).summary.warnings).toEqual([unproved]);
+  });
+});
+
+describeStores('an import that was interrupted after it gave a privilege', (kind) => {
+  /** A store that fails once, when members are written. */
+  const failing = (store: Store): Store => {
+    let hasFailed = false;
+    const check = (writes: readonly Write[]) => {
+      if (hasFailed || !writes.some(({ key }) => key.collection === 'members')) return;
+      hasFailed = true;
+      throw storeUnavailable(new Error('injected'));
+    };
+    return {
+      ...watchedStore(store, () => {}),
+      commit: async (writes) => {
+        check(writes);
+        await store.commit(writes);
+      },
+      transaction: (work) =>
+        store.transaction((transaction) => {
+          const write = (writes: readonly Write[]) => {
+            check(writes);
+            transaction.write(writes);
+          };
+          return work({ ...transaction, write });
+        }),
+    };
+  };
+
+  it('names it when it is sent again, but nothing in the organisations and projects that it created', async () => {
+    const store = await openTestStore(kind);
+    const instance = await testInstance(store);
+    await instance.import(request(victim, organisation('own')));
+    const made = organisation('made', { projects: [{ projectId: 'N', project: { name: 'N' } }] });
+    const attack = request(
+      own,
+      {
+        ...intruder,
+        projects: [project, { projectId: 'new', project: { name: 'new' } }],
+        projectMembers: [...intruder.projectMembers, member(['PROJECT_OWNER'], { projectId: 'new' })],
+      },
+      made,
+      {
+        orgId: 'made',
+        orgMembers: [member(['ORG_OWNER'])],
+        projectMembers: [member(['PROJECT_OWNER'], { projectId: 'N' })],
+      },
+    );
+    const served = servedInstance(store, instance, { store: failing(store) });
+    expect((await served.refusedImport(attack)).status).toBe(503);
+    const later = { ...attack, dry_run: true };
+    for (const body of [later, attack]) {
+      const { errors, summary } = await served.import(body);
+      expect({ errors, warnings: summary.warnings }).toEqual({
+        errors: undefined,
+        warnings: expect.arrayContaining(intrusion),
+      });
+      expect(summary.warnings).toHaveLength(1 + intrusion.length);
+    }
+    expect((await served.import(attack)).summary.warnings).toEqual([unproved]);
+    const notes = ((await readDatabase(store)).get('instance') ?? []).filter(
+      ({ partition }) => partition !== undefined,
+    );
+    expect(notes).toEqual([]);
+  });
+});

@@ -1,0 +1,376 @@
+import { expect, it } from 'vitest';
+import { comparable } from '../../support/fixtures/comparable.ts';
+import { filled } from '../../support/fixtures/filledOrganisation.ts';
+import { type Organisation, organisation, person, unproved } from '../../support/fixtures/organisations.ts';
+import { testInstance } from '../../support/instances/testInstance.ts';
+import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+
+const request = (...orgs: Organisation[]) => ({ dataOrgs: { orgs }, with_keys: true });
+const project = (projectId: string) => ({ projectId, project: { name: projectId } });
+const role = (projectId: string, roleKey: string) => ({ projectId, roleKey, displayName: roleKey });
+const grant = (grantId: string, projectId: string, grantedOrgId: string, ...roleKeys: string[]) => ({
+  grantId,
+  projectGrant: { projectId, grantedOrgId, roleKeys },
+});
+const action = (actionId: string) => ({
+  actionId,
+  action: { name: actionId, script: 'function f() {}', timeout: '1s' },
+});
+const trigger = (...actionIds: string[]) => ({ flowType: '1', triggerType: '1', actionIds });
+const provider = (idpId: string) => ({
+  idpId,
+  idp: { name: idpId, jwtEndpoint: 'e', issuer: 'i', keysEndpoint: 'k', headerName: 'h' },
+});
+const ofOrganisation = (idpId: string) => ({ idpId, ownerType: 'IDP_OWNER_TYPE_ORG' });
+const linkedTo = (...ids: string[]) => ({
+  idps: ids.map((configId) => ({ configId, externalUserId: `${configId} user`, displayName: 'me' })),
+});
+const domain = (domainName: string, isVerified: boolean) => ({ domainName, isVerified });
+const key = (appId: string) => ({ id: 'K', appId, projectId: 'P' });
+const api = (appId: string, authMethodType: string) => ({
+  appId,
+  app: { projectId: 'P', name: appId, authMethodType },
+});
+
+/** What another organisation has: its records are no good for references that stay within an organisation. */
+const other = organisation('other', {
+  projects: [project('theirs'), project('never granted')],
+  projectRoles: [role('theirs', 'reader'), role('theirs', 'owner')],
+  actions: [action('their action')],
+  jwtIdps: [provider('their idp')],
+  humanUsers: [person('their user')],
+  machineUsers: [{ userId: 'their machine', user: { userName: 'their machine', name: 'm' } }],
+  projectGrants: [grant('granted', 'theirs', 'O', 'reader')],
+});
+
+/** The other organisation with a grant to a third one. */
+const granting = {
+  ...other,
+  projectGrants: [grant('granted', 'theirs', 'O', 'reader'), grant('to a third', 'theirs', 'third')],
+};
+
+const base = {
+  projects: [project('P')],
+  projectRoles: [role('P', 'reader')],
+  humanUsers: [person('U')],
+  jwtIdps: [provider('idp')],
+  actions: [action('act')],
+};
+
+type Row = [string, object, { type: string; id: string; message: string }];
+
+const rows: Row[] = [
+  [
+    'one of the actions of a trigger',
+    { triggerActions: [trigger('act', 'none')] },
+    { type: 'trigger_action', id: '1_1', message: 'ID=COMMAND-dg422 Message=Errors.Flow.ActionIDsNotExist' },
+  ],
+  [
+    'an action of another organisation',
+    { triggerActions: [trigger('their action')] },
+    { type: 'trigger_action', id: '1_1', message: 'ID=COMMAND-dg422 Message=Errors.Flow.ActionIDsNotExist' },
+  ],
+  [
+    "an identity provider of another organisation's in a login policy",
+    { loginPolicy: { idps: [ofOrganisation('their idp')] } },
+    { type: 'login_policy', id: 'O', message: 'ID=Org-FEd32 Message=Errors.IDPConfig.NotExisting' },
+  ],
+  [
+    'an identity provider inside a person',
+    { humanUsers: [person('U', linkedTo('idp', 'none'))] },
+    { type: 'human_user', id: 'U', message: 'ID=COMMAND-39nfs Message=Errors.IDPConfig.NotExisting' },
+  ],
+  [
+    'the role of a project grant',
+    { projectGrants: [grant('G', 'P', 'other', 'reader', 'none')] },
+    { type: 'project_grant', id: 'O_P_other', message: 'ID=COMMAND-6m9gd Message=Errors.Project.Role.NotFound' },
+  ],
+  [
+    "the role of a user's grant",
+    { userGrants: [{ userId: 'U', projectId: 'P', roleKeys: ['reader', 'none'] }] },
+    { type: 'user_grant', id: 'O_P_U', message: 'ID=COMMAND-mm9F4 Message=Errors.Project.Role.NotFound' },
+  ],
+  [
+    "a role of a user's grant that the project grant does not give",
+    { userGrants: [{ userId: 'U', projectId: 'theirs', projectGrantId: 'granted', roleKeys: ['owner'] }] },
+    { type: 'user_grant', id: 'O_theirs_U', message: 'ID=COMMAND-mm9F4 Message=Errors.Project.Role.NotFound' },
+  ],
+  [
+    "a project of another organisation that is not granted for a user's grant",
+    { userGrants: [{ userId: 'U', projectId: 'never granted' }] },
+    { type: 'user_grant', id: 'O_never granted_U', message: 'ID=COMMAND-4m9ff Message=Errors.Project.Grant.NotFound' },
+  ],
+  [
+    'a project of another organisation for a role',
+    { projectRoles: [role('P', 'reader'), role('theirs', 'mine')] },
+    { type: 'project_role', id: 'theirs_mine', message: 'ID=PROJECT-RLB4UpqQSd Message=Errors.Project.Role.Invalid' },
+  ],
+  [
+    'a project of another organisation for an application',
+    { apiApps: [{ appId: 'A', app: { projectId: 'theirs', name: 'a' } }] },
+    { type: 'api_app', id: 'A', message: 'ID=COMMAND-EbFMN Message=Errors.Project.NotFound' },
+  ],
+  [
+    'a project of another organisation to grant',
+    { projectGrants: [grant('G', 'theirs', 'other')] },
+    {
+      type: 'project_grant',
+      id: 'O_theirs_other',
+      message: 'ID=COMMAND-m9gsd Message=Errors.Project.NotFound',
+    },
+  ],
+  [
+    'the granting organisation itself for a project grant',
+    { projectGrants: [grant('G', 'P', 'O')] },
+    { type: 'project_grant', id: 'O_P_O', message: 'ID=PROJECT-ckUpbvboAH Message=Errors.Project.Grant.Invalid' },
+  ],
+  [
+    'a user of another organisation for metadata',
+    { userMetadata: [{ id: 'their user', key: 'k', value: 'eA==' }] },
+    { type: 'user_metadata', id: 'their user_k', message: 'ID=COMMAND-uXHNj Message=Errors.User.NotFound' },
+  ],
+  [
+    'a user of another organisation for a link',
+    { userLinks: [{ userId: 'their user', idpId: 'idp', providedUserId: 'x' }] },
+    { type: 'user_link', id: 'their user_idp', message: 'ID=COMMAND-vzktar7b7f Message=Errors.User.NotFound' },
+  ],
+  [
+    'a service user of another organisation for a key',
+    { machineKeys: [{ keyId: 'K', userId: 'their machine' }] },
+    { type: 'machine_user_key', id: 'K', message: 'ID=COMMAND-bnipwm1 Message=Errors.User.NotFound' },
+  ],
+  [
+    'a grant of another project for a member of a project grant',
+    { projectGrantMembers: [{ projectId: 'P', grantId: 'granted', userId: 'U', roles: ['PROJECT_GRANT_OWNER'] }] },
+    {
+      type: 'project_grant_member',
+      id: 'O_P_granted_U',
+      message: 'ID=PROJECT-D8JxR Message=Errors.Project.Grant.NotFound',
+    },
+  ],
+  [
+    'a grant between other organisations for a member of a project grant',
+    {
+      projectGrantMembers: [
+        { projectId: 'theirs', grantId: 'to a third', userId: 'U', roles: ['PROJECT_GRANT_OWNER'] },
+        { projectId: 'theirs', grantId: 'granted', userId: 'U', roles: ['PROJECT_GRANT_OWNER'] },
+      ],
+    },
+    {
+      type: 'project_grant_member',
+      id: 'O_theirs_to a third_U',
+      message: 'ID=PROJECT-0l10S9OmZV Message=Errors.Project.Grant.Invalid',
+    },
+  ],
+  [
+    'an unknown grant for a member of a project grant',
+    { projectGrantMembers: [{ projectId: 'P', grantId: 'none', userId: 'U', roles: ['PROJECT_GRANT_OWNER'] }] },
+    {
+      type: 'project_grant_member',
+      id: 'O_P_none_U',
+      message: 'ID=PROJECT-D8JxR Message=Errors.Project.Grant.NotFound',
+    },
+  ],
+  [
+    "a grant of another project for a user's grant",
+    { userGrants: [{ userId: 'U', projectId: 'P', projectGrantId: 'granted', roleKeys: ['reader'] }] },
+    { type: 'user_grant', id: 'O_P_U', message: 'ID=COMMAND-mm9F4 Message=Errors.Project.Role.NotFound' },
+  ],
+  [
+    "an unknown grant of the organisation's own project for a user's grant",
+    { userGrants: [{ userId: 'U', projectId: 'P', projectGrantId: 'none', roleKeys: ['reader'] }] },
+    { type: 'user_grant', id: 'O_P_U', message: 'ID=COMMAND-mm9F4 Message=Errors.Project.Role.NotFound' },
+  ],
+  [
+    "an unknown grant of a granted project for a user's grant",
+    { userGrants: [{ userId: 'U', projectId: 'theirs', projectGrantId: 'none', roleKeys: ['reader'] }] },
+    { type: 'user_grant', id: 'O_theirs_U', message: 'ID=COMMAND-4m9ff Message=Errors.Project.Grant.NotFound' },
+  ],
+  [
+    "a role that the project grant does not give for a user's grant without the grant's id",
+    { userGrants: [{ userId: 'U', projectId: 'theirs', roleKeys: ['owner'] }] },
+    { type: 'user_grant', id: 'O_theirs_U', message: 'ID=COMMAND-mm9F4 Message=Errors.Project.Role.NotFound' },
+  ],
+  [
+    'an application that does not log in with keys for a key',
+    { apiApps: [api('A', 'API_AUTH_METHOD_TYPE_BASIC')], appKeys: [key('A')] },
+    { type: 'app_key', id: 'K', message: 'ID=COMMAND-Dff54 Message=Errors.Project.App.AuthMethodNoPrivateKeyJWT' },
+  ],
+];
+
+describeStores('a reference that ZITADEL would not take', (kind) => {
+  it.each(rows)('is an entry in errors, and costs no other record: %s', async (_what, fields, error) => {
+    const instance = await testInstance(await openTestStore(kind));
+    const { errors, summary } = await instance.import(
+      request(organisation('O', { ...base, ...fields }), granting, organisation('third')),
+    );
+    expect(errors).toEqual([error]);
+    expect(Object.values(summary.failed)).toEqual([1]);
+  });
+});
+
+describeStores('references through lists', (kind) => {
+  it('are good where all of them lead to something, and the records come out as they went in', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    const org = {
+      ...organisation('O', base),
+      humanUsers: [{ ...person('U', linkedTo('idp')), state: 'USER_STATE_ACTIVE' }],
+      apiApps: [api('A', 'API_AUTH_METHOD_TYPE_PRIVATE_KEY_JWT')],
+      appKeys: [key('A')],
+      triggerActions: [trigger('act')],
+      loginPolicy: { idps: [ofOrganisation('idp')] },
+      userGrants: [
+        { userId: 'U', projectId: 'P', roleKeys: ['reader'] },
+        { userId: 'U', projectId: 'theirs', projectGrantId: 'granted', roleKeys: ['reader'] },
+      ],
+      projectGrants: [grant('G', 'P', 'other', 'reader')],
+      orgState: 'ORG_STATE_ACTIVE',
+    };
+    expect((await instance.import(request(org, other))).errors).toBeUndefined();
+    const { orgs } = await instance.export();
+    expect(comparable(orgs.filter(({ orgId }) => orgId === 'O'))).toEqual(comparable([filled(org)]));
+    const again = await instance.import(request(org, other));
+    expect({ errors: again.errors, created: again.summary.created }).toEqual({ errors: undefined, created: {} });
+  });
+
+  it('to identity providers that nobody has are kept, with a warning until the target has them', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    const link = { userId: 'U', idpId: 'GitHub', providedUserId: 'u', providedUserName: 'u@github' };
+    const loginPolicy = { idps: [ofOrganisation('idp'), ofOrganisation('LDAP')] };
+    const org = organisation('O', { ...base, loginPolicy, userLinks: [{ ...link, idpName: 'GitHub', idpType: 7 }] });
+    const { errors, summary } = await instance.import(request(org));
+    expect({ errors, failed: summary.failed }).toEqual({ errors: undefined, failed: {} });
+    const kept = { errors: undefined, created: {}, failed: {} };
+    expect(summary.warnings).toEqual([
+      unproved,
+      {
+        type: 'login_policy',
+        id: 'O',
+        message: 'users cannot log in with an identity provider until the target has it: LDAP',
+      },
+      {
+        type: 'user_link',
+        id: 'U_GitHub',
+        message: 'the link works once the target has its identity provider: GitHub',
+      },
+    ]);
+    expect((await instance.export()).orgs[0]).toMatchObject({ loginPolicy, userLinks: org.userLinks });
+
+    const again = await instance.import(request(org));
+    expect({ ...again.summary, errors: again.errors }).toMatchObject({ ...kept, warnings: summary.warnings });
+    await instance.import(request({ orgId: 'O', jwtIdps: [provider('GitHub'), provider('LDAP')] }));
+    expect((await instance.import(request(org))).summary).toMatchObject({ warnings: [unproved] });
+  });
+
+  it('to identity providers of another organisation fail all the same', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    const userLinks = [{ userId: 'U', idpId: 'their idp', providedUserId: 'u' }];
+    const { errors } = await instance.import(request(organisation('O', { ...base, userLinks }), other));
+    expect(errors).toEqual([
+      { type: 'user_link', id: 'U_their idp', message: 'ID=COMMAND-39nf2 Message=Errors.IDPConfig.NotExisting' },
+    ]);
+  });
+
+  it('to identity providers of the instance are kept in the login policy, and warned of: they are not carried', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    const loginPolicy = { idps: [{ idpId: 'global', ownerType: 'IDP_OWNER_TYPE_SYSTEM' }] };
+    const { errors, summary } = await instance.import(request(organisation('O', { loginPolicy })));
+    expect(errors).toBeUndefined();
+    expect(summary.warnings).toEqual([
+      unproved,
+      { type: 'login_policy', id: 'O', message: expect.stringContaining('global') },
+    ]);
+    expect((await instance.export()).orgs[0]).toMatchObject({ loginPolicy });
+  });
+});
+
+describeStores('a user name that ends in the verified domain of another organisation', (kind) => {
+  const error = {
+    type: 'human_user',
+    id: 'U',
+    message: 'ID=COMMAND-SFd21 Message=Errors.User.DomainNotAllowedAsUsername',
+  };
+  const named = (userName: string, more: object = {}) =>
+    organisation('O', { humanUsers: [person('U', { userName })], ...more });
+  const holder = (isVerified: boolean) => organisation('holder', { domains: [domain('taken.example', isVerified)] });
+
+  it('is refused, in whatever order the organisations come, and whether it is there already or comes in the same document', async () => {
+    const orgs = [named('a@b@Taken.Example'), holder(true)];
+    for (const documents of [[orgs], [orgs.toReversed()], [[holder(true)], [named('me@taken.example')]]]) {
+      const instance = await testInstance(await openTestStore(kind));
+      const errors: unknown[] = [];
+      for (const document of documents) errors.push(...((await instance.import(request(...document))).errors ?? []));
+      expect(errors).toEqual([error]);
+    }
+  });
+
+  it.each<[string, Organisation[]]>([
+    ['the domain is not verified', [named('me@taken.example'), holder(false)]],
+    ['the domain is its own', [named('me@taken.example', { domains: [domain('taken.example', true)] })]],
+    ['it only looks like the end', [named('me@not-taken.example'), holder(true)]],
+    [
+      'login names carry the domain of their organisation',
+      [named('me@taken.example', { domainPolicy: { orgId: 'O', userLoginMustBeDomain: true } }), holder(true)],
+    ],
+  ])('is taken where %s', async (_case, orgs) => {
+    const instance = await testInstance(await openTestStore(kind));
+    expect((await instance.import(request(...orgs))).errors).toBeUndefined();
+  });
+
+  it('may stay where it was there before the domain was', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    await instance.import(request(named('me@taken.example')));
+    await instance.import(request(holder(true)));
+    const { errors, summary } = await instance.import(request(named('me@taken.example')));
+    expect({ errors, unchanged: summary.unchanged }).toEqual({
+      errors: undefined,
+      unchanged: { org: 1, humanUsers: 1 },
+    });
+  });
+});
+
+describeStores('what ZITADEL would not take in a record of its own', (kind) => {
+  it.each<Row>([
+    [
+      'a colour',
+      { labelPolicy: { primaryColor: '#fff', warnColor: 'red' } },
+      { type: 'label_policy', id: 'O', message: 'ID=POLICY-nvw33 Message=Errors.Policy.Label.Invalid.WarnColor' },
+    ],
+    [
+      'where a login policy leads to',
+      { loginPolicy: { defaultRedirectUri: 'nowhere' } },
+      { type: 'login_policy', id: 'O', message: 'ID=Org-WSfdq Message=Errors.Org.LoginPolicy.RedirectURIInvalid' },
+    ],
+    [
+      'a phone number',
+      { humanUsers: [person('U', { phone: { phone: '+999 1' } })] },
+      { type: 'human_user', id: 'U', message: 'ID=PHONE-so0wa Message=Errors.User.Phone.Invalid' },
+    ],
+    [
+      'an e-mail address',
+      { humanUsers: [person('U', { email: { email: 'ä@example.com' } })] },
+      { type: 'human_user', id: 'U', message: 'ID=EMAIL-599BI Message=Errors.User.Email.Invalid' },
+    ],
+    [
+      'a key that has expired',
+      { machineKeys: [{ keyId: 'K', userId: 'U', expirationDate: '2020-01-01T00:00:00Z' }] },
+      { type: 'machine_user_key', id: 'K', message: 'ID=DOMAIN-dv3t5 Message=Errors.AuthNKey.ExpireBeforeNow' },
+    ],
+  ])('is an entry in errors: %s', async (_what, fields, error) => {
+    const instance = await testInstance(await openTestStore(kind));
+    const { errors } = await instance.import(request(organisation('O', fields)));
+    expect(errors).toEqual([error]);
+  });
+
+  it('is no phone number that is written in some other way: it is brought to one form, the same each time', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    const org = organisation('O', { humanUsers: [person('U', { phone: { phone: '+41 (0)79 123-45-67' } })] });
+    await instance.import(request(org));
+    const exported = await instance.export();
+    expect(exported.orgs[0]).toMatchObject({ humanUsers: [{ user: { phone: { phone: '+41791234567' } } }] });
+    for (const body of [request(org), `{"data_orgsv1":${exported.bytes}}`]) {
+      const { errors, summary } = await instance.import(body);
+      expect({ errors, unchanged: summary.unchanged.humanUsers }).toEqual({ errors: undefined, unchanged: 1 });
+    }
+  });
+});

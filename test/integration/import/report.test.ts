@@ -1,0 +1,299 @@
+import { expect, it } from 'vitest';
+import { type Organisation, organisation, person } from '../../support/fixtures/organisations.ts';
+import { testInstance } from '../../support/instances/testInstance.ts';
+import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+
+const request = (...orgs: Organisation[]) => ({ dataOrgs: { orgs }, timeout: '1m0s' });
+
+const project = (projectId: string, more: object = {}) => ({
+  projectId,
+  project: { name: `name of ${projectId}`, ...more },
+});
+const role = (projectId: string, roleKey: string) => ({ projectId, roleKey, displayName: roleKey });
+const grant = (grantId: string, projectId: string, grantedOrgId: string, ...roleKeys: string[]) => ({
+  grantId,
+  projectGrant: { projectId, grantedOrgId, roleKeys },
+});
+
+// What ZITADEL's own integration tests of its import expect, field by field; `summary` is ours.
+describeStores("ZITADEL's own tests of its import", (kind) => {
+  it('case "success": projects, roles, people, grants of projects and of users over several organisations', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    const { errors, success } = await instance.import(
+      request(
+        organisation('O0', {
+          projects: [project('P0', { projectRoleAssertion: true }), project('P1')],
+          projectRoles: [role('P0', 'role1'), role('P0', 'role2'), role('P1', 'role3'), role('P1', 'role4')],
+          humanUsers: [person('U0'), person('U1')],
+          projectGrants: [
+            grant('G0', 'P0', 'O1', 'role1', 'role2'),
+            grant('G1', 'P1', 'O1', 'role3', 'role4'),
+            grant('G2', 'P0', 'O2', 'role1', 'role2'),
+            grant('G3', 'P1', 'O2', 'role3', 'role4'),
+          ],
+        }),
+        organisation('O1', {
+          userGrants: [
+            { userId: 'U0', projectId: 'P0', projectGrantId: 'G0' },
+            { userId: 'U0', projectId: 'P1', projectGrantId: 'G1' },
+          ],
+        }),
+        organisation('O2', {
+          userGrants: [
+            { userId: 'U1', projectId: 'P0', projectGrantId: 'G2' },
+            { userId: 'U1', projectId: 'P1', projectGrantId: 'G3' },
+          ],
+        }),
+      ),
+    );
+    expect({ errors, success }).toEqual({
+      errors: undefined,
+      success: {
+        orgs: [
+          {
+            orgId: 'O0',
+            projectIds: ['P0', 'P1'],
+            projectRoles: ['P0_role1', 'P0_role2', 'P1_role3', 'P1_role4'],
+            humanUserIds: ['U0', 'U1'],
+            projectGrants: [
+              { grantId: 'G0', projectId: 'P0', orgId: 'O1' },
+              { grantId: 'G1', projectId: 'P1', orgId: 'O1' },
+              { grantId: 'G2', projectId: 'P0', orgId: 'O2' },
+              { grantId: 'G3', projectId: 'P1', orgId: 'O2' },
+            ],
+          },
+          {
+            orgId: 'O1',
+            userGrants: [
+              { projectId: 'P0', userId: 'U0' },
+              { projectId: 'P1', userId: 'U0' },
+            ],
+          },
+          {
+            orgId: 'O2',
+            userGrants: [
+              { projectId: 'P0', userId: 'U1' },
+              { projectId: 'P1', userId: 'U1' },
+            ],
+          },
+        ],
+      },
+    });
+  });
+
+  it('case "duplicate project grant error": the first is created, the second is an entry in errors', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    const twice = grant('G4', 'P2', 'O4', 'role1', 'role2');
+    const { errors, success, summary } = await instance.import(
+      request(
+        organisation('O4'),
+        organisation('O3', {
+          projects: [project('P2', { projectRoleAssertion: true }), project('P3')],
+          projectRoles: [role('P2', 'role1'), role('P2', 'role2'), role('P3', 'role3'), role('P3', 'role4')],
+          projectGrants: [twice, twice],
+        }),
+      ),
+    );
+    expect({ errors, success }).toEqual({
+      errors: [
+        { type: 'project_grant', id: 'O3_P2_O4', message: 'ID=V3-DKcYh Message=Errors.Project.Grant.AlreadyExists' },
+      ],
+      success: {
+        orgs: [
+          { orgId: 'O4' },
+          {
+            orgId: 'O3',
+            projectIds: ['P2', 'P3'],
+            projectRoles: ['P2_role1', 'P2_role2', 'P3_role3', 'P3_role4'],
+            projectGrants: [{ grantId: 'G4', projectId: 'P2', orgId: 'O4' }],
+          },
+        ],
+      },
+    });
+    expect(summary.created.projectGrants).toBe(1);
+    expect(summary.failed).toEqual({ projectGrants: 1 });
+  });
+
+  it('case "duplicate project grant member error": the first is created, the second is an entry in errors', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    const twice = { projectId: 'P4', grantId: 'G5', userId: 'U2', roles: ['PROJECT_GRANT_OWNER'] };
+    const { errors, success } = await instance.import(
+      request(
+        organisation('O6'),
+        organisation('O5', {
+          projects: [project('P4', { projectRoleAssertion: true })],
+          projectRoles: [role('P4', 'role1'), role('P4', 'role2')],
+          humanUsers: [person('U2')],
+          projectGrants: [grant('G5', 'P4', 'O6', 'role1', 'role2')],
+          projectGrantMembers: [twice, twice],
+        }),
+      ),
+    );
+    expect({ errors, success }).toEqual({
+      errors: [
+        { type: 'project_grant_member', id: 'O5_P4_G5_U2', message: 'ID=PROJECT-37fug Message=Errors.AlreadyExists' },
+      ],
+      success: {
+        orgs: [
+          { orgId: 'O6' },
+          {
+            orgId: 'O5',
+            projectIds: ['P4'],
+            projectRoles: ['P4_role1', 'P4_role2'],
+            humanUserIds: ['U2'],
+            projectGrants: [{ grantId: 'G5', projectId: 'P4', orgId: 'O6' }],
+            projectGrantMembers: [{ projectId: 'P4', grantId: 'G5', userId: 'U2' }],
+          },
+        ],
+      },
+    });
+  });
+});
+
+describeStores('a record that occurs twice in one document', (kind) => {
+  it('is created once; the other is reported, whether it is equal or not, in either order of sections', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    const { errors, success, summary } = await instance.import(
+      request(
+        organisation('O', {
+          humanUsers: [person('U'), person('U'), person('U', { userName: 'another' })],
+          machineUsers: [{ userId: 'U', user: { userName: 'robot', name: 'Robot' } }],
+        }),
+      ),
+    );
+    const message = 'ID=COMMAND-ziuna Message=Errors.User.AlreadyExisting';
+    expect(errors?.toSorted((a, b) => a.type.localeCompare(b.type))).toEqual([
+      { type: 'human_user', id: 'U', message },
+      { type: 'human_user', id: 'U', message },
+      { type: 'machine_user', id: 'U', message: 'ID=COMMAND-k2una Message=Errors.User.AlreadyExisting' },
+    ]);
+    expect(success.orgs).toEqual([{ orgId: 'O', humanUserIds: ['U'] }]);
+    expect(summary.created).toEqual({ org: 1, humanUsers: 1 });
+  });
+
+  it('leaves nothing of the other behind: the name that it would have had stays free', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    await instance.import(request(organisation('O', { humanUsers: [person('U'), person('U', { userName: 'free' })] })));
+    const { errors } = await instance.import(
+      request(organisation('O', { humanUsers: [person('V', { userName: 'free' })] })),
+    );
+    expect(errors).toBeUndefined();
+  });
+
+  it('may be an organisation: its entries are one, and the records of both are taken', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    const { errors, summary } = await instance.import(
+      request(organisation('O', { humanUsers: [person('U')] }), organisation('O', { humanUsers: [person('V')] })),
+    );
+    expect(errors).toBeUndefined();
+    expect(summary.created).toEqual({ org: 1, humanUsers: 2 });
+    expect((await instance.export()).manifest.counts).toMatchObject({ orgs: 1, humanUsers: 2 });
+  });
+});
+
+describeStores('a reference to what is not there', (kind) => {
+  it.each<[string, object, { type: string; id: string; message: string }]>([
+    [
+      'the project of a role',
+      { projectRoles: [role('none', 'r')] },
+      { type: 'project_role', id: 'none_r', message: 'ID=COMMAND-EbFMN Message=Errors.Project.NotFound' },
+    ],
+    [
+      'the project of an application',
+      { apiApps: [{ appId: 'A', app: { projectId: 'none', name: 'a' } }] },
+      { type: 'api_app', id: 'A', message: 'ID=COMMAND-EbFMN Message=Errors.Project.NotFound' },
+    ],
+    [
+      'the project of a grant',
+      { projectGrants: [grant('G', 'none', 'O')] },
+      { type: 'project_grant', id: 'O_none_O', message: 'ID=COMMAND-m9gsd Message=Errors.Project.NotFound' },
+    ],
+    [
+      'the organisation of a grant',
+      { projects: [project('P')], projectGrants: [grant('G', 'P', 'none')] },
+      { type: 'project_grant', id: 'O_P_none', message: 'ID=COMMAND-3m9gg Message=Errors.Org.NotFound' },
+    ],
+    [
+      'the user of a grant',
+      { projects: [project('P')], userGrants: [{ userId: 'none', projectId: 'P' }] },
+      { type: 'user_grant', id: 'O_P_none', message: 'ID=COMMAND-4f8sg Message=Errors.User.NotFound' },
+    ],
+    [
+      "the project grant of a user's grant",
+      {
+        projects: [project('P')],
+        humanUsers: [person('U')],
+        userGrants: [{ userId: 'U', projectId: 'P', projectGrantId: 'none' }],
+      },
+      { type: 'user_grant', id: 'O_P_U', message: 'ID=COMMAND-mm9F4 Message=Errors.Project.Role.NotFound' },
+    ],
+    [
+      'the user who is a member',
+      { orgMembers: [{ userId: 'none', roles: ['ORG_OWNER'] }] },
+      { type: 'org_member', id: 'O_none', message: 'ID=ORG-GoXOn Message=Errors.User.NotFound' },
+    ],
+    [
+      'the user of metadata',
+      { userMetadata: [{ id: 'none', key: 'k', value: 'eA==' }] },
+      { type: 'user_metadata', id: 'none_k', message: 'ID=COMMAND-uXHNj Message=Errors.User.NotFound' },
+    ],
+    [
+      'the application of a key',
+      { appKeys: [{ id: 'K', appId: 'none', projectId: 'none' }] },
+      { type: 'app_key', id: 'K', message: 'ID=COMMAND-sak24 Message=Errors.Project.App.NotFound' },
+    ],
+    [
+      'the user of a key',
+      { machineKeys: [{ keyId: 'K', userId: 'none' }] },
+      { type: 'machine_user_key', id: 'K', message: 'ID=COMMAND-bnipwm1 Message=Errors.User.NotFound' },
+    ],
+  ])('is an entry in errors: %s', async (_what, fields, error) => {
+    const instance = await testInstance(await openTestStore(kind));
+    const { errors, summary } = await instance.import({ ...request(organisation('O', fields)), with_keys: true });
+    expect(errors).toEqual([error]);
+    expect(Object.values(summary.failed)).toEqual([1]);
+  });
+
+  it.each<[string, object, string]>([
+    ['the application of a key', { appKeys: [{ id: 'K' }] }, 'app_key'],
+    ['the user of a key', { machineKeys: [{ keyId: 'K' }] }, 'machine_user_key'],
+    ['the identity provider of a link', { userLinks: [{ userId: 'U', providedUserId: 'x' }] }, 'user_link'],
+  ])('is an entry in errors too when it is empty: %s', async (_what, fields, type) => {
+    const instance = await testInstance(await openTestStore(kind));
+    const { errors } = await instance.import({
+      ...request(organisation('O', { humanUsers: [person('U')], ...fields })),
+      with_keys: true,
+    });
+    expect(errors?.map((error) => error.type)).toEqual([type]);
+  });
+
+  it('costs no other record: those beside it are created', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    const { errors, success } = await instance.import(
+      request(
+        organisation('O', { projects: [project('P')], projectRoles: [role('P', 'a'), role('Q', 'b'), role('P', 'c')] }),
+      ),
+    );
+    expect(errors).toHaveLength(1);
+    expect(success.orgs).toEqual([{ orgId: 'O', projectIds: ['P'], projectRoles: ['P_a', 'P_c'] }]);
+  });
+
+  it('is none when what is referred to comes later in the document, or in another organisation', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    const { errors } = await instance.import(
+      request(
+        organisation('O1', {
+          userGrants: [{ userId: 'U', projectId: 'P', projectGrantId: 'G' }],
+          userMetadata: [{ id: 'V', key: 'k', value: 'eA==' }],
+          humanUsers: [person('V')],
+        }),
+        organisation('O2', {
+          projectGrants: [grant('G', 'P', 'O1')],
+          projects: [project('P')],
+          humanUsers: [person('U')],
+        }),
+      ),
+    );
+    expect(errors).toBeUndefined();
+  });
+});

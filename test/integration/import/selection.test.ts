@@ -1,0 +1,207 @@
+import { expect, it } from 'vitest';
+import { importOrganisations } from '../../../functions/import/operation.ts';
+import { changeRole } from '../../../shared/accounts/members.ts';
+import { issueToken } from '../../../shared/accounts/personalAccessTokens.ts';
+import { createServiceUser } from '../../../shared/accounts/serviceUsers.ts';
+import { storeUnavailable } from '../../../shared/errors/errors.ts';
+import type { Store } from '../../../shared/store/store.ts';
+import { organisation, person, unproved } from '../../support/fixtures/organisations.ts';
+import { servedInstance, testInstance } from '../../support/instances/testInstance.ts';
+import { hookedStore } from '../../support/stores/hookedStore.ts';
+import { describeStores, openTestStore, type StoreKind } from '../../support/stores/stores.ts';
+
+const members = (orgId: string, count: number) =>
+  Array.from({ length: count }, (_, index) => person(`${orgId}-${index}`));
+const a = organisation('a', { humanUsers: members('a', 3) });
+const b = organisation('b', { humanUsers: members('b', 2), projects: [{ projectId: 'b-p', project: { name: 'p' } }] });
+const c = organisation('c', { humanUsers: members('c', 1) });
+const file = { orgs: [a, b, { orgId: 'a', humanUsers: [person('a-more')] }, c] };
+
+const newInstance = async (kind: StoreKind) => testInstance(await openTestStore(kind));
+
+async function organisationsOf(instance: Awaited<ReturnType<typeof testInstance>>): Promise<string[]> {
+  return (await instance.export()).orgs.map(({ orgId }) => orgId);
+}
+
+describeStores('an import of some organisations of a file', (kind) => {
+  it('takes those in org_ids, and counts the others as not carried', async () => {
+    const instance = await newInstance(kind);
+    const { success, summary } = await instance.import({ org_ids: ['a'], data_orgs: file });
+    expect(success.orgs).toMatchObject([{ orgId: 'a' }]);
+    expect(summary.created).toMatchObject({ org: 1, humanUsers: 4 });
+    expect(summary.notCarried).toEqual({ org: 2, humanUsers: 3, projects: 1 });
+    expect(await organisationsOf(instance)).toEqual(['a']);
+  });
+
+  it('leaves out those in excluded_org_ids, also where org_ids names them', async () => {
+    const instance = await newInstance(kind);
+    const request = { org_ids: ['a', 'c'], excluded_org_ids: ['c'], data_orgs: file };
+    const { summary } = await instance.import(request);
+    expect(summary.created).toMatchObject({ org: 1, humanUsers: 4 });
+    expect(summary.warnings).toEqual([
+      unproved,
+      { type: 'org', id: 'c', message: expect.stringContaining('excluded_org_ids') },
+    ]);
+    expect(await organisationsOf(instance)).toEqual(['a']);
+  });
+
+  it('imports the rest later, as if it were another file', async () => {
+    const instance = await newInstance(kind);
+    await instance.import({ excluded_org_ids: ['a'], data_orgs: file });
+    const { summary } = await instance.import({ data_orgs: file });
+    expect(summary.created).toMatchObject({ org: 1, humanUsers: 4 });
+    expect(summary.unchanged).toMatchObject({ org: 2, humanUsers: 3, projects: 1 });
+  });
+
+  it('does so too where organisations name their ids after their records', async () => {
+    const instance = await newInstance(kind);
+    const late = ({ orgId, ...rest }: object & { orgId?: unknown }) => ({ ...rest, orgId });
+    const { summary } = await instance.import({ org_ids: ['b'], data_orgs: { orgs: [late(a), late(b), late(c)] } });
+    expect(summary.created).toMatchObject({ org: 1, humanUsers: 2, projects: 1 });
+    expect(summary.notCarried).toEqual({ org: 2, humanUsers: 4 });
+  });
+
+  it('proves by the manifest the whole file, whatever it takes of it', async () => {
+    const source = await newInstance(kind);
+    await source.import({ data_orgs: file });
+    const { bytes } = await source.export();
+    const target = await newInstance(kind);
+    const { summary } = await target.import(`{"org_ids":["b"],"data_orgs":${bytes}}`);
+    expect(summary).toMatchObject({ proved: true, created: { org: 1, humanUsers: 2 } });
+  });
+
+  it('warns of an id that the file does not have', async () => {
+    const instance = await newInstance(kind);
+    const { summary } = await instance.import({ org_ids: ['d'], data_orgs: file });
+    expect(summary).toMatchObject({ created: {}, warnings: [unproved, { type: 'org', id: 'd' }] });
+  });
+
+  it('of a token for some organisations must select only those', async () => {
+    const store = await openTestStore(kind);
+    const instance = await testInstance(store);
+    const now = new Date();
+    const userId = await createServiceUser(store, 'migration', undefined, now);
+    await changeRole(store, { userId, orgId: undefined }, 'IAM_OWNER', 'add', now);
+    const { token } = await issueToken(store, userId, now, 60_000, { operation: 'import', orgIds: ['a'] });
+    const send = async (request: object) => {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      const body = JSON.stringify({ ...request, data_orgs: file });
+      return (await instance.app.request('/admin/v1/import', { method: 'POST', headers, body })).status;
+    };
+    expect([await send({}), await send({ org_ids: ['a', 'b'] }), await send({ org_ids: ['a'] })]).toEqual([
+      403, 403, 200,
+    ]);
+    expect(await organisationsOf(instance)).toEqual(['a']);
+  });
+});
+
+/** A store that fails at a commit of people. */
+function failingStore(store: Store, failing: number): Store {
+  let commits = 0;
+  return hookedStore(store, async (writes) => {
+    if (writes.some(({ key }) => key.collection === 'users') && ++commits === failing)
+      throw storeUnavailable(new Error('injected'));
+  });
+}
+
+/** A point at which calls wait once, until all have come to it. */
+class Rendezvous {
+  private readonly all = Promise.withResolvers<void>();
+  private missing: number;
+
+  constructor(calls: number) {
+    this.missing = calls;
+  }
+
+  async arrive(): Promise<void> {
+    if (--this.missing === 0) this.all.resolve();
+    await this.all.promise;
+  }
+}
+
+describeStores('an import with new_orgs_only', (kind) => {
+  it('imports new organisations once; sent again it is refused with 409', async () => {
+    const instance = await newInstance(kind);
+    const request = { new_orgs_only: true, data_orgs: file };
+    expect((await instance.import(request)).summary.created).toMatchObject({ org: 3, humanUsers: 7 });
+    const { status, body } = await instance.refusedImport(request);
+    expect({ status, body }).toEqual({
+      status: 409,
+      body: expect.objectContaining({ code: 6, message: expect.stringContaining('a, b, c') }),
+    });
+  });
+
+  it('writes nothing where one of the organisations exists, in a dry run neither', async () => {
+    const instance = await newInstance(kind);
+    await instance.import({ data_orgs: { orgs: [c] } });
+    for (const dry of [true, false]) {
+      const { status } = await instance.refusedImport({ new_orgs_only: true, dry_run: dry, data_orgs: file });
+      expect(status).toBe(409);
+    }
+    expect(await organisationsOf(instance)).toEqual(['c']);
+    const { summary } = await instance.import({ new_orgs_only: true, excluded_org_ids: ['c'], data_orgs: file });
+    expect(summary.created).toMatchObject({ org: 2 });
+  });
+
+  it('refuses records for an organisation that exists, which the file names by its id alone', async () => {
+    const instance = await newInstance(kind);
+    await instance.import({ data_orgs: { orgs: [a] } });
+    const intruder = { orgId: 'a', orgMembers: [{ userId: 'b-0', roles: ['ORG_OWNER'] }] };
+    const { status } = await instance.refusedImport({ new_orgs_only: true, data_orgs: { orgs: [b, intruder] } });
+    expect(status).toBe(409);
+  });
+
+  it('resumes into the organisations that it has created itself, wherever it was interrupted', async () => {
+    const store = await openTestStore(kind);
+    const people = Array.from({ length: 1_000 }, (_, index) => person(`P${index}`));
+    const request = { new_orgs_only: true, data_orgs: { orgs: [organisation('large', { humanUsers: people })] } };
+    const failing = await testInstance(store, 'test', { store: failingStore(store, 1) });
+    expect((await failing.refusedImport(request)).status).toBe(503);
+    const { summary } = await failing.import(request);
+    const { created, unchanged } = summary;
+    expect((created.humanUsers ?? 0) + (unchanged.humanUsers ?? 0)).toBe(1_000);
+    expect((await failing.refusedImport(request)).status).toBe(409);
+  });
+
+  it('knows what equal calls created that ran at the same time, and were all interrupted', async () => {
+    const store = await openTestStore(kind);
+    const people = Array.from({ length: 600 }, (_, index) => person(`P${index}`));
+    const request = { new_orgs_only: true, data_orgs: { orgs: [organisation('large', { humanUsers: people })] } };
+    const together = new Rendezvous(3);
+    const waiting = hookedStore(store, async (writes) => {
+      if (writes.some(({ key }) => key.id.includes('mark'))) await together.arrive();
+      if (writes.some(({ key }) => key.collection === 'users')) throw storeUnavailable(new Error('injected'));
+    });
+    const instance = await testInstance(store, 'test', { store: waiting });
+    const calls = Array.from({ length: 3 }, () => instance.refusedImport(request));
+    expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([503, 503, 503]);
+    const again = servedInstance(store, instance);
+    expect((await again.import(request)).errors).toBeUndefined();
+  });
+
+  it('is refused where another import creates one of its organisations at the same time', async () => {
+    const store = await openTestStore(kind);
+    let raced = false;
+    const racing = hookedStore(store, async (writes) => {
+      if (!raced && writes.some(({ key }) => key.collection === 'organisations')) {
+        raced = true;
+        const source = {
+          open: async function* () {
+            yield Buffer.from(JSON.stringify({ orgs: [c] }));
+          },
+        };
+        await importOrganisations(
+          store,
+          source,
+          { withKeys: false },
+          '2026-01-01T00:00:00.000123Z',
+          new AbortController().signal,
+        );
+      }
+    });
+    const instance = await testInstance(store, 'test', { store: racing });
+    raced = false;
+    const { status } = await instance.refusedImport({ new_orgs_only: true, data_orgs: file });
+    expect(status).toBe(409);
+  });
+});

@@ -1,0 +1,103 @@
+import { expect, it } from 'vitest';
+import type { ImportResponse } from '../../../functions/import/contract.ts';
+import { importOrganisations } from '../../../functions/import/operation.ts';
+import { uniqueStamp } from '../../../functions/import/stamp.ts';
+import type { ImportShare } from '../../../functions/import/tasks.ts';
+import type { Store } from '../../../shared/store/store.ts';
+import { inPieces } from '../../support/fixtures/bytes.ts';
+import { entangledOrganisations } from '../../support/fixtures/entangledOrganisations.ts';
+import { linkedOrganisations, staying } from '../../support/fixtures/linkedOrganisations.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { contentsOf, readDatabase } from '../../support/stores/database.ts';
+import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+
+const COUNT = 4;
+const never = new AbortController().signal;
+const linked = linkedOrganisations.filter(({ orgId }) => ['goes', 'stays'].includes(orgId));
+/** An organisation with an error, and a field that nobody knows. */
+const faulty = organisation('faulty', {
+  humanUsers: [person('faulty-eve')],
+  userGrants: [{ userId: 'faulty-eve', projectId: 'nowhere', roleKeys: [] }],
+  somethingNew: 1,
+});
+const orgs = [...entangledOrganisations(11, 30), staying, ...linked, faulty];
+const orgIds = [...new Set(orgs.map(({ orgId }) => orgId))];
+
+function run(store: Store, share: ImportShare | undefined, imported = orgs) {
+  const bytes = Buffer.from(JSON.stringify({ orgs: imported }));
+  const options = { withKeys: true, share };
+  return importOrganisations(store, { open: () => inPieces(bytes) }, options, uniqueStamp(new Date()), never);
+}
+
+function shareOf(index: number, patienceMs = 60_000): ImportShare {
+  return { index, count: COUNT, execution: 'first', patienceMs };
+}
+
+/** The sums of the outcomes of all tasks, without those that are zero everywhere. */
+function sums(responses: readonly ImportResponse[]): Readonly<Record<string, Readonly<Record<string, number>>>> {
+  const outcomes = ['created', 'unchanged', 'failed', 'notCarried'] as const;
+  return Object.fromEntries(
+    outcomes.map((outcome) => {
+      const sum: Record<string, number> = {};
+      for (const { summary } of responses)
+        for (const [name, count] of Object.entries(summary[outcome]))
+          if (count > 0) sum[name] = (sum[name] ?? 0) + count;
+      return [outcome, sum];
+    }),
+  );
+}
+
+/** What all tasks together report, in one order. */
+function issues(responses: readonly ImportResponse[]): string[] {
+  const all = responses.flatMap(({ errors = [], summary }) => [...errors, ...summary.warnings]);
+  return [...new Set(all.map((issue) => JSON.stringify(issue)))].sort();
+}
+
+describeStores('an import that tasks divide', (kind) => {
+  it('has the outcome of an undivided one, whatever refers to the records of other tasks', {
+    timeout: 120_000,
+  }, async () => {
+    const whole = await openTestStore(kind);
+    const undivided = await run(whole, undefined);
+    expect(undivided.summary.failed).toEqual({ userGrants: 1 });
+    const store = await openTestStore(kind);
+    const responses = await Promise.all([0, 1, 2, 3].map((index) => run(store, shareOf(index))));
+    for (const { summary } of responses) expect(summary.created.org ?? 0).toBeGreaterThan(0);
+    expect(sums(responses)).toEqual(sums([undivided]));
+    expect(issues(responses)).toEqual(issues([undivided]));
+    expect(contentsOf(await readDatabase(store), orgIds)).toEqual(contentsOf(await readDatabase(whole), orgIds));
+    const again = await Promise.all(
+      [0, 1, 2, 3].map((index) => run(store, { ...shareOf(index), execution: 'second' })),
+    );
+    expect(sums(again).created).toEqual({});
+    expect(sums(again).unchanged).toEqual(sums([undivided]).created);
+  });
+
+  it('names the tasks that it waits for in vain, before it writes anything', { timeout: 180_000 }, async () => {
+    const store = await openTestStore(kind);
+    const settled = await Promise.allSettled([0, 2].map((index) => run(store, shareOf(index, 1_000))));
+    for (const result of settled)
+      expect(result).toMatchObject({
+        reason: { code: 'UNAVAILABLE', message: expect.stringMatching(/^waiting for task 1, 3 of 4, without a sign/) },
+      });
+    expect(contentsOf(await readDatabase(store), orgIds).size).toBe(0);
+  });
+
+  it('names a task that imports another file, before it writes anything', { timeout: 180_000 }, async () => {
+    const store = await openTestStore(kind);
+    const files = [orgs, orgs, orgs, orgs.slice(1)];
+    const settled = await Promise.allSettled(files.map((file, index) => run(store, shareOf(index, 2_000), file)));
+    expect(settled[0]).toMatchObject({
+      reason: { code: 'FAILED_PRECONDITION', message: expect.stringMatching(/^task 3 imports another file/) },
+    });
+    expect(settled.filter(({ status }) => status === 'fulfilled')).toEqual([]);
+    expect(contentsOf(await readDatabase(store), orgIds).size).toBe(0);
+  });
+
+  it('lets a task that starts again pass the steps that it had completed', { timeout: 180_000 }, async () => {
+    const store = await openTestStore(kind);
+    const responses = await Promise.all([0, 1, 2, 3].map((index) => run(store, shareOf(index))));
+    const again = await run(store, shareOf(2, 1_000));
+    expect(sums([again]).unchanged).toEqual(sums(responses.slice(2, 3)).created);
+  });
+});

@@ -1,0 +1,121 @@
+import { setImmediate, setTimeout } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { importOrganisations } from '../../../functions/import/operation.ts';
+import { deadlineExceeded, storeUnavailable } from '../../../shared/errors/errors.ts';
+import { IdentityError } from '../../../shared/errors/identityError.ts';
+import type { Store } from '../../../shared/store/store.ts';
+import { inPieces } from '../../support/fixtures/bytes.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { testInstance } from '../../support/instances/testInstance.ts';
+import { readDatabase } from '../../support/stores/database.ts';
+import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { watchedStore } from '../../support/stores/watchedStore.ts';
+
+const people = (count: number) => Array.from({ length: count }, (_, index) => person(`P${index}`));
+const STAMP = '2026-01-01T00:00:00.000123Z';
+
+/** A store whose commits are slow, except the one that fails at once. `ended` settles with the last commit. */
+function slowStore(store: Store, failing: number) {
+  const commits: Promise<unknown>[] = [];
+  let committed = 0;
+  const start = <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const slowly = async () => {
+      await setTimeout(100);
+      const result = await work();
+      committed++;
+      return result;
+    };
+    const fails = commits.length + 1 === failing;
+    const result = fails ? Promise.reject(storeUnavailable(new Error('injected'))) : slowly();
+    commits.push(result);
+    return result;
+  };
+  return {
+    slow: {
+      ...watchedStore(store, () => {}),
+      commit: (writes) => start(() => store.commit(writes)),
+      transaction: (work) => start(() => store.transaction(work)),
+    } satisfies Store,
+    committed: () => committed,
+    ended: () => Promise.allSettled(commits),
+  };
+}
+
+describeStores('an import that fails while other batches are in flight', (kind) => {
+  it('answers after their last commit, and nothing is committed afterwards', async () => {
+    const store = await openTestStore(kind);
+    const { slow, committed, ended } = slowStore(store, 3);
+    const instance = await testInstance(store, 'test', { store: slow });
+    const { status } = await instance.refusedImport({
+      data_orgs: { orgs: [organisation('O', { humanUsers: people(2_000) })] },
+    });
+    const answered = committed();
+    await ended();
+    expect({ status, committed: committed() }).toEqual({ status: 503, committed: answered });
+    expect(answered).toBeGreaterThan(1);
+  });
+
+  it('does so as well when the file cannot be read further', async () => {
+    const store = await openTestStore(kind);
+    const { slow, committed, ended } = slowStore(store, 0);
+    const bytes = Buffer.from(JSON.stringify({ orgs: [organisation('O', { humanUsers: people(2_000) })] }));
+    let readings = 0;
+    async function* open() {
+      readings++;
+      for await (const [number, piece] of enumerate(inPieces(bytes, bytes.length / 4))) {
+        if (readings === 2 && number === 2) throw storeUnavailable(new Error('injected'));
+        yield piece;
+      }
+    }
+    const options = { withKeys: false };
+    const signal = new AbortController().signal;
+    const failed = await importOrganisations(slow, { open }, options, STAMP, signal).catch((reason: unknown) => reason);
+    const answered = committed();
+    await ended();
+    expect({ failed, committed: committed() }).toEqual({ failed: expect.any(IdentityError), committed: answered });
+  });
+});
+
+describeStores('an import whose time is over among its organisations', (kind) => {
+  it('ends there, and says how many are in', async () => {
+    const store = await openTestStore(kind);
+    const controller = new AbortController();
+    const watched = watchedStore(store, () => controller.abort(deadlineExceeded()));
+    const orgs = Array.from({ length: 2_000 }, (_, index) => organisation(`O${index}`));
+    const source = { open: () => inPieces(Buffer.from(JSON.stringify({ orgs }))) };
+    const failed = await importOrganisations(watched, source, { withKeys: false }, STAMP, controller.signal).catch(
+      (reason: unknown) => reason,
+    );
+    const written = (await readDatabase(store)).get('organisations')?.length ?? 0;
+    expect(failed).toMatchObject({ code: 'DEADLINE_EXCEEDED', details: [{ written: { org: written } }] });
+    expect(written).toBeLessThanOrEqual(1_500);
+    const { summary } = await (await testInstance(store)).import({ data_orgs: { orgs } });
+    expect(summary).toMatchObject({ unchanged: { org: written }, created: { org: 2_000 - written } });
+  });
+});
+
+describeStores('an import of many organisations', (kind) => {
+  it('lets other work of the process run between its batches', async () => {
+    const store = await openTestStore(kind);
+    const turns: number[] = [];
+    let turn = 0;
+    const watched = watchedStore(store, () => turns.push(turn));
+    const instance = await testInstance(store, 'test', { store: watched });
+    let runs = true;
+    const ticking = (async () => {
+      for (; runs; turn++) await setImmediate();
+    })();
+    const orgs = Array.from({ length: 3_000 }, (_, index) => organisation(`O${index}`));
+    await instance.import({ data_orgs: { orgs } });
+    runs = false;
+    await ticking;
+    expect(turns.length).toBeGreaterThanOrEqual(12);
+    const atOnce = turns.map((one) => turns.filter((other) => other === one).length);
+    expect(Math.max(...atOnce)).toBeLessThanOrEqual(4);
+  });
+});
+
+async function* enumerate<Item>(source: AsyncIterable<Item>): AsyncGenerator<[number, Item]> {
+  let number = 0;
+  for await (const item of source) yield [number++, item];
+}

@@ -1,0 +1,158 @@
+import { isDeepStrictEqual } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { organisation, person, unproved } from '../../support/fixtures/organisations.ts';
+import { testInstance } from '../../support/instances/testInstance.ts';
+import { describeStores, openTestStore, sqlite } from '../../support/stores/stores.ts';
+
+const count = z.record(z.string(), z.number()).default({});
+const counts = z.object({
+  created: count,
+  unchanged: count,
+  overwritten: count,
+  skipped: count,
+  failed: count,
+  notCarried: count,
+});
+const lists = z.looseObject({ warnings: z.array(z.unknown()) });
+
+const sum = (counts: Readonly<Record<string, Record<string, number>>>, section: string) =>
+  Object.values(counts).reduce((total, { [section]: count = 0 }) => total + count, 0);
+
+describeStores('the counts of organisations', (kind) => {
+  it.each(['report', 'skip', 'overwrite'])('add up to the organisations of the file (%s)', async (on_conflict) => {
+    const instance = await testInstance(await openTestStore(kind));
+    await instance.import({ dataOrgs: { orgs: [organisation('A'), organisation('B'), organisation('C')] } });
+    const orgs = [
+      organisation('A'),
+      { orgId: 'B' },
+      { orgId: 'C', org: { name: 'another' } },
+      organisation('D'),
+      { orgId: 'E' },
+      { orgId: '', org: { name: 'nameless' } },
+      { orgId: 'F', org: { name: 'Organisation A' } },
+      { orgId: 'B', humanUsers: [person('U')] },
+    ];
+    const { summary } = await instance.import({ dataOrgs: { orgs }, on_conflict });
+    const ids = new Set(orgs.map(({ orgId }) => orgId));
+    expect(sum(counts.parse(summary), 'org'), JSON.stringify(summary)).toBe(ids.size);
+    expect(summary.unchanged.org).toBe(2);
+  });
+});
+
+describeStores('the lists that v1 files have beside the login policy', (kind) => {
+  const secondFactors = [{ type: 'SECOND_FACTOR_TYPE_OTP' }, { type: 'SECOND_FACTOR_TYPE_U2F' }];
+  const loginPolicy = { allowUsernamePassword: true, passwordlessType: 'PASSWORDLESS_TYPE_ALLOWED' };
+
+  it.each<[string, object[], object]>([
+    ['not where the file has the policy', [organisation('A', { secondFactors, loginPolicy })], {}],
+    ['not where the policy comes first', [organisation('A', { loginPolicy, secondFactors })], {}],
+    ['not where they are empty', [organisation('A', { secondFactors: [] })], {}],
+    ['where there is no policy', [organisation('A', { secondFactors })], { secondFactors: 2 }],
+    [
+      'where another organisation has the policy',
+      [organisation('A', { secondFactors }), organisation('B', { loginPolicy })],
+      { secondFactors: 2 },
+    ],
+  ])('are counted as not carried %s', async (_when, orgs, notCarried) => {
+    const instance = await testInstance(await openTestStore(kind));
+    const { summary } = await instance.import({ dataOrgsv1: { orgs } });
+    expect(summary.notCarried).toEqual(notCarried);
+  });
+});
+
+describe('errors and warnings', () => {
+  it('are listed up to 10,000 of each, and the rest is counted', async () => {
+    const instance = await testInstance(await openTestStore(sqlite));
+    const humanUsers = Array.from({ length: 12_000 }, (_, index) =>
+      person(`U${index}`, { hashedPassword: { value: 'unknown' } }),
+    );
+    const userMetadata = Array.from({ length: 13_000 }, (_, index) => ({
+      id: 'missing',
+      key: `${index}`,
+      value: 'eA==',
+    }));
+    const org = organisation('O', { humanUsers, userMetadata });
+    const { errors, summary } = await instance.import({ dataOrgs: { orgs: [org] } });
+    const { warnings } = lists.parse(summary);
+    expect([errors?.length, warnings.length]).toEqual([10_000, 10_001]);
+    expect(warnings.filter((warning) => isDeepStrictEqual(warning, unproved))).toHaveLength(1);
+    expect(summary).toMatchObject({ errorsOmitted: 3_000, warningsOmitted: 2_000, failed: { userMetadata: 13_000 } });
+  });
+
+  it('are all listed where there are no more', async () => {
+    const instance = await testInstance(await openTestStore(sqlite));
+    const userMetadata = Array.from({ length: 10_000 }, (_, index) => ({
+      id: 'missing',
+      key: `${index}`,
+      value: 'eA==',
+    }));
+    const { errors, summary } = await instance.import({ dataOrgs: { orgs: [organisation('O', { userMetadata })] } });
+    expect(errors).toHaveLength(10_000);
+    expect(Object.keys(summary)).not.toContain('errorsOmitted');
+  });
+});
+
+describeStores('what a file says that would be stored otherwise', (kind) => {
+  it.each([
+    ['9007199254740993', 400, /orgs\[0\]\.passwordComplexityPolicy\.minLength/],
+    ['9007199254740992', 400, /orgs\[0\]\.passwordComplexityPolicy\.minLength/],
+    ['1e400', 400, /orgs\[0\]\.passwordComplexityPolicy\.minLength/],
+    // Read as they are, and too long for a password.
+    ['9007199254740991', 200, /MODEL-Lsp0e/],
+    ['"9007199254740993"', 200, /MODEL-Lsp0e/],
+    ['8', 200, /"created":\{"org":1,"passwordComplexityPolicy":1\}/],
+  ])('an integer of 64 bits as a number is refused above 2^53, with its place: %s', async (literal, expected, said) => {
+    const instance = await testInstance(await openTestStore(kind));
+    const file = `{"orgs":[{"orgId":"A","org":{"name":"A"},"passwordComplexityPolicy":{"min_length":${literal}}}]}`;
+    const { status, text } = await instance.attempt('import', `{"dataOrgs":${file}}`);
+    expect(status, text).toBe(expected);
+    expect(text).toMatch(said);
+  });
+
+  it('an integer above 2^53 in an unknown field is ignored as the field is', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    const file = '{"orgs":[{"orgId":"A","org":{"name":"A","other":9007199254740993},"more":9007199254740993}]}';
+    const { status, text } = await instance.attempt('import', `{"dataOrgs":${file}}`);
+    expect(status, text).toBe(200);
+  });
+});
+
+describeStores('an id of more than 200 characters', (kind) => {
+  const long = (length: number) => '😀'.repeat(length);
+
+  it.each<[string, (id: string) => object, string]>([
+    ['organisation', (id) => ({ orgId: id, org: { name: 'A' } }), 'orgs[0].orgId'],
+    [
+      'person',
+      (id) => organisation('A', { humanUsers: [person(id, { userName: 'a' })] }),
+      'orgs[0].humanUsers[0].userId',
+    ],
+    [
+      'project',
+      (id) => organisation('A', { projects: [{ projectId: id, project: { name: 'p' } }] }),
+      'orgs[0].projects[0].projectId',
+    ],
+    ['key', (id) => organisation('A', { machineKeys: [{ keyId: 'k', userId: id }] }), 'orgs[0].machineKeys[0].userId'],
+  ])('is refused before anything is written, with its place: of a %s', async (_what, withId, field) => {
+    const instance = await testInstance(await openTestStore(kind));
+    const { status, body } = await instance.refusedImport({
+      dataOrgs: { orgs: [withId(long(201))] },
+    });
+    expect({ status, code: body.code }).toEqual({ status: 400, code: 3 });
+    expect(JSON.stringify(body.details)).toContain(JSON.stringify({ field }).slice(1, -1));
+    expect((await instance.export()).orgs).toEqual([]);
+    await instance.import({ dataOrgs: { orgs: [withId(long(200))] } });
+    expect((await instance.export()).orgs).toHaveLength(1);
+  });
+
+  it('is refused for an organisation of 2,000 characters, whose records come first in the file', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    const orgs = [{ humanUsers: [person('U')], orgId: 'A'.repeat(2_000), org: { name: 'A' } }];
+    const { status, body } = await instance.refusedImport({ dataOrgs: { orgs } });
+    expect({ status, field: JSON.stringify(body.details).includes('orgs[0].orgId') }).toEqual({
+      status: 400,
+      field: true,
+    });
+  });
+});

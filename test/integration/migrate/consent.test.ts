@@ -1,0 +1,60 @@
+import { existsSync } from 'node:fs';
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { identity } from '../../support/command.ts';
+import { organisation } from '../../support/fixtures/organisations.ts';
+import { exportFileWith } from '../../support/migrations/migrating.ts';
+import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
+import { identityAtTerminal, terminalMissing } from '../../support/processes/terminal.ts';
+import { sqlite } from '../../support/stores/stores.ts';
+
+describe.skipIf(terminalMissing !== undefined)('a migration at a terminal', { timeout: 60_000 }, () => {
+  async function migrateFile() {
+    const directory = await testDirectory();
+    const target = join(directory, 'copy.json');
+    const runDirectory = join(directory, 'run');
+    const places = ['--from', await exportFileWith(organisation('acme')), '--to', target];
+    return { target, runDirectory, args: ['migrate', ...places, '--run-dir', runDirectory] };
+  }
+
+  it('shows its plan, asks, and migrates after a yes', async () => {
+    const { target, args } = await migrateFile();
+    const { code, stdout } = await identityAtTerminal(args, [['Migrate?', 'y']]);
+    expect(code, stdout).toBe(0);
+    expect(stdout.indexOf('acme (Organisation acme): 1 records')).toBeGreaterThan(0);
+    expect(stdout.indexOf('acme (Organisation acme): 1 records')).toBeLessThan(stdout.indexOf('Migrate?'));
+    expect(stdout).toContain('1 records equal');
+    expect(existsSync(target)).toBe(true);
+  });
+
+  it('asks for another token where a place rejects one, and goes on with it', async () => {
+    const south = await servedPlace(sqlite);
+    const wrong = join(await testDirectory(), 'wrong.pat');
+    await writeFile(wrong, 'some-token', { mode: 0o600 });
+    const { runDirectory, args } = await migrateFile();
+    const [, from = ''] = args.slice(args.indexOf('--from'));
+    const plan = ['migrate', 'plan', '--from', from, '--to', south.url, '--run-dir', runDirectory];
+    expect((await identity([...plan, '--token-file', south.tokenFile])).code).toBe(0);
+    const resume = ['migrate', 'resume', '--run-dir', runDirectory, '--yes', '--to-token-file', wrong];
+    const answer = ['The file of --to-token-file:', `${south.tokenFile}\r`] as const;
+    const { code, stdout } = await identityAtTerminal(resume, [answer]);
+    expect(code, stdout).toBe(0);
+    expect(stdout).toContain(`${south.url} rejects the token of --to-token-file`);
+    expect(stdout).toContain('1 records equal');
+  });
+
+  it('changes nothing after a no, or Ctrl-C, and can be resumed', async () => {
+    const { target, runDirectory, args } = await migrateFile();
+    const refused = await identityAtTerminal(args, [['Migrate?', 'n']]);
+    expect(refused.code, refused.stdout).toBe(2);
+    const resume = ['migrate', 'resume', '--run-dir', runDirectory];
+    const interrupted = await identityAtTerminal(resume, [['Migrate?', '\u0003']]);
+    expect(interrupted.code, interrupted.stdout).toBe(130);
+    expect(interrupted.stdout).toContain('interrupted: nothing is changed; go on with identity migrate resume');
+    expect(existsSync(target)).toBe(false);
+    expect((await readdir(runDirectory)).filter((name) => name.startsWith('export'))).toEqual([]);
+    expect((await identity([...resume, '--yes'])).code).toBe(0);
+    expect(existsSync(target)).toBe(true);
+  });
+});

@@ -1,0 +1,283 @@
+import { existsSync } from 'node:fs';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { run, startProgram } from '../../../tools/program.ts';
+import { identity, identityJson } from '../../support/command.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { betweenServers, exportFileWith, readResult } from '../../support/migrations/migrating.ts';
+import { restartablePlace } from '../../support/migrations/restartablePlace.ts';
+import { startFakeInstance } from '../../support/places/fakeInstance.ts';
+import { databaseOptions } from '../../support/places/locations.ts';
+import { type ServedPlace, servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
+import { identityProgram } from '../../support/processes/programs.ts';
+import { sqlite } from '../../support/stores/stores.ts';
+
+const users = z.looseObject({ users: z.array(z.looseObject({ userId: z.string() })) });
+const newToken = z.looseObject({ token: z.string(), tokenId: z.string() });
+const [command, script] = identityProgram;
+
+/** The line that says what is wrong. */
+function message(stderr: string): string {
+  return stderr.split('\n').find((line) => line.startsWith('identity: ')) ?? stderr;
+}
+
+async function runDirectory() {
+  return join(await testDirectory(), 'run');
+}
+
+/** Creates another token of an instance's owner, and the file that holds it. */
+async function newTokenFile({ location }: ServedPlace, ...restriction: string[]) {
+  const options = databaseOptions(location);
+  const [owner] = users.parse(await identityJson(['user', 'list', ...options])).users;
+  const created = newToken.parse(
+    await identityJson(['pat', 'create', '--user', owner?.userId ?? '', ...restriction, ...options]),
+  );
+  const file = join(await testDirectory(), 'other.pat');
+  await writeFile(file, created.token, { mode: 0o600 });
+  return { file, tokenId: created.tokenId };
+}
+
+async function filledPlace(count = 2) {
+  const place = await restartablePlace(sqlite);
+  const people = Array.from({ length: count }, (_, index) => person(`person-${index}`));
+  const file = await exportFileWith(organisation('acme', { humanUsers: people }));
+  expect((await identity(['import', file, '--to', place.database])).code).toBe(0);
+  return place;
+}
+
+describe('a migration', { timeout: 120_000 }, () => {
+  it('does not begin with a wrong call, and leaves nothing then', async () => {
+    const cwd = await testDirectory();
+    const call = async (...args: string[]) => {
+      const { code, stderr } = await identity(['migrate', ...args], { cwd });
+      return { code, message: stderr };
+    };
+    const same = ['--from', 'sqlite:a', '--to', 'sqlite:../a'];
+    expect(await call('--from', 'sqlite:a')).toEqual({
+      code: 64,
+      message: 'identity: missing option --to: run identity migrate --help\n',
+    });
+    expect(await call('--from', 'sqlite:a', '--to', 'sqlite:./b/../a')).toEqual({
+      code: 64,
+      message: expect.stringMatching(/is both the source and the target: specify two places\n$/),
+    });
+    expect((await call('--from', 'sqlite:a', '--to', '-')).message).toContain('use identity export');
+    expect(await call('resume')).toMatchObject({ code: 1, message: expect.stringContaining('no migration in ') });
+    expect((await call(...same)).message).toMatch(/no instance in .*: create one with identity init/);
+    expect(await readdir(cwd)).toEqual([]);
+  });
+
+  it('says what is wrong with a token before anything is left on the disk', async () => {
+    const [north, south] = [await filledPlace(), await servedPlace(sqlite)];
+    const directory = await runDirectory();
+    const narrow = await newTokenFile(south, '--only', 'import');
+    const wrong = join(await testDirectory(), 'wrong.pat');
+    await writeFile(wrong, 'some-token', { mode: 0o600 });
+    const call = async (file: string) => {
+      const tokens = ['--from-token-file', north.tokenFile, '--to-token-file', file];
+      const places = ['--from', north.url, '--to', south.url];
+      const { code, stderr } = await identity(['migrate', ...places, ...tokens, '--run-dir', directory]);
+      return { code, message: message(stderr) };
+    };
+    expect(await call(wrong)).toEqual({
+      code: 1,
+      message: expect.stringContaining(`${south.url} rejects the token of --to-token-file`),
+    });
+    expect(await call(narrow.file)).toEqual({
+      code: 1,
+      message: `identity: the token for ${south.url} does not permit exports: use one of a service user with the role IAM_OWNER, without --only`,
+    });
+    expect(existsSync(directory)).toBe(false);
+  });
+
+  it('prints its plan and ends with 2 where nobody can be asked; resume --yes migrates', async () => {
+    const [north, south] = [await filledPlace(), await servedPlace(sqlite)];
+    const directory = await runDirectory();
+    const args = ['migrate', ...betweenServers(north, south), '--run-dir', directory];
+    const { code, stdout } = await identity(args);
+    expect(code, stdout).toBe(2);
+    expect(stdout).toContain('acme (Organisation acme): 3 records, 2 people: 3 new\n');
+    expect(stdout).toContain(`stays: ${north.orgId} (the default organisation of the source`);
+    const next = `identity migrate resume --run-dir ${directory} --yes`;
+    expect(stdout).toMatch(new RegExp(`\nnothing is changed: migrate with ${next}\n$`));
+    expect((await readdir(directory)).filter((name) => name.startsWith('export'))).toEqual([]);
+    const untouched = await identity(['export', south.database, '--to', '-', '--org', 'acme']);
+    expect(untouched.stderr).toContain('not found, and not exported: acme');
+    expect(await identity(args)).toMatchObject({
+      code: 64,
+      stderr: expect.stringContaining('holds a migration: go on'),
+    });
+    const resumed = await identity(next.split(' ').slice(1));
+    expect(resumed, resumed.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('\n3 records equal') });
+    const status = await identity(['migrate', 'status', '--run-dir', directory]);
+    expect(status.stdout).toContain('done: exported, planned, agreed to, moved, proved\n');
+  });
+
+  it('ends with 3 where records could not be imported, and with 0 where that was wanted', async () => {
+    const [north, south] = [await filledPlace(), await servedPlace(sqlite)];
+    const other = await exportFileWith(
+      organisation('acme', { humanUsers: [person('person-0', { userName: 'other' })] }),
+    );
+    expect((await identity(['import', other, '--to', south.database])).code).toBe(0);
+    const between = ['migrate', ...betweenServers(north, south), '--yes', '--json'];
+    const reported = await identity([...between, '--run-dir', await runDirectory()]);
+    expect(reported.code, reported.stderr).toBe(3);
+    expect(reported.stdout).toMatch(/^\{"event":"plan".*"different":1/m);
+    expect(readResult(reported.stdout)).toMatchObject({
+      outcome: 'listed',
+      errors: [{ type: 'human_user', id: 'person-0' }],
+      proof: {
+        unexpected: 1,
+        differences: [{ outcome: 'different', id: 'person-0', fields: [{ path: 'user.userName' }] }],
+      },
+    });
+    const skipped = await identity([...between, '--on-conflict', 'skip', '--run-dir', await runDirectory()]);
+    expect(skipped.code, skipped.stderr).toBe(0);
+    expect(readResult(skipped.stdout).proof).toMatchObject({
+      expected: 1,
+      unexpected: 0,
+      differences: [{ id: 'person-0', reason: expect.stringContaining('--on-conflict skip keeps') }],
+    });
+    const overwritten = await identity([...between, '--on-conflict', 'overwrite', '--run-dir', await runDirectory()]);
+    expect(readResult(overwritten.stdout)).toMatchObject({ outcome: 'done', proof: { expected: 0, unexpected: 0 } });
+  });
+
+  it('ends with 3 where the source does not have an organisation that was named', async () => {
+    const [north, directory] = [await filledPlace(), await runDirectory()];
+    const to = join(await testDirectory(), 'copy.json');
+    const places = ['--from', north.database, '--to', to, '--org', 'acme', '--org', 'acne'];
+    const { code, stdout, stderr } = await identity(['migrate', ...places, '--run-dir', directory, '--yes']);
+    expect(code, stderr).toBe(3);
+    const text = '--org names it, and the source does not have it';
+    expect(stderr).toContain(`\nwarning: acne: ${text}\n`);
+    expect(stdout).toContain(`\nerror: org acne: ${text}\n`);
+  });
+
+  it('asks for a new token where one has expired, and goes on with it', async () => {
+    const [north, south] = [await filledPlace(), await servedPlace(sqlite)];
+    const directory = await runDirectory();
+    const { file, tokenId } = await newTokenFile(south);
+    const tokens = ['--from-token-file', north.tokenFile, '--to-token-file', file];
+    const places = ['--from', north.url, '--to', south.url];
+    expect((await identity(['migrate', 'plan', ...places, ...tokens, '--run-dir', directory])).code).toBe(0);
+    await identityJson(['pat', 'revoke', tokenId, ...databaseOptions(south.location)]);
+    const resume = ['migrate', 'resume', '--run-dir', directory, '--yes'];
+    expect(await identity(resume)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /rejects the token of --to-token-file \(.+\): create another one there, and store it alone in that file; then go on with identity migrate resume --run-dir .*\n$/,
+      ),
+    });
+    const { code, stderr } = await identity([...resume, '--to-token-file', south.tokenFile]);
+    expect(code, stderr).toBe(0);
+  });
+
+  it('is interrupted by Ctrl-C, resumed by one process alone, and says what is left', async () => {
+    const [north, south] = [await filledPlace(), await restartablePlace(sqlite)];
+    const directory = await runDirectory();
+    const places = betweenServers(north, south);
+    expect((await identity(['migrate', 'plan', ...places, '--run-dir', directory])).code).toBe(0);
+    south.signal('SIGSTOP');
+    const resume = ['migrate', 'resume', '--run-dir', directory, '--yes'];
+    const first = await startProgram(command, [script, ...resume], /^/);
+    const journal = async () => readFile(join(directory, 'journal.ndjson'), 'utf8');
+    await expect.poll(journal, { timeout: 20_000 }).toContain('"resumed"');
+    const second = await identity(resume);
+    expect(second.code).toBe(1);
+    expect(second.stderr).toBe(
+      `identity: process ${first.pid} works on the migration in ${directory}: wait until it ends, or stop it\n`,
+    );
+    const status = await identity(['migrate', 'status', '--run-dir', directory]);
+    expect(status.stdout).toContain(`\nprocess ${first.pid} works on it\n`);
+    const ended = await first.stop('SIGINT');
+    expect(ended).toMatchObject({
+      code: 130,
+      stderr: `identity: interrupted: nothing is changed; go on with identity migrate resume --run-dir ${directory}\n`,
+    });
+    south.signal('SIGCONT');
+    expect((await identity(resume)).code).toBe(0);
+  });
+
+  it('leaves nothing where it is interrupted before its plan', async () => {
+    const asked = Promise.withResolvers<void>();
+    const waiting = await startFakeInstance(() => asked.resolve());
+    const directory = await runDirectory();
+    const token = join(await testDirectory(), 'some.pat');
+    await writeFile(token, 'some-token', { mode: 0o600 });
+    const places = ['--from', waiting.url, '--token-file', token, '--to', join(await testDirectory(), 'copy.json')];
+    const running = await startProgram(command, [script, 'migrate', ...places, '--run-dir', directory], /^/);
+    await asked.promise;
+    expect(await running.stop('SIGINT')).toMatchObject({
+      code: 130,
+      stderr: 'identity: interrupted: nothing is changed; repeat the command\n',
+    });
+    await waiting.clientLeft;
+    expect(existsSync(directory)).toBe(false);
+  });
+
+  it('says that the target has died, and goes on when it is back', async () => {
+    const [north, south] = [await filledPlace(), await restartablePlace(sqlite)];
+    const directory = await runDirectory();
+    expect((await identity(['migrate', 'plan', ...betweenServers(north, south), '--run-dir', directory])).code).toBe(0);
+    await south.kill();
+    const resume = ['migrate', 'resume', '--run-dir', directory, '--yes'];
+    expect(await identity(resume)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(
+        `${south.url} cannot be reached (ECONNREFUSED): check the address, and that the instance runs; then go on with `,
+      ),
+    });
+    await south.start();
+    expect((await identity(resume)).code).toBe(0);
+  });
+
+  it.skipIf(process.platform === 'win32')('says that the disk is full, and goes on when it is not', async () => {
+    const [north, south] = [await filledPlace(4_000), await servedPlace(sqlite)];
+    const directory = await runDirectory();
+    const args = ['migrate', ...betweenServers(north, south), '--run-dir', directory, '--yes'];
+    // The limit of a process for its files' sizes stands for the disk's.
+    const limited = ['-c', 'ulimit -f 40 && exec "$0" "$@"', ...identityProgram, ...args];
+    const { code, stderr } = await run('/bin/sh', limited, { env: { NODE_COMPILE_CACHE: undefined } });
+    expect({ code, message: message(stderr) }).toEqual({
+      code: 1,
+      message: `identity: no space left for ${directory}/export.json.gz: free some, or choose another place; nothing is left there; then go on with identity migrate resume --run-dir ${directory}`,
+    });
+    expect((await readdir(directory)).filter((name) => name.startsWith('export'))).toEqual([]);
+    expect((await identity(['migrate', 'resume', '--run-dir', directory, '--yes'])).code).toBe(0);
+  });
+
+  it('ends with what the target refuses', async () => {
+    const [north, south] = [await filledPlace(), await servedPlace(sqlite)];
+    const file = await exportFileWith(organisation('acme'));
+    expect((await identity(['import', file, '--to', south.database])).code).toBe(0);
+    const args = ['migrate', ...betweenServers(north, south), '--new-orgs-only', '--yes'];
+    const { code, stderr } = await identity([...args, '--run-dir', await runDirectory()]);
+    expect({ code, message: message(stderr) }).toEqual({
+      code: 1,
+      message: expect.stringMatching(
+        new RegExp(`^identity: ${south.url} refuses: .*acme.*; then go on with identity migrate`),
+      ),
+    });
+  });
+
+  it('ends with the message of a source that is no export file', async () => {
+    const south = await servedPlace(sqlite);
+    const file = await exportFileWith(organisation('acme', { humanUsers: [{ userId: 'ada' }] }));
+    const directory = await runDirectory();
+    const { code, stderr } = await identity([
+      'migrate',
+      '--from',
+      file,
+      '--to',
+      south.database,
+      '--run-dir',
+      directory,
+    ]);
+    expect({ code, message: message(stderr) }).toEqual({
+      code: 1,
+      message: expect.stringContaining('the export is no export file: orgs[0].humanUsers[0].user: value is required'),
+    });
+  });
+});

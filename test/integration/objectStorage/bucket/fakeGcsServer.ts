@@ -1,0 +1,64 @@
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rename, rmdir } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { freePort } from '../../../../tools/ports.ts';
+
+/** An implementation of the Cloud Storage API by others. It checks no credentials. */
+const module = 'github.com/fsouza/fake-gcs-server';
+const version = 'v1.56.1';
+const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'fake-gcs-server', version);
+const program = join(cache, 'fake-gcs-server');
+
+/** Why there can be no fake-gcs-server on this machine; undefined where there can. With CI=true that is an error. */
+export function whyNoFakeGcsServer(): string | undefined {
+  if (existsSync(program) || spawnSync('go', ['version']).status === 0) return undefined;
+  const reason = 'fake-gcs-server is not built, and go, which builds it, is not installed';
+  if (process.env.CI === 'true') throw new Error(reason);
+  process.stderr.write(`skipped: ${reason}\n`);
+  return reason;
+}
+
+/** Starts fake-gcs-server with one bucket, in memory. The first start builds it, which takes about a minute. */
+export async function startFakeGcsServer(bucket: string): Promise<{ url: string; close(): Promise<void> }> {
+  if (!existsSync(program)) await build();
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const flags = { scheme: 'http', host: '127.0.0.1', port, 'public-host': `127.0.0.1:${port}`, 'external-url': url };
+  const args = Object.entries({ ...flags, backend: 'memory', 'log-level': 'error' }).flatMap(([k, v]) => [
+    `-${k}`,
+    `${v}`,
+  ]);
+  const server = spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit'] });
+  const exited = new Promise<void>((resolve) => server.once('exit', () => resolve()));
+  await createBucket(url, bucket, () => server.exitCode === null);
+  return {
+    url,
+    close: async () => {
+      server.kill();
+      await exited;
+    },
+  };
+}
+
+// Built elsewhere and then renamed, so that a build that was cut off is never taken for a program.
+async function build(): Promise<void> {
+  await mkdir(cache, { recursive: true });
+  const directory = await mkdtemp(join(cache, 'build-'));
+  await promisify(execFile)('go', ['install', `${module}@${version}`], { env: { ...process.env, GOBIN: directory } });
+  await rename(join(directory, 'fake-gcs-server'), program);
+  await rmdir(directory);
+}
+
+async function createBucket(url: string, name: string, isRunning: () => boolean): Promise<void> {
+  const body = JSON.stringify({ name });
+  for (;;) {
+    if (!isRunning()) throw new Error('fake-gcs-server has ended');
+    const answer = await fetch(`${url}/storage/v1/b?project=test`, { method: 'POST', body }).catch(() => undefined);
+    if (answer?.ok) return;
+    await sleep(20);
+  }
+}

@@ -1,0 +1,215 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { ClientRequest } from 'node:http';
+import { inspect } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { IdentityError } from '../../../shared/errors/identityError.ts';
+import { createCloudStorage } from '../../../shared/objectStorage/cloudStorage.ts';
+import type { ServiceAccount } from '../../../shared/objectStorage/objectStorage.ts';
+import { type LocalBucket, startLocalBucket } from '../../support/emulators/localBucket.ts';
+import { collect, inPieces } from '../../support/fixtures/bytes.ts';
+
+const never = new AbortController().signal;
+
+describe('the credentials that a call brings', () => {
+  let local: LocalBucket;
+  beforeAll(async () => {
+    local = await startLocalBucket();
+    await write(local.both, 'there', 'content');
+  });
+  afterAll(() => local.close());
+
+  const bucket = () => createCloudStorage({ apiEndpoint: local.url });
+  const write = (account: ServiceAccount, path: string, text = 'x', name = 'exports') =>
+    bucket().write({ bucket: name, path, account }, inPieces(Buffer.from(text)), never);
+  const pin = (account: ServiceAccount, path: string, name = 'exports') =>
+    bucket().pin({ bucket: name, path, account }, never);
+
+  it('suffice for writing with the role Storage Object Creator alone', async () => {
+    await expect(write(local.creator, 'created')).resolves.toMatchObject({ path: 'created', size: 1 });
+  });
+
+  it('suffice for reading with the role Storage Object Viewer alone', async () => {
+    const pinned = await pin(local.viewer, 'there');
+    expect((await collect(pinned.read(never))).toString()).toBe('content');
+  });
+
+  it('name the role that writing lacks, and nothing is written', async () => {
+    const message = expect.stringMatching(/gs:\/\/exports\/denied.*Storage Object Creator/);
+    await expect(write(local.viewer, 'denied')).rejects.toMatchObject({ code: 'PERMISSION_DENIED', message });
+    await expect(pin(local.viewer, 'denied')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  it('name the role that reading lacks', async () => {
+    const message = expect.stringMatching(/gs:\/\/exports\/there.*Storage Object Viewer/);
+    await expect(pin(local.creator, 'there')).rejects.toMatchObject({ code: 'PERMISSION_DENIED', message });
+  });
+
+  it('do not reach a bucket of others', async () => {
+    await expect(write(local.stranger, 'x')).rejects.toMatchObject({ code: 'PERMISSION_DENIED' });
+    await expect(pin(local.stranger, 'there')).rejects.toMatchObject({ code: 'PERMISSION_DENIED' });
+  });
+
+  it("are refused with another account's key", async () => {
+    const mixed = { clientEmail: local.both.clientEmail, privateKey: local.admin.privateKey };
+    await expect(write(mixed, 'x')).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', httpStatus: 400 });
+    await expect(pin(mixed, 'there')).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', httpStatus: 400 });
+  });
+
+  it('are refused for an account that is unknown', async () => {
+    const unknown = { ...local.both, clientEmail: 'nobody@local.iam.gserviceaccount.com' };
+    await expect(pin(unknown, 'there')).rejects.toMatchObject({
+      message: expect.stringContaining("rejected the service account's key"),
+    });
+  });
+
+  it('tell an unknown bucket from an unknown object when reading', async () => {
+    const message = expect.stringContaining('the bucket nowhere does not exist');
+    await expect(pin(local.both, 'x', 'nowhere')).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', message });
+  });
+
+  it.each([
+    ['a bucket', { bucket: '../other', path: 'x' }],
+    ['an object', { bucket: 'exports', path: '..' }],
+  ])('are not used at all for %s that is misnamed', async (_, name) => {
+    const hosts = await requestsOf(async () => {
+      const refused = bucket().pin({ ...name, account: local.both }, never);
+      await expect(refused).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+    });
+    expect(hosts).toEqual([]);
+  });
+
+  it('go to the endpoint only that is given, the exchange too, not even after a refusal elsewhere', async () => {
+    const hosts = await requestsOf(async () => {
+      await write(local.both, 'counted');
+      await collect((await pin(local.both, 'counted')).read(never));
+      await Promise.allSettled([write(local.viewer, 'no'), pin(local.creator, 'there'), pin(mixedUp(), 'there')]);
+    });
+    expect(hosts.length).toBeGreaterThan(5);
+    expect(new Set(hosts)).toEqual(new Set([new URL(local.url).host]));
+  });
+
+  it.each<[what: string, code: string, status: number, message: string, call: () => Promise<unknown>]>([
+    [
+      'a bucket that is not there, when writing',
+      'INVALID_ARGUMENT',
+      400,
+      'gs://nowhere/x: the bucket nowhere does not exist: check its name',
+      () => write(local.both, 'x', 'x', 'nowhere'),
+    ],
+    [
+      'a bucket that is not there, when reading',
+      'INVALID_ARGUMENT',
+      400,
+      'gs://nowhere/x: the bucket nowhere does not exist: check its name',
+      () => pin(local.both, 'x', 'nowhere'),
+    ],
+    [
+      'an object that is not there',
+      'NOT_FOUND',
+      404,
+      'gs://exports/nothing: object not found: check its path',
+      () => pin(local.both, 'nothing'),
+    ],
+    [
+      'an object that is there, when writing',
+      'ALREADY_EXISTS',
+      409,
+      'gs://exports/there: the object exists and is never overwritten: choose another path',
+      () => write(local.both, 'there'),
+    ],
+    [
+      'an account that may not write',
+      'PERMISSION_DENIED',
+      403,
+      'gs://exports/x: grant the service account the role Storage Object Creator on the bucket',
+      () => write(local.viewer, 'x'),
+    ],
+    [
+      'an account that may not read',
+      'PERMISSION_DENIED',
+      403,
+      'gs://exports/there: grant the service account the role Storage Object Viewer on the bucket',
+      () => pin(local.creator, 'there'),
+    ],
+    [
+      'a key of another account, when writing',
+      'INVALID_ARGUMENT',
+      400,
+      "gs://exports/x: Cloud Storage rejected the service account's key: create a new key",
+      () => write(mixedUp(), 'x'),
+    ],
+    [
+      'a key of another account, when reading',
+      'INVALID_ARGUMENT',
+      400,
+      "gs://exports/there: Cloud Storage rejected the service account's key: create a new key",
+      () => pin(mixedUp(), 'there'),
+    ],
+  ])('give %s an error whose text is ours, the whole of it', async (_what, code, httpStatus, message, call) => {
+    const error: unknown = await call().then(
+      () => 'nothing failed',
+      (reason: unknown) => reason,
+    );
+    if (!(error instanceof IdentityError)) throw error;
+    expect({ code: error.code, httpStatus: error.httpStatus, message: error.message }).toEqual({
+      code,
+      httpStatus,
+      message,
+    });
+    expect(error.details).toEqual([]);
+  });
+
+  it('leave no trace in any error', async () => {
+    const results = await Promise.allSettled([
+      write(mixedUp(), 'x'),
+      write(local.viewer, 'x'),
+      write(local.both, 'there'),
+      write(local.both, 'x', 'x', 'nowhere'),
+      pin(mixedUp(), 'x'),
+      pin(local.creator, 'x'),
+      pin(local.both, 'nothing'),
+    ]);
+    const shown = inspect(results, { depth: Infinity, showHidden: true });
+    expect(results.every(({ status }) => status === 'rejected')).toBe(true);
+    expect(shown).not.toMatch(/PRIVATE|Bearer|eyJ|gserviceaccount|authorization/i);
+  });
+
+  it('are sent to STORAGE_EMULATOR_HOST where that is set, with or without a scheme', async () => {
+    const before = process.env.STORAGE_EMULATOR_HOST;
+    try {
+      for (const host of [local.url, new URL(local.url).host]) {
+        process.env.STORAGE_EMULATOR_HOST = host;
+        const pinned = await createCloudStorage().pin(
+          { bucket: 'exports', path: 'there', account: local.viewer },
+          never,
+        );
+        expect((await collect(pinned.read(never))).toString()).toBe('content');
+      }
+    } finally {
+      if (before === undefined) delete process.env.STORAGE_EMULATOR_HOST;
+      else process.env.STORAGE_EMULATOR_HOST = before;
+    }
+  });
+
+  const mixedUp = () => ({ clientEmail: local.both.clientEmail, privateKey: local.admin.privateKey });
+});
+
+const httpRequest = z.object({ request: z.instanceof(ClientRequest) });
+const undiciRequest = z.object({ request: z.object({ origin: z.unknown() }) });
+
+/** The hosts of all HTTP requests that this process makes meanwhile, whichever client makes them. */
+async function requestsOf(run: () => Promise<void>): Promise<string[]> {
+  const hosts: string[] = [];
+  const onHttp = (message: unknown) => hosts.push(String(httpRequest.parse(message).request.getHeader('host')));
+  const onUndici = (message: unknown) => hosts.push(String(undiciRequest.parse(message).request.origin));
+  subscribe('http.client.request.start', onHttp);
+  subscribe('undici:request:create', onUndici);
+  try {
+    await run();
+  } finally {
+    unsubscribe('http.client.request.start', onHttp);
+    unsubscribe('undici:request:create', onUndici);
+  }
+  return hosts;
+}

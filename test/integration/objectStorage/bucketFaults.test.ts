@@ -1,0 +1,215 @@
+import { randomBytes } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createCloudStorage } from '../../../shared/objectStorage/cloudStorage.ts';
+import { openStorage } from '../../../shared/objectStorage/storageClient.ts';
+import { type LocalBucket, startLocalBucket } from '../../support/emulators/localBucket.ts';
+import { collect, digest, inPieces } from '../../support/fixtures/bytes.ts';
+import { startTcpProxy, type TcpProxy } from '../../support/http/tcpProxy.ts';
+
+const never = new AbortController().signal;
+const mib = 1024 * 1024;
+
+describe('a transfer over a network that fails', () => {
+  let local: LocalBucket;
+  let network: TcpProxy;
+  beforeEach(async () => {
+    local = await startLocalBucket();
+    network = await startTcpProxy(local.url);
+  });
+  afterEach(async () => {
+    await network.close();
+    await local.close();
+  });
+
+  const bucket = () => createCloudStorage({ apiEndpoint: network.url });
+  const at = (path: string) => ({ bucket: 'exports', path, account: local.both });
+  const pinWritten = async (bytes: Uint8Array) => {
+    await bucket().write(at('object'), inPieces(bytes), never);
+    return bucket().pin(at('object'), never);
+  };
+
+  it('goes on reading where the connection broke', async () => {
+    const bytes = randomBytes(8 * mib);
+    const pinned = await pinWritten(bytes);
+    const before = network.connections();
+    network.cut('down', 3 * mib);
+    expect(digest(await collect(pinned.read(never)))).toBe(digest(bytes));
+    expect(network.connections()).toBeGreaterThan(before);
+  });
+
+  it('survives any number of broken connections, as long as something arrives between them', async () => {
+    const bytes = randomBytes(10 * mib);
+    const pinned = await pinWritten(bytes);
+    const pieces: Uint8Array[] = [];
+    let breaks = 0;
+    for await (const piece of pinned.read(never)) {
+      pieces.push(Buffer.from(piece));
+      const received = pieces.reduce((sum, { length }) => sum + length, 0);
+      if (received > breaks * mib && breaks < 8) {
+        breaks++;
+        network.cut('down', 1000);
+      }
+    }
+    expect(digest(Buffer.concat(pieces))).toBe(digest(bytes));
+    expect(breaks).toBe(8);
+  });
+
+  it('goes on writing where the connection broke', async () => {
+    const bytes = randomBytes(20 * mib);
+    network.cut('up', 11 * mib);
+    await bucket().write(at('object'), inPieces(bytes), never);
+    const pinned = await bucket().pin(at('object'), never);
+    expect(digest(await collect(pinned.read(never)))).toBe(digest(bytes));
+  });
+
+  it('knows that an object is written when the last answer was lost', async () => {
+    const written = await bucket().write(at('object'), thenCutAnswer(), never);
+    const pinned = await bucket().pin(at('object'), never);
+    expect(written).toMatchObject({ generation: pinned.generation, size: 5 });
+  });
+
+  it('gives the object when it was complete before the abort came', async () => {
+    const abort = new AbortController();
+    const content = async function* () {
+      yield Buffer.from('bytes');
+      network.stall('down', 0);
+    };
+    const writing = bucket().write(at('object'), content(), abort.signal);
+    const direct = createCloudStorage({ apiEndpoint: local.url });
+    await expect
+      .poll(() => direct.pin(at('object'), never).catch(() => 'not yet'), { timeout: 30_000 })
+      .not.toBe('not yet');
+    abort.abort(new Error('too late'));
+    expect(await writing).toMatchObject({ size: 5 });
+  });
+
+  async function* thenCutAnswer(): AsyncGenerator<Uint8Array, void, void> {
+    yield Buffer.from('bytes');
+    network.cut('down', 0);
+  }
+
+  it('detects bytes that were changed on the way down', async () => {
+    const pinned = await pinWritten(randomBytes(2 * mib));
+    network.corrupt('down', mib);
+    await expect(collect(pinned.read(never))).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: expect.stringContaining('checksum'),
+    });
+  });
+
+  it('detects bytes that were changed on the way up, and leaves nothing', async () => {
+    const content = async function* () {
+      yield randomBytes(2 * mib);
+      network.corrupt('up', mib);
+    };
+    const written = bucket().write(at('object'), content(), never);
+    await expect(written).rejects.toMatchObject({ code: 'UNAVAILABLE', message: expect.stringContaining('checksum') });
+    await expect(bucket().pin(at('object'), never)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  it('stops a stalled write at once when it is aborted, and closes its content', async () => {
+    const abort = new AbortController();
+    const reason = new Error('out of time');
+    let closed = false;
+    const content = async function* () {
+      try {
+        for (let n = 0; n < 64; n++) {
+          yield randomBytes(mib);
+          if (n === 9) setTimeout(() => abort.abort(reason), 100);
+        }
+      } finally {
+        closed = true;
+      }
+    };
+    network.stall('up', 2 * mib);
+    await expect(bucket().write(at('object'), content(), abort.signal)).rejects.toBe(reason);
+    expect(closed).toBe(true);
+  });
+
+  it('stops a stalled read at once when it is aborted', async () => {
+    const pinned = await pinWritten(randomBytes(4 * mib));
+    const abort = new AbortController();
+    const reason = new Error('out of time');
+    network.stall('down', mib);
+    setTimeout(() => abort.abort(reason), 100);
+    await expect(collect(pinned.read(abort.signal))).rejects.toBe(reason);
+  });
+
+  it('ends the request when the reader stops early', async () => {
+    const pinned = await pinWritten(randomBytes(16 * mib));
+    const before = network.ended();
+    for await (const _ of pinned.read(never)) break;
+    await expect.poll(() => network.ended(), { timeout: 3_000 }).toBe(before + 1);
+  });
+
+  it('fails when the pinned generation has been replaced', async () => {
+    const pinned = await pinWritten(Buffer.from('first'));
+    const file = openStorage(local.admin, 'write', local.url).bucket('exports').file('object');
+    await file.delete();
+    await pinWritten(Buffer.from('second'));
+    await expect(collect(pinned.read(never))).rejects.toMatchObject({ code: 'ABORTED' });
+  });
+
+  it('fails when the object is replaced in the middle of a read whose connection breaks', async () => {
+    const pinned = await pinWritten(randomBytes(8 * mib));
+    const file = openStorage(local.admin, 'write', local.url).bucket('exports').file('object');
+    const received: Uint8Array[] = [];
+    const reading = (async () => {
+      for await (const piece of pinned.read(never)) {
+        if (received.length === 0) {
+          await file.delete();
+          await createCloudStorage({ apiEndpoint: local.url }).write(at('object'), inPieces(randomBytes(mib)), never);
+          network.cut('down', mib);
+        }
+        received.push(piece);
+      }
+    })();
+    await expect(reading).rejects.toMatchObject({
+      code: 'ABORTED',
+      httpStatus: 409,
+      message: expect.stringContaining('the object was replaced or deleted during the import: retry the request'),
+    });
+  });
+
+  it('reads on from the one generation when the object is replaced and the connection holds', async () => {
+    const bytes = randomBytes(8 * mib);
+    const pinned = await pinWritten(bytes);
+    const file = openStorage(local.admin, 'write', local.url).bucket('exports').file('object');
+    const pieces: Uint8Array[] = [];
+    for await (const piece of pinned.read(never)) {
+      if (pieces.length === 0) await file.delete();
+      pieces.push(Buffer.from(piece));
+    }
+    expect(digest(Buffer.concat(pieces))).toBe(digest(bytes));
+  });
+
+  it('shows nothing of an object before its last byte has been sent', async () => {
+    const direct = createCloudStorage({ apiEndpoint: local.url });
+    let looks = 0;
+    const content = async function* () {
+      for (let sent = 0; sent < 20; sent++) {
+        yield randomBytes(mib);
+        await expect(direct.pin(at('object'), never)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+        looks++;
+      }
+    };
+    const written = await bucket().write(at('object'), content(), never);
+    expect(looks).toBe(20);
+    expect(await direct.pin(at('object'), never)).toMatchObject({ generation: written.generation, size: 20 * mib });
+  });
+
+  it('asks only for the bytes that are missing when a connection broke', async () => {
+    const bytes = randomBytes(8 * mib);
+    const pinned = await pinWritten(bytes);
+    const before = network.bytes('down');
+    network.cut('down', 6 * mib);
+    expect(digest(await collect(pinned.read(never)))).toBe(digest(bytes));
+    // Room for what lay in the buffers of the connection that broke.
+    expect(network.bytes('down') - before).toBeLessThan(10 * mib);
+  });
+
+  it('says that Cloud Storage does not answer when it cannot be reached', async () => {
+    await network.close();
+    await expect(bucket().pin(at('object'), never)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  });
+});

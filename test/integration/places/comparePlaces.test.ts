@@ -1,0 +1,143 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { identity } from '../../support/command.ts';
+import { organisation, person, zitadelText } from '../../support/fixtures/organisations.ts';
+import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
+import { areMany } from '../../support/repetitions.ts';
+import { describeStores, keyEnvironment } from '../../support/stores/stores.ts';
+
+const HASH = '$2a$04$0123456789012345678901uBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB';
+const result = z.looseObject({ event: z.literal('result') });
+
+/** Runs a command with `--json`, and returns its result. */
+async function resultOf(args: readonly string[], env: Readonly<Record<string, string | undefined>> = {}) {
+  const { code, stdout, stderr } = await identity([...args, '--json'], { env });
+  const line = stdout.trim().split('\n').at(-1) ?? '';
+  expect(line, stderr).toContain('"event":"result"');
+  return { code, ...result.parse(JSON.parse(line)) };
+}
+
+async function fileWith(name: string, ...orgs: readonly unknown[]) {
+  const file = join(await testDirectory(), name);
+  await writeFile(file, JSON.stringify({ orgs }));
+  return file;
+}
+
+const hashed = (value: string) => ({ hashedPassword: { value } });
+
+describeStores('identity compare', (kind) => {
+  it('proves an import by the database and by the server', { timeout: 240_000 }, async () => {
+    const { database, url, tokenFile, orgId, location } = await servedPlace(kind);
+    const env = keyEnvironment(location);
+    const file = await fileWith('a.json', organisation('acme', { humanUsers: [person('ada', hashed(HASH))] }));
+    expect(await identity(['import', file, '--to', database], { env })).toMatchObject({ code: 0 });
+    const options = ['--exclude-org', orgId, '--with', 'passwords,otp,keys'];
+    const equal = { code: 0, equal: true, notCompared: [], differences: [], counts: { humanUsers: { equal: 1 } } };
+    expect(await resultOf(['compare', file, database, ...options], env)).toMatchObject(equal);
+    const server = ['compare', url, file, '--token-file', tokenFile, ...options];
+    expect(await resultOf(server, env)).toMatchObject(equal);
+    const inspected = await resultOf(['inspect', database, '--with', 'passwords'], env);
+    expect(inspected).toMatchObject({
+      code: 0,
+      organisations: 2,
+      hashFormats: { bcrypt: 1 },
+      manifest: { version: 1 },
+    });
+  });
+});
+
+describe('identity compare', () => {
+  it('lists fields, records of one side and secrets, which it does not print', async () => {
+    const first = [organisation('acme', { humanUsers: [person('ada', hashed(HASH)), person('bob')] })];
+    const otherHash = HASH.replaceAll('B', 'C');
+    const users = [person('ada', { ...hashed(otherHash), userName: 'countess' }), person('eve')];
+    const second = [organisation('acme', { humanUsers: users }), organisation('emca')];
+    const [left, right] = [await fileWith('left.json', ...first), await fileWith('right.json', ...second)];
+    const { code, stdout } = await identity(['compare', left, right, '--with', 'passwords']);
+    expect(code).toBe(3);
+    expect(stdout.split('\n')).toEqual([
+      'different',
+      `humanUsers: 0 equal, 1 different, 1 only in ${left}, 1 only in ${right}`,
+      `org: 1 equal, 1 only in ${right}`,
+      'not compared: otp, keys (--with)',
+      'humanUsers ada of acme: user.userName: "name of ada" | "countess"',
+      'humanUsers ada of acme: user.hashedPassword.value: a secret, differs',
+      `humanUsers eve of acme: only in ${right}`,
+      `org emca of emca: only in ${right}`,
+      `humanUsers bob of acme: only in ${left}`,
+      '',
+    ]);
+    const limited = await resultOf(['compare', left, right, '--limit', '1', '--org', 'acme']);
+    expect(limited).toMatchObject({ code: 3, equal: false, omitted: 2, differences: [{ id: 'ada' }] });
+    const all = await resultOf(['compare', left, right, '--with', 'passwords']);
+    expect(JSON.stringify(all)).not.toContain('$2a$');
+  });
+
+  it('takes both versions of export files, and files without their records in order', async () => {
+    const v1 = join(await testDirectory(), 'v1.json');
+    await writeFile(v1, zitadelText('export-v1-org'));
+    expect(await resultOf(['compare', v1, v1, '--with', 'passwords,otp,keys'])).toMatchObject({ code: 0, equal: true });
+    const usual = await fileWith('usual.json', organisation('acme', { humanUsers: [person('ada')] }));
+    const late = await fileWith('late.json', {
+      humanUsers: [person('ada')],
+      org: { name: 'Organisation acme' },
+      orgId: 'acme',
+    });
+    expect(await resultOf(['compare', usual, late])).toMatchObject({ code: 0, equal: true });
+  });
+
+  it('does not compare a damaged file', async () => {
+    const file = await fileWith('a.json', organisation('acme', { humanUsers: [{ userId: 'ada' }] }));
+    const { code, stderr } = await identity(['compare', file, file]);
+    expect(code).toBe(1);
+    expect(stderr).toContain(`identity: ${file} is no export file: orgs[0].humanUsers[0].user: value is required\n`);
+  });
+
+  it('needs no more memory for more people', { timeout: 600_000 }, async () => {
+    const count = areMany ? 100_000 : 20_000;
+    const file = async (name: string, changed: number) => {
+      const people = Array.from({ length: count }, (_, index) =>
+        person(`person-${index}`, { userName: index === changed ? 'changed' : `name-${index}` }),
+      );
+      return fileWith(name, organisation('acme', { humanUsers: people }));
+    };
+    const [left, right] = [await file('left.json', -1), await file('right.json', count - 1)];
+    const compared = await resultOf(['compare', left, right], { NODE_OPTIONS: '--max-old-space-size=48' });
+    expect(compared).toMatchObject({
+      code: 3,
+      counts: { humanUsers: { equal: count - 1, different: 1 } },
+      differences: [{ id: `person-${count - 1}`, fields: [{ path: 'user.userName', second: 'changed' }] }],
+    });
+  });
+});
+
+describe('identity inspect', () => {
+  it('says what a file contains, and what must be done by hand', async () => {
+    const machine = { userId: 'robot', user: { userName: 'robot', name: 'robot' } };
+    const users = [
+      person('ada', hashed(HASH)),
+      person('bob', hashed('not a hash')),
+      person('eve', { password: 'Password1!' }),
+    ];
+    const file = await fileWith('a.json', {
+      ...organisation('acme', { humanUsers: users, machineUsers: [machine] }),
+      unheardOf: [1, 2],
+    });
+    const { code, stdout } = await identity(['inspect', file]);
+    expect(code).toBe(0);
+    const lines = stdout.split('\n');
+    expect(lines).toContain('no manifest: its completeness cannot be verified');
+    expect(lines).toContain('secrets: passwordHashes 2, clearPasswords 1');
+    expect(lines).toContain('password hashes: bcrypt 1, unknown 1');
+    expect(lines).toContain('unknown, and not imported: unheardOf (2)');
+    expect(lines).toContain('left to do: personal access tokens are in no export: create new ones in the target');
+    expect(stdout).toMatch(/^left to do in ZITADEL: .+$/m);
+    expect(stdout).not.toContain('the file has no password hashes');
+    expect(stdout).toContain('the file has no TOTP seeds');
+    expect(stdout).not.toContain(HASH);
+    const sections = { humanUsers: { records: 3, bytes: expect.any(Number) }, machineUsers: { records: 1 } };
+    expect(await resultOf(['inspect', file])).toMatchObject({ code: 0, bytes: expect.any(Number), sections });
+  });
+});

@@ -1,0 +1,225 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { run, startProgram } from '../../../tools/program.ts';
+import { identity, identityJson } from '../../support/command.ts';
+import { startLocalBucket } from '../../support/emulators/localBucket.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { post } from '../../support/http/wire.ts';
+import { startFakeInstance } from '../../support/places/fakeInstance.ts';
+import { databaseOptions } from '../../support/places/locations.ts';
+import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
+import { identityProgram } from '../../support/processes/programs.ts';
+import { sqlite } from '../../support/stores/stores.ts';
+
+async function tokenFile(text = 'some-token') {
+  const file = join(await testDirectory(), 'token.pat');
+  await writeFile(file, text, { mode: 0o600 });
+  return file;
+}
+
+/** The only line that is no progress. */
+function message(stderr: string): string {
+  return stderr.split('\n').find((line) => line.startsWith('identity: ')) ?? stderr;
+}
+
+describe('a call on places that fails', { timeout: 240_000 }, () => {
+  it('says what is wrong with the token, and never repeats it', async () => {
+    const { url, location } = await servedPlace(sqlite);
+    const options = databaseOptions(location);
+    await identity(['service-user', 'create', 'weak', ...options]);
+    const created = await identityJson(['pat', 'create', '--user', await userNamed('weak', options), ...options]);
+    const weak = await tokenFile(JSON.stringify(created).match(/idpat_[\w-]+/)?.[0]);
+    const directory = await testDirectory();
+    const target = ['--to', join(directory, 'out.json')];
+    const wrong = await tokenFile();
+    expect(await identity(['export', url, '--token-file', wrong, ...target])).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /identity: http\S+ rejects the token of --token-file \(.+\): create another one there, and store it alone in that file\n$/,
+      ),
+    });
+    const forbidden = await identity(['export', url, '--token-file', weak, ...target]);
+    expect(message(forbidden.stderr)).toMatch(
+      /does not permit this to the token of --token-file \(.+\): use one of a service user with the role IAM_OWNER$/,
+    );
+    expect(forbidden.code).toBe(1);
+    const invalid = await identity(['export', url, '--token-file', await tokenFile('two words'), ...target]);
+    expect(invalid).toMatchObject({
+      code: 64,
+      stderr: expect.stringMatching(/holds no token: it must hold the token/),
+    });
+    expect(invalid.stderr).not.toContain('two words');
+    const missing = await identity(['export', url, ...target]);
+    const remedy = `missing option --token-file: the file with the token for ${url}`;
+    expect(missing).toMatchObject({ code: 64, stderr: `identity: ${remedy}\n` });
+    expect(await readdir(directory)).toEqual([]);
+  });
+
+  it('says that the place cannot be reached, or is another service', async () => {
+    const token = await tokenFile();
+    const target = ['--token-file', token, '--to', join(await testDirectory(), 'out.json')];
+    const closed = await identity(['export', 'http://127.0.0.1:9', ...target]);
+    expect(closed.code).toBe(1);
+    expect(message(closed.stderr)).toBe(
+      'identity: http://127.0.0.1:9 cannot be reached (ECONNREFUSED): check the address, and that the instance runs',
+    );
+    const bucket = await startLocalBucket();
+    onTestFinished(() => bucket.close());
+    const foreign = await identity(['export', bucket.url, ...target]);
+    expect(foreign.code).toBe(1);
+    expect(message(foreign.stderr)).toMatch(
+      /is not an instance of this service \(\/openapi\.json is answered with 40\d\)/,
+    );
+  });
+
+  it('leaves nothing under the name of a file whose source breaks off or sends no export', async () => {
+    const broken = await startFakeInstance((response) => {
+      response.write('{"orgs":[{"orgId":"1",', () => response.destroy());
+    });
+    const short = await startFakeInstance((response) => void response.end('{"orgs":[{"orgId":"1"}]'));
+    const directory = await testDirectory();
+    const target = ['--token-file', await tokenFile(), '--to', join(directory, 'out.json.gz')];
+    const first = await identity(['export', broken.url, ...target]);
+    expect(first.code).toBe(1);
+    expect(message(first.stderr)).toBe(
+      `identity: ${broken.url} broke off in the middle of its export (ECONNRESET): repeat the command`,
+    );
+    const second = await identity(['export', short.url, ...target]);
+    expect(second.code).toBe(1);
+    expect(message(second.stderr)).toBe(`identity: ${short.url} is no export file: unexpected end of JSON input`);
+    expect(await readdir(directory)).toEqual([]);
+  });
+
+  it('does not import what a source has not sent completely', async () => {
+    const { url, tokenFile: to, database } = await servedPlace(sqlite);
+    const cut = await startFakeInstance((response) => {
+      const text = JSON.stringify({ orgs: [organisation('half', { humanUsers: [person('ada')] })] });
+      response.write(text.slice(0, -10), () => response.destroy());
+    });
+    const source = ['import', cut.url, '--from-token-file', await tokenFile()];
+    for (const target of [[url, '--to-token-file', to], [database]]) {
+      const { code, stderr } = await identity([...source, '--to', ...target]);
+      expect({ code, message: message(stderr) }).toEqual({
+        code: 1,
+        message: expect.stringContaining(`${cut.url} broke off in the middle of its export`),
+      });
+    }
+    const after = await identity(['export', database, '--to', '-', '--org', 'half']);
+    expect(after).toMatchObject({ code: 3, stderr: expect.stringContaining('not found, and not exported: half') });
+  });
+
+  it('ends the call on the server at Ctrl-C, and says what is left', async () => {
+    const waiting = await startFakeInstance((response) => void response.write('{"orgs":['));
+    const directory = await testDirectory();
+    const target = join(directory, 'out.json');
+    const token = await tokenFile();
+    const [command, script] = identityProgram;
+    const args = [script, 'export', waiting.url, '--token-file', token, '--to', target, '--json'];
+    const exporting = await startProgram(command, args, /"event":"progress"/);
+    const { code, stderr } = await exporting.stop('SIGINT');
+    expect({ code, stderr }).toEqual({
+      code: 130,
+      stderr: `identity: interrupted: nothing is left in ${target}; repeat the command\n`,
+    });
+    await waiting.clientLeft;
+    expect(await readdir(directory)).toEqual([]);
+    const file = join(directory, 'in.json');
+    await writeFile(file, '{"orgs":[]}');
+    const stuck = await startFakeInstance(() => {});
+    const importing = [script, 'import', file, '--to', stuck.url, '--token-file', token, '--json'];
+    const ended = await (await startProgram(command, importing, /"event":"progress"/)).stop('SIGINT');
+    expect(ended).toMatchObject({
+      code: 130,
+      stderr: `identity: interrupted: records already imported into ${stuck.url} remain; repeat the command to resume\n`,
+    });
+    await stuck.clientLeft;
+  });
+
+  it('says what a target refuses, and that it has written nothing', async () => {
+    const { url, tokenFile: token, database } = await servedPlace(sqlite);
+    const file = join(await testDirectory(), 'invalid.json');
+    await writeFile(file, JSON.stringify({ orgs: [organisation('acme', { humanUsers: [{ userId: 'ada' }] })] }));
+    for (const target of [[url, '--token-file', token], [database]]) {
+      const { code, stderr } = await identity(['import', file, '--to', ...target]);
+      expect(code, stderr).toBe(1);
+      expect(message(stderr)).toBe(`identity: ${target[0]} refuses: orgs[0].humanUsers[0].user: value is required`);
+    }
+  });
+
+  it('ends with exit code 3 where records could not be imported', async () => {
+    const { url, token, tokenFile: file, database } = await servedPlace(sqlite);
+    const orgs = [organisation('acme', { humanUsers: [person('ada')] })];
+    await post({ url, token, database: undefined }, 'import', { data_orgs: { orgs } });
+    const other = join(await testDirectory(), 'other.json');
+    const changed = [organisation('acme', { humanUsers: [person('ada', { userName: 'other' })] })];
+    await writeFile(other, JSON.stringify({ orgs: changed }));
+    for (const target of [[url, '--token-file', file], [database]]) {
+      const { code, stdout } = await identity(['import', other, '--to', ...target, '--dry-run']);
+      expect(code).toBe(3);
+      expect(stdout).toContain(`tried an import into ${target[0]}, nothing is written\n`);
+      expect(stdout).toContain('failed: humanUsers 1\nerror: human_user ada: ');
+    }
+    const overwriting = await identity(['import', other, '--to', database, '--on-conflict', 'overwrite']);
+    expect(overwriting).toMatchObject({ code: 0, stdout: expect.stringContaining('overwritten: humanUsers 1') });
+  });
+
+  it('says what is wrong with a bucket', async () => {
+    const { database } = await servedPlace(sqlite);
+    const bucket = await startLocalBucket();
+    onTestFinished(() => bucket.close());
+    const env = { STORAGE_EMULATOR_HOST: bucket.url };
+    const key = (name: string) => ['--credentials-file', join(bucket.directory, 'keys', `${name}.json`)];
+    const call = async (target: string, name: string) => {
+      const { code, stderr } = await identity(['export', database, '--to', target, ...key(name)], { env });
+      return [code, message(stderr)];
+    };
+    expect(await call('gs://exports/a.json', 'viewer')).toEqual([
+      1,
+      'identity: gs://exports/a.json: grant the service account the role Storage Object Creator on the bucket',
+    ]);
+    expect((await call('gs://exports/a.json', 'creator'))[0]).toBe(0);
+    expect(await call('gs://exports/a.json', 'creator')).toEqual([
+      1,
+      'identity: gs://exports/a.json: the object exists and is never overwritten: choose another path',
+    ]);
+    const environment = { ...env, HOME: await testDirectory(), GOOGLE_APPLICATION_CREDENTIALS: undefined };
+    const without = await identity(['export', database, '--to', 'gs://exports/b.json'], {
+      env: { ...environment, NO_GCE_CHECK: 'true' },
+    });
+    expect(without.code).toBe(1);
+    expect(message(without.stderr)).toMatch(
+      /^identity: no credentials for gs:\/\/exports\/b\.json: specify a key file/,
+    );
+  });
+
+  it.skipIf(process.platform === 'win32')('removes what a full disk has taken of a file', async () => {
+    const { database } = await servedPlace(sqlite);
+    const large = join(await testDirectory(), 'large.json');
+    const people = Array.from({ length: 2_000 }, (_, index) => person(`person-${index}`));
+    await writeFile(large, JSON.stringify({ orgs: [organisation('acme', { humanUsers: people })] }));
+    expect(await identity(['import', large, '--to', database])).toMatchObject({ code: 0 });
+    const directory = await testDirectory();
+    const target = join(directory, 'out.json');
+    // The limit of a process for its files' sizes stands for the disk's.
+    const limited = ['-c', 'ulimit -f 100 && exec "$0" "$@"', ...identityProgram, 'export', large, '--to', target];
+    const { code, stderr } = await run('/bin/sh', limited);
+    expect({ code, message: message(stderr) }).toEqual({
+      code: 1,
+      message: `identity: no space left for ${target}: free some, or choose another place; nothing is left there`,
+    });
+    expect(await readdir(directory)).toEqual([]);
+    expect((await readFile(large)).length).toBeGreaterThan(100 * 512);
+  });
+});
+
+async function userNamed(name: string, options: readonly string[]): Promise<string> {
+  const { stdout } = await identity(['user', 'list', ...options]);
+  return (
+    stdout
+      .split('\n')
+      .find((line) => line.endsWith(name))
+      ?.split('\t')[0] ?? ''
+  );
+}

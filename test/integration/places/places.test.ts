@@ -1,0 +1,93 @@
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
+import { exportFile } from '../../../shared/organisation/exportFile.ts';
+import { run } from '../../../tools/program.ts';
+import { identity } from '../../support/command.ts';
+import { startLocalBucket } from '../../support/emulators/localBucket.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
+import { identityProgram } from '../../support/processes/programs.ts';
+import { describeStores, keyEnvironment } from '../../support/stores/stores.ts';
+
+const HASH = '$2a$04$0123456789012345678901uBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB';
+const sample = {
+  orgs: [
+    organisation('acme', { humanUsers: [person('ada', { hashedPassword: { value: HASH } })] }),
+    organisation('emca', { humanUsers: [person('bob')] }),
+  ],
+};
+const counts = { organisations: 2, records: 4 };
+const result = z.looseObject({ event: z.literal('result') });
+
+/** The last line of `--json`. */
+function lastEvent(stdout: string): z.infer<typeof result> {
+  return result.parse(JSON.parse(stdout.trim().split('\n').at(-1) ?? ''));
+}
+
+function organisations(bytes: Buffer): unknown {
+  const text = bytes[0] === 0x1f ? gunzipSync(bytes) : bytes;
+  return exportFile.parse(JSON.parse(text.toString())).orgs;
+}
+
+describeStores('places', (kind) => {
+  it('export to and import from every other place', { timeout: 240_000 }, async () => {
+    const north = await servedPlace(kind);
+    const south = await servedPlace(kind);
+    const bucket = await startLocalBucket();
+    onTestFinished(() => bucket.close());
+    const directory = await testDirectory();
+    const key = join(bucket.directory, 'keys', 'both.json');
+    const env = { ...keyEnvironment(north.location), STORAGE_EMULATOR_HOST: bucket.url };
+    const command = async (...args: string[]) => {
+      const { code, stdout, stderr } = await identity([...args, '--json'], { env });
+      expect(code, stderr).toBe(0);
+      return lastEvent(stdout);
+    };
+    const sampleFile = join(directory, 'sample.json');
+    await writeFile(sampleFile, JSON.stringify(sample));
+    const created = { summary: { created: { org: 2, humanUsers: 2 }, failed: {} } };
+    expect(await command('import', sampleFile, '--to', north.database)).toMatchObject(created);
+
+    const all = ['--exclude-org', north.orgId, '--with', 'passwords,otp,keys'];
+    const plain = join(directory, 'plain.json');
+    const compressed = join(directory, 'compressed.json.gz');
+    expect(await command('export', north.database, '--to', plain, ...all)).toMatchObject(counts);
+    const fromServer = ['export', north.url, '--token-file', north.tokenFile, ...all];
+    expect(await command(...fromServer, '--to', compressed)).toMatchObject(counts);
+    const exported = organisations(await readFile(plain));
+    expect(exported).toMatchObject([{ orgId: 'acme' }, { orgId: 'emca' }]);
+    expect(JSON.stringify(exported)).toContain(HASH);
+    expect((await readFile(compressed))[0]).toBe(0x1f);
+    expect(organisations(await readFile(compressed))).toEqual(exported);
+    expect((await stat(plain)).mode & 0o777).toBe(0o600);
+    const object = 'gs://exports/plain.json';
+    const compressedObject = 'gs://exports/compressed.json.gz';
+    expect(await command(...fromServer, '--to', object, '--credentials-file', key)).toMatchObject(counts);
+    const withDefaults = await identity(['export', north.database, ...all, '--to', compressedObject, '--json'], {
+      env: { ...env, GOOGLE_APPLICATION_CREDENTIALS: key },
+    });
+    expect(withDefaults.code, withDefaults.stderr).toBe(0);
+    const piped = await identity(['export', north.database, ...all, '--to', '-'], { env });
+    expect(organisations(Buffer.from(piped.stdout))).toEqual(exported);
+    expect(piped.stderr).toMatch(/exported 2 organisations with 4 records to standard output, \d+ bytes\n/);
+
+    const unchanged = { summary: { created: {}, unchanged: { org: 2, humanUsers: 2 }, proved: true } };
+    const toServer = ['--to', south.url, '--to-token-file', south.tokenFile];
+    expect(await command('import', plain, ...toServer)).toMatchObject(created);
+    expect(await command('import', compressed, '--to', south.database)).toMatchObject(unchanged);
+    expect(await command('import', object, ...toServer, '--credentials-file', key)).toMatchObject(unchanged);
+    const fromObject = ['import', compressedObject, '--to', south.database, '--credentials-file', key];
+    expect(await command(...fromObject)).toMatchObject(unchanged);
+    const between = ['import', north.url, '--from-token-file', north.tokenFile, ...all];
+    expect(await command(...between, ...toServer)).toMatchObject(unchanged);
+    expect(await command(...between, '--to', south.database)).toMatchObject(unchanged);
+    expect(await command('import', north.database, ...all, ...toServer)).toMatchObject(unchanged);
+    expect(await command('import', north.database, ...all, '--to', south.database)).toMatchObject(unchanged);
+    const [program, script] = identityProgram;
+    const pipe = ['-c', 'cat "$1" | "$0" "$2" import - --to "$3" --json', program, compressed, script, south.database];
+    expect(lastEvent((await run('/bin/sh', pipe, { env })).stdout)).toMatchObject(unchanged);
+  });
+});

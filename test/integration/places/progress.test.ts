@@ -1,0 +1,119 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { identity } from '../../support/command.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { exportFileWith } from '../../support/migrations/migrating.ts';
+import { startFakeInstance } from '../../support/places/fakeInstance.ts';
+import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
+import { sqlite } from '../../support/stores/stores.ts';
+import { tokenFileWith } from '../../support/zitadel/placeOfZitadel.ts';
+
+const NDJSON = 'application/x-ndjson';
+const events = z.array(z.looseObject({ event: z.string(), records: z.number().optional() }));
+const summary = {
+  created: { org: 1 },
+  unchanged: {},
+  failed: {},
+  notCarried: {},
+  warnings: [],
+  proved: true,
+  resumed: false,
+};
+const response = { success: {}, summary };
+const progress = (created: number) => ({
+  event: 'progress',
+  phase: 2,
+  phases: 5,
+  records: { created: { org: 1, humanUsers: created - 1 } },
+  total: { org: 1, humanUsers: 3_999 },
+});
+
+/** Imports into a server that answers with some parts, one every 1.2 seconds. */
+async function importInto(type: string, parts: readonly string[], isComplete = true) {
+  const instance = await startFakeInstance((reply) => {
+    reply.setHeader('content-type', type);
+    const rest = [...parts];
+    const next = () => {
+      const part = rest.shift();
+      if (part === undefined) return void (isComplete ? reply.end() : reply.destroy());
+      reply.write(part, () => setTimeout(next, 1_200));
+    };
+    next();
+  });
+  const people = Array.from({ length: 10 }, (_, index) => person(`person-${index}`));
+  const file = await exportFileWith(organisation('acme', { humanUsers: people }));
+  const args = ['import', file, '--to', instance.url, '--token-file', await tokenFileWith('some-token'), '--json'];
+  const { code, stdout, stderr } = await identity(args);
+  return {
+    url: instance.url,
+    code,
+    stderr,
+    shown: events.parse(
+      stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ),
+  };
+}
+
+const lines = (...given: readonly unknown[]) => given.map((event) => `${JSON.stringify(event)}\n`);
+
+describe('the progress of an import into an instance', { timeout: 120_000 }, () => {
+  it('is what the server says, also in pieces of lines', async () => {
+    const text = lines(progress(1_000), progress(4_000), { event: 'result', response }).join('');
+    const { code, shown } = await importInto(NDJSON, [
+      text.slice(0, 20),
+      text.slice(20, 200),
+      text.slice(200, -5),
+      text.slice(-5),
+    ]);
+    expect(code).toBe(0);
+    const records = shown.filter(({ event }) => event === 'progress').map((event) => event.records);
+    expect(records).toContain(1_000);
+    expect(shown.at(-2)).toMatchObject({ event: 'phase', records: 4_000 });
+    expect(shown.at(-1)).toMatchObject({ event: 'result', summary });
+  });
+
+  it('is what was read where a server, or a proxy, answers plain JSON', async () => {
+    const { code, shown } = await importInto('application/json', [JSON.stringify(response)]);
+    expect(code).toBe(0);
+    expect(shown.at(-1)).toMatchObject({ event: 'result', summary });
+  });
+
+  it('ends with the error of the last line, or says that there is none', async () => {
+    const refused = { event: 'error', error: { code: 9, message: 'the manifest does not match' } };
+    const unavailable = { event: 'error', error: { code: 14, message: 'the database is unavailable' } };
+    const message = async (...given: Parameters<typeof importInto>) => {
+      const { url, code, stderr } = await importInto(...given);
+      expect(code).toBe(1);
+      return stderr.trim().replace(`identity: ${url} `, '');
+    };
+    expect(await message(NDJSON, lines(refused))).toBe('refuses: the manifest does not match');
+    expect(await message(NDJSON, lines(unavailable))).toBe('failed: the database is unavailable: repeat the command');
+    const broken = /^failed: the connection broke before the result \(.*\): repeat the command$/;
+    expect(await message(NDJSON, lines(progress(1_000)))).toMatch(broken);
+    expect(await message(NDJSON, lines(progress(1_000)), false)).toMatch(broken);
+  });
+
+  it('comes from an instance of this service', async () => {
+    const { url, tokenFile } = await servedPlace(sqlite);
+    const people = Array.from({ length: 30_000 }, (_, index) => person(`person-${index}`));
+    const file = join(await testDirectory(), 'many.json');
+    await writeFile(file, JSON.stringify({ orgs: [organisation('acme', { humanUsers: people })] }));
+    const { code, stdout, stderr } = await identity(['import', file, '--to', url, '--token-file', tokenFile, '--json']);
+    expect(code, stderr).toBe(0);
+    const shown = events.parse(
+      stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    );
+    // The file alone would be read at once.
+    const counts = shown.flatMap(({ event, records = 0 }) => (event === 'progress' ? [records] : []));
+    expect(counts.filter((count) => count > 0 && count < 30_001).length).toBeGreaterThan(0);
+    expect(shown.at(-2)).toMatchObject({ event: 'phase', records: 30_001 });
+  });
+});

@@ -1,0 +1,63 @@
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { type TestInstance, testInstance } from '../../support/instances/testInstance.ts';
+import { openTestStore, sqlite } from '../../support/stores/stores.ts';
+
+/** The disk, which a test lets wait: bulk commits are visible before they are on it. */
+const disk = vi.hoisted(() => ({ wait: () => Promise.resolve(), pending: 0 }));
+
+vi.mock(import('node:fs'), async (importOriginal) => {
+  const original = await importOriginal();
+  const fdatasync = (descriptor: number, done: (error: NodeJS.ErrnoException | null) => void) => {
+    disk.pending++;
+    void disk.wait().then(() => {
+      disk.pending--;
+      original.fdatasync(descriptor, done);
+    });
+  };
+  return { ...original, fdatasync: Object.assign(fdatasync, { __promisify__: original.fdatasync.__promisify__ }) };
+});
+
+const people = Array.from({ length: 40 }, (_, index) => person(`P${index}`));
+const file = { orgs: [organisation('O', { humanUsers: people })] };
+
+/** Lets the disk wait until the returned function is called. */
+function holdDisk(): () => void {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  disk.wait = () => promise;
+  onTestFinished(() => resolve());
+  return resolve;
+}
+
+afterEach(() => {
+  disk.wait = () => Promise.resolve();
+});
+
+/** Imports people, all visible and none on the disk yet. */
+async function visibleImport(instance: TestInstance): Promise<{ importing: Promise<unknown>; release: () => void }> {
+  const release = holdDisk();
+  const importing = instance.import({ data_orgs: file });
+  await vi.waitFor(() => expect(disk.pending).toBeGreaterThan(0));
+  return { importing, release };
+}
+
+describe('a call that answers from what another import has committed', () => {
+  it.each<[string, (instance: TestInstance) => Promise<unknown>]>([
+    ['an import of the same file', (instance) => instance.import({ data_orgs: file })],
+    ['a dry run', (instance) => instance.import({ data_orgs: file, dry_run: true })],
+    ['an import that is refused', (instance) => instance.refusedImport({ data_orgs: file, new_orgs_only: true })],
+    ['an export', (instance) => instance.export()],
+  ])('waits until that is on the disk: %s', async (_what, call) => {
+    const instance = await testInstance(await openTestStore(sqlite));
+    const { importing, release } = await visibleImport(instance);
+    const order: string[] = [];
+    const first = importing.then(() => order.push('on the disk'));
+    const second = call(instance).then(() => order.push('answered'));
+    // As many turns as an import without this rule needs several times over.
+    for (let turn = 0; turn < 2_000; turn++) await new Promise((resolve) => setImmediate(resolve));
+    expect(order).toEqual([]);
+    release();
+    await Promise.all([first, second]);
+    expect(order).toContain('answered');
+  });
+});

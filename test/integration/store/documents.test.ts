@@ -1,0 +1,132 @@
+import { expect, it } from 'vitest';
+import { type DocumentFields, fieldNames } from '../../../shared/store/documentFields.ts';
+import { MAX_DOCUMENT_BYTES } from '../../../shared/store/store.ts';
+import { createUser, readUser, scanAll, userKey } from '../../support/stores/documents.ts';
+import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+
+const awkwardIds: readonly string[][] = [
+  ['/'],
+  ['.'],
+  ['..'],
+  ['a/b/../c'],
+  ['__id__'],
+  ['|'],
+  ['a|b'],
+  ['a', 'b'],
+  ['a%7cb'],
+  ['%'],
+  ['%2f'],
+  [' '],
+  [' a '],
+  ['a\nb'],
+  ['"\'`\\'],
+  ['😀'],
+  ['😀👩‍👩‍👧‍👦'],
+  ['é'],
+  ['e\u0301'],
+  ['x'.repeat(200)],
+  ['😀'.repeat(200)],
+  ['😀'.repeat(200), '%'.repeat(200), '😀'.repeat(200)],
+  ['😀'.repeat(200), '%'.repeat(200), '😀'.repeat(199)],
+  [''],
+  ['', ''],
+  ['a', ''],
+  ['', 'a'],
+  ['user'],
+  ['User'],
+  ['USER'],
+  ['auth0|5f7c8ec7c33c6c004bbafe82'],
+];
+
+const allFields: Required<Omit<DocumentFields, 'sealedTotpSeed' | 'sealedClientSecret'>> = {
+  partition: 'org/users',
+  orgId: 'org',
+  body: '{"a":"ä😀\\u0000\\n"}',
+  digest: 'digest',
+  passwordHash: '$2a$10$hash',
+  totpSeed: 'seed',
+  clientSecret: 'secret',
+  state: 'USER_STATE_ACTIVE',
+  otpEmail: true,
+  sequence: Number.MAX_SAFE_INTEGER,
+  createdAt: '2026-01-02T03:04:05.678Z',
+  changedAt: '',
+  expiresAt: 'never\nends',
+  ownerId: '1',
+};
+
+describeStores('a stored document', (kind) => {
+  it('keeps apart and finds again what has an awkward id', async () => {
+    const store = await openTestStore(kind);
+    const keys = awkwardIds.map((parts) => userKey(...parts));
+    await store.commit(keys.map((key, sequence) => ({ type: 'create', key, fields: { sequence } })));
+    const expected = keys.map(({ id }, sequence) => ({ id, sequence }));
+    expect(await store.getMany(keys)).toEqual(expected);
+    const { documents } = await scanAll(await store.snapshot(), { collection: 'users' });
+    expect(documents.toSorted((a, b) => (a.sequence ?? 0) - (b.sequence ?? 0))).toEqual(expected);
+  });
+
+  it('has every field as it was written, and none that was not', async () => {
+    const store = await openTestStore(kind);
+    await store.commit([
+      createUser('full', allFields),
+      createUser('empty'),
+      createUser('falsy', { otpEmail: false, sequence: 0, state: '' }),
+      createUser('negative', { sequence: -1 }),
+    ]);
+    expect(Object.keys(allFields)).toEqual(fieldNames);
+    expect(await readUser(store, 'full')).toEqual({ id: userKey('full').id, ...allFields });
+    expect(await readUser(store, 'empty')).toEqual({ id: userKey('empty').id });
+    expect(await readUser(store, 'falsy')).toEqual({
+      id: userKey('falsy').id,
+      otpEmail: false,
+      sequence: 0,
+      state: '',
+    });
+    expect(await readUser(store, 'negative')).toMatchObject({ sequence: -1 });
+  });
+
+  it('may be as large as a document may be', async () => {
+    const store = await openTestStore(kind);
+    const body = 'é'.repeat(MAX_DOCUMENT_BYTES / 2);
+    await store.commit([createUser('large', { body })]);
+    expect((await readUser(store, 'large'))?.body).toBe(body);
+    const { documents } = await scanAll(await store.snapshot(), { collection: 'users' });
+    expect(documents.map((document) => document.body)).toEqual([body]);
+  });
+
+  it('is read by key in the order asked for, missing ones and repeated ones included', async () => {
+    const store = await openTestStore(kind);
+    await store.commit([createUser('a', { body: 'A' }), createUser('b', { body: 'B' })]);
+    const keys = ['b', 'missing', 'a', 'b'].map((name) => userKey(name));
+    const bodies = (await store.getMany(keys)).map((document) => document?.body);
+    expect(bodies).toEqual(['B', undefined, 'A', 'B']);
+    expect(await store.getMany([])).toEqual([]);
+  });
+
+  it('is read by key with only the fields asked for', async () => {
+    const store = await openTestStore(kind);
+    await store.commit([createUser('a', { body: 'A', passwordHash: 'hash' })]);
+    const { id } = userKey('a');
+    expect(await store.getMany([userKey('a')], ['body', 'state'])).toEqual([{ id, body: 'A' }]);
+    expect(await store.getMany([userKey('a'), userKey('b')], [])).toEqual([{ id }, undefined]);
+  });
+
+  it('is read among thousands of keys at once', async () => {
+    const store = await openTestStore(kind);
+    const names = Array.from({ length: 4_500 }, (_, index) => `user ${index}`);
+    await store.commit(names.slice(0, 500).map((name) => createUser(name)));
+    const documents = await store.getMany(names.map((name) => userKey(name)));
+    expect(documents.indexOf(undefined)).toBe(500);
+    expect(documents.filter((document) => document !== undefined)).toHaveLength(500);
+  });
+
+  it('is one of its collection: the same id in another collection is another document', async () => {
+    const store = await openTestStore(kind);
+    const { id } = userKey('a');
+    await store.commit([createUser('a', { body: 'user' })]);
+    await store.commit([{ type: 'create', key: { collection: 'claims', id }, fields: { body: 'claim' } }]);
+    await store.commit([{ type: 'delete', key: { collection: 'claims', id } }]);
+    expect(await readUser(store, 'a')).toMatchObject({ body: 'user' });
+  });
+});

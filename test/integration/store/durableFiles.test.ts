@@ -1,0 +1,99 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { init } from '../../../cli/commands/init.ts';
+import { openFile } from '../../../cli/places/filePlace.ts';
+import { openStore } from '../../../shared/store/openStore.ts';
+import { keyFilePath } from '../../../shared/store/secrets/keyFile.ts';
+import { fileKeyring } from '../../../shared/store/secrets/keyring.ts';
+import { type CopyOptions, copyDatabase } from '../../../shared/store/sqlite/copyDatabase.ts';
+import { watchDurability } from '../../support/files/durability.ts';
+import { inPieces } from '../../support/fixtures/bytes.ts';
+import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
+
+// The streams of `node:fs` do not work as spies.
+vi.mock('node:fs', async (importOriginal) => {
+  const original = await importOriginal<typeof import('node:fs')>();
+  return { ...original, openSync: vi.fn(original.openSync), fsyncSync: vi.fn(original.fsyncSync) };
+});
+vi.mock('node:fs/promises', { spy: true });
+
+const { signal } = new AbortController();
+let directory: string;
+
+beforeEach(async () => {
+  const { path, remove } = await temporaryDirectory();
+  onTestFinished(remove);
+  directory = path;
+});
+
+/** Copies a new database, as a backup does. */
+async function backUp(target: string, complete: CopyOptions['complete']): Promise<void> {
+  await (await openStore({ kind: 'sqlite', directory })).close();
+  const keyring = fileKeyring(keyFilePath(directory));
+  await copyDatabase(join(directory, 'identity.sqlite'), target, { keyring, complete });
+}
+
+describe('a reported file', () => {
+  it('is durable, with its name, as a backup', async () => {
+    let listCalls: Awaited<ReturnType<typeof watchDurability>> | undefined;
+    const copies = join(directory, 'copies');
+    await backUp(join(copies, 'north.backup'), async () => {
+      listCalls = await watchDurability();
+    });
+    expect(listCalls?.()).toEqual(['sync the content', 'link as north.backup', `sync ${copies}`]);
+  });
+
+  it('is durable, with the name of its new directory, as a backup', async () => {
+    const listCalls = await watchDurability();
+    const copies = join(directory, 'instance', 'copies');
+    await backUp(join(copies, 'north.backup'), async () => {});
+    expect(listCalls().slice(-5)).toEqual([
+      `sync ${join(directory, 'instance')}`,
+      `sync ${directory}`,
+      'sync the content',
+      'link as north.backup',
+      `sync ${copies}`,
+    ]);
+  });
+
+  it('does not replace what has appeared meanwhile, as a backup', async () => {
+    const copies = join(directory, 'copies');
+    const target = join(copies, 'north.backup');
+    await expect(backUp(target, () => writeFile(target, 'other'))).rejects.toMatchObject({ code: 'EEXIST' });
+    expect(await readFile(target, 'utf8')).toBe('other');
+    expect(await readdir(copies)).toEqual(['north.backup']);
+  });
+
+  it('is durable, with its name, as an export', async () => {
+    const listCalls = await watchDurability();
+    const content = Buffer.from('{"orgs":[]}');
+    const file = join(directory, 'north.json');
+    expect(await openFile(file).store(inPieces(content), signal)).toEqual({ place: file, bytes: content.length });
+    expect(listCalls()).toEqual(['sync the content', 'link as north.json', `sync ${directory}`]);
+  });
+
+  it('is durable, with its name, as the token file of a new instance', async () => {
+    const location = { kind: 'sqlite', directory } as const;
+    const store = await openStore(location);
+    onTestFinished(() => store.close());
+    const file = join(directory, 'tokens');
+    const listCalls = await watchDurability();
+    const { stdin, stdout, stderr } = process;
+    await init.run({
+      store,
+      location,
+      defaultName: 'north',
+      arguments: [],
+      options: { name: undefined, expires: undefined, 'token-file': file },
+      environment: { DATA_DIR: directory },
+      now: new Date(),
+      signal,
+      stdin,
+      stdout,
+      stderr,
+    });
+    expect(await readFile(file, 'utf8')).not.toBe('');
+    expect(listCalls()).toEqual([`sync ${directory}`, 'sync the content']);
+  });
+});

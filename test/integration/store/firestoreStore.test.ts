@@ -1,0 +1,152 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { v1 } from '@google-cloud/firestore';
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
+import { routes } from '../../../functions/removeOtpEmail/app.ts';
+import { createApp } from '../../../shared/http/app.ts';
+import { FORMAT, instanceKey } from '../../../shared/store/format.ts';
+import { freePort } from '../../../tools/ports.ts';
+import { memoryTrail } from '../../support/audit/memoryTrail.ts';
+import { describeWithFirestore, firestoreEmulator } from '../../support/emulators/withFirestore.ts';
+import { startTcpProxy } from '../../support/http/tcpProxy.ts';
+import { testInstance } from '../../support/instances/testInstance.ts';
+import { createUser, createUsers, readUser, scanAll } from '../../support/stores/documents.ts';
+import { firestore, openTestStore } from '../../support/stores/stores.ts';
+
+async function openBehindProxy() {
+  const location = await firestore.newLocation();
+  const proxy = await startTcpProxy(`http://${firestoreEmulator}`);
+  onTestFinished(() => proxy.close());
+  vi.stubEnv('FIRESTORE_EMULATOR_HOST', new URL(proxy.url).host);
+  const store = await openTestStore(firestore, location);
+  vi.unstubAllEnvs();
+  return { proxy, store };
+}
+
+describeWithFirestore('the Firestore store', () => {
+  afterEach(() => {
+    vi.unstubAllEnvs();
+  });
+
+  it('goes on with a scan whose connection breaks, without losing or repeating a document', async () => {
+    const { proxy, store } = await openBehindProxy();
+    await createUsers(store, 5_000, { body: 'x'.repeat(1_000) });
+    const snapshot = await store.snapshot();
+    const before = proxy.connections();
+    proxy.cut('down', 2_500_000);
+    const { documents } = await scanAll(snapshot, { collection: 'users', fields: ['sequence', 'body'] });
+    expect(proxy.connections()).toBe(before + 1);
+    const sequences = documents.map(({ sequence }) => sequence ?? -1).toSorted((a, b) => a - b);
+    expect(sequences).toEqual(Array.from({ length: 5_000 }, (_, index) => index));
+  });
+
+  it('goes on with a scan of partitions whose connection breaks, without losing or repeating a document', async () => {
+    const { proxy, store } = await openBehindProxy();
+    await createUsers(store, 5_000, { body: 'x'.repeat(1_000), partition: 's/a' });
+    const snapshot = await store.snapshot();
+    const before = proxy.connections();
+    proxy.cut('down', 2_500_000);
+    const range = { collection: 'users', partitions: { from: 's/', to: 's0' }, fields: ['sequence', 'body'] } as const;
+    const { documents } = await scanAll(snapshot, range);
+    expect(proxy.connections()).toBe(before + 1);
+    const sequences = documents.map(({ sequence }) => sequence ?? -1).toSorted((a, b) => a - b);
+    expect(sequences).toEqual(Array.from({ length: 5_000 }, (_, index) => index));
+  });
+
+  it.each<[string, object]>([
+    ['ids', {}],
+    ['partitions', { partitions: { from: 's/', to: 's0' } }],
+  ])('closes a scan of %s that nobody reads for a while, and goes on with it later', async (_what, part) => {
+    const store = await openTestStore(firestore);
+    await createUsers(store, 3_000, { body: 'x'.repeat(1_000), partition: 's/a' });
+    const snapshot = await store.snapshot();
+    const queries = vi.spyOn(v1.FirestoreClient.prototype, 'runQuery');
+    onTestFinished(() => queries.mockRestore());
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const sequences: (number | undefined)[] = [];
+    for await (const documents of snapshot.scan({ collection: 'users', ...part })) {
+      if (sequences.length === 0) vi.advanceTimersByTime(60_000);
+      sequences.push(...documents.map(({ sequence }) => sequence));
+    }
+    expect(queries).toHaveBeenCalledTimes(2);
+    expect(sequences.toSorted((a, b) => (a ?? 0) - (b ?? 0))).toEqual(
+      Array.from({ length: 3_000 }, (_, index) => index),
+    );
+  });
+
+  it('reads again when the connection breaks', async () => {
+    const { proxy, store } = await openBehindProxy();
+    await store.commit([createUser('a', { body: 'x'.repeat(100_000) })]);
+    proxy.cut('down', 50_000);
+    expect((await readUser(store, 'a'))?.body).toHaveLength(100_000);
+  });
+
+  it('ends the call of a scan that is stopped early', async () => {
+    const { proxy, store } = await openBehindProxy();
+    await createUsers(store, 3_000, { body: 'x'.repeat(1_000) });
+    const snapshot = await store.snapshot();
+    for await (const documents of snapshot.scan({ collection: 'users' })) {
+      expect(documents).toHaveLength(500);
+      break;
+    }
+    await store.close();
+    await vi.waitFor(() => expect(proxy.ended()).toBe(proxy.connections()), { timeout: 20_000 });
+  });
+
+  it('answers UNAVAILABLE, without a word of the library, when the database cannot be reached', async () => {
+    vi.stubEnv('FIRESTORE_EMULATOR_HOST', `127.0.0.1:${await freePort()}`);
+    const store = await openTestStore(firestore, { kind: 'firestore', projectId: 'nobody', databaseId: '(default)' });
+    const failure = { code: 'UNAVAILABLE', message: 'the database is unavailable: retry the request' };
+    // The time of retries passes ten times faster.
+    const now = performance.now.bind(performance);
+    const start = now();
+    vi.spyOn(performance, 'now').mockImplementation(() => start + (now() - start) * 10);
+    vi.spyOn(Math, 'random').mockReturnValue(0.05);
+    onTestFinished(() => void vi.restoreAllMocks());
+    await Promise.all([
+      expect(readUser(store, 'a')).rejects.toMatchObject(failure),
+      expect(store.commit([createUser('a')])).rejects.toMatchObject(failure),
+      expect(store.transaction(({ getMany }) => getMany([]))).rejects.toMatchObject(failure),
+      expect(store.snapshot()).rejects.toMatchObject(failure),
+    ]);
+  });
+
+  it('rejects the requests of this version with 503 when another one has migrated the database', async () => {
+    const location = await firestore.newLocation();
+    const direct = await openTestStore(firestore, location);
+    const { token } = await testInstance(direct);
+    const [instance] = await direct.getMany([instanceKey], ['body']);
+    expect(JSON.parse(instance?.body ?? '')).toEqual({ name: 'test', format: FORMAT });
+    const body = JSON.stringify({ name: 'test', format: FORMAT + 1 });
+    await direct.commit([{ type: 'update', key: instanceKey, fields: { body } }]);
+    const store = await openTestStore(firestore, location);
+    const app = createApp({ routes: routes({ store, audit: memoryTrail().audit, now: () => new Date() }) });
+    const headers = { authorization: `Bearer ${token}` };
+    const response = await app.request('/v2/users/ada/otp_email', { method: 'DELETE', headers });
+    expect(response.status).toBe(503);
+    const message = `the database has format ${FORMAT + 1}, and this version needs format ${FORMAT}: run the version that has written it, or begin with an empty database`;
+    expect(await response.json()).toEqual({ code: 14, message });
+  });
+
+  it('says what the database refused in one word', async () => {
+    const store = await openTestStore(firestore);
+    const key = { collection: 'users', id: '__reserved__' } as const;
+    await expect(store.commit([{ type: 'create', key, fields: {} }])).rejects.toMatchObject({
+      code: 'INTERNAL',
+      message: 'database error: INVALID_ARGUMENT',
+    });
+  });
+
+  it('prints nothing, and lets the process end, when it is used with the emulator', async () => {
+    const openStore = new URL('../../../shared/store/openStore.ts', import.meta.url);
+    const program = `
+      const { openStore } = await import(${JSON.stringify(openStore.href)});
+      const store = await openStore({ kind: 'firestore', projectId: 'quiet', databaseId: '(default)' });
+      await store.getMany([{ collection: 'users', id: '00~a' }]);
+      await store.close();`;
+    const { METADATA_SERVER_DETECTION: _, ...env } = process.env;
+    const run = promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], { env });
+    await expect(run).resolves.toEqual({ stdout: '', stderr: '' });
+  });
+});

@@ -1,0 +1,154 @@
+import { expect, it } from 'vitest';
+import { createUser, createUsers, scanAll, userKey } from '../../support/stores/documents.ts';
+import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+
+const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
+
+describeStores('a scan', (kind) => {
+  it('gives every document of a collection once, always in the same order, in arrays of some hundreds', async () => {
+    const store = await openTestStore(kind);
+    await createUsers(store, 1_234);
+    await store.commit([{ type: 'create', key: { collection: 'projects', id: '00~other' }, fields: {} }]);
+    const { documents, sizes } = await scanAll(await store.snapshot(), { collection: 'users' });
+    const expected = Array.from({ length: 1_234 }, (_, index) => userKey(`user ${index}`).id);
+    expect(documents.map(({ id }) => id).toSorted(byBytes)).toEqual(expected.toSorted(byBytes));
+    expect(sizes).toEqual([500, 500, 234]);
+    expect((await scanAll(await store.snapshot(), { collection: 'users' })).documents).toEqual(documents);
+  });
+
+  it('gives large documents in arrays of about a megabyte', async () => {
+    const store = await openTestStore(kind);
+    const ids = ['00~a', '00~b', '00~c', '00~d', '00~e', '00~f', '00~g'];
+    for (const id of ids)
+      await store.commit([{ type: 'create', key: { collection: 'users', id }, fields: { body: 'x'.repeat(400_000) } }]);
+    const { documents, sizes } = await scanAll(await store.snapshot(), { collection: 'users' });
+    expect(documents.map(({ id }) => id)).toEqual(ids);
+    expect(sizes).toEqual([3, 3, 1]);
+  });
+
+  it('orders ids with the same hash digits by their bytes', async () => {
+    const store = await openTestStore(kind);
+    const ids = ['a', 'B', 'b', 'ä', '~', '｡', '😀', '%'].map((letter) => `00~${letter}`);
+    await store.commit(ids.map((id) => ({ type: 'create', key: { collection: 'claims', id }, fields: {} })));
+    const { documents } = await scanAll(await store.snapshot(), { collection: 'claims' });
+    expect(documents.map(({ id }) => id)).toEqual(ids.toSorted(byBytes));
+  });
+
+  it('gives nothing of an empty collection', async () => {
+    const store = await openTestStore(kind);
+    expect(await scanAll(await store.snapshot(), { collection: 'users' })).toEqual({ documents: [], sizes: [] });
+  });
+
+  it('keeps to a range of ids, its start included and its end not', async () => {
+    const store = await openTestStore(kind);
+    await createUsers(store, 9);
+    const snapshot = await store.snapshot();
+    const ids = (await scanAll(snapshot, { collection: 'users' })).documents.map(({ id }) => id);
+    const idsIn = async (range: { from?: string; to?: string }) =>
+      (await scanAll(snapshot, { collection: 'users', ...range })).documents.map(({ id }) => id);
+    for (const [start, from] of ids.entries()) {
+      expect(await idsIn({ from })).toEqual(ids.slice(start));
+      expect(await idsIn({ to: from })).toEqual(ids.slice(0, start));
+      for (const [end, to] of ids.entries()) expect(await idsIn({ from, to })).toEqual(ids.slice(start, end));
+    }
+  });
+
+  it('keeps to a partition, also within a range of ids', async () => {
+    const store = await openTestStore(kind);
+    await store.commit(
+      ['a', 'b', 'c', 'd', 'e', 'f'].map((letter, index) => ({
+        type: 'create',
+        key: { collection: 'users', id: `00~${letter}` },
+        fields: { partition: index % 2 === 0 ? 'org 1/humanUsers' : 'org 2/humanUsers', sequence: index },
+      })),
+    );
+    await store.commit([createUser('without partition')]);
+    const snapshot = await store.snapshot();
+    const sequences = async (range: { from?: string; to?: string }) =>
+      (await scanAll(snapshot, { collection: 'users', partition: 'org 1/humanUsers', ...range })).documents.map(
+        ({ sequence }) => sequence,
+      );
+    expect(await sequences({})).toEqual([0, 2, 4]);
+    expect(await sequences({ from: '00~b' })).toEqual([2, 4]);
+    expect(await sequences({ from: '00~a', to: '00~e' })).toEqual([0, 2]);
+    expect((await scanAll(snapshot, { collection: 'users', partition: 'org 3/humanUsers' })).documents).toEqual([]);
+  });
+
+  it('gives a range of partitions in the order of their bytes, and each in the order of ids', async () => {
+    const store = await openTestStore(kind);
+    const names = ['s/', 's/a', 's/a/b', 's/a0', 's/B', 's/ä', 's/｡', 's/😀', 'r/z', 's', 's0', 't/a'];
+    const ids = ['00~a', '00~b', '00~c'];
+    await store.commit([
+      ...names.flatMap((partition, index) =>
+        ids.map((id) => {
+          const key = { collection: 'users', id: `${id}${index}` } as const;
+          return { type: 'create', key, fields: { partition, body: partition } } as const;
+        }),
+      ),
+      createUser('without partition'),
+    ]);
+    const range = { collection: 'users', partitions: { from: 's/', to: 's0' }, fields: ['body'] } as const;
+    const { documents } = await scanAll(await store.snapshot(), range);
+    const expected = names.slice(0, 8).toSorted(byBytes);
+    expect([...new Set(documents.map(({ body }) => body))]).toEqual(expected);
+    expect(documents.map(({ id }) => id.slice(0, 4))).toEqual(expected.flatMap(() => ids));
+  });
+
+  it('gives every document of many partitions once, in small arrays', async () => {
+    const store = await openTestStore(kind);
+    await createUsers(store, 250, { partition: 's/a' });
+    await store.commit([createUser('later', { partition: 's/b', sequence: 250 })]);
+    const range = { collection: 'users', partitions: { from: 's/a', to: 's/c' }, fields: ['sequence'] } as const;
+    const { documents, sizes } = await scanAll(await store.snapshot(), range);
+    const sequences = documents.map(({ sequence }) => sequence ?? -1);
+    expect(sequences.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 251 }, (_, index) => index));
+    expect(sequences.at(-1)).toBe(250);
+    expect(sizes).toEqual([100, 100, 51]);
+  });
+
+  it('gives only the fields that are asked for', async () => {
+    const store = await openTestStore(kind);
+    await store.commit([createUser('a', { body: 'body', passwordHash: 'secret', otpEmail: false })]);
+    const snapshot = await store.snapshot();
+    const { id } = userKey('a');
+    const scanFields = async (fields: ('body' | 'otpEmail' | 'state')[]) =>
+      (await scanAll(snapshot, { collection: 'users', fields })).documents;
+    expect(await scanFields(['body', 'otpEmail', 'state'])).toEqual([{ id, body: 'body', otpEmail: false }]);
+    expect(await scanFields([])).toEqual([{ id }]);
+  });
+
+  it('can be stopped early, and others of the same snapshot go on', async () => {
+    const store = await openTestStore(kind);
+    await createUsers(store, 2_000);
+    const snapshot = await store.snapshot();
+    for await (const documents of snapshot.scan({ collection: 'users' })) {
+      expect(documents).toHaveLength(500);
+      break;
+    }
+    const [one, other] = await Promise.all([
+      scanAll(snapshot, { collection: 'users' }),
+      scanAll(snapshot, { collection: 'users' }),
+    ]);
+    expect(one.documents).toHaveLength(2_000);
+    expect(other.documents).toEqual(one.documents);
+    await snapshot[Symbol.asyncDispose]();
+  });
+
+  it('gives other work a turn between its arrays', async () => {
+    const store = await openTestStore(kind);
+    await createUsers(store, 3_000);
+    const snapshot = await store.snapshot();
+    let turns = 0;
+    const countTurns = () => {
+      turns += 1;
+      next = setImmediate(countTurns);
+    };
+    let next = setImmediate(countTurns);
+    const turnsAtArrays: number[] = [];
+    for await (const _ of snapshot.scan({ collection: 'users' })) turnsAtArrays.push(turns);
+    clearImmediate(next);
+    await snapshot[Symbol.asyncDispose]();
+    expect(turnsAtArrays).toHaveLength(6);
+    expect(new Set(turnsAtArrays).size).toBe(6);
+  });
+});

@@ -1,0 +1,83 @@
+import { stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Checkpoints } from '../../../shared/store/sqlite/checkpoints.ts';
+import { openSqliteStore } from '../../../shared/store/sqlite/openSqliteStore.ts';
+import { capturedLog } from '../../support/http/capturedLog.ts';
+import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
+import { createUser, scanAll } from '../../support/stores/documents.ts';
+
+const MEGABYTE = 1_000_000;
+const logged = capturedLog();
+
+async function newFile(): Promise<string> {
+  const directory = await temporaryDirectory();
+  onTestFinished(() => directory.remove());
+  return join(directory.path, 'identity.sqlite');
+}
+
+const sizeOf = async (file: string) => (await stat(file)).size;
+
+/** Commits documents of a megabyte, one after the other, and returns the largest size of the log. */
+async function commitMegabytes(store: ReturnType<typeof openSqliteStore>, file: string, from: number, to: number) {
+  let largest = 0;
+  for (let number = from; number < to; number++) {
+    await store.commit([createUser(`user ${number}`, { body: 'x'.repeat(MEGABYTE) })]);
+    largest = Math.max(largest, await sizeOf(`${file}-wal`));
+  }
+  return largest;
+}
+
+describe('the write-ahead log of a database file', () => {
+  it('is moved into the database while its writer goes on, so that it stays small', async () => {
+    const file = await newFile();
+    const store = openSqliteStore(file);
+    onTestFinished(() => store.close());
+    expect(await commitMegabytes(store, file, 0, 200)).toBeLessThan(80 * MEGABYTE);
+    await vi.waitFor(async () => expect(await sizeOf(file)).toBeGreaterThan(150 * MEGABYTE), 10_000);
+    await using snapshot = await store.snapshot();
+    expect((await scanAll(snapshot, { collection: 'users', fields: [] })).documents).toHaveLength(200);
+  });
+
+  it('stays as long as a snapshot needs it, and is moved after that', async () => {
+    const file = await newFile();
+    const store = openSqliteStore(file, { logMarginBytes: 500 * MEGABYTE });
+    onTestFinished(() => store.close());
+    const snapshot = await store.snapshot();
+    await commitMegabytes(store, file, 0, 40);
+    expect((await scanAll(snapshot, { collection: 'users', fields: [] })).documents).toEqual([]);
+    expect(await sizeOf(file)).toBeLessThan(MEGABYTE);
+    await snapshot[Symbol.asyncDispose]();
+    await commitMegabytes(store, file, 40, 80);
+    await vi.waitFor(async () => expect(await sizeOf(file)).toBeGreaterThan(40 * MEGABYTE), 10_000);
+  });
+
+  it('is complete in a file whose store closes while it is moved', async () => {
+    const file = await newFile();
+    const store = openSqliteStore(file);
+    await commitMegabytes(store, file, 0, 20);
+    await store.close();
+    using database = new DatabaseSync(file);
+    expect(database.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
+    expect(database.prepare(`SELECT count(*) AS users FROM documents WHERE collection = 'users'`).get()).toEqual({
+      users: 20,
+    });
+  });
+});
+
+describe('a thread that cannot move the log', () => {
+  it('is reported, and replaced the next time', async () => {
+    const file = await newFile();
+    await writeFile(file, 'no database at all'.repeat(1_000));
+    const checkpoints = new Checkpoints(file, async () => {});
+    for (const [round, bytes] of [40, 80].entries()) {
+      await vi.waitFor(() => {
+        // Begins once; after that the log has not grown.
+        checkpoints.afterCommit(bytes * MEGABYTE, false);
+        expect(logged().match(/"severity":"WARNING".*not a database/g)).toHaveLength(round + 1);
+      }, 10_000);
+    }
+    await checkpoints.close();
+  });
+});

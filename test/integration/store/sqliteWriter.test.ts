@@ -1,0 +1,202 @@
+import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { Connection } from '../../../shared/store/sqlite/connection.ts';
+import { openWriter, type Writer } from '../../../shared/store/sqlite/writer.ts';
+import { run } from '../../../tools/program.ts';
+import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
+
+interface Opened {
+  readonly file: string;
+  readonly writer: Writer;
+  /** The number of transactions so far. */
+  readonly begun: () => number;
+  /** Lists the committed values. */
+  readonly values: () => readonly number[];
+}
+
+interface TestHooks {
+  readonly onBegin?: (connection: Connection) => void;
+  readonly sync?: () => Promise<void>;
+}
+
+async function openTestWriter({ onBegin = () => {}, sync = async () => {} }: TestHooks = {}): Promise<Opened> {
+  const directory = await temporaryDirectory();
+  const file = `${directory.path}/test.sqlite`;
+  const reader = new DatabaseSync(file);
+  reader.exec(`PRAGMA journal_mode = WAL; CREATE TABLE numbers (value INTEGER PRIMARY KEY, text TEXT);
+    CREATE TABLE facts (value INTEGER REFERENCES numbers DEFERRABLE INITIALLY DEFERRED)`);
+  let transactions = 0;
+  const opened = openWriter(file, {
+    onBegin: (connection) => {
+      onBegin(connection);
+      return ++transactions;
+    },
+    onCommit: () => {},
+    sync,
+  });
+  let closed: Promise<void> | undefined;
+  const writer: Writer = {
+    ...opened,
+    close: () => {
+      closed ??= opened.close();
+      return closed;
+    },
+  };
+  onTestFinished(async () => {
+    await writer.close();
+    reader.close();
+    await directory.remove();
+  });
+  const values = () =>
+    reader
+      .prepare('SELECT value FROM numbers ORDER BY value')
+      .all()
+      .map(({ value }) => Number(value));
+  return { file, writer, begun: () => transactions, values };
+}
+
+const insert = (value: number) => (connection: Connection) =>
+  void connection.prepare('INSERT INTO numbers VALUES (?, NULL)').run(value);
+
+/** Inserts a row whose reference is missing, which only the commit notices. */
+const insertDangling = (connection: Connection) => connection.run('INSERT INTO facts VALUES (999)');
+
+const range = (count: number) => Array.from({ length: count }, (_, index) => index);
+
+const dieInGroup = fileURLToPath(new URL('./sqliteWriter/dieInGroup.ts', import.meta.url));
+const fillDisk = fileURLToPath(new URL('./sqliteWriter/fillDisk.ts', import.meta.url));
+
+describe('the writer of a database file', () => {
+  it('commits the small changes of one moment together', async () => {
+    const { writer, begun, values } = await openTestWriter();
+    await Promise.all(range(40).map((value) => writer.apply(insert(value), 'small')));
+    expect(values()).toEqual(range(40));
+    expect(begun()).toBe(1);
+  });
+
+  it('commits at most 64 changes together, so that a transaction stays short', async () => {
+    const { writer, begun, values } = await openTestWriter();
+    await Promise.all(range(200).map((value) => writer.apply(insert(value), 'small')));
+    expect(values()).toEqual(range(200));
+    expect(begun()).toBe(4);
+  });
+
+  it('undoes a change that fails, and commits the others', async () => {
+    const { writer, begun, values } = await openTestWriter();
+    const failing = (connection: Connection) => {
+      insert(100)(connection);
+      throw new Error('refused');
+    };
+    const changes = [insert(1), failing, insert(2), insert(1), insert(3)];
+    const outcomes = await Promise.allSettled(changes.map((change) => writer.apply(change, 'small')));
+    expect(outcomes.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+    ]);
+    expect(values()).toEqual([1, 2, 3]);
+    expect(begun()).toBe(1);
+  });
+
+  it('reports a failed change only after the commit, because it may have met what another one wrote', async () => {
+    const { writer, values } = await openTestWriter();
+    const written = writer.apply(insert(1), 'small');
+    const seen = await writer.apply(insert(1), 'small').catch(() => values());
+    expect(seen).toEqual([1]);
+    await written;
+  });
+
+  it('fails all changes of a commit that fails, and takes the next ones', async () => {
+    const { writer, values } = await openTestWriter();
+    const changes = [insert(1), insertDangling, insert(1), insert(2)];
+    const outcomes = await Promise.allSettled(changes.map((change) => writer.apply(change, 'small')));
+    for (const outcome of outcomes) expect(outcome).toMatchObject({ reason: { message: /FOREIGN KEY/ } });
+    expect(values()).toEqual([]);
+    await writer.apply(insert(3), 'small');
+    expect(values()).toEqual([3]);
+  });
+
+  it('fails all changes when the transaction must not begin', async () => {
+    let isAllowed = false;
+    const onBegin = () => {
+      if (!isAllowed) throw new Error('a newer format');
+    };
+    const { writer, values } = await openTestWriter({ onBegin });
+    const outcomes = await Promise.allSettled([1, 2].map((value) => writer.apply(insert(value), 'small')));
+    for (const outcome of outcomes) expect(outcome).toMatchObject({ reason: { message: 'a newer format' } });
+    isAllowed = true;
+    await writer.apply(insert(3), 'bulk');
+    expect(values()).toEqual([3]);
+  });
+
+  it('commits each bulk change alone, and small ones between two of them', async () => {
+    const { writer, begun, values } = await openTestWriter();
+    const order: string[] = [];
+    const apply = async (name: string, value: number, size: 'small' | 'bulk') => {
+      await writer.apply(insert(value), size);
+      order.push(name);
+    };
+    await Promise.all([
+      ...[1, 2, 3].map((value) => apply('bulk', value, 'bulk')),
+      ...[4, 5].map((value) => apply('small', value, 'small')),
+    ]);
+    expect(order).toEqual(['bulk', 'small', 'small', 'bulk', 'bulk']);
+    expect(values()).toEqual([1, 2, 3, 4, 5]);
+    expect(begun()).toBe(4);
+  });
+
+  it('reports a bulk change only when it is on the disk, and commits others meanwhile', async () => {
+    const onDisk = Promise.withResolvers<void>();
+    const { writer, values } = await openTestWriter({ sync: () => onDisk.promise });
+    let isReported = false;
+    const bulk = writer.apply(insert(1), 'bulk').then(() => {
+      isReported = true;
+    });
+    await vi.waitFor(() => expect(values()).toEqual([1]));
+    await writer.apply(insert(2), 'small');
+    expect(isReported).toBe(false);
+    onDisk.resolve();
+    await bulk;
+  });
+
+  it('fails a bulk change that the disk does not take', async () => {
+    const { writer, values } = await openTestWriter({ sync: () => Promise.reject(new Error('EIO')) });
+    await expect(writer.apply(insert(1), 'bulk')).rejects.toThrow('EIO');
+    await writer.apply(insert(2), 'small');
+    expect(values()).toContain(2);
+  });
+
+  it('commits what it has taken before it closes', async () => {
+    const { writer, values } = await openTestWriter();
+    const taken = [writer.apply(insert(1), 'small'), writer.apply(insert(2), 'bulk')];
+    await writer.close();
+    await Promise.all(taken);
+    expect(values()).toEqual([1, 2]);
+  });
+
+  it('leaves nothing of a group in which its process was killed, and all of the group before', async () => {
+    const { file, values, writer } = await openTestWriter();
+    expect(await run(process.execPath, [dieInGroup, file])).toMatchObject({ code: null, stderr: '' });
+    expect(values()).toEqual(range(10));
+    await writer.apply(insert(10), 'small');
+    expect(values()).toEqual(range(11));
+  });
+
+  it.skipIf(process.platform === 'win32')(
+    'reports every change of a group in which the disk is full as it is',
+    async () => {
+      for (const blocks of [1_000, 1_100, 1_200]) {
+        const { file, values } = await openTestWriter();
+        const limited = `ulimit -f ${blocks} && exec "$0" "$@"`;
+        const { stdout } = await run('/bin/sh', ['-c', limited, process.execPath, fillDisk, file]);
+        const committed: unknown = JSON.parse(stdout);
+        expect(values()).toEqual(committed);
+        expect(values().length).toBeGreaterThan(0);
+        expect(committed).toEqual(range(values().length));
+      }
+    },
+  );
+});

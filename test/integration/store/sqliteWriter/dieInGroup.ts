@@ -1,0 +1,15 @@
+import type { Connection } from '../../../../shared/store/sqlite/connection.ts';
+import { openWriter } from '../../../../shared/store/sqlite/writer.ts';
+
+// Started by tests as a process of its own: `dieInGroup.ts FILE`. Commits the numbers 0 to 9 together, and dies in the
+// sixth of the next ten changes, which share a transaction.
+
+const writer = openWriter(process.argv[2] ?? '', { onBegin: () => 1, onCommit: () => {}, sync: async () => {} });
+const insert = (value: number) => (connection: Connection) => {
+  connection.prepare('INSERT INTO numbers VALUES (?, NULL)').run(value);
+  if (value === 15) process.kill(process.pid, 'SIGKILL');
+};
+for (const first of [0, 10]) {
+  const group = Array.from({ length: 10 }, (_, index) => writer.apply(insert(first + index), 'small'));
+  await Promise.all(group);
+}

@@ -1,0 +1,17 @@
+import type { Connection } from '../../../../shared/store/sqlite/connection.ts';
+import { openWriter } from '../../../../shared/store/sqlite/writer.ts';
+
+// Started by tests as a process of its own: `fillDisk.ts FILE`. Commits groups of large rows until one of them fails, and
+// prints the numbers of the rows that are reported as committed.
+
+const writer = openWriter(process.argv[2] ?? '', { onBegin: () => 1, onCommit: () => {}, sync: async () => {} });
+const insert = (value: number) => (connection: Connection) =>
+  void connection.prepare('INSERT INTO numbers VALUES (?, ?)').run(value, 'x'.repeat(20_000));
+const committed: number[] = [];
+for (let first = 0, isFull = false; !isFull; first += 10) {
+  const values = Array.from({ length: 10 }, (_, index) => first + index);
+  const outcomes = await Promise.allSettled(values.map((value) => writer.apply(insert(value), 'small')));
+  committed.push(...values.filter((_value, index) => outcomes[index]?.status === 'fulfilled'));
+  isFull = outcomes.some(({ status }) => status === 'rejected');
+}
+process.stdout.write(JSON.stringify(committed));

@@ -1,0 +1,236 @@
+import { expect, it } from 'vitest';
+import {
+  type Store,
+  type StoredDocument,
+  type Transaction,
+  type Write,
+  WriteConflictError,
+} from '../../../shared/store/store.ts';
+import { createUser, readUser, userKey } from '../../support/stores/documents.ts';
+import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+
+function increment(store: Store, name: string): Promise<number> {
+  return store.transaction(async ({ getMany, write }) => {
+    const [user] = await getMany([userKey(name)], ['sequence']);
+    const sequence = (user?.sequence ?? 0) + 1;
+    write([{ type: 'update', key: userKey(name), fields: { sequence } }]);
+    return sequence;
+  });
+}
+
+function swap(store: Store): Promise<void> {
+  const keys = [userKey('left'), userKey('right')] as const;
+  return store.transaction(async ({ getMany, write }) => {
+    const [left, right] = await getMany(keys);
+    write([
+      { type: 'update', key: keys[0], fields: { body: right?.body ?? null } },
+      { type: 'update', key: keys[1], fields: { body: left?.body ?? null } },
+    ]);
+  });
+}
+
+function setState(name: string, state: string): Write {
+  return { type: 'update', key: userKey(name), fields: { state } };
+}
+
+/** Decides about the user `other`, who changes between the first read and the commit. Returns what each attempt read. */
+async function decideDuring(
+  store: Store,
+  change: Write,
+  decide: (transaction: Transaction, other: StoredDocument | undefined) => void,
+): Promise<(StoredDocument | undefined)[]> {
+  const seen: (StoredDocument | undefined)[] = [];
+  await store.transaction(async (transaction) => {
+    const [other] = await transaction.getMany([userKey('other')]);
+    if (seen.push(other) === 1) await store.commit([change]);
+    decide(transaction, other);
+  });
+  return seen;
+}
+
+describeStores('a transaction', (kind) => {
+  it('gives what its work returned and commits what it wrote', async () => {
+    const store = await openTestStore(kind);
+    await store.commit([createUser('counter', { sequence: 4 })]);
+    expect(await increment(store, 'counter')).toBe(5);
+    expect(await readUser(store, 'counter')).toMatchObject({ sequence: 5 });
+  });
+
+  it('loses no change when twenty of them increment one document at once', { timeout: 120_000 }, async () => {
+    const store = await openTestStore(kind);
+    await store.commit([createUser('counter', { sequence: 0 })]);
+    const results = await Promise.all(Array.from({ length: 20 }, () => increment(store, 'counter')));
+    expect(results.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
+    expect(await readUser(store, 'counter')).toMatchObject({ sequence: 20 });
+  });
+
+  it('loses no value when several store objects swap two documents at once', { timeout: 120_000 }, async () => {
+    const location = await kind.newLocation();
+    const one = await openTestStore(kind, location);
+    const other = await openTestStore(kind, location);
+    await one.commit([createUser('left', { body: 'L' }), createUser('right', { body: 'R' })]);
+    await Promise.all([swap(one), swap(other), swap(one), swap(other), swap(one)]);
+    expect(await readUser(other, 'left')).toMatchObject({ body: 'R' });
+    expect(await readUser(other, 'right')).toMatchObject({ body: 'L' });
+  });
+
+  it('loses no change against commits from outside', { timeout: 120_000 }, async () => {
+    const store = await openTestStore(kind);
+    await store.commit([createUser('counter', { sequence: 0 })]);
+    const commits = Array.from({ length: 5 }, (_, index) =>
+      store.commit([{ type: 'update', key: userKey('counter'), fields: { state: `state ${index}` } }]),
+    );
+    await Promise.all([increment(store, 'counter'), ...commits, increment(store, 'counter')]);
+    expect(await readUser(store, 'counter')).toMatchObject({ sequence: 2, state: expect.stringMatching(/^state \d$/) });
+  });
+
+  it('writes nothing when its work throws, and passes the error on', async () => {
+    const store = await openTestStore(kind);
+    const failure = new Error('not allowed');
+    const transaction = store.transaction(async ({ getMany, write }) => {
+      await getMany([userKey('a')]);
+      write([createUser('a')]);
+      throw failure;
+    });
+    await expect(transaction).rejects.toBe(failure);
+    expect(await readUser(store, 'a')).toBeUndefined();
+    await store.commit([createUser('a')]);
+  });
+
+  it('writes nothing when one of its writes meets a conflict', async () => {
+    const store = await openTestStore(kind);
+    await store.commit([createUser('taken')]);
+    const transaction = store.transaction(async ({ getMany, write }) => {
+      await getMany([userKey('other')]);
+      write([createUser('free')]);
+      write([createUser('taken')]);
+    });
+    await expect(transaction).rejects.toThrow(WriteConflictError);
+    expect(await readUser(store, 'free')).toBeUndefined();
+  });
+
+  it('needs no reads and no writes', async () => {
+    const store = await openTestStore(kind);
+    expect(await store.transaction(async () => 'nothing')).toBe('nothing');
+    await store.transaction(async ({ write }) => write([createUser('written')]));
+    const read = await store.transaction(({ getMany }) => getMany([userKey('written')], []));
+    expect(read).toEqual([{ id: userKey('written').id }]);
+  });
+
+  it('reads one state however often it reads, several reads at once among them', async () => {
+    const store = await openTestStore(kind);
+    await store.commit([createUser('a', { sequence: 1 }), createUser('b', { sequence: 1 })]);
+    const sums = await Promise.all(
+      Array.from({ length: 4 }, () =>
+        store.transaction(async ({ getMany, write }) => {
+          const [[a], [b]] = await Promise.all([getMany([userKey('a')]), getMany([userKey('b')])]);
+          const sequence = (a?.sequence ?? 0) + 1;
+          write(['a', 'b'].map((name) => ({ type: 'update', key: userKey(name), fields: { sequence } })));
+          return (a?.sequence ?? 0) - (b?.sequence ?? 0);
+        }),
+      ),
+    );
+    expect(sums).toEqual([0, 0, 0, 0]);
+    expect(await readUser(store, 'b')).toMatchObject({ sequence: 5 });
+  });
+
+  it('neither changes nor blocks a document that it holds', async () => {
+    const store = await openTestStore(kind);
+    await store.commit([createUser('held', { body: 'kept', sequence: 1 }), createUser('written')]);
+    let runs = 0;
+    await store.transaction(async ({ getMany, write }) => {
+      runs++;
+      const [user] = await getMany([userKey('held')]);
+      await store.transaction(async (other) => {
+        await other.getMany([userKey('held')]);
+        other.hold([userKey('held')]);
+        other.write([setState('written', 'under the held version')]);
+      });
+      expect(await readUser(store, 'held')).toEqual(user);
+      write([{ type: 'update', key: userKey('held'), fields: { sequence: 2 } }]);
+    });
+    expect(runs).toBe(1);
+    expect(await readUser(store, 'held')).toEqual({ id: userKey('held').id, body: 'kept', sequence: 2 });
+    expect(await readUser(store, 'written')).toMatchObject({ state: 'under the held version' });
+  });
+
+  const changes: readonly (readonly [event: string, isThere: boolean, change: Write])[] = [
+    ['changes', true, setState('other', 'changed')],
+    ['is deleted', true, { type: 'delete', key: userKey('other') }],
+    ['is created', false, createUser('other')],
+  ];
+
+  it.each(changes)('decides again when a document that it holds %s', async (_event, isThere, change) => {
+    const store = await openTestStore(kind);
+    await store.commit([createUser('written'), ...(isThere ? [createUser('other', { state: 'old' })] : [])]);
+    const seen = await decideDuring(store, change, ({ hold, write }, other) => {
+      hold([userKey('other')]);
+      write([setState('written', `decided with ${other?.state}`)]);
+    });
+    expect(seen).toHaveLength(2);
+    expect(await readUser(store, 'written')).toMatchObject({ state: `decided with ${seen[1]?.state}` });
+  });
+
+  it('decides again when a document that it deletes changes, or is created', async () => {
+    for (const [, isThere, change] of changes.filter(([, , { type }]) => type !== 'delete')) {
+      const store = await openTestStore(kind);
+      if (isThere) await store.commit([createUser('other')]);
+      const seen = await decideDuring(store, change, ({ write }) => write([{ type: 'delete', key: userKey('other') }]));
+      expect(seen).toHaveLength(2);
+      expect(await readUser(store, 'other')).toBeUndefined();
+    }
+  });
+
+  it('decides again when a document that it updates is created after it was missing', async () => {
+    const store = await openTestStore(kind);
+    const seen = await decideDuring(store, createUser('other', { sequence: 1 }), ({ write }, other) =>
+      write([setState('other', other === undefined ? 'decided without it' : 'decided with it')]),
+    );
+    expect(seen).toHaveLength(2);
+    expect(await readUser(store, 'other')).toMatchObject({ sequence: 1, state: 'decided with it' });
+  });
+
+  it('meets a conflict, and does not run again, when it updates a document that is missing', async () => {
+    const store = await openTestStore(kind);
+    let runs = 0;
+    const transaction = store.transaction(async ({ getMany, write }) => {
+      runs++;
+      await getMany([userKey('missing')]);
+      write([setState('missing', 'new')]);
+    });
+    await expect(transaction).rejects.toThrow(WriteConflictError);
+    expect(runs).toBe(1);
+  });
+
+  it('writes a document several times after reading it', async () => {
+    const store = await openTestStore(kind);
+    await store.commit([createUser('a', { sequence: 1 }), createUser('b', { sequence: 1 })]);
+    await store.transaction(async ({ getMany, write }) => {
+      await getMany([userKey('a'), userKey('b')]);
+      write([setState('a', 'first'), { type: 'update', key: userKey('a'), fields: { sequence: 2 } }]);
+      write([{ type: 'delete', key: userKey('b') }, createUser('b', { sequence: 3 }), setState('b', 'last')]);
+    });
+    expect(await readUser(store, 'a')).toMatchObject({ state: 'first', sequence: 2 });
+    expect(await readUser(store, 'b')).toMatchObject({ state: 'last', sequence: 3 });
+  });
+
+  it('rejects a hold of a document that it did not read', async () => {
+    const store = await openTestStore(kind);
+    const transaction = store.transaction(async ({ hold }) => hold([userKey('unread')]));
+    await expect(transaction).rejects.toThrow('held without having been read');
+  });
+
+  it('is ABORTED when every attempt loses against another writer', { timeout: 120_000 }, async () => {
+    const store = await openTestStore(kind);
+    await store.commit([createUser('counter', { sequence: 0 })]);
+    let runs = 0;
+    const transaction = store.transaction(async ({ getMany, write }) => {
+      await getMany([userKey('counter')]);
+      await store.commit([setState('counter', `attempt ${++runs}`)]);
+      write([{ type: 'update', key: userKey('counter'), fields: { sequence: 1 } }]);
+    });
+    await expect(transaction).rejects.toMatchObject({ code: 'ABORTED' });
+    expect(runs).toBeGreaterThan(5);
+    expect(await readUser(store, 'counter')).toMatchObject({ sequence: 0, state: `attempt ${runs}` });
+  });
+});

@@ -1,0 +1,228 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { openRemote } from '../../../cli/places/remotePlace.ts';
+import { exportLosses } from '../../../cli/zitadel/export/exportContent.ts';
+import { importResponse } from '../../../functions/import/contract.ts';
+import { identity } from '../../support/command.ts';
+import { organisation, zitadelRequest } from '../../support/fixtures/organisations.ts';
+import { exportFileWith } from '../../support/migrations/migrating.ts';
+import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
+import { sqlite } from '../../support/stores/stores.ts';
+import { DEFAULT_ORGANISATION } from '../../support/zitadel/behaviour.ts';
+import { elements } from '../../support/zitadel/contents.ts';
+import { people } from '../../support/zitadel/files.ts';
+import { filledZitadel, tokenFileWith } from '../../support/zitadel/placeOfZitadel.ts';
+import type { ZitadelStandIn } from '../../support/zitadel/standIn.ts';
+
+const TIMEOUT_MS = 120_000;
+const { signal } = new AbortController();
+const { summary } = importResponse.shape;
+const result = z.looseObject({ event: z.literal('result'), summary: summary.optional() });
+const file = z.object({ orgs: z.array(z.looseObject({ orgId: z.string() })) });
+
+/** Runs a command with `--json`, and returns its exit code and its result. */
+async function resultOf(...args: readonly string[]) {
+  const { code, stdout, stderr } = await identity([...args, '--json']);
+  const line = stdout.trim().split('\n').at(-1) ?? '';
+  expect(line, stderr).toContain('"event":"result"');
+  return { code, ...result.parse(JSON.parse(line)) };
+}
+
+const [recorded] = zitadelRequest('import-request').flatMap(({ machineKeys }) => elements(machineKeys));
+const key = { ...recorded, userId: '31' };
+const acme = organisation('acme', {
+  humanUsers: people(3),
+  machineUsers: [{ userId: '31', user: { userId: '31', userName: 'robot', name: 'Robot' } }],
+  machineKeys: [key],
+  oidcIdps: [
+    {
+      idpId: '51',
+      idp: {
+        name: 'Corporate',
+        clientId: 'client',
+        clientSecret: 'secret of the provider',
+        issuer: 'https://idp.example',
+        displayNameMapping: 'OIDC_MAPPING_FIELD_EMAIL',
+        usernameMapping: 'OIDC_MAPPING_FIELD_EMAIL',
+      },
+    },
+  ],
+});
+
+const searchesOf = ({ requests }: ZitadelStandIn) => requests.filter(({ path }) => path.includes('export'));
+
+describe('a ZITADEL as a source', { timeout: TIMEOUT_MS }, () => {
+  it('is recognised, exported organisation by organisation, and its losses are said', async () => {
+    const { zitadel, tokenFile: token } = await filledZitadel([acme, organisation('emca')]);
+    const directory = await testDirectory();
+    const [plain, complete] = [join(directory, 'plain.json'), join(directory, 'complete.json.gz')];
+    const from = ['export', zitadel.url, '--token-file', token, '--exclude-org', DEFAULT_ORGANISATION];
+    expect(await resultOf(...from, '--to', complete, '--with', 'passwords,otp,keys')).toMatchObject({
+      code: 0,
+      organisations: 2,
+      missing: [],
+      losses: exportLosses,
+    });
+    expect(zitadel.deaths()).toBe(0);
+    expect(searchesOf(zitadel)).toHaveLength(2);
+    const shown = await identity([...from, '--to', plain]);
+    expect(shown.code).toBe(0);
+    expect(shown.stdout).toContain(`not exported by ZITADEL: ${exportLosses[0]}\n`);
+    const text = await readFile(plain, 'utf8');
+    const [exported] = file.parse(JSON.parse(text)).orgs;
+    expect(exported).toMatchObject({ orgId: 'acme', machineUsers: [{ userId: '31' }] });
+    // A ZITADEL itself would export these to everybody.
+    expect(exported?.machineKeys).toBeUndefined();
+    expect(text).not.toContain('secret of the provider');
+    expect(await resultOf('inspect', complete)).toMatchObject({
+      secrets: { passwordHashes: 3, totpSeeds: 1, keys: 1, clientSecrets: 1 },
+    });
+  });
+
+  it('is inspected, and imported by an instance', async () => {
+    const { zitadel, tokenFile: token } = await filledZitadel([acme]);
+    const from = [zitadel.url, '--from-token-file', token, '--org', 'acme', '--with', 'passwords,otp,keys'];
+    const inspected = await resultOf('inspect', ...from.map((arg) => arg.replace('--from-', '--')));
+    const content = { organisations: 1, hashFormats: { bcrypt: 3 }, losses: exportLosses };
+    expect(inspected).toMatchObject({ code: 0, ...content });
+    const { database } = await servedPlace(sqlite);
+    expect(await resultOf('import', ...from, '--to', database)).toMatchObject({
+      code: 0,
+      summary: { created: { org: 1, humanUsers: 3, machineUsers: 1, machineKeys: 1 }, failed: {} },
+      losses: exportLosses,
+    });
+    const sides = ['compare', ...from];
+    expect(await resultOf(...sides.toSpliced(2, 0, database))).toMatchObject({ code: 0, equal: true });
+  });
+
+  it('says which organisations it does not have', async () => {
+    const { zitadel, tokenFile: token } = await filledZitadel([organisation('acme')]);
+    const target = join(await testDirectory(), 'out.json');
+    const from = ['export', zitadel.url, '--token-file', token, '--org', 'acme', '--org', 'emca', '--to', target];
+    expect(await resultOf(...from)).toMatchObject({ code: 3, organisations: 1, missing: ['emca'] });
+  });
+});
+
+const whole = (zitadel: ZitadelStandIn, orgId: string, section: string) =>
+  zitadel.contents.organisations.get(orgId)?.sections.get(section)?.size ?? 0;
+
+describe('a ZITADEL as a target', { timeout: TIMEOUT_MS }, () => {
+  it('is tried, imported into and compared, and repeating that changes nothing', async () => {
+    const { zitadel, tokenFile: token } = await filledZitadel([], { lagMs: 300 });
+    const input = await exportFileWith(...zitadelRequest('import-request'));
+    const to = ['--to', zitadel.url, '--token-file', token, '--with', 'keys'];
+    const tried = await resultOf('import', input, ...to, '--dry-run');
+    expect(tried).toMatchObject({ code: 0, summary: { dryRun: true, unchanged: {}, failed: {} } });
+    expect(whole(zitadel, '330000000000000001', 'humanUsers')).toBe(0);
+    const first = await resultOf('import', input, ...to);
+    expect(first).toMatchObject({
+      code: 0,
+      summary: { created: { org: 2, humanUsers: 10 }, unchanged: {}, failed: {} },
+    });
+    expect({ ...first.summary, dryRun: true }).toEqual(tried.summary);
+    expect(first.summary?.warnings).toContainEqual(
+      expect.objectContaining({ message: expect.stringContaining('new client ids and client secrets') }),
+    );
+    const people = whole(zitadel, '330000000000000001', 'humanUsers');
+    const sides = ['compare', input, zitadel.url, '--token-file', token, '--with', 'passwords,otp,keys'];
+    const compared = () => resultOf(...sides, '--exclude-org', DEFAULT_ORGANISATION);
+    // A ZITADEL's exports lag behind its imports.
+    await expect.poll(compared, { timeout: TIMEOUT_MS }).toMatchObject({ code: 0, equal: true, differences: [] });
+    const sent = zitadel.requests.length;
+    const again = await resultOf('import', input, ...to);
+    // No export has these texts, so they are written again.
+    const { inviteUserMessages, ...unchanged } = first.summary?.created ?? {};
+    expect(again).toMatchObject({ code: 0, summary: { created: { inviteUserMessages }, unchanged, failed: {} } });
+    expect(whole(zitadel, '330000000000000001', 'humanUsers')).toBe(people);
+    const repeated = zitadel.requests.slice(sent).filter(({ path }) => path === '/admin/v1/import');
+    expect(repeated).toMatchObject([{ records: 1 }]);
+    expect(await compared()).toMatchObject({ code: 0, equal: true, differences: [] });
+  });
+});
+
+describe('10,000 people', { timeout: 2 * TIMEOUT_MS }, () => {
+  it('move by the command to a ZITADEL and from there to another instance, with hashes and seeds', async () => {
+    const [north, south] = [await servedPlace(sqlite), await servedPlace(sqlite)];
+    const orgs = [
+      organisation('acme', { humanUsers: people(6_000) }),
+      organisation('emca', { humanUsers: people(4_000, 6_000) }),
+    ];
+    const input = await exportFileWith(...orgs);
+    expect(await resultOf('import', input, '--to', north.database)).toMatchObject({ code: 0 });
+    const { zitadel, tokenFile: token } = await filledZitadel([], { lagMs: 1_000 });
+    const moved = ['--org', 'acme', '--org', 'emca', '--with', 'passwords,otp,keys'];
+    const there = ['--to', zitadel.url, '--to-token-file', token];
+    expect(await resultOf('import', north.database, ...moved, ...there)).toMatchObject({
+      code: 0,
+      summary: { created: { org: 2, humanUsers: 10_000 }, failed: {}, notCarried: {} },
+    });
+    const imports = zitadel.requests.filter(({ path }) => path === '/admin/v1/import');
+    expect(imports.map(({ records }) => records)).toEqual([0, 5_000, 5_000]);
+    const sides = ['compare', north.database, zitadel.url, '--token-file', token, ...moved];
+    expect(await resultOf(...sides)).toMatchObject({
+      code: 0,
+      equal: true,
+      counts: { humanUsers: { equal: 10_000 } },
+    });
+    const back = ['import', zitadel.url, '--from-token-file', token, '--to', south.database];
+    expect(await resultOf(...back, ...moved)).toMatchObject({ code: 0, summary: { created: { humanUsers: 10_000 } } });
+    const proof = await resultOf('compare', north.database, south.database, ...moved);
+    expect(proof).toMatchObject({ counts: { humanUsers: { equal: 10_000 } } });
+  });
+});
+
+describe('the facts of a place', { timeout: TIMEOUT_MS }, () => {
+  const open = (url: string, token: string) => openRemote({ origin: url, token, tokenOption: '--token-file' });
+
+  it('are those of a ZITADEL and its token', async () => {
+    const { zitadel } = await filledZitadel([]);
+    const facts = await open(zitadel.url, 'owner-token').facts(signal);
+    expect(facts).toMatchObject({
+      service: 'zitadel',
+      version: undefined,
+      instance: 'ZITADEL',
+      defaultOrgId: DEFAULT_ORGANISATION,
+      caller: { userId: 'owner', roles: ['IAM_OWNER'] },
+      mayExport: true,
+      mayImport: true,
+    });
+    expect(Math.abs(facts.clockAheadMs ?? Infinity)).toBeLessThan(5_000);
+    zitadel.tokens.set('guest', 'guest-token');
+    zitadel.contents.users.set('guest', DEFAULT_ORGANISATION);
+    expect(await open(zitadel.url, 'guest-token').facts(signal)).toMatchObject({ mayExport: false, mayImport: false });
+    await expect(open(zitadel.url, 'wrong').facts(signal)).rejects.toThrow('rejects the token');
+  });
+
+  it('are those of an instance of this service', async () => {
+    const { url, token } = await servedPlace(sqlite);
+    expect(await open(url, token).facts(signal)).toMatchObject({
+      service: 'identity',
+      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+      mayExport: true,
+      mayImport: true,
+    });
+    await expect(open(url, 'wrong').facts(signal)).rejects.toThrow('rejects the token of --token-file');
+  });
+});
+
+describe('identity doctor on a ZITADEL', { timeout: TIMEOUT_MS }, () => {
+  it('says who answers, whose token it is, and what it permits', async () => {
+    const { zitadel, tokenFile: token } = await filledZitadel([]);
+    const { code, stdout } = await identity(['doctor', zitadel.url, '--token-file', token]);
+    expect({ code, lines: stdout.trim().split('\n') }).toEqual({
+      code: 0,
+      lines: [
+        `ok address: ${zitadel.url} is a ZITADEL`,
+        'ok clock: this machine and the server have the same time',
+        'ok token: the token is of owner, with IAM_OWNER',
+        'ok token for exports: the token permits exports',
+        'ok token for imports: the token permits imports',
+        expect.stringMatching(/^ok limits: an export is one call per organisation/),
+      ],
+    });
+    const wrong = await identity(['doctor', zitadel.url, '--token-file', await tokenFileWith('wrong')]);
+    expect(wrong).toMatchObject({ code: 1, stdout: expect.stringMatching(/^failed token: .* rejects the token/m) });
+  });
+});

@@ -1,0 +1,198 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { startProgram } from '../../../tools/program.ts';
+import { identity } from '../../support/command.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { exportFileWith } from '../../support/migrations/migrating.ts';
+import { testDirectory } from '../../support/places/servedPlace.ts';
+import { identityProgram } from '../../support/processes/programs.ts';
+import { DEFAULT_ORGANISATION } from '../../support/zitadel/behaviour.ts';
+import { people } from '../../support/zitadel/files.ts';
+import { filledZitadel, tokenFileWith } from '../../support/zitadel/placeOfZitadel.ts';
+import type { ZitadelStandIn } from '../../support/zitadel/standIn.ts';
+
+const TIMEOUT_MS = 120_000;
+const crowd = (count: number) => organisation('acme', { humanUsers: people(count) });
+const peopleOf = ({ contents }: ZitadelStandIn, orgId: string) =>
+  contents.organisations.get(orgId)?.sections.get('humanUsers')?.size ?? 0;
+
+/** The only line that is no progress. */
+function message(stderr: string): string {
+  return stderr.split('\n').find((line) => line.startsWith('identity: ')) ?? stderr;
+}
+
+async function ends(...args: readonly string[]) {
+  const { code, stdout, stderr } = await identity(args);
+  return { code, message: message(stderr), stdout };
+}
+
+describe('a call on a ZITADEL that fails', { timeout: TIMEOUT_MS }, () => {
+  it('says what is wrong with the token, and leaves no file', async () => {
+    const { zitadel } = await filledZitadel([crowd(1)]);
+    zitadel.tokens.set('guest', 'guest-token');
+    zitadel.contents.users.set('guest', DEFAULT_ORGANISATION);
+    const directory = await testDirectory();
+    const input = await exportFileWith(crowd(1));
+    const call = async (token: string) => {
+      const options = ['--token-file', await tokenFileWith(token)];
+      const exporting = await ends('export', zitadel.url, ...options, '--to', join(directory, 'out.json'));
+      expect(await ends('import', input, '--to', zitadel.url, ...options)).toMatchObject({
+        code: 1,
+        message: exporting.message,
+      });
+      return exporting;
+    };
+    expect(await call('wrong')).toMatchObject({
+      code: 1,
+      message: `identity: ${zitadel.url} rejects the token of --token-file (Errors.Token.Invalid (AUTH-7fs1e)): create another one there, and store it alone in that file`,
+    });
+    expect(await call('guest-token')).toMatchObject({
+      code: 1,
+      message: `identity: ${zitadel.url} does not permit this to the token of --token-file (membership not found (AUTHZ-cdgFk)): use one of a service user with the role IAM_OWNER`,
+    });
+    expect(await readdir(directory)).toEqual([]);
+  });
+
+  it('exports over gRPC-Web what REST refuses, and imports in halves what is too large', async () => {
+    const { zitadel, tokenFile } = await filledZitadel([crowd(500)], { maxMessageBytes: 60_000 });
+    const path = join(await testDirectory(), 'out.json');
+    const options = ['--org', 'acme', '--with', 'passwords,otp'];
+    const exported = await ends('export', zitadel.url, '--token-file', tokenFile, '--to', path, ...options);
+    expect(exported.code, exported.message).toBe(0);
+    const calls = zitadel.requests.filter(({ path: called }) => /export/i.test(called));
+    expect(calls.map(({ status }) => status)).toEqual([429, 200]);
+    const { zitadel: target } = await filledZitadel([], { maxMessageBytes: 60_000 });
+    expect(await ends('import', path, '--to', target.url, '--token-file', tokenFile)).toMatchObject({ code: 0 });
+    expect(peopleOf(target, 'acme')).toBe(500);
+    expect(target.requests.map(({ status }) => status)).toContain(429);
+  });
+
+  it('imports on through the death of the ZITADEL, and completes when it is repeated', async () => {
+    const { zitadel, tokenFile } = await filledZitadel([], { diesAtWrite: 60, deadMs: 500 });
+    const to = ['--to', zitadel.url, '--token-file', tokenFile];
+    const survived = await ends('import', await exportFileWith(crowd(100)), ...to);
+    expect({ ...survived, deaths: zitadel.deaths() }).toMatchObject({ code: 0, deaths: 1 });
+    expect(survived.stdout).toContain('created: humanUsers 100, org 1\n');
+    zitadel.behaviour.diesAtWrite = 50;
+    zitadel.behaviour.deadMs = undefined;
+    const larger = await exportFileWith(crowd(200));
+    const gone = await ends('import', larger, ...to);
+    expect(gone).toMatchObject({
+      code: 1,
+      message: expect.stringMatching(
+        /^identity: .* cannot be reached \(ECONN\w+\): check the address, and that the instance runs$/,
+      ),
+    });
+    zitadel.revive();
+    const repeated = await ends('import', larger, ...to);
+    expect(repeated.code, repeated.message).toBe(0);
+    expect(repeated.stdout).toMatch(/created: humanUsers 51\nunchanged: humanUsers 149, org 1\n/);
+    expect(peopleOf(zitadel, 'acme')).toBe(200);
+  });
+
+  it('leaves no file where the ZITADEL dies while it exports', async () => {
+    const { zitadel, tokenFile } = await filledZitadel([crowd(20)], { exportMs: 5_000, deadMs: undefined });
+    const directory = await testDirectory();
+    const exporting = ends('export', zitadel.url, '--token-file', tokenFile, '--to', join(directory, 'out.json'));
+    await expect
+      .poll(() => zitadel.requests.map(({ path }) => path), { timeout: 60_000 })
+      .toContain('/admin/v1/orgs/_search');
+    await expect(deadlyExport(zitadel)).rejects.toThrow();
+    expect(await exporting).toMatchObject({
+      code: 1,
+      message: expect.stringMatching(/cannot be reached \(ECONN\w+\): check the address/),
+    });
+    expect(await readdir(directory)).toEqual([]);
+  });
+
+  it('ends at Ctrl-C, says what is left, and completes when it is repeated', async () => {
+    const { zitadel, tokenFile } = await filledZitadel([crowd(20)], { exportMs: 5_000 });
+    const path = join(await testDirectory(), 'out.json');
+    const [command, script] = identityProgram;
+    const args = [script, 'export', zitadel.url, '--token-file', tokenFile, '--to', path, '--json'];
+    const exporting = await startProgram(command, args, /"event":"progress"/);
+    expect(await exporting.stop('SIGINT')).toMatchObject({
+      code: 130,
+      stderr: `identity: interrupted: nothing is left in ${path}; repeat the command\n`,
+    });
+    zitadel.behaviour.exportMs = 0;
+    expect(await ends('export', zitadel.url, '--token-file', tokenFile, '--to', path)).toMatchObject({ code: 0 });
+  });
+
+  it('lists records with other content, which stay, and refuses to overwrite them', async () => {
+    const { zitadel, tokenFile } = await filledZitadel([
+      organisation('acme', { humanUsers: [hashed('ada'), hashed('bob')] }),
+    ]);
+    const changed = await exportFileWith(
+      organisation('acme', { humanUsers: [hashed('ada'), hashed('bob', 'robert'), hashed('eve')] }),
+    );
+    const to = ['--to', zitadel.url, '--token-file', tokenFile];
+    for (const more of [['--dry-run'], []]) {
+      const { code, stdout } = await ends('import', changed, ...to, ...more);
+      expect({ code, stdout }).toMatchObject({ code: 3, stdout: expect.stringContaining('created: humanUsers 1\n') });
+      expect(stdout).toContain('unchanged: humanUsers 1, org 1\nfailed: humanUsers 1\n');
+      expect(stdout).toContain('error: human_user bob: exists with other content, and stays so: user.userName\n');
+    }
+    expect(zitadel.contents.find('acme', 'humanUsers', 'bob')).toMatchObject({ user: { userName: 'name of bob' } });
+    const skipping = await ends('import', changed, ...to, '--on-conflict', 'skip');
+    expect(skipping).toMatchObject({ code: 0, stdout: expect.stringContaining('skipped: humanUsers 1\n') });
+    expect(await ends('import', changed, ...to, '--on-conflict', 'overwrite')).toMatchObject({
+      code: 1,
+      message: `identity: ${zitadel.url} refuses: a ZITADEL never overwrites records: specify --on-conflict report or skip`,
+    });
+  });
+
+  it('takes with --new-orgs-only what an interrupted import has created, and no other organisation', async () => {
+    const { zitadel, tokenFile } = await filledZitadel([], { diesAtWrite: 30, deadMs: undefined });
+    const to = ['--to', zitadel.url, '--token-file', tokenFile, '--new-orgs-only'];
+    const input = await exportFileWith(crowd(50));
+    expect(await ends('import', input, ...to)).toMatchObject({ code: 1 });
+    zitadel.revive();
+    const repeated = await ends('import', input, ...to);
+    expect(repeated.code, repeated.message).toBe(0);
+    expect(peopleOf(zitadel, 'acme')).toBe(50);
+    const exists = { code: 1, message: expect.stringContaining('1 organisations of the file exist already: acme') };
+    expect(await ends('import', await exportFileWith(crowd(49)), ...to)).toMatchObject(exists);
+    const renamed = { ...crowd(50), org: { name: 'Another name' } };
+    expect(await ends('import', await exportFileWith(renamed), ...to)).toMatchObject(exists);
+  });
+
+  it('compares with what a ZITADEL shows late, and says what that makes differ', async () => {
+    const { zitadel, tokenFile } = await filledZitadel([], { lagMs: 1_500 });
+    const input = await exportFileWith(organisation('acme', { humanUsers: [hashed('ada'), person('bob')] }));
+    expect(await ends('import', input, '--to', zitadel.url, '--token-file', tokenFile)).toMatchObject({ code: 0 });
+    const sides = ['compare', input, zitadel.url, '--token-file', tokenFile, '--exclude-org', DEFAULT_ORGANISATION];
+    const { code, stdout } = await ends(...sides, '--with', 'passwords');
+    expect({ code, lines: stdout.trim().split('\n') }).toEqual({
+      code: 0,
+      lines: [
+        'equal, but for what ZITADEL makes differ',
+        'humanUsers: 1 equal, 1 different',
+        `domains: 0 equal, 1 only in ${zitadel.url}`,
+        'org: 1 equal',
+        'not compared: otp, keys (--with)',
+        expect.stringMatching(/^expected: humanUsers bob of acme: a ZITADEL makes people without password hash/),
+        expect.stringMatching(/^expected: domains acme_.* of acme: a ZITADEL adds a domain to each organisation$/),
+      ],
+    });
+    zitadel.contents.put('acme', 'humanUsers', 'ada', hashed('ada', 'countess'));
+    const found = await ends(...sides);
+    expect(found).toMatchObject({ code: 3, stdout: expect.stringContaining('"name of ada" | "countess"') });
+  });
+});
+
+/** A ZITADEL dies of an exclusion that matches. */
+function deadlyExport({ url, behaviour }: ZitadelStandIn): Promise<Response> {
+  behaviour.exportMs = 0;
+  const body = JSON.stringify({ orgIds: ['acme'], excludedOrgIds: ['acme'] });
+  return fetch(`${url}/admin/v1/export`, { method: 'POST', body, headers: { authorization: 'Bearer owner-token' } });
+}
+
+const HASH = '$2a$04$0123456789012345678901uBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB';
+
+/** A person whom a ZITADEL keeps as it is. */
+function hashed(userId: string, userName = `name of ${userId}`) {
+  const email = { email: `${userId}@customer.example`, isEmailVerified: true };
+  return person(userId, { userName, email, hashedPassword: { value: HASH } });
+}
