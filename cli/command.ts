@@ -1,7 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import type { StoreLocation } from '../shared/store/openStore.ts';
 import type { Store } from '../shared/store/store.ts';
-import type { ExitStatus } from './exitStatus.ts';
 import type { Value, ValueName } from './values.ts';
 
 /** An argument, or an option with values. */
@@ -124,6 +123,18 @@ export interface ListOutput extends Printed {
   readonly rows: AsyncIterable<Output>;
 }
 
+/** Returns a list as output, each element with its text: cells separated by tabs. */
+export function toList<Row>(
+  name: string,
+  elements: AsyncIterable<Row>,
+  cells: (element: Row) => readonly string[],
+): ListOutput {
+  async function* rows(): AsyncGenerator<Output> {
+    for await (const json of elements) yield { json, text: cells(json).join('\t') };
+  }
+  return { name, rows: rows() };
+}
+
 type Result = Promise<Output | ListOutput | undefined>;
 
 /** What the help, the documents and completion say of a command. */
@@ -186,3 +197,16 @@ export class UsageError extends Error {
 export class InterruptedError extends Error {
   override readonly name = 'InterruptedError';
 }
+
+/** The exit codes of all commands, with their meanings for the help. */
+export const exitCodes = {
+  done: { code: 0, meaning: 'done, or equal' },
+  failed: { code: 1, meaning: 'failed: standard error names the problem' },
+  consentMissing: { code: 2, meaning: 'consent missing: there is neither a terminal nor --yes' },
+  listed: { code: 3, meaning: 'finished, with differences or errors listed' },
+  usage: { code: 64, meaning: 'usage: an argument, option or environment variable is wrong' },
+  interrupted: { code: 130, meaning: 'interrupted: repeat the command' },
+} as const;
+
+/** How a command ended. */
+export type ExitStatus = keyof typeof exitCodes;

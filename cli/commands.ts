@@ -2,6 +2,7 @@ import type { Command } from './command.ts';
 import { audit } from './commands/audit.ts';
 import { backup, restore } from './commands/backups.ts';
 import { compare } from './commands/compare.ts';
+import type { Families } from './commands/completion.ts';
 import { defineCompletion } from './commands/completion.ts';
 import { doctor } from './commands/doctor.ts';
 import { exportPlace } from './commands/export.ts';
@@ -14,9 +15,14 @@ import { orgDelete, orgList } from './commands/org.ts';
 import { patCreate, patList, patRevoke } from './commands/pat.ts';
 import { rekey } from './commands/rekey.ts';
 import { serve } from './commands/serve.ts';
-import { serviceUserCreate, serviceUserDelete } from './commands/serviceUser.ts';
-import { otpEmailEnable, userList, userLock, userUnlock } from './commands/user.ts';
-import type { Families } from './completion.ts';
+import {
+  otpEmailEnable,
+  serviceUserCreate,
+  serviceUserDelete,
+  userList,
+  userLock,
+  userUnlock,
+} from './commands/user.ts';
 
 /** The commands under one heading of the help. */
 interface CommandTable {

@@ -1,6 +1,6 @@
 import { IdentityError } from '../shared/errors/identityError.ts';
+import type { ExitStatus } from './command.ts';
 import { InterruptedError, UsageError } from './command.ts';
-import type { ExitStatus } from './exitStatus.ts';
 
 /** What a person reads of a fault, and how the command ends by it. */
 interface Fault {

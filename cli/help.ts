@@ -1,7 +1,6 @@
 import { styleText } from 'node:util';
 import { type Command as Commander, Help, type HelpConfiguration } from 'commander';
-import { type Command, flag, type Option, type Options } from './command.ts';
-import { exitCodes } from './exitStatus.ts';
+import { type Command, exitCodes, flag, type Option, type Options } from './command.ts';
 import { instanceOptions } from './instanceLocation.ts';
 
 const bold = (text: string) => styleText('bold', text, { validateStream: false });

@@ -1,8 +1,28 @@
+import { userInfo } from 'node:os';
+import { pipeline } from 'node:stream/promises';
+import { z } from 'zod';
+import { type AuditFacts, organisationFacts } from '../shared/audit/auditEvent.ts';
+import { openAudit } from '../shared/audit/openAudit.ts';
+import { instanceMissing } from '../shared/errors/commandErrors.ts';
+import { IdentityError } from '../shared/errors/identityError.ts';
 import { configureLog } from '../shared/log.ts';
-import type { Call, Command, GivenValues, Surroundings } from './command.ts';
-import type { ExitStatus } from './exitStatus.ts';
-import { type Print, printOutput } from './output.ts';
+import { hasDatabase, openStore, type StoreLocation } from '../shared/store/openStore.ts';
+import {
+  type Call,
+  type Command,
+  type ExitStatus,
+  type GivenValues,
+  type InstanceCommand,
+  InterruptedError,
+  type ListOutput,
+  type Output,
+  type Surroundings,
+  UsageError,
+} from './command.ts';
+import { instanceLocation } from './instanceLocation.ts';
 import { parseValues } from './parseValues.ts';
+
+type AnyOutput = Output | ListOutput | undefined;
 
 /**
  * Checks the values of a call, runs its command and prints the output.
@@ -15,11 +35,121 @@ export async function runCommand(
 ): Promise<ExitStatus> {
   configureLog('info', surroundings.stderr);
   const call: Call = { ...surroundings, ...(await parseValues(command, given)) };
-  const print: Print = async (output) => {
+  const print = async (output: AnyOutput) => {
     if (output !== undefined) await printOutput(output, given.options.json !== undefined, surroundings);
     return output?.exitStatus?.() ?? 'done';
   };
   if (command.instance === 'none') return print(await command.run(call));
-  const { runOnInstance } = await import('./runOnInstance.ts');
-  return runOnInstance(command, call, given, print);
+  const { data: [data] = [], firestore: [firestore] = [] } = given.options;
+  const { location, defaultName, environment } = instanceLocation(data, firestore, call.environment);
+  if (command.instance === 'existing' && !hasDatabase(location)) throw instanceMissing(data ?? '');
+  const onInstance = { ...call, environment };
+  await command.prepare?.(onInstance, location);
+  const store = await openStore(location);
+  try {
+    const run = () => command.run({ ...onInstance, store, location, defaultName });
+    // Lists are read from the database while they are printed.
+    return await print(await (command.isAudited ? runAudited(command, given, location, surroundings, run) : run()));
+  } finally {
+    await store.close();
+  }
+}
+
+/**
+ * Prints the output of a command.
+ * @throws InterruptedError for a list that the signal ends
+ */
+async function printOutput(
+  output: Output | ListOutput,
+  asJson: boolean,
+  { stdout, stderr, signal }: Surroundings,
+): Promise<void> {
+  if (!('rows' in output)) {
+    const { json, text, stream } = output;
+    (stream === 'stderr' ? stderr : stdout).write(`${asJson ? JSON.stringify(json) : text}\n`);
+    return;
+  }
+  try {
+    await pipeline(lines(output, asJson), stdout, { end: false, signal });
+  } catch (error) {
+    throw signal.aborted ? new InterruptedError('interrupted: the list is incomplete') : error;
+  }
+}
+
+/** Yields the text of a list, which may be longer than the memory. A list that fails at once yields nothing. */
+async function* lines({ name, rows }: ListOutput, asJson: boolean): AsyncGenerator<string> {
+  const start = `{${JSON.stringify(name)}:[`;
+  let count = 0;
+  for await (const { json, text } of rows) {
+    yield asJson ? `${count === 0 ? start : ','}${JSON.stringify(json)}` : `${text}\n`;
+    count++;
+  }
+  if (asJson) yield `${count === 0 ? start : ''}]}\n`;
+  else if (count === 0) yield `no ${name}\n`;
+}
+
+/**
+ * Runs a command that changes something. It is put on record before it starts, and with its outcome at its end.
+ * @throws IdentityError UNAVAILABLE, before the command starts, when it cannot be put on record
+ */
+async function runAudited(
+  command: InstanceCommand,
+  given: GivenValues,
+  location: StoreLocation,
+  { stderr }: Surroundings,
+  run: () => Promise<AnyOutput>,
+): Promise<AnyOutput> {
+  const audit = await openAudit({ storeLocation: location }, stderr);
+  try {
+    const call = audit.command(command.name);
+    let output: AnyOutput;
+    await call.begin(commandFacts(command, given), () => createdIds(output));
+    try {
+      output = await run();
+      await call.end(output?.exitStatus?.() === 'consentMissing' ? consentMissing() : undefined);
+      return output;
+    } catch (error) {
+      await call.end(asOutcome(error));
+      throw error;
+    }
+  } finally {
+    await audit.close();
+  }
+}
+
+const MAX_CHARACTERS = 200;
+
+/** Returns what the trail says of a call. Neither arguments nor options of the command hold a secret. */
+function commandFacts(command: InstanceCommand, { positionals, options }: GivenValues): AuditFacts {
+  const isAboutOrganisations = command.arguments[0]?.value === 'ORG_ID';
+  const target = isAboutOrganisations ? undefined : (positionals[0] ?? options.user?.[0]);
+  const orgIds = isAboutOrganisations ? positionals : options.org;
+  const others = Object.keys(command.options).filter((name) => name !== 'user' && name !== 'org');
+  return {
+    account: userInfo().username,
+    ...(target === undefined ? {} : { target: target.slice(0, MAX_CHARACTERS) }),
+    ...(orgIds === undefined ? {} : organisationFacts(orgIds)),
+    flags: others.flatMap((name) => (options[name] === undefined ? [] : [[`--${name}`, ...options[name]].join(' ')])),
+  };
+}
+
+const id = z.string().exactOptional();
+const created = z.object({ orgId: id, userId: id, tokenId: id });
+
+/** Returns the ids in a command's output, and nothing else of it: it may hold a token. */
+function createdIds(output: AnyOutput): AuditFacts {
+  const { data } = created.safeParse(output !== undefined && 'json' in output ? output.json : undefined);
+  return data === undefined || Object.keys(data).length === 0 ? {} : { ids: data };
+}
+
+/** The outcome of a call that only said what it would do. */
+function consentMissing(): IdentityError {
+  return new IdentityError({ code: 'CANCELLED', text: 'consent missing: nothing is changed' });
+}
+
+/** Gives the errors of a call the code with which they are on record. */
+function asOutcome(error: unknown): unknown {
+  if (error instanceof UsageError) return new IdentityError({ code: 'INVALID_ARGUMENT', text: error.message });
+  if (error instanceof InterruptedError) return new IdentityError({ code: 'CANCELLED', text: error.message });
+  return error;
 }

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { z } from 'zod';
-import { countedStore } from '../../cli/metrics/countedStore.ts';
+import { countedStore } from '../../cli/metrics.ts';
 import { exportOrganisations } from '../../functions/export/operation.ts';
 import { type ExportFileSource, inspect } from '../../functions/import/inspect/inspection.ts';
 import { importOrganisations } from '../../functions/import/operation.ts';

@@ -4,7 +4,7 @@ import type { Comparison, RecordDifference } from '../compare/comparison.ts';
 import { eventsOption, exportChoices, exportOptions, progressOutput, secretsOfTwo } from '../places/callOptions.ts';
 import type { ExportOptions } from '../places/place.ts';
 import { printable } from '../printable.ts';
-import { missingKinds } from '../secretKinds.ts';
+import { missingKinds } from '../values.ts';
 
 const DEFAULT_LIMIT = 100;
 

@@ -10,7 +10,7 @@ import {
 import type { ExportOptions, FilePlace, Place, StoredFile } from '../places/place.ts';
 import type { RecordCounter } from '../places/recordCounter.ts';
 import { printable } from '../printable.ts';
-import { trackPhase } from '../progress/trackPhase.ts';
+import { trackPhase } from '../progress.ts';
 
 const FORMS =
   'https://HOST (an instance, or ZITADEL), FILE.json, FILE.json.gz, - (standard input or output), gs://BUCKET/PATH, sqlite:DIR or firestore:PROJECT[/DATABASE] (a database, without a server)';

@@ -1,5 +1,4 @@
-import { type Call, defineInstanceCommand, flag, type OpenInstance, optional, required } from '../command.ts';
-import { toList } from '../output.ts';
+import { type Call, defineInstanceCommand, flag, type OpenInstance, optional, required, toList } from '../command.ts';
 
 const membership = {
   user: required('USER_ID', 'the person or service user'),

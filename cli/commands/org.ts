@@ -1,7 +1,6 @@
 import type { RemovableOrganisation } from '../../shared/accounts/organisationRemoval.ts';
-import { defineInstanceCommand, flag, InterruptedError, oneOrMore, UsageError } from '../command.ts';
+import { defineInstanceCommand, flag, InterruptedError, oneOrMore, toList, UsageError } from '../command.ts';
 import { askConsent } from '../consent.ts';
-import { toList } from '../output.ts';
 
 export const orgList = defineInstanceCommand({
   name: 'org list',

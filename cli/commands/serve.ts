@@ -1,5 +1,5 @@
 import { defineInstanceCommand, flag, optional, UsageError } from '../command.ts';
-import type { CertificateFiles } from '../serve/certificates.ts';
+import type { CertificateFiles } from '../serve.ts';
 
 export const serve = defineInstanceCommand({
   name: 'serve',
@@ -23,7 +23,7 @@ export const serve = defineInstanceCommand({
   run: async (call) => {
     const { host = '127.0.0.1', port = 8080, docs, 'tls-cert-file': cert, 'tls-key-file': key } = call.options;
     const certificates = certificateFiles(cert, key);
-    const server = await import('../serve/serve.ts');
+    const server = await import('../serve.ts');
     await server.serve(call, { host, port, docs, certificates });
     return undefined;
   },

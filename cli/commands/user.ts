@@ -1,5 +1,4 @@
-import { defineInstanceCommand, flag, optional, required } from '../command.ts';
-import { toList } from '../output.ts';
+import { defineInstanceCommand, flag, optional, required, toList } from '../command.ts';
 
 const user = required('USER_ID', 'the person or service user');
 
@@ -64,5 +63,35 @@ export const otpEmailEnable = defineInstanceCommand({
     const { enableOtpEmail } = await import('../../shared/accounts/users.ts');
     const sequence = await enableOtpEmail(store, userId, now);
     return { json: { userId, sequence: String(sequence) }, text: `${userId} now has the OTP e-mail factor` };
+  },
+});
+
+export const serviceUserCreate = defineInstanceCommand({
+  name: 'service-user create',
+  summary: 'create a service user',
+  instance: 'existing',
+  isAudited: true,
+  arguments: [required('NAME', 'user name and name of the service user')],
+  options: { org: optional('ORG_ID', 'the organisation; by default the default organisation') },
+  examples: ['service-user create migration --data ./north'],
+  run: async ({ arguments: [name], options, store, now }) => {
+    const { createServiceUser } = await import('../../shared/accounts/serviceUsers.ts');
+    const userId = await createServiceUser(store, name, options.org, now);
+    return { json: { userId }, text: `service user ${userId}` };
+  },
+});
+
+export const serviceUserDelete = defineInstanceCommand({
+  name: 'service-user delete',
+  summary: 'delete a service user with its tokens, memberships and grants; repeat the command if it was interrupted',
+  instance: 'existing',
+  isAudited: true,
+  arguments: [required('USER_ID', 'the service user')],
+  options: { force: flag('also the last IAM_OWNER') },
+  examples: ['service-user delete 330000000000000301 --data ./north'],
+  run: async ({ arguments: [userId], options, store }) => {
+    const { deleteServiceUser } = await import('../../shared/accounts/serviceUsers.ts');
+    await deleteServiceUser(store, userId, options.force);
+    return { json: { userId }, text: `service user ${userId} is deleted` };
   },
 });

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { InterruptedError } from '../command.ts';
 import { inspectPlace } from '../places/inspectPlace.ts';
 import type { ExportOptions, Place } from '../places/place.ts';
-import type { ProgressOutput } from '../progress/trackPhase.ts';
+import type { ProgressOutput } from '../progress.ts';
 import { type ZitadelSide, zitadelReason } from '../zitadel/expectedDifferences.ts';
 import { Comparison, type ComparisonOptions } from './comparison.ts';
 

@@ -4,7 +4,7 @@ import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import { recordKey, reportedId } from '../../shared/organisation/recordPlan.ts';
 import { settleRecord } from '../../shared/organisation/settleRecord.ts';
 import { documentPath } from '../../shared/store/store.ts';
-import type { SecretSelection } from '../secretKinds.ts';
+import type { SecretSelection } from '../values.ts';
 
 /** A record as it is compared. Its secrets are digests, so that no copy of them is kept and none can be printed. */
 export interface ComparedRecord {

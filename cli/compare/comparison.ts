@@ -3,7 +3,7 @@ import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts
 import { BoundedList } from '../../shared/collections/boundedList.ts';
 import { openTemporaryDatabase } from '../../shared/collections/temporaryDatabase.ts';
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
-import type { SecretSelection } from '../secretKinds.ts';
+import type { SecretSelection } from '../values.ts';
 import {
   type ComparedRecord,
   comparedRecord,

@@ -8,7 +8,7 @@ import { openFile } from '../places/filePlace.ts';
 import { inspectPlace, type PlaceInspection } from '../places/inspectPlace.ts';
 import type { ExportOptions, Place } from '../places/place.ts';
 import { RecordCounter } from '../places/recordCounter.ts';
-import { trackPhase } from '../progress/trackPhase.ts';
+import { trackPhase } from '../progress.ts';
 import { type ExportFilter, filterExport, readManifest } from './exportFilter.ts';
 import type { MigrationRun, StagedExport } from './run.ts';
 import { exportPath, removeExport } from './runDirectory.ts';

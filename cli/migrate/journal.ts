@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { OWNER_ONLY } from '../../shared/durableFiles.ts';
 import { parseIfJson } from '../../shared/json/parseIfJson.ts';
 import { systemCode } from '../../shared/systemCode.ts';
-import type { PhaseState, ProgressOutput } from '../progress/trackPhase.ts';
+import type { PhaseState, ProgressOutput } from '../progress.ts';
 import type { MigrationResult } from './documents.ts';
 
 const rate = { phase: z.string(), seconds: z.number(), records: z.int(), perSecond: z.number() };

@@ -3,7 +3,7 @@ import { IdentityError } from '../../shared/errors/identityError.ts';
 import type { DatabasePlace, FilePlace, StoredFile } from '../places/place.ts';
 import { RecordCounter } from '../places/recordCounter.ts';
 import { trackImport } from '../places/trackImport.ts';
-import { trackPhase } from '../progress/trackPhase.ts';
+import { trackPhase } from '../progress.ts';
 import type { MigrationPlan, MigrationResult } from './documents.ts';
 import { currentSelection, stageExport } from './exportStage.ts';
 import { makePlan, readPlan } from './plan.ts';

@@ -7,7 +7,7 @@ import { Comparison } from '../compare/comparison.ts';
 import { FileFacts, inspectPlace } from '../places/inspectPlace.ts';
 import type { DatabasePlace, Place } from '../places/place.ts';
 import { trackImport } from '../places/trackImport.ts';
-import { missingKinds, selectedKinds } from '../secretKinds.ts';
+import { missingKinds, selectedKinds } from '../values.ts';
 import { combine, compareSides, OrganisationTally, organisationCounts } from './compareSides.ts';
 import { type MigrationPlan, migrationPlan } from './documents.ts';
 import { currentSelection } from './exportStage.ts';

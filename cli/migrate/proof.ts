@@ -4,7 +4,7 @@ import type { FieldDifference } from '../compare/comparedRecord.ts';
 import { Comparison, type Outcome, type RecordDifference } from '../compare/comparison.ts';
 import { repeatable } from '../places/content.ts';
 import type { Place } from '../places/place.ts';
-import { selectedKinds } from '../secretKinds.ts';
+import { selectedKinds } from '../values.ts';
 import { type ZitadelSide, zitadelReason } from '../zitadel/expectedDifferences.ts';
 import { compareSides, type FirstSide, MAX_NAMED, OrganisationTally, organisationCounts } from './compareSides.ts';
 import type { MigrationPlan, MigrationResult, OrganisationCounts } from './documents.ts';

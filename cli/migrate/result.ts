@@ -5,7 +5,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { BoundedList } from '../../shared/collections/boundedList.ts';
 import { completeFile } from '../../shared/durableFiles.ts';
 import { openFile } from '../places/filePlace.ts';
-import { selectedKinds } from '../secretKinds.ts';
+import { selectedKinds } from '../values.ts';
 import { type MigrationPlan, type MigrationResult, migrationResult } from './documents.ts';
 import { listPhases, readJournal } from './journal.ts';
 import type { Proved } from './proof.ts';

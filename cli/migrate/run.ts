@@ -10,7 +10,7 @@ import { describeFault } from '../faults.ts';
 import { progressOutput } from '../places/callOptions.ts';
 import { openFile } from '../places/filePlace.ts';
 import type { FilePlace } from '../places/place.ts';
-import type { ProgressOutput } from '../progress/trackPhase.ts';
+import type { ProgressOutput } from '../progress.ts';
 import { Journal } from './journal.ts';
 import { exportPath, lockRunDirectory, readJson, removeExport, resumeCommand } from './runDirectory.ts';
 import { migrationSettings } from './settings.ts';

@@ -1,6 +1,6 @@
 import { InterruptedError, type Output, type Surroundings, UsageError } from '../command.ts';
 import type { ExportOptions, FilePlace, Place } from '../places/place.ts';
-import { type ProgressOutput, trackPhase } from '../progress/trackPhase.ts';
+import { type ProgressOutput, trackPhase } from '../progress.ts';
 import { readTask } from '../tasks.ts';
 import { exportParts, type PartsExport, type PartsResult } from './exportParts.ts';
 import { objectUri } from './storedJson.ts';

@@ -1,7 +1,7 @@
 import { flag, optional, repeatable, required, type Surroundings, type Values } from '../command.ts';
-import { progressEvents, progressLines } from '../progress/outputs.ts';
-import type { ProgressOutput } from '../progress/trackPhase.ts';
-import { secretSelection } from '../secretKinds.ts';
+import type { ProgressOutput } from '../progress.ts';
+import { progressEvents, progressLines } from '../progress.ts';
+import { secretSelection } from '../values.ts';
 import type { ExportOptions, ImportOptions } from './place.ts';
 
 /** The option of commands that print events. */

@@ -8,7 +8,7 @@ import { passwordHashFormat } from '../../shared/organisation/passwords.ts';
 import { type OrganisationRecord, storedFields } from '../../shared/organisation/record.ts';
 import { recordKey } from '../../shared/organisation/recordPlan.ts';
 import { InterruptedError } from '../command.ts';
-import { type ProgressOutput, trackPhase } from '../progress/trackPhase.ts';
+import { type ProgressOutput, trackPhase } from '../progress.ts';
 import { repeatable } from './content.ts';
 import type { ExportOptions, Place } from './place.ts';
 import { type ExportedRequest, RecordCounter } from './recordCounter.ts';

@@ -1,5 +1,5 @@
 import type { ImportResponse } from '../../functions/import/contract.ts';
-import { type ProgressOutput, trackPhase } from '../progress/trackPhase.ts';
+import { type ProgressOutput, trackPhase } from '../progress.ts';
 import type { DatabasePlace, ExportContent, ImportOptions } from './place.ts';
 import { RecordCounter } from './recordCounter.ts';
 

@@ -1,5 +1,5 @@
 import type { MigrationResult, MigrationSide } from '../migrate/documents.ts';
-import { span } from '../progress/outputs.ts';
+import { span } from '../progress.ts';
 import { counted, definitions, type Html, html, moment } from './texts.ts';
 
 /** The names of places' kinds, as people read them. */

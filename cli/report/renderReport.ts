@@ -1,5 +1,5 @@
 import type { MigrationResult } from '../migrate/documents.ts';
-import { span } from '../progress/outputs.ts';
+import { span } from '../progress.ts';
 import { rateCurve } from './charts.ts';
 import { moved } from './moved.ts';
 import { overview } from './overview.ts';

@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { GivenValues } from '../../cli/command.ts';
+import { createProgram } from '../../cli/commandLine.ts';
 import { parseValues } from '../../cli/parseValues.ts';
 import { parsePlace } from '../../cli/places/parsePlace.ts';
-import { createProgram } from '../../cli/program.ts';
 import { root } from '../../tools/program.ts';
 import { readTerraform } from './terraformFiles.ts';
 

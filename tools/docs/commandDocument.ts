@@ -1,6 +1,6 @@
 import type { Command, Option } from '../../cli/command.ts';
+import { exitCodes } from '../../cli/command.ts';
 import { commands, commandTables } from '../../cli/commands.ts';
-import { exitCodes } from '../../cli/exitStatus.ts';
 import { commandTerm, commandUsage, commonOptions, optionUsage } from '../../cli/help.ts';
 import { instanceOptions } from '../../cli/instanceLocation.ts';
 import { type ValueName, valueKind } from '../../cli/values.ts';

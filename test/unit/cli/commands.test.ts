@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { createProgram, namedCommand } from '../../../cli/commandLine.ts';
 import { commands } from '../../../cli/commands.ts';
-import { createProgram, namedCommand } from '../../../cli/program.ts';
 
 describe('every command', () => {
   it.each(commands.map(({ name }) => name))('%s has examples that the parser accepts', async (name) => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { InterruptedError, UsageError } from '../../../cli/command.ts';
-import { type ExitStatus, exitCodes } from '../../../cli/exitStatus.ts';
+import { type ExitStatus, exitCodes, InterruptedError, UsageError } from '../../../cli/command.ts';
 import { describeFault } from '../../../cli/faults.ts';
 import { nameInvalid, userUnknown } from '../../../shared/errors/accountErrors.ts';
 

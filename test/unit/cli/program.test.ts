@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Command, defineCommand, flag, type GivenValues, optional, repeatable } from '../../../cli/command.ts';
-import { createProgram } from '../../../cli/program.ts';
+import { createProgram } from '../../../cli/commandLine.ts';
 
 const newCommand = (name: string): Command =>
   defineCommand({

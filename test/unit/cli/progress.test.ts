@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { progressEvents, progressLines } from '../../../../cli/progress/outputs.ts';
-import { trackPhase } from '../../../../cli/progress/trackPhase.ts';
+import { progressEvents, progressLines, trackPhase } from '../../../cli/progress.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listen } from '../../../../cli/serve/serve.ts';
+import { listen } from '../../../cli/serve.ts';
 
 const address = { host: 'db.example', port: 80, setting: '--port' };
 

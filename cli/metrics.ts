@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { createApp, type Route } from '../../shared/http/app.ts';
-import type { RequestObserver } from '../../shared/http/requestLog.ts';
-import { type RunningServer, serve } from '../../shared/http/serve.ts';
-import { databaseFile, type StoreLocation } from '../../shared/store/openStore.ts';
-import type { DocumentCounts } from './countedStore.ts';
+import { createApp, type Route } from '../shared/http/app.ts';
+import type { RequestObserver } from '../shared/http/requestLog.ts';
+import { type RunningServer, serve } from '../shared/http/serve.ts';
+import { databaseFile, type StoreLocation } from '../shared/store/openStore.ts';
+import type { Reader, Snapshot, Store } from '../shared/store/store.ts';
 
 /** From the removal of a factor to a long import. */
 const DURATION_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 3_600];
@@ -92,4 +92,70 @@ export function serveMetrics({ render, contentType }: Metrics, port: number): Pr
     handler: async () => new Response(await render(), { headers: { 'content-type': contentType } }),
   };
   return serve({ app: createApp({ routes: [route] }), host: '127.0.0.1', port, drainMs: 0 });
+}
+
+/** Is told of the documents that a store has written and read. */
+export interface DocumentCounts {
+  written(documents: number): void;
+  read(documents: number): void;
+}
+
+/** Returns a store that counts the documents of its successful operations. */
+export function countedStore(store: Store, counts: DocumentCounts): Store {
+  const { lastingSnapshot } = store;
+  return {
+    ...store,
+    getMany: countedReads(store, counts),
+    commit: async (writes) => {
+      await store.commit(writes);
+      counts.written(writes.length);
+    },
+    transaction: async (work) => {
+      let written = 0;
+      const result = await store.transaction((transaction) => {
+        // A conflict runs the work again.
+        written = 0;
+        return work({
+          ...transaction,
+          getMany: countedReads(transaction, counts),
+          write: (writes) => {
+            written += writes.length;
+            transaction.write(writes);
+          },
+        });
+      });
+      counts.written(written);
+      return result;
+    },
+    snapshot: async () => countedSnapshot(await store.snapshot(), counts),
+    ...(lastingSnapshot && {
+      lastingSnapshot: async (signal, readTime) => {
+        const snapshot = await lastingSnapshot(signal, readTime);
+        return snapshot && countedSnapshot(snapshot, counts);
+      },
+    }),
+    ...(store.forCall && { forCall: (call) => countedStore(store.forCall?.(call) ?? store, counts) }),
+  };
+}
+
+function countedReads(reader: Reader, counts: DocumentCounts): Reader['getMany'] {
+  return async (keys, fields) => {
+    const documents = await reader.getMany(keys, fields);
+    counts.read(documents.filter((document) => document !== undefined).length);
+    return documents;
+  };
+}
+
+function countedSnapshot(snapshot: Snapshot, counts: DocumentCounts): Snapshot {
+  return {
+    readTime: snapshot.readTime,
+    getMany: countedReads(snapshot, counts),
+    scan: async function* (range) {
+      for await (const documents of snapshot.scan(range)) {
+        counts.read(documents.length);
+        yield documents;
+      }
+    },
+    [Symbol.asyncDispose]: () => snapshot[Symbol.asyncDispose](),
+  };
 }

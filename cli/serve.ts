@@ -1,0 +1,165 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createSecureContext } from 'node:tls';
+import { allRoutes } from '../functions/endpoints.ts';
+import { openAudit } from '../shared/audit/openAudit.ts';
+import type { Config } from '../shared/config.ts';
+import { certificateInvalid, hostUnknown, portForbidden, portInUse } from '../shared/errors/commandErrors.ts';
+import { createApp } from '../shared/http/app.ts';
+import { docsRoutes } from '../shared/http/docs.ts';
+import { type RunningServer, serve as serveApp } from '../shared/http/serve.ts';
+import type { Certificate } from '../shared/http/server.ts';
+import { configureLog, log } from '../shared/log.ts';
+import { createCloudStorage } from '../shared/objectStorage/cloudStorage.ts';
+import { instanceKey } from '../shared/store/format.ts';
+import { requireMasterKey } from '../shared/store/openStore.ts';
+import type { Store } from '../shared/store/store.ts';
+import { systemCode } from '../shared/systemCode.ts';
+import type { OpenInstance, Surroundings } from './command.ts';
+import { loadConfig } from './configuration.ts';
+
+/** What a server is told. */
+interface ServerSettings {
+  readonly host: string;
+  readonly port: number;
+  readonly docs: boolean;
+  readonly certificates: CertificateFiles | undefined;
+}
+
+/** Serves the three functions on one port, until a signal stops the process. */
+export async function serve(
+  call: Surroundings & OpenInstance,
+  { host, port, docs, certificates }: ServerSettings,
+): Promise<void> {
+  const { store, signal, stdout, stderr } = call;
+  const config = loadConfig(call);
+  requireMasterKey(call.location);
+  // A database with another master key, or another format, fails now and not at the first request.
+  await store.getMany([instanceKey], []);
+  configureLog(config.logLevel, stderr);
+  const certificate = certificates && (await readCertificate(certificates));
+  await using resources = new AsyncDisposableStack();
+  const metrics = await startMetrics(config, store);
+  resources.defer(async () => void (await metrics?.server.close()));
+  // Standard output is for the address.
+  const audit = await openAudit(config, stderr);
+  resources.defer(() => audit.close());
+  const routes = await allRoutes({
+    ...config,
+    store: metrics?.store ?? store,
+    audit,
+    objectStorage: createCloudStorage(),
+    now: () => new Date(),
+  });
+  const app = createApp({
+    ...config,
+    routes: docs ? [...routes, ...docsRoutes] : routes,
+    ...(metrics && { observer: metrics.observer }),
+  });
+  const limits = { ...config.limits, trustedProxies: config.trustedProxies };
+  const address = { host, port };
+  const server = await listen({ ...address, setting: '--port' }, () =>
+    serveApp({ app, ...address, drainMs: config.shutdownMs, limits, certificate }),
+  );
+  resources.defer(async () => void (await server.close()));
+  if (certificates !== undefined) resources.use(renewOnSignal(certificates, server));
+  stdout.write(`listening on ${server.url}\n`);
+  if (metrics !== undefined) stdout.write(`metrics at ${metrics.server.url}/metrics\n`);
+  if (!signal.aborted) await once(signal, 'abort');
+}
+
+/** Starts to measure, and serves the metrics, if a port is configured. Only then does their package load. */
+async function startMetrics({ metricsPort, storeLocation }: Config, store: Store) {
+  if (metricsPort === undefined) return undefined;
+  const { countedStore, createMetrics, serveMetrics } = await import('./metrics.ts');
+  const metrics = createMetrics(storeLocation);
+  const address = { host: '127.0.0.1', port: metricsPort, setting: 'METRICS_PORT' };
+  const server = await listen(address, () => serveMetrics(metrics, metricsPort));
+  return { observer: metrics.observer, store: countedStore(store, metrics.documents), server };
+}
+
+/** An address to listen on, and the setting that changes its port. */
+interface Address {
+  readonly host: string;
+  readonly port: number;
+  readonly setting: string;
+}
+
+/** The errors of an address that is not available, by the codes of the operating system. */
+const errors: Readonly<Record<string, (address: Address) => Error>> = {
+  EACCES: ({ port, setting }) => portForbidden(port, setting),
+  EADDRINUSE: ({ port, setting }) => portInUse(port, setting),
+  EADDRNOTAVAIL: ({ host }) => hostUnknown(host),
+  ENOTFOUND: ({ host }) => hostUnknown(host),
+};
+
+/**
+ * Starts a server.
+ * @throws IdentityError that says which setting to change, when the address is not available
+ */
+export async function listen(address: Address, start: () => Promise<RunningServer>): Promise<RunningServer> {
+  try {
+    return await start();
+  } catch (error) {
+    throw errors[systemCode(error)]?.(address) ?? error;
+  }
+}
+
+const CERT_OPTION = 'tls-cert-file';
+const KEY_OPTION = 'tls-key-file';
+
+/** The PEM files of a certificate and its key. */
+export interface CertificateFiles {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/**
+ * Reads a certificate and its key.
+ * @throws IdentityError that says what is wrong with which file, and repeats nothing of it
+ */
+async function readCertificate(files: CertificateFiles): Promise<Certificate> {
+  const cert = await readText(files.cert, CERT_OPTION);
+  const key = await readText(files.key, KEY_OPTION);
+  const leaf = parse(() => new X509Certificate(cert), files.cert, CERT_OPTION, 'holds no PEM certificate');
+  const privateKey = parse(
+    () => createPrivateKey(key),
+    files.key,
+    KEY_OPTION,
+    'holds no PEM private key without a passphrase',
+  );
+  if (!leaf.checkPrivateKey(privateKey)) {
+    throw certificateInvalid(files.key, `--${KEY_OPTION}`, `is not the key of ${files.cert}'s certificate`);
+  }
+  parse(() => createSecureContext({ cert, key }), files.cert, CERT_OPTION, 'holds a certificate that OpenSSL rejects');
+  log.certificateRead(leaf.validToDate.toISOString());
+  return { cert, key };
+}
+
+/** Gives a server the certificate of its files again at each SIGHUP, such as after they were renewed. */
+function renewOnSignal(files: CertificateFiles, server: RunningServer): Disposable {
+  const renew = () => {
+    readCertificate(files).then(server.renewCertificate).catch(log.certificateRejected);
+  };
+  process.on('SIGHUP', renew);
+  return { [Symbol.dispose]: () => void process.off('SIGHUP', renew) };
+}
+
+async function readText(file: string, option: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw certificateInvalid(file, `--${option}`, `cannot be read: ${reason}`);
+  }
+}
+
+function parse<Result>(work: () => Result, file: string, option: string, problem: string): Result {
+  try {
+    return work();
+  } catch {
+    // The reason of OpenSSL may quote the file, and says less.
+    throw certificateInvalid(file, `--${option}`, problem);
+  }
+}
