@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { OrganisationRange } from '../../functions/export/organisationRanges.ts';
+import type { OrganisationRange } from '../../functions/export/selection.ts';
 import { partsOfAnother, partsUnavailable } from '../../shared/errors/placeErrors.ts';
 import type { ObjectLocation, ObjectStorage } from '../../shared/objectStorage/objectStorage.ts';
 import type { PartSource } from '../places/place.ts';

@@ -1,8 +1,7 @@
 import { userInfo } from 'node:os';
-import { exportFacts, progressFacts } from '../../functions/export/auditFacts.ts';
-import { openSnapshot } from '../../functions/export/openSnapshot.ts';
-import { exportOrganisations, type OrganisationExport } from '../../functions/export/operation.ts';
-import { divideOrganisations } from '../../functions/export/organisationRanges.ts';
+import { exportFacts, progressFacts, recordEnd } from '../../functions/export/auditFacts.ts';
+import { exportOrganisations, type OrganisationExport, openSnapshot } from '../../functions/export/operation.ts';
+import { divideOrganisations } from '../../functions/export/selection.ts';
 import { importFacts } from '../../functions/import/auditFacts.ts';
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import { type InspectedFile, importOrganisations } from '../../functions/import/operation.ts';
@@ -12,7 +11,6 @@ import type { Audit } from '../../shared/audit/audit.ts';
 import { openAudit } from '../../shared/audit/openAudit.ts';
 import { total } from '../../shared/collections/counts.ts';
 import type { Config } from '../../shared/config.ts';
-import { cancelled } from '../../shared/errors/httpErrors.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { placeRefused } from '../../shared/errors/placeErrors.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
@@ -169,16 +167,7 @@ async function* auditedExport(
   const audited = audit.call('export', {});
   const facts = { ...exportFacts({ ...options, responseOutput: object === undefined }, object), ...account() };
   await audited.begin(facts, (isComplete) => progressFacts({ export: exported, object }, isComplete));
-  try {
-    yield* exported.bytes;
-    await audited.end();
-  } catch (error) {
-    await audited.end(error);
-    throw error;
-  } finally {
-    // A reader that stops early has not got the export.
-    await audited.end(cancelled());
-  }
+  yield* recordEnd(exported.bytes, audited);
 }
 
 /** A database, and how it hashes clear passwords. */

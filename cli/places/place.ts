@@ -1,5 +1,5 @@
 import type { OrganisationExport } from '../../functions/export/operation.ts';
-import type { OrganisationRange } from '../../functions/export/organisationRanges.ts';
+import type { OrganisationRange } from '../../functions/export/selection.ts';
 import type { ImportResponse, OnConflict } from '../../functions/import/contract.ts';
 import type { ImportShare } from '../../functions/import/tasks.ts';
 import type { ObjectLocation } from '../../shared/objectStorage/objectStorage.ts';

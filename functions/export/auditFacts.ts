@@ -1,4 +1,6 @@
 import { type AuditFacts, organisationFacts } from '../../shared/audit/auditEvent.ts';
+import type { AuditedCall } from '../../shared/audit/auditedCall.ts';
+import { cancelled } from '../../shared/errors/httpErrors.ts';
 import type { ObjectLocation, WrittenObject } from '../../shared/objectStorage/objectStorage.ts';
 import { setFlags } from '../../shared/wire/requestMessage.ts';
 import type { ExportRequest } from './contract.ts';
@@ -40,4 +42,24 @@ function objectFacts(object: ObjectLocation | WrittenObject | undefined): AuditF
   if (object === undefined) return {};
   const { bucket, path } = object;
   return { object: { bucket, path, ...('generation' in object ? { generation: object.generation } : {}) } };
+}
+
+/**
+ * Yields an export's bytes, and puts their end on record: whether they are complete, fail, or are read no further.
+ * @param signal the call's signal, whose reason is why they are read no further
+ */
+export async function* recordEnd(
+  bytes: AsyncIterable<Uint8Array>,
+  audited: Pick<AuditedCall, 'end'>,
+  signal?: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* bytes;
+    await audited.end();
+  } catch (error) {
+    await audited.end(error);
+    throw error;
+  } finally {
+    await audited.end(signal?.reason ?? cancelled());
+  }
 }

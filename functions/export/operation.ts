@@ -1,28 +1,54 @@
-import type { ExportedManifest, IgnoredField } from '../../shared/organisation/exportFile.ts';
+import { formatDuration } from '../../shared/duration.ts';
+import { invalidRequest } from '../../shared/errors/errors.ts';
+import type { InstanceDescription } from '../../shared/instance.ts';
+import { parseObject } from '../../shared/json/jsonObject.ts';
+import { type ExportedManifest, type IgnoredField, ManifestTally } from '../../shared/organisation/exportFile.ts';
 import { LeftToDo } from '../../shared/organisation/leftToDo.ts';
-import { sectionPartitions } from '../../shared/organisation/section.ts';
-import { isInRemoval, organisationSection } from '../../shared/organisation/sections.ts';
-import type { FieldName } from '../../shared/store/documentFields.ts';
-import { documentId, type Snapshot, type StoredDocument } from '../../shared/store/store.ts';
-import { CrossOrganisationRecords } from './crossOrganisationRecords.ts';
-import { ExportedForm } from './exportedForm.ts';
-import { OmittedOrganisations } from './omittedOrganisations.ts';
-import type { OrganisationRange } from './organisationRanges.ts';
-import { type ExportContent, openMergedReader, openSeparateReader } from './recordReader.ts';
-import { RecordsInDeletion } from './recordsInDeletion.ts';
-import { compareBytes } from './sectionCursor.ts';
-import { type ExportOrigin, ExportWriter } from './writer.ts';
+import { type Credential, isList, type Section } from '../../shared/organisation/section.ts';
+import { organisationSection } from '../../shared/organisation/sections.ts';
+import type { Snapshot, Store, StoredDocument } from '../../shared/store/store.ts';
+import { type Entry, ExportedRecords } from './exportedRecords.ts';
+import {
+  type ExportContent,
+  openMergedReader,
+  openSeparateReader,
+  type RecordReader,
+  type SectionFilter,
+  type SectionRecords,
+} from './recordReader.ts';
+import { isReadSeparately, type OrganisationSelection, readOrganisations, selector } from './selection.ts';
 
-/** The organisations to export (specification 2.4): `orgIds`, or all if it is empty, without `excludedOrgIds`. */
-export interface ExportSelection extends ExportContent {
-  readonly orgIds: readonly string[];
-  readonly excludedOrgIds: readonly string[];
+/**
+ * Opens a snapshot that can be read until the export's timeout.
+ * @param timeoutMs undefined for an export that needs no longer than a snapshot lasts by itself
+ * @throws IdentityError INVALID_ARGUMENT when the database keeps no snapshot for so long
+ */
+export async function openSnapshot(
+  store: Store,
+  timeoutMs: number | undefined,
+  signal: AbortSignal,
+): Promise<Snapshot> {
+  const { snapshotLifetimeMs = Number.POSITIVE_INFINITY } = store;
+  if (timeoutMs === undefined || timeoutMs <= snapshotLifetimeMs) return store.snapshot();
+  const snapshot = await store.lastingSnapshot?.(signal);
+  if (snapshot !== undefined) return snapshot;
+  const longest = formatDuration(snapshotLifetimeMs);
+  const description = `must be at most ${longest}: the database keeps the export's snapshot no longer`;
+  throw invalidRequest([{ field: 'timeout', description }]);
+}
+
+/** What to export. */
+export interface ExportSelection extends ExportContent, OrganisationSelection {
   /** Whether the file has the form that a ZITADEL imports without loss (zitadel 4.6). */
   readonly forZitadel: boolean;
-  /** The range of organisation ids to export, in their order by UTF-8 bytes; all by default. Not for `orgIds`. */
-  readonly range?: OrganisationRange;
   /** The fields of the request that the service does not know, for the manifest. */
   readonly ignored?: readonly IgnoredField[];
+}
+
+/** Where an export comes from, for the manifest. */
+interface ExportOrigin extends InstanceDescription {
+  /** The caller, and its organisation; undefined without a token. */
+  readonly exportedBy?: { readonly userId: string; readonly orgId: string };
 }
 
 /** An export in progress. Its manifest is complete once all bytes are read. */
@@ -31,14 +57,9 @@ export interface OrganisationExport {
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
-const READ_BATCH = 500;
-/** The most organisations that are cheaper to read one by one than by a scan of all. */
-const MAX_SEPARATE = 1_000;
-const organisationFields: readonly FieldName[] = ['orgId', 'partition', 'body', 'digest'];
-
 /**
- * Exports organisations as an export file (specification 4.2, zitadel 2). The snapshot is read as the bytes are
- * consumed. Unknown ids are skipped, as ZITADEL does; the manifest counts the exported organisations.
+ * Exports organisations as an export file (specification 4.2, zitadel 2): the organisations, then the manifest. The
+ * snapshot is read as the bytes are consumed, until the signal aborts.
  */
 export function exportOrganisations(
   snapshot: Snapshot,
@@ -46,30 +67,7 @@ export function exportOrganisations(
   origin: ExportOrigin,
   signal: AbortSignal,
 ): OrganisationExport {
-  const { range } = selection;
-  const ids = new Set(selection.orgIds);
-  const separate = ids.size > 0 && ids.size <= MAX_SEPARATE;
-  const leftToDo = new LeftToDo(selection);
-  const excluded = new Set(selection.excludedOrgIds);
-  const isExported = (orgId: string) => (ids.size === 0 || ids.has(orgId)) && !excluded.has(orgId);
-  const isPartial = ids.size > 0 || excluded.size > 0;
-  const writer = new ExportWriter({
-    origin,
-    readTime: snapshot.readTime,
-    organisations: () =>
-      exclude(separate ? readByIds(snapshot, [...ids]) : scanSelected(snapshot, ids, range), excluded),
-    form: new ExportedForm(snapshot, leftToDo, selection.forZitadel),
-    openReader: (isRead) =>
-      separate
-        ? openSeparateReader(snapshot, selection, isRead)
-        : openMergedReader(snapshot, selection, isRead, range?.from),
-    inDeletion: new RecordsInDeletion(snapshot),
-    omitted: isPartial ? new OmittedOrganisations(snapshot, isExported, leftToDo) : undefined,
-    crossOrganisation: selection.forZitadel ? new CrossOrganisationRecords(snapshot) : undefined,
-    leftToDo,
-    secrets: { passwords: selection.withPasswords, otp: selection.withOtp, keys: selection.withKeys },
-    ignored: selection.ignored ?? [],
-  });
+  const writer = new ExportWriter(snapshot, selection, origin);
   return {
     bytes: writer.chunks(signal),
     get manifest() {
@@ -78,39 +76,170 @@ export function exportOrganisations(
   };
 }
 
-async function* exclude(
-  organisations: AsyncIterable<readonly StoredDocument[]>,
-  excluded: ReadonlySet<string>,
-): AsyncGenerator<readonly StoredDocument[]> {
-  for await (const batch of organisations) yield batch.filter(({ orgId = '' }) => !excluded.has(orgId));
+const CHUNK_CHARACTERS = 64 * 1024;
+
+class ExportWriter {
+  private readonly snapshot: Snapshot;
+  private readonly selection: ExportSelection;
+  private readonly origin: ExportOrigin;
+  private readonly leftToDo: LeftToDo;
+  private readonly records: ExportedRecords;
+  private readonly tally = new ManifestTally();
+
+  constructor(snapshot: Snapshot, selection: ExportSelection, origin: ExportOrigin) {
+    this.snapshot = snapshot;
+    this.selection = selection;
+    this.origin = origin;
+    this.leftToDo = new LeftToDo(selection);
+    const { forZitadel } = selection;
+    const isExported = selector(selection);
+    this.records = new ExportedRecords(snapshot, { forZitadel, isExported, leftToDo: this.leftToDo });
+  }
+
+  get manifest(): ExportedManifest {
+    const { withPasswords, withOtp, withKeys, ignored = [] } = this.selection;
+    const { instance, defaultOrgId, exportedBy } = this.origin;
+    const { entries, omitted } = this.leftToDo;
+    return {
+      version: 1,
+      instance,
+      readTime: this.snapshot.readTime.toISOString(),
+      counts: this.tally.counts,
+      digest: this.tally.digest,
+      ...(defaultOrgId === undefined ? {} : { defaultOrgId }),
+      ...(exportedBy === undefined ? {} : { exportedBy }),
+      secrets: { passwords: withPasswords, otp: withOtp, keys: withKeys },
+      ignored: [...ignored],
+      leftToDo: entries,
+      ...(omitted === 0 ? {} : { leftToDoOmitted: omitted }),
+    };
+  }
+
+  /** Yields the file's bytes in chunks of about 64 KiB. */
+  async *chunks(signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    let pending = '';
+    for await (const text of this.texts()) {
+      signal.throwIfAborted();
+      pending += text;
+      if (pending.length < CHUNK_CHARACTERS) continue;
+      yield Buffer.from(pending);
+      pending = '';
+    }
+    yield Buffer.from(pending);
+  }
+
+  private async *texts(): AsyncGenerator<string> {
+    yield '{"orgs":[';
+    yield* this.organisations();
+    const inSecond = new Set(this.records.sectionsOfSecondEntries);
+    if (inSecond.size > 0) yield* this.secondEntries(inSecond);
+    yield `],"manifest":${JSON.stringify(this.manifest)}}\n`;
+  }
+
+  private async *organisations(): AsyncGenerator<string> {
+    await using reader = this.openReader(() => true);
+    let separator = '';
+    for await (const documents of readOrganisations(this.snapshot, this.selection)) {
+      for (const document of documents) {
+        yield separator;
+        yield* this.organisation(document, reader);
+        separator = ',';
+      }
+    }
+  }
+
+  private async *secondEntries(sections: ReadonlySet<Section>): AsyncGenerator<string> {
+    await using reader = this.openReader((section) => sections.has(section));
+    for await (const documents of readOrganisations(this.snapshot, this.selection))
+      for (const { orgId = '' } of documents) yield* this.secondEntry(orgId, reader);
+  }
+
+  private openReader(isRead: SectionFilter): RecordReader {
+    return isReadSeparately(this.selection)
+      ? openSeparateReader(this.snapshot, this.selection, isRead)
+      : openMergedReader(this.snapshot, this.selection, isRead, this.selection.range?.from);
+  }
+
+  private async *secondEntry(orgId: string, reader: RecordReader): AsyncGenerator<string> {
+    let opened = false;
+    for await (const records of reader.sections(orgId)) {
+      for await (const text of this.section(records, 'second')) {
+        if (!opened && text !== '') yield `,{"orgId":${JSON.stringify(orgId)}`;
+        opened ||= text !== '';
+        yield text;
+      }
+    }
+    if (opened) yield '}';
+  }
+
+  private async *organisation(document: StoredDocument, reader: RecordReader): AsyncGenerator<string> {
+    const { body = '{}', orgId = '' } = document;
+    const { orgState, ...leading } = parseObject(body);
+    this.tally.addOrganisation();
+    this.count(organisationSection, document);
+    yield JSON.stringify(leading).slice(0, -1);
+    for await (const records of reader.sections(orgId)) yield* this.section(records, 'first');
+    yield orgState === undefined ? '}' : `,"orgState":${JSON.stringify(orgState)}}`;
+  }
+
+  /** Yields a section's records of one entry, and an empty text for a batch without any, so that an abort is noticed. */
+  private async *section({ section, batches }: SectionRecords, entry: Entry): AsyncGenerator<string> {
+    const list = isList(section);
+    const insertions = (section.credentials ?? []).map(({ path, field }) => ({ field, insert: textInserter(path) }));
+    let opened = false;
+    for await (const stored of batches) {
+      const documents = await this.records.convert(section, stored, entry);
+      if (documents.length === 0) {
+        yield '';
+        continue;
+      }
+      const text = documents.map((document) => this.record(section, document, insertions)).join(',');
+      yield opened ? `,${text}` : `,"${section.name}":${list ? '[' : ''}${text}`;
+      opened = true;
+    }
+    if (opened && list) yield ']';
+  }
+
+  private record(section: Section, document: StoredDocument, insertions: readonly CredentialInsertion[]): string {
+    this.count(section, document);
+    const { body = '{}', otpEmail } = document;
+    let json = otpEmail === true ? `{"otpEmail":true,${body.slice(1)}` : body;
+    for (const { field, insert } of insertions) {
+      const credential = document[field];
+      if (credential !== undefined) json = insert(json, credential);
+    }
+    return json;
+  }
+
+  private count(section: Section, document: StoredDocument): void {
+    const { orgId = '', digest = '', otpEmail = false } = document;
+    this.tally.add({ section: section.name, orgId, digest, credentials: document, otpEmail });
+    this.leftToDo.addRecord(section, document);
+  }
+}
+
+type TextInserter = (json: string, text: string) => string;
+
+/** A stored credential and its inserter into a record's JSON. */
+interface CredentialInsertion {
+  readonly field: Credential['field'];
+  readonly insert: TextInserter;
 }
 
 /**
- * Yields the organisations of a range in `ids`, or all if it is empty, by ascending id.
- * @throws Error when the database orders ids otherwise: the merged reader would skip records
+ * Creates a function that inserts a text at `path`, such as `user.otpCode`. The record must have an object under the
+ * path's first name and no value at the path. The record is not parsed, because parsing takes longer than the database
+ * read. Since JSON.stringify escapes quotes in strings, `"user":{` occurs only where that object starts.
  */
-async function* scanSelected(
-  snapshot: Snapshot,
-  ids: ReadonlySet<string>,
-  range?: OrganisationRange,
-): AsyncGenerator<readonly StoredDocument[]> {
-  const { collection } = organisationSection;
-  const partitions = sectionPartitions(organisationSection, range?.from, range?.to);
-  let last = '';
-  for await (const batch of snapshot.scan({ collection, partitions, fields: organisationFields })) {
-    for (const { orgId = '' } of batch) {
-      if (compareBytes(last, orgId) > 0) throw new Error(`the organisation ${orgId} is out of order`);
-      last = orgId;
-    }
-    yield ids.size === 0 ? batch : batch.filter(({ orgId = '' }) => ids.has(orgId));
-  }
-}
-
-async function* readByIds(snapshot: Snapshot, orgIds: readonly string[]): AsyncGenerator<readonly StoredDocument[]> {
-  for (let start = 0; start < orgIds.length; start += READ_BATCH) {
-    const batch = orgIds.slice(start, start + READ_BATCH);
-    const keys = batch.map((orgId) => ({ collection: organisationSection.collection, id: documentId(orgId) }));
-    const documents = await snapshot.getMany(keys, organisationFields);
-    yield documents.filter((document) => document !== undefined).filter((document) => !isInRemoval(document));
-  }
+export function textInserter(path: string): TextInserter {
+  const [outer, ...inner] = path.split('.');
+  const opening = `"${outer}":{`;
+  const before = inner.map((name) => `"${name}":`).join('{');
+  const after = '}'.repeat(inner.length - 1);
+  return (json, text) => {
+    const at = json.indexOf(opening) + opening.length;
+    if (at < opening.length) throw new Error(`the record has no object ${outer}`);
+    const separator = json[at] === '}' ? '' : ',';
+    return `${json.slice(0, at)}${before}${JSON.stringify(text)}${after}${separator}${json.slice(at)}`;
+  };
 }

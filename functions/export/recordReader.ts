@@ -1,9 +1,8 @@
-import { type Section, sectionPartition } from '../../shared/organisation/section.ts';
+import { type Section, sectionPartition, sectionPartitions } from '../../shared/organisation/section.ts';
 import { sections } from '../../shared/organisation/sections.ts';
 import type { FieldName } from '../../shared/store/documentFields.ts';
 import type { Snapshot, StoredDocument } from '../../shared/store/store.ts';
-import { readAhead } from './readAhead.ts';
-import { SectionCursor } from './sectionCursor.ts';
+import { compareBytes } from './selection.ts';
 
 /** The optional content of an export (specification 2.4). */
 export interface ExportContent {
@@ -24,21 +23,21 @@ export interface RecordReader extends AsyncDisposable {
   sections(orgId: string): AsyncIterable<SectionRecords>;
 }
 
+/** Selects the sections that a reader reads, of those that the content includes. */
+export type SectionFilter = (section: Section) => boolean;
+
 /**
  * Opens a reader with one query for each section. The organisations must be requested by ascending id, in the order of
  * `compareBytes`.
- * @param isRead selects sections; by default all that the content includes
  * @param from the first organisation that is requested, or an earlier id
  */
 export function openMergedReader(
   snapshot: Snapshot,
   content: ExportContent,
-  isRead: (section: Section) => boolean = () => true,
+  isRead: SectionFilter,
   from?: string,
 ): RecordReader {
-  const cursors = exportedSections(content, isRead).map(
-    (section) => new SectionCursor(snapshot, section, selectFields(section, content), from),
-  );
+  const cursors = exportedSections(content, isRead).map((exported) => new SectionCursor(snapshot, exported, from));
   return {
     async *sections(orgId) {
       for (const cursor of cursors) {
@@ -52,37 +51,39 @@ export function openMergedReader(
 /** Most of an organisation's sections are small, and each costs a round trip: this many are requested in advance. */
 const SECTIONS_AHEAD = 8;
 
-/**
- * Opens a reader with one query for each section of each organisation. The organisations may come in any order.
- * @param isRead selects sections; by default all that the content includes
- */
-export function openSeparateReader(
-  snapshot: Snapshot,
-  content: ExportContent,
-  isRead: (section: Section) => boolean = () => true,
-): RecordReader {
-  const exported = exportedSections(content, isRead).map((section) => ({
-    section,
-    fields: selectFields(section, content),
-  }));
+/** Opens a reader with one query for each section of each organisation. The organisations may come in any order. */
+export function openSeparateReader(snapshot: Snapshot, content: ExportContent, isRead: SectionFilter): RecordReader {
+  const exported = exportedSections(content, isRead);
   return {
     async *sections(orgId) {
-      const scans = exported.map(({ section, fields }) => () => {
-        const partition = sectionPartition(orgId, section);
-        return snapshot.scan({ collection: section.collection, partition, fields });
-      });
-      const remaining = exported.values();
-      for await (const batches of readAhead(scans, SECTIONS_AHEAD)) {
-        const { value } = remaining.next();
-        if (value !== undefined) yield { section: value.section, batches };
+      const ahead: { section: Section; batches: Batches }[] = [];
+      try {
+        for (let index = 0; index < exported.length; index++) {
+          for (const { section, fields } of exported.slice(index + ahead.length, index + SECTIONS_AHEAD)) {
+            const partition = sectionPartition(orgId, section);
+            const scan = snapshot.scan({ collection: section.collection, partition, fields });
+            ahead.push({ section, batches: requestFirst(scan) });
+          }
+          const next = ahead.shift();
+          if (next !== undefined) yield next;
+        }
+      } finally {
+        await Promise.all(ahead.map(({ batches }) => batches.return()));
       }
     },
     [Symbol.asyncDispose]: async () => {},
   };
 }
 
-function exportedSections({ withKeys }: ExportContent, isRead: (section: Section) => boolean): readonly Section[] {
-  return sections.filter((section) => (section.keys !== true || withKeys) && isRead(section));
+interface ExportedSection {
+  readonly section: Section;
+  readonly fields: readonly FieldName[];
+}
+
+function exportedSections(content: ExportContent, isRead: SectionFilter): readonly ExportedSection[] {
+  return sections
+    .filter((section) => (section.keys !== true || content.withKeys) && isRead(section))
+    .map((section) => ({ section, fields: selectFields(section, content) }));
 }
 
 /** Selects credentials only if the request includes them. */
@@ -90,4 +91,100 @@ function selectFields(section: Section, content: ExportContent): readonly FieldN
   const credentials = (section.credentials ?? []).filter(({ flag }) => content[flag]);
   const factor: FieldName[] = section.additional?.otpEmail === true && content.withOtp ? ['otpEmail'] : [];
   return ['orgId', 'body', 'digest', 'state', ...credentials.map(({ field }) => field), ...factor];
+}
+
+interface Batches extends AsyncIterableIterator<readonly StoredDocument[]> {
+  return(): Promise<IteratorResult<readonly StoredDocument[]>>;
+}
+
+/** Requests the first batch at once, so that many small reads share one round trip. */
+function requestFirst(scan: AsyncIterable<readonly StoredDocument[]>): Batches {
+  const iterator = scan[Symbol.asyncIterator]();
+  let first: ReturnType<typeof iterator.next> | undefined = iterator.next();
+  // A failed read is reported in its turn; until then this handler prevents an unhandled rejection.
+  first.catch(() => undefined);
+  return {
+    next() {
+      const result = first ?? iterator.next();
+      first = undefined;
+      return result;
+    },
+    async return() {
+      await first?.catch(() => undefined);
+      await iterator.return?.();
+      return { done: true, value: undefined };
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}
+
+/** Above this many skipped records, a new query costs less than to read on. */
+const MAX_SKIPPED = 500;
+
+/** A cursor over one section's records of all organisations, in the order of the organisations' ids. */
+class SectionCursor {
+  readonly section: Section;
+  private readonly open: (orgId?: string) => Batches;
+  private batches: Batches;
+  private documents: readonly StoredDocument[] = [];
+  private index = 0;
+
+  /** @param from the id of the organisation to start at; by default the first */
+  constructor(snapshot: Snapshot, { section, fields }: ExportedSection, from?: string) {
+    const { collection } = section;
+    this.section = section;
+    this.open = (orgId) =>
+      requestFirst(snapshot.scan({ collection, partitions: sectionPartitions(section, orgId), fields }));
+    this.batches = this.open(from);
+  }
+
+  /**
+   * Skips the records of earlier organisations, which are excluded or missing.
+   * @returns whether the organisation has records
+   */
+  async moveTo(orgId: string): Promise<boolean> {
+    for (let skipped = 0; ; skipped++, this.index++) {
+      if (this.isAtEnd() && skipped >= MAX_SKIPPED) {
+        await this.close();
+        this.batches = this.open(orgId);
+        skipped = 0;
+      }
+      const document = await this.current();
+      if (document === undefined) return false;
+      const order = compareBytes(document.orgId ?? '', orgId);
+      if (order >= 0) return order === 0;
+    }
+  }
+
+  /** Yields the remaining records of the organisation that the cursor was moved to. */
+  async *records(orgId: string): AsyncGenerator<readonly StoredDocument[]> {
+    while ((await this.current())?.orgId === orgId) {
+      const rest = this.documents.slice(this.index);
+      const length =
+        rest.at(-1)?.orgId === orgId ? rest.length : rest.findIndex((document) => document.orgId !== orgId);
+      this.index += length;
+      yield rest.slice(0, length);
+    }
+  }
+
+  /** Stops reading. */
+  async close(): Promise<void> {
+    await this.batches.return();
+  }
+
+  private isAtEnd(): boolean {
+    return this.index >= this.documents.length;
+  }
+
+  private async current(): Promise<StoredDocument | undefined> {
+    while (this.isAtEnd()) {
+      const { done, value } = await this.batches.next();
+      if (done === true) return undefined;
+      this.documents = value;
+      this.index = 0;
+    }
+    return this.documents[this.index];
+  }
 }

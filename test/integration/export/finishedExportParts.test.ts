@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { exportParts, type PartsExport } from '../../../cli/parts/exportParts.ts';
 import type { PartSource } from '../../../cli/places/place.ts';
 import { exportOrganisations } from '../../../functions/export/operation.ts';
-import { divideOrganisations } from '../../../functions/export/organisationRanges.ts';
+import { divideOrganisations } from '../../../functions/export/selection.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { startLocalBucket } from '../../support/emulators/localBucket.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';

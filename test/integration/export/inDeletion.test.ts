@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { exportOrganisations } from '../../../functions/export/operation.ts';
-import { divideOrganisations } from '../../../functions/export/organisationRanges.ts';
+import { divideOrganisations } from '../../../functions/export/selection.ts';
 import { removeOrganisations } from '../../../shared/accounts/organisationRemoval.ts';
 import { deleteServiceUser } from '../../../shared/accounts/serviceUsers.ts';
 import type { ExportedManifest } from '../../../shared/organisation/exportFile.ts';

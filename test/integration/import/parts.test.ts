@@ -1,6 +1,6 @@
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { exportOrganisations } from '../../../functions/export/operation.ts';
-import { divideOrganisations } from '../../../functions/export/organisationRanges.ts';
+import { divideOrganisations } from '../../../functions/export/selection.ts';
 import { createCloudStorage } from '../../../shared/objectStorage/cloudStorage.ts';
 import { type ExportedManifest, manifestSchema } from '../../../shared/organisation/exportFile.ts';
 import { combineManifests, type PartsDocument } from '../../../shared/organisation/partsDocument.ts';

@@ -1,35 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { exportResponse } from '../../../functions/export/app.ts';
+import { exportResponse } from '../../../functions/export/response.ts';
 import { inPieces } from '../../support/fixtures/bytes.ts';
 
 const document = Buffer.from('{"orgs":[]}'.padEnd(300_000));
 
 /** What a response holds open, and whether it still does. */
 function held() {
-  const open = { call: true, snapshot: true };
-  const call: Disposable = {
-    [Symbol.dispose]: () => {
-      open.call = false;
-    },
-  };
-  const snapshot: AsyncDisposable = {
-    [Symbol.asyncDispose]: async () => {
-      open.snapshot = false;
-    },
-  };
+  const stack = new AsyncDisposableStack();
   const controller = new AbortController();
-  const ended: unknown[] = [];
-  const audited = {
-    end: async (error?: unknown) => {
-      ended.push(error);
-    },
-  };
-  return {
-    open,
-    controller,
-    ended,
-    resources: { held: [call, snapshot] as const, signal: controller.signal, audited },
-  };
+  const resources = { held: stack, signal: controller.signal, audited: { end: async () => {} } };
+  return { open: () => !stack.disposed, controller, resources };
 }
 
 describe('the response of an export', () => {
@@ -37,9 +17,9 @@ describe('the response of an export', () => {
     const { open, resources } = held();
     const response = await exportResponse(inPieces(document), Number.POSITIVE_INFINITY, resources);
     expect(response.headers.get('content-length')).toBeNull();
-    expect(open).toEqual({ call: true, snapshot: true });
+    expect(open()).toBe(true);
     expect(Buffer.from(await response.arrayBuffer())).toEqual(document);
-    expect(open).toEqual({ call: false, snapshot: false });
+    expect(open()).toBe(false);
   });
 
   it('lets go of the database when its reader leaves in the middle', async () => {
@@ -48,7 +28,7 @@ describe('the response of an export', () => {
     const reader = response.body?.getReader();
     expect((await reader?.read())?.value).toHaveLength(64 * 1024);
     await reader?.cancel();
-    expect(open).toEqual({ call: false, snapshot: false });
+    expect(open()).toBe(false);
   });
 
   it('ends with the call while nobody reads, and lets go of the database', async () => {
@@ -58,13 +38,13 @@ describe('the response of an export', () => {
     await reader?.read();
     controller.abort(new Error('revoked'));
     await expect(reader?.closed).rejects.toThrow('revoked');
-    expect(open).toEqual({ call: false, snapshot: false });
+    expect(open()).toBe(false);
   });
 
   it('is held back where there is a limit, until it is whole and its length is known', async () => {
     const { open, resources } = held();
     const response = await exportResponse(inPieces(document), document.length, resources);
-    expect(open).toEqual({ call: false, snapshot: false });
+    expect(open()).toBe(false);
     expect(response.headers.get('content-length')).toBe(String(document.length));
     expect(Buffer.from(await response.arrayBuffer())).toEqual(document);
   });
@@ -76,14 +56,14 @@ describe('the response of an export', () => {
       controller.abort(new Error('revoked'));
     }
     await expect(exportResponse(endingMeanwhile(), document.length, resources)).rejects.toThrow('revoked');
-    expect(open).toEqual({ call: false, snapshot: false });
+    expect(open()).toBe(false);
   });
 
   it('above the limit is an error that says what to do instead, and lets go of the database', async () => {
     const { open, resources } = held();
     const response = exportResponse(inPieces(document), document.length - 1, resources);
     await expect(response).rejects.toMatchObject({ code: 'FAILED_PRECONDITION', message: /gcs_output/ });
-    expect(open).toEqual({ call: false, snapshot: false });
+    expect(open()).toBe(false);
   });
 
   it('that fails before its first byte is that error', async () => {

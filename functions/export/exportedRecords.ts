@@ -1,0 +1,203 @@
+import { readCheckpointEpoch } from '../../shared/checkpointEpoch.ts';
+import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
+import { restoreFieldOrder } from '../../shared/organisation/exportForm.ts';
+import type { LeftToDo } from '../../shared/organisation/leftToDo.ts';
+import { serialise } from '../../shared/organisation/recordBody.ts';
+import {
+  foreignSections,
+  isRequiredUser,
+  requiresUser,
+  selectDependents,
+} from '../../shared/organisation/requiredRecords.ts';
+import { type ExportForm, isInSection, type Provider, type Section } from '../../shared/organisation/section.ts';
+import { deletionPartitions, machineUserSection } from '../../shared/organisation/sections/users.ts';
+import { organisationSection, sections } from '../../shared/organisation/sections.ts';
+import { readRemovals } from '../../shared/organisationRemovals.ts';
+import type { FieldName } from '../../shared/store/documentFields.ts';
+import { type Collection, documentId, type Snapshot, type StoredDocument } from '../../shared/store/store.ts';
+
+/**
+ * An entry of an organisation in the file. ZITADEL imports grants organisation by organisation, in the file's order. So a
+ * file for ZITADEL has the records that refer to other organisations' projects in second entries, after all first ones.
+ */
+export type Entry = 'first' | 'second';
+
+type Documents = readonly StoredDocument[];
+
+/** The options of an export that its records depend on. */
+interface RecordOptions {
+  readonly forZitadel: boolean;
+  /** Whether the file has an organisation; undefined if it has all. */
+  readonly isExported: ((orgId: string) => boolean) | undefined;
+  readonly leftToDo: LeftToDo;
+}
+
+/** The users and organisations whose deletion has begun and not ended. */
+interface Deletions {
+  readonly userIds: ReadonlySet<string>;
+  readonly orgIds: ReadonlySet<string>;
+}
+
+/** The conversion of stored records to those of an export file. */
+export class ExportedRecords {
+  /** The sections with records for second entries, as far as the first ones were converted. */
+  readonly sectionsOfSecondEntries = new Set<Section>();
+  private readonly snapshot: Snapshot;
+  private readonly options: RecordOptions;
+  /** Finds the organisations of projects. */
+  private readonly findOwners: Finder<string>;
+  private readonly findProviders: Finder<Provider>;
+  private deletions: Promise<Deletions> | undefined;
+
+  constructor(snapshot: Snapshot, options: RecordOptions) {
+    this.snapshot = snapshot;
+    this.options = options;
+    this.findOwners = createFinder(snapshot, 'projects', ['orgId'], ({ orgId = '' }) => orgId);
+    this.findProviders = createFinder(snapshot, 'identityProviders', ['orgId', 'partition', 'body'], toProvider);
+  }
+
+  /** Converts an organisation's records of one section to those that an entry has, and lists what they leave to do. */
+  async convert(section: Section, stored: Documents, entry: Entry): Promise<Documents> {
+    const remaining = await this.withoutDeleted(section, stored);
+    const documents = this.options.forZitadel ? await this.selectEntry(section, remaining, entry) : remaining;
+    if (documents.length === 0) return documents;
+    await this.listOmitted(section, documents);
+    return this.fill(section, documents);
+  }
+
+  /**
+   * Omits records that refer to users and organisations in deletion. These are not exported, and no import could create a
+   * record that refers to them. An export of an instance without them costs at most three small reads more.
+   */
+  private async withoutDeleted(section: Section, documents: Documents): Promise<Documents> {
+    const mayNameUsers = section.references?.some(isRequiredUser) === true;
+    if (!mayNameUsers && !foreignSections.includes(section)) return documents;
+    this.deletions ??= readDeletions(this.snapshot);
+    const { userIds, orgIds } = await this.deletions;
+    if (userIds.size + orgIds.size === 0) return documents;
+    const records = documents.map((stored) => ({ section, stored })).filter((one) => !requiresUser(one, userIds));
+    const omitted = new Set(orgIds.size === 0 ? [] : await selectDependents(this.snapshot, orgIds, records));
+    return records.filter((record) => !omitted.has(record)).map(({ stored }) => stored);
+  }
+
+  /** Selects the records of an entry. The file is written in two passes, so that second entries cost no memory. */
+  private async selectEntry(section: Section, documents: Documents, entry: Entry): Promise<Documents> {
+    const { ofProject } = section.exported ?? {};
+    if (ofProject === undefined) return entry === 'first' ? documents : [];
+    const projectIds = documents.map(({ body }) => textAt(parseObject(body), ofProject, ''));
+    const owner = await this.findOwners(projectIds);
+    const { first = [], second = [] } = Object.groupBy(documents, ({ orgId }, index): Entry => {
+      return owner(projectIds[index] ?? '') === orgId ? 'first' : 'second';
+    });
+    if (second.length > 0) this.sectionsOfSecondEntries.add(section);
+    return entry === 'first' ? first : second;
+  }
+
+  /** Lists records that refer to projects and organisations which the file does not contain: grants and members. */
+  private async listOmitted(section: Section, documents: Documents): Promise<void> {
+    const { isExported, leftToDo } = this.options;
+    const { exported: { ofProject } = {}, references = [] } = section;
+    const toOrganisation = references.find(({ collection }) => collection === organisationSection.collection);
+    const organisationPath = toOrganisation?.key.at(-1);
+    if (isExported === undefined || (ofProject ?? organisationPath) === undefined) return;
+    const named = documents.map(({ body, orgId = '' }) => {
+      const record = parseObject(body);
+      const read = (path: string | undefined) => (path === undefined ? '' : textAt(record, path, orgId));
+      return { projectId: read(ofProject), orgId: read(organisationPath) };
+    });
+    const owner = await this.findOwners(named.map(({ projectId }) => projectId));
+    for (const [index, document] of documents.entries()) {
+      const { projectId = '', orgId = '' } = named[index] ?? {};
+      const ids = new Set([owner(projectId) ?? '', orgId]);
+      const omitted = [...ids].filter((id) => id !== '' && !isExported(id));
+      leftToDo.addOmittedOrganisations(section, document, omitted);
+    }
+  }
+
+  /** Fills in what ZITADEL's exports have beside the stored fields (zitadel 4.3, 4.6). */
+  private async fill(section: Section, documents: Documents): Promise<Documents> {
+    const { forZitadel, leftToDo } = this.options;
+    const { innerId, fill, providers = () => [], keepProviders } = section.exported ?? {};
+    if (innerId !== undefined) return documents.map((document) => repeatId(innerId, document));
+    if (fill === undefined) return documents;
+    const records = documents.map(({ body }) => parseObject(body));
+    const provider = await this.findProviders(records.flatMap(providers));
+    return documents.map((document, index) => {
+      const { [index]: json = {} } = records;
+      const { orgId = '' } = document;
+      const isOwn = (id: string) => provider(id)?.orgId === orgId;
+      const missing = providers(json).filter((id) => !isOwn(id));
+      leftToDo.addMissingProviders(section, document, missing);
+      const leavesOut = forZitadel && keepProviders !== undefined && missing.length > 0;
+      if (leavesOut) keepProviders(json, isOwn);
+      if (!fill(json, orgId, provider) && !leavesOut) return document;
+      restoreFieldOrder(section, json);
+      return { ...document, ...serialise(json) };
+    });
+  }
+}
+
+/**
+ * Repeats a record's id in its inner object. An import removes it again, so that the digest does not change. Ids are
+ * copied as text: parsing takes longer than the database read.
+ */
+function repeatId({ from, inner }: NonNullable<ExportForm['innerId']>, document: StoredDocument): StoredDocument {
+  const { body = '' } = document;
+  const before = `{"${from}":`;
+  const opening = `,"${inner}":{`;
+  const at = body.indexOf(opening);
+  if (!body.startsWith(before) || at < 0) throw new Error(`the record ${document.id} does not start with its id`);
+  const start = at + opening.length;
+  const separator = body[start] === '}' ? '' : ',';
+  return {
+    ...document,
+    body: `${body.slice(0, start)}"${from}":${body.slice(before.length, at)}${separator}${body.slice(start)}`,
+  };
+}
+
+function toProvider({ orgId = '', partition, body }: StoredDocument): Provider {
+  const type = sections.find((section) => isInSection(partition, section))?.exported?.providerType;
+  return { orgId, name: textAt(parseObject(body), 'idp.name', ''), type };
+}
+
+async function readDeletions(snapshot: Snapshot): Promise<Deletions> {
+  const [{ id: epoch }, { orgIds }] = await Promise.all([
+    readCheckpointEpoch(snapshot, snapshot.readTime),
+    readRemovals(snapshot),
+  ]);
+  const userIds = new Set<string>();
+  // Every deletion begins with a new epoch. Firestore's emulator has no index on partitions: it would read all users.
+  if (epoch === '') return { userIds, orgIds };
+  const { collection } = machineUserSection;
+  for await (const users of snapshot.scan({ collection, partitions: deletionPartitions, fields: ['body'] }))
+    for (const { body } of users) userIds.add(textAt(parseObject(body), 'userId', ''));
+  return { userIds, orgIds };
+}
+
+/** Reads documents, and returns what is known of each by its id, until the next call. */
+type Finder<Fact> = (ids: readonly string[]) => Promise<(id: string) => Fact | undefined>;
+
+/** Bounds a finder's cache, which is cleared when it exceeds this size. */
+const MAX_CACHED = 10_000;
+
+/**
+ * Creates a finder with a cache, since many records refer to the same few documents.
+ * @param toFact extracts what is cached; documents may be large
+ */
+function createFinder<Fact>(
+  snapshot: Snapshot,
+  collection: Collection,
+  fields: readonly FieldName[],
+  toFact: (document: StoredDocument) => Fact,
+): Finder<Fact> {
+  const cached = new Map<string, Fact | undefined>();
+  return async (ids) => {
+    if (cached.size > MAX_CACHED) cached.clear();
+    const unread = [...new Set(ids)].filter((id) => !cached.has(id));
+    const keys = unread.map((id) => ({ collection, id: documentId(id) }));
+    const documents = keys.length === 0 ? [] : await snapshot.getMany(keys, fields);
+    for (const [index, document] of documents.entries())
+      cached.set(unread[index] ?? '', document === undefined ? undefined : toFact(document));
+    return (id) => cached.get(id);
+  };
+}

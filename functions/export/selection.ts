@@ -1,0 +1,97 @@
+import { sectionPartitions } from '../../shared/organisation/section.ts';
+import { isInRemoval, organisationSection } from '../../shared/organisation/sections.ts';
+import type { FieldName } from '../../shared/store/documentFields.ts';
+import { documentId, type Snapshot, type StoredDocument } from '../../shared/store/store.ts';
+
+/** A range of organisation ids, ordered by their UTF-8 bytes: `from` inclusive, `to` exclusive, absent for no bound. */
+export interface OrganisationRange {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+/** The organisations to export (specification 2.4): `orgIds`, or all if it is empty, without `excludedOrgIds`. */
+export interface OrganisationSelection {
+  readonly orgIds: readonly string[];
+  readonly excludedOrgIds: readonly string[];
+  /** The range of organisation ids to export; all by default. Not for `orgIds`. */
+  readonly range?: OrganisationRange;
+}
+
+const READ_BATCH = 500;
+/** The most organisations that are cheaper to read one by one than by a scan of all. */
+const MAX_SEPARATE = 1_000;
+const { collection } = organisationSection;
+const organisationFields: readonly FieldName[] = ['orgId', 'partition', 'body', 'digest'];
+
+/** Whether the selected organisations are read one by one, in any order; else all are scanned by ascending id. */
+export function isReadSeparately({ orgIds }: OrganisationSelection): boolean {
+  const { size } = new Set(orgIds);
+  return size > 0 && size <= MAX_SEPARATE;
+}
+
+/** Returns whether an organisation, by its id, is selected; undefined where all are. */
+export function selector({ orgIds, excludedOrgIds }: OrganisationSelection): ((orgId: string) => boolean) | undefined {
+  const ids = new Set(orgIds);
+  const excluded = new Set(excludedOrgIds);
+  if (ids.size + excluded.size === 0) return undefined;
+  return (orgId) => (ids.size === 0 || ids.has(orgId)) && !excluded.has(orgId);
+}
+
+/** Yields the selected organisations. Unknown ids are skipped, as ZITADEL does. */
+export function readOrganisations(
+  snapshot: Snapshot,
+  selection: OrganisationSelection,
+): AsyncGenerator<readonly StoredDocument[]> {
+  const isSelected = selector(selection) ?? (() => true);
+  if (!isReadSeparately(selection)) return scanSelected(snapshot, isSelected, selection.range);
+  return readByIds(snapshot, [...new Set(selection.orgIds)].filter(isSelected));
+}
+
+/** @throws Error when the database orders ids otherwise: the merged reader would skip records */
+async function* scanSelected(
+  snapshot: Snapshot,
+  isSelected: (orgId: string) => boolean,
+  range: OrganisationRange | undefined,
+): AsyncGenerator<readonly StoredDocument[]> {
+  const partitions = sectionPartitions(organisationSection, range?.from, range?.to);
+  let last = '';
+  for await (const batch of snapshot.scan({ collection, partitions, fields: organisationFields })) {
+    for (const { orgId = '' } of batch) {
+      if (compareBytes(last, orgId) > 0) throw new Error(`the organisation ${orgId} is out of order`);
+      last = orgId;
+    }
+    yield batch.filter(({ orgId = '' }) => isSelected(orgId));
+  }
+}
+
+async function* readByIds(snapshot: Snapshot, orgIds: readonly string[]): AsyncGenerator<readonly StoredDocument[]> {
+  for (let start = 0; start < orgIds.length; start += READ_BATCH) {
+    const keys = orgIds.slice(start, start + READ_BATCH).map((orgId) => ({ collection, id: documentId(orgId) }));
+    const documents = await snapshot.getMany(keys, organisationFields);
+    yield documents.filter((document) => document !== undefined).filter((document) => !isInRemoval(document));
+  }
+}
+
+/**
+ * Divides the organisations into ranges of about equally many.
+ * @param count the number of ranges; fewer if there are fewer organisations, but at least one
+ */
+export async function divideOrganisations(
+  snapshot: Snapshot,
+  excludedOrgIds: readonly string[],
+  count: number,
+): Promise<OrganisationRange[]> {
+  const excluded = new Set(excludedOrgIds);
+  const orgIds: string[] = [];
+  const partitions = sectionPartitions(organisationSection);
+  for await (const batch of snapshot.scan({ collection, partitions, fields: ['orgId'] }))
+    for (const { orgId = '' } of batch) if (!excluded.has(orgId)) orgIds.push(orgId);
+  const ranges = Math.max(1, Math.min(count, orgIds.length));
+  const starts = Array.from({ length: ranges }, (_, index) => orgIds[Math.floor((index * orgIds.length) / ranges)]);
+  return starts.map((from, index) => ({ from: index === 0 ? undefined : from, to: starts[index + 1] }));
+}
+
+/** Compares texts by their UTF-8 bytes, as databases do; JavaScript compares UTF-16 units. */
+export function compareBytes(a: string, b: string): number {
+  return a === b ? 0 : Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
