@@ -3,9 +3,8 @@ import { resolve } from 'node:path';
 import { extractTrail, hasTrail, storeTrail } from '../shared/audit/file/trailCopy.ts';
 import { fileExists, instanceExists } from '../shared/errors/commandErrors.ts';
 import { databaseFile, openKeyring, type StoreLocation } from '../shared/store/openStore.ts';
-import { changeKeyFile, keyFilePath } from '../shared/store/secrets/keyFile.ts';
-import { fileKeyring } from '../shared/store/secrets/keyring.ts';
-import { copyDatabase } from '../shared/store/sqlite/copyDatabase.ts';
+import { changeKeyFile, fileKeyring, keyFilePath } from '../shared/store/secrets/keyring.ts';
+import { copyDatabase } from '../shared/store/sqlite/databaseFile.ts';
 import { UsageError } from './command.ts';
 import { embeddedDirectory } from './instanceLocation.ts';
 

@@ -12,7 +12,7 @@ import { type RunningServer, serve as serveApp } from '../shared/http/serve.ts';
 import type { Certificate } from '../shared/http/server.ts';
 import { configureLog, log } from '../shared/log.ts';
 import { createCloudStorage } from '../shared/objectStorage/cloudStorage.ts';
-import { instanceKey } from '../shared/store/format.ts';
+import { instanceKey } from '../shared/store/instance.ts';
 import { requireMasterKey } from '../shared/store/openStore.ts';
 import type { Store } from '../shared/store/store.ts';
 import { systemCode } from '../shared/systemCode.ts';

@@ -13,10 +13,9 @@ import { createApp } from '../shared/http/app.ts';
 import { docsRoutes } from '../shared/http/docs.ts';
 import { serve } from '../shared/http/serve.ts';
 import { createCloudStorage } from '../shared/objectStorage/cloudStorage.ts';
-import { instanceKey } from '../shared/store/format.ts';
+import { instanceKey } from '../shared/store/instance.ts';
 import { openStore, type StoreLocation } from '../shared/store/openStore.ts';
-import { keyFilePath } from '../shared/store/secrets/keyFile.ts';
-import { fileKeyring } from '../shared/store/secrets/keyring.ts';
+import { fileKeyring, keyFilePath } from '../shared/store/secrets/keyring.ts';
 import type { Store } from '../shared/store/store.ts';
 import { readIfExists } from './storage/serviceAccountKey.ts';
 

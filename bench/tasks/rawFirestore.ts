@@ -1,11 +1,12 @@
 import {
   connect,
   type DatabaseAddress,
+  decodeDocument,
   documentName,
+  encodeFields,
   type FirestoreConnection,
   type WriteMessage,
 } from '../../shared/store/firestore/connection.ts';
-import { decodeDocument, encodeFields } from '../../shared/store/firestore/values.ts';
 import { type Measured, measure } from './process.ts';
 import { RawText } from './rawText.ts';
 import { sampleWrites } from './sampleUsers.ts';

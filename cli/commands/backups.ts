@@ -39,7 +39,7 @@ export const restore = defineInstanceCommand({
     await restoreBackup(location, file, options.key);
   },
   run: async ({ store, location }) => {
-    const { describeInstance } = await import('../../shared/instance.ts');
+    const { describeInstance } = await import('../../shared/store/instance.ts');
     const { instance: name } = await describeInstance(store);
     const directory = location.kind === 'sqlite' ? location.directory : '';
     return { json: { name, directory }, text: `instance ${name} is restored in ${directory}` };

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { instanceKey } from '../../shared/store/format.ts';
+import { instanceKey } from '../../shared/store/instance.ts';
 import { openExistingStore, type StoreLocation } from '../../shared/store/openStore.ts';
 import type { Surroundings } from '../command.ts';
 import { loadConfig } from '../configuration.ts';

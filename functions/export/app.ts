@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import type { AuditedCall } from '../../shared/audit/auditedCall.ts';
+import type { AuditedCall } from '../../shared/audit/audit.ts';
 import { requireOwner } from '../../shared/auth/requireOwner.ts';
 import { checkOrganisations } from '../../shared/auth/tokenRestriction.ts';
 import { watchAuthorisation } from '../../shared/auth/watchAuthorisation.ts';
@@ -11,8 +11,8 @@ import { ConcurrencyLimit } from '../../shared/http/concurrency.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
 import { expectBody, type HttpEnv } from '../../shared/http/exchange.ts';
 import { readJsonBody } from '../../shared/http/jsonBody.ts';
-import { describeInstance } from '../../shared/instance.ts';
 import type { WrittenObject } from '../../shared/objectStorage/objectStorage.ts';
+import { describeInstance } from '../../shared/store/instance.ts';
 import { type Store, storeForCall } from '../../shared/store/store.ts';
 import { ignoredFields } from '../../shared/wire/ignoredFields.ts';
 import { objectLocation, readRequest } from '../../shared/wire/requestMessage.ts';

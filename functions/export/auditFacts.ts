@@ -1,5 +1,5 @@
+import type { AuditedCall } from '../../shared/audit/audit.ts';
 import { type AuditFacts, organisationFacts } from '../../shared/audit/auditEvent.ts';
-import type { AuditedCall } from '../../shared/audit/auditedCall.ts';
 import { cancelled } from '../../shared/errors/httpErrors.ts';
 import type { ObjectLocation, WrittenObject } from '../../shared/objectStorage/objectStorage.ts';
 import { setFlags } from '../../shared/wire/requestMessage.ts';

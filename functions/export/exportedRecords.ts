@@ -1,3 +1,4 @@
+import { readRemovals } from '../../shared/accounts/organisationRemovals.ts';
 import { readCheckpointEpoch } from '../../shared/checkpointEpoch.ts';
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
 import { restoreFieldOrder } from '../../shared/organisation/exportForm.ts';
@@ -12,7 +13,6 @@ import {
 import { type ExportForm, isInSection, type Provider, type Section } from '../../shared/organisation/section.ts';
 import { deletionPartitions, machineUserSection } from '../../shared/organisation/sections/users.ts';
 import { organisationSection, sections } from '../../shared/organisation/sections.ts';
-import { readRemovals } from '../../shared/organisationRemovals.ts';
 import type { FieldName } from '../../shared/store/documentFields.ts';
 import { type Collection, documentId, type Snapshot, type StoredDocument } from '../../shared/store/store.ts';
 

@@ -1,5 +1,5 @@
 import { prepend } from '../../shared/async.ts';
-import type { AuditedCall } from '../../shared/audit/auditedCall.ts';
+import type { AuditedCall } from '../../shared/audit/audit.ts';
 import { onlyObjectWritten, responseTooLarge } from '../../shared/errors/errors.ts';
 import type { WrittenObject } from '../../shared/objectStorage/objectStorage.ts';
 import { recordEnd } from './auditFacts.ts';

@@ -1,4 +1,4 @@
-import type { AuditedCall } from '../../shared/audit/auditedCall.ts';
+import type { AuditedCall } from '../../shared/audit/audit.ts';
 import type { Caller } from '../../shared/auth/authorise.ts';
 import { requireOwner } from '../../shared/auth/requireOwner.ts';
 import { checkOrganisations } from '../../shared/auth/tokenRestriction.ts';

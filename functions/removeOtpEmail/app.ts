@@ -1,5 +1,5 @@
+import type { AuditedCall } from '../../shared/audit/audit.ts';
 import type { Origin } from '../../shared/audit/auditEvent.ts';
-import type { AuditedCall } from '../../shared/audit/auditedCall.ts';
 import { authenticate, type Caller, type OnIdentified } from '../../shared/auth/authorise.ts';
 import { storeUnavailable } from '../../shared/errors/errors.ts';
 import type { Route } from '../../shared/http/app.ts';

@@ -1,5 +1,5 @@
+import type { AuditedCall } from '../../shared/audit/audit.ts';
 import { organisationFacts } from '../../shared/audit/auditEvent.ts';
-import type { AuditedCall } from '../../shared/audit/auditedCall.ts';
 import { authorise, type Caller, userKey } from '../../shared/auth/authorise.ts';
 import { isValidFor } from '../../shared/auth/tokenRestriction.ts';
 import { otpEmailNotSet, userDenied, userIdLength, userNotFound } from '../../shared/errors/errors.ts';

@@ -1,7 +1,7 @@
 import { instanceInitialised } from '../errors/accountErrors.ts';
 import { instanceScopeWrite } from '../organisation/loginNameScope.ts';
 import { createWrites } from '../organisation/recordPlan.ts';
-import { FORMAT, instanceKey } from '../store/format.ts';
+import { FORMAT, instanceKey } from '../store/instance.ts';
 import { type Store, WriteConflictError } from '../store/store.ts';
 import { createMember } from './members.ts';
 import { createPersonalAccessToken } from './personalAccessTokens.ts';

@@ -1,17 +1,16 @@
 import { isBlocked, organisationKey, userKey } from '../auth/authorise.ts';
 import { endCheckpointEpoch } from '../checkpointEpoch.ts';
 import { defaultOrganisationKept, lastOwner, organisationUnknown, removalSuperseded } from '../errors/accountErrors.ts';
-import { defaultOrganisation } from '../instance.ts';
 import { parseObject, textAt } from '../json/jsonObject.ts';
 import { scopeKey } from '../organisation/loginNameScope.ts';
 import { type Section, sectionPartition } from '../organisation/section.ts';
 import { deletionPartition, humanUserSection, machineUserSection } from '../organisation/sections/users.ts';
 import { isInRemoval, organisationSection, removalPartition, sections } from '../organisation/sections.ts';
-import { changeRemovals, holdRemovals } from '../organisationRemovals.ts';
+import { defaultOrganisation } from '../store/instance.ts';
 import type { DocumentKey, Snapshot, Store, Transaction } from '../store/store.ts';
+import { findClaims, findDependents, type Stored, toClaimants } from './dependents.ts';
 import { instanceOwners } from './members.ts';
-import { findDependents, type Stored } from './organisationDependents.ts';
-import { findClaims, toClaimants } from './storedClaims.ts';
+import { changeRemovals, holdRemovals } from './organisationRemovals.ts';
 
 /** The size of a batch of deletions. A batch reads the claims of what it deletes. */
 const BATCH = 100;

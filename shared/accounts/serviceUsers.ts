@@ -1,15 +1,14 @@
 import { userKey } from '../auth/authorise.ts';
 import { endCheckpointEpoch } from '../checkpointEpoch.ts';
 import { notServiceUser, userNameTaken } from '../errors/accountErrors.ts';
-import { defaultOrganisation } from '../instance.ts';
 import { instanceScopeWrite, readScopes, scopeKey } from '../organisation/loginNameScope.ts';
 import { createWrites } from '../organisation/recordPlan.ts';
 import { isInSection } from '../organisation/section.ts';
 import { deletionPartition, isInDeletion, machineUserSection } from '../organisation/sections/users.ts';
+import { defaultOrganisation } from '../store/instance.ts';
 import type { DocumentKey, Store, StoredDocument, Transaction } from '../store/store.ts';
+import { findClaims, findReferring, referringFields, refersTo, toClaimants } from './dependents.ts';
 import { holdOtherOwner } from './members.ts';
-import { findClaims, toClaimants } from './storedClaims.ts';
-import { findReferring, referringFields, refersTo } from './userReferences.ts';
 import { generateId, holdOrganisation, planServiceUser, requireUser } from './users.ts';
 
 /**

@@ -76,3 +76,14 @@ export function organisationFacts(orgIds: readonly string[]): Pick<AuditFacts, '
   const listed = orgIds.slice(0, MAX_ORGANISATIONS).map((orgId) => orgId.slice(0, MAX_CHARACTERS));
   return { orgIds: listed, ...(listed.length < orgIds.length ? { orgCount: orgIds.length } : {}) };
 }
+
+/** The record of who did what. Its implementations are a file and the platform's log. */
+export interface AuditTrail {
+  /**
+   * Appends an event; resolves when it is durable.
+   * @throws IdentityError UNAVAILABLE when the event cannot be written
+   */
+  append(event: AuditEvent): Promise<void>;
+  /** Waits for pending events, and releases the trail. */
+  close(): Promise<void>;
+}

@@ -1,7 +1,9 @@
 import type { Writable } from 'node:stream';
+import { auditUnwritable } from '../errors/errors.ts';
+import { traceField } from '../log.ts';
 import type { StoreLocation } from '../store/openStore.ts';
 import { Audit } from './audit.ts';
-import { createAuditLog } from './auditLog.ts';
+import type { AuditEvent, AuditTrail } from './auditEvent.ts';
 
 /** The options of an instance's trail. */
 interface AuditOptions {
@@ -24,4 +26,37 @@ export async function openAudit(
   if (storeLocation.kind === 'firestore') return new Audit(createAuditLog(storeLocation.projectId, stream));
   const { AuditFile } = await import('./file/auditFile.ts');
   return new Audit(new AuditFile(storeLocation.directory, { retentionMs: auditRetentionMs }));
+}
+
+/** The label by which the sink of Cloud Logging selects the trail's lines. */
+const LABEL = { log_type: 'audit' };
+
+/**
+ * Creates a trail of log lines in Cloud Logging's format. The platform's agent collects them; they are independent of the
+ * log level. A line is on record when the operating system has taken it.
+ * @param projectId the Google Cloud project of the traces
+ */
+export function createAuditLog(projectId: string, stream: Writable): AuditTrail {
+  return {
+    append: (event) => {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      stream.write(`${JSON.stringify(logLine(projectId, event))}\n`, (error) => {
+        if (error) reject(auditUnwritable(error));
+        else resolve();
+      });
+      return promise;
+    },
+    close: async () => {},
+  };
+}
+
+function logLine(projectId: string, { trace, ...event }: AuditEvent): Readonly<Record<string, unknown>> {
+  const { requestId } = event;
+  return {
+    severity: 'NOTICE',
+    ...event,
+    message: `${event.event} ${event.outcome}`,
+    'logging.googleapis.com/labels': { ...LABEL, ...(requestId === undefined ? {} : { execution_id: requestId }) },
+    ...traceField(projectId, trace),
+  };
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { raceAbort } from '../async.ts';
 import { storeUnavailable } from '../errors/errors.ts';
 import type { Endpoint, Operation } from '../openapi/endpoint.ts';
-import { checkFormat } from '../store/format.ts';
+import { checkFormat } from '../store/instance.ts';
 import { type Store, storeForCall } from '../store/store.ts';
 import type { Route } from './app.ts';
 import { jsonResponse } from './responseBody.ts';

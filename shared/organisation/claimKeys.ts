@@ -1,7 +1,6 @@
 import { textAt, valueAt } from '../json/jsonObject.ts';
 import { foldLookAlikes } from '../lookAlikes/lookAlikes.ts';
-import { distinctKeys } from '../store/readByPath.ts';
-import { type DocumentKey, documentId } from '../store/store.ts';
+import { type DocumentKey, distinctKeys, documentId } from '../store/store.ts';
 import type { OrganisationRecord } from './record.ts';
 import type { ReservedName, UniqueName } from './relations.ts';
 

@@ -1,6 +1,12 @@
 import { parseObject, textsAt } from '../json/jsonObject.ts';
-import { readByPath } from '../store/readByPath.ts';
-import { type DocumentKey, documentId, documentPath, type Reader, type StoredDocument } from '../store/store.ts';
+import {
+  type DocumentKey,
+  documentId,
+  documentPath,
+  type Reader,
+  readByPath,
+  type StoredDocument,
+} from '../store/store.ts';
 import type { Reference } from './relations.ts';
 import { isInSection, type Section } from './section.ts';
 import { targetParts } from './sections/references.ts';

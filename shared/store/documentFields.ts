@@ -12,7 +12,6 @@ export const documentFieldTypes = {
   /** SHA-256 of `body` in base64url. */
   digest: 'string',
   passwordHash: 'string',
-  /** Databases keep secrets encrypted, in the fields that `sealedForms` names. */
   totpSeed: 'string',
   clientSecret: 'string',
   sealedTotpSeed: 'string',
@@ -39,16 +38,19 @@ export type FieldName = keyof typeof documentFieldTypes;
 /** The fields of a document; any may be absent. */
 export type DocumentFields = { readonly [Name in FieldName]?: FieldTypes[(typeof documentFieldTypes)[Name]] };
 
-/** The names of all fields that a database has, in the table's order. */
-export const storedFieldNames = Object.keys(documentFieldTypes) as readonly FieldName[];
+/** The secrets that can be recovered: operations use them in clear, databases have their encrypted forms only. */
+export const secrets = [
+  { name: 'totpSeed', sealedName: 'sealedTotpSeed' },
+  { name: 'clientSecret', sealedName: 'sealedClientSecret' },
+] as const satisfies readonly { readonly name: FieldName; readonly sealedName: FieldName }[];
 
-/** The secrets that can be recovered, and the fields that hold them encrypted. */
-export const sealedForms = { totpSeed: 'sealedTotpSeed', clientSecret: 'sealedClientSecret' } as const;
+const allNames = Object.keys(documentFieldTypes) as readonly FieldName[];
 
-const sealedNames: ReadonlySet<string> = new Set(Object.values(sealedForms));
+/** The names of the fields that databases have. */
+export const storedFieldNames = allNames.filter((field) => secrets.every(({ name }) => name !== field));
 
-/** The names of the fields that operations use: secrets in clear, not their encrypted forms. */
-export const fieldNames = storedFieldNames.filter((name) => !sealedNames.has(name));
+/** The names of the fields that operations use. */
+export const fieldNames = allNames.filter((field) => secrets.every(({ sealedName }) => sealedName !== field));
 
 type NamesWithType<Type> = {
   [Name in FieldName]: (typeof documentFieldTypes)[Name] extends Type ? Name : never;
@@ -62,20 +64,12 @@ export type MutableDocument = { id: string } & { -readonly [Name in FieldName]?:
  * @throws Error when the value does not have the type in `documentFieldTypes`: another program wrote it
  */
 export function setField(document: MutableDocument, name: FieldName, value: unknown): void {
-  if (isText(name) && typeof value === 'string') document[name] = value;
-  else if (isCount(name) && typeof value === 'number') document[name] = value;
-  else if (isFlag(name) && typeof value === 'boolean') document[name] = value;
+  if (hasType(name, 'string') && typeof value === 'string') document[name] = value;
+  else if (hasType(name, 'integer') && typeof value === 'number') document[name] = value;
+  else if (hasType(name, 'boolean') && typeof value === 'boolean') document[name] = value;
   else throw new Error(`the stored field ${name} of document ${document.id} is not a ${documentFieldTypes[name]}`);
 }
 
-function isText(name: FieldName): name is NamesWithType<'string'> {
-  return documentFieldTypes[name] === 'string';
-}
-
-function isCount(name: FieldName): name is NamesWithType<'integer'> {
-  return documentFieldTypes[name] === 'integer';
-}
-
-function isFlag(name: FieldName): name is NamesWithType<'boolean'> {
-  return documentFieldTypes[name] === 'boolean';
+function hasType<Type extends keyof FieldTypes>(name: FieldName, type: Type): name is NamesWithType<Type> {
+  return documentFieldTypes[name] === type;
 }

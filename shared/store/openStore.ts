@@ -2,11 +2,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { instanceMissing } from '../errors/commandErrors.ts';
 import { masterKeyMissing } from '../errors/masterKeyErrors.ts';
-import { guardFormat } from './format.ts';
-import { keyFilePath } from './secrets/keyFile.ts';
-import { emptyKeyring, fileKeyring, type Keyring, variableKeyring } from './secrets/keyring.ts';
+import { sharedGuard } from './secrets/keyRecord.ts';
+import { emptyKeyring, fileKeyring, type Keyring, keyFilePath, variableKeyring } from './secrets/keyring.ts';
 import { sealStore } from './secrets/sealedStore.ts';
-import { cachedWritingKey } from './secrets/writingKey.ts';
 import type { Store } from './store.ts';
 
 /** The location of an instance's database: a directory for the embedded one, or a database of Cloud Firestore. */
@@ -36,8 +34,7 @@ export async function openStore(location: StoreLocation): Promise<Store> {
     return openSqliteStore(databaseFile(location.directory), { keyring });
   }
   const { openFirestoreStore } = await import('./firestore/openFirestoreStore.ts');
-  const store = guardFormat(openFirestoreStore({ projectId: location.projectId, databaseId: location.databaseId }));
-  return sealStore(store, keyring, cachedWritingKey(keyring));
+  return sealStore(openFirestoreStore(location), sharedGuard(keyring));
 }
 
 /**

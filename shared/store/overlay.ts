@@ -1,16 +1,9 @@
-import { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import { createSerialQueue } from '../async.ts';
-import {
-  type DocumentFields,
-  documentFieldTypes,
-  type FieldName,
-  fieldNames,
-  type MutableDocument,
-  setField,
-} from './documentFields.ts';
-import { type Keyring, temporaryKeyring } from './secrets/keyring.ts';
-import { decryptedSecrets, sealFields, unsealDocument } from './secrets/sealedFields.ts';
+import { openTemporaryDatabase } from '../collections/temporaryDatabase.ts';
+import { type DocumentFields, documentFieldTypes, type FieldName, fieldNames, setField } from './documentFields.ts';
+import { temporaryKeyring } from './secrets/keyring.ts';
+import { sealFields, unsealFields } from './secrets/sealedStore.ts';
 import {
   type Collection,
   type DocumentChanges,
@@ -27,8 +20,6 @@ import {
 /** A writable layer on top of a store, which stays unchanged. The caller disposes of it. */
 export interface Overlay extends DocumentStore, AsyncDisposable {}
 
-const withoutBody = fieldNames.filter((name) => name !== 'body');
-
 /**
  * Opens an overlay on a snapshot of a store, as a dry run needs it. Writes go to a temporary file. Reads prefer them to
  * the snapshot.
@@ -36,18 +27,17 @@ const withoutBody = fieldNames.filter((name) => name !== 'body');
  */
 export async function openOverlay(store: Store, collectionsWithBody: ReadonlySet<Collection>): Promise<Overlay> {
   const base = await store.snapshot();
-  const layer = new Layer();
-  const storedFields = (collection: Collection) => (collectionsWithBody.has(collection) ? fieldNames : withoutBody);
+  const layer = openLayer(collectionsWithBody);
   const enqueue = createSerialQueue();
   const getMany: DocumentStore['getMany'] = (keys, fields) => readThrough(layer, base, keys, fields);
   return {
     getMany,
-    commit: (writes) => enqueue(() => apply(layer, base, writes, storedFields)),
+    commit: (writes) => enqueue(() => apply(layer, base, writes)),
     transaction: (work) =>
       enqueue(async () => {
         const writes: Write[] = [];
         const result = await work({ getMany, write: (added) => void writes.push(...added), hold: () => {} });
-        await apply(layer, base, writes, storedFields);
+        await apply(layer, base, writes);
         return result;
       }),
     [Symbol.asyncDispose]: async () => {
@@ -73,101 +63,65 @@ async function readThrough(
   });
 }
 
-type StoredFields = (collection: Collection) => readonly FieldName[];
-
-async function apply(
-  layer: Layer,
-  base: Snapshot,
-  writes: readonly Write[],
-  storedFields: StoredFields,
-): Promise<void> {
-  const existing = await readThrough(
-    layer,
-    base,
-    writes.map(({ key }) => key),
-  );
-  layer.atomically(() => {
-    for (const [index, write] of writes.entries())
-      applyWrite(layer, write, existing[index], storedFields(write.key.collection));
-  });
-}
-
-/**
- * Applies one write of a commit.
- * @param existing the document before the commit, which earlier writes of it may have changed
- */
-function applyWrite(
-  layer: Layer,
-  write: Write,
-  existing: StoredDocument | undefined,
-  names: readonly FieldName[],
-): void {
-  const written = layer.read(write.key);
-  const current = written === undefined ? existing : (written ?? undefined);
-  if (write.type === 'delete') {
-    layer.write(write.key, null);
-    return;
+/** Applies all writes or none: nothing is written before all preconditions are known to hold. */
+async function apply(layer: Layer, base: Snapshot, writes: readonly Write[]): Promise<void> {
+  const keys = writes.map(({ key }) => key);
+  const existing = await readThrough(layer, base, keys);
+  const changed = new Map<string, { readonly key: DocumentKey; readonly fields: DocumentFields | null }>();
+  for (const [index, key] of keys.entries()) changed.set(documentPath(key), { key, fields: existing[index] ?? null });
+  for (const write of writes) {
+    const path = documentPath(write.key);
+    const current = changed.get(path)?.fields ?? null;
+    if (write.type !== 'delete' && (write.type === 'create') !== (current === null))
+      throw new WriteConflictError(`${write.type} of ${path}`);
+    const fields = write.type === 'delete' ? null : pick({ ...current, ...write.fields }, fieldNames);
+    changed.set(path, { key: write.key, fields });
   }
-  if ((write.type === 'create') !== (current === undefined))
-    throw new WriteConflictError(`${write.type} of ${write.key.collection}/${write.key.id}`);
-  layer.write(write.key, pick({ ...current, ...write.fields }, names));
+  for (const { key, fields } of changed.values()) layer.write(key, fields);
 }
 
 function pick(fields: DocumentChanges, names: readonly FieldName[]): DocumentFields {
   return Object.fromEntries(names.flatMap((name) => (fields[name] == null ? [] : [[name, fields[name]]])));
 }
 
-/**
- * The documents written to an overlay. SQLite keeps them in an unnamed temporary file, which nobody else can open. Their
- * secrets are encrypted with a key that only this process has, because the disk may keep the file's blocks.
- */
-class Layer {
-  private readonly database = new DatabaseSync('');
-  private readonly keyring: Keyring = temporaryKeyring();
-  private readonly select;
-  private readonly replace;
-
-  constructor() {
-    this.database.exec('CREATE TABLE documents (key TEXT PRIMARY KEY, fields TEXT) STRICT, WITHOUT ROWID');
-    this.select = this.database.prepare('SELECT fields FROM documents WHERE key = ?');
-    this.replace = this.database.prepare('REPLACE INTO documents (key, fields) VALUES (?, ?)');
-  }
-
+/** The documents written to an overlay. */
+interface Layer {
   /** Reads a document's fields: `null` for a deleted document, `undefined` for one that was not written. */
-  read(key: DocumentKey): DocumentFields | null | undefined {
-    const row = this.select.get(documentPath(key));
-    if (row === undefined) return undefined;
-    if (typeof row.fields !== 'string') return null;
-    return unsealDocument(parseFields(key.id, row.fields), key, decryptedSecrets(), this.keyring);
-  }
-
+  read(key: DocumentKey): DocumentFields | null | undefined;
   /** Replaces a document; `null` marks it as deleted. */
-  write(key: DocumentKey, fields: DocumentFields | null): void {
-    const sealed = fields === null ? null : sealFields(fields, key, this.keyring.newest());
-    this.replace.run(documentPath(key), sealed === null ? null : JSON.stringify(sealed));
-  }
+  write(key: DocumentKey, fields: DocumentFields | null): void;
+  close(): void;
+}
 
-  /** Runs `work` in a transaction, which is rolled back when `work` throws. */
-  atomically(work: () => void): void {
-    this.database.exec('BEGIN');
-    try {
-      work();
-      this.database.exec('COMMIT');
-    } catch (reason) {
-      this.database.exec('ROLLBACK');
-      throw reason;
-    }
-  }
+const withoutBody = fieldNames.filter((name) => name !== 'body');
 
-  close(): void {
-    this.database.close();
-  }
+/** Secrets are encrypted with a key that only this process has, because the disk may keep the file's blocks. */
+function openLayer(collectionsWithBody: ReadonlySet<Collection>): Layer {
+  const keyring = temporaryKeyring();
+  const database = openTemporaryDatabase(
+    'CREATE TABLE documents (path TEXT PRIMARY KEY, fields TEXT) STRICT, WITHOUT ROWID',
+  );
+  const select = database.prepare('SELECT fields FROM documents WHERE path = ?');
+  const replace = database.prepare('REPLACE INTO documents (path, fields) VALUES (?, ?)');
+  return {
+    read: (key) => {
+      const row = select.get(documentPath(key));
+      if (row === undefined) return undefined;
+      return typeof row.fields === 'string' ? unsealFields(parseFields(key.id, row.fields), key, keyring) : null;
+    },
+    write: (key, fields) => {
+      const kept = fields && pick(fields, collectionsWithBody.has(key.collection) ? fieldNames : withoutBody);
+      const sealed = kept && JSON.stringify(sealFields(kept, key, keyring.newest()));
+      replace.run(documentPath(key), sealed);
+    },
+    close: () => database.close(),
+  };
 }
 
 const storedJson = z.record(z.string(), z.unknown());
 
-function parseFields(id: string, json: string): DocumentFields {
-  const document: MutableDocument = { id };
+function parseFields(id: string, json: string): StoredDocument {
+  const document = { id };
   for (const [name, value] of Object.entries(storedJson.parse(JSON.parse(json)))) {
     if (isFieldName(name)) setField(document, name, value);
   }

@@ -1,9 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../../shared/clock.ts';
 import { retry } from '../../shared/retry.ts';
-import { CommitLimiter } from '../../shared/store/firestore/commitLimiter.ts';
-import { admittedPerSecond, Ramp } from '../../shared/store/firestore/ramp.ts';
-import { commitPolicy } from '../../shared/store/firestore/status.ts';
+import { commitPolicy } from '../../shared/store/firestore/call.ts';
+import { admittedPerSecond, CommitLimiter, Ramp } from '../../shared/store/firestore/pace.ts';
 import type { Collection, Write } from '../../shared/store/store.ts';
 
 /** What the model starts from, in milliseconds. */

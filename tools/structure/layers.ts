@@ -20,7 +20,7 @@ const layers: readonly (readonly string[])[] = [
   ['shared/duration', 'shared/log', 'shared/passwordHashing', 'shared/retry'],
   ['shared/limits'],
   ['shared/store', 'shared/objectStorage'],
-  ['shared/config', 'shared/instance', 'shared/checkpointEpoch', 'shared/organisationRemovals', 'shared/organisation'],
+  ['shared/config', 'shared/checkpointEpoch', 'shared/organisation'],
   ['shared/openapi'],
   ['shared/wire', 'shared/audit'],
   ['shared/auth'],

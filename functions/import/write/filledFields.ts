@@ -3,8 +3,7 @@ import { caselessClaimKey } from '../../../shared/organisation/claimKeys.ts';
 import { type RecordPlan, recordKey } from '../../../shared/organisation/recordPlan.ts';
 import type { FilledField } from '../../../shared/organisation/relations.ts';
 import { withChanges } from '../../../shared/organisation/settleRecord.ts';
-import { readByPath } from '../../../shared/store/readByPath.ts';
-import { type DocumentKey, type DocumentStore, documentPath } from '../../../shared/store/store.ts';
+import { type DocumentKey, type DocumentStore, documentPath, readByPath } from '../../../shared/store/store.ts';
 
 /** A record without a field that the store may determine. */
 interface Incomplete {

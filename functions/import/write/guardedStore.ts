@@ -1,7 +1,7 @@
+import { holdRemovalsVersion, type Removals } from '../../../shared/accounts/organisationRemovals.ts';
 import { isInSection } from '../../../shared/organisation/section.ts';
 import { isInDeletion, machineUserSection } from '../../../shared/organisation/sections/users.ts';
 import { sections } from '../../../shared/organisation/sections.ts';
-import { holdRemovalsVersion, type Removals } from '../../../shared/organisationRemovals.ts';
 import {
   type DocumentKey,
   type DocumentStore,

@@ -2,12 +2,12 @@ import { type JsonObject, parseObject, textAt, textsAt, valueAt } from '../../..
 import { type RecordPlan, reportedId } from '../../../shared/organisation/recordPlan.ts';
 import type { GivenPrivilege } from '../../../shared/organisation/relations.ts';
 import { sections } from '../../../shared/organisation/sections.ts';
-import { readByPath } from '../../../shared/store/readByPath.ts';
 import {
   type Collection,
   type DocumentStore,
   documentId,
   documentPath,
+  readByPath,
   type StoredDocument,
 } from '../../../shared/store/store.ts';
 import type { ImportWarning } from '../contract.ts';

@@ -10,9 +10,7 @@ import {
 import type { RecordIssue, Reference } from '../../../shared/organisation/relations.ts';
 import { isInDeletion } from '../../../shared/organisation/sections/users.ts';
 import type { FieldName } from '../../../shared/store/documentFields.ts';
-import { readByPath } from '../../../shared/store/readByPath.ts';
-import type { DocumentStore, StoredDocument } from '../../../shared/store/store.ts';
-import { documentPath } from '../../../shared/store/store.ts';
+import { type DocumentStore, documentPath, readByPath, type StoredDocument } from '../../../shared/store/store.ts';
 import { hasStoredContent } from './comparison.ts';
 
 /**

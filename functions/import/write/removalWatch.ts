@@ -1,6 +1,6 @@
+import { type Removals, readRemovals } from '../../../shared/accounts/organisationRemovals.ts';
 import { organisationKey } from '../../../shared/auth/authorise.ts';
 import { organisationRemoved } from '../../../shared/errors/errors.ts';
-import { type Removals, readRemovals } from '../../../shared/organisationRemovals.ts';
 import type { Reader } from '../../../shared/store/store.ts';
 
 const READ_BATCH = 500;

@@ -8,13 +8,13 @@ import { userIdParameter } from '../../../shared/wire/userId.ts';
 import { authenticationMethodType, domainParameter, type MethodsRequest, type MethodsResponse } from './contract.ts';
 
 /**
- * The stored fields of which a user with the method has one. A seed is read as it is stored, so that this function needs no
- * master key.
+ * The stored field that a user with the method has. A seed is read as it is stored, so that this function needs no master
+ * key.
  */
-const fields: Record<z.output<typeof authenticationMethodType>, readonly FieldName[]> = {
-  AUTHENTICATION_METHOD_TYPE_TOTP: ['totpSeed', 'sealedTotpSeed'],
-  AUTHENTICATION_METHOD_TYPE_OTP_EMAIL: ['otpEmail'],
-  AUTHENTICATION_METHOD_TYPE_PASSWORD: ['passwordHash'],
+const fields: Record<z.output<typeof authenticationMethodType>, FieldName> = {
+  AUTHENTICATION_METHOD_TYPE_TOTP: 'sealedTotpSeed',
+  AUTHENTICATION_METHOD_TYPE_OTP_EMAIL: 'otpEmail',
+  AUTHENTICATION_METHOD_TYPE_PASSWORD: 'passwordHash',
 };
 
 /**
@@ -30,10 +30,10 @@ export async function listAuthenticationMethodTypes(
 ): Promise<MethodsResponse> {
   if (!userIdParameter.safeParse(userId).success) throw userIdLength('ListAuthenticationMethodTypesRequest');
   if (domainQuery !== undefined && !domainParameter.safeParse(domainQuery.domain).success) throw domainLength();
-  const [user] = await store.getMany([userKey(userId)], ['orgId', ...Object.values(fields).flat()]);
+  const [user] = await store.getMany([userKey(userId)], ['orgId', ...Object.values(fields)]);
   if (!isValidFor(caller.restriction, user?.orgId)) throw userDenied();
   if (caller.userId !== userId) await authorise(store, caller, 'user.read', user?.orgId);
-  const types = authenticationMethodType.options.filter((type) => fields[type].some((name) => Boolean(user?.[name])));
+  const types = authenticationMethodType.options.filter((type) => Boolean(user?.[fields[type]]));
   const timestamp = now.toISOString();
   if (types.length === 0) return { details: { timestamp } };
   return { details: { totalResult: String(types.length), timestamp }, authMethodTypes: types };

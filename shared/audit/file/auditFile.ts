@@ -1,10 +1,8 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { auditUnwritable } from '../../errors/errors.ts';
-import type { AuditEvent } from '../auditEvent.ts';
-import type { AuditTrail } from '../auditTrail.ts';
-import { type FileLimits, OpenFile } from './openFile.ts';
-import { currentFile, listTrailFiles, rotationTime } from './trailFiles.ts';
+import type { AuditEvent, AuditTrail } from '../auditEvent.ts';
+import { currentFile, type FileLimits, listTrailFiles, OpenFile, rotationTime } from './trailFiles.ts';
 import { openTrailLock, type TrailLock } from './trailLock.ts';
 
 /** The options of a trail in files. */

@@ -1,5 +1,7 @@
 import { setMaxListeners } from 'node:events';
+import { z } from 'zod';
 import { raceAbort } from '../../async.ts';
+import { storeContention, storeFailed, storeUnavailable } from '../../errors/errors.ts';
 import { type RetryPolicy, retry } from '../../retry.ts';
 
 /** The deadline of one call of a function, for the operations of its store. */
@@ -42,3 +44,88 @@ export function attemptUntil<Result>(
   };
   return retry(policy, limited, signal);
 }
+
+const statusNames = [
+  'OK',
+  'CANCELLED',
+  'UNKNOWN',
+  'INVALID_ARGUMENT',
+  'DEADLINE_EXCEEDED',
+  'NOT_FOUND',
+  'ALREADY_EXISTS',
+  'PERMISSION_DENIED',
+  'RESOURCE_EXHAUSTED',
+  'FAILED_PRECONDITION',
+  'ABORTED',
+  'OUT_OF_RANGE',
+  'UNIMPLEMENTED',
+  'INTERNAL',
+  'UNAVAILABLE',
+  'DATA_LOSS',
+  'UNAUTHENTICATED',
+] as const;
+
+type Status = (typeof statusNames)[number];
+
+const grpcError = z.object({ code: z.int().nonnegative() });
+
+const transient: readonly (Status | undefined)[] = [
+  'UNAVAILABLE',
+  'DEADLINE_EXCEEDED',
+  'RESOURCE_EXHAUSTED',
+  'INTERNAL',
+];
+
+const overload: readonly (Status | undefined)[] = ['RESOURCE_EXHAUSTED', 'ABORTED', 'DEADLINE_EXCEEDED'];
+
+const readTimeRejection: readonly (Status | undefined)[] = ['INVALID_ARGUMENT', 'FAILED_PRECONDITION'];
+
+/** Returns the gRPC status of a failed call; `undefined` for an error of another kind. */
+export function grpcStatus(reason: unknown): Status | undefined {
+  const { success, data } = grpcError.safeParse(reason);
+  return success ? statusNames[data.code] : undefined;
+}
+
+/** Whether a failed call may succeed on retry. */
+function isTransient(reason: unknown): boolean {
+  return transient.includes(grpcStatus(reason));
+}
+
+/** Converts a failed call's error to one that is safe to show, with the original as cause. Returns others unchanged. */
+export function toStoreError(reason: unknown): unknown {
+  const status = grpcStatus(reason);
+  if (status === undefined) return reason;
+  if (status === 'ABORTED') return storeContention(reason);
+  return isTransient(reason) ? storeUnavailable(reason) : storeFailed(status, reason);
+}
+
+/** Whether the database rejects a read because it does not keep the state of its read time. */
+export function isReadTimeRejected(reason: unknown): boolean {
+  return readTimeRejection.includes(grpcStatus(reason));
+}
+
+/** Whether the database asks for less load, by rejecting a commit or by not finishing it in time. */
+export function isOverload(reason: unknown): boolean {
+  return overload.includes(grpcStatus(reason));
+}
+
+/**
+ * The policy for transient errors: retries until the call's deadline, or for 25 seconds where there is none. INTERNAL can
+ * be permanent, so it is retried for some seconds only.
+ */
+export const transientPolicy: RetryPolicy = {
+  attempts: (reason) => {
+    if (!isTransient(reason)) return 1;
+    return grpcStatus(reason) === 'INTERNAL' ? 10 : Number.POSITIVE_INFINITY;
+  },
+  initialDelayMs: 100,
+  maxDelayMs: 5_000,
+  budgetMs: 25_000,
+};
+
+/** The policy for commits. The server aborts one that contends with another; nothing of it was applied. */
+export const commitPolicy: RetryPolicy = {
+  ...transientPolicy,
+  attempts: (reason) =>
+    grpcStatus(reason) === 'ABORTED' ? Number.POSITIVE_INFINITY : transientPolicy.attempts(reason),
+};

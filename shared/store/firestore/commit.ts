@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { checkCommitSize, type DocumentChanges, documentPath, type Write, WriteConflictError } from '../store.ts';
 import type { ExpectedVersions, Version } from '../transaction.ts';
-import { attemptUntil } from './call.ts';
-import { documentName, type FirestoreConnection, type WriteMessage } from './connection.ts';
-import { countDocuments } from './count.ts';
+import { attemptUntil, commitPolicy, grpcStatus, toStoreError } from './call.ts';
+import {
+  decodeVersion,
+  documentName,
+  encodeFields,
+  type FirestoreConnection,
+  type WriteMessage,
+} from './connection.ts';
 import { isCommitted, markCommit } from './lostCommit.ts';
-import { commitPolicy, grpcStatus, toStoreError } from './status.ts';
-import { decodeVersion, encodeFields } from './values.ts';
+import { countDocuments } from './reads.ts';
 
 /**
  * Commits writes under the versions of documents. A commit whose response got lost is sent again, and recognises the

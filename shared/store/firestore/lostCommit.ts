@@ -1,15 +1,14 @@
 import type { Write } from '../store.ts';
-import { attemptUntil } from './call.ts';
+import { attemptUntil, grpcStatus, isReadTimeRejected, toStoreError, transientPolicy } from './call.ts';
 import {
   type DocumentMessage,
   documentName,
+  encodeVersion,
   type FirestoreConnection,
   type Timestamp,
   type WriteMessage,
 } from './connection.ts';
-import { readMany } from './readMany.ts';
-import { grpcStatus, isReadTimeRejected, toStoreError, transientPolicy } from './status.ts';
-import { encodeVersion } from './values.ts';
+import { readMany } from './reads.ts';
 
 /** A field beside `documentFieldTypes`: the id of the commit that wrote the document. */
 const COMMIT_FIELD = 'commit';

@@ -2,12 +2,10 @@ import type { Store } from '../store.ts';
 import { createTransact } from '../transaction.ts';
 import { createDeadline } from './call.ts';
 import { commit } from './commit.ts';
-import { CommitLimiter } from './commitLimiter.ts';
 import { type BulkPace, connect, type DatabaseAddress, type FirestoreConnection } from './connection.ts';
-import { openLastingSnapshot, reopenSnapshot } from './lastingSnapshot.ts';
-import { Ramp } from './ramp.ts';
-import { readMany } from './readMany.ts';
-import { openSnapshot } from './snapshot.ts';
+import { CommitLimiter, Ramp } from './pace.ts';
+import { readMany } from './reads.ts';
+import { openLastingSnapshot, openSnapshot, reopenSnapshot } from './snapshot.ts';
 
 // Cloud Firestore reads any moment of the last hour.
 const SNAPSHOT_LIFETIME_MS = 3_600_000;

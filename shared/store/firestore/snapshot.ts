@@ -1,6 +1,9 @@
+import { setTimeout } from 'node:timers/promises';
+import { IdentityError } from '../../errors/identityError.ts';
 import { documentId, type Snapshot } from '../store.ts';
+import { isReadTimeRejected } from './call.ts';
 import type { FirestoreConnection, Timestamp } from './connection.ts';
-import { readMany } from './readMany.ts';
+import { readMany } from './reads.ts';
 import { scan } from './scan.ts';
 
 // Every response carries its read time; reading a document that never exists is the cheapest way to get one.
@@ -12,7 +15,7 @@ export async function openSnapshot(connection: FirestoreConnection): Promise<Sna
 }
 
 /** Opens a snapshot of the state at a moment. */
-export function openSnapshotAt(connection: FirestoreConnection, readTime: Timestamp): Snapshot {
+function openSnapshotAt(connection: FirestoreConnection, readTime: Timestamp): Snapshot {
   return {
     readTime: new Date(toMilliseconds(readTime)),
     getMany: async (keys, fields) => (await readMany(connection, keys, fields, { readTime })).documents,
@@ -22,18 +25,72 @@ export function openSnapshotAt(connection: FirestoreConnection, readTime: Timest
 }
 
 /** Reads the database's clock. */
-export async function readPresentTime(connection: FirestoreConnection): Promise<Timestamp> {
+async function readPresentTime(connection: FirestoreConnection): Promise<Timestamp> {
   const { readTime } = await readMany(connection, [probe], []);
   if (readTime === undefined) throw new Error('the database returned no read time');
   return readTime;
 }
 
 /** Reads something at a moment, which fails if the database does not keep its state any more. */
-export async function probeTime(connection: FirestoreConnection, readTime: Timestamp): Promise<void> {
+async function probeTime(connection: FirestoreConnection, readTime: Timestamp): Promise<void> {
   await readMany(connection, [probe], [], { readTime });
 }
 
 /** Converts a timestamp to milliseconds, rounded down. */
-export function toMilliseconds({ seconds, nanos }: Timestamp): number {
+function toMilliseconds({ seconds, nanos }: Timestamp): number {
   return Number(seconds) * 1_000 + Math.floor((nanos ?? 0) / 1_000_000);
+}
+
+const MINUTE_MILLISECONDS = 60_000;
+/** A database without point-in-time recovery rejects reads of a state that is older than an hour. */
+const PROBED_AGE_MILLISECONDS = 2 * 3_600_000;
+
+/**
+ * Opens a snapshot that can be read for a week, which point-in-time recovery allows for whole minutes only. Waits until
+ * the present minute is over, so that the snapshot has everything that was committed before the call.
+ * @param intervalMs the interval of the moments that can be read for a week
+ * @returns undefined without point-in-time recovery, and within two hours after it was enabled
+ * @throws the signal's reason
+ */
+export async function openLastingSnapshot(
+  connection: FirestoreConnection,
+  signal: AbortSignal,
+  intervalMs = MINUTE_MILLISECONDS,
+): Promise<Snapshot | undefined> {
+  const roundUp = (time: number) => Math.ceil(time / intervalMs) * intervalMs;
+  if (!(await canRead(connection, roundUp(Date.now() - PROBED_AGE_MILLISECONDS)))) return undefined;
+  let present = toMilliseconds(await readPresentTime(connection));
+  const time = roundUp(present + 1);
+  while (present <= time) {
+    await waitFor(time + 1 - present, signal);
+    present = toMilliseconds(await readPresentTime(connection));
+  }
+  return openSnapshotAt(connection, toTimestamp(time));
+}
+
+/**
+ * Opens the lasting snapshot of an earlier moment again.
+ * @returns undefined if the database no longer keeps that moment
+ */
+export async function reopenSnapshot(connection: FirestoreConnection, readTime: Date): Promise<Snapshot | undefined> {
+  const time = readTime.getTime();
+  return (await canRead(connection, time)) ? openSnapshotAt(connection, toTimestamp(time)) : undefined;
+}
+
+async function canRead(connection: FirestoreConnection, time: number): Promise<boolean> {
+  try {
+    await probeTime(connection, toTimestamp(time));
+    return true;
+  } catch (reason) {
+    if (reason instanceof IdentityError && isReadTimeRejected(reason.cause)) return false;
+    throw reason;
+  }
+}
+
+async function waitFor(milliseconds: number, signal: AbortSignal): Promise<void> {
+  await setTimeout(milliseconds, undefined, { signal }).catch(() => signal.throwIfAborted());
+}
+
+function toTimestamp(time: number): Timestamp {
+  return { seconds: Math.floor(time / 1_000), nanos: (time % 1_000) * 1_000_000 };
 }

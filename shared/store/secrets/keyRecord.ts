@@ -1,5 +1,15 @@
 import { z } from 'zod';
-import { type DocumentKey, documentId, type Reader, type StoredDocument, type Write } from '../store.ts';
+import { instanceKey, requireInstanceFormat } from '../instance.ts';
+import {
+  type DocumentKey,
+  documentId,
+  type Reader,
+  type Store,
+  type StoredDocument,
+  type Transaction,
+  type Write,
+  WriteConflictError,
+} from '../store.ts';
 import type { Keyring } from './keyring.ts';
 import type { MasterKey } from './masterKey.ts';
 
@@ -37,4 +47,83 @@ export function keyRecordWrite(record: KeyRecord, type: 'create' | 'update'): Wr
 export function requireKeys({ ids: [current, ...earlier] }: KeyRecord, keyring: Keyring): MasterKey {
   for (const id of earlier) keyring.require(id);
   return keyring.require(current);
+}
+
+/**
+ * Returns the database's keys. A database without any gets the newest key.
+ * @throws IdentityError UNAVAILABLE without a key
+ */
+export async function settleKeys(store: Store, keyring: Keyring): Promise<KeyRecord> {
+  const stored = await readKeyRecord(store);
+  if (stored !== undefined) return stored;
+  const record: KeyRecord = { ids: [keyring.newest().id] };
+  try {
+    await store.commit([keyRecordWrite(record, 'create')]);
+    return record;
+  } catch (error) {
+    if (!(error instanceof WriteConflictError)) throw error;
+    return settleKeys(store, keyring);
+  }
+}
+
+/** What operations require of a database, and the key that encrypts new values, which `identity rekey` changes meanwhile. */
+export interface DatabaseGuard {
+  readonly keyring: Keyring;
+  /**
+   * Checks the database's format, and that its keys are given; runs beside each operation. Undefined if the database checks
+   * them itself.
+   * @throws IdentityError UNAVAILABLE for another format, and for a missing or wrong key
+   */
+  readonly check?: (reader: Reader) => Promise<void>;
+  /** Returns the key for the writes of a transaction. */
+  writingKey(store: Store, transaction: Transaction): Promise<MasterKey>;
+}
+
+/**
+ * Reads the key's id in each transaction that writes a secret, and holds it until the commit: no value is encrypted with
+ * an earlier key once another is current. The embedded database checks format and keys when it is opened, and the format
+ * again in each transaction.
+ */
+export function embeddedGuard(keyring: Keyring): DatabaseGuard {
+  return {
+    keyring,
+    writingKey: async (_store, transaction) => {
+      const record = await readKeyRecord(transaction);
+      if (record === undefined) throw new Error('the database does not name its master key');
+      transaction.hold([keyRecordKey]);
+      return requireKeys(record, keyring);
+    },
+  };
+}
+
+/** The milliseconds for which a process relies on what it has read of the whole database: its format, and its master key. */
+export const CHECK_INTERVAL_MILLISECONDS = 60_000;
+
+/**
+ * Checks the database at the first operation, and again each minute, because another version may migrate it, and `identity
+ * rekey` change its keys, while this process runs: a document that every commit holds would be too slow in Cloud Firestore.
+ * The first secret of a database settles its key.
+ */
+export function sharedGuard(keyring: Keyring): DatabaseGuard {
+  let checkedAt = Number.NEGATIVE_INFINITY;
+  let current: MasterKey | undefined;
+  const check = async (reader: Reader) => {
+    if (performance.now() - checkedAt < CHECK_INTERVAL_MILLISECONDS) return;
+    const startedAt = performance.now();
+    const [instance, keys] = await reader.getMany([instanceKey, keyRecordKey], ['body']);
+    requireInstanceFormat(instance);
+    const record = parseKeyRecord(keys);
+    // A process without keys reads and writes no secrets.
+    if (record !== undefined && !keyring.isEmpty) current = requireKeys(record, keyring);
+    checkedAt = startedAt;
+  };
+  return {
+    keyring,
+    check,
+    writingKey: async (store) => {
+      await check(store);
+      current ??= requireKeys(await settleKeys(store, keyring), keyring);
+      return current;
+    },
+  };
 }

@@ -1,5 +1,4 @@
 import { setTimeout } from 'node:timers/promises';
-import { CHECK_INTERVAL_MILLISECONDS } from '../format.ts';
 import {
   type Collection,
   type DocumentKey,
@@ -8,11 +7,18 @@ import {
   type Write,
   WriteConflictError,
 } from '../store.ts';
-import { type KeyRecord, keyRecordKey, keyRecordWrite, readKeyRecord, requireKeys } from './keyRecord.ts';
+import {
+  CHECK_INTERVAL_MILLISECONDS,
+  type KeyRecord,
+  keyRecordKey,
+  keyRecordWrite,
+  readKeyRecord,
+  requireKeys,
+  settleKeys,
+} from './keyRecord.ts';
 import type { Keyring } from './keyring.ts';
 import type { MasterKey } from './masterKey.ts';
-import { hasOutdatedSecret, resealFields, secretCollections, storedSecretFields } from './sealedFields.ts';
-import { settleKeys } from './writingKey.ts';
+import { hasOutdatedSecret, resealFields, sealedNames, secretCollections } from './sealedStore.ts';
 
 /** A process relies on the writing key for a minute, and may finish a commit that it has begun by then. */
 export const KEY_FENCE_MILLISECONDS = CHECK_INTERVAL_MILLISECONDS + 15_000;
@@ -68,8 +74,8 @@ function changeRecord(store: Store, change: (record: KeyRecord) => KeyRecord['id
   });
 }
 
-/** Keeps each snapshot younger than any database's limit. */
-const BATCHES_PER_SNAPSHOT = 200;
+/** The documents that one snapshot reads: it stays younger than any database's limit. */
+const PART = 10_000;
 const BATCH = 250;
 
 /** Encrypts a collection's values with a key, and returns in how many documents. */
@@ -81,39 +87,28 @@ async function reseal(
   { signal }: RekeyOptions,
 ): Promise<number> {
   let changed = 0;
-  for (let from: string | undefined, isComplete = false; !isComplete; ) {
-    const part = await readPart(store, collection, from, async (documents) => {
+  for (let from: string | undefined; ; ) {
+    const part = await readPart(store, collection, from);
+    const outdated = part.filter((document) => hasOutdatedSecret(document, target.id));
+    for (let start = 0; start < outdated.length; start += BATCH) {
       signal.throwIfAborted();
-      const outdated = documents.filter((document) => hasOutdatedSecret(document, target.id));
-      const keys = outdated.map(({ id }) => ({ collection, id }));
-      if (keys.length > 0) changed += await resealDocuments(store, keys, target, keyring);
-    });
-    from = part.last;
-    isComplete = part.isComplete;
+      const keys = outdated.slice(start, start + BATCH).map(({ id }) => ({ collection, id }));
+      changed += await resealDocuments(store, keys, target, keyring);
+    }
+    if (part.length < PART) return changed;
+    from = part.at(-1)?.id;
   }
-  return changed;
 }
 
-/** Reads a part of a collection from one snapshot, in batches, from the last document of the part before. */
-async function readPart(
-  store: Store,
-  collection: Collection,
-  from: string | undefined,
-  take: (documents: readonly StoredDocument[]) => Promise<void>,
-): Promise<{ readonly last: string | undefined; readonly isComplete: boolean }> {
-  let last = from;
-  let batches = 0;
+/** Reads a part of a collection, from the last document of the part before. */
+async function readPart(store: Store, collection: Collection, from: string | undefined): Promise<StoredDocument[]> {
+  const part: StoredDocument[] = [];
   await using snapshot = await store.snapshot();
-  const range = { collection, fields: storedSecretFields, ...(from === undefined ? {} : { from }) };
-  for await (const documents of snapshot.scan(range)) {
-    for (let start = 0; start < documents.length; start += BATCH) {
-      const batch = documents.slice(start, start + BATCH);
-      await take(batch);
-      last = batch.at(-1)?.id;
-      if (++batches === BATCHES_PER_SNAPSHOT) return { last, isComplete: false };
-    }
+  for await (const documents of snapshot.scan({ collection, fields: sealedNames, ...(from && { from }) })) {
+    part.push(...documents);
+    if (part.length >= PART) break;
   }
-  return { last, isComplete: true };
+  return part;
 }
 
 function resealDocuments(
@@ -123,7 +118,7 @@ function resealDocuments(
   keyring: Keyring,
 ): Promise<number> {
   return store.transaction(async (transaction) => {
-    const stored = await transaction.getMany(keys, storedSecretFields);
+    const stored = await transaction.getMany(keys, sealedNames);
     const writes = keys.flatMap((key, index): Write[] => {
       const document = stored[index];
       if (document === undefined || !hasOutdatedSecret(document, target.id)) return [];

@@ -1,4 +1,9 @@
+import { type DocumentFields, type FieldName, fieldNames, secrets } from '../documentFields.ts';
 import {
+  type Collection,
+  type DocumentChanges,
+  type DocumentKey,
+  documentPath,
   type Reader,
   type ScanRange,
   type Snapshot,
@@ -8,29 +13,30 @@ import {
   type Transaction,
   type Write,
 } from '../store.ts';
+import type { DatabaseGuard } from './keyRecord.ts';
 import type { Keyring } from './keyring.ts';
-import {
-  decryptedSecrets,
-  fieldsWithSealed,
-  haveSecrets,
-  type Secret,
-  sealWrites,
-  unsealDocument,
-} from './sealedFields.ts';
-import type { WritingKey } from './writingKey.ts';
+import { type MasterKey, seal, sealingKeyId, unseal } from './masterKey.ts';
 
 /**
- * Encrypts secrets on their way into a database, and decrypts them on their way out, in snapshots and transactions too.
- * Reads of other fields cost nothing. Without keys, only reads and writes of secrets fail.
+ * Guards a database, encrypts secrets on their way into it, and decrypts them on their way out, in snapshots and
+ * transactions too. Reads of other fields cost nothing. Without keys, only reads and writes of secrets fail.
  */
-export function sealStore(store: Store, keyring: Keyring, writingKey: WritingKey): Store {
-  const { check } = writingKey;
+export function sealStore(store: Store, guard: DatabaseGuard): Store {
+  const { keyring, check, writingKey } = guard;
   // Reads run beside the check: their results are dropped if it fails.
   const beside = async <Result>(read: Promise<Result>): Promise<Result> =>
     (await Promise.all([read, check?.(store)]))[0];
   const transaction: Store['transaction'] = async (work) => {
     await check?.(store);
-    return store.transaction((inner) => runSealed(store, inner, keyring, writingKey, work));
+    return store.transaction(async (inner) => {
+      const writes: Write[] = [];
+      const write: Transaction['write'] = (added) => {
+        for (const one of added) writes.push(one);
+      };
+      const result = await work({ getMany: unsealingReads(inner, keyring), write, hold: (keys) => inner.hold(keys) });
+      inner.write(haveSecrets(writes) ? sealWrites(writes, await writingKey(store, inner)) : writes);
+      return result;
+    });
   };
   const getMany = unsealingReads(store, keyring);
   const { lastingSnapshot } = store;
@@ -51,35 +57,18 @@ export function sealStore(store: Store, keyring: Keyring, writingKey: WritingKey
         return snapshot && unsealSnapshot(snapshot, keyring);
       },
     }),
-    ...(store.forCall && { forCall: (call) => sealStore(storeForCall(store, call), keyring, writingKey) }),
+    ...(store.forCall && { forCall: (call) => sealStore(storeForCall(store, call), guard) }),
   };
-}
-
-/** Runs a transaction's work, and encrypts the secrets of its writes with the key that is current then. */
-async function runSealed<Result>(
-  store: Store,
-  inner: Transaction,
-  keyring: Keyring,
-  writingKey: WritingKey,
-  work: (transaction: Transaction) => Promise<Result>,
-): Promise<Result> {
-  const writes: Write[] = [];
-  const write: Transaction['write'] = (added) => {
-    for (const one of added) writes.push(one);
-  };
-  const result = await work({ getMany: unsealingReads(inner, keyring), write, hold: (keys) => inner.hold(keys) });
-  inner.write(haveSecrets(writes) ? sealWrites(writes, await writingKey.find(store, inner)) : writes);
-  return result;
 }
 
 function unsealingReads(reader: Reader, keyring: Keyring): Reader['getMany'] {
-  return async (keys, fields) => {
-    const decrypted = decryptedSecrets(fields);
-    if (decrypted.length === 0) return reader.getMany(keys, fields);
-    const documents = await reader.getMany(keys, fieldsWithSealed(fields, decrypted));
+  return async (keys, fields = fieldNames) => {
+    const stored = storedFields(fields);
+    const documents = await reader.getMany(keys, stored);
+    if (stored === fields) return documents;
     return documents.map((document, index) => {
       const key = keys[index];
-      return document && key && unsealDocument(document, key, decrypted, keyring);
+      return document && key && unsealFields(document, key, keyring);
     });
   };
 }
@@ -89,8 +78,9 @@ function unsealSnapshot(snapshot: Snapshot, keyring: Keyring): Snapshot {
     readTime: snapshot.readTime,
     getMany: unsealingReads(snapshot, keyring),
     scan: (range) => {
-      const decrypted = decryptedSecrets(range.fields);
-      return decrypted.length === 0 ? snapshot.scan(range) : unsealScan(snapshot, range, decrypted, keyring);
+      const { fields = fieldNames } = range;
+      const stored = storedFields(fields);
+      return stored === fields ? snapshot.scan(range) : unsealScan(snapshot, { ...range, fields: stored }, keyring);
     },
     [Symbol.asyncDispose]: () => snapshot[Symbol.asyncDispose](),
   };
@@ -99,10 +89,87 @@ function unsealSnapshot(snapshot: Snapshot, keyring: Keyring): Snapshot {
 async function* unsealScan(
   snapshot: Snapshot,
   range: ScanRange,
-  decrypted: readonly Secret[],
   keyring: Keyring,
 ): AsyncGenerator<readonly StoredDocument[]> {
   const { collection } = range;
-  for await (const documents of snapshot.scan({ ...range, fields: fieldsWithSealed(range.fields, decrypted) }))
-    yield documents.map((document) => unsealDocument(document, { collection, id: document.id }, decrypted, keyring));
+  for await (const documents of snapshot.scan(range))
+    yield documents.map((document) => unsealFields(document, { collection, id: document.id }, keyring));
+}
+
+/** Returns the fields that a database has for these: the encrypted forms of secrets; the same list if there are none. */
+function storedFields(fields: readonly FieldName[]): readonly FieldName[] {
+  if (!secrets.some(({ name }) => fields.includes(name))) return fields;
+  return fields.map((field) => secrets.find(({ name }) => name === field)?.sealedName ?? field);
+}
+
+/** Decrypts a document's secrets. */
+export function unsealFields<Document extends DocumentFields>(
+  document: Document,
+  key: DocumentKey,
+  keyring: Keyring,
+): Document {
+  if (secrets.every(({ sealedName }) => document[sealedName] === undefined)) return document;
+  const opened: Document & { -readonly [Name in FieldName]?: DocumentFields[Name] } = { ...document };
+  for (const { name, sealedName } of secrets) {
+    const sealed = opened[sealedName];
+    delete opened[sealedName];
+    if (sealed !== undefined) opened[name] = unseal(keyring, sealed, place(key, name));
+  }
+  return opened;
+}
+
+function haveSecrets(writes: readonly Write[]): boolean {
+  return writes.some(
+    (write) => write.type !== 'delete' && secrets.some(({ name }) => write.fields[name] !== undefined),
+  );
+}
+
+function sealWrites(writes: readonly Write[], key: MasterKey): readonly Write[] {
+  return writes.map((write) => {
+    if (write.type === 'delete') return write;
+    return write.type === 'create'
+      ? { ...write, fields: sealFields(write.fields, write.key, key) }
+      : { ...write, fields: sealFields(write.fields, write.key, key) };
+  });
+}
+
+/** Encrypts the secrets of a document; those to remove stay `null`. */
+export function sealFields(fields: DocumentFields, document: DocumentKey, key: MasterKey): DocumentFields;
+export function sealFields(fields: DocumentChanges, document: DocumentKey, key: MasterKey): DocumentChanges;
+export function sealFields(fields: DocumentChanges, document: DocumentKey, key: MasterKey): DocumentChanges {
+  let sealed = fields;
+  for (const { name, sealedName } of secrets) {
+    const { [name]: text, ...rest } = sealed;
+    if (text === undefined) continue;
+    sealed = { ...rest, [sealedName]: text === null ? null : seal(key, text, place(document, name)) };
+  }
+  return sealed;
+}
+
+function place(document: DocumentKey, name: (typeof secrets)[number]['name']): string {
+  return `${name} of ${documentPath(document)}`;
+}
+
+/** The collections whose documents have secrets. */
+export const secretCollections: readonly Collection[] = ['users', 'identityProviders'];
+
+/** The encrypted forms of all secrets. Whoever reads them gets them as they are stored. */
+export const sealedNames: readonly FieldName[] = secrets.map(({ sealedName }) => sealedName);
+
+/** Whether a document, read as it is stored, has a secret that another key has encrypted. */
+export function hasOutdatedSecret(document: DocumentFields, keyId: string): boolean {
+  return secrets.some(({ sealedName }) => {
+    const sealed = document[sealedName];
+    return sealed !== undefined && sealingKeyId(sealed) !== keyId;
+  });
+}
+
+/** Encrypts the secrets of a document, read as it is stored, with another key. */
+export function resealFields(
+  { id: _id, ...stored }: StoredDocument,
+  key: DocumentKey,
+  masterKey: MasterKey,
+  keyring: Keyring,
+): DocumentFields {
+  return sealFields(unsealFields(stored, key, keyring), key, masterKey);
 }

@@ -1,14 +1,16 @@
 import { chmodSync, closeSync, openSync, statSync } from 'node:fs';
+import { access } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { backup, DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
-import { makeDirectory, OWNER_ONLY } from '../../durableFiles.ts';
+import { completeFile, makeDirectory, OWNER_ONLY } from '../../durableFiles.ts';
+import { notInstanceFile } from '../../errors/accountErrors.ts';
 import { databaseFormatUnsupported } from '../../errors/errors.ts';
 import { documentFieldTypes, storedFieldNames } from '../documentFields.ts';
-import { FORMAT, instanceKey, requireInstanceFormat } from '../format.ts';
-import { keyFilePath } from '../secrets/keyFile.ts';
+import { FORMAT, instanceKey, requireInstanceFormat } from '../instance.ts';
 import { type KeyRecord, keyRecordKey, keyRecordWrite, parseKeyRecord, requireKeys } from '../secrets/keyRecord.ts';
-import type { Keyring } from '../secrets/keyring.ts';
-import { type Connection, connect, isBusy } from './connection.ts';
+import { type Keyring, keyFilePath } from '../secrets/keyring.ts';
+import { type Connection, connect, isBusy, toStoreError } from './connection.ts';
 import { applyWrites, column, nextVersion, readMany } from './documents.ts';
 
 const OPEN_TIMEOUT_MILLISECONDS = 5_000;
@@ -51,7 +53,7 @@ function protect(file: string): void {
  * Checks the formats in the file and in the instance's document, and the master keys.
  * @throws IdentityError UNAVAILABLE
  */
-export function checkDatabase(connection: Connection, keyring: Keyring): void {
+function checkDatabase(connection: Connection, keyring: Keyring): void {
   requireFileFormat(connection);
   const [instance, keys] = readMany(connection, [instanceKey, keyRecordKey], ['body']).documents;
   requireInstanceFormat(instance);
@@ -67,7 +69,7 @@ export function requireFileFormat(connection: Connection): void {
 }
 
 /** Whether no version has written to the file: its tables appear together with their format. */
-export function isUnused(connection: Connection): boolean {
+function isUnused(connection: Connection): boolean {
   return readFileFormat(connection) === 0 && !hasDocuments(connection);
 }
 
@@ -117,4 +119,69 @@ function createTables(connection: Connection, keyring: Keyring): void {
   );
   const record: KeyRecord = { ids: [keyring.newest().id] };
   applyWrites(connection, [keyRecordWrite(record, 'create')], nextVersion(connection));
+}
+
+const BUSY_TIMEOUT_MILLISECONDS = 5_000;
+
+/** How a database is copied. */
+export interface CopyOptions {
+  /** The keys that the database must have. */
+  readonly keyring: Keyring;
+  /** Changes the copy before it appears. */
+  readonly complete: (copy: Connection) => Promise<void>;
+}
+
+/**
+ * Copies the present state of a database into a new file, which only its owner can read. Other connections may write to
+ * the database meanwhile. The copy appears under its name when it is complete and durable.
+ * @throws IdentityError for a file that is no database of an instance, of another format, or of another key, before
+ * anything is written; Error of the file system, EEXIST where the name is taken
+ */
+export async function copyDatabase(source: string, target: string, options: CopyOptions): Promise<void> {
+  await access(source);
+  const write = async (partial: string) => {
+    await copyPages(source, partial);
+    await makeSelfContained(partial, options);
+  };
+  try {
+    checkSource(source, options.keyring);
+    makeDirectory(dirname(target));
+    await completeFile(target, write, 'new');
+  } catch (reason) {
+    throw toStoreError(reason);
+  }
+}
+
+function checkSource(file: string, keyring: Keyring): void {
+  const connection = connect({ file, busyTimeout: BUSY_TIMEOUT_MILLISECONDS, readOnly: true });
+  try {
+    if (isUnused(connection)) throw notInstanceFile();
+    checkDatabase(connection, keyring);
+  } finally {
+    connection.close();
+  }
+}
+
+async function copyPages(source: string, target: string): Promise<void> {
+  using database = new DatabaseSync(source, { readOnly: true, timeout: BUSY_TIMEOUT_MILLISECONDS });
+  // Without a read transaction, each commit of another connection would start the copy over.
+  database.exec('BEGIN; SELECT count(*) FROM sqlite_schema');
+  await backup(database, target);
+}
+
+/** Turns a copy into one file without a log beside it, and checks it. */
+async function makeSelfContained(file: string, { complete }: CopyOptions): Promise<void> {
+  const connection = connect({ file, busyTimeout: BUSY_TIMEOUT_MILLISECONDS });
+  try {
+    if (!isIntact(connection)) throw notInstanceFile();
+    connection.execute('PRAGMA journal_mode = DELETE');
+    await complete(connection);
+  } finally {
+    connection.close();
+  }
+}
+
+function isIntact(connection: Connection): boolean {
+  const row: unknown = connection.prepare('PRAGMA quick_check(1)').get();
+  return Array.isArray(row) && row[0] === 'ok';
 }

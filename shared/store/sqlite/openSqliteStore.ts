@@ -1,9 +1,8 @@
 import { dirname } from 'node:path';
 import { isAttended } from '../../turns.ts';
-import { keyFilePath } from '../secrets/keyFile.ts';
-import { fileKeyring, type Keyring } from '../secrets/keyring.ts';
+import { embeddedGuard } from '../secrets/keyRecord.ts';
+import { fileKeyring, type Keyring, keyFilePath } from '../secrets/keyring.ts';
 import { sealStore } from '../secrets/sealedStore.ts';
-import { heldWritingKey } from '../secrets/writingKey.ts';
 import { checkCommitSize, type Store, type Write } from '../store.ts';
 import {
   createTransact,
@@ -11,11 +10,10 @@ import {
   type VersionedDatabase,
   type VersionedDocuments,
 } from '../transaction.ts';
-import { Checkpoints } from './checkpoints.ts';
 import { type Connection, connect, toStoreError } from './connection.ts';
 import { prepareDatabaseFile, requireFileFormat } from './databaseFile.ts';
 import { applyWrites, checkVersions, nextVersion, readMany } from './documents.ts';
-import { LogFile } from './logFile.ts';
+import { Checkpoints, LogFile } from './logFile.ts';
 import { Snapshots } from './snapshots.ts';
 import { type Change, openWriter, type Writer } from './writer.ts';
 
@@ -49,7 +47,7 @@ export function openSqliteStore(file: string, options: SqliteStoreOptions = {}):
     prepareDatabaseFile(file, keyring);
     return createStore(file, logMarginBytes);
   });
-  return sealStore(store, keyring, heldWritingKey(keyring));
+  return sealStore(store, embeddedGuard(keyring));
 }
 
 function createStore(file: string, logMarginBytes: number): Store {

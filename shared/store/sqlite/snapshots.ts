@@ -1,7 +1,11 @@
 import { statSync } from 'node:fs';
-import type { Snapshot } from '../store.ts';
+import { snapshotEnded } from '../../errors/errors.ts';
+import { isAttended, yieldToEventLoop } from '../../turns.ts';
+import { type FieldName, fieldNames } from '../documentFields.ts';
+import { SCANNED_CHARACTERS, type ScanRange, type Snapshot, type StoredDocument } from '../store.ts';
+import { type Connection, connect, toStoreError } from './connection.ts';
+import { column, readMany, toRowId, toScannedDocument } from './documents.ts';
 import type { LogFile } from './logFile.ts';
-import { openSnapshot, type SqliteSnapshot } from './snapshot.ts';
 
 /** A database file and the limit of its write-ahead log. */
 export interface LogLimit {
@@ -50,4 +54,126 @@ export class Snapshots {
 
 function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** A snapshot that can be ended before its reader disposes of it. */
+export interface SqliteSnapshot extends Snapshot {
+  /** Releases the state that the snapshot keeps. Later reads throw. */
+  end(): void;
+}
+
+/**
+ * Opens a separate connection whose reads all see the present state of the database.
+ * @param onEnd is called once, when the snapshot has ended
+ */
+function openSnapshot(file: string, busyTimeout: number, onEnd: () => void): SqliteSnapshot {
+  const connection = connect({ file, busyTimeout });
+  connection.execute('BEGIN');
+  // A read transaction fixes its state at its first read, not at BEGIN.
+  connection.prepare('SELECT count(*) FROM (SELECT 1 FROM documents LIMIT 1)').get();
+  let hasEnded = false;
+  const end = () => {
+    if (hasEnded) return;
+    hasEnded = true;
+    connection.close();
+    onEnd();
+  };
+  const requireOpen = () => {
+    if (hasEnded) throw snapshotEnded();
+  };
+  return {
+    readTime: new Date(),
+    getMany: async (keys, fields) => {
+      requireOpen();
+      return readMany(connection, keys, fields).documents;
+    },
+    scan: (range) => withStoreErrors(scan(connection, range, requireOpen)),
+    end,
+    [Symbol.asyncDispose]: async () => end(),
+  };
+}
+
+async function* withStoreErrors(
+  batches: AsyncGenerator<readonly StoredDocument[]>,
+): AsyncGenerator<readonly StoredDocument[]> {
+  try {
+    yield* batches;
+  } catch (reason) {
+    throw toStoreError(reason);
+  }
+}
+
+/** Small while requests arrive, which wait for each batch. */
+const BATCH_SIZE = { attended: 100, unattended: 500 };
+const PARTITIONS_BATCH_SIZE = 100;
+
+/** Reads the documents of a range in batches, and yields to the event loop before each one. */
+async function* scan(
+  connection: Connection,
+  range: ScanRange,
+  requireOpen: () => void,
+): AsyncGenerator<readonly StoredDocument[]> {
+  requireOpen();
+  const { sql, parameters } = buildSelect(range);
+  const statement = connection.borrow(sql);
+  const rows: Iterator<unknown> = statement.iterate(...parameters);
+  try {
+    for (;;) {
+      await yieldToEventLoop();
+      requireOpen();
+      const { documents, isLast } = takeBatch(rows, range.fields ?? fieldNames, batchSize(range));
+      if (documents.length > 0) yield documents;
+      if (isLast) return;
+    }
+  } finally {
+    if (connection.isOpen()) {
+      rows.return?.();
+      connection.release(sql, statement);
+    }
+  }
+}
+
+function batchSize(range: ScanRange): number {
+  if ('partitions' in range) return PARTITIONS_BATCH_SIZE;
+  return BATCH_SIZE[isAttended() ? 'attended' : 'unattended'];
+}
+
+/** Takes at most `size` documents; fewer if they are large. */
+function takeBatch(rows: Iterator<unknown>, fields: readonly FieldName[], size: number) {
+  const documents: StoredDocument[] = [];
+  let characters = 0;
+  while (documents.length < size && characters < SCANNED_CHARACTERS) {
+    const { done, value } = rows.next();
+    if (done === true) return { documents, isLast: true };
+    if (!Array.isArray(value)) continue;
+    documents.push(toScannedDocument(value, fields));
+    for (const cell of value) if (typeof cell === 'string') characters += cell.length;
+  }
+  return { documents, isLast: false };
+}
+
+function buildSelect(range: ScanRange): { sql: string; parameters: string[] } {
+  const columns = [...(range.fields ?? fieldNames).map(column), 'id'].join(', ');
+  const conditions: [string, string | undefined][] = [['collection = ?', range.collection], ...buildConditions(range)];
+  const present = conditions.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, value }]));
+  const order = 'partitions' in range ? '"partition", id' : 'id';
+  return {
+    sql: `SELECT ${columns} FROM documents WHERE ${present.map(({ sql }) => sql).join(' AND ')} ORDER BY ${order}`,
+    parameters: present.map(({ value }) => value),
+  };
+}
+
+function buildConditions(range: ScanRange): [string, string | undefined][] {
+  if ('partitions' in range) {
+    const { from, to } = range.partitions;
+    return [
+      ['"partition" >= ?', from],
+      ['"partition" < ?', to],
+    ];
+  }
+  return [
+    ['"partition" = ?', range.partition],
+    ['id >= ?', range.from && toRowId(range.from)],
+    ['id < ?', range.to && toRowId(range.to)],
+  ];
 }

@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { auditEvent } from '../../../shared/audit/auditEvent.ts';
-import { FORMAT } from '../../../shared/store/format.ts';
+import { FORMAT } from '../../../shared/store/instance.ts';
 import { openStore } from '../../../shared/store/openStore.ts';
 import { identity, identityJson } from '../../support/command.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';

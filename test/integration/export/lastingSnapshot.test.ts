@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { connect } from '../../../shared/store/firestore/connection.ts';
-import { openLastingSnapshot } from '../../../shared/store/firestore/lastingSnapshot.ts';
+import { openLastingSnapshot } from '../../../shared/store/firestore/snapshot.ts';
 import { describeWithFirestore, firestoreEmulator } from '../../support/emulators/withFirestore.ts';
 import { startGrpcProxy } from '../../support/http/grpcProxy.ts';
 import { createUser, scanAll, userKey } from '../../support/stores/documents.ts';

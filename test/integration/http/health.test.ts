@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createApp } from '../../../shared/http/app.ts';
 import { healthRoutes } from '../../../shared/http/health.ts';
 import { configureLog } from '../../../shared/log.ts';
-import { FORMAT, instanceKey } from '../../../shared/store/format.ts';
+import { FORMAT, instanceKey } from '../../../shared/store/instance.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
 import { describeStores, openTestStore, sqlite } from '../../support/stores/stores.ts';

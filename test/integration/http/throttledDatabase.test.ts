@@ -4,7 +4,7 @@ import { routes } from '../../../functions/removeOtpEmail/app.ts';
 import { deadlineExceeded } from '../../../shared/errors/errors.ts';
 import { createApp } from '../../../shared/http/app.ts';
 import { openFirestoreStore } from '../../../shared/store/firestore/openFirestoreStore.ts';
-import { Ramp } from '../../../shared/store/firestore/ramp.ts';
+import { Ramp } from '../../../shared/store/firestore/pace.ts';
 import { storeForCall } from '../../../shared/store/store.ts';
 import { memoryTrail } from '../../support/audit/memoryTrail.ts';
 import { describeWithFirestore, firestoreEmulator } from '../../support/emulators/withFirestore.ts';

@@ -4,7 +4,7 @@ import { v1 } from '@google-cloud/firestore';
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
 import { routes } from '../../../functions/removeOtpEmail/app.ts';
 import { createApp } from '../../../shared/http/app.ts';
-import { FORMAT, instanceKey } from '../../../shared/store/format.ts';
+import { FORMAT, instanceKey } from '../../../shared/store/instance.ts';
 import { freePort } from '../../../tools/ports.ts';
 import { memoryTrail } from '../../support/audit/memoryTrail.ts';
 import { describeWithFirestore, firestoreEmulator } from '../../support/emulators/withFirestore.ts';

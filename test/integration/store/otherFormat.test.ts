@@ -1,7 +1,7 @@
 import { mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { FORMAT, instanceKey } from '../../../shared/store/format.ts';
+import { FORMAT, instanceKey } from '../../../shared/store/instance.ts';
 import type { StoreLocation } from '../../../shared/store/openStore.ts';
 import { identity, identityJson } from '../../support/command.ts';
 import { startLocal } from '../../support/instances/localStart.ts';

@@ -2,7 +2,7 @@ import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Checkpoints } from '../../../shared/store/sqlite/checkpoints.ts';
+import { Checkpoints } from '../../../shared/store/sqlite/logFile.ts';
 import { openSqliteStore } from '../../../shared/store/sqlite/openSqliteStore.ts';
 import { capturedLog } from '../../support/http/capturedLog.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';

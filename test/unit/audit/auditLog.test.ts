@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { expect, it } from 'vitest';
-import { createAuditLog } from '../../../shared/audit/auditLog.ts';
+import { createAuditLog } from '../../../shared/audit/openAudit.ts';
 
 const event = { time: '2026-11-22T04:00:00.000Z', event: 'export.started', outcome: 'started', requestId: 'r1' };
 const trace = '0af7651916cd43dd8448eb211c80319c';

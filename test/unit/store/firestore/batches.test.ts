@@ -1,7 +1,7 @@
 import { Duplex } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { type BatchLimit, batches } from '../../../../shared/store/firestore/batches.ts';
+import { type BatchLimit, batches } from '../../../../shared/store/firestore/scan.ts';
 
 const BUFFERED_BY_THE_STREAM = 16;
 

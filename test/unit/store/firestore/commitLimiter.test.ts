@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CommitLimiter } from '../../../../shared/store/firestore/commitLimiter.ts';
+import { CommitLimiter } from '../../../../shared/store/firestore/pace.ts';
 import { createManualClock } from '../../../support/manualClock.ts';
 
 const WRITES = 500;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Ramp } from '../../../../shared/store/firestore/ramp.ts';
+import { Ramp } from '../../../../shared/store/firestore/pace.ts';
 import type { Collection, Write } from '../../../../shared/store/store.ts';
 import { createManualClock } from '../../../support/manualClock.ts';
 

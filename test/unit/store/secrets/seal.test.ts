@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Keyring, temporaryKeyring, variableKeyring } from '../../../../shared/store/secrets/keyring.ts';
-import { generateMasterKey } from '../../../../shared/store/secrets/masterKey.ts';
-import { seal, sealingKeyId, unseal } from '../../../../shared/store/secrets/seal.ts';
+import { generateMasterKey, seal, sealingKeyId, unseal } from '../../../../shared/store/secrets/masterKey.ts';
 
 const PLACE = 'totpSeed of users/a';
 

@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { type DocumentKey, documentId, type Reader, type Transaction } from './store/store.ts';
+import { type DocumentKey, documentId, type Reader, type Transaction } from '../store/store.ts';
 
 /** The removals of organisations at one moment. */
 export interface Removals {

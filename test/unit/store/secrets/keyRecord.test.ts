@@ -1,8 +1,11 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { FORMAT, guardFormat, instanceKey } from '../../../shared/store/format.ts';
-import type { Store } from '../../../shared/store/store.ts';
-import { createUser, userKey } from '../../support/stores/documents.ts';
-import { MemoryStore } from '../../support/stores/memoryStore.ts';
+import { FORMAT, instanceKey } from '../../../../shared/store/instance.ts';
+import { keyRecordKey, sharedGuard } from '../../../../shared/store/secrets/keyRecord.ts';
+import { emptyKeyring } from '../../../../shared/store/secrets/keyring.ts';
+import { sealStore } from '../../../../shared/store/secrets/sealedStore.ts';
+import type { Store } from '../../../../shared/store/store.ts';
+import { createUser, userKey } from '../../../support/stores/documents.ts';
+import { MemoryStore } from '../../../support/stores/memoryStore.ts';
 
 class OpenMemoryStore extends MemoryStore implements Store {
   snapshot = (): Promise<never> => Promise.reject(new Error('no snapshot'));
@@ -19,6 +22,8 @@ async function storeOfFormat(format: number | undefined) {
   return store;
 }
 
+const guarded = (store: Store) => sealStore(store, sharedGuard(emptyKeyring()));
+
 const rejected = (found: string) => ({
   code: 'UNAVAILABLE',
   httpStatus: 503,
@@ -33,7 +38,7 @@ const everyOperation: readonly (readonly [name: string, run: (store: Store) => P
   ['lastingSnapshot', async (store) => await store.lastingSnapshot?.(new AbortController().signal)],
 ];
 
-describe('a guarded store', () => {
+describe('a store that several processes share', () => {
   afterEach(() => {
     vi.restoreAllMocks();
   });
@@ -41,36 +46,35 @@ describe('a guarded store', () => {
   it.each(everyOperation)('rejects %s on a database of another format, each time', async (name, run) => {
     const memory = await storeOfFormat(FORMAT + 1);
     if (name === 'snapshot') memory.snapshot = () => new Promise(() => {});
-    const store = guardFormat(memory);
+    const store = guarded(memory);
     await expect(run(store)).rejects.toMatchObject(rejected(`format ${FORMAT + 1}`));
     await expect(run(store)).rejects.toMatchObject(rejected(`format ${FORMAT + 1}`));
     expect(memory.writes).toEqual([]);
   });
 
   it('rejects an older format, and an instance without one', async () => {
-    const commit = async (format: number | undefined) =>
-      guardFormat(await storeOfFormat(format)).commit([createUser('a')]);
+    const commit = async (format: number | undefined) => guarded(await storeOfFormat(format)).commit([createUser('a')]);
     await expect(commit(FORMAT - 1)).rejects.toMatchObject(rejected(`format ${FORMAT - 1}`));
     await expect(commit(undefined)).rejects.toMatchObject(rejected('no format'));
   });
 
   it('accepts its own format, and reads it once', async () => {
     const memory = await storeOfFormat(FORMAT);
-    const store = guardFormat(memory);
+    const store = guarded(memory);
     for (const name of ['a', 'b', 'c']) await store.commit([createUser(name)]);
-    expect(memory.reads).toEqual([{ keys: [instanceKey], fields: ['body'] }]);
+    expect(memory.reads).toEqual([{ keys: [instanceKey, keyRecordKey], fields: ['body'] }]);
   });
 
   it('accepts a database without an instance', async () => {
     const memory = new OpenMemoryStore();
-    await guardFormat(memory).commit([createUser('a')]);
+    await guarded(memory).commit([createUser('a')]);
     expect(memory.writes).toHaveLength(1);
   });
 
   it('notices within a minute that another version has migrated the database', async () => {
     const now = vi.spyOn(performance, 'now').mockReturnValue(0);
     const memory = await storeOfFormat(FORMAT);
-    const store = guardFormat(memory);
+    const store = guarded(memory);
     await store.commit([createUser('a')]);
     const body = JSON.stringify({ name: 'north', format: FORMAT + 1 });
     await memory.commit([{ type: 'update', key: instanceKey, fields: { body } }]);

@@ -1,0 +1,167 @@
+import { instanceMemberKey, userKey } from '../auth/authorise.ts';
+import { parseObject, textAt } from '../json/jsonObject.ts';
+import { possibleClaimKeys } from '../organisation/claimKeys.ts';
+import { readRecord, toRecord } from '../organisation/record.ts';
+import type { Reference } from '../organisation/relations.ts';
+import {
+  foreignSections,
+  isRequiredUser,
+  requiresUser,
+  selectDependents,
+  withSection,
+} from '../organisation/requiredRecords.ts';
+import { isInSection, type Section, sectionPartition } from '../organisation/section.ts';
+import { organisationSection, sections } from '../organisation/sections.ts';
+import type { FieldName } from '../store/documentFields.ts';
+import {
+  type Collection,
+  type DocumentKey,
+  documentPath,
+  readByPath,
+  type ScanRange,
+  type Snapshot,
+  type StoredDocument,
+  type Transaction,
+} from '../store/store.ts';
+import { INSTANCE_MEMBERS } from './members.ts';
+import { tokenPartition } from './personalAccessTokens.ts';
+
+/** A stored record that may have claims. */
+export interface Claimant {
+  readonly key: DocumentKey;
+  readonly section: Section;
+  readonly stored: StoredDocument;
+}
+
+/** Returns a stored record with its section, if its partition is a section's. */
+export function toClaimants({ key, stored }: Omit<Claimant, 'section'>): Claimant[] {
+  const section = sections.find((one) => isInSection(stored.partition, one));
+  return section === undefined ? [] : [{ key, section, stored }];
+}
+
+/** Finds the claims of records' unique names. */
+export async function findClaims(transaction: Transaction, claimants: readonly Claimant[]): Promise<DocumentKey[]> {
+  const candidates = claimants.flatMap(({ key, section, stored: { body = '{}', orgId = '' } }) => {
+    if (section.unique === undefined) return [];
+    const json = JSON.parse(body);
+    const record =
+      section === organisationSection ? toRecord(section, json, orgId, false) : readRecord(section, json, orgId);
+    return possibleClaimKeys(record).map((claim) => ({ claim, owner: documentPath(key) }));
+  });
+  const claims = await transaction.getMany(
+    candidates.map(({ claim }) => claim),
+    ['ownerId'],
+  );
+  return candidates.flatMap(({ claim, owner }, index) => (claims[index]?.ownerId === owner ? [claim] : []));
+}
+
+/** A section's reference to users. */
+interface UserReference {
+  readonly section: Section;
+  readonly reference: Reference;
+}
+
+const userReferences: readonly UserReference[] = sections.flatMap((section) =>
+  (section.references ?? []).filter(isRequiredUser).map((reference) => ({ section, reference })),
+);
+
+/** The fields that tell whether a document refers to a user. */
+export const referringFields: readonly FieldName[] = ['partition', 'orgId', 'ownerId', 'body'];
+
+/** Yields the keys of all documents of an instance that refer to a user of the organisation `orgId`. */
+export async function* findReferring(
+  snapshot: Snapshot,
+  userId: string,
+  orgId: string,
+): AsyncGenerator<readonly DocumentKey[]> {
+  yield [instanceMemberKey(userId)];
+  for (const range of referringRanges(userId, orgId)) {
+    const { collection } = range;
+    for await (const documents of snapshot.scan({ ...range, fields: referringFields })) {
+      const referring = documents.filter((document) => refersTo({ collection, id: document.id }, document, userId));
+      yield referring.map(({ id }) => ({ collection, id }));
+    }
+  }
+}
+
+/**
+ * Lists the ranges that may refer to a user. Records whose users must be of their own organisation are in that
+ * organisation's partition; others, such as memberships, may be in any, so their collections are read as a whole.
+ */
+function referringRanges(userId: string, orgId: string): readonly ScanRange[] {
+  const isOwn = ({ reference }: UserReference) => reference.ifForeign !== undefined;
+  const foreign = userReferences.filter((reference) => !isOwn(reference));
+  return [
+    { collection: 'tokens', partition: tokenPartition(userId) },
+    ...[...new Set(foreign.map(({ section }) => section.collection))].map((collection) => ({ collection })),
+    ...userReferences
+      .filter(isOwn)
+      .map(({ section }) => ({ collection: section.collection, partition: sectionPartition(orgId, section) })),
+  ];
+}
+
+/** Whether a stored document refers to a user. */
+export function refersTo({ collection, id }: DocumentKey, stored: StoredDocument | undefined, userId: string): boolean {
+  if (stored === undefined) return false;
+  if (collection === 'tokens') return stored.ownerId === userId;
+  const section = userReferences.map((one) => one.section).find((one) => isInSection(stored.partition, one));
+  if (section === undefined) return collection === 'members' && id === instanceMemberKey(userId).id;
+  return requiresUser({ section, stored }, new Set([userId]));
+}
+
+/** A stored document and its key. */
+export interface Stored {
+  readonly key: DocumentKey;
+  readonly stored: StoredDocument;
+}
+
+const fields: readonly FieldName[] = ['partition', 'orgId', 'ownerId', 'body'];
+
+/**
+ * Yields what other organisations and the instance have because of some organisations, and cannot keep without them: the
+ * tokens and roles of their users, and records that refer to theirs. Records precede those that they refer to, so that a
+ * deletion in this order, interrupted anywhere, finds the rest when it is repeated.
+ */
+export async function* findDependents(
+  snapshot: Snapshot,
+  orgIds: ReadonlySet<string>,
+): AsyncGenerator<readonly Stored[]> {
+  for (const collection of new Set(foreignSections.map((section) => section.collection)))
+    yield* scanForeign(snapshot, collection, orgIds);
+  yield* scanOwned(snapshot, { collection: 'members', partition: INSTANCE_MEMBERS }, orgIds, (member) =>
+    textAt(parseObject(member.body), 'userId', ''),
+  );
+  yield* scanOwned(snapshot, { collection: 'tokens' }, orgIds, ({ ownerId = '' }) => ownerId);
+}
+
+/** Yields the records of a collection that refer to records of the organisations, and are not their own. */
+async function* scanForeign(
+  snapshot: Snapshot,
+  collection: Collection,
+  orgIds: ReadonlySet<string>,
+): AsyncGenerator<readonly Stored[]> {
+  for await (const documents of snapshot.scan({ collection, fields })) {
+    const records = documents.filter(({ orgId = '' }) => !orgIds.has(orgId)).flatMap(withSection);
+    const dependents = await selectDependents(snapshot, orgIds, records);
+    yield dependents.map(({ stored }) => ({ key: { collection, id: stored.id }, stored }));
+  }
+}
+
+/** Yields the documents of a range whose users are of the organisations. */
+async function* scanOwned(
+  snapshot: Snapshot,
+  range: { readonly collection: Collection; readonly partition?: string },
+  orgIds: ReadonlySet<string>,
+  owner: (stored: StoredDocument) => string,
+): AsyncGenerator<readonly Stored[]> {
+  for await (const documents of snapshot.scan({ ...range, fields })) {
+    const users = await readByPath(
+      snapshot,
+      documents.map((stored) => userKey(owner(stored))),
+      ['orgId'],
+    );
+    const isOwned = (stored: StoredDocument) =>
+      orgIds.has(users.get(documentPath(userKey(owner(stored))))?.orgId ?? '');
+    yield documents.filter(isOwned).map((stored) => ({ key: { collection: range.collection, id: stored.id }, stored }));
+  }
+}

@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { databaseFormatUnsupported } from '../errors/errors.ts';
+import type { DocumentKey, Reader, StoredDocument } from './store.ts';
+
+/**
+ * The format of databases that this version reads and writes. The instance's document has it, and an embedded database
+ * also in its file. A number is never used again; `docs/decisions/0012-formats-of-databases.md` says how the next one is added.
+ */
+export const FORMAT = 6;
+
+/** The key of the document that describes the instance; `identity init` writes it once. */
+export const instanceKey: DocumentKey = { collection: 'instance', id: 'instance' };
+
+const instanceBody = z.object({ name: z.string().default('unnamed'), format: z.number().optional() });
+
+/** What an instance is called, and the organisation that it was created with. */
+export interface InstanceDescription {
+  /** `unnamed` before `identity init`. */
+  readonly instance: string;
+  /** Undefined before `identity init`. */
+  readonly defaultOrgId: string | undefined;
+}
+
+/** Describes the instance of a database. */
+export async function describeInstance(reader: Reader): Promise<InstanceDescription> {
+  const [document] = await reader.getMany([instanceKey]);
+  return { instance: parseBody(document).name, defaultOrgId: document?.orgId };
+}
+
+/** Returns the id of the instance's default organisation; empty before `identity init`. */
+export async function defaultOrganisation(reader: Reader): Promise<string> {
+  const [document] = await reader.getMany([instanceKey]);
+  return document?.orgId ?? '';
+}
+
+/**
+ * Reads the instance's document, and checks the format in it.
+ * @throws IdentityError UNAVAILABLE
+ */
+export async function checkFormat(reader: Reader): Promise<void> {
+  const [instance] = await reader.getMany([instanceKey], ['body']);
+  requireInstanceFormat(instance);
+}
+
+/**
+ * Checks the format in the instance's document.
+ * @param instance undefined before `identity init`: a database without an instance has no other format
+ * @throws IdentityError UNAVAILABLE
+ */
+export function requireInstanceFormat(instance: StoredDocument | undefined): void {
+  const { format } = parseBody(instance);
+  if (instance !== undefined && format !== FORMAT) throw databaseFormatUnsupported(format, FORMAT);
+}
+
+function parseBody(instance: StoredDocument | undefined): z.infer<typeof instanceBody> {
+  return instanceBody.parse(JSON.parse(instance?.body ?? '{}'));
+}
