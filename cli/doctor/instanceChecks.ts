@@ -1,8 +1,7 @@
-import { placeNotKnown } from '../../shared/errors/placeErrors.ts';
 import { callServer } from '../httpClient.ts';
 import { findDenial, type InstanceSettings, type Operation } from '../places/instancePlace.ts';
-import { clockAhead, type PlaceFacts, TOLERATED_CLOCK_MS } from '../places/place.ts';
-import { type Recognised, recognise } from '../places/recognise.ts';
+import { type PlaceFacts, type Recognised, TOLERATED_CLOCK_MS } from '../places/place.ts';
+import { recognise } from '../places/remotePlace.ts';
 import { openZitadel } from '../places/zitadelPlace.ts';
 import { type Check, check, type Finding, failed, ok, warning } from './check.ts';
 
@@ -17,19 +16,17 @@ export async function checkInstance({ origin, token }: CheckedInstance, signal: 
   let found: Recognised | undefined;
   const address = await check('address', async () => {
     found = await recognise(origin, signal);
-    if (found.kind === 'unknown') throw placeNotKnown(origin, found.reason);
-    return ok(`${origin} is ${found.kind === 'ours' ? `an instance, version ${found.version}` : 'a ZITADEL'}`);
+    return ok(`${origin} is ${found.service === 'zitadel' ? 'a ZITADEL' : `an instance, version ${found.version}`}`);
   });
   // A token must not reach another service.
-  if (found === undefined || found.kind === 'unknown') return [address];
-  const { kind, time } = found;
-  const reached = [address, await check('clock', () => compareClocks(time))];
-  const database = kind === 'ours' ? [await check('database', () => askReadiness(origin, signal))] : [];
-  return [...reached, ...database, ...(await checkToken(kind, { origin, token }, signal))];
+  if (found === undefined) return [address];
+  const { service, clockAheadMs } = found;
+  const reached = [address, await check('clock', () => compareClocks(clockAheadMs))];
+  const database = service === 'identity' ? [await check('database', () => askReadiness(origin, signal))] : [];
+  return [...reached, ...database, ...(await checkToken(found, { origin, token }, signal))];
 }
 
-function compareClocks(time: Date | undefined): Finding {
-  const aheadMs = clockAhead(time);
+function compareClocks(aheadMs: number | undefined): Finding {
   if (aheadMs === undefined) return warning('the server does not tell its time: compare the clocks by hand');
   if (Math.abs(aheadMs) <= TOLERATED_CLOCK_MS) return ok('this machine and the server have the same time');
   const seconds = Math.round(Math.abs(aheadMs) / 1000);
@@ -45,13 +42,13 @@ async function askReadiness(origin: string, signal: AbortSignal): Promise<Findin
 }
 
 async function checkToken(
-  kind: 'ours' | 'zitadel',
+  recognised: Recognised,
   { origin, token }: CheckedInstance,
   signal: AbortSignal,
 ): Promise<Check[]> {
   if (token === undefined) return [{ subject: 'token', ...warning('not checked: specify --token-file') }];
   const settings = { origin, token: token.text, tokenOption: token.option };
-  if (kind === 'zitadel') return checkZitadel(() => openZitadel(settings).facts(signal));
+  if (recognised.service === 'zitadel') return checkZitadel(() => openZitadel(settings, recognised).facts(signal));
   return [await checkPermission('export', settings, signal), await checkPermission('import', settings, signal)];
 }
 

@@ -1,34 +1,33 @@
 import type { ImportResponse } from '../../functions/import/contract.ts';
-import { placeBroke, placeNotKnown } from '../../shared/errors/placeErrors.ts';
+import { placeBroke } from '../../shared/errors/placeErrors.ts';
 import { snakeCase } from '../../shared/wire/requestMessage.ts';
 import { callServer, connectionReason, type HttpCall, type HttpResponse } from '../httpClient.ts';
 import { ACCEPT, type CalledInstance, readImportResponse, responseError } from './instanceResponses.ts';
-import {
-  clockAhead,
-  type DatabasePlace,
-  type ExportContent,
-  type ExportOptions,
-  type ImportMeter,
-  type ImportOptions,
-  type PlaceFacts,
+import type {
+  DatabasePlace,
+  ExportContent,
+  ExportOptions,
+  ImportMeter,
+  ImportOptions,
+  PlaceFacts,
+  Recognised,
 } from './place.ts';
-import { recognise } from './recognise.ts';
 
 /** Opens an instance of this service as a place: it exports and imports by the interface. */
-export function openInstance(settings: InstanceSettings): DatabasePlace {
+export function openInstance(settings: InstanceSettings, recognised: Recognised): DatabasePlace {
   return {
     takes: 'imports',
     name: settings.origin,
     readExport: (options) => readContent(settings, options),
     import: (content, options, meter, signal) => importInto(settings, content, options, meter, signal),
-    facts: (signal) => readFacts(settings, signal),
+    facts: (signal) => readFacts(settings, recognised, signal),
   };
 }
 
 async function readContent(settings: InstanceSettings, options: ExportOptions): Promise<ExportContent> {
   async function* bytes(signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const body = [Buffer.from(JSON.stringify({ ...toRequest(options), response_output: true }))];
-    using response = await post(settings, { operation: 'export', body: toAsync(body) }, signal);
+    using response = await post(settings, { operation: 'export', body }, signal);
     try {
       for await (const chunk of response.body) yield chunk;
     } catch (error) {
@@ -51,18 +50,23 @@ async function importInto(
   return await readImportResponse(settings, response, meter, signal);
 }
 
+/** A call of an operation. */
+type OperationCall = Pick<HttpCall, 'accept' | 'body'> & { readonly operation: Operation };
+
 /** @throws IdentityError for a response other than 200 */
-async function post(
-  settings: InstanceSettings,
-  { operation, ...call }: Pick<HttpCall, 'accept' | 'body'> & { readonly operation: Operation },
-  signal: AbortSignal,
-): Promise<HttpResponse> {
-  const { origin, token } = settings;
-  const path = `/admin/v1/${operation}`;
-  const response = await callServer(origin, { method: 'POST', path, token, ...call }, signal);
+async function post(settings: InstanceSettings, call: OperationCall, signal: AbortSignal): Promise<HttpResponse> {
+  const response = await callOperation(settings, call, signal);
   if (response.status === 200) return response;
   using failed = response;
   throw await responseError(settings, failed);
+}
+
+function callOperation(
+  { origin, token }: InstanceSettings,
+  { operation, ...call }: OperationCall,
+  signal: AbortSignal,
+): Promise<HttpResponse> {
+  return callServer(origin, { method: 'POST', path: `/admin/v1/${operation}`, token, ...call }, signal);
 }
 
 /** Yields a request whose last field is the file, so that it is streamed. */
@@ -76,10 +80,6 @@ async function* importBody(file: AsyncIterable<Uint8Array>, options: ImportOptio
 function toRequest({ timeoutMs, ...options }: ExportOptions | ImportOptions): Record<string, unknown> {
   const fields = Object.entries(options).map(([name, value]) => [snakeCase(name), value]);
   return { ...(timeoutMs === undefined ? {} : { timeout: `${timeoutMs}ms` }), ...Object.fromEntries(fields) };
-}
-
-async function* toAsync<Item>(items: Iterable<Item>): AsyncGenerator<Item> {
-  yield* items;
 }
 
 /** An instance with the token for it. */
@@ -97,13 +97,10 @@ export const ownLosses: readonly string[] = [
   'sessions: each person logs in once after the migration',
 ];
 
-/** Asks an instance of this service about itself and the token. */
-export async function readFacts(settings: InstanceSettings, signal: AbortSignal): Promise<PlaceFacts> {
-  const found = await recognise(settings.origin, signal);
-  if (found.kind !== 'ours') throw placeNotKnown(settings.origin, 'it has changed since it was recognised');
+/** Asks an instance of this service about the token. */
+async function readFacts(settings: InstanceSettings, recognised: Recognised, signal: AbortSignal): Promise<PlaceFacts> {
   return {
-    service: 'identity',
-    version: found.version,
+    ...recognised,
     // The interface tells neither.
     instance: undefined,
     defaultOrgId: undefined,
@@ -111,7 +108,6 @@ export async function readFacts(settings: InstanceSettings, signal: AbortSignal)
     caller: undefined,
     mayExport: await isPermitted(settings, 'export', signal),
     mayImport: await isPermitted(settings, 'import', signal),
-    clockAheadMs: clockAhead(found.time),
     limits: [
       'a request may have 1 GB where the target is self-hosted, and 32 MB in Cloud Functions: above, import from a bucket',
     ],
@@ -132,14 +128,6 @@ async function isPermitted(settings: InstanceSettings, operation: Operation, sig
  * @returns the error of a denied call
  */
 export async function findDenial(settings: InstanceSettings, operation: Operation, signal: AbortSignal) {
-  const { origin, token } = settings;
-  async function* body() {
-    yield Buffer.from('{}');
-  }
-  using response = await callServer(
-    origin,
-    { method: 'POST', path: `/admin/v1/${operation}`, token, body: body() },
-    signal,
-  );
+  using response = await callOperation(settings, { operation, body: [Buffer.from('{}')] }, signal);
   return response.status === 400 ? undefined : responseError(settings, response);
 }

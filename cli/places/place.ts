@@ -170,16 +170,14 @@ export interface PlaceFacts {
   readonly importChanges: readonly string[];
 }
 
+/** The service that answers at an address, as far as it describes itself to everybody. */
+export type Recognised = Pick<PlaceFacts, 'service' | 'version' | 'clockAheadMs'>;
+
 /** The Date header of a response has whole seconds, and the response takes its time. */
 export const TOLERATED_CLOCK_MS = 5_000;
 
-/** Returns the time that a response's Date header tells. */
-export function serverTime(date: string | null | undefined): Date | undefined {
-  const time = new Date(date ?? '');
-  return Number.isNaN(time.getTime()) ? undefined : time;
-}
-
-/** Returns how far this machine's clock is ahead of the time that a server has told just now. */
-export function clockAhead(time: Date | undefined): number | undefined {
-  return time === undefined ? undefined : Date.now() - time.getTime();
+/** Returns how far this machine's clock is ahead of the Date header that a server has just sent; undefined without one. */
+export function clockAhead(date: string | undefined): number | undefined {
+  const time = Date.parse(date ?? '');
+  return Number.isNaN(time) ? undefined : Date.now() - time;
 }

@@ -1,7 +1,50 @@
+import { z } from 'zod';
 import { placeNotKnown } from '../../shared/errors/placeErrors.ts';
+import { parseIfJson } from '../../shared/json/parseIfJson.ts';
+import { callServer, readText } from '../httpClient.ts';
+import { recogniseZitadel } from '../zitadel/instance.ts';
 import type { InstanceSettings } from './instancePlace.ts';
-import type { DatabasePlace } from './place.ts';
-import { recognise } from './recognise.ts';
+import { clockAhead, type DatabasePlace, type Recognised } from './place.ts';
+
+const PATH = '/openapi.json';
+const MAX_BYTES = 4_000_000;
+const ours = z.object({
+  info: z.object({ title: z.literal('Identity'), version: z.string() }),
+  paths: z.record(z.string(), z.unknown()),
+});
+
+/** A ZITADEL that restarts answers 503, for less than this. */
+const retries = { attempts: () => 6, initialDelayMs: 500, maxDelayMs: 2_000 };
+
+/**
+ * Finds out which service answers at an address. Sends no token.
+ * @throws IdentityError when nothing answers, or another service; the signal's reason
+ */
+export async function recognise(origin: string, signal: AbortSignal): Promise<Recognised> {
+  const found = await recogniseOurs(origin, signal);
+  if (typeof found !== 'string') return found;
+  const connection = { baseUrl: origin, token: undefined, tokenOption: '', signal, retries };
+  const zitadel = await recogniseZitadel(connection);
+  if (zitadel === undefined) throw placeNotKnown(origin, found);
+  return { service: 'zitadel', version: undefined, ...zitadel };
+}
+
+/** @returns for another service, why it is none of ours */
+async function recogniseOurs(origin: string, signal: AbortSignal): Promise<Recognised | string> {
+  using response = await callServer(origin, { method: 'GET', path: PATH }, signal);
+  const { status, headers } = response;
+  if (status >= 300 && status < 400)
+    throw placeNotKnown(origin, `it redirects to ${redirectOrigin(origin, headers.location)}`);
+  if (status !== 200) return `${PATH} is answered with ${status}`;
+  const document = ours.safeParse(parseIfJson(await readText(response.body, MAX_BYTES))).data;
+  const hasOperations = document?.paths['/admin/v1/export'] ?? document?.paths['/admin/v1/import'];
+  if (document === undefined || hasOperations === undefined) return `${PATH} describes another service`;
+  return { service: 'identity', version: document.info.version, clockAheadMs: clockAhead(headers.date) };
+}
+
+function redirectOrigin(origin: string, location: string | undefined): string {
+  return URL.parse(location ?? '', origin)?.origin ?? 'another address';
+}
 
 /**
  * Opens what answers at an address as a place: an instance of this service, or a ZITADEL. Each call finds that out first,
@@ -23,12 +66,7 @@ export function openRemote(settings: InstanceSettings): DatabasePlace {
 /** Loads only the modules of the service that answers. */
 async function openRecognised(settings: InstanceSettings, signal: AbortSignal): Promise<DatabasePlace> {
   const found = await recognise(settings.origin, signal);
-  switch (found.kind) {
-    case 'ours':
-      return (await import('./instancePlace.ts')).openInstance(settings);
-    case 'zitadel':
-      return (await import('./zitadelPlace.ts')).openZitadel(settings);
-    case 'unknown':
-      throw placeNotKnown(settings.origin, found.reason);
-  }
+  return found.service === 'identity'
+    ? (await import('./instancePlace.ts')).openInstance(settings, found)
+    : (await import('./zitadelPlace.ts')).openZitadel(settings, found);
 }

@@ -5,40 +5,32 @@ import { unproved } from '../../functions/import/results/report.ts';
 import { selector } from '../../functions/import/selection.ts';
 import { organisationsExist } from '../../shared/errors/errors.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
-import { placeNotKnown, placeRefused } from '../../shared/errors/placeErrors.ts';
+import { placeRefused } from '../../shared/errors/placeErrors.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
 import type { LeftToDoEntry } from '../../shared/organisation/leftToDo.ts';
 import type { ZitadelConnection } from '../zitadel/connection.ts';
 import type { ZitadelSide } from '../zitadel/expectedDifferences.ts';
 import { exportContent, exportLosses, listOrganisations } from '../zitadel/export/exportContent.ts';
-import { type ImportRequestEvent, importOrganisations } from '../zitadel/import/importOrganisations.ts';
-import { planImport } from '../zitadel/import/importPlan.ts';
-import { requestLimits } from '../zitadel/import/importRequest.ts';
+import { importOrganisations } from '../zitadel/import/importOrganisations.ts';
+import { FileSurvey, ImportPlan } from '../zitadel/import/importPlan.ts';
 import { importChanges } from '../zitadel/import/importSteps.ts';
 import { ImportTally } from '../zitadel/import/importTally.ts';
+import { requestLimits } from '../zitadel/import/outgoingRecords.ts';
 import { TargetState } from '../zitadel/import/targetState.ts';
-import { deleteServiceUser, readCaller, readInstance, recogniseZitadel } from '../zitadel/instance.ts';
+import { deleteServiceUser, readCaller, readInstance } from '../zitadel/instance.ts';
 import { repeatable } from './content.ts';
-import { FileFacts } from './inspectPlace.ts';
 import type { InstanceSettings } from './instancePlace.ts';
-import {
-  clockAhead,
-  type DatabasePlace,
-  type ExportContent,
-  type ImportMeter,
-  type ImportOptions,
-  type PlaceFacts,
-} from './place.ts';
+import type { DatabasePlace, ExportContent, ImportMeter, ImportOptions, PlaceFacts, Recognised } from './place.ts';
 
 /** Opens a ZITADEL as a place: it exports organisation by organisation, and imports in steps. */
-export function openZitadel({ origin, token, tokenOption }: InstanceSettings): DatabasePlace {
+export function openZitadel({ origin, token, tokenOption }: InstanceSettings, recognised: Recognised): DatabasePlace {
   const connect = (signal: AbortSignal): ZitadelConnection => ({ baseUrl: origin, token, tokenOption, signal });
   return {
     takes: 'imports',
     name: origin,
     readExport: async (options) => exportContent(connect, options),
     import: (content, options, meter, signal) => importIntoZitadel(connect, content, options, meter, signal),
-    facts: (signal) => readZitadelFacts(connect(signal)),
+    facts: (signal) => readZitadelFacts(connect(signal), recognised),
     async deleteCaller(signal) {
       const { userId, isServiceUser } = await readCaller(connect(signal));
       return isServiceUser && (await deleteServiceUser(connect(signal), userId));
@@ -51,16 +43,14 @@ const exporters = new Set(['IAM_OWNER', 'IAM_OWNER_VIEWER', 'IAM_LOGIN_CLIENT'])
 const importers = new Set(['IAM_OWNER']);
 
 /** Asks a ZITADEL about itself and the token. */
-async function readZitadelFacts(connection: ZitadelConnection): Promise<PlaceFacts> {
-  const found = await recogniseZitadel(connection);
-  if (found === undefined) throw placeNotKnown(connection.baseUrl, 'it has changed since it was recognised');
+async function readZitadelFacts(connection: ZitadelConnection, recognised: Recognised): Promise<PlaceFacts> {
   const { userId, userName, orgId, roles } = await readCaller(connection);
   const mayExport = roles.some((role) => exporters.has(role));
   // Others may not read the instance.
   const instance = mayExport ? await readInstance(connection) : undefined;
   const { records, bytes } = requestLimits;
   return {
-    service: 'zitadel',
+    ...recognised,
     version: instance?.version,
     instance: instance?.name,
     defaultOrgId: instance?.defaultOrgId,
@@ -68,7 +58,6 @@ async function readZitadelFacts(connection: ZitadelConnection): Promise<PlaceFac
     caller: { userId, userName, orgId, roles },
     mayExport,
     mayImport: roles.some((role) => importers.has(role)),
-    clockAheadMs: clockAhead(found.time),
     limits: [
       'an export is one call per organisation, each of at most 60 s: about 80,000 people with password hashes, or 300,000 without',
       `an import is sent in requests of at most ${records.toLocaleString('en')} records and ${bytes.toLocaleString('en')} bytes, about 250 people per second`,
@@ -98,7 +87,7 @@ export async function importIntoZitadel(
     throw placeRefused(baseUrl, 'a ZITADEL never overwrites records: specify --on-conflict report or skip');
   await using file = await repeatable(content, call.signal);
   try {
-    return await importFile({ connect, connection, file, options }, meter);
+    return await importFile({ connect, connection, file, options, isSelected: selector(options) }, meter);
   } catch (error) {
     const isInvalid = error instanceof IdentityError && error.code === 'INVALID_ARGUMENT';
     throw isInvalid ? placeRefused(baseUrl, error.message) : error;
@@ -111,36 +100,36 @@ interface Importing {
   readonly connection: ZitadelConnection;
   readonly file: ExportContent;
   readonly options: ImportOptions;
+  readonly isSelected: (orgId: string) => boolean;
 }
 
 async function importFile(importing: Importing, meter: ImportMeter): Promise<ImportResponse> {
-  const { connection, file, options } = importing;
+  const { connection, file, options, isSelected } = importing;
   const { signal } = connection;
-  const isSelected = selector(options);
-  const facts = new FileFacts();
-  const { organisations, proved, repeated } = await inspect(file, signal, { isSelected }, unlimited, facts);
+  const survey = new FileSurvey();
+  const { repeated, ...inspection } = await inspect(file, signal, { isSelected }, unlimited, survey);
   repeated[Symbol.dispose]();
-  const orgIds = organisations.map(({ orgId }) => orgId);
-  using target = await readTarget(importing, orgIds, isSelected);
-  const secrets = { ...facts.content, withKeys: options.withKeys && facts.content.withKeys };
-  const plan = await planImport(file, secrets, signal, { isSelected, exists: (record) => target.has(record) });
+  const orgIds = inspection.organisations.map(({ orgId }) => orgId);
+  using target = await readTarget(importing, orgIds);
+  const withKeys = options.withKeys && survey.facts.content.withKeys;
+  const exists: ImportPlan['exists'] = (record) => target.has(record);
+  const plan = await ImportPlan.read({ ...inspection, source: file, survey, withKeys, exists }, signal);
   const tally = new ImportTally(target, options.onConflict);
   meter.onStarted(() => tally.settled);
-  const onRequest = (event: ImportRequestEvent) => tally.add(event);
-  const totals = options.dryRun ? undefined : await importOrganisations(connection, plan, { onRequest });
-  const given = new Map([...facts.sections].map(([section, { records }]) => [section, records]));
+  if (!options.dryRun) await importOrganisations(connection, plan, tally);
   const { entries, omitted: warningsOmitted } = plan.leftToDo;
+  const { proved } = inspection;
   const warnings = [...(proved ? [] : [unproved]), ...entries.map(leftToDoWarning)];
-  return tally.response(given, totals, { orgIds, withheld: plan.withheldSections, warnings, warningsOmitted, proved });
+  const { dryRun } = options;
+  return tally.response(plan, { dryRun, orgIds, warnings, warningsOmitted, proved });
 }
 
 /** Reads what a ZITADEL has of the file's organisations. */
-async function readTarget(
-  { connect, connection, file, options: { withKeys, newOrgsOnly } }: Importing,
-  orgIds: readonly string[],
-  isSelected: (orgId: string) => boolean,
-): Promise<TargetState> {
-  const existing = await existingOrganisations(connection, orgIds);
+async function readTarget(importing: Importing, orgIds: readonly string[]): Promise<TargetState> {
+  const { connect, connection, file, options, isSelected } = importing;
+  const { withKeys, newOrgsOnly } = options;
+  const inTarget = new Set(await listOrganisations(connection));
+  const existing = orgIds.filter((id) => inTarget.has(id));
   const content = exportContent(connect, { ...nothing, orgIds: existing, withKeys });
   const has = existing.length === 0 ? undefined : { content, orgIds: existing };
   const zitadel = await describeTarget(connection, has !== undefined);
@@ -166,11 +155,6 @@ async function describeTarget(connection: ZitadelConnection, hasContent: boolean
   const { domains } = await readInstance(connection);
   const { userId } = await readCaller(connection);
   return { side: 'first', domains, callerId: userId };
-}
-
-async function existingOrganisations(connection: ZitadelConnection, orgIds: readonly string[]): Promise<string[]> {
-  const wanted = new Set(orgIds);
-  return (await listOrganisations(connection)).map(({ id }) => id).filter((id) => wanted.has(id));
 }
 
 function leftToDoWarning({ id, ...entry }: LeftToDoEntry): ImportWarning {

@@ -126,7 +126,7 @@ export function messageIn(text: string): string {
 const PAGE = 100;
 
 /** What to search, and the form of its results. */
-export interface Search<Result> {
+interface Search<Result> {
   readonly path: string;
   /** The organisation in whose context ZITADEL searches. */
   readonly orgId?: string;
@@ -149,11 +149,4 @@ export async function* search<Result>(
     yield* found.result;
     if (found.result.length < PAGE) return;
   }
-}
-
-/** Returns all results of one of ZITADEL's searches. */
-export async function searchAll<Result>(connection: ZitadelConnection, wanted: Search<Result>): Promise<Result[]> {
-  const results: Result[] = [];
-  for await (const result of search(connection, wanted)) results.push(result);
-  return results;
 }

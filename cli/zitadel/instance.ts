@@ -1,18 +1,10 @@
 import { z } from 'zod';
 import { parseIfJson } from '../../shared/json/parseIfJson.ts';
-import { serverTime } from '../places/place.ts';
-import { callError, request, searchAll, send, type ZitadelCall, type ZitadelConnection } from './connection.ts';
-
-/** A ZITADEL, as far as it describes itself to everybody. */
-export interface RecognisedZitadel {
-  readonly issuer: string;
-  /** What its clock shows, where it tells that. */
-  readonly time: Date | undefined;
-}
+import { clockAhead, type PlaceFacts } from '../places/place.ts';
+import { callError, request, send, type ZitadelCall, type ZitadelConnection } from './connection.ts';
 
 /** A ZITADEL's instance, as it describes itself to a caller who may read it. */
-export interface ZitadelInstance {
-  readonly id: string;
+interface ZitadelInstance {
   readonly name: string;
   /** The release; undefined where the ZITADEL names its build's time instead. */
   readonly version: string | undefined;
@@ -22,7 +14,7 @@ export interface ZitadelInstance {
 }
 
 /** The user of a token. */
-export interface Caller {
+interface Caller {
   readonly userId: string;
   readonly userName: string;
   /** The organisation that the user belongs to. */
@@ -33,10 +25,9 @@ export interface Caller {
 }
 
 // Other OpenID providers have other paths.
-const configuration = z.looseObject({ issuer: z.string(), token_endpoint: z.string().endsWith('/oauth/v2/token') });
+const configuration = z.looseObject({ token_endpoint: z.string().endsWith('/oauth/v2/token') });
 const instanceAnswer = z.looseObject({
   instance: z.looseObject({
-    id: z.string(),
     name: z.string().default(''),
     version: z.string().default(''),
     domains: z.array(z.looseObject({ domain: z.string(), primary: z.boolean().default(false) })).default([]),
@@ -57,12 +48,13 @@ const membershipsAnswer = z.looseObject({
 const RELEASE = /^v?\d+\.\d+\.\d+/;
 
 /** Recognises a ZITADEL by its OpenID configuration, without a token; undefined for any other server. */
-export async function recogniseZitadel(connection: ZitadelConnection): Promise<RecognisedZitadel | undefined> {
+export async function recogniseZitadel(
+  connection: ZitadelConnection,
+): Promise<Pick<PlaceFacts, 'clockAheadMs'> | undefined> {
   const path = '/.well-known/openid-configuration';
   const answer = await send({ ...connection, token: undefined }, { method: 'GET', path });
-  if (answer.status !== 200) return undefined;
-  const { data } = configuration.safeParse(parseIfJson(answer.text));
-  return data && { issuer: data.issuer, time: serverTime(answer.date) };
+  const isZitadel = answer.status === 200 && configuration.safeParse(parseIfJson(answer.text)).success;
+  return isZitadel ? { clockAheadMs: clockAhead(answer.date) } : undefined;
 }
 
 /** Reads what a ZITADEL says of its instance. */
@@ -72,7 +64,7 @@ export async function readInstance(connection: ZitadelConnection): Promise<Zitad
   const version = RELEASE.test(instance.version) ? instance.version : undefined;
   const domains = instance.domains.toSorted((a, b) => Number(b.primary) - Number(a.primary));
   const names = domains.map(({ domain }) => domain);
-  return { id: instance.id, name: instance.name, version, defaultOrgId: org.id, domains: names };
+  return { name: instance.name, version, defaultOrgId: org.id, domains: names };
 }
 
 /** Reads whose token it is, and the user's roles in the instance. */
@@ -89,38 +81,6 @@ export async function readCaller(connection: ZitadelConnection): Promise<Caller>
     isServiceUser: user.machine !== undefined,
     roles: result.filter(({ iam }) => iam === true).flatMap(({ roles }) => roles),
   };
-}
-
-/** A personal access token of a service user. */
-export interface ServiceUserToken {
-  readonly id: string;
-  /** ISO 8601; undefined for a token that never expires. */
-  readonly expiresAt: string | undefined;
-}
-
-/** A service user of a ZITADEL, and the organisation that it belongs to. */
-export interface ServiceUser {
-  readonly userId: string;
-  readonly orgId: string;
-}
-
-const token = z.looseObject({ id: z.string(), expirationDate: z.string().optional() });
-
-function tokensPath({ userId }: ServiceUser): string {
-  return `/management/v1/users/${encodeURIComponent(userId)}/pats`;
-}
-
-/** Lists the tokens of a service user: all of them outlive a migration until they expire or are revoked. */
-export async function listTokens(connection: ZitadelConnection, user: ServiceUser): Promise<ServiceUserToken[]> {
-  const path = `${tokensPath(user)}/_search`;
-  const tokens = await searchAll(connection, { path, orgId: user.orgId, result: token });
-  return tokens.map(({ id, expirationDate }) => ({ id, expiresAt: expirationDate }));
-}
-
-/** Revokes a token. Revoking the connection's own ends the connection. */
-export async function revokeToken(connection: ZitadelConnection, user: ServiceUser, tokenId: string): Promise<void> {
-  const path = `${tokensPath(user)}/${encodeURIComponent(tokenId)}`;
-  await request(connection, { method: 'DELETE', path, orgId: user.orgId }, z.looseObject({}));
 }
 
 /**

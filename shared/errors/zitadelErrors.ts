@@ -27,10 +27,3 @@ export const zitadelImportTooSlow = defineError({
   when: 'A ZITADEL does not import one record in time, although each larger request was halved.',
   remedy: 'Find out what delays the ZITADEL or its database, then repeat the command.',
 });
-
-export const zitadelPositionMismatch = defineError({
-  code: 'FAILED_PRECONDITION',
-  text: 'the export file is not the one with which the migration began: resume with that file, or start anew',
-  when: 'A migration to a ZITADEL resumes with another export file.',
-  remedy: 'Resume with the same file, or start a new migration.',
-});

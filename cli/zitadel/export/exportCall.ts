@@ -11,16 +11,9 @@ import { connectionReason } from '../../httpClient.ts';
 import { callError, messageIn, send, type ZitadelConnection } from '../connection.ts';
 
 /** What an export holds beside the records. */
-export interface ExportedSecrets {
+interface ExportedSecrets {
   readonly withPasswords: boolean;
   readonly withOtp: boolean;
-}
-
-/** The export of one organisation. */
-export interface ExportCallResult {
-  /** The organisation; undefined if the ZITADEL does not have it. */
-  readonly organisation: JsonObject | undefined;
-  readonly protocol: 'rest' | 'grpc-web';
 }
 
 /** The gateways before a ZITADEL cut off longer calls. */
@@ -33,26 +26,26 @@ const file = z.looseObject({ orgs: z.array(z.record(z.string(), z.unknown())).de
 /**
  * Exports one organisation: over REST, which has the fields of every release, and over gRPC-Web where REST refuses the
  * response's size.
+ * @returns undefined if the ZITADEL does not have the organisation
  * @throws IdentityError DEADLINE_EXCEEDED after `timeoutMs`
  */
 export async function exportOne(
   connection: ZitadelConnection,
   orgId: string,
-  secrets: ExportedSecrets,
+  { withPasswords, withOtp }: ExportedSecrets,
   timeoutMs = MAX_EXPORT_MS,
-): Promise<ExportCallResult> {
-  const request = { orgIds: [orgId], ...secrets, responseOutput: true, timeout: `${timeoutMs}ms` };
+): Promise<JsonObject | undefined> {
+  const request = { orgIds: [orgId], withPasswords, withOtp, responseOutput: true, timeout: `${timeoutMs}ms` };
   const call = { method: 'POST', path: '/admin/v1/export', body: JSON.stringify(request), timeoutMs } as const;
   const answer = await send(connection, call).catch((error: unknown) => {
     throw isTimeout(error) ? zitadelExportTooSlow(orgId, timeoutMs / 1_000) : error;
   });
-  if (answer.status === 429 && messageIn(answer.text).includes(TOO_LARGE)) {
-    return { organisation: await exportByRpc(connection, request, orgId, timeoutMs), protocol: 'grpc-web' };
-  }
+  if (answer.status === 429 && messageIn(answer.text).includes(TOO_LARGE))
+    return exportByRpc(connection, request, orgId, timeoutMs);
   if (answer.status === 504) throw zitadelExportTooSlow(orgId, timeoutMs / 1_000);
   const parsed = answer.status === 200 ? file.safeParse(parseIfJson(answer.text)) : undefined;
   if (parsed?.success !== true) throw callError(connection, call, answer);
-  return { organisation: parsed.data.orgs[0], protocol: 'rest' };
+  return parsed.data.orgs[0];
 }
 
 async function exportByRpc(

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isJsonObject, type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
-import { search, searchAll, type ZitadelConnection } from '../connection.ts';
+import { search, type ZitadelConnection } from '../connection.ts';
 
 // ZITADEL exports grants and members only where everything that they name is in the same export. An export of one
 // organisation therefore lacks its grants to other organisations, and the members and grants of their users.
@@ -33,14 +33,10 @@ export async function addGrantsBetween(
   orgId: string,
   organisation: JsonObject,
 ): Promise<void> {
-  const wanted = <Result>(path: string, result: z.ZodType<Result>) => ({
-    path: `/management/v1/${path}/_search`,
-    orgId,
-    result,
-  });
-  const find = <Result>(path: string, result: z.ZodType<Result>) => search(connection, wanted(path, result));
+  const find = <Result>(path: string, result: z.ZodType<Result>) =>
+    search(connection, { path: `/management/v1/${path}/_search`, orgId, result });
   const projectGrants = new SectionRecords(organisation, 'projectGrants', ['grantId']);
-  const grants = await searchAll(connection, wanted('projectgrants', projectGrant));
+  const grants = await Array.fromAsync(find('projectgrants', projectGrant));
   for (const grant of grants) projectGrants.add(projectGrantRecord(grant));
   const userGrants = new SectionRecords(organisation, 'userGrants', ['userId', 'projectId', 'projectGrantId']);
   for await (const grant of find('users/grants', userGrant)) userGrants.add(userGrantRecord(grant));

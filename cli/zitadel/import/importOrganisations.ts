@@ -1,162 +1,205 @@
-import { increase } from '../../../shared/collections/counts.ts';
-import { zitadelPositionMismatch } from '../../../shared/errors/zitadelErrors.ts';
-import type { ZitadelConnection } from '../connection.ts';
-import { type ErrorKind, errorKind, type ImportError, isRefusedOrganisation } from './expectedAnswers.ts';
+import { z } from 'zod';
+import { zitadelImportTooSlow } from '../../../shared/errors/zitadelErrors.ts';
+import { parseIfJson } from '../../../shared/json/parseIfJson.ts';
+import { organisationSection, sections } from '../../../shared/organisation/sections.ts';
+import { Backoff } from '../../../shared/retry.ts';
+import { callError, messageIn, send, type ZitadelAnswer, type ZitadelConnection } from '../connection.ts';
 import type { ImportPlan } from './importPlan.ts';
-import { groupRecords, type OutgoingRecord } from './importRequest.ts';
-import { type AnsweredRequest, ImportSender } from './importSender.ts';
-import { type ImportStep, importSteps } from './importSteps.ts';
-import { readStep } from './outgoingRecords.ts';
+import { importSteps } from './importSteps.ts';
+import { groupRecords, importBody, type OutgoingRecord, readStep, requestLimits } from './outgoingRecords.ts';
 
-/** How far an import has come. It is JSON, and valid for the same file only. */
-export interface ImportPosition {
-  /** The file's digest. */
-  readonly digest: string;
-  /** The index of the step in `importSteps`. */
-  readonly step: number;
-  /** The number of the step's records that are done. */
-  readonly done: number;
-  /** The organisations that the ZITADEL refused, whose content is not sent. */
-  readonly refused: readonly string[];
+/** An entry of the `errors` of ZITADEL's import. */
+export interface ImportError {
+  readonly type: string;
+  readonly id?: string | undefined;
+  /** `ID=<id> Message=<key>`, in older releases with a tail. */
+  readonly message: string;
 }
 
-/** One request of an import, after its answer. */
-export interface ImportRequestEvent {
-  readonly step: string;
-  readonly records: number;
-  /** Numbers of these records by section. */
-  readonly sections: Readonly<Record<string, number>>;
-  readonly milliseconds: number;
-  /** The errors of the answer. */
-  readonly errors: Readonly<Record<ErrorKind, readonly ImportError[]>>;
-  /** Where the import resumes after this request. */
-  readonly position: ImportPosition;
-}
+/** How an error is to be taken. */
+export type ErrorKind =
+  /** A consequence of how ZITADEL imports: nothing is missing. */
+  | 'expected'
+  /** The record exists, and stays as it is: a comparison shows whether it is equal. */
+  | 'existing'
+  /** The record is missing, or is not as it should be. */
+  | 'real';
 
-/** The totals of an import, or of what a resumed one had left. */
-export interface ImportTotals {
-  requests: number;
-  records: number;
-  /** The number of records of refused organisations. */
-  skipped: number;
-  /** The same by section. */
-  skippedSections: Record<string, number>;
-  errors: Record<ErrorKind, number>;
+/** Learns the outcome of each record that is not left out of an import. */
+export interface ImportObserver {
+  onAnswer(records: readonly OutgoingRecord[], errors: readonly (ImportError & { readonly kind: ErrorKind })[]): void;
+  /** A record of an organisation that the ZITADEL refused, and which is therefore not sent. */
+  onRefused(record: OutgoingRecord): void;
 }
-
-/** The options of an import. */
-export interface ImportOptions {
-  /** Where to begin; by default at the start. */
-  readonly from?: ImportPosition;
-  /** Called after each request; the import continues when it is done. */
-  readonly onRequest: (event: ImportRequestEvent) => void | Promise<void>;
-  /** The time limit of one request; 55 s by default, since gateways cut off after 60 s. */
-  readonly timeoutMs?: number;
-}
-
-const TIMEOUT_MS = 55_000;
 
 /**
  * Imports an export file into a ZITADEL, in requests that it can take and in an order that it can follow. The file is
  * read once per step; memory holds one request.
- * @throws IdentityError for a ZITADEL that does not respond or denies the call, and for a position in another file
+ * @throws IdentityError for a ZITADEL that does not respond or denies the call
  */
 export async function importOrganisations(
   connection: ZitadelConnection,
   plan: ImportPlan,
-  { from, onRequest, timeoutMs = TIMEOUT_MS }: ImportOptions,
-): Promise<ImportTotals> {
-  if (from !== undefined && from.digest !== plan.digest) throw zitadelPositionMismatch();
-  const totals: ImportTotals = {
-    requests: 0,
-    records: 0,
-    skipped: 0,
-    skippedSections: {},
-    errors: { expected: 0, existing: 0, real: 0 },
-  };
-  const sender = new ImportSender(connection, timeoutMs);
-  const run = { connection, plan, onRequest, totals, sender, isResumed: from !== undefined };
-  const refused = new Set(from?.refused);
-  for (const [index, step] of importSteps.entries()) {
-    if (index < (from?.step ?? 0) || !isNeeded(step, plan)) continue;
-    await importStep(run, index, step, index === from?.step ? from.done : 0, refused);
-  }
-  return totals;
-}
-
-function isNeeded({ sections, createsOrganisations }: ImportStep, { counts }: ImportPlan): boolean {
-  return createsOrganisations === true || sections.some((name) => (counts[name] ?? 0) > 0);
-}
-
-/** What the steps of one import share. */
-interface ImportRun extends Pick<ImportOptions, 'onRequest'> {
-  readonly connection: ZitadelConnection;
-  readonly plan: ImportPlan;
-  readonly totals: ImportTotals;
-  readonly sender: ImportSender;
-  /** Whether the first request may have been sent before the interruption. */
-  readonly isResumed: boolean;
-}
-
-async function importStep(
-  run: ImportRun,
-  index: number,
-  step: ImportStep,
-  done: number,
-  refused: Set<string>,
+  observer: ImportObserver,
 ): Promise<void> {
-  const { connection, plan, onRequest, totals, sender } = run;
-  const remaining = async function* (): AsyncGenerator<OutgoingRecord> {
-    for await (const record of readStep(plan, step, connection.signal)) {
-      if (record.ordinal <= done) continue;
-      if (!refused.has(record.orgId)) yield record;
-      else {
-        totals.skipped++;
-        increment(totals.skippedSections, record);
+  const sender = new ImportSender(connection);
+  const { hostname } = new URL(connection.baseUrl);
+  const refused = new Set<string>();
+  for (const step of importSteps) {
+    if (!plan.needs(step)) continue;
+    const isInContext = step.inContext === true;
+    async function* remaining(): AsyncGenerator<OutgoingRecord> {
+      for await (const record of readStep(plan, step, connection.signal))
+        if (refused.has(record.orgId)) observer.onRefused(record);
+        else yield record;
+    }
+    for await (const group of groupRecords(remaining(), () => sender.limits, isInContext)) {
+      for await (const answered of sender.send(group, isInContext ? group[0]?.orgId : undefined)) {
+        const { records, errors, isRepeat } = answered;
+        for (const error of errors) if (isRefusedOrganisation(error)) refused.add(error.id ?? '');
+        const creates = new Set(records.filter(({ json }) => json.org !== undefined).map(({ orgId }) => orgId));
+        const facts = { isRepeat, creates, host: hostname };
+        observer.onAnswer(
+          records,
+          errors.map((error) => ({ ...error, kind: errorKind(error, facts) })),
+        );
       }
     }
-  };
-  const areApart = (a: OutgoingRecord, b: OutgoingRecord) => step.inContext === true && a.orgId !== b.orgId;
-  const { hostname } = new URL(connection.baseUrl);
-  for await (const group of groupRecords(remaining(), () => sender.limits, areApart)) {
-    const orgId = step.inContext === true ? group[0]?.orgId : undefined;
-    for await (const answered of sender.send(group, orgId, totals.requests === 0 && run.isResumed)) {
-      for (const error of answered.errors) if (isRefusedOrganisation(error)) refused.add(error.id ?? '');
-      const errors = sortErrors(answered, hostname);
-      count(totals, answered, errors);
-      const position = { digest: plan.digest, step: index, done: answered.records.at(-1)?.ordinal ?? done };
-      await onRequest({
-        step: step.name,
-        records: answered.records.length,
-        sections: countSections(answered.records),
-        milliseconds: answered.milliseconds,
-        errors,
-        position: { ...position, refused: [...refused] },
-      });
+  }
+}
+
+const OTP_EXISTS = ['human_user_otp', 'COMMAND-do9se'] as const;
+const ORGANISATION_CLAIMED = ['org', 'ORG-lapo2m'] as const;
+/** The types and ids of ZITADEL's errors that say that the record exists (zitadel 5.7). */
+const existing = new Set(
+  [
+    ...[organisationSection, ...sections].map(({ error: { type, exists } }) => [type, exists.id]),
+    OTP_EXISTS,
+    ORGANISATION_CLAIMED,
+  ].map((pair) => pair.join(' ')),
+);
+
+/** What the command knows of the request that an error answers. */
+export interface RequestFacts {
+  /** Whether the request, or a part of it, was sent before without an answer. */
+  readonly isRepeat: boolean;
+  /** The organisations that the request was to create. Others exist, which is an error as well. */
+  readonly creates: ReadonlySet<string>;
+  /** The host of the target, of which ZITADEL makes each organisation's automatic domain. */
+  readonly host: string;
+}
+
+/** Decides how an error of an import is to be taken. */
+export function errorKind(error: ImportError, { isRepeat, creates, host }: RequestFacts): ErrorKind {
+  const { type, id = '', message } = error;
+  // With the default policy, adding a domain verifies it, and verifying it once more fails.
+  if (type === 'domain_isverified' && message.startsWith('ID=V3-DKcYh')) return 'expected';
+  if (!saysExisting(error)) return 'real';
+  const isAutomaticDomain = type === 'domain' && id.endsWith(`.${host}`);
+  return isRepeat || isAutomaticDomain || (type === 'org' && !creates.has(id)) ? 'expected' : 'existing';
+}
+
+function saysExisting({ type, message }: ImportError): boolean {
+  const [, errorId = ''] = /^ID=(\S+)/.exec(message) ?? [];
+  return existing.has(`${type} ${errorId}`);
+}
+
+/** Whether ZITADEL refuses an organisation, with all of its content. */
+function isRefusedOrganisation(error: ImportError): boolean {
+  return error.type === 'org' && !saysExisting(error);
+}
+
+/** A request that a ZITADEL answered. */
+interface AnsweredRequest {
+  readonly records: readonly OutgoingRecord[];
+  readonly errors: readonly ImportError[];
+  /** Whether a part of it had been sent before without an answer. */
+  readonly isRepeat: boolean;
+}
+
+const report = z.looseObject({
+  errors: z
+    .array(z.looseObject({ type: z.string(), id: z.string().optional(), message: z.string().default('') }))
+    .default([]),
+});
+
+const call = { method: 'POST', path: '/admin/v1/import' } as const;
+/** The time limit of one request, since gateways cut off after 60 s. */
+const TIMEOUT_MS = 55_000;
+/** ZITADEL answers at its timeout; this is for the way. */
+const GRACE_MS = 10_000;
+/** What ZITADEL has imported, its projections show after 2 s at most. */
+const projected = { attempts: () => 12, initialDelayMs: 250, maxDelayMs: 2_000 };
+
+/**
+ * A sender of import requests, which halves those that are too large or too slow. Requests may be repeated: a ZITADEL
+ * reports the records that exist, and leaves them.
+ */
+class ImportSender {
+  /** The limits of the next request. */
+  limits = requestLimits;
+  private readonly connection: ZitadelConnection;
+
+  constructor(connection: ZitadelConnection) {
+    this.connection = connection;
+  }
+
+  /**
+   * Sends records in one request, or in halves of it.
+   * @param orgId the organisation in whose context ZITADEL handles the request
+   */
+  async *send(
+    records: readonly OutgoingRecord[],
+    orgId: string | undefined,
+    wasBegun = false,
+  ): AsyncGenerator<AnsweredRequest, void, void> {
+    const answer = await this.attempt(records, orgId);
+    const isRepeat = wasBegun || answer === undefined || answer.attempts > 1;
+    const found = answer?.status === 200 ? report.safeParse(parseIfJson(answer.text)) : undefined;
+    if (found?.success === true) return yield { records, errors: found.data.errors, isRepeat };
+    const refusal = refusalBy(answer);
+    if (refusal === 'other' && answer !== undefined) throw callError(this.connection, call, answer);
+    const [first, second] = records;
+    if (first !== undefined && second === undefined) {
+      if (refusal === 'tooSlow') throw zitadelImportTooSlow(first.label, TIMEOUT_MS / 1_000);
+      const [type = '', id] = first.label.split(' ');
+      return yield { records, errors: [{ type, id, message: messageIn(answer?.text ?? '') }], isRepeat };
+    }
+    const middle = Math.ceil(records.length / 2);
+    // The next requests would fail like this one. A single invalid record says nothing of them.
+    if (refusal !== 'invalid') this.limits = { ...this.limits, records: Math.min(this.limits.records, middle) };
+    yield* this.send(records.slice(0, middle), orgId, isRepeat || refusal === 'tooSlow');
+    yield* this.send(records.slice(middle), orgId, isRepeat || refusal === 'tooSlow');
+  }
+
+  /** Returns a ZITADEL's answer, or undefined where it gave none in time. */
+  private async attempt(
+    records: readonly OutgoingRecord[],
+    orgId: string | undefined,
+  ): Promise<ZitadelAnswer | undefined> {
+    const { signal } = this.connection;
+    const body = importBody(records, `${TIMEOUT_MS}ms`);
+    const sent = { ...call, body, ...(orgId === undefined ? {} : { orgId }), timeoutMs: TIMEOUT_MS + GRACE_MS };
+    const backoff = new Backoff(projected, signal);
+    for (;;) {
+      try {
+        const answer = await send(this.connection, sent);
+        const isUnseen = orgId !== undefined && answer.status === 403 && answer.text.includes('AUTH-Bs7Ds');
+        if (!isUnseen || !(await backoff.failed(answer.text))) return answer;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (error instanceof DOMException && error.name === 'TimeoutError') return undefined;
+        throw error;
+      }
     }
   }
 }
 
-function sortErrors({ errors, records, isRepeat }: AnsweredRequest, host: string): Record<ErrorKind, ImportError[]> {
-  const creates = new Set(records.filter(({ json }) => json.org !== undefined).map(({ orgId }) => orgId));
-  const facts = { isRepeat, creates, host };
-  const sorted: Record<ErrorKind, ImportError[]> = { expected: [], existing: [], real: [] };
-  for (const error of errors) sorted[errorKind(error, facts)].push(error);
-  return sorted;
-}
-
-function count(totals: ImportTotals, { records }: AnsweredRequest, errors: Record<ErrorKind, ImportError[]>): void {
-  totals.requests++;
-  totals.records += records.length;
-  for (const kind of ['expected', 'existing', 'real'] as const) totals.errors[kind] += errors[kind].length;
-}
-
-function countSections(records: readonly OutgoingRecord[]): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const record of records) increment(counts, record);
-  return counts;
-}
-
-function increment(counts: Record<string, number>, { sections }: OutgoingRecord): void {
-  for (const section of sections) increase(counts, section);
+/** Tells how an answer other than a report is to be taken. */
+function refusalBy(answer: ZitadelAnswer | undefined): 'tooLarge' | 'tooSlow' | 'invalid' | 'other' {
+  if (answer === undefined || answer.status === 504) return 'tooSlow';
+  const message = messageIn(answer.text);
+  if (answer.status === 429 && message.includes('received message larger than max')) return 'tooLarge';
+  if (answer.status === 500 && message.includes('context deadline exceeded')) return 'tooSlow';
+  return answer.status === 400 ? 'invalid' : 'other';
 }

@@ -3,7 +3,9 @@ import { BoundedList } from '../../../shared/collections/boundedList.ts';
 import { type Counts, increase } from '../../../shared/collections/counts.ts';
 import { organisationSection, sections } from '../../../shared/organisation/sections.ts';
 import type { RecordDifference } from '../../compare/comparison.ts';
-import type { ImportRequestEvent, ImportTotals } from './importOrganisations.ts';
+import type { ImportObserver } from './importOrganisations.ts';
+import type { ImportPlan } from './importPlan.ts';
+import type { OutgoingRecord } from './outgoingRecords.ts';
 import type { TargetState } from './targetState.ts';
 
 /** The number of errors that are listed, as in the responses of this service. */
@@ -14,21 +16,22 @@ const namesByType = new Map([...types].map(([name, type]) => [type, name]));
 
 /** What the response says beside the outcomes. */
 interface ResponseFacts {
+  readonly dryRun: boolean;
   readonly orgIds: readonly string[];
-  /** The numbers of records that a ZITADEL cannot take, by section. */
-  readonly withheld: Readonly<Counts>;
   readonly warnings: readonly ImportWarning[];
   readonly warningsOmitted: number;
   readonly proved: boolean;
 }
 
 /** The outcomes of an import into a ZITADEL, from its answers and from what it had before. */
-export class ImportTally {
+export class ImportTally implements ImportObserver {
   private readonly target: TargetState;
   private readonly onConflict: OnConflict;
   private readonly sent: Counts = {};
   private readonly existing: Counts = {};
   private readonly failed: Counts = {};
+  /** Those of refused organisations, which are not sent. */
+  private readonly unsent: Counts = {};
   private readonly refused = new Set<string>();
   private readonly errors: BoundedList<ImportError>;
   /** The number of records whose outcome is known. */
@@ -44,38 +47,38 @@ export class ImportTally {
     for (const { equal, different } of target.sections.values()) this.settled += equal + different;
   }
 
-  /** Adds the answer to a request. */
-  add({ records, sections: counts, errors }: ImportRequestEvent): void {
-    this.settled += records;
-    for (const [section, count] of Object.entries(counts)) increase(this.sent, section, count);
-    for (const { type } of errors.existing) increase(this.existing, namesByType.get(type) ?? type);
-    for (const { type, id, message } of errors.real) {
-      increase(this.failed, namesByType.get(type) ?? type);
+  onAnswer(records: readonly OutgoingRecord[], errors: Parameters<ImportObserver['onAnswer']>[1]): void {
+    this.settled += records.length;
+    for (const { sections: names } of records) for (const name of names) increase(this.sent, name);
+    for (const { kind, type, id, message } of errors) {
+      const section = namesByType.get(type) ?? type;
+      if (kind === 'existing') increase(this.existing, section);
+      if (kind !== 'real') continue;
+      increase(this.failed, section);
       if (type === organisationSection.error.type && id !== undefined) this.refused.add(id);
       this.errors.add({ type, ...(id === undefined ? {} : { id }), message });
     }
   }
 
-  /**
-   * Returns the response that this service gives to such an import.
-   * @param given the numbers of the file's records by section
-   * @param totals undefined after a dry run
-   */
+  onRefused(record: OutgoingRecord): void {
+    for (const name of record.sections) increase(this.unsent, name);
+  }
+
+  /** Returns the response that this service gives to such an import. */
   response(
-    given: ReadonlyMap<string, number>,
-    totals: ImportTotals | undefined,
-    { orgIds, withheld, warnings, warningsOmitted, proved }: ResponseFacts,
+    { survey, withheldSections }: Pick<ImportPlan, 'survey' | 'withheldSections'>,
+    { dryRun, orgIds, warnings, warningsOmitted, proved }: ResponseFacts,
   ): ImportResponse {
     const outcomes = { created: {}, unchanged: {}, skipped: {}, failed: { ...this.failed }, notCarried: {} };
-    for (const [section, count] of given) {
+    for (const [section, { records }] of survey.facts.sections) {
       const { equal = 0, different = 0, missing = 0 } = this.target.sections.get(section) ?? {};
-      const sent = totals === undefined ? missing - (withheld[section] ?? 0) : (this.sent[section] ?? 0);
-      const [existing, refused] = [this.existing[section] ?? 0, totals?.skippedSections[section] ?? 0];
+      const sent = dryRun ? missing - (withheldSections[section] ?? 0) : (this.sent[section] ?? 0);
+      const [existing, unsent] = [this.existing[section] ?? 0, this.unsent[section] ?? 0];
       increase(outcomes.created, section, sent - existing - (this.failed[section] ?? 0));
       increase(outcomes.unchanged, section, equal + existing);
       increase(outcomes[this.onConflict === 'report' ? 'failed' : 'skipped'], section, different);
-      increase(outcomes.failed, section, refused);
-      increase(outcomes.notCarried, section, count - equal - different - sent - refused);
+      increase(outcomes.failed, section, unsent);
+      increase(outcomes.notCarried, section, records - equal - different - sent - unsent);
     }
     const { skipped, ...others } = outcomes;
     const orgs = orgIds.filter((orgId) => !this.refused.has(orgId)).map((orgId) => ({ orgId }));
@@ -88,7 +91,7 @@ export class ImportTally {
         warnings: [...warnings],
         proved,
         resumed: false,
-        ...(totals === undefined ? { dryRun: true } : {}),
+        ...(dryRun ? { dryRun } : {}),
         idsOmitted: true,
         ...(this.errors.omitted === 0 ? {} : { errorsOmitted: this.errors.omitted }),
         ...(warningsOmitted === 0 ? {} : { warningsOmitted }),

@@ -1,6 +1,7 @@
 import { unlimited } from '../../../functions/import/inspect/fileBudget.ts';
 import { type ExportFileSource, inspect, type RecordVisitor } from '../../../functions/import/inspect/inspection.ts';
 import type { BoundedList } from '../../../shared/collections/boundedList.ts';
+import { type Counts, increase } from '../../../shared/collections/counts.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { Comparison, type RecordDifference } from '../../compare/comparison.ts';
 import { repeatable } from '../../places/content.ts';
@@ -32,7 +33,7 @@ export class TargetState implements Disposable {
   private readonly comparison: Comparison;
   private readonly orgIds: ReadonlySet<string>;
   /** The numbers of records that differ only as a ZITADEL makes them differ, by section. */
-  private readonly explained = new Map<string, number>();
+  private explained: Counts = {};
   /** The organisations that the ZITADEL has with something else than the file. */
   private readonly others = new Set<string>();
 
@@ -84,7 +85,7 @@ export class TargetState implements Disposable {
   get sections(): ReadonlyMap<string, SectionState> {
     return new Map(
       [...this.comparison.counts].map(([section, { equal, different, onlySecond }]) => {
-        const explained = this.explainedIn(section);
+        const explained = this.explained[section] ?? 0;
         return [section, { equal: equal + explained, different: different - explained, missing: onlySecond }];
       }),
     );
@@ -106,17 +107,13 @@ export class TargetState implements Disposable {
     const reason = zitadelReason(difference, zitadel);
     if (reason === undefined) this.others.add(orgId);
     if (outcome === 'onlyFirst') return 'the file does not have it';
-    if (reason !== undefined) this.explained.set(section, this.explainedIn(section) + 1);
+    if (reason !== undefined) increase(this.explained, section);
     return reason;
   }
 
   private reset(): void {
-    this.explained.clear();
+    this.explained = {};
     this.others.clear();
-  }
-
-  private explainedIn(section: string): number {
-    return this.explained.get(section) ?? 0;
   }
 }
 

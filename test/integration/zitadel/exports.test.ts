@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { comparable } from '../../support/fixtures/comparable.ts';
 import { withInnerIds } from '../../support/fixtures/filledOrganisation.ts';
@@ -9,7 +9,7 @@ import {
   zitadelRequest,
 } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
-import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 
 const projects = z.array(z.looseObject({ projectId: z.string() })).default([]);
 
@@ -25,10 +25,10 @@ const CONTOSO = '400633194191260710';
 /** The organisation to which those of the files made by API have grants, and which these files do not hold. */
 const contoso = zitadelRequest('import-of-our-export-request').filter(({ orgId }) => orgId === CONTOSO);
 
-describeStores('a file that a ZITADEL exported', (kind) => {
+describe('a file that a ZITADEL exported', () => {
   it.each(zitadelExports)('imports without a fault and comes back complete: %s', async (name) => {
     const orgs = zitadelExport(name);
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     const given = name.startsWith('export-made-by-api') ? [...orgs, ...contoso] : orgs;
     const { errors, summary } = await instance.import({ data_orgs: { orgs: given }, with_keys: true });
     expect({ errors, failed: summary.failed }).toEqual({ errors: undefined, failed: {} });

@@ -1,4 +1,8 @@
+import { z } from 'zod';
+import { importIntoZitadel } from '../../../cli/places/zitadelPlace.ts';
 import type { ZitadelConnection } from '../../../cli/zitadel/connection.ts';
+import { exportContent } from '../../../cli/zitadel/export/exportContent.ts';
+import { fileWith } from './files.ts';
 import type { ZitadelStandIn } from './standIn.ts';
 
 /** Connects to a stand-in, with retries for half a second. */
@@ -10,4 +14,28 @@ export function connectTo(zitadel: Pick<ZitadelStandIn, 'url'>, token = 'owner-t
     signal: new AbortController().signal,
     retries: { attempts: () => 12, initialDelayMs: 100, maxDelayMs: 200 },
   };
+}
+
+const written = z.object({ orgs: z.array(z.looseObject({ orgId: z.string() })) });
+const everything = { withPasswords: true, withOtp: true, withKeys: true };
+
+/** Exports organisations with their secrets; by default all. */
+export async function exportFromZitadel(zitadel: Pick<ZitadelStandIn, 'url'>, orgIds: readonly string[] = []) {
+  const options = { ...everything, orgIds, excludedOrgIds: [], forZitadel: false, timeoutMs: undefined };
+  await using content = exportContent((signal) => ({ ...connectTo(zitadel), signal }), options);
+  const text = Buffer.concat(await Array.fromAsync(content.open(new AbortController().signal))).toString();
+  return { text, orgs: written.parse(JSON.parse(text)).orgs };
+}
+
+/** Imports an export file, or one with the given organisations. */
+export function importIntoStandIn(
+  zitadel: Pick<ZitadelStandIn, 'url'>,
+  content: Parameters<typeof fileWith>[0],
+  { newOrgsOnly = false, onStarted = () => {}, signal = new AbortController().signal } = {},
+) {
+  const file = { ...fileWith(content), isRepeatable: true, [Symbol.asyncDispose]: async () => {} };
+  const scope = { orgIds: [], excludedOrgIds: [], newOrgsOnly, dryRun: false, timeoutMs: undefined };
+  const options = { ...everything, ...scope, onConflict: 'report' as const };
+  const connect = (ends: AbortSignal) => ({ ...connectTo(zitadel), signal: ends });
+  return importIntoZitadel(connect, file, options, { onStarted }, signal);
 }

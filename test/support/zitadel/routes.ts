@@ -75,8 +75,6 @@ const routes: readonly (readonly [method: string, path: RegExp, handler: Handler
     /^\/management\/v1\/projects\/([^/]+)\/grants\/([^/]+)\/members\/_search$/,
     (ports, called) => records(ports, called, 'projectGrantMembers', { grantId: called.parts[1] }),
   ],
-  ['POST', /^\/management\/v1\/users\/([^/]+)\/pats\/_search$/, listTokens],
-  ['DELETE', /^\/management\/v1\/users\/([^/]+)\/pats\/([^/]+)$/, revokeToken],
   ['DELETE', /^\/v2\/users\/([^/]+)$/, deleteUser],
   ['DELETE', /^\/management\/v1\/orgs\/me$/, deleteOrganisation],
 ];
@@ -216,17 +214,6 @@ function results({ body }: Called, all: readonly unknown[]): Reply {
   const result = all.slice(offset, offset + limit);
   const details = { totalResult: String(all.length), viewTimestamp: new Date().toISOString() };
   return replies.found({ details, ...(result.length === 0 ? {} : { result }) });
-}
-
-function listTokens({ tokens }: RoutePorts, called: Called): Reply {
-  const has = tokens.has(called.parts[0] ?? '');
-  return results(called, has ? [{ id: `token-of-${called.parts[0]}`, expirationDate: '2027-01-01T00:00:00Z' }] : []);
-}
-
-function revokeToken({ tokens }: RoutePorts, { parts }: Called): Reply {
-  const [userId = '', tokenId] = parts;
-  if (tokenId !== `token-of-${userId}` || !tokens.delete(userId)) return replies.notFound;
-  return replies.found({ details: {} });
 }
 
 function deleteUser({ contents, tokens }: RoutePorts, { parts }: Called): Reply {

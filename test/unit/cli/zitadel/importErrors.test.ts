@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { errorKind, type ImportError } from '../../../../../cli/zitadel/import/expectedAnswers.ts';
-import { zitadelText } from '../../../../support/fixtures/organisations.ts';
+import { errorKind, type ImportError } from '../../../../cli/zitadel/import/importOrganisations.ts';
+import { zitadelText } from '../../../support/fixtures/organisations.ts';
 
 const answer = z.looseObject({
   errors: z.array(z.looseObject({ type: z.string(), id: z.string().optional(), message: z.string() })),
