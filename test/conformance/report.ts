@@ -15,6 +15,7 @@ const labels = {
   lost: 'FAILED',
   'not run': 'not run',
 } as const;
+const UNTRIED = 'Only the stand-in has passed this row so far: look at the row first.';
 const ORIGIN_WIDTH = 24;
 const INDENT = '         ';
 
@@ -24,18 +25,20 @@ export function line(result: Result): string {
 }
 
 function head({ row, outcome }: Result): string {
-  return `${labels[outcome.kind].padEnd(8)} ${row.origin.padEnd(ORIGIN_WIDTH)} ${row.name}`;
+  const mark = row.isUntried === true && outcome.kind === 'passed' ? ' (no running ZITADEL has passed it yet)' : '';
+  return `${labels[outcome.kind].padEnd(8)} ${row.origin.padEnd(ORIGIN_WIDTH)} ${row.name}${mark}`;
 }
 
 /** Why a row differs or was not run, or what is wrong. */
-export function notes({ row: { danger }, outcome }: Result): readonly string[] {
+export function notes({ row: { danger, isUntried }, outcome }: Result): readonly string[] {
+  const untried = isUntried === true && danger === undefined ? [UNTRIED] : [];
   switch (outcome.kind) {
     case 'passed':
       return [];
     case 'failed':
-      return outcome.differences;
+      return [...outcome.differences, ...untried];
     case 'lost':
-      return [...outcome.differences, ...(danger === undefined ? [] : [danger])];
+      return [...outcome.differences, ...(danger === undefined ? untried : [danger])];
     default:
       return [outcome.why];
   }

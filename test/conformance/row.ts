@@ -60,6 +60,8 @@ export interface Row {
   readonly decision?: string;
   /** Why the row cannot be run from outside. */
   readonly setup?: string;
+  /** Whether only the stand-in has passed the row so far, and no running ZITADEL. */
+  readonly isUntried?: boolean;
   /** What the request is known to do to a server; such rows run after all others. */
   readonly danger?: string;
 }

@@ -1,5 +1,6 @@
 import { recordedRows } from './recordedRows.ts';
 import type { Reference, Row } from './row.ts';
+import seenOnZitadel from './seenOnZitadel.json' with { type: 'json' };
 import { callerRows } from './statements/callers.ts';
 import { exportRows } from './statements/exports.ts';
 import { gatewayRows } from './statements/gateway.ts';
@@ -9,6 +10,8 @@ import { jsonMapping } from './statements/jsonMapping.ts';
 import { removalRows } from './statements/removal.ts';
 import { repetitionRows } from './statements/repetitions.ts';
 import type { Subjects } from './subjects.ts';
+
+const seen: ReadonlySet<string> = new Set(seenOnZitadel.rows);
 
 /** The rows that a server must pass that is measured against `reference`, in the order in which they have to be run. */
 export function rows(subjects: Subjects, reference: Reference = 'ours'): Row[] {
@@ -22,6 +25,10 @@ export function rows(subjects: Subjects, reference: Reference = 'ours'): Row[] {
     ...importRows(subjects),
     ...repetitionRows(subjects),
     ...exportRows(subjects),
-  ].filter(({ feature }) => feature === 'documented' || feature === reference);
+  ]
+    .filter(({ feature }) => feature === 'documented' || feature === reference)
+    .map((row) =>
+      reference === 'zitadel' && !seen.has(`${row.origin}: ${row.name}`) ? { ...row, isUntried: true } : row,
+    );
   return [...table.filter(({ danger }) => danger === undefined), ...table.filter(({ danger }) => danger !== undefined)];
 }

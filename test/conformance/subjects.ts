@@ -30,7 +30,7 @@ const HOME = 'conformance-home';
 /** The subjects of one run of the table, sent to this service. */
 export function newSubjects(): Subjects {
   const ids = newIds(randomUUID(), { home: HOME, callers });
-  return { ...ids, organisations: organisations(ids), withFactors: withFactors(ids) };
+  return { ...ids, organisations: organisations(ids, 'USER_STATE_INACTIVE'), withFactors: withFactors(ids) };
 }
 
 /**
@@ -53,7 +53,8 @@ export function newZitadelSubjects(): Subjects {
   });
   // The recorded answers are about the person's whole life: the first of them adds the factor.
   const prepared = withFactors(ids).filter((userId) => userId !== ids.withFactor);
-  return { ...ids, organisations: organisations(ids), withFactors: prepared };
+  // ZITADEL refuses tokens that are older than the deactivation of their user only: `zitadelTokens` deactivates it later.
+  return { ...ids, organisations: organisations(ids, 'USER_STATE_ACTIVE'), withFactors: prepared };
 }
 
 function newIds(run: string, own: { readonly home: string; readonly callers: Callers }) {
@@ -85,7 +86,7 @@ function withFactors({ callers: { person }, withFactor, withFactorToo, kept, for
   return [person, withFactor, withFactorToo, kept, foreign, freeText, unicode];
 }
 
-function organisations(subjects: Ids) {
+function organisations(subjects: Ids, inactiveState: string) {
   const { home, other, withoutFactor, unverified, removable, freeTextWithout, foreign, freeText, unicode } = subjects;
   const { orgOwner, viewer, nobody, person, inactive } = subjects.callers;
   const factor = new Set(withFactors(subjects));
@@ -99,7 +100,7 @@ function organisations(subjects: Ids) {
       humanUsers: peopleOf(homePeople),
       machineUsers: [
         ...[orgOwner, viewer, nobody].map((userId) => serviceUser(userId)),
-        { ...serviceUser(inactive), state: 'USER_STATE_INACTIVE' },
+        { ...serviceUser(inactive), state: inactiveState },
       ],
       orgMembers: [
         { userId: orgOwner, roles: ['ORG_OWNER'] },

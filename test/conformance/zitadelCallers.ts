@@ -25,6 +25,7 @@ export async function zitadelTokens(ask: Ask, subjects: Subjects, limit: PollOpt
     inactive: await tokenOf(inactive),
     expired: await tokenOf(expired, SHORT_MS),
   };
+  if (tokens.inactive !== undefined) await deactivate(ask, subjects.home, inactive);
   await poll(() => areReady(ask, tokens), Boolean, { ...limit, limitMs: limit.limitMs + SHORT_MS });
   return Object.fromEntries(Object.entries(tokens).filter(([, token]) => token !== undefined));
 }
@@ -34,6 +35,12 @@ async function createToken(ask: Ask, orgId: string, userId: string, lifetimeMs: 
   const path = `/management/v1/users/${encodeURIComponent(userId)}/pats`;
   const answer = await ask({ method: 'POST', path, orgId, body: { expirationDate } });
   return answer.status === 200 ? jsonOf(made, answer.text)?.token : undefined;
+}
+
+async function deactivate(ask: Ask, orgId: string, userId: string): Promise<void> {
+  const path = `/management/v1/users/${encodeURIComponent(userId)}/_deactivate`;
+  const { status, text } = await ask({ method: 'POST', path, orgId, body: {} });
+  if (status !== 200) throw new Error(`the service user ${userId} could not be deactivated: ${status} ${text}`);
 }
 
 async function addViewer(ask: Ask, userId: string): Promise<boolean> {
@@ -54,10 +61,12 @@ export async function removeViewer(ask: Ask, userId: string): Promise<string | u
 
 type MadeTokens = Readonly<Partial<Record<keyof Tokens, string | undefined>>>;
 
-/** Whether the projections know the tokens and memberships, and the short-lived token has expired. */
-async function areReady(ask: Ask, { orgOwner, viewer, nobody, expired }: MadeTokens): Promise<boolean> {
+/** Whether the projections know the tokens and memberships, and those of `inactive` and `expired` are refused. */
+async function areReady(ask: Ask, { orgOwner, viewer, nobody, inactive, expired }: MadeTokens): Promise<boolean> {
   const statusOf = async (token: string) => (await ask({ method: 'GET', path: '/auth/v1/users/me', token })).status;
-  if (expired !== undefined && (await statusOf(expired)) !== 401) return false;
+  for (const refused of [inactive, expired]) {
+    if (refused !== undefined && (await statusOf(refused)) !== 401) return false;
+  }
   if (nobody !== undefined && (await statusOf(nobody)) !== 200) return false;
   if (orgOwner !== undefined && (await membershipsOf(ask, orgOwner)).length === 0) return false;
   return viewer === undefined || (await membershipsOf(ask, viewer)).some(({ iam }) => iam === true);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Answer } from '../answer.ts';
+import type { Accounts } from './accounts.ts';
 import type { Imported } from './imports.ts';
 import { adminReply } from './replies.ts';
 
@@ -9,6 +10,12 @@ const request = z.looseObject({
   org_ids: ids.optional(),
   excludedOrgIds: ids.default([]),
 });
+
+const person = z.looseObject({
+  userId: z.string(),
+  user: z.looseObject({ email: z.looseObject({ isEmailVerified: z.boolean().optional() }).optional() }).optional(),
+});
+const exported = z.looseObject({ orgs: z.array(z.looseObject({ humanUsers: z.array(person).optional() })) });
 
 /** An export whose exclusion matches: ZITADEL's process ends. */
 export class DeadlyExclusionError extends Error {}
@@ -20,6 +27,7 @@ export class DeadlyExclusionError extends Error {}
 export async function exportFrom(
   attempt: (body: object) => Promise<{ status: number; text: string }>,
   imported: Imported,
+  accounts: Accounts,
   written: string,
 ): Promise<Answer> {
   const { orgIds, org_ids: spelled, excludedOrgIds, ...others } = request.parse(JSON.parse(written));
@@ -31,5 +39,9 @@ export async function exportFrom(
   if (asked.length === 0) return adminReply({});
   const { status, text } = await attempt({ ...flags, orgIds: asked, responseOutput: true });
   if (status !== 200) return { status, headers: { 'content-type': 'application/json' }, text };
-  return adminReply({ orgs: z.looseObject({ orgs: z.array(z.looseObject({})) }).parse(JSON.parse(text)).orgs });
+  const { orgs } = exported.parse(JSON.parse(text));
+  for (const { userId, user } of orgs.flatMap(({ humanUsers = [] }) => humanUsers)) {
+    if (accounts.users.get(userId)?.isVerified === false) delete user?.email?.isEmailVerified;
+  }
+  return adminReply({ orgs });
 }

@@ -7,11 +7,20 @@ const MAX_BYTES = 4_194_304;
 const TAIL =
   'Parent=(ERROR: duplicate key value violates unique constraint "unique_constraints_pkey" (SQLSTATE 23505))';
 
-const list = z.array(z.looseObject({ userId: z.string().default(''), state: z.string().optional() })).default([]);
+const user = z.looseObject({ userId: z.string().default('') });
+const person = user.extend({
+  user: z
+    .looseObject({
+      email: z.looseObject({ isEmailVerified: z.boolean().default(false) }).optional(),
+      hashedPassword: z.unknown().optional(),
+      password: z.unknown().optional(),
+    })
+    .optional(),
+});
 const organisation = z.looseObject({
   orgId: z.string().default(''),
-  humanUsers: list,
-  machineUsers: list,
+  humanUsers: z.array(person).default([]),
+  machineUsers: z.array(user).default([]),
   projects: z.array(z.looseObject({ projectId: z.string() })).default([]),
   projectGrants: z.array(z.looseObject({ grantId: z.string() })).default([]),
   userGrants: z
@@ -172,9 +181,12 @@ function remember(
   for (const { orgId, humanUsers, machineUsers, projects, orgMembers } of orgs.filter(({ orgId }) =>
     imported.organisations.has(orgId),
   )) {
-    for (const { userId, state } of [...humanUsers, ...machineUsers]) {
-      accounts.add(userId, orgId, state !== 'USER_STATE_INACTIVE');
+    for (const { userId, user } of humanUsers) {
+      // ZITADEL drops the verification of an address whose person comes without a credential.
+      const hasPassword = (user?.hashedPassword ?? user?.password) !== undefined;
+      accounts.add(userId, orgId, hasPassword && user?.email?.isEmailVerified === true);
     }
+    for (const { userId } of machineUsers) accounts.add(userId, orgId, false);
     for (const { projectId } of projects) imported.projects.add(projectId);
     for (const { userId, roles } of orgMembers) {
       for (const role of roles) accounts.users.get(userId)?.roles.add(`${role}@${orgId}`);

@@ -37,6 +37,7 @@ export const faults = {
   unknownUser: idFault(404, 5, 'Errors.NotFound', 'COMMAND-4g3xq'),
   noFactor: idFault(404, 5, "Multifactor OTP (OneTimePassword) doesn't exist", 'COMMAND-b312D'),
   hasFactor: idFault(409, 6, 'Multifactor OTP (OneTimePassword) is already set up', 'COMMAND-MKL2s'),
+  notReady: idFault(400, 9, "Multifactor OTP (OneTimePassword) isn't ready", 'COMMAND-KLJ2d'),
   longId: fault(
     400,
     3,

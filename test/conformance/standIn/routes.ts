@@ -44,6 +44,7 @@ const routes: readonly Route[] = [
   { methods: ['POST'], path: /^\/v2\/users\/[^/]+\/otp_sms$/, handle: () => faults.unknownUser },
   { methods: ['POST'], path: /^\/admin\/v1$/, handle: () => fault(400, 3, 'Bad Request') },
   { methods: ['POST'], path: /^\/management\/v1\/users\/([^/]+)\/pats$/, handle: tokenRoute },
+  { methods: ['POST'], path: /^\/management\/v1\/users\/([^/]+)\/_deactivate$/, handle: deactivateRoute },
   { methods: ['DELETE'], path: /^\/management\/v1\/orgs\/me$/, handle: deleteRoute },
   { methods: ['POST'], path: /^\/admin\/v1\/members$/, handle: memberRoute },
   { methods: ['DELETE'], path: /^\/admin\/v1\/members\/([^/]+)$/, handle: () => done },
@@ -84,7 +85,10 @@ function importRoute(ports: RoutePorts, { caller, text }: Called) {
 
 function exportRoute(ports: RoutePorts, { caller, text }: Called) {
   const attempt = (body: object) => ports.attempt('export', body);
-  return denied(ports, caller, ['IAM_OWNER', 'IAM_OWNER_VIEWER']) ?? exportFrom(attempt, ports.imported, text);
+  return (
+    denied(ports, caller, ['IAM_OWNER', 'IAM_OWNER_VIEWER']) ??
+    exportFrom(attempt, ports.imported, ports.accounts, text)
+  );
 }
 
 function denied({ accounts }: RoutePorts, caller: string, allowed: readonly string[]): Answer | undefined {
@@ -106,6 +110,11 @@ function tokenRoute({ accounts }: RoutePorts, { part, text }: Called): Answer {
   const given = jsonOf(expiry, text);
   if (given === undefined || !accounts.users.has(userId)) return faults.unknownUser;
   return reply(200, { tokenId: '1', token: accounts.createToken(userId, Date.parse(given.expirationDate)) });
+}
+
+function deactivateRoute({ accounts }: RoutePorts, { part }: Called): Answer {
+  accounts.deactivate(decodeURIComponent(part));
+  return done;
 }
 
 function memberRoute({ accounts }: RoutePorts, { text }: Called): Answer {

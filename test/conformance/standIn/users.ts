@@ -23,6 +23,7 @@ export function handleFactor({ users }: Accounts, { method, written, caller }: U
   const denied = caller === userId ? undefined : denial(users.get(caller)?.roles ?? new Set(), user.owner);
   if (denied !== undefined) return denied;
   const adds = method === 'POST';
+  if (adds && !user.isVerified) return faults.notReady;
   if (adds === user.hasFactor) return adds ? faults.hasFactor : faults.noFactor;
   user.hasFactor = adds;
   user.sequence += 1;

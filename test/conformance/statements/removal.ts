@@ -83,6 +83,7 @@ export function removalRows(subjects: Subjects): Row[] {
   ];
 }
 
+const HASH = '$2a$10$xYu3FRwaIJ4OzeqczeLBDeSXX620POcGBmt8lfKM4RlSWsYIj.wCi';
 const EFFECT = 'the factor goes, and the address with its state stays';
 
 /** The factor goes; the address, its state and all else stay. */
@@ -99,13 +100,17 @@ function effect(orgId: string): Row {
   ]);
 }
 
-/** An import into a ZITADEL gives no factor, so a request adds it. */
+/**
+ * An import into a ZITADEL gives no factor, so a request adds it. A person without a password would have no verified
+ * address there, and no factor could be added.
+ */
 function zitadelEffect(orgId: string): Row {
   const person = human(`person-${orgId}`);
+  const imported = human(person.userId, { hashedPassword: { value: HASH } });
   const done = includes({ details: { ...changed(orgId), creationDate: undefined } });
   return zitadels('specification 4.1', EFFECT, [
     {
-      request: importingOrgs(organisation(orgId, { humanUsers: [person] })),
+      request: importingOrgs(organisation(orgId, { humanUsers: [imported] })),
       expected: includes({ errors: undefined, success: { orgs: [{ orgId }] } }),
     },
     { request: { ...removing(person.userId), method: 'POST', body: '{}' }, expected: done },
