@@ -13,7 +13,7 @@ export const limits: readonly Limit[] = [
   { figure: 'files that an export to a bucket passes', atMost: 78 },
   { figure: 'lines of tests', atMost: 55_000 },
   { figure: 'lines of tools, bench and build', atMost: 4_800 },
-  { figure: 'words of documents', atMost: 15_050 },
+  { figure: 'words of documents', atMost: 14_850 },
 ];
 
 interface Limit {
