@@ -54,7 +54,7 @@ export async function serve(
   });
   const app = createApp({
     ...config,
-    routes: docs ? [...routes, ...docsRoutes] : routes,
+    routes: docs ? [...routes, ...docsRoutes()] : routes,
     ...(metrics && { observer: metrics.observer }),
   });
   const limits = { ...config.limits, trustedProxies: config.trustedProxies };

@@ -1,5 +1,5 @@
 import type { output, ZodType } from 'zod';
-import { operations } from '../shared/auth/tokenOperations.ts';
+import { operations } from '../shared/auth/token.ts';
 import { knownRoles } from '../shared/organisation/roles.ts';
 
 type Zod = typeof import('zod');

@@ -1,6 +1,6 @@
 import type { Route } from '../shared/http/app.ts';
+import { withOpenApi } from '../shared/http/docs.ts';
 import { healthEndpoints, healthRoutes } from '../shared/http/health.ts';
-import { withOpenApi } from '../shared/http/openApiRoute.ts';
 import type { Endpoint } from '../shared/openapi/endpoint.ts';
 import type { Ports } from './ports.ts';
 

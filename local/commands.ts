@@ -1,4 +1,4 @@
-import { samplePerson } from './sampleData.ts';
+import { samplePerson } from './instance.ts';
 
 /** The addresses and files that the commands contain. */
 export interface Addresses {

@@ -1,6 +1,7 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { allRoutes } from '../functions/endpoints.ts';
+import { importOrganisations } from '../functions/import/operation.ts';
 import { initialise } from '../shared/accounts/initialise.ts';
 import { instanceOwners } from '../shared/accounts/members.ts';
 import { issueToken, type NewToken } from '../shared/accounts/personalAccessTokens.ts';
@@ -46,7 +47,7 @@ export async function startInstance(options: LocalInstanceOptions): Promise<Loca
   const objectStorage = createCloudStorage({ apiEndpoint: storageUrl });
   const audit = await openAudit(config, process.stderr);
   const routes = await allRoutes({ ...config, store, audit, objectStorage, now: () => new Date() });
-  const app = createApp({ ...config, routes: [...routes, ...docsRoutes] });
+  const app = createApp({ ...config, routes: [...routes, ...docsRoutes()] });
   const limits = { ...config.limits, trustedProxies: config.trustedProxies };
   const server = await serve({ app, host: '127.0.0.1', port, drainMs: config.shutdownMs, limits });
   const close = async () => {
@@ -119,4 +120,24 @@ async function createOwnerToken(store: Store, name: string, now: Date): Promise<
 async function isNew(store: Store): Promise<boolean> {
   const [instance] = await store.getMany([instanceKey], ['createdAt']);
   return instance === undefined;
+}
+
+/** The id of the person in the sample data who has the OTP e-mail factor. */
+export const samplePerson = '330000000000000201';
+
+const file = new URL('sample/organisations.json', import.meta.url);
+
+/**
+ * Seeds an instance with two organisations that a real ZITADEL exported; one person got the OTP e-mail factor afterwards.
+ * Existing records stay, so that an interrupted run can be repeated.
+ */
+export async function fillWithSample(store: Store): Promise<void> {
+  const content = await readFile(file);
+  const source = { open: () => asIterable(content) };
+  const options = { withKeys: true };
+  await importOrganisations(store, source, options, new Date().toISOString(), new AbortController().signal);
+}
+
+async function* asIterable(content: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield content;
 }

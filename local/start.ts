@@ -2,8 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { configureLog } from '../shared/log.ts';
 import { type Addresses, localCommands } from './commands.ts';
-import { startInstance } from './instance.ts';
-import { fillWithSample } from './sampleData.ts';
+import { fillWithSample, startInstance } from './instance.ts';
 import { startStorage } from './storage/server.ts';
 import { createServiceAccount } from './storage/serviceAccountKey.ts';
 

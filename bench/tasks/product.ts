@@ -5,7 +5,7 @@ import { exportOrganisations } from '../../functions/export/operation.ts';
 import { type ExportFileSource, inspect } from '../../functions/import/inspect/inspection.ts';
 import { importOrganisations } from '../../functions/import/operation.ts';
 import { ExportFileReader } from '../../functions/import/source/exportFileReader.ts';
-import { readFileRange } from '../../shared/http/receivedBody.ts';
+import { readFileRange } from '../../shared/http/bodyStorage.ts';
 import { parseJson } from '../../shared/json/jsonScanner.ts';
 import { openStore, type StoreLocation } from '../../shared/store/openStore.ts';
 import type { Store } from '../../shared/store/store.ts';

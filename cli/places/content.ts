@@ -2,7 +2,7 @@ import { pipeline, Readable } from 'node:stream';
 import { createGunzip, createGzip } from 'node:zlib';
 import { prepend } from '../../shared/async.ts';
 import { sourceInvalid } from '../../shared/errors/placeErrors.ts';
-import { createBodyStorage } from '../../shared/http/receivedBody.ts';
+import { createBodyStorage } from '../../shared/http/bodyStorage.ts';
 import type { ExportContent } from './place.ts';
 
 /** Passes bytes on, and counts them as read. */

@@ -1,12 +1,10 @@
 import type { AuditedCall } from '../../shared/audit/audit.ts';
-import type { Caller } from '../../shared/auth/authorise.ts';
-import { requireOwner } from '../../shared/auth/requireOwner.ts';
-import { checkOrganisations } from '../../shared/auth/tokenRestriction.ts';
-import { watchAuthorisation } from '../../shared/auth/watchAuthorisation.ts';
+import { type Caller, checkOrganisations } from '../../shared/auth/authorise.ts';
+import { requireOwner, watchAuthorisation } from '../../shared/auth/requireOwner.ts';
 import { parseDuration } from '../../shared/duration.ts';
 import { tooManyCalls } from '../../shared/errors/httpErrors.ts';
 import type { Route } from '../../shared/http/app.ts';
-import type { BodyBudget } from '../../shared/http/bodyBudget.ts';
+import type { BodyBudget } from '../../shared/http/bodyStorage.ts';
 import { ConcurrencyLimit } from '../../shared/http/concurrency.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
 import { expectBody } from '../../shared/http/exchange.ts';

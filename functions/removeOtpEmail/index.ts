@@ -1,8 +1,8 @@
 import { openAudit } from '../../shared/audit/openAudit.ts';
 import { createApp } from '../../shared/http/app.ts';
+import { withOpenApi } from '../../shared/http/docs.ts';
 import { registerFunction } from '../../shared/http/functionShell.ts';
 import { healthRoutes } from '../../shared/http/health.ts';
-import { withOpenApi } from '../../shared/http/openApiRoute.ts';
 import { openStore } from '../../shared/store/openStore.ts';
 import { allEndpoints } from '../endpoints.ts';
 import { routes } from './app.ts';

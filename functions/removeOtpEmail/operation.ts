@@ -1,7 +1,6 @@
 import type { AuditedCall } from '../../shared/audit/audit.ts';
 import { organisationFacts } from '../../shared/audit/auditEvent.ts';
-import { authorise, type Caller, userKey } from '../../shared/auth/authorise.ts';
-import { isValidFor } from '../../shared/auth/tokenRestriction.ts';
+import { authorise, type Caller, isValidFor, userKey } from '../../shared/auth/authorise.ts';
 import { otpEmailNotSet, userDenied, userIdLength, userNotFound } from '../../shared/errors/errors.ts';
 import type { FieldName } from '../../shared/store/documentFields.ts';
 import type { Store } from '../../shared/store/store.ts';

@@ -1,9 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
-import { type Checksums, compareChecksums, type Draft, parseHashHeader, unitBytes } from './draft.ts';
 import { GoogleError, invalid } from './googleError.ts';
-import type { Guard, ObjectDescription, ObjectFiles, StoredObject } from './objectFiles.ts';
+import {
+  type Checksums,
+  compareChecksums,
+  type Draft,
+  type Guard,
+  type ObjectDescription,
+  type ObjectFiles,
+  parseHashHeader,
+  type StoredObject,
+  unitBytes,
+} from './objectFiles.ts';
 
 /** The progress of a session: the number of persisted bytes, or the finished object. */
 export type Progress = { readonly persisted: number } | { readonly object: StoredObject };

@@ -1,7 +1,13 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { AccessTokenRegister } from './accessTokenRegister.ts';
-import { type Account, may, type Permission } from './account.ts';
-import { authenticate, type Caller } from './caller.ts';
+import {
+  AccessTokenRegister,
+  type Account,
+  authenticate,
+  type Caller,
+  issueToken,
+  may,
+  type Permission,
+} from './access.ts';
 import { forbidden, insufficientScope, noSuchBucket, notImplemented, sendError } from './googleError.ts';
 import { type ObjectFiles, openObjectFiles } from './objectFiles.ts';
 import {
@@ -11,11 +17,11 @@ import {
   getObject,
   insertObject,
   listObjects,
+  parseRoute,
   putChunk,
+  type Route,
 } from './operations.ts';
-import { parseRoute, type Route } from './resource.ts';
 import { createResumableUploads, type ResumableUploads } from './resumable.ts';
-import { issueToken } from './tokenEndpoint.ts';
 
 /** The settings of a Cloud Storage stand-in. */
 export interface StorageOptions {

@@ -1,5 +1,5 @@
+import { parseRestriction, type TokenRestriction } from '../auth/authorise.ts';
 import { generateToken, tokenDigest, tokenId, tokenKey } from '../auth/token.ts';
-import { parseRestriction, type TokenRestriction } from '../auth/tokenRestriction.ts';
 import { tokenUnknown } from '../errors/accountErrors.ts';
 import type { Store, StoredDocument, Write } from '../store/store.ts';
 import { holdUser } from './users.ts';

@@ -1,6 +1,11 @@
-import { defaultPasswordHashing, type PasswordHashing } from '../passwordHashing.ts';
-import { hashArgon2id, verifyArgon2id } from './argon2id.ts';
-import { hashBcrypt, verifyBcrypt } from './bcrypt.ts';
+import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+import { promisify } from 'node:util';
+import { Worker } from 'node:worker_threads';
+import { bcryptCost } from '../organisation/passwords.ts';
+import { bcryptCosts, defaultPasswordHashing, MAX_BCRYPT_BYTES, type PasswordHashing } from '../passwordHashing.ts';
+import { WorkerPool } from '../workerPool.ts';
+import type { BcryptTask } from './bcryptWorker.ts';
 
 /**
  * Hashes a clear password, off the main thread.
@@ -24,4 +29,87 @@ export function verifyPassword(password: string, encoded: string, signal?: Abort
   return encoded.startsWith('$argon2id$')
     ? verifyArgon2id(password, encoded, signal)
     : verifyBcrypt(password, encoded, signal);
+}
+
+const derive = promisify(argon2);
+
+// OWASP's parameters for argon2id: 19 MiB, two passes, one lane.
+const PARAMETERS = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 };
+/** One of libuv's four threads stays free: passwords must delay neither files nor compression nor look-ups of names. */
+const MAX_DERIVATIONS = 3;
+const ENCODED = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
+
+/**
+ * Hashes a password with a random salt, in PHC's string format.
+ * @throws the signal's reason, if it aborts before the derivation begins
+ */
+export async function hashArgon2id(password: string, signal?: AbortSignal): Promise<string> {
+  const salt = randomBytes(16);
+  return `$argon2id$v=19$m=19456,t=2,p=1$${encode(salt)}$${encode(await deriveTag(password, salt, signal))}`;
+}
+
+/** Whether `encoded` is a hash of `password` by `hashArgon2id`; false for hashes of any other format. */
+export async function verifyArgon2id(password: string, encoded: string, signal?: AbortSignal): Promise<boolean> {
+  const [, salt, tag] = ENCODED.exec(encoded) ?? [];
+  if (salt === undefined || tag === undefined) return false;
+  const expected = Buffer.from(tag, 'base64');
+  const actual = await deriveTag(password, Buffer.from(salt, 'base64'), signal);
+  return expected.length === actual.length && timingSafeEqual(expected, actual);
+}
+
+let derivations = 0;
+const waiting: (() => void)[] = [];
+
+async function deriveTag(password: string, nonce: Buffer, signal: AbortSignal | undefined): Promise<Buffer> {
+  if (derivations < MAX_DERIVATIONS) derivations++;
+  else await new Promise<void>((resolve) => waiting.push(resolve));
+  try {
+    signal?.throwIfAborted();
+    return Buffer.from(await derive('argon2id', { message: password, nonce, ...PARAMETERS }));
+  } finally {
+    const next = waiting.shift();
+    if (next === undefined) derivations--;
+    else next();
+  }
+}
+
+function encode(bytes: Buffer): string {
+  return bytes.toString('base64').replace(/=+$/, '');
+}
+
+/** The worker's program as one script, which the build defines: a deployed function is a single file. */
+declare const BCRYPT_WORKER: string | undefined;
+
+const MAX_WORKERS = 16;
+const SALT_CHARACTERS = 29;
+const HASH_CHARACTERS = 60;
+
+const pool = new WorkerPool<BcryptTask, string>(startWorker, Math.min(availableParallelism(), MAX_WORKERS));
+
+function startWorker(): Worker {
+  return typeof BCRYPT_WORKER === 'string'
+    ? new Worker(BCRYPT_WORKER, { eval: true })
+    : new Worker(new URL('./bcryptWorker.ts', import.meta.url));
+}
+
+/**
+ * Hashes a password with a random salt.
+ * @throws the signal's reason, if it aborts before the derivation begins
+ * @throws RangeError for a password that bcrypt would truncate
+ */
+export async function hashBcrypt(password: string, cost: number, signal?: AbortSignal): Promise<string> {
+  if (Buffer.byteLength(password) > MAX_BCRYPT_BYTES)
+    throw new RangeError(`bcrypt hashes passwords of at most ${MAX_BCRYPT_BYTES} bytes`);
+  return await pool.run({ password, salt: cost }, signal);
+}
+
+/**
+ * Whether `encoded` is a bcrypt hash of `password`. Hashes of a higher cost than this service derives count as others:
+ * one of cost 31 would take days.
+ */
+export async function verifyBcrypt(password: string, encoded: string, signal?: AbortSignal): Promise<boolean> {
+  const cost = bcryptCost(encoded);
+  if (cost === undefined || cost > bcryptCosts.max || Buffer.byteLength(password) > MAX_BCRYPT_BYTES) return false;
+  const actual = await pool.run({ password, salt: encoded.slice(0, SALT_CHARACTERS) }, signal);
+  return timingSafeEqual(Buffer.from(actual), Buffer.from(encoded.slice(0, HASH_CHARACTERS)));
 }

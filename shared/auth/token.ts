@@ -46,3 +46,9 @@ export function tokenKey(id: string): DocumentKey {
 function checksum(secret: string): string {
   return crc32(`${PREFIX}${secret}`).toString(16).padStart(8, '0');
 }
+
+/** The operations that a token can be restricted to, by their names in `identity pat create --only`. */
+export const operations = ['export', 'import', 'otp-email'] as const;
+
+/** An operation that a token can be restricted to. */
+export type Operation = (typeof operations)[number];

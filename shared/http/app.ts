@@ -3,10 +3,10 @@ import { cors as honoCors } from 'hono/cors';
 import { httpMalformed, methodNotAllowed, pathMalformed, routeNotFound, rpcNotFound } from '../errors/httpErrors.ts';
 import type { Limits } from '../limits.ts';
 import type { Endpoint } from '../openapi/endpoint.ts';
-import { BodyBudget } from './bodyBudget.ts';
-import { errorResponse, isGrpc } from './errorResponse.ts';
+import { BodyBudget } from './bodyStorage.ts';
 import type { HttpEnv } from './exchange.ts';
 import { identify, type RequestObserver } from './requestLog.ts';
+import { errorResponse, isGrpc } from './responses.ts';
 
 /** A route as data, so that routes can be listed. */
 export interface Route extends Endpoint {

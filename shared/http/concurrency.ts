@@ -1,8 +1,13 @@
+import type { Server } from 'node:http';
+import { Server as TlsServer } from 'node:https';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { z } from 'zod';
+import { tooManyConnections } from '../errors/httpErrors.ts';
 import type { IdentityError } from '../errors/identityError.ts';
-import { fixedLimits } from '../limits.ts';
-import { type Incoming, isHttp1, type Outgoing } from './exchange.ts';
-import { clientAddress, clientKey } from './origin.ts';
+import { fixedLimits, type Limits } from '../limits.ts';
+import { clientAddress, clientKey, type Incoming, isHttp1, type Outgoing } from './exchange.ts';
+import { writeRawError } from './responses.ts';
 
 /** A number of places for calls. Above it they are rejected instead of queued: their clients know whether to wait. */
 export class ConcurrencyLimit {
@@ -40,7 +45,7 @@ export class ConcurrencyLimit {
 }
 
 /** The numbers of open connections or requests by a key, such as the client. */
-export class OpenCounts<Key> {
+class OpenCounts<Key> {
   readonly #counts = new Map<Key, number>();
 
   of(key: Key): number {
@@ -68,7 +73,6 @@ export class RequestsInFlight {
   readonly #ofConnections = new OpenCounts<Duplex>();
   readonly #perClient: number;
   readonly #trustedProxies: number;
-  #onEmpty: (() => void) | undefined;
 
   /** @param trustedProxies the number of addresses that trusted proxies append to `X-Forwarded-For` */
   constructor(perClient: number, trustedProxies: number) {
@@ -98,7 +102,6 @@ export class RequestsInFlight {
       this.#responses.delete(outgoing);
       this.#ofClients.remove(client);
       if (connection !== undefined) this.#ofConnections.remove(connection);
-      if (this.#responses.size === 0) this.#onEmpty?.();
     });
     return true;
   }
@@ -107,12 +110,55 @@ export class RequestsInFlight {
   isUsing(connection: Duplex): boolean {
     return this.#ofConnections.of(connection) > 0;
   }
+}
 
-  /** Resolves when no request is in flight. */
-  async emptied(): Promise<void> {
-    if (this.#responses.size === 0) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#onEmpty = resolve;
-    await promise;
-  }
+/** Takes the listeners of an event away from a server. Returns a function that passes a socket on to them. */
+export function takeListeners(server: Server | TlsServer, event: string): (socket: Socket) => void {
+  const listeners = server.listeners(event);
+  server.removeAllListeners(event);
+  return (socket) => {
+    for (const listener of listeners) Reflect.apply(listener, server, [socket]);
+  };
+}
+
+/**
+ * Limits the open connections of a server, whatever they do: during the TLS handshake too, and before their first byte.
+ * A further one gets 503, or is closed where the server has TLS.
+ * @returns the open connections
+ */
+export function limitConnections(
+  server: Server | TlsServer,
+  limits: Pick<Limits, 'connections' | 'perClient'>,
+): ReadonlySet<Socket> {
+  const open = new Set<Socket>();
+  const ofClients = new OpenCounts<string>();
+  const passOn = takeListeners(server, 'connection');
+  server.on('connection', (socket: Socket) => {
+    const client = clientKey(socket.remoteAddress);
+    if (open.size >= limits.connections || ofClients.of(client) >= limits.perClient) {
+      // There is nothing encrypted yet to respond with.
+      if (server instanceof TlsServer) socket.destroy();
+      else writeRawError(socket, tooManyConnections());
+      return;
+    }
+    open.add(socket);
+    ofClients.add(client);
+    socket.once('close', () => {
+      open.delete(socket);
+      ofClients.remove(client);
+    });
+    passOn(socket);
+  });
+  return open;
+}
+
+const report = z.object({ userLimits: z.object({ open_files: z.object({ soft: z.unknown() }) }).optional() });
+
+/**
+ * Returns how many of this process's files may be connections: two thirds. Unlimited where the system has no limit, or
+ * does not tell it, as Windows.
+ */
+export function descriptorsForConnections(): number {
+  const { soft } = report.parse(process.report.getReport()).userLimits?.open_files ?? {};
+  return typeof soft === 'number' ? Math.floor((soft * 2) / 3) : Number.POSITIVE_INFINITY;
 }

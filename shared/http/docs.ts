@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
+import type { Endpoint } from '../openapi/endpoint.ts';
 import type { Route } from './app.ts';
-import { fixedContent } from './responseBody.ts';
+import { fixedContent } from './responses.ts';
 
 /** The directory of Swagger UI beside the command's bundle, which the build defines: a bundle has no packages beside it. */
 declare const SWAGGER_UI: string | undefined;
@@ -64,19 +65,24 @@ const securityPolicy = [
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
-].join('; ');
-
-/** `GET /docs`, a page that shows `/openapi.json` and tries its operations, without authentication; `GET /` redirects there. */
-export const docsRoutes: readonly Route[] = [
-  { method: 'GET', path: '/', handler: (context) => context.redirect('/docs') },
-  file('/docs', 'text/html; charset=utf-8', () => page),
-  file('/docs/page.js', 'text/javascript; charset=utf-8', () => script),
-  file('/docs/page.css', 'text/css; charset=utf-8', () => style),
-  ...packageFiles.map(({ name, type }) => file(`/docs/${name}`, type, () => readPackageFile(name))),
 ];
 
+/**
+ * Returns `GET /docs`, a page that shows `/openapi.json` and tries its operations, without authentication, and `GET /`, which
+ * redirects there. A function's archive has neither.
+ */
+export function docsRoutes(): readonly Route[] {
+  return [
+    { method: 'GET', path: '/', handler: (context) => context.redirect('/docs') },
+    file('/docs', 'text/html; charset=utf-8', () => page),
+    file('/docs/page.js', 'text/javascript; charset=utf-8', () => script),
+    file('/docs/page.css', 'text/css; charset=utf-8', () => style),
+    ...packageFiles.map(({ name, type }) => file(`/docs/${name}`, type, () => readPackageFile(name))),
+  ];
+}
+
 function file(path: string, type: string, read: () => string | Promise<Uint8Array<ArrayBuffer>>): Route {
-  const headers = { 'content-type': type, 'content-security-policy': securityPolicy };
+  const headers = { 'content-type': type, 'content-security-policy': securityPolicy.join('; ') };
   return { method: 'GET', path, handler: fixedContent(headers, read) };
 }
 
@@ -86,4 +92,29 @@ function readPackageFile(name: string): Promise<Uint8Array<ArrayBuffer>> {
       ? new URL(SWAGGER_UI, import.meta.url)
       : import.meta.resolve('swagger-ui-dist/package.json');
   return readFile(new URL(name, directory));
+}
+
+/**
+ * Adds `GET /openapi.json`, which describes the routes without authentication.
+ * @param loadEndpoints loads the endpoints to describe instead, where other functions serve the same base URL
+ */
+export function withOpenApi(
+  routes: readonly Route[],
+  loadEndpoints: () => Promise<readonly Endpoint[]> = async () => routes,
+): readonly Route[] {
+  const describeAll = async () => describe(await loadEndpoints());
+  return [
+    ...routes,
+    {
+      method: 'GET',
+      path: '/openapi.json',
+      handler: fixedContent({ 'content-type': 'application/json' }, describeAll),
+    },
+  ];
+}
+
+// Loaded lazily: most processes never serve their description.
+async function describe(endpoints: readonly Endpoint[]): Promise<string> {
+  const { openApiDocument } = await import('../openapi/openApiDocument.ts');
+  return JSON.stringify(openApiDocument(endpoints));
 }

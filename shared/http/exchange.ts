@@ -1,8 +1,9 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
-import { constants, Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
+import { constants, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
+import { isIP, isIPv4, SocketAddress } from 'node:net';
 import type { Origin } from '../audit/auditEvent.ts';
 import type { Code } from '../errors/identityError.ts';
-import type { BodyBudget } from './bodyBudget.ts';
+import type { BodyBudget } from './bodyStorage.ts';
 
 /** Node's request, of either protocol. */
 export type Incoming = IncomingMessage | Http2ServerRequest;
@@ -42,6 +43,13 @@ export function abortResponse(outgoing: Outgoing): void {
   else outgoing.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
 }
 
+/** Resolves when a response is sent, or its client has left. */
+export function closed(outgoing: Outgoing): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  outgoing.once('close', () => resolve());
+  return promise;
+}
+
 /** Waits for an event of a response, or its end. Aborts a response whose client takes nothing for some time. */
 export async function untilTaken(outgoing: Outgoing, event: 'drain' | 'close', stallMs: number): Promise<void> {
   if (isClosed(outgoing)) return;
@@ -62,18 +70,13 @@ export async function untilTaken(outgoing: Outgoing, event: 'drain' | 'close', s
   await promise;
 }
 
-const awaitingContinue = new WeakSet<Incoming>();
-
 /**
  * Sends `100 Continue` only when the body is read. Otherwise the response saves the client the upload, as after an
  * invalid token or a declared size over the limit.
  */
 export function continueOnDemand(incoming: Incoming, outgoing: Outgoing): void {
-  awaitingContinue.add(incoming);
   incoming.once('resume', () => {
-    if (outgoing.headersSent) return;
-    awaitingContinue.delete(incoming);
-    outgoing.writeContinue();
+    if (!outgoing.headersSent) outgoing.writeContinue();
   });
 }
 
@@ -92,49 +95,40 @@ export function isBodyExpected(request: Request): boolean {
   return expectedBodies.has(request);
 }
 
-/** Whether the rest of a request's body may still arrive. */
-export function isBodyComing(incoming: Incoming): boolean {
-  return !incoming.complete && !incoming.destroyed && !awaitingContinue.has(incoming);
+/** Returns the trace of W3C's header or Google's own. Callers can choose it, like the request id. */
+export function traceFrom(readHeader: (name: string) => string | undefined): string | undefined {
+  const [traceparent = '', cloudTrace = ''] = [readHeader('traceparent'), readHeader('x-cloud-trace-context')];
+  const [, id] = /^[\da-f]{2}-([\da-f]{32})-/.exec(traceparent) ?? /^([\da-f]{32})(?:$|[/;])/.exec(cloudTrace) ?? [];
+  return id;
 }
-
-/** Reads and discards the rest of a body over HTTP/1, until it ends or the time is over. */
-export async function discardBody(incoming: Incoming, limitMs: number): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, limitMs);
-  for (const event of ['end', 'close', 'error']) incoming.once(event, () => resolve());
-  // The listener of a reader that has stopped would pause the stream again.
-  incoming.removeAllListeners('data');
-  incoming.resume();
-  await promise;
-  clearTimeout(timer);
-}
-
-/** The time for which the rest of a body may arrive after the end of a connection: a reset could overtake the response. */
-const LAST_BYTES_MS = 1_000;
 
 /**
- * Closes an HTTP/1 connection after this response, although a body is coming: its side of the connection ends at once, and
- * the connection itself with the body, which small ones do at once.
+ * Returns the address of a request's client.
+ * @param socketAddress the address at the other end of the connection
+ * @param forwarded the header `X-Forwarded-For`
+ * @param trustedProxies the number of addresses that trusted proxies append to it; clients write the others
  */
-export function closeDespiteBody(outgoing: Outgoing): void {
-  closeAfter(outgoing);
-  const { req, socket } = outgoing;
-  if (!isHttp1(outgoing) || socket === null) return;
-  // Node calls this after the response.
-  socket.destroySoon = () => {
-    const destroy = () => void socket.destroy();
-    const timer = setTimeout(destroy, LAST_BYTES_MS);
-    socket.once('close', () => clearTimeout(timer)).once('error', destroy);
-    socket.end();
-    if (req.complete) destroy();
-    else req.once('end', destroy).once('close', destroy);
-  };
+export function clientAddress(
+  socketAddress: string | undefined,
+  forwarded: string | undefined,
+  trustedProxies: number,
+): string | undefined {
+  const reported = trustedProxies === 0 ? undefined : forwarded?.split(',').at(-trustedProxies)?.trim();
+  return reported === undefined || isIP(reported) === 0 ? withoutPrefix(socketAddress) : reported;
 }
 
-/** Asks an HTTP/2 client, after the end of the response, to stop sending its body (RFC 9113 8.1). */
-export function stopUpload(incoming: Incoming): void {
-  if (!(incoming instanceof Http2ServerRequest) || incoming.complete) return;
-  incoming.removeAllListeners('data');
-  incoming.resume();
-  if (incoming.stream.state.remoteClose !== 1) incoming.stream.close(constants.NGHTTP2_NO_ERROR);
+const IPV4_PREFIX = '::ffff:';
+
+function withoutPrefix(address: string | undefined): string | undefined {
+  return address?.startsWith(IPV4_PREFIX) === true ? address.slice(IPV4_PREFIX.length) : address;
+}
+
+/** Returns what limits count as one client: an IPv4 address, or the /64 of an IPv6 address, in which it can choose any. */
+export function clientKey(address: string | undefined): string {
+  const [plain = ''] = withoutPrefix(address)?.split('%') ?? [];
+  if (isIP(plain) === 0 || isIPv4(plain)) return plain;
+  const canonical = new SocketAddress({ address: plain, family: 'ipv6' }).address;
+  const [head = [], tail = []] = canonical.split('::').map((groups) => groups.split(':').filter(Boolean));
+  const zeros = Array.from({ length: 8 - head.length - tail.length }, () => '0');
+  return `${[...head, ...zeros, ...tail].slice(0, 4).join(':')}::/64`;
 }

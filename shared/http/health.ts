@@ -5,7 +5,7 @@ import type { Endpoint, Operation } from '../openapi/endpoint.ts';
 import { checkFormat } from '../store/instance.ts';
 import { type Store, storeForCall } from '../store/store.ts';
 import type { Route } from './app.ts';
-import { jsonResponse } from './responseBody.ts';
+import { jsonResponse } from './responses.ts';
 
 /** However often readiness is asked for, the database is asked once in this time. */
 const CACHE_MS = 1_000;

@@ -1,13 +1,18 @@
+import { isUtf8 } from 'node:buffer';
 import { pipeline, Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
-import { bodyInvalid, inflatesTooMuch, requestTooLarge } from '../errors/errors.ts';
-import { bodyCorrupted, encodingUnsupported } from '../errors/httpErrors.ts';
+import { bodyInvalid, bodyNoObject, byteOrderMark, inflatesTooMuch, requestTooLarge } from '../errors/errors.ts';
+import { bodyCorrupted, bodyTooSlow, cancelled, encodingUnsupported } from '../errors/httpErrors.ts';
+import { IdentityError } from '../errors/identityError.ts';
+import { hasByteOrderMark } from '../json/byteOrderMark.ts';
+import { duplicateKey } from '../json/duplicateKeys.ts';
+import { JsonError, parseJson } from '../json/jsonScanner.ts';
 import { WhiteSpaceRun } from '../json/whiteSpace.ts';
 import { fixedLimits } from '../limits.ts';
-import { readBody } from './readBody.ts';
-import { createBodyStorage, type ReceivedBody, type StorageOptions } from './receivedBody.ts';
+import { createBodyStorage, type ReceivedBody, type StorageOptions } from './bodyStorage.ts';
+import { expectBody } from './exchange.ts';
 
-export type { ReceivedBody } from './receivedBody.ts';
+export type { ReceivedBody } from './bodyStorage.ts';
 
 /** The issue of a file with more white space than one may have. */
 export const TOO_MUCH_WHITE_SPACE = `more than ${fixedLimits.whiteSpaceBytes} bytes of white space`;
@@ -128,4 +133,103 @@ async function* decode(
 
 function isZlibError(error: unknown): error is Error {
   return error instanceof Error && 'errno' in error && 'code' in error && /^Z_|^ERR_/.test(String(error.code));
+}
+
+/**
+ * Reads a request's body as it arrives. Stopping early does not cancel the stream: that would destroy the socket before
+ * the response.
+ * @throws IdentityError CANCELLED when the client disconnects, 408 when it sends too slowly, or the signal's reason
+ */
+export async function* readBody(request: Request, callSignal: AbortSignal): AsyncGenerator<Uint8Array> {
+  if (request.body === null) return;
+  expectBody(request);
+  const reader = request.body.getReader();
+  const pace = new BodyPace();
+  const signal = AbortSignal.any([callSignal, pace.signal]);
+  const stop = () => reader.releaseLock();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    for (;;) {
+      if (signal.aborted) throw abortReason(signal);
+      const { done, value } = await pace.awaitChunk(readChunk(reader, signal));
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    signal.removeEventListener('abort', stop);
+    reader.releaseLock();
+  }
+}
+
+// A request's stream fails only when its connection does.
+async function readChunk(reader: ReadableStreamDefaultReader<Uint8Array>, signal: AbortSignal) {
+  try {
+    return await reader.read();
+  } catch {
+    throw signal.aborted ? abortReason(signal) : cancelled();
+  }
+}
+
+function abortReason(signal: AbortSignal): IdentityError {
+  return signal.reason instanceof IdentityError ? signal.reason : cancelled();
+}
+
+const MILLISECONDS_PER_BYTE = 1_000 / fixedLimits.bodyBytesPerSecond;
+
+/**
+ * Limits the time that is spent waiting for one body: some seconds, and more with every received byte, up to a minute. The
+ * service's own time does not count, so that a slow disk is not the client's fault.
+ */
+export class BodyPace {
+  readonly #tooSlow = new AbortController();
+  /** Aborts when the body is too slow; the reason is the error to throw. */
+  readonly signal = this.#tooSlow.signal;
+  #leftMs: number = fixedLimits.bodyGraceMs;
+
+  /** Waits for the client's next chunk; `signal` may abort meanwhile. */
+  async awaitChunk<Chunk extends { readonly value?: Uint8Array | undefined }>(chunk: Promise<Chunk>): Promise<Chunk> {
+    const start = performance.now();
+    // The last chunk may have arrived late, just before its timer fired.
+    const leftMs = Math.max(0, this.#leftMs);
+    const timer = setTimeout(() => this.#tooSlow.abort(bodyTooSlow(fixedLimits.bodyBytesPerSecond)), leftMs);
+    try {
+      const received = await chunk;
+      const earnedMs = (received.value?.byteLength ?? 0) * MILLISECONDS_PER_BYTE;
+      this.#leftMs = Math.min(this.#leftMs + earnedMs - (performance.now() - start), fixedLimits.stallMs);
+      return received;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/**
+ * Reads a small JSON body. Ignores its content type (zitadel 1.1).
+ * @throws IdentityError INVALID_ARGUMENT for an empty body, malformed JSON or bytes that are not UTF-8; RESOURCE_EXHAUSTED above the limits;
+ *   the signal's reason when the body does not arrive in time
+ */
+export async function readJsonBody(request: Request, limits: BodyLimits): Promise<unknown> {
+  const body = await receiveBody(request, limits);
+  try {
+    const text = await readText(body.open());
+    if (text.trim() === '') throw bodyNoObject();
+    const value = parseJson(text, []);
+    const duplicate = duplicateKey(text, value);
+    if (duplicate !== undefined) throw new JsonError([], `duplicate field "${duplicate}"`);
+    return value;
+  } catch (error) {
+    if (error instanceof JsonError) throw bodyInvalid(error.message);
+    throw error;
+  } finally {
+    await body.close();
+  }
+}
+
+async function readText(bytes: AsyncIterable<Uint8Array>): Promise<string> {
+  const parts: Uint8Array[] = [];
+  for await (const part of bytes) parts.push(part);
+  const content = Buffer.concat(parts);
+  if (hasByteOrderMark(content)) throw byteOrderMark();
+  if (!isUtf8(content)) throw new JsonError([], 'invalid UTF-8');
+  return new TextDecoder().decode(content);
 }

@@ -1,3 +1,4 @@
+import { constants, Http2ServerRequest } from 'node:http2';
 import type { Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { getRequestListener, type Http2Bindings, type HttpBindings, RequestError } from '@hono/node-server';
@@ -5,23 +6,18 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { httpMalformed } from '../errors/httpErrors.ts';
 import { log } from '../log.ts';
 import type { ConcurrencyLimit } from './concurrency.ts';
-import { errorResponse, newRequestId } from './errorResponse.ts';
 import {
   abortResponse,
   closeAfter,
-  closeDespiteBody,
-  discardBody,
   type Incoming,
-  isBodyComing,
   isBodyExpected,
   isClosed,
   isHttp1,
   type Outgoing,
-  stopUpload,
+  traceFrom,
   untilTaken,
 } from './exchange.ts';
-import { traceFrom } from './origin.ts';
-import { completeBody, completeContent, type ResponseBody, readBodyStart } from './responseBody.ts';
+import { completeContent, errorResponse, newRequestId } from './responses.ts';
 
 /** A fetch handler, such as a Hono application. */
 export interface Application {
@@ -30,7 +26,7 @@ export interface Application {
 
 /** How long the server waits for clients. */
 export interface WaitTimes {
-  /** For the rest of a body that the application expects, after the response. */
+  /** For the rest of a body that the application expects, after the response; for any other a second. */
   readonly lingerMs: number;
   /** For a client that takes nothing of a response. */
   readonly stallMs: number;
@@ -47,9 +43,11 @@ export function requestListener(app: Application, times: WaitTimes, places: Conc
     async (request, env) => {
       using place = places.enter();
       const response = await app.fetch(request, env);
-      const lingerMs = isBodyExpected(request) ? times.lingerMs : 0;
-      const onComplete = () => place[Symbol.dispose]();
-      await writeResponse(response, env.outgoing, { lingerMs, stallMs: times.stallMs, onComplete });
+      await writeResponse(response, env.outgoing, {
+        stallMs: times.stallMs,
+        ...(isBodyExpected(request) && { lingerMs: times.lingerMs }),
+        onComplete: () => place[Symbol.dispose](),
+      });
       return RESPONSE_ALREADY_SENT;
     },
     {
@@ -62,10 +60,7 @@ export function requestListener(app: Application, times: WaitTimes, places: Conc
 
 /** How a response is written. */
 export interface WriteOptions {
-  /**
-   * The time for which the rest of the request's body is read over HTTP/1, after the response. Closing a socket with unread
-   * bytes resets it, and the reset can overtake the response. By default, the connection is closed.
-   */
+  /** The time for which the rest of the request's body may arrive over HTTP/1, after the response; default a second. */
   readonly lingerMs?: number;
   /** Aborts the response when its client takes nothing for this time. */
   readonly stallMs: number;
@@ -75,6 +70,8 @@ export interface WriteOptions {
 
 /** What is written at once: a connection must take each part within the time for a stalled response. */
 const PART_BYTES = 64 * 1024;
+/** The time for the rest of a body that is not expected: bytes on their way would reset the connection. */
+const LAST_BYTES_MS = 1_000;
 
 /**
  * Writes a response to its socket with backpressure; never rejects.
@@ -112,27 +109,18 @@ async function writeBody(
   response: Response,
   body: ResponseBody,
   outgoing: Outgoing,
-  { lingerMs = 0, stallMs }: WriteOptions,
+  { lingerMs = LAST_BYTES_MS, stallMs }: WriteOptions,
 ) {
   const { req } = outgoing;
   // The parser may be processing the request's last bytes.
   if (!req.complete) await setImmediate();
-  const isComing = isBodyComing(req);
-  const lingers = isComing && lingerMs > 0 && isHttp1(outgoing);
   setHead(response, outgoing, body.length);
-  if (lingers) closeAfter(outgoing);
-  else if (isComing) closeDespiteBody(outgoing);
-  if (body.small !== undefined && !lingers) {
-    // Node writes the head and the content at once.
-    outgoing.end(body.small);
-  } else {
+  if (!req.complete && !req.destroyed) closeDespiteBody(outgoing, lingerMs);
+  // Node writes the head and a small content at once.
+  if (body.small === undefined) {
     await writeChunks(outgoing, body, stallMs);
-    if (lingers) {
-      outgoing.flushHeaders();
-      await discardBody(req, lingerMs);
-    }
     outgoing.end();
-  }
+  } else outgoing.end(body.small);
   stopUpload(req);
   void untilTaken(outgoing, 'close', stallMs);
 }
@@ -161,4 +149,79 @@ async function writeChunks(
       await Promise.race([taken, closed?.then(() => taken) ?? taken]);
     }
   }
+}
+
+/**
+ * Closes an HTTP/1 connection after this response, although the request's body is coming. Its side of the connection ends at
+ * once. It reads on until the body ends or the time is over: closing a socket with unread bytes resets it, and the reset can
+ * overtake the response.
+ */
+function closeDespiteBody(outgoing: Outgoing, limitMs: number): void {
+  closeAfter(outgoing);
+  const { req, socket } = outgoing;
+  if (!isHttp1(outgoing) || socket === null) return;
+  // Node calls this after the response.
+  socket.destroySoon = () => {
+    const destroy = () => void socket.destroy();
+    const timer = setTimeout(destroy, limitMs);
+    socket.once('close', () => clearTimeout(timer)).once('error', destroy);
+    socket.end();
+    if (req.complete) return destroy();
+    req.once('end', destroy).once('close', destroy);
+    discard(req);
+  };
+}
+
+/** Asks an HTTP/2 client, after the end of the response, to stop sending its body (RFC 9113 8.1). */
+function stopUpload(incoming: Incoming): void {
+  if (!(incoming instanceof Http2ServerRequest) || incoming.complete) return;
+  discard(incoming);
+  if (incoming.stream.state.remoteClose !== 1) incoming.stream.close(constants.NGHTTP2_NO_ERROR);
+}
+
+function discard(incoming: Incoming): void {
+  // The listener of a reader that has stopped would pause the stream again.
+  incoming.removeAllListeners('data');
+  incoming.resume();
+}
+
+/** A response body whose first chunk is read. */
+interface ResponseBody {
+  /** The length in bytes if the body is complete; undefined if more chunks may follow. */
+  readonly length: number | undefined;
+  /** The content, if it is known and can be written at once. */
+  readonly small?: Uint8Array;
+  /** All chunks, including the first. */
+  readonly chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+  /** Rejects when the body fails, also while the client does not read. */
+  readonly closed?: Promise<unknown>;
+}
+
+/** Returns a body whose content is known; undefined for none. */
+function completeBody(content: Uint8Array | undefined): ResponseBody {
+  if (content === undefined) return { length: 0, chunks: [] };
+  const { byteLength: length } = content;
+  return { length, chunks: [content], ...(length <= PART_BYTES && { small: content }) };
+}
+
+/**
+ * Reads a response's first chunk before any header is sent, so that an immediate failure can become an error response.
+ * Determines the length of a body that is already complete, without waiting for one that is not.
+ */
+async function readBodyStart(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<ResponseBody> {
+  const first = await reader.read();
+  const second = first.done ? Promise.resolve(first) : reader.read();
+  const isComplete = await Promise.race([second.then(({ done }) => done), setImmediate(false)]);
+  // Iterating `chunks` throws the error; until then it must not count as unhandled.
+  second.catch(() => undefined);
+  const length = isComplete ? (first.value?.byteLength ?? 0) : undefined;
+  return { length, chunks: chain(reader, first, second), closed: reader.closed };
+}
+
+type Result = Awaited<ReturnType<ReadableStreamDefaultReader<Uint8Array>['read']>>;
+
+async function* chain(reader: ReadableStreamDefaultReader<Uint8Array>, first: Result, second: Promise<Result>) {
+  if (first.done) return;
+  yield first.value;
+  for (let result = await second; !result.done; result = await reader.read()) yield result.value;
 }

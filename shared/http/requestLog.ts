@@ -1,9 +1,9 @@
 import type { Context, MiddlewareHandler } from 'hono';
+import type { Origin } from '../audit/auditEvent.ts';
 import { log, type RequestLine } from '../log.ts';
 import { noteRequest } from '../turns.ts';
-import { requestIdFrom, responseHeaders } from './errorResponse.ts';
-import { getOutgoing, type HttpEnv, type Outgoing } from './exchange.ts';
-import { requestOrigin } from './origin.ts';
+import { clientAddress, closed, getOutgoing, type HttpEnv, traceFrom } from './exchange.ts';
+import { requestIdFrom, responseHeaders } from './responses.ts';
 
 /** Is told of every request, such as for metrics. */
 export interface RequestObserver {
@@ -23,21 +23,15 @@ export function identify(trustedProxies: number, observer: RequestObserver | und
     context.set('origin', requestOrigin(context, requestId, trustedProxies));
     observer?.started();
     noteRequest();
-    const sent = untilClosed(getOutgoing(context));
+    const outgoing = getOutgoing(context);
+    // A client may leave before there is a response: then the event is past by the time the handler returns.
+    const sent = outgoing && closed(outgoing);
     await next();
     // Hono's own method would copy the response for each header.
     const { headers } = context.res;
     for (const [name, value] of Object.entries(responseHeaders(requestId))) headers.set(name, value);
     reportWhenSent(context, start, sent, observer);
   };
-}
-
-// A client may leave before there is a response: then the event is past by the time the handler returns.
-function untilClosed(outgoing: Outgoing | undefined): Promise<void> | undefined {
-  if (outgoing === undefined) return undefined;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  outgoing.once('close', () => resolve());
-  return promise;
 }
 
 // A response may stream for minutes, so the request finishes with the last byte, not with the headers.
@@ -63,4 +57,16 @@ function reportWhenSent(
   };
   if (sent === undefined) finished();
   else void sent.then(finished);
+}
+
+/** Returns the origin of a request for the audit trail. */
+function requestOrigin(context: Context<HttpEnv>, requestId: string, trustedProxies: number): Origin {
+  const socketAddress = context.env?.incoming?.socket.remoteAddress;
+  const remote = clientAddress(socketAddress, context.req.header('x-forwarded-for'), trustedProxies);
+  const trace = traceFrom((name) => context.req.header(name));
+  return {
+    requestId,
+    ...(remote === undefined ? {} : { remote }),
+    ...(trace === undefined ? {} : { trace }),
+  };
 }

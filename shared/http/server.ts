@@ -2,6 +2,8 @@ import type { EventEmitter } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { constants } from 'node:http2';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
+import { Server as NetServer, type Socket } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import {
   httpExpectationFailed,
   httpHeadersTimeout,
@@ -13,14 +15,11 @@ import {
 } from '../errors/httpErrors.ts';
 import type { IdentityError } from '../errors/identityError.ts';
 import { defaultLimits, fixedLimits, type Limits } from '../limits.ts';
-import { ConcurrencyLimit, RequestsInFlight } from './concurrency.ts';
-import { descriptorsForConnections, limitConnections } from './connections.ts';
-import { drainServer } from './drain.ts';
-import { errorResponse, newRequestId, writeRawError } from './errorResponse.ts';
-import { closeAfter, continueOnDemand, type Incoming, isHttp1, type Outgoing } from './exchange.ts';
-import { createHttp2 } from './http2.ts';
-import { switchProtocols } from './protocolSwitch.ts';
+import { ConcurrencyLimit, descriptorsForConnections, limitConnections, RequestsInFlight } from './concurrency.ts';
+import { closeAfter, closed, continueOnDemand, type Incoming, isHttp1, type Outgoing } from './exchange.ts';
+import { createHttp2, type Http2, switchProtocols } from './protocols.ts';
 import { type Application, requestListener, type WaitTimes, writeResponse } from './requestListener.ts';
+import { errorResponse, newRequestId, writeRawError } from './responses.ts';
 
 /** A server's certificate, with the intermediate ones after it, and its private key; both PEM. */
 export interface Certificate {
@@ -91,7 +90,7 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
     server,
     drain(limitMs) {
       isDraining = true;
-      return drainServer({ server, http2, connections: sockets, requests }, limitMs);
+      return drainServer({ server, http2, sockets, requests }, limitMs);
     },
   };
 }
@@ -157,4 +156,31 @@ function parserError(code: string | undefined): IdentityError {
   if (code === 'HPE_HEADER_OVERFLOW') return httpHeadersTooLarge();
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return httpHeadersTimeout();
   return httpMalformed();
+}
+
+interface OpenServer {
+  readonly server: Server | TlsServer;
+  readonly http2: Http2;
+  readonly sockets: ReadonlySet<Socket>;
+  readonly requests: RequestsInFlight;
+}
+
+/**
+ * Closes a server. HTTP/1 connections stay open meanwhile, so that a request on its way gets a response instead of a reset.
+ * HTTP/2 clients learn from GOAWAY which requests to retry.
+ */
+async function drainServer({ server, http2, sockets, requests }: OpenServer, limitMs: number): Promise<number> {
+  for (const outgoing of requests.responses) closeAfter(outgoing);
+  // http.Server's own close() would close idle connections immediately.
+  NetServer.prototype.close.call(server);
+  for (const session of http2.sessions) session.close();
+  http2.server.on('session', (session) => session.close());
+  const timeout = setTimeout(limitMs, undefined, { ref: false });
+  // Includes those that arrive meanwhile.
+  for (const outgoing of requests.responses) await Promise.race([closed(outgoing), timeout]);
+  const aborted = requests.responses.size;
+  for (const session of http2.sessions) session.destroy();
+  for (const socket of sockets) socket.destroy();
+  server.close();
+  return aborted;
 }

@@ -4,9 +4,9 @@ import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse 
 import type { Context } from 'hono';
 import { mediaTypeUnsupported } from '../errors/httpErrors.ts';
 import { callSignal } from '../http/deadline.ts';
-import { encodeGrpcMessage } from '../http/errorResponse.ts';
 import { getOutgoing, type HttpEnv, type Outgoing } from '../http/exchange.ts';
-import { readBody } from '../http/readBody.ts';
+import { readBody } from '../http/requestBody.ts';
+import { encodeGrpcMessage } from '../http/responses.ts';
 import { withoutEndlessTimeout } from './endlessTimeout.ts';
 import { type RpcCall, receiptFailure, rpcCall, rpcHandler, type UnaryRpc } from './unaryRpc.ts';
 

@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { accepts } from 'hono/accepts';
 import type { Route } from '../http/app.ts';
 import type { HttpEnv } from '../http/exchange.ts';
-import { jsonResponse } from '../http/responseBody.ts';
+import { jsonResponse } from '../http/responses.ts';
 import type { Endpoint } from '../openapi/endpoint.ts';
 import type { RpcResponses } from './rpcResponses.ts';
 import type { UnaryRpc } from './unaryRpc.ts';

@@ -20,7 +20,7 @@ import type { Origin } from '../audit/auditEvent.ts';
 import { deadlineExceeded } from '../errors/errors.ts';
 import { rpcMalformed } from '../errors/httpErrors.ts';
 import { codes, type IdentityError } from '../errors/identityError.ts';
-import { toPublicError } from '../http/errorResponse.ts';
+import { toPublicError } from '../http/responses.ts';
 
 /** One method of a service. Its messages are in their JSON mapping, as on the REST route. */
 export interface UnaryRpc<Caller> {

@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import { accepts } from 'hono/accepts';
-import { toPublicError } from '../../../shared/http/errorResponse.ts';
 import type { HttpEnv } from '../../../shared/http/exchange.ts';
+import { toPublicError } from '../../../shared/http/responses.ts';
 import { type ImportEvent, type ImportResponse, NDJSON } from '../contract.ts';
 import { fittedResponse } from './fittedResponse.ts';
 import type { LastLine, ProgressEvents } from './progressEvents.ts';

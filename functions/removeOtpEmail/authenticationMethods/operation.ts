@@ -1,6 +1,5 @@
 import type { z } from 'zod';
-import { authorise, type Caller, userKey } from '../../../shared/auth/authorise.ts';
-import { isValidFor } from '../../../shared/auth/tokenRestriction.ts';
+import { authorise, type Caller, isValidFor, userKey } from '../../../shared/auth/authorise.ts';
 import { domainLength, userDenied, userIdLength } from '../../../shared/errors/errors.ts';
 import type { FieldName } from '../../../shared/store/documentFields.ts';
 import type { Store } from '../../../shared/store/store.ts';

@@ -3,7 +3,7 @@ import { type ClientHttp2Session, constants } from 'node:http2';
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createApp, type Route } from '../../../shared/http/app.ts';
-import { fixedContent } from '../../../shared/http/responseBody.ts';
+import { fixedContent } from '../../../shared/http/responses.ts';
 import { type RunningServer, serve } from '../../../shared/http/serve.ts';
 import { fixedLimits } from '../../../shared/limits.ts';
 import { configureLog } from '../../../shared/log.ts';

@@ -1,5 +1,5 @@
 import { createPublicKey, generateKeyPairSync, sign } from 'node:crypto';
-import type { Account } from '../../../local/storage/account.ts';
+import type { Account } from '../../../local/storage/access.ts';
 import type { ServiceAccount } from '../../../shared/objectStorage/objectStorage.ts';
 
 /** A service account with a new key. */

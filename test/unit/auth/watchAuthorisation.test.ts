@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { watchAuthorisation } from '../../../shared/auth/watchAuthorisation.ts';
+import { watchAuthorisation } from '../../../shared/auth/requireOwner.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { allEndpoints } from '../../../functions/endpoints.ts';
 import { userNotFound } from '../../../shared/errors/errors.ts';
 import { createApp, type Route } from '../../../shared/http/app.ts';
-import { withOpenApi } from '../../../shared/http/openApiRoute.ts';
+import { withOpenApi } from '../../../shared/http/docs.ts';
 import type { Endpoint } from '../../../shared/openapi/endpoint.ts';
 import { openApiDocument } from '../../../shared/openapi/openApiDocument.ts';
 import { capturedLog } from '../../support/http/capturedLog.ts';

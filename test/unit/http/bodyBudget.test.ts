@@ -2,8 +2,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { BodyBudget } from '../../../shared/http/bodyBudget.ts';
-import { createBodyStorage } from '../../../shared/http/receivedBody.ts';
+import { BodyBudget, createBodyStorage } from '../../../shared/http/bodyStorage.ts';
 
 const tooMany = { code: 'RESOURCE_EXHAUSTED', httpStatus: 429, retryAfterSeconds: 5 };
 const bytes = (count: number) => Buffer.alloc(count);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { authHeaderMissing, invalidRequest, requestTooLarge, tokenInvalid } from '../../../shared/errors/errors.ts';
 import { IdentityError } from '../../../shared/errors/identityError.ts';
-import { errorResponse } from '../../../shared/http/errorResponse.ts';
+import { errorResponse } from '../../../shared/http/responses.ts';
 import { capturedLog } from '../../support/http/capturedLog.ts';
 
 const logged = capturedLog();

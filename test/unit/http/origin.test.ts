@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Origin } from '../../../shared/audit/auditEvent.ts';
 import { createApp } from '../../../shared/http/app.ts';
-import { clientKey } from '../../../shared/http/origin.ts';
+import { clientKey } from '../../../shared/http/exchange.ts';
 import { configureLog } from '../../../shared/log.ts';
 
 configureLog('silent');

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { BodyPace } from '../../../shared/http/readBody.ts';
+import { BodyPace } from '../../../shared/http/requestBody.ts';
 import { fixedLimits } from '../../../shared/limits.ts';
 
 const { bodyGraceMs, bodyBytesPerSecond, stallMs } = fixedLimits;

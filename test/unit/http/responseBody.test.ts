@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { completeContent, completeResponse, jsonResponse } from '../../../shared/http/responseBody.ts';
+import { completeContent, completeResponse, jsonResponse } from '../../../shared/http/responses.ts';
 
 it('tells the content of a complete response, which can still be read', async () => {
   const response = jsonResponse({ name: 'Zoë' });
