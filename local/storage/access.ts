@@ -115,7 +115,7 @@ const claims = z.object({
 });
 
 /** A JWT that an account has signed, and that is valid now. */
-export interface SignedToken extends z.output<typeof claims> {
+interface SignedToken extends z.output<typeof claims> {
   readonly account: Account;
   /** The key's id, which may be absent, but is never that of another key. */
   readonly kid: string | undefined;
@@ -125,7 +125,7 @@ const clockSkewSeconds = 10;
 const maxLifeSeconds = 3600;
 
 /** Reads a JWT of an account; `undefined` if it is malformed, expired, of an unknown account, or signed with another key. */
-export function readSignedToken(token: string, accounts: readonly Account[]): SignedToken | undefined {
+function readSignedToken(token: string, accounts: readonly Account[]): SignedToken | undefined {
   const [, signed = '', head, body, signature = ''] = /^(([\w-]+)\.([\w-]+))\.([\w-]+)$/.exec(token) ?? [];
   const [parsedHeader, parsed] = [header.safeParse(json(head)), claims.safeParse(json(body))];
   if (!parsedHeader.success || !parsed.success || !isCurrent(parsed.data)) return undefined;

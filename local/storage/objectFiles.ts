@@ -141,7 +141,7 @@ export interface Draft {
 export const unitBytes = 256 * 1024;
 
 /** Creates an empty draft in a file of its own. */
-export async function createDraft(directory: string): Promise<Draft> {
+async function createDraft(directory: string): Promise<Draft> {
   const path = join(directory, randomUUID());
   const file = await open(path, 'wx', 0o600);
   const checksummer = createChecksummer();

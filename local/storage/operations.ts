@@ -135,7 +135,7 @@ function parseRange(header: string | undefined, size: number): [number, number] 
 }
 
 /** Renders an object's metadata as in the JSON API, where numbers are strings. */
-export function resource(object: StoredObject, origin: string): Record<string, unknown> {
+function resource(object: StoredObject, origin: string): Record<string, unknown> {
   const { bucket, name, generation, size, timeCreated, ...rest } = object;
   const path = `b/${encodeURIComponent(bucket)}/o/${encodeURIComponent(name)}`;
   return {
@@ -157,13 +157,13 @@ export function resource(object: StoredObject, origin: string): Record<string, u
 }
 
 /** Returns an entity tag that changes with every generation. */
-export const etag = ({ generation }: StoredObject) => Buffer.from(generation).toString('base64');
+const etag = ({ generation }: StoredObject) => Buffer.from(generation).toString('base64');
 
 /** The only version of an object's metadata: no operation changes it. */
-export const metageneration = '1';
+const metageneration = '1';
 
 /** Creates a guard that checks the preconditions in a request's query; generation 0 stands for no object. */
-export function preconditions(query: URLSearchParams): Guard {
+function preconditions(query: URLSearchParams): Guard {
   return (present) => {
     const generation = present?.generation ?? '0';
     const [match, notMatch] = [query.get('ifGenerationMatch'), query.get('ifGenerationNotMatch')];
@@ -180,7 +180,7 @@ export function preconditions(query: URLSearchParams): Guard {
  * Returns the object if it exists, in the query's generation if that names one.
  * @throws GoogleError 404
  */
-export function requireObject(
+function requireObject(
   object: StoredObject | undefined,
   name: { readonly bucket: string; readonly object: string },
   query: URLSearchParams,

@@ -146,7 +146,7 @@ export function parseRestriction(body: string | undefined): TokenRestriction {
 }
 
 /** @throws IdentityError PERMISSION_DENIED unless the token is valid for the operation */
-export function checkOperation({ operation }: TokenRestriction, requested: Operation): void {
+function checkOperation({ operation }: TokenRestriction, requested: Operation): void {
   if (operation !== undefined && operation !== requested) throw tokenForOtherOperation(operation, requested);
 }
 
