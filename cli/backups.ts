@@ -33,9 +33,6 @@ export async function restoreBackup(location: StoreLocation, file: string, key: 
   if (key !== undefined && (existsSync(keyFile) || location.masterKey !== undefined))
     throw new UsageError(`--key is mutually exclusive with ${keyFile} and IDENTITY_MASTER_KEY: use one of them`);
   const keyring = key === undefined ? openKeyring(location) : fileKeyring(resolve(key));
-  await copyDatabase(resolve(file), database, {
-    keyring,
-    complete: async (copy) => void extractTrail(copy, directory),
-  });
+  await copyDatabase(resolve(file), database, { keyring, complete: (copy) => extractTrail(copy, directory) });
   if (key !== undefined) changeKeyFile(keyFile, () => keyring.keys());
 }

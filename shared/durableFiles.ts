@@ -6,8 +6,8 @@ import { dirname, resolve } from 'node:path';
 /** The mode of files with secrets or personal data. */
 export const OWNER_ONLY = 0o600;
 
-/** A file's text, or a function that fills the empty file. */
-type FileContent = string | ((path: string) => Promise<void>);
+/** A file's content, or a function that fills the empty file. */
+type FileContent = string | Uint8Array | ((path: string) => Promise<void>);
 
 /**
  * Writes a file that only its owner can read. It appears under its name when it is complete and durable: a crash leaves
@@ -33,7 +33,7 @@ export async function completeFile(
 
 async function writePartial(partial: string, content: FileContent): Promise<void> {
   await using file = await open(partial, 'wx', OWNER_ONLY);
-  await (typeof content === 'string' ? file.writeFile(content) : content(partial));
+  await (typeof content === 'function' ? content(partial) : file.writeFile(content));
   await file.sync();
 }
 

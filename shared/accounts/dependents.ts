@@ -11,7 +11,8 @@ import {
   withSection,
 } from '../organisation/requiredRecords.ts';
 import { isInSection, type Section, sectionPartition } from '../organisation/section.ts';
-import { organisationSection, sections } from '../organisation/sections.ts';
+import { isInDeletion, machineUserSection } from '../organisation/sections/users.ts';
+import { isInRemoval, organisationSection, sections } from '../organisation/sections.ts';
 import type { FieldName } from '../store/documentFields.ts';
 import {
   type Collection,
@@ -26,23 +27,36 @@ import {
 import { INSTANCE_MEMBERS } from './members.ts';
 import { tokenPartition } from './personalAccessTokens.ts';
 
-/** A stored record that may have claims. */
-export interface Claimant {
+/** A stored document and its key. */
+export interface Stored {
   readonly key: DocumentKey;
-  readonly section: Section;
   readonly stored: StoredDocument;
 }
 
-/** Returns a stored record with its section, if its partition is a section's. */
-export function toClaimants({ key, stored }: Omit<Claimant, 'section'>): Claimant[] {
-  const section = sections.find((one) => isInSection(stored.partition, one));
-  return section === undefined ? [] : [{ key, section, stored }];
+/** The fields that tell on what a document depends, and which claims it has. */
+export const dependentFields: readonly FieldName[] = ['partition', 'orgId', 'ownerId', 'body'];
+
+/** Reads the documents that exist. */
+export async function readStored(transaction: Transaction, keys: readonly DocumentKey[]): Promise<readonly Stored[]> {
+  const documents = await transaction.getMany(keys, dependentFields);
+  return keys.flatMap((key, index) => {
+    const stored = documents[index];
+    return stored === undefined ? [] : [{ key, stored }];
+  });
 }
 
-/** Finds the claims of records' unique names. */
-export async function findClaims(transaction: Transaction, claimants: readonly Claimant[]): Promise<DocumentKey[]> {
-  const candidates = claimants.flatMap(({ key, section, stored: { body = '{}', orgId = '' } }) => {
-    if (section.unique === undefined) return [];
+/** Deletes documents, read with `dependentFields`, and the claims of their unique names. */
+export async function deleteWithClaims(transaction: Transaction, documents: readonly Stored[]): Promise<void> {
+  const claims = await findClaims(transaction, documents);
+  const keys = [...documents.map(({ key }) => key), ...claims];
+  transaction.write(keys.map((key) => ({ type: 'delete', key })));
+}
+
+async function findClaims(transaction: Transaction, documents: readonly Stored[]): Promise<DocumentKey[]> {
+  const candidates = documents.flatMap(({ key, stored }) => {
+    const section = findSection(stored);
+    if (section?.unique === undefined) return [];
+    const { body = '{}', orgId = '' } = stored;
     const json = JSON.parse(body);
     const record =
       section === organisationSection ? toRecord(section, json, orgId, false) : readRecord(section, json, orgId);
@@ -55,6 +69,12 @@ export async function findClaims(transaction: Transaction, claimants: readonly C
   return candidates.flatMap(({ claim, owner }, index) => (claims[index]?.ownerId === owner ? [claim] : []));
 }
 
+/** Finds a record's section, also that of an organisation in removal and of a service user in deletion. */
+function findSection(stored: StoredDocument): Section | undefined {
+  if (isInRemoval(stored)) return organisationSection;
+  return isInDeletion(stored) ? machineUserSection : sections.find((one) => isInSection(stored.partition, one));
+}
+
 /** A section's reference to users. */
 interface UserReference {
   readonly section: Section;
@@ -65,9 +85,6 @@ const userReferences: readonly UserReference[] = sections.flatMap((section) =>
   (section.references ?? []).filter(isRequiredUser).map((reference) => ({ section, reference })),
 );
 
-/** The fields that tell whether a document refers to a user. */
-export const referringFields: readonly FieldName[] = ['partition', 'orgId', 'ownerId', 'body'];
-
 /** Yields the keys of all documents of an instance that refer to a user of the organisation `orgId`. */
 export async function* findReferring(
   snapshot: Snapshot,
@@ -77,9 +94,9 @@ export async function* findReferring(
   yield [instanceMemberKey(userId)];
   for (const range of referringRanges(userId, orgId)) {
     const { collection } = range;
-    for await (const documents of snapshot.scan({ ...range, fields: referringFields })) {
-      const referring = documents.filter((document) => refersTo({ collection, id: document.id }, document, userId));
-      yield referring.map(({ id }) => ({ collection, id }));
+    for await (const documents of snapshot.scan({ ...range, fields: dependentFields })) {
+      const found = documents.map((stored) => ({ key: { collection, id: stored.id }, stored }));
+      yield found.filter((one) => refersTo(one, userId)).map(({ key }) => key);
     }
   }
 }
@@ -101,21 +118,12 @@ function referringRanges(userId: string, orgId: string): readonly ScanRange[] {
 }
 
 /** Whether a stored document refers to a user. */
-export function refersTo({ collection, id }: DocumentKey, stored: StoredDocument | undefined, userId: string): boolean {
-  if (stored === undefined) return false;
+export function refersTo({ key: { collection, id }, stored }: Stored, userId: string): boolean {
   if (collection === 'tokens') return stored.ownerId === userId;
   const section = userReferences.map((one) => one.section).find((one) => isInSection(stored.partition, one));
   if (section === undefined) return collection === 'members' && id === instanceMemberKey(userId).id;
   return requiresUser({ section, stored }, new Set([userId]));
 }
-
-/** A stored document and its key. */
-export interface Stored {
-  readonly key: DocumentKey;
-  readonly stored: StoredDocument;
-}
-
-const fields: readonly FieldName[] = ['partition', 'orgId', 'ownerId', 'body'];
 
 /**
  * Yields what other organisations and the instance have because of some organisations, and cannot keep without them: the
@@ -140,7 +148,7 @@ async function* scanForeign(
   collection: Collection,
   orgIds: ReadonlySet<string>,
 ): AsyncGenerator<readonly Stored[]> {
-  for await (const documents of snapshot.scan({ collection, fields })) {
+  for await (const documents of snapshot.scan({ collection, fields: dependentFields })) {
     const records = documents.filter(({ orgId = '' }) => !orgIds.has(orgId)).flatMap(withSection);
     const dependents = await selectDependents(snapshot, orgIds, records);
     yield dependents.map(({ stored }) => ({ key: { collection, id: stored.id }, stored }));
@@ -154,7 +162,7 @@ async function* scanOwned(
   orgIds: ReadonlySet<string>,
   owner: (stored: StoredDocument) => string,
 ): AsyncGenerator<readonly Stored[]> {
-  for await (const documents of snapshot.scan({ ...range, fields })) {
+  for await (const documents of snapshot.scan({ ...range, fields: dependentFields })) {
     const users = await readByPath(
       snapshot,
       documents.map((stored) => userKey(owner(stored))),

@@ -5,10 +5,10 @@ import { parseObject, textAt } from '../json/jsonObject.ts';
 import { scopeKey } from '../organisation/loginNameScope.ts';
 import { type Section, sectionPartition } from '../organisation/section.ts';
 import { deletionPartition, humanUserSection, machineUserSection } from '../organisation/sections/users.ts';
-import { isInRemoval, organisationSection, removalPartition, sections } from '../organisation/sections.ts';
+import { isInRemoval, removalPartition, sections } from '../organisation/sections.ts';
 import { defaultOrganisation } from '../store/instance.ts';
-import type { DocumentKey, Snapshot, Store, Transaction } from '../store/store.ts';
-import { findClaims, findDependents, type Stored, toClaimants } from './dependents.ts';
+import type { Snapshot, Store, Transaction } from '../store/store.ts';
+import { deleteWithClaims, dependentFields, findDependents, readStored, type Stored } from './dependents.ts';
 import { instanceOwners } from './members.ts';
 import { changeRemovals, holdRemovals } from './organisationRemovals.ts';
 
@@ -137,7 +137,7 @@ async function* findOwn(snapshot: Snapshot, orgId: string): AsyncGenerator<reado
   });
   for (const range of ranges) {
     const { collection } = range;
-    for await (const documents of snapshot.scan({ ...range, fields: ['partition', 'orgId', 'body'] }))
+    for await (const documents of snapshot.scan({ ...range, fields: dependentFields }))
       yield documents.map((stored) => ({ key: { collection, id: stored.id }, stored }));
   }
 }
@@ -146,29 +146,16 @@ async function* findOwn(snapshot: Snapshot, orgId: string): AsyncGenerator<reado
 function deleteBatch(store: Store, orgIds: readonly string[], batch: readonly Stored[]): Promise<void> {
   return store.transaction(async (transaction) => {
     await holdRemoval(transaction, orgIds);
-    const claims = await findClaims(transaction, batch.flatMap(toRemovedClaimants));
-    deleteAll(transaction, [...batch.map(({ key }) => key), ...claims]);
+    await deleteWithClaims(transaction, batch);
   });
-}
-
-/** Returns a record with its section, also that of a service user in deletion. */
-function toRemovedClaimants(found: Stored) {
-  const isInDeletedUsers = found.stored.partition === deletionPartition(found.stored.orgId ?? '');
-  return isInDeletedUsers ? [{ ...found, section: machineUserSection }] : toClaimants(found);
 }
 
 /** Deletes the organisations and their claims. */
 function finish(store: Store, orgIds: readonly string[]): Promise<void> {
   return store.transaction(async (transaction) => {
     await holdRemoval(transaction, orgIds);
-    const keys = orgIds.map(organisationKey);
-    const stored = await transaction.getMany(keys, ['orgId', 'partition', 'body']);
-    const claimants = keys.flatMap((key, index) => {
-      const organisation = stored[index];
-      return organisation === undefined ? [] : [{ key, section: organisationSection, stored: organisation }];
-    });
-    const claims = await findClaims(transaction, claimants);
-    deleteAll(transaction, [...keys, ...claims, ...orgIds.map(scopeKey)]);
+    await deleteWithClaims(transaction, await readStored(transaction, orgIds.map(organisationKey)));
+    transaction.write(orgIds.map((orgId) => ({ type: 'delete', key: scopeKey(orgId) })));
     await changeRemovals(transaction, (earlier) => [...earlier].filter((orgId) => !orgIds.includes(orgId)));
   });
 }
@@ -178,8 +165,4 @@ async function holdRemoval(transaction: Transaction, orgIds: readonly string[]):
   const { orgIds: inRemoval } = await holdRemovals(transaction);
   const ended = orgIds.find((orgId) => !inRemoval.has(orgId));
   if (ended !== undefined) throw removalSuperseded(ended);
-}
-
-function deleteAll(transaction: Transaction, keys: readonly DocumentKey[]): void {
-  transaction.write(keys.map((key) => ({ type: 'delete', key })));
 }

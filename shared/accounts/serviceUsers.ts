@@ -6,8 +6,8 @@ import { createWrites } from '../organisation/recordPlan.ts';
 import { isInSection } from '../organisation/section.ts';
 import { deletionPartition, isInDeletion, machineUserSection } from '../organisation/sections/users.ts';
 import { defaultOrganisation } from '../store/instance.ts';
-import type { DocumentKey, Store, StoredDocument, Transaction } from '../store/store.ts';
-import { findClaims, findReferring, referringFields, refersTo, toClaimants } from './dependents.ts';
+import type { DocumentKey, Store, Transaction } from '../store/store.ts';
+import { deleteWithClaims, findReferring, readStored, refersTo, type Stored } from './dependents.ts';
 import { holdOtherOwner } from './members.ts';
 import { generateId, holdOrganisation, planServiceUser, requireUser } from './users.ts';
 
@@ -85,30 +85,25 @@ function beginDeletion(store: Store, userId: string, force: boolean): Promise<st
 /** Deletes those documents that still refer to the user, with their claims, if its deletion is not finished. */
 function deleteReferring(store: Store, userId: string, keys: readonly DocumentKey[]): Promise<void> {
   return store.transaction(async (transaction) => {
-    if ((await readInDeletion(transaction, userId)) === undefined) return;
+    if ((await readInDeletion(transaction, userId)).length === 0) return;
     transaction.hold([userKey(userId)]);
-    const documents = await transaction.getMany(keys, referringFields);
-    const referring = keys.flatMap((key, index) => {
-      const stored = documents[index];
-      return stored !== undefined && refersTo(key, stored, userId) ? [{ key, stored }] : [];
-    });
-    const claims = await findClaims(transaction, referring.flatMap(toClaimants));
-    transaction.write([...referring.map(({ key }) => key), ...claims].map((key) => ({ type: 'delete', key })));
+    const stored = await readStored(transaction, keys);
+    await deleteWithClaims(
+      transaction,
+      stored.filter((one) => refersTo(one, userId)),
+    );
   });
 }
 
 /** Deletes the user and its claims, if no other call has finished the deletion. */
 function finishDeletion(store: Store, userId: string): Promise<void> {
-  return store.transaction(async (transaction) => {
-    const user = await readInDeletion(transaction, userId);
-    if (user === undefined) return;
-    const key = userKey(userId);
-    const claims = await findClaims(transaction, [{ key, section: machineUserSection, stored: user }]);
-    transaction.write([key, ...claims].map((deleted) => ({ type: 'delete', key: deleted })));
-  });
+  return store.transaction(async (transaction) =>
+    deleteWithClaims(transaction, await readInDeletion(transaction, userId)),
+  );
 }
 
-async function readInDeletion(transaction: Transaction, userId: string): Promise<StoredDocument | undefined> {
-  const [user] = await transaction.getMany([userKey(userId)], ['orgId', 'partition', 'body']);
-  return user !== undefined && isInDeletion(user) ? user : undefined;
+/** @returns the user, if its deletion is not finished */
+async function readInDeletion(transaction: Transaction, userId: string): Promise<readonly Stored[]> {
+  const user = await readStored(transaction, [userKey(userId)]);
+  return user.filter(({ stored }) => isInDeletion(stored));
 }

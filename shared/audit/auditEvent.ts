@@ -9,7 +9,12 @@ const auditedObject = z.strictObject({
   generation: z.string().optional(),
 });
 
-const facts = {
+const event = z.object({
+  time: z.iso.datetime(),
+  /** The name, such as `export.started`. */
+  event: z.string(),
+  /** `started`, `ok`, or the code of an error. */
+  outcome: z.string(),
   /** The caller; absent where no valid token says who it is. */
   userId: z.string().optional(),
   tokenId: z.string().optional(),
@@ -36,31 +41,16 @@ const facts = {
   requestId: z.string().optional(),
   /** The trace in Cloud Trace: 32 hexadecimal digits. */
   trace: z.string().optional(),
-};
+});
 
-const auditFacts = z.object(facts).readonly();
+/** An event of the audit trail. Nothing in it is a secret. */
+export type AuditEvent = Readonly<z.output<typeof event>>;
 
-/** The facts of an audit event. None is a secret. */
-export type AuditFacts = z.output<typeof auditFacts>;
+/** The facts of an audit event. */
+export type AuditFacts = Omit<AuditEvent, 'time' | 'event' | 'outcome'>;
 
 /** A line of the audit trail. Lines of newer versions may have further fields. */
-export const auditEvent = z
-  .looseObject({
-    time: z.iso.datetime(),
-    /** The name, such as `export.started`. */
-    event: z.string(),
-    /** `started`, `ok`, or the code of an error. */
-    outcome: z.string(),
-    ...facts,
-  })
-  .readonly();
-
-/** An event of the audit trail. */
-export interface AuditEvent extends AuditFacts {
-  readonly time: string;
-  readonly event: string;
-  readonly outcome: string;
-}
+export const auditEvent = event.loose().readonly();
 
 /** The origin of a request. */
 export type Origin = Pick<AuditFacts, 'requestId' | 'remote' | 'trace'>;

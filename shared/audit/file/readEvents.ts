@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { parseIfJson } from '../../json/parseIfJson.ts';
 import { type AuditEvent, auditEvent } from '../auditEvent.ts';
 import { listTrailFiles, rotationTime } from './trailFiles.ts';
-import { openTrailLock } from './trailLock.ts';
+import { holdTrail } from './trailLock.ts';
 
 /** An open file of a trail, of which the first `size` bytes are whole lines. */
 interface ReadableFile {
@@ -38,20 +38,15 @@ export async function* readAuditEvents(
 }
 
 /** Opens the files while no process appends, rotates or deletes. */
-async function openFiles(directory: string, since: Date): Promise<readonly ReadableFile[]> {
-  const lock = openTrailLock(directory);
-  try {
-    return await lock.hold(() => {
-      const names = listTrailFiles(directory).filter((name) => (rotationTime(name) ?? since) >= since);
-      return names.map((name) => {
-        const path = join(directory, name);
-        const descriptor = openSync(path, 'r');
-        return { path, descriptor, size: fstatSync(descriptor).size };
-      });
+function openFiles(directory: string, since: Date): Promise<readonly ReadableFile[]> {
+  return holdTrail(directory, () => {
+    const names = listTrailFiles(directory).filter((name) => (rotationTime(name) ?? since) >= since);
+    return names.map((name) => {
+      const path = join(directory, name);
+      const descriptor = openSync(path, 'r');
+      return { path, descriptor, size: fstatSync(descriptor).size };
     });
-  } finally {
-    lock.close();
-  }
+  });
 }
 
 function parseEvent(line: string): AuditEvent | undefined {

@@ -35,6 +35,16 @@ export function openTrailLock(directory: string): TrailLock {
   };
 }
 
+/** Does one piece of work while no process appends, rotates or deletes. */
+export async function holdTrail<Result>(directory: string, work: () => Result): Promise<Result> {
+  const lock = openTrailLock(directory);
+  try {
+    return await lock.hold(work);
+  } finally {
+    lock.close();
+  }
+}
+
 /**
  * Creates the database of a lock with its first page, before it gets its name: without the page, each transaction would
  * write it, which a full disk prevents.

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { DeniedCalls } from '../../../shared/audit/audit.ts';
 import type { AuditEvent } from '../../../shared/audit/auditEvent.ts';
+import { DeniedCalls } from '../../../shared/audit/deniedCalls.ts';
 
 const MINUTE_MS = 60_000;
 let written: AuditEvent[] = [];
