@@ -41,7 +41,7 @@ function choice<const Choice extends string>(choices: readonly Choice[]) {
 /** Organisations have ids as users have. */
 const id = {
   remedy: 'specify an id of 1 to 200 characters',
-  schema: async () => (await import('../shared/wire/userId.ts')).userIdParameter,
+  schema: async () => (await import('../functions/removeOtpEmail/contract.ts')).userIdParameter,
 };
 
 const text = { remedy: '', schema: ({ z }: Zod) => z.string() };

@@ -1,16 +1,11 @@
-import type { AuditedCall } from '../../shared/audit/audit.ts';
-import type { Origin } from '../../shared/audit/auditEvent.ts';
 import { authenticate, type Caller, type OnIdentified } from '../../shared/auth/authorise.ts';
 import { storeUnavailable } from '../../shared/errors/errors.ts';
 import type { Route } from '../../shared/http/app.ts';
 import { rpcRoutes } from '../../shared/rpc/rpcRoute.ts';
 import { type Store, storeForCall } from '../../shared/store/store.ts';
 import type { Ports } from '../ports.ts';
-import { lists, readMethodsRequest } from './authenticationMethods/contract.ts';
-import { readDomainQuery } from './authenticationMethods/domainQuery.ts';
-import { listAuthenticationMethodTypes } from './authenticationMethods/operation.ts';
-import { removals, removeOtpEmailRequest } from './contract.ts';
-import { removeOtpEmail } from './operation.ts';
+import { lists, readDomainQuery, readMethodsRequest, removals, removeOtpEmailRequest } from './contract.ts';
+import { listAuthenticationMethodTypes, removeOtpEmail } from './operation.ts';
 
 const serviceV2 = () => import('@zitadel/proto/zitadel/user/v2/user_service_pb.js');
 const serviceV2Beta = () => import('@zitadel/proto/zitadel/user/v2beta/user_service_pb.js');
@@ -42,20 +37,6 @@ async function beginCall(
   return { store: called, caller: await authenticate(called, authorization, 'otp-email', now(), onIdentified) };
 }
 
-/** A call of the removal, which is put on record. */
-interface RemovalCall extends Call {
-  readonly audited: AuditedCall;
-}
-
-async function beginRemoval(
-  ports: RoutePorts,
-  authorization: string | undefined,
-  origin: Origin,
-): Promise<RemovalCall> {
-  const audited = ports.audit.call('otp-email', origin);
-  return audited.watch(async () => ({ ...(await beginCall(ports, authorization, audited.identify)), audited }));
-}
-
 function deadline(): AbortSignal {
   const controller = new AbortController();
   setTimeout(() => controller.abort(storeUnavailable(undefined)), RETRY_MS).unref();
@@ -80,7 +61,10 @@ function removalRoutes(generation: keyof typeof removals, ports: RoutePorts): re
     {
       path: rpcPath,
       method: async () => (await methods[generation]()).removeOTPEmail,
-      authenticate: (authorization, origin) => beginRemoval(ports, authorization, origin),
+      authenticate(authorization, origin) {
+        const audited = ports.audit.call('otp-email', origin);
+        return audited.watch(async () => ({ ...(await beginCall(ports, authorization, audited.identify)), audited }));
+      },
       call: ({ store, caller, audited }, request) => {
         const { userId } = removeOtpEmailRequest.parse(request);
         return audited.run(async () => ({

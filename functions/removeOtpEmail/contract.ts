@@ -1,7 +1,19 @@
+import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
 import { z } from 'zod';
+import { invalidRequest } from '../../shared/errors/errors.ts';
 import { commonErrors, type Endpoint, type Operation } from '../../shared/openapi/endpoint.ts';
-import { userIdParameter } from '../../shared/wire/userId.ts';
-import { lists } from './authenticationMethods/contract.ts';
+
+const MAX_USER_ID_CHARACTERS = 200;
+
+/** A user id in the path (zitadel 6.1). Its length is counted in code points, as in JSON Schema. */
+export const userIdParameter = z
+  .string()
+  .refine((id) => id !== '' && [...id].length <= MAX_USER_ID_CHARACTERS)
+  .meta({
+    minLength: 1,
+    maxLength: MAX_USER_ID_CHARACTERS,
+    description: "The user's id, percent-encoded including `/`.",
+  });
 
 /** The RPC's request message. The REST route reads its field from the path. */
 export const removeOtpEmailRequest = z.object({ userId: z.string().default('') });
@@ -24,7 +36,7 @@ export const removeOtpEmailResponse = z
 /** The details of a change (specification 2.2). */
 export type OperationDetails = z.output<typeof operationDetails>;
 
-const operation = (): Operation => ({
+const removal = (): Operation => ({
   operationId: 'removeOtpEmail',
   summary: 'Remove the OTP e-mail factor of a user',
   description:
@@ -39,7 +51,7 @@ const operation = (): Operation => ({
   },
 });
 
-const betaOperation = (): Operation => ({ ...operation(), operationId: 'removeOtpEmailBeta', deprecated: true });
+const betaRemoval = (): Operation => ({ ...removal(), operationId: 'removeOtpEmailBeta', deprecated: true });
 
 /**
  * The removal's REST endpoint (specification 4.1) and RPC path of each API generation. Released ZITADEL clients still
@@ -47,12 +59,155 @@ const betaOperation = (): Operation => ({ ...operation(), operationId: 'removeOt
  */
 export const removals = {
   v2: {
-    endpoint: { method: 'DELETE', path: '/v2/users/:userId/otp_email', operation },
+    endpoint: { method: 'DELETE', path: '/v2/users/:userId/otp_email', operation: removal },
     rpcPath: '/zitadel.user.v2.UserService/RemoveOTPEmail',
   },
   v2beta: {
-    endpoint: { method: 'DELETE', path: '/v2beta/users/:userId/otp_email', operation: betaOperation },
+    endpoint: { method: 'DELETE', path: '/v2beta/users/:userId/otp_email', operation: betaRemoval },
     rpcPath: '/zitadel.user.v2beta.UserService/RemoveOTPEmail',
+  },
+} as const;
+
+const MAX_DOMAIN_CHARACTERS = 200;
+
+/** The domain of a query. Its length is counted in code points, as in JSON Schema. */
+export const domainParameter = z
+  .string()
+  .refine((domain) => domain !== '' && [...domain].length <= MAX_DOMAIN_CHARACTERS)
+  .meta({
+    minLength: 1,
+    maxLength: MAX_DOMAIN_CHARACTERS,
+    description:
+      'The domain whose passkeys are listed. Instances keep no passkeys, so the response does not depend on it.',
+  });
+
+const methodsRequest = z.object({
+  userId: z.string().default(''),
+  domainQuery: z
+    .object({
+      includeWithoutDomain: z.boolean('must be true or false, once').default(false),
+      domain: z.string('must be given once').default(''),
+    })
+    .optional(),
+});
+
+/** A request for a user's authentication methods (specification 4.5). */
+export type MethodsRequest = z.output<typeof methodsRequest>;
+
+/**
+ * Reads the RPC's request message, which the REST route takes from path and query.
+ * @throws IdentityError INVALID_ARGUMENT for a value that has another type or is given several times
+ */
+export function readMethodsRequest(value: unknown): MethodsRequest {
+  const { success, data, error } = methodsRequest.safeParse(value);
+  if (success) return data;
+  throw invalidRequest(error.issues.map(({ path, message }) => ({ field: path.join('.'), description: message })));
+}
+
+/** Each field of ZITADEL's `DomainQuery` by its query parameters: the gateway accepts both spellings of each name. */
+const parameters = {
+  includeWithoutDomain: ['includeWithoutDomain', 'include_without_domain'],
+  domain: ['domain'],
+} as const;
+
+const prefixes = ['domainQuery', 'domain_query'];
+
+/** The texts that ZITADEL's gateway reads as booleans. */
+const booleans: ReadonlyMap<string, boolean> = new Map([
+  ...['1', 't', 'T', 'true', 'TRUE', 'True'].map((text) => [text, true] as const),
+  ...['0', 'f', 'F', 'false', 'FALSE', 'False'].map((text) => [text, false] as const),
+]);
+
+/**
+ * Reads the message `DomainQuery` from a request's query. Other texts than booleans stay texts, and repeated parameters
+ * become lists, which the contract rejects.
+ * @returns undefined if the query has no such parameter
+ */
+export function readDomainQuery(query: Readonly<Record<string, string[]>>): JsonObject | undefined {
+  const include = readParameter(query, parameters.includeWithoutDomain);
+  const domain = readParameter(query, parameters.domain);
+  if (include === undefined && domain === undefined) return undefined;
+  return {
+    ...(include === undefined ? {} : { includeWithoutDomain: toBoolean(include) }),
+    ...(domain === undefined ? {} : { domain }),
+  };
+}
+
+function readParameter(
+  query: Readonly<Record<string, string[]>>,
+  names: readonly string[],
+): string | string[] | undefined {
+  const values = prefixes.flatMap((prefix) => names.flatMap((name) => query[`${prefix}.${name}`] ?? []));
+  return values.length > 1 ? values : values[0];
+}
+
+function toBoolean(value: string | string[]): JsonValue {
+  return typeof value === 'string' ? (booleans.get(value) ?? value) : value;
+}
+
+/** The types of authentication methods that an instance keeps, in the response's order. ZITADEL has more (zitadel 6.7). */
+export const authenticationMethodType = z.enum([
+  'AUTHENTICATION_METHOD_TYPE_TOTP',
+  'AUTHENTICATION_METHOD_TYPE_OTP_EMAIL',
+  'AUTHENTICATION_METHOD_TYPE_PASSWORD',
+]);
+
+const methodsResponse = z
+  .strictObject({
+    details: z
+      .strictObject({
+        totalResult: z
+          .string()
+          .regex(/^\d+$/)
+          .exactOptional()
+          .describe('The number of methods; absent if there are none.'),
+        timestamp: z.iso.datetime().describe('The time at which the methods were read.'),
+      })
+      .meta({ id: 'ListDetails' }),
+    authMethodTypes: z.array(authenticationMethodType).exactOptional().describe('Absent if there are none.'),
+  })
+  .meta({ id: 'ListAuthenticationMethodTypesResponse' });
+
+/** The list of a user's authentication methods (specification 4.5). */
+export type MethodsResponse = z.output<typeof methodsResponse>;
+
+const betaList = (): Operation => ({
+  operationId: 'listAuthenticationMethodTypesBeta',
+  summary: 'List the authentication methods of a user',
+  description:
+    'Lists which of password, TOTP and OTP e-mail the user has. Users may list their own methods; other callers need `user.read` on the user’s organisation or on the instance. `Accept` selects JSON, gRPC or gRPC-Web.',
+  deprecated: true,
+  parameters: { userId: { contract: userIdParameter, example: '330000000000000201' } },
+  response: { description: 'The methods. A user that does not exist has none.', contract: methodsResponse },
+  errors: {
+    ...commonErrors,
+    400: 'The user id or the query is invalid, or the path is not percent-encoded UTF-8.',
+    403: 'The caller lacks permission for this user, whether or not the user exists, or is of an inactive organisation.',
+  },
+});
+
+const list = (): Operation => ({
+  ...betaList(),
+  operationId: 'listAuthenticationMethodTypes',
+  deprecated: false,
+  query: {
+    'domainQuery.domain': { contract: domainParameter, example: 'example.com' },
+    'domainQuery.includeWithoutDomain': {
+      contract: z.boolean().describe('Whether to list passkeys without a domain too; only beside a domain.'),
+      example: true,
+    },
+  },
+});
+
+/** The list's REST endpoint (specification 4.5) and RPC path of each API generation. */
+export const lists = {
+  v2: {
+    endpoint: { method: 'GET', path: '/v2/users/:userId/authentication_methods', operation: list },
+    rpcPath: '/zitadel.user.v2.UserService/ListAuthenticationMethodTypes',
+  },
+  v2beta: {
+    endpoint: { method: 'GET', path: '/v2beta/users/:userId/authentication_methods', operation: betaList },
+    rpcPath: '/zitadel.user.v2beta.UserService/ListAuthenticationMethodTypes',
   },
 } as const;
 

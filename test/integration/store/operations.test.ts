@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ORGANISATION, sampleUser } from '../../../bench/tasks/sampleUsers.ts';
-import { listAuthenticationMethodTypes } from '../../../functions/removeOtpEmail/authenticationMethods/operation.ts';
-import { removeOtpEmail } from '../../../functions/removeOtpEmail/operation.ts';
+import { listAuthenticationMethodTypes, removeOtpEmail } from '../../../functions/removeOtpEmail/operation.ts';
 import { initialise } from '../../../shared/accounts/initialise.ts';
 import { authenticate } from '../../../shared/auth/authorise.ts';
 import type { ScanRange, Snapshot, Store } from '../../../shared/store/store.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readMethodsRequest } from '../../../functions/removeOtpEmail/authenticationMethods/contract.ts';
-import { readDomainQuery } from '../../../functions/removeOtpEmail/authenticationMethods/domainQuery.ts';
+import { readDomainQuery, readMethodsRequest } from '../../../functions/removeOtpEmail/contract.ts';
 
 const read = (query: Record<string, string[]>) => {
   const domainQuery = readDomainQuery(query);
