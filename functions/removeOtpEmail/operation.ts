@@ -83,9 +83,7 @@ export async function listAuthenticationMethodTypes(
   const [user] = await store.getMany([userKey(userId)], ['orgId', ...Object.values(methodFields)]);
   if (!isValidFor(caller.restriction, user?.orgId)) throw userDenied();
   if (caller.userId !== userId) await authorise(store, caller, 'user.read', user?.orgId);
-  const types = authenticationMethodType.options.filter((type) =>
-    methodFields[type].some((name) => Boolean(user?.[name])),
-  );
+  const types = authenticationMethodType.options.filter((type) => Boolean(user?.[methodFields[type]]));
   const timestamp = now.toISOString();
   if (types.length === 0) return { details: { timestamp } };
   return { details: { totalResult: String(types.length), timestamp }, authMethodTypes: types };

@@ -2,7 +2,8 @@ import { randomInt } from 'node:crypto';
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import { organisationKey, userKey } from '../auth/authorise.ts';
 import { nameInvalid, organisationUnknown, otpEmailSet, userUnknown } from '../errors/accountErrors.ts';
-import { InvalidRecordError, readMessage, readRecord, toRecord } from '../organisation/record.ts';
+import { InvalidRecordError, readMessage } from '../organisation/message.ts';
+import { readRecord, toRecord } from '../organisation/record.ts';
 import { createWrites, planRecord, type RecordPlan } from '../organisation/recordPlan.ts';
 import { isInSection } from '../organisation/section.ts';
 import { humanUserSection, machineUserSection } from '../organisation/sections/users.ts';
@@ -20,7 +21,7 @@ export function generateId(): string {
  * @throws IdentityError INVALID_ARGUMENT for a name that an import would refuse
  */
 export function organisationWrites(orgId: string, name: string, now: Date): Write[] {
-  const { org } = checkName(name, () => readMessage(DataOrgSchema, { org: { name } }, {}));
+  const { org } = checkName(name, () => readMessage(DataOrgSchema, { org: { name } }, {}).json);
   const json = { orgId, org, orgState: 'ORG_STATE_ACTIVE' };
   return createWrites(planRecord(toRecord(organisationSection, json, orgId, false), false), now.toISOString());
 }

@@ -1,11 +1,11 @@
-import { type DescField, type DescMessage, fromJson, type JsonValue, type Message, toJson } from '@bufbuild/protobuf';
+import type { DescField, DescMessage } from '@bufbuild/protobuf';
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import { DataOrgSchema as DataOrgV1Schema } from '@zitadel/proto/zitadel/v1_pb.js';
 import { isJsonObject, type JsonObject, takeAt, valueAt } from '../json/jsonObject.ts';
 import type { JsonPath } from '../json/jsonScanner.ts';
 import type { DocumentFields } from '../store/documentFields.ts';
+import { InvalidRecordError, readMessage, type UnknownContent } from './message.ts';
 import { serialise } from './recordBody.ts';
-import { checkRules } from './rules.ts';
 import {
   type Adjustment,
   type Credential,
@@ -14,28 +14,6 @@ import {
   sectionPartition,
   usualState,
 } from './section.ts';
-import { findUnknown, NOTHING_UNKNOWN, type UnknownContent } from './unknownContent.ts';
-import { inexactIntegers, unifyWireForms } from './wireForms.ts';
-
-/** An issue of one field of an export file. */
-export interface FieldIssue {
-  /** The field's path within its record, such as `user.email.email`; empty for the record itself. */
-  readonly path: string;
-  readonly reason: string;
-  /** ZITADEL's text of the same issue, if it has one. */
-  readonly message?: string;
-}
-
-/** An error for a part of an export file with one or more invalid fields. */
-export class InvalidRecordError extends Error {
-  override readonly name = 'InvalidRecordError';
-  readonly issues: readonly FieldIssue[];
-
-  constructor(issues: readonly FieldIssue[]) {
-    super(issues.map(({ path, reason }) => (path === '' ? reason : `${path}: ${reason}`)).join('; '));
-    this.issues = issues;
-  }
-}
 
 /** A field of ZITADEL's organisation document, v1 or v2 (zitadel 2). */
 export interface OrganisationField {
@@ -66,54 +44,6 @@ function describe(field: DescField): OrganisationField {
     list: field.fieldKind === 'list',
     schema: field.fieldKind === 'list' || field.fieldKind === 'message' ? field.message : undefined,
   };
-}
-
-/**
- * Parses a message by the wire's JSON mapping (zitadel 1.1) and returns it in canonical form: fields in the
- * descriptor's order under their JSON names, without defaults.
- * @param checked the section, to check the descriptor's rules (zitadel 3). Its credentials may be missing, because an
- * export may omit them.
- * @throws InvalidRecordError
- */
-export function readMessage(schema: DescMessage, value: unknown, checked: Checked | undefined): JsonObject {
-  const message = decode(schema, value);
-  const encoded = toJson(schema, message);
-  const json = isJsonObject(encoded) ? encoded : {};
-  const issues =
-    checked === undefined
-      ? []
-      : checkRules(schema, message).filter(({ path }) => !isOmittedCredential(checked, value, path));
-  if (issues.length > 0) throw new InvalidRecordError(issues);
-  return json;
-}
-
-type Checked = Pick<Section, 'credentials'>;
-
-/** Whether the credential at `path` is absent from the file. An empty one is not: no export writes it. */
-function isOmittedCredential({ credentials = [] }: Checked, value: unknown, path: string): boolean {
-  if (!isJsonObject(value) || !credentials.some((credential) => credential.path === path)) return false;
-  const protoPath = path.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  return (valueAt(value, path) ?? valueAt(value, protoPath) ?? undefined) === undefined;
-}
-
-function decode(schema: DescMessage, value: unknown): Message {
-  const inexact = inexactIntegers(schema, value);
-  if (inexact.length > 0) {
-    const reason = 'the number is above 2^53 and would be rounded: write it as a string';
-    throw new InvalidRecordError(inexact.map((path) => ({ path, reason })));
-  }
-  const malformed = unifyWireForms(schema, value);
-  if (malformed.length > 0) throw new InvalidRecordError(malformed);
-  try {
-    return fromJson(schema, asJson(value), { ignoreUnknownFields: true });
-  } catch (error) {
-    throw new InvalidRecordError([{ path: '', reason: error instanceof Error ? error.message : String(error) }]);
-  }
-}
-
-/** Narrows the result of JSON.parse, which is always JSON, to its type. */
-function asJson(value: unknown): JsonValue {
-  return value as JsonValue;
 }
 
 /** A record in canonical form, separate from its credentials. */
@@ -161,20 +91,17 @@ export function recordSchema({ name }: Section): DescMessage {
  * @throws InvalidRecordError
  */
 export function readRecord(section: Section, value: unknown, orgId: string, checked = false): OrganisationRecord {
-  const schema = recordSchema(section);
-  const json = readMessage(
-    schema,
-    section.v1?.convert === undefined ? value : section.v1.convert(value),
-    checked ? section : undefined,
-  );
+  const converted = section.v1?.convert === undefined ? value : section.v1.convert(value);
+  const { json, unknown } = readMessage(recordSchema(section), converted, checked ? section : undefined);
   if (section.inner !== undefined && json[section.inner] === undefined)
     throw new InvalidRecordError([{ path: section.inner, reason: 'value is required' }]);
-  const unknown = findUnknown(schema, value, section.additional?.paths);
   if (checked) checkState(unknown, 'state');
   const state = additionalState(section, value);
   if (state !== undefined && state !== usualState(section)) json.state = state;
   const record = toRecord(section, json, orgId, section.additional?.otpEmail === true && hasOtpEmail(value));
-  return { ...record, hasState: record.hasState || state !== undefined, unknown };
+  const isAdditional = (path: string) => section.additional?.paths.includes(path) === true;
+  const fields = unknown.fields.filter((path) => !isAdditional(path));
+  return { ...record, hasState: record.hasState || state !== undefined, unknown: { ...unknown, fields } };
 }
 
 /**
@@ -212,7 +139,7 @@ export function toRecord(section: Section, json: JsonObject, orgId: string, otpE
     state: typeof state === 'string' ? state : usualState(section),
     hasState,
     otpEmail,
-    unknown: NOTHING_UNKNOWN,
+    unknown: { fields: [], values: [] },
   };
 }
 

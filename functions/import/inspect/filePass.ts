@@ -5,10 +5,11 @@ import { JsonError, type JsonPath, parseJson } from '../../../shared/json/jsonSc
 import { WhiteSpaceRun } from '../../../shared/json/whiteSpace.ts';
 import { fixedLimits } from '../../../shared/limits.ts';
 import { type Manifest, ManifestTally, manifestSchema } from '../../../shared/organisation/exportFile.ts';
-import { InvalidRecordError, type OrganisationRecord, readRecord } from '../../../shared/organisation/record.ts';
+import type { UnknownContent } from '../../../shared/organisation/message.ts';
+import { InvalidRecordError } from '../../../shared/organisation/message.ts';
+import { type OrganisationRecord, readRecord } from '../../../shared/organisation/record.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
 import { findSection } from '../../../shared/organisation/sections.ts';
-import type { UnknownContent } from '../../../shared/organisation/unknownContent.ts';
 import { MAX_DOCUMENT_BYTES } from '../../../shared/store/store.ts';
 import { chunksInTurns } from '../../../shared/turns.ts';
 import { type ExportFileItem, ExportFileReader } from '../source/exportFileReader.ts';

@@ -1,5 +1,6 @@
 import { textAt } from '../../../shared/json/jsonObject.ts';
-import { type FieldIssue, InvalidRecordError, type OrganisationRecord } from '../../../shared/organisation/record.ts';
+import { type FieldIssue, InvalidRecordError } from '../../../shared/organisation/message.ts';
+import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
 import { sections } from '../../../shared/organisation/sections.ts';
 

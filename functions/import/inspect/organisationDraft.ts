@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import { isJsonObject, type JsonObject } from '../../../shared/json/jsonObject.ts';
 import { formatPath, type JsonPath } from '../../../shared/json/jsonScanner.ts';
+import { readMessage } from '../../../shared/organisation/message.ts';
 import {
   checkComplexityPolicy,
   type PasswordComplexity,
@@ -11,14 +12,12 @@ import {
   checkState,
   type OrganisationRecord,
   organisationFields,
-  readMessage,
   toRecord,
 } from '../../../shared/organisation/record.ts';
 import { recordKey } from '../../../shared/organisation/recordPlan.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
 import { domainPolicySection, passwordPolicySection } from '../../../shared/organisation/sections/policies.ts';
 import { claimsLoginNames, organisationSection, sections } from '../../../shared/organisation/sections.ts';
-import { findUnknown } from '../../../shared/organisation/unknownContent.ts';
 import { documentPath } from '../../../shared/store/store.ts';
 
 /** Lists that v1 files hold beside a record and v2 files hold inside it, by section (zitadel 5.9). */
@@ -95,12 +94,10 @@ export class OrganisationDraft {
     if (owner !== undefined) {
       this.set(name, [...this.listAt(owner, name), owner.v1?.lists?.[name]?.(value)], this.entry);
       const schema = organisationFields.get(name)?.schema;
-      if (schema !== undefined) readMessage(schema, value, {});
-      return schema === undefined ? [] : findUnknown(schema, value).fields.map((path) => `${name}.${path}`);
+      return schema === undefined ? [] : readMessage(schema, value, {}).unknown.fields.map((path) => `${name}.${path}`);
     }
-    const field = { [name]: value };
-    this.set(name, readMessage(DataOrgSchema, field, {})[name], this.entry);
-    const unknown = findUnknown(DataOrgSchema, field);
+    const { json, unknown } = readMessage(DataOrgSchema, { [name]: value }, {});
+    this.set(name, json[name], this.entry);
     checkState(unknown, 'orgState', '');
     return unknown.fields;
   }

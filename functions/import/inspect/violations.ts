@@ -1,7 +1,7 @@
 import { type FieldViolation, invalidRequest } from '../../../shared/errors/errors.ts';
 import type { IdentityError } from '../../../shared/errors/identityError.ts';
 import { formatPath, JsonError, type JsonPath } from '../../../shared/json/jsonScanner.ts';
-import { type FieldIssue, InvalidRecordError } from '../../../shared/organisation/record.ts';
+import { type FieldIssue, InvalidRecordError } from '../../../shared/organisation/message.ts';
 import { causedBy } from '../../../shared/organisation/rules.ts';
 
 const MAX_VIOLATIONS = 100;

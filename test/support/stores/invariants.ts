@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import { isJsonObject, type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
 import { scopeKey } from '../../../shared/organisation/loginNameScope.ts';
-import { InvalidRecordError, readRecord, toRecord } from '../../../shared/organisation/record.ts';
+import { InvalidRecordError } from '../../../shared/organisation/message.ts';
+import { readRecord, toRecord } from '../../../shared/organisation/record.ts';
 import { planRecord, planReferences, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import type { Reference } from '../../../shared/organisation/relations.ts';
 import { sectionPartition } from '../../../shared/organisation/section.ts';

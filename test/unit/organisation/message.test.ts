@@ -1,12 +1,7 @@
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import { DataActionSchema } from '@zitadel/proto/zitadel/v1_pb.js';
 import { describe, expect, it } from 'vitest';
-import {
-  canonicalDuration,
-  inexactIntegers,
-  isBase64,
-  unifyWireForms,
-} from '../../../shared/organisation/wireForms.ts';
+import { canonicalDuration, inspectJson, isBase64 } from '../../../shared/organisation/message.ts';
 
 describe('a duration', () => {
   it.each([
@@ -34,9 +29,9 @@ describe('base64', () => {
 describe('the forms of a message', () => {
   it('are unified in place, and reported where they are wrong', () => {
     const json = { action: { timeout: '+5s' } };
-    expect(unifyWireForms(DataActionSchema, json)).toEqual([]);
+    expect(inspectJson(DataActionSchema, json).malformed).toEqual([]);
     expect(json.action.timeout).toBe('5s');
-    expect(unifyWireForms(DataActionSchema, { action: { timeout: '05s' } })).toEqual([
+    expect(inspectJson(DataActionSchema, { action: { timeout: '05s' } }).malformed).toEqual([
       { path: 'action.timeout', reason: 'invalid duration "05s"' },
     ]);
   });
@@ -56,6 +51,6 @@ describe('integers of 64 bits in JSON', () => {
     ['in unknown fields', { unknown: UNSAFE, domains: [{ unknown: { sequence: UNSAFE } }] }, []],
     ['of something else than an object', [UNSAFE], []],
   ])('are found %s', (_what, value, paths) => {
-    expect(inexactIntegers(DataOrgSchema, value)).toEqual(paths);
+    expect(inspectJson(DataOrgSchema, value).rounded).toEqual(paths);
   });
 });

@@ -1,0 +1,223 @@
+import {
+  type DescEnum,
+  type DescField,
+  type DescMessage,
+  fromJson,
+  type JsonValue,
+  type Message,
+  ScalarType,
+  toJson,
+} from '@bufbuild/protobuf';
+import { isJsonObject, type JsonObject, valueAt } from '../json/jsonObject.ts';
+import { checkRules } from './rules.ts';
+import type { Section } from './section.ts';
+
+/** An issue of one field of an export file. */
+export interface FieldIssue {
+  /** The field's path within its record, such as `user.email.email`; empty for the record itself. */
+  readonly path: string;
+  readonly reason: string;
+  /** ZITADEL's text of the same issue, if it has one. */
+  readonly message?: string;
+}
+
+/** An error for a part of an export file with one or more invalid fields. */
+export class InvalidRecordError extends Error {
+  override readonly name = 'InvalidRecordError';
+  readonly issues: readonly FieldIssue[];
+
+  constructor(issues: readonly FieldIssue[]) {
+    super(issues.map(({ path, reason }) => (path === '' ? reason : `${path}: ${reason}`)).join('; '));
+    this.issues = issues;
+  }
+}
+
+/** The content of a message's JSON that its definition does not have, and that the wire's JSON mapping ignores. */
+export interface UnknownContent {
+  /** The paths of unknown fields, such as `user.favouriteColour`, without the positions in lists. */
+  readonly fields: readonly string[];
+  /** The values of enumerations, by the fields' paths in JSON names, such as `user.profile.gender`. */
+  readonly values: readonly { readonly path: string; readonly value: string | number }[];
+}
+
+/** A message in canonical form: fields in the descriptor's order under their JSON names, without defaults. */
+interface CanonicalMessage {
+  readonly json: JsonObject;
+  readonly unknown: UnknownContent;
+}
+
+/**
+ * Parses a message by the wire's JSON mapping (zitadel 1.1).
+ * @param value the parsed JSON, whose durations are rewritten in place
+ * @param checked the section, to check the descriptor's rules (zitadel 3). Its credentials may be missing, because an
+ * export may omit them.
+ * @throws InvalidRecordError
+ */
+export function readMessage(
+  schema: DescMessage,
+  value: unknown,
+  checked: Pick<Section, 'credentials'> | undefined,
+): CanonicalMessage {
+  const { rounded, malformed, unknown } = inspectJson(schema, value);
+  const reason = 'the number is above 2^53 and would be rounded: write it as a string';
+  if (rounded.length > 0) throw new InvalidRecordError(rounded.map((path) => ({ path, reason })));
+  if (malformed.length > 0) throw new InvalidRecordError(malformed);
+  const message = decode(schema, value);
+  const json = toJson(schema, message);
+  const issues =
+    checked === undefined
+      ? []
+      : checkRules(schema, message).filter(({ path }) => !isOmittedCredential(checked, value, path));
+  if (issues.length > 0) throw new InvalidRecordError(issues);
+  return { json: isJsonObject(json) ? json : {}, unknown };
+}
+
+function decode(schema: DescMessage, value: unknown): Message {
+  try {
+    return fromJson(schema, asJson(value), { ignoreUnknownFields: true });
+  } catch (error) {
+    throw new InvalidRecordError([{ path: '', reason: error instanceof Error ? error.message : String(error) }]);
+  }
+}
+
+/** Narrows the result of JSON.parse, which is always JSON, to its type. */
+function asJson(value: unknown): JsonValue {
+  return value as JsonValue;
+}
+
+/** Whether the credential at `path` is absent from the file. An empty one is not: no export writes it. */
+function isOmittedCredential({ credentials = [] }: Pick<Section, 'credentials'>, value: unknown, path: string) {
+  if (!isJsonObject(value) || !credentials.some((credential) => credential.path === path)) return false;
+  const protoPath = path.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return (valueAt(value, path) ?? valueAt(value, protoPath) ?? undefined) === undefined;
+}
+
+/** What a message's JSON has that the wire's JSON mapping would lose, or accept only in another form. */
+interface Inspection {
+  /** The paths of integers of 64 bits that stand as numbers which JavaScript cannot represent exactly. */
+  readonly rounded: string[];
+  /** The durations and bytes that ZITADEL's decoder rejects, though ours may not. */
+  readonly malformed: FieldIssue[];
+  readonly unknown: { readonly fields: string[]; readonly values: { path: string; value: string | number }[] };
+}
+
+/** Inspects a field's value or list element, and returns the value in the form that our decoder accepts. */
+type Inspect = (value: unknown, path: string, found: Inspection) => unknown;
+
+interface KnownField {
+  readonly jsonName: string;
+  /** Undefined for a field of which every value is as good as another. */
+  readonly inspect: Inspect | undefined;
+}
+
+/** Inspects the JSON of a message. Rewrites durations in place. */
+export function inspectJson(schema: DescMessage, json: unknown): Inspection {
+  const found: Inspection = { rounded: [], malformed: [], unknown: { fields: [], values: [] } };
+  inspectMessage(schema, json, '', found);
+  return found;
+}
+
+function inspectMessage(schema: DescMessage, json: unknown, prefix: string, found: Inspection): void {
+  if (!isJsonObject(json)) return;
+  const known = knownFields(schema);
+  for (const name of Object.keys(json)) {
+    const value = json[name];
+    if (value === null) continue;
+    const field = known.get(name);
+    if (field === undefined) found.unknown.fields.push(`${withoutPositions(prefix)}${name}`);
+    else if (field.inspect !== undefined) {
+      const path = `${prefix}${field.jsonName}`;
+      if (!Array.isArray(value)) json[name] = field.inspect(value, path, found);
+      else
+        for (const [index, element] of value.entries())
+          value[index] = field.inspect(element, `${path}[${index}]`, found);
+    }
+  }
+}
+
+const withoutPositions = (path: string) => path.replace(/\[\d+\]/g, '');
+
+const compiled = new Map<string, ReadonlyMap<string, KnownField>>();
+
+/** Returns a message's fields by both of their spellings. */
+function knownFields(schema: DescMessage): ReadonlyMap<string, KnownField> {
+  const cached = compiled.get(schema.typeName);
+  if (cached !== undefined) return cached;
+  const byName = new Map(
+    schema.fields.flatMap((field): [string, KnownField][] => {
+      const known = { jsonName: field.jsonName, inspect: inspector(field) };
+      return [field.name, field.jsonName].map((name) => [name, known]);
+    }),
+  );
+  compiled.set(schema.typeName, byName);
+  return byName;
+}
+
+const LONG: readonly (ScalarType | undefined)[] = [
+  ScalarType.INT64,
+  ScalarType.UINT64,
+  ScalarType.SINT64,
+  ScalarType.FIXED64,
+  ScalarType.SFIXED64,
+];
+
+/** Returns the inspection of a field's values; Google's own messages have a JSON form other than their fields. */
+function inspector({ message, enum: values, scalar }: DescField): Inspect | undefined {
+  if (message?.typeName === 'google.protobuf.Duration') return inspectDuration;
+  if (message?.typeName.startsWith('google.protobuf.') === true) return undefined;
+  if (message !== undefined)
+    return (value, path, found) => {
+      inspectMessage(message, value, `${path}.`, found);
+      return value;
+    };
+  if (values !== undefined) return enumInspector(values);
+  if (scalar === ScalarType.BYTES) return inspectBytes;
+  return LONG.includes(scalar) ? inspectLong : undefined;
+}
+
+const inspectDuration: Inspect = (value, path, { malformed }) => {
+  if (typeof value !== 'string') return value;
+  const duration = canonicalDuration(value);
+  if (duration === undefined) malformed.push({ path, reason: `invalid duration ${JSON.stringify(value)}` });
+  return duration ?? value;
+};
+
+const inspectBytes: Inspect = (value, path, { malformed }) => {
+  if (typeof value === 'string' && !isBase64(value)) malformed.push({ path, reason: 'invalid base64' });
+  return value;
+};
+
+const inspectLong: Inspect = (value, path, { rounded }) => {
+  if (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER) rounded.push(path);
+  return value;
+};
+
+function enumInspector({ values, value: byNumber }: DescEnum): Inspect {
+  const names: ReadonlySet<string> = new Set(values.map(({ name }) => name));
+  return (value, path, { unknown }) => {
+    const isUnknown = typeof value === 'number' ? byNumber[value] === undefined : !names.has(String(value));
+    if ((typeof value === 'string' || typeof value === 'number') && isUnknown)
+      unknown.values.push({ path: withoutPositions(path), value });
+    return value;
+  };
+}
+
+const DURATION = /^([+-]?)(?=[\d.])(0|[1-9]\d*)?(?:\.(\d{0,9}))?s$/;
+
+/** Returns a duration with digits on both sides of its point; undefined for a text that is no duration. */
+export function canonicalDuration(text: string): string | undefined {
+  const match = DURATION.exec(text);
+  if (match === null) return undefined;
+  const [, sign, seconds = '0', fraction = ''] = match;
+  return `${sign === '-' ? '-' : ''}${seconds}${fraction === '' ? '' : `.${fraction}`}s`;
+}
+
+/** Whether a text is base64 of either alphabet, with or without padding. Line breaks do not count. */
+export function isBase64(text: string): boolean {
+  const digits = /[-_]/.test(text) ? /^[\w-]*$/ : /^[A-Za-z\d+/]*$/;
+  const content = text.replace(/[\r\n]/g, '');
+  const body = content.replace(/={1,2}$/, '');
+  if (!digits.test(body)) return false;
+  const isPadded = text.length % 4 === 0;
+  return isPadded ? content.length % 4 === 0 : body === content && content.length % 4 !== 1;
+}
