@@ -42,10 +42,19 @@ export async function callServer(origin: string, call: HttpCall, signal: AbortSi
   const request = (url.protocol === 'https:' ? https : http).request(url, { method, headers, signal });
   // Once there is a response, its body says whether the connection breaks.
   request.on('error', () => undefined);
-  const source = new WatchedSource(body);
+  let sourceFailure: unknown;
+  async function* source(): AsyncGenerator<Uint8Array> {
+    try {
+      yield* body;
+    } catch (error) {
+      // A broken request would hide it.
+      sourceFailure = error;
+      throw error;
+    }
+  }
   const responded = once(request, 'response');
   // It fails when the response comes before the body's end, and the response then says why.
-  const sent = pipeline(Readable.from(source, { objectMode: false }), request).catch(() => undefined);
+  const sent = pipeline(Readable.from(source(), { objectMode: false }), request).catch(() => undefined);
   try {
     const [response]: IncomingMessage[] = await responded;
     if (response === undefined) throw new Error('the request has no response');
@@ -59,26 +68,7 @@ export async function callServer(origin: string, call: HttpCall, signal: AbortSi
     request.destroy();
     await sent;
     signal.throwIfAborted();
-    throw source.failure ?? placeUnreachable(origin, connectionReason(error));
-  }
-}
-
-/** A body that keeps the error of its source, which a broken request would hide. */
-class WatchedSource {
-  private readonly source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
-  failure: unknown;
-
-  constructor(source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>) {
-    this.source = source;
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
-    try {
-      yield* this.source;
-    } catch (error) {
-      this.failure = error;
-      throw error;
-    }
+    throw sourceFailure ?? placeUnreachable(origin, connectionReason(error));
   }
 }
 

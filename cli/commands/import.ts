@@ -39,8 +39,7 @@ export const importPlace = defineCommand({
   run: async (call) => {
     const { openPlaces } = await import('../places/openPlaces.ts');
     const { readShare } = await import('../tasks.ts');
-    const { RecordCounter, requestLines } = await import('../places/recordCounter.ts');
-    const { trackImport } = await import('../places/trackImport.ts');
+    const { RecordCounter, requestLines, trackImport } = await import('../places/recordCounter.ts');
     const {
       arguments: [from],
       signal,

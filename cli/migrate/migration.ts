@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import type { DatabasePlace, FilePlace, StoredFile } from '../places/place.ts';
-import { RecordCounter } from '../places/recordCounter.ts';
-import { trackImport } from '../places/trackImport.ts';
+import { RecordCounter, trackImport } from '../places/recordCounter.ts';
 import { trackPhase } from '../progress.ts';
 import type { MigrationPlan, MigrationResult } from './documents.ts';
 import { currentSelection, stageExport } from './exportStage.ts';

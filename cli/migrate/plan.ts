@@ -7,7 +7,7 @@ import { Comparison } from '../compare/comparison.ts';
 import { FileFacts } from '../places/fileFacts.ts';
 import { inspectPlace } from '../places/inspectPlace.ts';
 import type { DatabasePlace, Place } from '../places/place.ts';
-import { trackImport } from '../places/trackImport.ts';
+import { trackImport } from '../places/recordCounter.ts';
 import { missingKinds, selectedKinds } from '../values.ts';
 import { combine, compareSides, OrganisationTally, organisationCounts } from './compareSides.ts';
 import { type MigrationPlan, migrationPlan } from './documents.ts';

@@ -1,9 +1,9 @@
+import { objectUri } from '../../shared/objectStorage/objectName.ts';
 import { InterruptedError, type Output, type Surroundings, UsageError } from '../command.ts';
 import type { ExportOptions, FilePlace, Place } from '../places/place.ts';
 import { type ProgressOutput, trackPhase } from '../progress.ts';
 import { readTask } from '../tasks.ts';
 import { exportParts, type PartsExport, type PartsResult } from './exportParts.ts';
-import { objectUri } from './storedJson.ts';
 
 /** What `identity export --parts` is to do. */
 interface PartsCall extends Pick<Surroundings, 'environment' | 'signal' | 'stderr'> {

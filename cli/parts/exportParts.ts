@@ -1,13 +1,13 @@
 import { objectExists } from '../../shared/errors/storageErrors.ts';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
-import type { ObjectLocation, ObjectStorage } from '../../shared/objectStorage/objectStorage.ts';
+import { objectUri } from '../../shared/objectStorage/objectName.ts';
+import type { ObjectLocation } from '../../shared/objectStorage/objectStorage.ts';
 import type { ExportedManifest } from '../../shared/organisation/exportFile.ts';
 import type { PartsDocument } from '../../shared/organisation/partsDocument.ts';
-import type { DatabasePlace, ExportOptions, PartSource } from '../places/place.ts';
+import type { DatabasePlace, ExportOptions } from '../places/place.ts';
 import { RecordCounter } from '../places/recordCounter.ts';
 import type { Task } from '../tasks.ts';
-import { type BegunExport, beginExport, type PlannedPart } from './plan.ts';
-import { createJson, objectUri } from './storedJson.ts';
+import { type BegunExport, beginExport, createJson, type PartsCall, type PlannedPart } from './plan.ts';
 import { findFinished, findPart, readFinished, toDocument, verifyPart, type WrittenPart } from './writtenPart.ts';
 
 /** An export in parts. */
@@ -49,7 +49,6 @@ export async function exportParts(
   meter: PartsMeter,
   signal: AbortSignal,
 ): Promise<PartsResult> {
-  const storage = createCloudStorage();
   const { orgIds: _, excludedOrgIds, timeoutMs: _timeout, ...flags } = options;
   const request = {
     source: source.name,
@@ -57,27 +56,22 @@ export async function exportParts(
     count,
     execution: task.execution,
   };
-  const finished = await findFinished(storage, target, request, signal);
+  const call = { storage: createCloudStorage(), target, request, signal };
+  const finished = await findFinished(call);
   if (finished !== undefined) return finishedResult(finished);
-  const begun = await beginExport(
-    storage,
-    target,
-    request,
-    (readTime) => source.openParts(options, readTime, signal),
-    signal,
-  );
+  const begun = await beginExport(call, (readTime) => source.openParts(options, readTime, signal));
   await using state = begun.source;
-  if (begun.abandoned.length > 0) meter.onAbandoned(begun.abandoned);
-  const { written, kept } = await writeParts(storage, begun, task, meter, signal);
-  const found = await findAll(storage, begun, signal);
-  const [first, ...others] = found.flatMap((part) => (part === undefined ? [] : [part]));
   const { abandoned } = begun;
+  if (abandoned.length > 0) meter.onAbandoned(abandoned);
+  const { written, kept } = await writeParts(call, begun, task, meter);
+  const found = await findAll(call, begun);
+  const [first, ...others] = found.filter((part) => part !== undefined);
   const readTime = state.readTime.toISOString();
   const missing = begun.parts.length - others.length - 1;
   if (first === undefined || missing > 0) return { readTime, written, kept, missing, abandoned, manifest: undefined };
   const document = toDocument([first, ...others], task.execution);
-  if (!(await createJson(storage, target, document, signal))) {
-    const other = await readFinished(storage, target, signal);
+  if (!(await createJson(call, target, document))) {
+    const other = await readFinished(call);
     if (other?.manifest.readTime !== readTime) throw objectExists(target);
   }
   return { readTime, written, kept, missing, abandoned, manifest: document.manifest };
@@ -88,21 +82,20 @@ function finishedResult({ manifest }: PartsDocument): PartsResult {
 }
 
 async function writeParts(
-  storage: ObjectStorage,
-  { source, parts }: BegunExport,
-  task: PartsExport['task'],
+  call: PartsCall,
+  begun: BegunExport,
+  task: Task,
   meter: PartsMeter,
-  signal: AbortSignal,
 ): Promise<{ written: number; kept: number }> {
   const done = { written: 0, kept: 0 };
-  for (const [index, part] of parts.entries()) {
+  for (const [index, part] of begun.parts.entries()) {
     if (index % task.count !== task.index) continue;
-    const found = await findPart(storage, part, source.readTime, signal);
+    const found = await findPart(call, part, begun.source.readTime);
     if (found === undefined) {
-      await writePart(storage, source, part, meter, signal);
+      await writePart(call, begun, part, meter);
       done.written++;
     } else {
-      await verifyPart(storage, part, found, signal);
+      await verifyPart(call, part, found);
       done.kept++;
     }
   }
@@ -110,11 +103,10 @@ async function writeParts(
 }
 
 async function writePart(
-  storage: ObjectStorage,
-  source: PartSource,
+  { storage, signal }: PartsCall,
+  { source }: BegunExport,
   { range, location }: PlannedPart,
   meter: PartsMeter,
-  signal: AbortSignal,
 ): Promise<void> {
   const counter = new RecordCounter(objectUri(location));
   const before = meter.records;
@@ -130,15 +122,11 @@ async function writePart(
 const FOUND_AT_ONCE = 16;
 
 /** Finds all parts, in their order; undefined for those that are not complete. */
-async function findAll(
-  storage: ObjectStorage,
-  { source, parts }: BegunExport,
-  signal: AbortSignal,
-): Promise<(WrittenPart | undefined)[]> {
+async function findAll(call: PartsCall, { source, parts }: BegunExport): Promise<(WrittenPart | undefined)[]> {
   const found: (WrittenPart | undefined)[] = [];
   for (let start = 0; start < parts.length; start += FOUND_AT_ONCE) {
     const batch = parts.slice(start, start + FOUND_AT_ONCE);
-    found.push(...(await Promise.all(batch.map((part) => findPart(storage, part, source.readTime, signal)))));
+    found.push(...(await Promise.all(batch.map((part) => findPart(call, part, source.readTime)))));
   }
   return found;
 }

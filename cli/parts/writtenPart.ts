@@ -4,12 +4,11 @@ import { IdentityError } from '../../shared/errors/identityError.ts';
 import { partsFinished } from '../../shared/errors/placeErrors.ts';
 import { objectExists, partInvalid } from '../../shared/errors/storageErrors.ts';
 import { parseIfJson } from '../../shared/json/parseIfJson.ts';
-import type { ObjectLocation, ObjectStorage, PinnedObject } from '../../shared/objectStorage/objectStorage.ts';
+import { objectUri } from '../../shared/objectStorage/objectName.ts';
 import { type ExportedManifest, exportedManifest, manifestSchema } from '../../shared/organisation/exportFile.ts';
 import { combineManifests, type PartsDocument, partsDocument } from '../../shared/organisation/partsDocument.ts';
 import { MAX_DOCUMENT_BYTES } from '../../shared/store/store.ts';
-import { findPlan, type PartsRequest, type PlannedPart } from './plan.ts';
-import { objectUri, pinIfPresent, readBytes } from './storedJson.ts';
+import { findPlan, type PartsCall, type PlannedPart, pinIfPresent, readBytes } from './plan.ts';
 
 /** A complete part of an export. */
 export interface WrittenPart {
@@ -25,14 +24,13 @@ export interface WrittenPart {
  * @throws IdentityError naming an object that is not the part
  */
 export async function findPart(
-  storage: ObjectStorage,
+  call: PartsCall,
   { location }: PlannedPart,
   readTime: Date,
-  signal: AbortSignal,
 ): Promise<WrittenPart | undefined> {
-  const object = await pinIfPresent(storage, location, signal);
+  const object = await pinIfPresent(call, location);
   if (object === undefined) return undefined;
-  const end = await readBytes(object, signal, Math.max(0, object.size - MAX_DOCUMENT_BYTES));
+  const end = await readBytes(object, call.signal, Math.max(0, object.size - MAX_DOCUMENT_BYTES));
   const found = findManifest(end, exportedManifest);
   if (found === undefined) throw partInvalid(location, 'it has no manifest');
   if (found.manifest.readTime !== readTime.toISOString())
@@ -45,17 +43,12 @@ export async function findPart(
  * @throws IdentityError naming the part
  */
 export async function verifyPart(
-  storage: ObjectStorage,
+  { storage, signal }: PartsCall,
   { location }: PlannedPart,
   { generation }: WrittenPart,
-  signal: AbortSignal,
 ): Promise<void> {
   const object = await storage.pin(location, signal);
   if (object.generation !== generation) throw partInvalid(location, 'it was replaced meanwhile');
-  await verifyContent(object, location, signal);
-}
-
-async function verifyContent(object: PinnedObject, location: PlannedPart['location'], signal: AbortSignal) {
   try {
     const { repeated } = await inspect({ open: (readSignal) => object.read(readSignal) }, signal);
     repeated[Symbol.dispose]();
@@ -71,16 +64,12 @@ async function verifyContent(object: PinnedObject, location: PlannedPart['locati
  * @returns undefined if the export is not finished
  * @throws IdentityError when the target is something else, or the export of another run: objects are never overwritten
  */
-export async function findFinished(
-  storage: ObjectStorage,
-  target: ObjectLocation,
-  request: PartsRequest,
-  signal: AbortSignal,
-): Promise<PartsDocument | undefined> {
-  const document = await readFinished(storage, target, signal);
+export async function findFinished(call: PartsCall): Promise<PartsDocument | undefined> {
+  const { target, request } = call;
+  const document = await readFinished(call);
   if (document === undefined) return undefined;
   const { readTime } = document.manifest;
-  const plan = await findPlan(storage, target, request, readTime, signal);
+  const plan = await findPlan(call, readTime);
   const isOwn = plan !== undefined && [plan.execution, document.execution].includes(request.execution);
   // By hand, each call is a run of its own.
   if (request.execution === '' || !isOwn) throw partsFinished(objectUri(target), readTime);
@@ -91,15 +80,11 @@ export async function findFinished(
  * Reads the document of an export that is complete.
  * @throws IdentityError when the target is something else
  */
-export async function readFinished(
-  storage: ObjectStorage,
-  target: ObjectLocation,
-  signal: AbortSignal,
-): Promise<PartsDocument | undefined> {
-  const object = await pinIfPresent(storage, target, signal);
+export async function readFinished(call: PartsCall): Promise<PartsDocument | undefined> {
+  const object = await pinIfPresent(call, call.target);
   if (object === undefined) return undefined;
-  const { data } = partsDocument.safeParse(parseIfJson((await readBytes(object, signal)).toString()));
-  if (data === undefined) throw objectExists(target);
+  const { data } = partsDocument.safeParse(parseIfJson((await readBytes(object, call.signal)).toString()));
+  if (data === undefined) throw objectExists(call.target);
   return data;
 }
 

@@ -7,8 +7,7 @@ import { InterruptedError } from '../command.ts';
 import { type ProgressOutput, trackPhase } from '../progress.ts';
 import { repeatable } from './content.ts';
 import type { ExportOptions, Place } from './place.ts';
-import { type ExportedRequest, RecordCounter } from './recordCounter.ts';
-import { countedContent } from './trackImport.ts';
+import { countedContent, type ExportedRequest, RecordCounter } from './recordCounter.ts';
 
 /** What is known of an export file after it was read. */
 export interface PlaceInspection extends Omit<Inspection, 'repeated'> {

@@ -6,6 +6,7 @@ import {
   importResponse,
   NDJSON,
 } from '../../functions/import/contract.ts';
+import { total } from '../../shared/collections/counts.ts';
 import type { ErrorBody, IdentityError } from '../../shared/errors/identityError.ts';
 import { placeFailed, placeRefused, placeTokenForbidden, placeTokenRejected } from '../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../shared/json/parseIfJson.ts';
@@ -48,9 +49,7 @@ async function readEvents(
   for await (const line of lines(body)) {
     const event = importEvent.parse(JSON.parse(line));
     if (event.event !== 'progress') return event;
-    settled = Object.values(event.records)
-      .flatMap(Object.values<number>)
-      .reduce((sum, count) => sum + count, 0);
+    settled = Object.values(event.records).reduce((sum, counts) => sum + total(counts ?? {}), 0);
     meter.onStarted(() => settled);
   }
   return undefined;
@@ -98,37 +97,33 @@ export interface CalledInstance {
   readonly tokenOption: string;
 }
 
-/** What an error asks of a person. */
-type Fault = 'token' | 'role' | 'repeat' | 'correct';
+/** The errors of an instance, by what they ask of a person. */
+const faults = {
+  token: ({ origin, tokenOption }: CalledInstance, reason: string) => placeTokenRejected(origin, tokenOption, reason),
+  role: ({ origin, tokenOption }: CalledInstance, reason: string) => placeTokenForbidden(origin, tokenOption, reason),
+  repeat: ({ origin }: CalledInstance, reason: string) => placeFailed(origin, reason),
+  correct: ({ origin }: CalledInstance, reason: string) => placeRefused(origin, reason),
+};
+type Fault = keyof typeof faults;
 
-/** The gRPC codes of errors that a repetition may pass: cancelled, deadline, exhausted, aborted, internal, unavailable. */
-const passing = new Set([1, 2, 4, 8, 10, 13, 14]);
+const faultOfStatus: Readonly<Record<number, Fault>> = { 401: 'token', 403: 'role', 429: 'repeat' };
+
+/** The faults of gRPC codes; `repeat` for cancelled, deadline, exhausted, aborted, internal and unavailable. */
+const faultOfCode: Readonly<Record<number, Fault>> = {
+  16: 'token',
+  7: 'role',
+  ...Object.fromEntries([1, 2, 4, 8, 10, 13, 14].map((code) => [code, 'repeat' as const])),
+};
 
 /** Returns the error of a response other than 200: what a person can do about it. */
 export async function responseError(instance: CalledInstance, { status, body }: HttpResponse): Promise<IdentityError> {
   const reason = messageIn(await readText(body, MAX_ERROR_BYTES)) ?? `status ${status}`;
-  const faults: Readonly<Record<number, Fault>> = { 401: 'token', 403: 'role', 429: 'repeat' };
-  return faultError(instance, faults[status] ?? (status >= 500 ? 'repeat' : 'correct'), reason);
+  return faults[faultOfStatus[status] ?? (status >= 500 ? 'repeat' : 'correct')](instance, reason);
 }
 
 /** Returns the same for the error that ends an import after its first event. */
 function eventError(instance: CalledInstance, { code, message }: ErrorBody): IdentityError {
-  const faults: Readonly<Record<number, Fault>> = { 16: 'token', 7: 'role' };
-  const fault = faults[code] ?? (passing.has(code) ? 'repeat' : 'correct');
-  return faultError(instance, fault, message.slice(0, MAX_CHARACTERS));
-}
-
-function faultError({ origin, tokenOption }: CalledInstance, fault: Fault, reason: string): IdentityError {
-  switch (fault) {
-    case 'token':
-      return placeTokenRejected(origin, tokenOption, reason);
-    case 'role':
-      return placeTokenForbidden(origin, tokenOption, reason);
-    case 'repeat':
-      return placeFailed(origin, reason);
-    case 'correct':
-      return placeRefused(origin, reason);
-  }
+  return faults[faultOfCode[code] ?? 'correct'](instance, message.slice(0, MAX_CHARACTERS));
 }
 
 function messageIn(text: string): string | undefined {

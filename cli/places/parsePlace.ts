@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { IdentityError } from '../../shared/errors/identityError.ts';
-import { checkObjectName } from '../../shared/objectStorage/objectName.ts';
+import { checkObjectName, objectUri } from '../../shared/objectStorage/objectName.ts';
 import { UsageError } from '../command.ts';
 
 /** A place that a call names. All texts that name the same place have the same `name`, so compare that. */
@@ -69,7 +69,7 @@ function parseObject(text: string): ParsedPlace {
     if (!(error instanceof IdentityError)) throw error;
     throw new UsageError(`invalid ${JSON.stringify(text)}: ${error.message}: specify gs://BUCKET/PATH`);
   }
-  return { name: `gs://${bucket}/${path}`, kind: 'object', bucket, path };
+  return { name: objectUri({ bucket, path }), kind: 'object', bucket, path };
 }
 
 function parseDirectory(text: string): ParsedPlace {

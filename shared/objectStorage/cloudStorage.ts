@@ -7,7 +7,7 @@ import { keyRejected } from '../errors/storageErrors.ts';
 import { AccessTokens } from './accessTokens.ts';
 import { AccountClient } from './accountClient.ts';
 import { findDefaultCredentials } from './defaultCredentials.ts';
-import { checkObjectName } from './objectName.ts';
+import { checkObjectName, objectUri } from './objectName.ts';
 import { DEFAULT_CREDENTIALS, type ObjectLocation, type ObjectStorage } from './objectStorage.ts';
 import { pinObject } from './readObject.ts';
 import { createAccountClient, createClient, emulatorEndpoint, scopes } from './storageClient.ts';
@@ -82,7 +82,7 @@ async function createAuthClient(
   const scope = scopes[use];
   if (account !== DEFAULT_CREDENTIALS) return createAccountClient(account, scope, endpoint, tokens);
   const found = await findDefaultCredentials(scope);
-  if (found === undefined) throw credentialsMissing(`gs://${bucket}/${path}`);
+  if (found === undefined) throw credentialsMissing(objectUri({ bucket, path }));
   return 'clientEmail' in found ? createAccountClient(found, scope, endpoint, tokens) : found;
 }
 

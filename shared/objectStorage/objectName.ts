@@ -60,3 +60,8 @@ function findViolations(rules: readonly Rule[], name: string, field: string): Fi
   const broken = rules.find((rule) => !rule.holds(name));
   return broken === undefined ? [] : [{ field, description: broken.otherwise }];
 }
+
+/** Returns the name of an object in messages. */
+export function objectUri({ bucket, path }: { readonly bucket: string; readonly path: string }): string {
+  return `gs://${bucket}/${path}`;
+}

@@ -1,6 +1,7 @@
 import { prepend } from '../../../shared/async.ts';
 import { IdentityError } from '../../../shared/errors/identityError.ts';
 import { partMissing, partReplaced, partsInvalid } from '../../../shared/errors/storageErrors.ts';
+import { objectUri } from '../../../shared/objectStorage/objectName.ts';
 import type { ObjectLocation, ObjectStorage, PinnedObject } from '../../../shared/objectStorage/objectStorage.ts';
 import {
   addUp,
@@ -53,13 +54,13 @@ export async function pinExportObject(
   let pinned: PinnedParts | undefined;
   async function* read(readSignal: AbortSignal, decode: Decode = (_, bytes) => bytes): AsyncGenerator<Uint8Array> {
     if (pinned === undefined) {
-      const { start, rest } = await readStart(decode(uri(location), object.read(readSignal)));
+      const { start, rest } = await readStart(decode(objectUri(location), object.read(readSignal)));
       if (!START.test(start.toString())) return yield* rest;
       pinned = await pinParts(storage, location, await readDocument(location, rest), readSignal);
     }
     const parts = pinned.parts.map((part) => ({
       ...part,
-      read: (partSignal: AbortSignal) => decode(uri(part.location), part.object.read(partSignal)),
+      read: (partSignal: AbortSignal) => decode(objectUri(part.location), part.object.read(partSignal)),
     }));
     yield* joinParts(pinned.document, parts, readSignal);
   }
@@ -70,10 +71,6 @@ export async function pinExportObject(
     },
     read,
   };
-}
-
-function uri({ bucket, path }: Pick<ObjectLocation, 'bucket' | 'path'>): string {
-  return `gs://${bucket}/${path}`;
 }
 
 /** Reads enough bytes to recognise the content, and returns all bytes in `rest`. */
