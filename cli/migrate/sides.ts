@@ -108,9 +108,7 @@ async function readManifest(place: DatabasePlace, settings: MigrationSettings, s
   const options = { ...sourceOptions(settings), orgIds: [NO_ORGANISATION], excludedOrgIds: [] };
   await using content = await place.readExport(options, signal);
   await using file = await repeatable(content, signal);
-  const { repeated, manifest } = await inspect(file, signal);
-  repeated[Symbol.dispose]();
-  return manifest;
+  return (await inspect(file, signal)).manifest;
 }
 
 /**

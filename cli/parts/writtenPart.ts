@@ -50,8 +50,7 @@ export async function verifyPart(
   const object = await storage.pin(location, signal);
   if (object.generation !== generation) throw partInvalid(location, 'it was replaced meanwhile');
   try {
-    const { repeated } = await inspect({ open: (readSignal) => object.read(readSignal) }, signal);
-    repeated[Symbol.dispose]();
+    await inspect({ open: (readSignal) => object.read(readSignal) }, signal);
   } catch (error) {
     const isInvalid = error instanceof IdentityError && error.code === 'INVALID_ARGUMENT';
     throw isInvalid ? partInvalid(location, error.message) : error;

@@ -4,8 +4,7 @@ import { exportOrganisations, type OrganisationExport, openSnapshot } from '../.
 import { divideOrganisations } from '../../functions/export/selection.ts';
 import { importFacts } from '../../functions/import/auditFacts.ts';
 import type { ImportResponse } from '../../functions/import/contract.ts';
-import { type InspectedFile, importOrganisations } from '../../functions/import/operation.ts';
-import { uniqueStamp } from '../../functions/import/stamp.ts';
+import { type InspectedFile, importOrganisations, uniqueStamp } from '../../functions/import/operation.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Audit } from '../../shared/audit/audit.ts';
 import { openAudit } from '../../shared/audit/openAudit.ts';

@@ -1,4 +1,3 @@
-import { unlimited } from '../../functions/import/inspect/fileBudget.ts';
 import { type Inspection, inspect, type RecordVisitor } from '../../functions/import/inspect/inspection.ts';
 import { selectOrganisations } from '../../functions/import/selection.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
@@ -10,7 +9,7 @@ import type { ExportOptions, Place } from './place.ts';
 import { countedContent, type ExportedRequest, RecordCounter } from './recordCounter.ts';
 
 /** What is known of an export file after it was read. */
-export interface PlaceInspection extends Omit<Inspection, 'repeated'> {
+export interface PlaceInspection extends Inspection {
   /** The size of the file's JSON. */
   readonly bytes: number;
   /** What its manifest says of the request for it. */
@@ -53,8 +52,7 @@ async function readPlace(
     await using file = await repeatable(countedContent(content, counter), signal);
     try {
       // A file is read whole, so its organisations are selected here.
-      const { repeated, ...inspection } = await inspect(file, signal, selectOrganisations(options), unlimited, visitor);
-      repeated[Symbol.dispose]();
+      const inspection = await inspect(file, signal, { ...selectOrganisations(options), visitor });
       const { losses = [] } = content;
       return { ...inspection, bytes: counter.bytes, request: counter.request, losses };
     } catch (error) {

@@ -1,5 +1,4 @@
 import type { ImportResponse, ImportWarning } from '../../functions/import/contract.ts';
-import { unlimited } from '../../functions/import/inspect/fileBudget.ts';
 import { inspect } from '../../functions/import/inspect/inspection.ts';
 import { unproved } from '../../functions/import/results/report.ts';
 import { selector } from '../../functions/import/selection.ts';
@@ -107,8 +106,7 @@ async function importFile(importing: Importing, meter: ImportMeter): Promise<Imp
   const { connection, file, options, isSelected } = importing;
   const { signal } = connection;
   const survey = new FileSurvey();
-  const { repeated, ...inspection } = await inspect(file, signal, { isSelected }, unlimited, survey);
-  repeated[Symbol.dispose]();
+  const inspection = await inspect(file, signal, { isSelected, visitor: survey });
   const orgIds = inspection.organisations.map(({ orgId }) => orgId);
   using target = await readTarget(importing, orgIds);
   const withKeys = options.withKeys && survey.facts.content.withKeys;

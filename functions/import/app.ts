@@ -14,13 +14,12 @@ import { objectLocation } from '../../shared/wire/requestMessage.ts';
 import type { Ports } from '../ports.ts';
 import { importFacts } from './auditFacts.ts';
 import { type ImportResponse, importEndpoint } from './contract.ts';
-import { type InspectedFile, importOrganisations } from './operation.ts';
+import { type InspectedFile, importOrganisations, uniqueStamp } from './operation.ts';
 import { acceptsEvents, eventResponse } from './results/eventResponse.ts';
 import { fittedResponse } from './results/fittedResponse.ts';
 import { ProgressEvents } from './results/progressEvents.ts';
 import { importWithReport, type WholeReport } from './results/wholeReport.ts';
 import { findSource, readEnvelope } from './source/envelope.ts';
-import { uniqueStamp } from './stamp.ts';
 
 const ADVICE_IF_LARGER = 'upload the file to a bucket and set data_orgsv1_gcs';
 

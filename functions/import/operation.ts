@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { type Caller, organisationKey, userKey } from '../../shared/auth/authorise.ts';
 import { deadlineExceeded } from '../../shared/errors/errors.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
@@ -8,34 +9,34 @@ import { claimsLoginNames, organisationSection, sections } from '../../shared/or
 import { defaultPasswordHashing, type PasswordHashing } from '../../shared/passwordHashing.ts';
 import { openOverlay } from '../../shared/store/overlay.ts';
 import { type Collection, type DocumentStore, documentPath, type Store } from '../../shared/store/store.ts';
-import type { ImportResponse, OnConflict } from './contract.ts';
-import { type FileLimits, unlimited } from './inspect/fileBudget.ts';
-import { type ExportFileSource, type Inspection, inspect } from './inspect/inspection.ts';
+import type { ImportRequest, ImportResponse } from './contract.ts';
+import type { FileLimits } from './inspect/fileLimits.ts';
+import { type Inspection, inspect } from './inspect/inspection.ts';
+import { RepeatedRecords } from './inspect/repeatedRecords.ts';
 import type { Progress } from './results/progressEvents.ts';
 import { ImportReport, ignoredWarning, unproved } from './results/report.ts';
 import type { WholeReport } from './results/wholeReport.ts';
-import { deleteExpiredCheckpoints } from './resume/checkpoint.ts';
+import { checkpointKey } from './resume/checkpoint.ts';
 import { ImportProgress } from './resume/importProgress.ts';
-import { NewOrganisations } from './resume/newOrganisations.ts';
 import { ImportNotes } from './resume/notes.ts';
+import { OverwriteMark } from './resume/overwriteMark.ts';
 import {
   carriedSections,
   countNotCarried,
   holders,
+  type ImportSelection,
   importIdentity,
   selectOrganisations,
   warnOfMissing,
   wholeIdentity,
 } from './selection.ts';
-import { stampPrefix } from './stamp.ts';
-import type { ImportShare } from './tasks.ts';
+import type { ExportFileSource } from './source/exportFileReader.ts';
 import { PhaseBarrier } from './tasks.ts';
-import type { BatchContext } from './write/batchContext.ts';
-import { settleLoginNames } from './write/loginNames.ts';
-import { writeOrganisations } from './write/organisations.ts';
+import { type BatchContext, stampPrefix } from './write/batchContext.ts';
+import { ReservedNames } from './write/claimedNames.ts';
+import { RemovalWatch } from './write/guardedStore.ts';
+import { settleLoginNames, writeOrganisations } from './write/organisations.ts';
 import { type ImportWork, writePhase } from './write/phase.ts';
-import { ReservedNames } from './write/references.ts';
-import { RemovalWatch } from './write/removalWatch.ts';
 
 /** A valid export file, and the progress of its import. */
 export interface InspectedFile {
@@ -49,29 +50,13 @@ export interface InspectedFile {
 }
 
 /** The options of an import. */
-export interface ImportOptions {
-  /** The organisations to import; all if it is absent or empty. */
-  readonly orgIds?: readonly string[];
-  /** The organisations to leave out. */
-  readonly excludedOrgIds?: readonly string[];
-  /** Whether an organisation that exists is an error, unless this import created it. */
-  readonly newOrgsOnly?: boolean;
-  /** Whether machine and application keys are imported. */
-  readonly withKeys: boolean;
-  /** The handling of records that exist with other content; by default `report`. */
-  readonly onConflict?: OnConflict;
-  /** Whether the import reports its outcome without writing. */
-  readonly dryRun?: boolean;
+export interface ImportOptions extends ImportSelection, Partial<Pick<ImportRequest, 'dryRun' | 'ids'>> {
   /** The calling user, whom the import must not lock out. */
   readonly caller?: Pick<Caller, 'userId' | 'orgId'>;
   /** How clear passwords are hashed; by default as every ZITADEL can verify. */
   readonly passwordHashing?: PasswordHashing | undefined;
-  /** The share of a task in an import that several divide among them; not with `overwrite` and `dryRun`. */
-  readonly share?: ImportShare | undefined;
   /** Called once the file is valid, before the first write; the import fails if it throws. */
   readonly onInspected?: (file: InspectedFile) => Promise<void>;
-  /** Whether the response lists the ids of the written records; by default it does. */
-  readonly ids?: boolean;
   /** The fields of the request that the service does not know, each for a warning. */
   readonly ignored?: readonly IgnoredField[];
   /** Called at the start of each phase. */
@@ -82,6 +67,17 @@ export interface ImportOptions {
   readonly now?: () => Date;
   /** What the file may hold; by default as much as it does. */
   readonly limits?: Pick<Limits, 'organisations' | 'clearPasswords' | 'dryRunRecords'>;
+}
+
+const RANDOM_DIGITS = 9;
+
+/**
+ * Returns the current time with random digits behind the milliseconds, so that no two imports have the same: each takes
+ * records with its own stamp for its own.
+ */
+export function uniqueStamp(now: Date): string {
+  const digits = String(randomInt(10 ** RANDOM_DIGITS)).padStart(RANDOM_DIGITS, '0');
+  return now.toISOString().replace('Z', `${digits}Z`);
 }
 
 const systemNow = () => new Date();
@@ -108,7 +104,9 @@ export async function importOrganisations(
   stamp: string,
   signal: AbortSignal,
 ): Promise<ImportResponse> {
-  const run = { base: store, source, options, stamp, signal, report: new ImportReport(options) };
+  const report = new ImportReport(options);
+  using repeated = new RepeatedRecords();
+  const run = { base: store, source, options, stamp, signal, report, repeated };
   try {
     if (options.dryRun !== true) return await importInto({ ...run, store });
     await using overlay = await openOverlay(store, inspectedCollections);
@@ -130,6 +128,7 @@ interface ImportRun {
   readonly stamp: string;
   readonly signal: AbortSignal;
   readonly report: ImportReport;
+  readonly repeated: RepeatedRecords;
 }
 
 async function importInto(run: ImportRun): Promise<ImportResponse> {
@@ -140,14 +139,13 @@ async function importInto(run: ImportRun): Promise<ImportResponse> {
     return await writeFile(run, inspection, barrier);
   } catch (error) {
     throw withProgress(error, run.report, inspection);
-  } finally {
-    inspection?.repeated[Symbol.dispose]();
   }
 }
 
 /** Validates the whole file, and tells the caller what it holds. Writes nothing. */
-async function inspectFile({ source, options, signal, report }: ImportRun): Promise<Inspection> {
-  const inspection = await inspect(source, signal, selectOrganisations(options), fileLimits(options));
+async function inspectFile({ source, options, signal, report, repeated }: ImportRun): Promise<Inspection> {
+  const limits = fileLimits(options);
+  const inspection = await inspect(source, signal, { ...selectOrganisations(options), limits, repeated });
   for (const field of options.ignored ?? []) report.addFileWarning(ignoredWarning(field));
   if (!inspection.proved) report.addFileWarning(unproved);
   const records = { phases: phases.length + 1, total: recordTotals(inspection) };
@@ -166,31 +164,29 @@ async function writeFile(
   inspection: Inspection,
   barrier: PhaseBarrier | undefined,
 ): Promise<ImportResponse> {
-  const { base, source, options, signal, report } = run;
-  const { organisations, repeated, entries } = inspection;
-  const { now = systemNow, dryRun = false } = options;
+  const { base, source, options, signal, report, repeated } = run;
+  const { now = systemNow, dryRun = false, newOrgsOnly = false } = options;
+  const orgIds = inspection.organisations.map(({ orgId }) => orgId);
   const identity = importIdentity(inspection, options);
+  const key = checkpointKey(identity);
   const notes = new ImportNotes(base, identity, stampPrefix(run), now);
+  const mark = new OverwriteMark(key, now);
   barrier?.identify(wholeIdentity(inspection, options));
-  const start = await beginBatches(run, inspection, notes);
-  const { store, mayHaveOverwritten } = await ImportProgress.load(start, identity);
-  const first: BatchContext = { ...start, store, mayHaveOverwritten };
-  const isNew = options.newOrgsOnly === true;
-  const created = isNew ? await NewOrganisations.begin(first, identity, organisations, signal) : undefined;
+  const context = await beginBatches(run, orgIds, notes, mark);
+  const { store } = context;
+  if (newOrgsOnly) {
+    await notes.requireOwn(store, orgIds, signal);
+    await notes.nameCall(store);
+  }
   await barrier?.reach(0);
   enterPhase(report, 1, options);
-  const targets = await writeOrganisations(first, inspection, report, signal);
-  await created?.confirm(signal);
+  const targets = await writeOrganisations(context, inspection, report);
+  if (newOrgsOnly) await notes.requireOwn(store, orgIds, signal);
   // An organisation that was removed until now, and is created anew, has nothing of what an earlier call imported.
-  const deleteExpired = dryRun ? undefined : () => deleteExpiredCheckpoints(base, now());
-  const progress = await ImportProgress.load(start, identity, deleteExpired);
-  if (created !== undefined) progress.keep(created);
-  const context: BatchContext = { ...first, store: progress.store };
-  const work = { context, source, targets, entries, repeated, report, progress, signal };
-  await writePhases(work, inspection, options, barrier);
+  const progress = await ImportProgress.load(context, key, mark);
+  await writePhases({ context, source, inspection, repeated, targets, report, progress }, options, barrier);
   await progress.finish();
-  await created?.finish();
-  report.addWriteWarnings(await notes.finish(context.store));
+  report.addWriteWarnings(await notes.finish(store));
   warnOfMissing(inspection, options, report);
   countNotCarried(inspection, options, report);
   return report.toJson({ proved: inspection.proved, resumed: progress.resumed, dryRun });
@@ -199,35 +195,32 @@ async function writeFile(
 /** Creates the state that all batches share. */
 async function beginBatches(
   { store, base, options, stamp, signal }: ImportRun,
-  { organisations }: Inspection,
+  orgIds: readonly string[],
   notes: ImportNotes,
+  mark: OverwriteMark,
 ): Promise<BatchContext> {
   const { onConflict = 'report', passwordHashing = defaultPasswordHashing, now = systemNow, caller } = options;
   const callerKeys = caller === undefined ? [] : [userKey(caller.userId), organisationKey(caller.orgId)];
-  const orgIds = organisations.map(({ orgId }) => orgId);
   return {
-    ...{ store, base, stamp, now, onConflict, passwordHashing, signal, notes },
+    ...{ base, stamp, now, onConflict, passwordHashing, signal, notes },
+    store: onConflict === 'overwrite' ? mark.watch(store) : store,
     pace: options.dryRun === true ? {} : base,
     reservedNames: new ReservedNames(store),
     callerPaths: new Set(callerKeys.map(documentPath)),
     watch: await RemovalWatch.begin(store, orgIds),
-    mayHaveOverwritten: false,
+    mayHaveOverwritten: await mark.load(store),
     batches: 0,
     expectExisting: false,
   };
 }
 
 function fileLimits({ limits, dryRun }: ImportOptions): FileLimits {
-  if (limits === undefined) return unlimited;
-  return { ...limits, records: dryRun === true ? limits.dryRunRecords : Number.POSITIVE_INFINITY };
+  if (limits === undefined || dryRun !== true) return limits ?? {};
+  return { ...limits, records: limits.dryRunRecords };
 }
 
-async function writePhases(
-  work: ImportWork,
-  inspection: Inspection,
-  options: ImportOptions,
-  barrier: PhaseBarrier | undefined,
-): Promise<void> {
+async function writePhases(work: ImportWork, options: ImportOptions, barrier: PhaseBarrier | undefined): Promise<void> {
+  const { context, inspection, targets } = work;
   for (const phase of phases) {
     await barrier?.reach(phase);
     enterPhase(work.report, phase + 1, options);
@@ -238,7 +231,7 @@ async function writePhases(
       for (const [name, count] of counts) work.report.count('unchanged', name, count);
       continue;
     }
-    if ([...carried].some(claimsLoginNames)) await settleLoginNames(work.context, work.targets.values(), work.signal);
+    if ([...carried].some(claimsLoginNames)) await settleLoginNames(context, targets);
     await writePhase(work, phase, new Set([...carried, ...holders(carried, inspection)]));
   }
 }

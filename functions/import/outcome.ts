@@ -2,30 +2,33 @@ import type { RecordPlan } from '../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../shared/organisation/relations.ts';
 import type { ImportWarning } from './contract.ts';
 
-/** The warnings about what a record refers to and the store does not have. */
-type MissingTargets = readonly string[];
+/** A record's outcome. Records `skipped` or `overwritten` existed with other content. */
+export type Outcome =
+  | { readonly kind: 'unchanged' | 'skipped' | 'notCarried'; readonly warnings?: readonly string[] }
+  | WrittenOutcome
+  | { readonly kind: 'failed'; readonly issue: RecordIssue };
 
-/** A written record's warnings of what it gives, changes or adds. */
-interface Written {
+interface WrittenOutcome {
+  readonly kind: 'created' | 'overwritten';
+  readonly warnings?: readonly string[];
+  /** The warnings of what the record gives, changes or adds. */
   readonly writeWarnings?: readonly ImportWarning[];
 }
 
-/** A record's outcome. Records `skipped` or `overwritten` existed with other content. */
-export type Outcome =
-  | { readonly kind: 'unchanged' | 'skipped' | 'notCarried'; readonly warnings?: MissingTargets }
-  | (Written & { readonly kind: 'created'; readonly warnings?: MissingTargets })
-  | (Written & { readonly kind: 'overwritten'; readonly warning?: string; readonly warnings?: MissingTargets })
-  | { readonly kind: 'failed'; readonly issue: RecordIssue };
-
 /** Whether this import wrote the record. */
-export function isWritten(outcome: Outcome): outcome is Extract<Outcome, { kind: 'created' | 'overwritten' }> {
+export function isWritten(outcome: Outcome): outcome is WrittenOutcome {
   return outcome.kind === 'created' || outcome.kind === 'overwritten';
 }
 
 /** A record to write, and its position in the file. */
-export interface PlacedPlan {
+export interface PlacedPlan extends RecordPlan {
   readonly organisation: number;
   /** The record's position among the records of its phase. */
   readonly ordinal: number;
-  readonly plan: RecordPlan;
+}
+
+/** A record with its outcome. */
+export interface DecidedPlan {
+  readonly plan: PlacedPlan;
+  readonly outcome: Outcome;
 }

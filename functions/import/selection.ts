@@ -1,46 +1,43 @@
 import type { Section } from '../../shared/organisation/section.ts';
 import { organisationSection, sections } from '../../shared/organisation/sections.ts';
-import type { OnConflict } from './contract.ts';
+import type { ImportRequest } from './contract.ts';
 import type { Inspection, OrganisationSelection } from './inspect/inspection.ts';
 import type { ImportReport } from './results/report.ts';
 import { type ImportShare, isInShare } from './tasks.ts';
 
-/** The organisations of the file that a request selects. */
-interface Selection {
+/** The options that determine what of a file is imported, and that make one import of it another one than the next. */
+export interface ImportSelection extends Partial<Pick<ImportRequest, 'newOrgsOnly' | 'onConflict'>> {
   /** The organisations to import; all if it is absent or empty. */
   readonly orgIds?: readonly string[];
   /** The organisations to leave out. */
   readonly excludedOrgIds?: readonly string[];
-  /** The share of a task in an import that several divide among them. */
+  /** Whether machine and application keys are imported. */
+  readonly withKeys: boolean;
+  /** The share of a task in an import that several divide among them; not with `overwrite` and `dryRun`. */
   readonly share?: ImportShare | undefined;
 }
 
-/** The options that make one import of a file another one than the next. */
-interface IdentifyingOptions extends Selection {
-  readonly newOrgsOnly?: boolean;
-  readonly withKeys: boolean;
-  readonly onConflict?: OnConflict;
-}
+type Organisations = Pick<ImportSelection, 'orgIds' | 'excludedOrgIds' | 'share'>;
 
 /** Returns whether a request selects an organisation, by its id. */
-export function selector({ orgIds = [], excludedOrgIds = [] }: Selection): (orgId: string) => boolean {
+export function selector({ orgIds = [], excludedOrgIds = [] }: Organisations): (orgId: string) => boolean {
   const [selected, excluded] = [new Set(orgIds), new Set(excludedOrgIds)];
   return (orgId) => (selected.size === 0 || selected.has(orgId)) && !excluded.has(orgId);
 }
 
 /** Returns the organisations that a request selects, as far as they are this task's. */
-export function selectOrganisations(selection: Selection): Required<OrganisationSelection> {
+export function selectOrganisations(selection: Organisations): Required<OrganisationSelection> {
   const isSelected = selector(selection);
   const isElsewhere = (orgId: string) => isOfAnother(selection, orgId);
   return { isSelected: (orgId) => isSelected(orgId) && !isElsewhere(orgId), isElsewhere };
 }
 
-function isOfAnother({ share }: Selection, orgId: string): boolean {
+function isOfAnother({ share }: Organisations, orgId: string): boolean {
   return share !== undefined && !isInShare(share, orgId);
 }
 
 /** Warns of selected organisations that the file does not have, since their ids may be mistyped. */
-export function warnOfMissing({ organisations }: Inspection, selection: Selection, report: ImportReport): void {
+export function warnOfMissing({ organisations }: Inspection, selection: Organisations, report: ImportReport): void {
   const found = new Set(organisations.map(({ orgId }) => orgId));
   const { type } = organisationSection.error;
   for (const id of new Set(selection.orgIds?.filter((orgId) => !isOfAnother(selection, orgId))))
@@ -53,14 +50,14 @@ export function warnOfMissing({ organisations }: Inspection, selection: Selectio
 }
 
 /** Returns what equal imports have in common, by which one that is sent again resumes. Each task has its own. */
-export function importIdentity(inspection: Inspection, options: IdentifyingOptions): string {
+export function importIdentity(inspection: Inspection, options: ImportSelection): string {
   const { share } = options;
   const whole = wholeIdentity(inspection, options);
   return share === undefined ? whole : `${whole} task ${share.index} of ${share.count}`;
 }
 
 /** Returns the identity of an import without its division among tasks. */
-export function wholeIdentity({ digest }: Inspection, options: IdentifyingOptions): string {
+export function wholeIdentity({ digest }: Inspection, options: ImportSelection): string {
   const { withKeys, onConflict = 'report', orgIds = [], excludedOrgIds = [], newOrgsOnly = false } = options;
   const selection = [...orgIds.toSorted(), '-', ...excludedOrgIds.toSorted()];
   return [
@@ -72,18 +69,11 @@ export function wholeIdentity({ digest }: Inspection, options: IdentifyingOption
   ].join(' ');
 }
 
-/** The options that determine what of a file is imported. */
-interface CarryingOptions {
-  /** Whether machine and application keys are imported. */
-  readonly withKeys: boolean;
-  readonly share?: ImportShare | undefined;
-}
-
 /** Returns a phase's sections that have records to import. */
 export function carriedSections(
   phase: Section['phase'],
   { counts }: Inspection,
-  { withKeys }: CarryingOptions,
+  { withKeys }: ImportSelection,
 ): Set<Section> {
   return new Set(
     sections.filter(
@@ -105,7 +95,7 @@ function isCarried(section: Section, withKeys: boolean): boolean {
 /** Counts the records and fields of the file that are not imported. */
 export function countNotCarried(
   { counts, organisations, unknown, leftOut }: Inspection,
-  { withKeys, share }: CarryingOptions,
+  { withKeys, share }: ImportSelection,
   report: ImportReport,
 ): void {
   for (const section of sections) {

@@ -1,6 +1,10 @@
-import type { ExportFileSource, Inspection, RecordVisitor } from '../../../functions/import/inspect/inspection.ts';
+import type { Inspection, RecordVisitor } from '../../../functions/import/inspect/inspection.ts';
 import { type OrganisationHeader, withAdditions } from '../../../functions/import/inspect/organisationDraft.ts';
-import { type ExportFileItem, ExportFileReader } from '../../../functions/import/source/exportFileReader.ts';
+import {
+  type ExportFileItem,
+  ExportFileReader,
+  type ExportFileSource,
+} from '../../../functions/import/source/exportFileReader.ts';
 import { type Counts, increase } from '../../../shared/collections/counts.ts';
 import { textAt, textsAt } from '../../../shared/json/jsonObject.ts';
 import { parseJson } from '../../../shared/json/jsonScanner.ts';

@@ -1,5 +1,5 @@
-import { unlimited } from '../../../functions/import/inspect/fileBudget.ts';
-import { type ExportFileSource, inspect, type RecordVisitor } from '../../../functions/import/inspect/inspection.ts';
+import { inspect, type RecordVisitor } from '../../../functions/import/inspect/inspection.ts';
+import type { ExportFileSource } from '../../../functions/import/source/exportFileReader.ts';
 import type { BoundedList } from '../../../shared/collections/boundedList.ts';
 import { type Counts, increase } from '../../../shared/collections/counts.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
@@ -123,6 +123,5 @@ async function visit(
   isSelected: (orgId: string) => boolean,
   visitor: RecordVisitor,
 ): Promise<void> {
-  const { repeated } = await inspect(source, signal, { isSelected }, unlimited, visitor);
-  repeated[Symbol.dispose]();
+  await inspect(source, signal, { isSelected, visitor });
 }

@@ -12,19 +12,10 @@ import type { Section } from '../../../shared/organisation/section.ts';
 import { findSection } from '../../../shared/organisation/sections.ts';
 import { MAX_DOCUMENT_BYTES } from '../../../shared/store/store.ts';
 import { chunksInTurns } from '../../../shared/turns.ts';
-import { type ExportFileItem, ExportFileReader } from '../source/exportFileReader.ts';
-import { checkIds, checkOrganisationId } from './idLengths.ts';
+import { type ExportFileItem, ExportFileReader, type ExportFileSource } from '../source/exportFileReader.ts';
+import { checkIds, checkOrganisationId } from './fileLimits.ts';
 import { OrganisationDraft, withAdditions } from './organisationDraft.ts';
 import { Violations } from './violations.ts';
-
-/** An export file that can be read repeatedly. */
-export interface ExportFileSource {
-  /** The request's field that holds the file; undefined for a file in a bucket. */
-  readonly field?: string;
-  /** Whether the request names the file as one of v1. */
-  readonly isV1?: boolean;
-  open(signal: AbortSignal): AsyncIterable<Uint8Array>;
-}
 
 /** The result of reading a whole export file. */
 export interface FilePass {
@@ -49,7 +40,7 @@ export interface PassOptions {
   /** Takes the number of organisations so far. */
   readonly onOrganisations?: (count: number) => void;
   /** The drafts of an earlier pass, for files with records before their organisation's id. */
-  readonly knownDrafts?: readonly OrganisationDraft[];
+  readonly knownDrafts?: readonly OrganisationDraft[] | undefined;
 }
 
 /**

@@ -1,19 +1,18 @@
 import { type Counts, increase } from '../../../shared/collections/counts.ts';
+import { invalidRequest } from '../../../shared/errors/errors.ts';
 import { JsonError, type JsonPath } from '../../../shared/json/jsonScanner.ts';
-import type { Manifest } from '../../../shared/organisation/exportFile.ts';
+import type { Manifest, ManifestTally } from '../../../shared/organisation/exportFile.ts';
 import { heldRecords, type OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { isList } from '../../../shared/organisation/section.ts';
 import { organisationSection } from '../../../shared/organisation/sections.ts';
-import { FileBudget, type FileLimits, unlimited } from './fileBudget.ts';
-import { type ExportFileSource, type FilePass, readFile } from './filePass.ts';
-import { addOrganisations, checkManifest } from './manifestCheck.ts';
+import type { ExportFileSource } from '../source/exportFileReader.ts';
+import { FileBudget, type FileLimits } from './fileLimits.ts';
+import { type FilePass, readFile } from './filePass.ts';
 import type { OrganisationDraft, OrganisationHeader } from './organisationDraft.ts';
 import { RepeatedRecords } from './repeatedRecords.ts';
 import { Violations } from './violations.ts';
 
-export type { ExportFileSource } from './filePass.ts';
-
-/** The result of validating an export file. The caller disposes of `repeated`. */
+/** The result of validating an export file. */
 export interface Inspection {
   /** The organisations that the request selects. */
   readonly organisations: readonly OrganisationHeader[];
@@ -22,8 +21,6 @@ export interface Inspection {
    * entries may hold one organisation.
    */
   readonly entries: readonly (number | undefined)[];
-  /** The records that repeat an earlier record's key with other content. */
-  readonly repeated: RepeatedRecords;
   /** Numbers of the selected organisations' records by section, without their own. */
   readonly counts: Readonly<Record<string, number>>;
   /** Numbers of those among them that other records hold. */
@@ -56,53 +53,53 @@ export interface OrganisationSelection {
   readonly isElsewhere?: (orgId: string) => boolean;
 }
 
+/** The options of an inspection. */
+interface InspectionOptions extends OrganisationSelection {
+  readonly limits?: FileLimits;
+  /** Takes all records with a v1 file's additions, those of the organisations themselves last. */
+  readonly visitor?: RecordVisitor;
+  /** Takes the records that repeat an earlier record's key with other content. */
+  readonly repeated?: RepeatedRecords;
+}
+
 /**
  * Validates a whole export file before anything is written, and compares it with its manifest if it has one.
- * @param selection the organisations that are imported
- * @param visitor gets all records with a v1 file's additions, those of the organisations themselves last
  * @throws IdentityError INVALID_ARGUMENT naming the first 100 issues, each with its path; 413 above a limit
  */
 export async function inspect(
   source: ExportFileSource,
   signal: AbortSignal,
-  selection: OrganisationSelection = {},
-  limits: FileLimits = unlimited,
-  visitor?: RecordVisitor,
+  options: InspectionOptions = {},
 ): Promise<Inspection> {
-  const { isSelected = () => true, isElsewhere = () => false } = selection;
-  const repeated = new RepeatedRecords();
-  try {
-    const reading = { isSelected, isElsewhere, limits, visitor };
-    const { pass, leftOut, elsewhere, held } = await readRecords(source, signal, repeated, reading);
-    const { drafts, tally, manifest, unknown, digest } = pass;
-    const violations = new Violations(source.field);
-    const merged = mergeEntries(drafts, violations);
-    violations.throwIfAny();
-    const counts = add(subtract(subtract(tally.counts, leftOut), elsewhere), held);
-    addOrganisations(tally, merged.organisations);
-    if (manifest !== undefined) checkManifest(manifest, tally);
-    const { organisations, entries } = select(merged, isSelected);
-    const organisationsLeftOut = merged.organisations.filter(
-      ({ orgId }) => !(isSelected(orgId) || isElsewhere(orgId)),
-    ).length;
-    for (const { record } of organisations) if (record !== undefined) visitor?.add(record);
-    return {
-      organisations,
-      entries,
-      repeated,
-      counts,
-      held,
-      leftOut: { ...leftOut, [organisationSection.name]: organisationsLeftOut },
-      unknown: unknown.counts,
-      proved: manifest !== undefined,
-      manifest,
-      tally: { counts: tally.counts, digest: tally.digest },
-      digest,
-    };
-  } catch (error) {
-    repeated[Symbol.dispose]();
-    throw error;
+  using resources = new DisposableStack();
+  const { isSelected = () => true, isElsewhere = () => false } = options;
+  const repeated = options.repeated ?? resources.use(new RepeatedRecords());
+  const reading = { ...options, isSelected, isElsewhere, repeated };
+  const { pass, counts, held, leftOut } = await readRecords(source, signal, reading);
+  const { drafts, tally, manifest, unknown, digest } = pass;
+  const violations = new Violations(source.field);
+  const merged = mergeEntries(drafts, violations);
+  violations.throwIfAny();
+  for (const { record } of merged.organisations) {
+    tally.addOrganisation();
+    if (record !== undefined) tally.add({ ...record, section: record.section.name });
   }
+  if (manifest !== undefined) checkManifest(manifest, tally);
+  const { organisations, entries } = select(merged, isSelected);
+  for (const { record } of organisations) if (record !== undefined) options.visitor?.add(record);
+  increase(leftOut, organisationSection.name, countLeftOut(merged, reading));
+  return {
+    organisations,
+    entries,
+    counts,
+    held,
+    leftOut,
+    unknown: unknown.counts,
+    proved: manifest !== undefined,
+    manifest,
+    tally: { counts: tally.counts, digest: tally.digest },
+    digest,
+  };
 }
 
 /** Removes the organisations that are left out. */
@@ -118,71 +115,90 @@ function select(
   };
 }
 
-function subtract(counts: Readonly<Counts>, others: Readonly<Counts>): Counts {
-  return Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, count - (others[name] ?? 0)]));
+function countLeftOut({ organisations }: MergedEntries, { isSelected, isElsewhere }: Reading): number {
+  return organisations.filter(({ orgId }) => !isSelected(orgId) && !isElsewhere(orgId)).length;
 }
 
-function add(counts: Readonly<Counts>, others: Readonly<Counts>): Counts {
-  const sums = Object.entries(others).map(([name, count]) => [name, count + (counts[name] ?? 0)] as const);
-  return { ...counts, ...Object.fromEntries(sums) };
+/**
+ * Compares a file's records with its manifest.
+ * @throws IdentityError INVALID_ARGUMENT naming each difference
+ */
+function checkManifest(manifest: Manifest, tally: ManifestTally): void {
+  const names = new Set([...Object.keys(manifest.counts), ...Object.keys(tally.counts)]);
+  const violations = [...names]
+    .filter((name) => (manifest.counts[name] ?? 0) !== (tally.counts[name] ?? 0))
+    .map((name) => ({
+      field: `manifest.counts.${name}`,
+      description: `count mismatch: ${manifest.counts[name] ?? 0} in the manifest, ${tally.counts[name] ?? 0} in the file`,
+    }));
+  if (violations.length === 0 && manifest.digest !== tally.digest) {
+    violations.push({
+      field: 'manifest.digest',
+      description: 'digest mismatch: the records differ from the exported ones',
+    });
+  }
+  if (violations.length > 0) throw invalidRequest(violations);
 }
 
 /** What reading a file takes into account. */
-interface Reading {
-  readonly isSelected: (orgId: string) => boolean;
-  readonly isElsewhere: (orgId: string) => boolean;
-  readonly limits: FileLimits;
-  readonly visitor: RecordVisitor | undefined;
+type Reading = InspectionOptions & Required<OrganisationSelection> & { readonly repeated: RepeatedRecords };
+
+/** A pass over a file, and its numbers of records. */
+interface CountedPass extends Pick<Inspection, 'counts' | 'held'> {
+  readonly pass: FilePass;
+  readonly leftOut: Counts;
 }
 
 /** Reads a file's records, once more if an organisation's id, or an addition, follows its records, and once more if keys repeat. */
-async function readRecords(
-  source: ExportFileSource,
-  signal: AbortSignal,
-  repeated: RepeatedRecords,
-  { isSelected, isElsewhere, limits, visitor }: Reading,
-): Promise<{
-  readonly pass: FilePass;
-  readonly leftOut: Counts;
-  readonly elsewhere: Counts;
-  readonly held: Counts;
-}> {
-  let [leftOut, elsewhere, held]: [Counts, Counts, Counts] = [{}, {}, {}];
-  let budget = new FileBudget(limits);
-  const count = (counts: Counts, { section: { name } }: OrganisationRecord) => {
-    increase(counts, name);
-  };
-  const onRecord = (record: OrganisationRecord, path: JsonPath, whole: OrganisationRecord) => {
-    if (!isSelected(record.orgId)) return count(isElsewhere(record.orgId) ? elsewhere : leftOut, record);
-    budget.take(record);
-    repeated.note(record);
-    visitor?.add(whole);
-    for (const { record: one } of heldRecords(record, path)) {
-      budget.take(one);
-      repeated.note(one);
-      visitor?.add(one);
-      count(held, one);
-    }
-  };
-  const onOrganisations = (organisations: number) => budget.checkOrganisations(organisations);
-  let pass = await readFile(source, signal, { onRecord, onOrganisations });
-  const hasEarly = pass.drafts.some(({ hasEarlyRecords, orgId }) => hasEarlyRecords && orgId !== undefined);
-  if (hasEarly || (visitor !== undefined && pass.drafts.some(({ additions }) => additions.size > 0))) {
+async function readRecords(source: ExportFileSource, signal: AbortSignal, reading: Reading): Promise<CountedPass> {
+  const { isSelected, repeated, visitor } = reading;
+  let counted = await countRecords(source, signal, reading);
+  const { drafts } = counted.pass;
+  const hasEarly = drafts.some(({ hasEarlyRecords, orgId }) => hasEarlyRecords && orgId !== undefined);
+  if (hasEarly || (visitor !== undefined && drafts.some(({ additions }) => additions.size > 0))) {
     repeated.reset();
     visitor?.reset();
-    [leftOut, elsewhere, held] = [{}, {}, {}];
-    budget = new FileBudget(limits);
-    pass = await readFile(source, signal, { onRecord, knownDrafts: pass.drafts });
+    counted = await countRecords(source, signal, reading, drafts);
   }
   if (repeated.needsComparison) {
-    const compare = (record: OrganisationRecord, path: JsonPath) => {
+    const onRecord = (record: OrganisationRecord, path: JsonPath) => {
       if (!isSelected(record.orgId)) return;
       for (const one of [{ record, path }, ...heldRecords(record, path)])
         checkRepetition(one.record, one.path, repeated);
     };
-    await readFile(source, signal, { onRecord: compare, knownDrafts: pass.drafts });
+    await readFile(source, signal, { onRecord, knownDrafts: counted.pass.drafts });
   }
-  return { pass, leftOut, elsewhere, held };
+  return counted;
+}
+
+/** Reads a file's records once, and counts the selected ones and those that are left out. */
+async function countRecords(
+  source: ExportFileSource,
+  signal: AbortSignal,
+  { isSelected, isElsewhere, limits, repeated, visitor }: Reading,
+  knownDrafts?: readonly OrganisationDraft[],
+): Promise<CountedPass> {
+  const [counts, held, leftOut]: [Counts, Counts, Counts] = [{}, {}, {}];
+  const budget = new FileBudget(limits);
+  const take = (record: OrganisationRecord) => {
+    budget.take(record);
+    repeated.note(record);
+    increase(counts, record.section.name);
+  };
+  const onRecord = (record: OrganisationRecord, path: JsonPath, whole: OrganisationRecord) => {
+    if (isSelected(record.orgId)) {
+      take(record);
+      visitor?.add(whole);
+      for (const { record: one } of heldRecords(record, path)) {
+        take(one);
+        visitor?.add(one);
+        increase(held, one.section.name);
+      }
+    } else if (!isElsewhere(record.orgId)) increase(leftOut, record.section.name);
+  };
+  const onOrganisations = (count: number) => budget.checkOrganisations(count);
+  const pass = await readFile(source, signal, { onRecord, onOrganisations, knownDrafts });
+  return { pass, counts, held, leftOut };
 }
 
 /** The organisations of a file, and the position in `organisations` of each entry. */

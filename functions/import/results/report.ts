@@ -6,7 +6,6 @@ import type { OrganisationRecord } from '../../../shared/organisation/record.ts'
 import { reportedId } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import type { ImportError, ImportResponse, ImportWarning } from '../contract.ts';
-import type { OrganisationHeader } from '../inspect/organisationDraft.ts';
 import { isWritten, type Outcome } from '../outcome.ts';
 import type { WholeReport } from './wholeReport.ts';
 
@@ -74,7 +73,7 @@ export class ImportReport {
   }
 
   /** Adds an organisation that exists, so that its records are imported. */
-  addOrganisation(index: number, { orgId }: OrganisationHeader): void {
+  addOrganisation(index: number, orgId: string): void {
     this.success.set(index, { orgId });
     this.whole?.addOrganisation(index, orgId);
   }
@@ -214,9 +213,8 @@ function collectWarnings(record: OrganisationRecord, outcome: Outcome): ImportWa
     ({ path, value }) => `unknown value ${JSON.stringify(value)} of ${path}: imported without it`,
   );
   if (adjustment?.warning !== undefined) messages.push(adjustment.warning);
-  if (outcome.kind === 'overwritten' && outcome.warning !== undefined) messages.push(outcome.warning);
-  const missing = outcome.kind === 'failed' ? [] : (outcome.warnings ?? []);
-  return [...messages, ...(section.warnings?.(record) ?? []), ...missing].map((message) => ({
+  const fromStore = outcome.kind === 'failed' ? [] : (outcome.warnings ?? []);
+  return [...messages, ...(section.warnings?.(record) ?? []), ...fromStore].map((message) => ({
     type: section.error.type,
     id: reportedId(record),
     message,

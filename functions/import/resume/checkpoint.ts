@@ -55,36 +55,10 @@ export async function loadCheckpoint(
   return storedCheckpoint.safeParse(await readMark(store, key, now)).data;
 }
 
-/**
- * Returns the key of the mark that an import sets before its first write, beside its checkpoint.
- * @param identity the import's identity
- */
-export function importMarkKey(identity: string): DocumentKey {
-  return { collection: 'instance', id: documentId('checkpoint', hash('sha256', identity, 'base64url'), 'mark') };
-}
-
 /** Reads the body of a mark or checkpoint that has not expired. */
 export async function readMark(store: Reader, key: DocumentKey, now: Date): Promise<string | undefined> {
   const [document] = await store.getMany([key], ['body', 'expiresAt']);
   return document === undefined || isExpired(document.expiresAt, now) ? undefined : document.body;
-}
-
-/** Deletes a mark or checkpoint. */
-export function removeMark(store: DocumentStore, key: DocumentKey): Promise<void> {
-  return store.commit([{ type: 'delete', key }]);
-}
-
-/**
- * Saves a checkpoint in place of an earlier one. Uses no transaction: two calls of the same import may replace each
- * other's checkpoint, since both are true.
- */
-export async function saveCheckpoint(
-  store: DocumentStore,
-  key: DocumentKey,
-  checkpoint: Checkpoint,
-  now: Date,
-): Promise<void> {
-  await saveMark(store, key, JSON.stringify(checkpoint), now);
 }
 
 /**
@@ -95,16 +69,26 @@ export function noteExpiry(now: Date): string {
   return new Date(now.getTime() + MAX_AGE_MS + RENEWAL_INTERVAL_MS).toISOString();
 }
 
-/** Saves the body of a mark or checkpoint, for a day. */
+/**
+ * Saves the body of a mark or checkpoint for a day, in place of an earlier one. Uses no transaction: two calls of the same
+ * import may replace each other's checkpoint, since both are true.
+ */
 export async function saveMark(store: DocumentStore, key: DocumentKey, body: string, now: Date): Promise<void> {
   const fields = { body, expiresAt: new Date(now.getTime() + MAX_AGE_MS).toISOString() };
   if (await isApplied(store.commit([{ type: 'update', key, fields }]))) return;
   await isApplied(store.commit([{ type: 'create', key, fields }]));
 }
 
-/** Deletes the checkpoints that have expired, from which nobody can resume. */
-export async function deleteExpiredCheckpoints(store: Store, now: Date): Promise<void> {
-  await using snapshot = await store.snapshot();
+/**
+ * Deletes the checkpoints that have expired, from which nobody can resume.
+ * @param base the database without the import's unfinished writes, for reading ranges
+ */
+export async function deleteExpiredCheckpoints(
+  base: Pick<Store, 'snapshot'>,
+  store: DocumentStore,
+  now: Date,
+): Promise<void> {
+  await using snapshot = await base.snapshot();
   for await (const documents of snapshot.scan({ collection: 'instance', fields: ['expiresAt'] })) {
     const expired = documents.filter(({ id, expiresAt }) => isCheckpoint(id) && isExpired(expiresAt, now));
     if (expired.length === 0) continue;

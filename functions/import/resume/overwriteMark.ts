@@ -1,11 +1,10 @@
 import {
   beginOverwriting,
-  type CheckpointEpoch,
   endOverwriting,
   readCheckpointEpoch,
   renewOverwriting,
 } from '../../../shared/checkpointEpoch.ts';
-import type { DocumentKey, DocumentStore, Transaction, Write } from '../../../shared/store/store.ts';
+import type { DocumentKey, DocumentStore, Reader, Transaction, Write } from '../../../shared/store/store.ts';
 import { noteExpiry } from './checkpoint.ts';
 
 /** The overwriter where several imports overwrite at once: no checkpoint is valid until the mark expires. */
@@ -16,25 +15,27 @@ const SEVERAL = 'several';
  * already imported: while the mark is set they neither resume nor save checkpoints, and those saved before are void.
  */
 export class OverwriteMark {
+  /** The epoch in which this import's checkpoints are valid; undefined where they would be void. */
+  epoch: string | undefined;
   private readonly id: string;
   private readonly now: () => Date;
-  /** Whether an unfinished import, perhaps an earlier call of this one, overwrites records. */
-  readonly wasSet: boolean;
-  private isSet: boolean;
-  private current: string | undefined;
+  private isSet = false;
 
   /** @param key the key of the import's checkpoint */
-  constructor(key: DocumentKey, now: () => Date, { id, overwriter }: CheckpointEpoch) {
+  constructor(key: DocumentKey, now: () => Date) {
     this.id = key.id;
     this.now = now;
-    this.wasSet = overwriter !== undefined;
-    this.isSet = overwriter === this.id;
-    this.current = overwriter === undefined || this.isSet ? id : undefined;
   }
 
-  /** The epoch in which this import's checkpoints are valid; undefined where they would be void. */
-  get epoch(): string | undefined {
-    return this.current;
+  /**
+   * Reads the mark and the epoch, which may have changed since an earlier call.
+   * @returns whether an unfinished import, perhaps an earlier call of this one, overwrites records
+   */
+  async load(reader: Reader): Promise<boolean> {
+    const { id, overwriter } = await readCheckpointEpoch(reader, this.now());
+    this.isSet = overwriter === this.id;
+    this.epoch = overwriter === undefined || this.isSet ? id : undefined;
+    return overwriter !== undefined;
   }
 
   /**
@@ -93,7 +94,7 @@ export class OverwriteMark {
 
   /** Continues in the new epoch, unless the former one had ended already: then records may have been deleted. */
   private adopt({ before, id }: NewEpoch): void {
-    this.current = before === this.current ? id : undefined;
+    this.epoch = before === this.epoch ? id : undefined;
   }
 }
 

@@ -32,7 +32,7 @@ import {
   inlineFields,
   unsupportedSources,
 } from '../contract.ts';
-import type { ExportFileSource } from '../inspect/inspection.ts';
+import type { ExportFileSource } from './exportFileReader.ts';
 import { pinExportObject } from './exportObject.ts';
 
 /** An export file inside the request: its byte range, `end` exclusive, and its JSON kind. */

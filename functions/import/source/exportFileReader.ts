@@ -4,6 +4,15 @@ import { fixedLimits } from '../../../shared/limits.ts';
 import { type OrganisationField, organisationFields } from '../../../shared/organisation/record.ts';
 import { MAX_DOCUMENT_BYTES } from '../../../shared/store/store.ts';
 
+/** An export file that can be read repeatedly. */
+export interface ExportFileSource {
+  /** The request's field that holds the file; undefined for a file in a bucket. */
+  readonly field?: string;
+  /** Whether the request names the file as one of v1. */
+  readonly isV1?: boolean;
+  open(signal: AbortSignal): AsyncIterable<Uint8Array>;
+}
+
 /** A record or a plain field of an organisation, or the file's manifest. */
 export interface ExportFileItem {
   /** The organisation's position in the file; undefined for the manifest. */

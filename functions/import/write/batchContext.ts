@@ -1,9 +1,9 @@
 import type { PasswordHashing } from '../../../shared/passwordHashing.ts';
-import type { DocumentStore, Store } from '../../../shared/store/store.ts';
+import type { DocumentStore, Store, StoredDocument } from '../../../shared/store/store.ts';
 import type { OnConflict } from '../contract.ts';
 import type { ImportNotes } from '../resume/notes.ts';
-import type { ReservedNames } from './references.ts';
-import type { RemovalWatch } from './removalWatch.ts';
+import type { ReservedNames } from './claimedNames.ts';
+import type { RemovalWatch } from './guardedStore.ts';
 
 /** The state that the batches of one import share. */
 export interface BatchContext {
@@ -30,4 +30,24 @@ export interface BatchContext {
   batches: number;
   /** Whether the last batch met existing records, so that reading first is cheaper than attempting creation. */
   expectExisting: boolean;
+}
+
+/** Returns the creation and change date for a call's next batch. */
+export function nextStamp(call: Pick<BatchContext, 'stamp' | 'batches'>): string {
+  const number = String(call.batches++).padStart(3, '0');
+  return `${stampPrefix(call)}${number}Z`;
+}
+
+/** Whether a call wrote the stored record, so that the export file has another record with the same key. */
+export function isOfThisImport(
+  call: Pick<BatchContext, 'stamp'>,
+  { createdAt = '', changedAt = '' }: StoredDocument,
+): boolean {
+  const prefix = stampPrefix(call);
+  return createdAt.startsWith(prefix) || changedAt.startsWith(prefix);
+}
+
+/** Returns what the creation and change dates of a call's records start with. */
+export function stampPrefix({ stamp }: Pick<BatchContext, 'stamp'>): string {
+  return stamp.replace(/Z$/, '');
 }

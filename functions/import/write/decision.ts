@@ -10,8 +10,7 @@ import {
 } from '../../../shared/store/store.ts';
 import type { ImportWarning, OnConflict } from '../contract.ts';
 import { isWritten, type Outcome } from '../outcome.ts';
-import { isOfThisImport } from '../stamp.ts';
-import type { BatchContext } from './batchContext.ts';
+import { type BatchContext, isOfThisImport } from './batchContext.ts';
 import { type Claimant, ClaimLedger } from './claims.ts';
 import {
   type BatchComparison,
@@ -23,8 +22,7 @@ import {
   overwriteRecord,
   overwrittenFields,
 } from './comparison.ts';
-import { findKeptStates } from './keptStates.ts';
-import { isOwner, type Privileges, writeWarnings } from './privileges.ts';
+import { findKeptStates, isOwner, type Privileges, writeWarnings } from './privileges.ts';
 
 /** The records of a batch that are not decided yet. */
 export interface UndecidedBatch {

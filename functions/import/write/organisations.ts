@@ -1,5 +1,6 @@
 import { organisationKey } from '../../../shared/auth/authorise.ts';
 import { type JsonObject, parseObject } from '../../../shared/json/jsonObject.ts';
+import { instanceScopeWrite, type LoginNameScope, readScopes } from '../../../shared/organisation/loginNameScope.ts';
 import { defaultComplexity, type PasswordComplexity, parseComplexity } from '../../../shared/organisation/passwords.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { planRecord } from '../../../shared/organisation/recordPlan.ts';
@@ -12,13 +13,14 @@ import {
 } from '../../../shared/organisation/sections/policies.ts';
 import { organisationSection } from '../../../shared/organisation/sections.ts';
 import { settleRecord } from '../../../shared/organisation/settleRecord.ts';
-import type { DocumentStore } from '../../../shared/store/store.ts';
+import { type DocumentStore, WriteConflictError } from '../../../shared/store/store.ts';
 import { inTurns, yieldToEventLoop } from '../../../shared/turns.ts';
 import type { Inspection } from '../inspect/inspection.ts';
 import type { OrganisationHeader } from '../inspect/organisationDraft.ts';
-import type { Outcome, PlacedPlan } from '../outcome.ts';
+import type { DecidedPlan, Outcome, PlacedPlan } from '../outcome.ts';
 import { formatIssue, type ImportReport } from '../results/report.ts';
 import type { BatchContext } from './batchContext.ts';
+import { GuardedStore, ReferenceChangedError } from './guardedStore.ts';
 import { RecordWriter } from './recordWriter.ts';
 
 /** An existing organisation, and the policies for its imported records. */
@@ -50,30 +52,34 @@ export async function writeOrganisations(
   context: BatchContext,
   { organisations, entries }: Pick<Inspection, 'organisations' | 'entries'>,
   report: ImportReport,
-  signal: AbortSignal,
 ): Promise<Targets> {
-  const candidates = organisations.map(settleOrganisation);
-  const existing = new Set<number>(await findExisting(context.store, organisations, candidates, report, signal));
-  const failed: number[] = [];
-  const settled = ({ organisation, plan }: PlacedPlan, outcome: Outcome) => {
-    if (existsAfter(outcome)) existing.add(organisation);
-    else failed.push(organisation);
-    report.add(organisation, plan.record, outcome);
+  const { store, signal } = context;
+  const candidates = organisations.map(toCandidate);
+  const existing = new Set<Candidate>();
+  const uncreatable = candidates.filter(({ issue }) => issue !== undefined);
+  for await (const [candidate, isStored] of lookUp(store, uncreatable, signal)) {
+    if (isStored) existing.add(candidate);
+    reportUncreatable(candidate, isStored, report);
+  }
+  const failed: Candidate[] = [];
+  const settled = ({ plan: { organisation, record }, outcome }: DecidedPlan) => {
+    const candidate = candidates[organisation];
+    if (candidate !== undefined && existsAfter(outcome)) existing.add(candidate);
+    else if (candidate !== undefined) failed.push(candidate);
+    report.add(organisation, record, outcome);
   };
-  await using writer = new RecordWriter(context, settled, signal);
-  for (const batch of inBatches(candidates)) {
-    await writer.add(batch.flatMap(toPlacedPlan));
+  await using writer = new RecordWriter(context, settled);
+  for (let start = 0; start < candidates.length && !signal.aborted; start += READ_BATCH) {
+    await writer.add(candidates.slice(start, start + READ_BATCH).flatMap(toPlacedPlan));
     await yieldToEventLoop();
-    if (signal.aborted) break;
   }
   await writer.finish();
   signal.throwIfAborted();
   // An organisation that cannot take its new name still exists.
-  for await (const [index, isStored] of lookUp(context.store, organisations, failed, signal))
-    if (isStored) existing.add(index);
-  const inOrder = [...existing].sort((a, b) => a - b);
-  const targets = await loadTargets(context.store, organisations, inOrder, report, signal);
-  await context.watch.expect([...targets.values()].map(({ header }) => header.orgId));
+  for await (const [candidate, isStored] of lookUp(store, failed, signal)) if (isStored) existing.add(candidate);
+  const inOrder = candidates.filter((candidate) => existing.has(candidate));
+  const targets = await loadTargets(store, inOrder, report, signal);
+  await context.watch.expect(inOrder.map(({ header }) => header.orgId));
   return new Map(
     entries.flatMap((organisation, entry) => {
       const target = organisation === undefined ? undefined : targets.get(organisation);
@@ -82,115 +88,80 @@ export async function writeOrganisations(
   );
 }
 
-/** Splits organisations into batches, each with its organisations' positions in the file. */
-function* inBatches(settled: readonly Settled[]): Generator<(readonly [number, Settled])[]> {
-  for (let start = 0; start < settled.length; start += READ_BATCH)
-    yield settled.slice(start, start + READ_BATCH).map((one, index) => [start + index, one] as const);
+/** An organisation of the file, with the record that creates it or the issue that prevents that. */
+interface Candidate {
+  readonly organisation: number;
+  readonly header: OrganisationHeader;
+  readonly record: OrganisationRecord | undefined;
+  readonly issue: RecordIssue | undefined;
 }
 
-function toPlacedPlan([organisation, { record }]: readonly [number, Settled]): PlacedPlan[] {
-  return record === undefined ? [] : [{ organisation, ordinal: organisation, plan: planRecord(record, false) }];
+function toCandidate(header: OrganisationHeader, organisation: number): Candidate {
+  const { orgId, record } = header;
+  const issue = record === undefined ? NAME_MISSING : orgId === '' ? ID_MISSING : undefined;
+  const settled = record === undefined || issue !== undefined ? { record, issue } : settleRecord(record);
+  return { organisation, header, record: settled.record, issue: settled.issue };
 }
 
-/** The record of an organisation that can be created, or the issue of one that cannot. */
-type Settled =
-  | { readonly record: OrganisationRecord; readonly issue?: never }
-  | { readonly record?: never; readonly issue: RecordIssue };
-
-function settleOrganisation({ orgId, record }: OrganisationHeader): Settled {
-  if (record === undefined) return { issue: NAME_MISSING };
-  if (orgId === '') return { issue: ID_MISSING };
-  const settled = settleRecord(record);
-  return settled.issue === undefined ? { record: settled.record } : { issue: settled.issue };
+function toPlacedPlan({ organisation, record, issue }: Candidate): PlacedPlan[] {
+  if (record === undefined || issue !== undefined) return [];
+  return [{ organisation, ordinal: organisation, ...planRecord(record, false) }];
 }
 
 function existsAfter(outcome: Outcome): boolean {
   return outcome.kind !== 'failed' || outcome.issue === organisationSection.error.exists;
 }
 
-/** Finds the organisations that exist among those that cannot be created, and reports the others. */
-async function findExisting(
-  store: DocumentStore,
-  organisations: readonly OrganisationHeader[],
-  settled: readonly Settled[],
-  report: ImportReport,
-  signal: AbortSignal,
-): Promise<number[]> {
-  const found: number[] = [];
-  const uncreatable = [...settled.entries()].flatMap(([index, { issue }]) => (issue === undefined ? [] : [index]));
-  for await (const [index, isStored, header] of lookUp(store, organisations, uncreatable, signal)) {
-    if (!isStored) {
-      reportFailed(header, settled[index]?.issue ?? NAME_MISSING, report);
-      continue;
-    }
-    found.push(index);
-    if (header.record === undefined) report.count('unchanged', organisationSection.name);
-    else reportFailed(header, organisationSection.error.exists, report);
-  }
-  return found;
+/** Reports an organisation that cannot be created: one that exists is an error only if the file would change it. */
+function reportUncreatable({ header, issue }: Candidate, isStored: boolean, report: ImportReport): void {
+  const { orgId, record } = header;
+  const keepsName = isStored && record === undefined;
+  report.count(keepsName ? 'unchanged' : 'failed', organisationSection.name);
+  if (keepsName) return;
+  const message = formatIssue(isStored ? organisationSection.error.exists : (issue ?? NAME_MISSING));
+  report.addError({ type: 'org', ...(orgId === '' ? {} : { id: orgId }), message });
 }
 
-/** Looks up which of some organisations of the file are stored. */
+/** Looks up which organisations are stored. */
 async function* lookUp(
   store: DocumentStore,
-  organisations: readonly OrganisationHeader[],
-  indexes: readonly number[],
+  candidates: readonly Candidate[],
   signal: AbortSignal,
-): AsyncGenerator<readonly [index: number, isStored: boolean, header: OrganisationHeader]> {
-  for await (const batch of pickBatches(organisations, indexes, signal)) {
-    const keys = batch.map(([, { orgId }]) => organisationKey(orgId));
+): AsyncGenerator<readonly [candidate: Candidate, isStored: boolean]> {
+  for await (const batch of inTurns(candidates, READ_BATCH, signal)) {
+    const keys = batch.map(({ header }) => organisationKey(header.orgId));
     const documents = await store.getMany(keys, ['orgId']);
-    for (const [position, [index, header]] of batch.entries()) yield [index, documents[position] !== undefined, header];
+    for (const [index, candidate] of batch.entries()) yield [candidate, documents[index] !== undefined];
   }
-}
-
-/**
- * Yields some organisations of the file in batches.
- * @throws the signal's reason
- */
-async function* pickBatches(
-  organisations: readonly OrganisationHeader[],
-  indexes: readonly number[],
-  signal: AbortSignal,
-): AsyncGenerator<(readonly [number, OrganisationHeader])[]> {
-  for await (const batch of inTurns(indexes, READ_BATCH, signal)) {
-    yield batch.flatMap((index) => {
-      const header = organisations[index];
-      return header === undefined ? [] : [[index, header] as const];
-    });
-  }
-}
-
-/** Reports an organisation that cannot be created, or changed. */
-function reportFailed({ orgId }: OrganisationHeader, issue: RecordIssue, report: ImportReport): void {
-  const message = formatIssue(issue);
-  report.addError({ type: 'org', ...(orgId === '' ? {} : { id: orgId }), message });
-  report.count('failed', organisationSection.name);
 }
 
 /** Loads the policies for the organisations' clear passwords and domains: the file's, else the stored ones. */
 async function loadTargets(
   store: DocumentStore,
-  organisations: readonly OrganisationHeader[],
-  indexes: readonly number[],
+  existing: readonly Candidate[],
   report: ImportReport,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<number, TargetOrganisation>> {
   const targets = new Map<number, TargetOrganisation>();
-  for await (const batch of pickBatches(organisations, indexes, signal)) {
-    const orgIds = batch.map(([, { orgId }]) => orgId);
+  for await (const batch of inTurns(existing, READ_BATCH, signal)) {
+    const orgIds = batch.map(({ header }) => header.orgId);
     const [complexities, domainPolicies] = await Promise.all([
       readPolicies(store, orgIds, passwordPolicySection),
       readPolicies(store, orgIds, domainPolicySection),
     ]);
-    for (const [position, [index, header]] of batch.entries()) {
-      const [complexity, domainPolicy] = [complexities[position], domainPolicies[position]];
+    for (const [index, { organisation, header }] of batch.entries()) {
+      const complexity = complexities[index];
       const passwordComplexity =
         header.passwordComplexity ?? (complexity ? parseComplexity(complexity) : defaultComplexity);
-      const validatesDomains = header.validatesDomains ?? domainPolicy?.validateOrgDomains === true;
-      const target = { organisation: index, header, loginNamesByDomain: false, passwordComplexity, validatesDomains };
-      targets.set(index, target);
-      report.addOrganisation(index, header);
+      const validatesDomains = header.validatesDomains ?? domainPolicies[index]?.validateOrgDomains === true;
+      targets.set(organisation, {
+        organisation,
+        header,
+        loginNamesByDomain: false,
+        passwordComplexity,
+        validatesDomains,
+      });
+      report.addOrganisation(organisation, header.orgId);
     }
   }
   return targets;
@@ -205,4 +176,36 @@ async function readPolicies(
   const keys = orgIds.map((orgId) => policyKey(orgId, section));
   const documents = await store.getMany(keys, ['body']);
   return documents.map((document) => (document === undefined ? undefined : parseObject(document.body)));
+}
+
+const SCOPE_BATCH = 250;
+
+/**
+ * Settles the scope of the login names that an import is about to claim: after the domain policies are written, and
+ * before the users. From then on no import can change the scope.
+ * @throws the signal's reason
+ */
+export async function settleLoginNames(context: BatchContext, targets: Targets): Promise<void> {
+  const open = [...new Set(targets.values())].filter(({ header }) => header.hasLoginNames);
+  for await (const batch of inTurns(open, SCOPE_BATCH, context.signal)) {
+    const orgIds = batch.map(({ header }) => header.orgId);
+    const scopes = await settleScopes(context, orgIds);
+    for (const [index, target] of batch.entries()) target.loginNamesByDomain = scopes[index] === 'organisation';
+  }
+}
+
+/** Settles the scopes that are open on the instance's, and returns all of them. */
+async function settleScopes({ store, watch }: BatchContext, orgIds: readonly string[]): Promise<LoginNameScope[]> {
+  for (;;) {
+    const guarded = new GuardedStore(store, watch);
+    const scopes = await readScopes(guarded, orgIds);
+    const open = orgIds.filter((_orgId, index) => scopes[index] === undefined);
+    if (open.length === 0) return scopes;
+    try {
+      await guarded.commit(open.map(instanceScopeWrite));
+    } catch (error) {
+      // Another import has settled one of them meanwhile, or an organisation was removed: read again.
+      if (!(error instanceof WriteConflictError || error instanceof ReferenceChangedError)) throw error;
+    }
+  }
 }

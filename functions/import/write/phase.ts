@@ -1,14 +1,33 @@
+import { type JsonPath, parseJson } from '../../../shared/json/jsonScanner.ts';
+import { passwordIssue } from '../../../shared/organisation/passwords.ts';
+import { heldRecords, type OrganisationRecord, readRecord } from '../../../shared/organisation/record.ts';
+import { planRecord, recordKey } from '../../../shared/organisation/recordPlan.ts';
+import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
 import { findSection } from '../../../shared/organisation/sections.ts';
+import { type SettledRecord, settleRecord } from '../../../shared/organisation/settleRecord.ts';
+import { documentPath } from '../../../shared/store/store.ts';
 import { chunksInTurns } from '../../../shared/turns.ts';
-import { isWritten } from '../outcome.ts';
-import { ExportFileReader } from '../source/exportFileReader.ts';
-import { type PlanningState, planItem } from './planItem.ts';
-import { type OutcomeListener, RecordWriter } from './recordWriter.ts';
+import type { Inspection } from '../inspect/inspection.ts';
+import { type OrganisationHeader, withAdditions } from '../inspect/organisationDraft.ts';
+import type { RepeatedRecords } from '../inspect/repeatedRecords.ts';
+import { isWritten, type Outcome, type PlacedPlan } from '../outcome.ts';
+import type { ImportReport } from '../results/report.ts';
+import type { ImportProgress } from '../resume/importProgress.ts';
+import { type ExportFileItem, ExportFileReader, type ExportFileSource } from '../source/exportFileReader.ts';
+import type { BatchContext } from './batchContext.ts';
+import type { TargetOrganisation, Targets } from './organisations.ts';
+import { RecordWriter } from './recordWriter.ts';
 
 /** The state that the phases of one import share. */
-export interface ImportWork extends PlanningState {
-  readonly signal: AbortSignal;
+export interface ImportWork {
+  readonly context: BatchContext;
+  readonly source: ExportFileSource;
+  readonly inspection: Inspection;
+  readonly repeated: Pick<RepeatedRecords, 'has'>;
+  readonly targets: Targets;
+  readonly report: ImportReport;
+  readonly progress: ImportProgress;
 }
 
 /**
@@ -17,9 +36,22 @@ export interface ImportWork extends PlanningState {
  * @throws the signal's reason, once the batches in flight are written
  */
 export async function writePhase(work: ImportWork, phase: Section['phase'], read: ReadonlySet<Section>): Promise<void> {
-  const { progress, signal } = work;
+  const { source, progress, context } = work;
+  const { signal } = context;
+  const planner = new PhasePlanner(work, phase);
+  const reader = new ExportFileReader((name) => {
+    const section = findSection(name);
+    return section !== undefined && read.has(section);
+  });
   try {
-    await writeRecords(work, phase, read);
+    await using writer = new RecordWriter(context, ({ plan, outcome }) => planner.settle(plan, outcome));
+    // The embedded database is synchronous: without turns no timer fires, not even the timeout.
+    for await (const chunk of chunksInTurns(source.open(signal))) {
+      await writer.add(reader.push(chunk).flatMap((item) => planner.plan(item)));
+      await progress.saveIfDue();
+      if (signal.aborted) break;
+    }
+    await writer.finish();
   } finally {
     // Also when a batch in flight has failed, because the database was unavailable at the deadline.
     if (signal.aborted) await progress.save();
@@ -27,27 +59,100 @@ export async function writePhase(work: ImportWork, phase: Section['phase'], read
   signal.throwIfAborted();
 }
 
-async function writeRecords(work: ImportWork, phase: Section['phase'], read: ReadonlySet<Section>): Promise<void> {
-  const { source, progress, signal } = work;
-  const reader = new ExportFileReader((name) => {
-    const section = findSection(name);
-    return section !== undefined && read.has(section);
-  });
-  await using writer = createWriter(work, phase);
-  const counter = { phase, next: 0 };
-  // The embedded database is synchronous: without turns no timer fires, not even the timeout.
-  for await (const chunk of chunksInTurns(source.open(signal))) {
-    await writer.add(reader.push(chunk).flatMap((item) => planItem(work, counter, item)));
-    await progress.saveIfDue();
-    if (signal.aborted) break;
-  }
-  await writer.finish();
+/** A record's position in the file. */
+interface FilePosition {
+  readonly section: Section;
+  readonly path: JsonPath;
+  readonly target: TargetOrganisation | undefined;
 }
 
-function createWriter({ context, report, progress, signal }: ImportWork, phase: Section['phase']): RecordWriter {
-  const settled: OutcomeListener = ({ organisation, ordinal, plan }, outcome) => {
-    const revisit = report.add(organisation, plan.record, outcome);
-    progress.settle(phase, ordinal, { written: isWritten(outcome), revisit });
-  };
-  return new RecordWriter(context, settled, signal);
+/** Plans the records of one phase in the file's order, and reports their outcomes. */
+class PhasePlanner {
+  private readonly work: ImportWork;
+  private readonly phase: Section['phase'];
+  /** The ordinal of the phase's next record. */
+  private next = 0;
+
+  constructor(work: ImportWork, phase: Section['phase']) {
+    this.work = work;
+    this.phase = phase;
+  }
+
+  /**
+   * Plans the records of an item of the file: its own record in that record's phase, those that it holds in theirs.
+   * Reports the records that are not to be written.
+   */
+  plan(item: ExportFileItem): PlacedPlan[] {
+    const { organisation: entry, path } = item;
+    const { inspection, targets } = this.work;
+    const section = findSection(item.name);
+    if (section === undefined || entry === undefined || inspection.entries[entry] === undefined) return [];
+    const target = targets.get(entry);
+    if (section.phase === this.phase)
+      return this.planNext({ section, path, target }, () => readItem(section, item, target?.header));
+    const given = readItem(section, item, target?.header);
+    const holder = settleRecord(given).record;
+    return heldRecords(given, path).flatMap(({ record, path: heldPath }) =>
+      this.planNext({ section: record.section, path: heldPath, target }, () => ({ ...record, holder })),
+    );
+  }
+
+  /** Reports a record's outcome, and takes note of it for the resumed import. */
+  settle(placed: Pick<PlacedPlan, 'organisation' | 'ordinal' | 'record'>, outcome: Outcome): void {
+    const { report, progress } = this.work;
+    const revisit = report.add(placed.organisation, placed.record, outcome);
+    progress.settle(this.phase, placed.ordinal, { written: isWritten(outcome), revisit });
+  }
+
+  /** Plans the phase's next record. */
+  private planNext({ section, path, target }: FilePosition, read: () => OrganisationRecord): PlacedPlan[] {
+    const { report, progress, repeated } = this.work;
+    const ordinal = this.next++;
+    if (!progress.forPhase(this.phase).open(ordinal)) {
+      report.count('unchanged', section.name);
+      return [];
+    }
+    if (target === undefined) {
+      report.count('failed', section.name);
+      return [];
+    }
+    const { record, issue: valueIssue } = this.convert(read(), target);
+    const issue = repeated.has(path) ? section.error.exists : (valueIssue ?? this.validate(record, target));
+    const { organisation, loginNamesByDomain } = target;
+    if (issue === undefined) return [{ organisation, ordinal, ...planRecord(record, loginNamesByDomain) }];
+    this.settle(
+      { organisation, ordinal, record },
+      issue === 'notCarried' ? { kind: issue } : { kind: 'failed', issue },
+    );
+    return [];
+  }
+
+  /** Converts a record's values, and unsets a field that its organisation's other records keep it from having. */
+  private convert(given: OrganisationRecord, target: TargetOrganisation): SettledRecord {
+    const { section, json } = given;
+    const isLast = (mark: string) => target.header.lastMarked.get(mark) === documentPath(recordKey(given));
+    const adjustment = section.adjust?.(json, isLast, target);
+    const settled = settleRecord(given, adjustment === undefined ? [] : [adjustment.unset]);
+    // ZITADEL names a record of a v1 file as it is in v2.
+    const { given: _, ...converted } = settled.record;
+    const named = this.work.source.isV1 === true && section.v1?.convert !== undefined ? converted : settled.record;
+    return { ...settled, record: adjustment === undefined ? named : { ...named, adjustment } };
+  }
+
+  /** Validates a record in isolation: by its section's check, and by the policy for its clear-text password. */
+  private validate(
+    { section, json, givenPassword }: OrganisationRecord,
+    { passwordComplexity }: TargetOrganisation,
+  ): RecordIssue | 'notCarried' | undefined {
+    const { stamp, passwordHashing } = this.work.context;
+    const issue = section.check?.(json, stamp);
+    if (issue !== undefined || givenPassword === undefined) return issue;
+    return passwordIssue(passwordComplexity, passwordHashing, givenPassword);
+  }
+}
+
+function readItem(section: Section, { text, path }: ExportFileItem, header?: OrganisationHeader): OrganisationRecord {
+  const value = parseJson(text, path);
+  if (header === undefined) return readRecord(section, value, '');
+  return readRecord(section, withAdditions(section, value, header.additions), header.orgId);
 }

@@ -1,6 +1,9 @@
+import { domainToASCII } from 'node:url';
+import providers from 'email-providers/all.json' with { type: 'json' };
+import { instanceMemberKey, parseRoles } from '../../../shared/auth/authorise.ts';
 import { type JsonObject, parseObject, textAt, textsAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { type RecordPlan, reportedId } from '../../../shared/organisation/recordPlan.ts';
-import type { GivenPrivilege } from '../../../shared/organisation/relations.ts';
+import type { GivenPrivilege, KeptState, RecordIssue } from '../../../shared/organisation/relations.ts';
 import { sections } from '../../../shared/organisation/sections.ts';
 import {
   type Collection,
@@ -9,11 +12,12 @@ import {
   documentPath,
   readByPath,
   type StoredDocument,
+  type Transaction,
 } from '../../../shared/store/store.ts';
 import type { ImportWarning } from '../contract.ts';
 import type { ImportNotes } from '../resume/notes.ts';
-import { stateChange } from './comparison.ts';
-import { isPublicMailProvider } from './publicMailProviders.ts';
+import type { BatchContext } from './batchContext.ts';
+import { isSameRecord, stateChange } from './comparison.ts';
 
 /** A record that gives privileges, and whether the record in which it does so existed before the import. */
 interface Privilege {
@@ -77,12 +81,10 @@ export function writeWarnings(privileges: Privileges, plan: RecordPlan, stored?:
   const id = reportedId(plan.record);
   const privilege = privilegeWarning(privileges, plan, stored);
   const change = stored === undefined ? undefined : stateChange(plan, stored);
-  return [
-    ...(privilege === undefined ? [] : [{ ...privilege, id }]),
-    ...(change === undefined
-      ? []
-      : [{ type: 'state', id, message: `state changed: ${change.before} to ${change.after}` }]),
-  ].map(({ type, message }) => ({ type, id, message }));
+  const state = change && { type: 'state', message: `state changed: ${change.before} to ${change.after}` };
+  return [privilege, state].flatMap((warning) =>
+    warning === undefined ? [] : [{ type: warning.type, id, message: warning.message }],
+  );
 }
 
 function privilegeWarning(
@@ -100,13 +102,80 @@ function privilegeWarning(
   if (added.length === 0 || !(existed || isPublic)) return undefined;
   const target = `${given.noun} ${given.within.key.map((path) => textAt(json, path, orgId)).join(' ')}`;
   const place = existed ? `${target}, which existed before` : target;
-  if (given.type === 'domain')
-    return {
-      type: given.type,
-      message: `adds the verified domain ${added.join(', ')}${isPublic ? ' of a public mail provider' : ''} to ${place}`,
-    };
-  return {
-    type: given.type,
-    message: `gives the user ${textAt(json, 'userId', orgId)} ${added.join(', ')} in ${place}`,
-  };
+  const message =
+    given.type === 'domain'
+      ? `adds the verified domain ${added.join(', ')}${isPublic ? ' of a public mail provider' : ''} to ${place}`
+      : `gives the user ${textAt(json, 'userId', orgId)} ${added.join(', ')} in ${place}`;
+  return { type: given.type, message };
+}
+
+/** The list has a domain that belongs to nobody, and stands in examples of all kinds (RFC 2606). */
+const RESERVED = 'example.com';
+
+/** The domains in which anybody can get an address (docs/decisions/0018-public-mail-providers.md). */
+const domains: ReadonlySet<string> = new Set(
+  providers.filter((domain) => domain !== RESERVED).map((domain) => domainToASCII(domain)),
+);
+
+/** Whether a domain is that of a public mail provider, however it is written. */
+export function isPublicMailProvider(domain: string): boolean {
+  const ascii = domainToASCII(domain);
+  return ascii !== '' && domains.has(ascii);
+}
+
+/** A record that would change a state, and the issues if it is one to keep. */
+interface Change {
+  readonly plan: RecordPlan;
+  readonly keepsState: KeptState;
+}
+
+/**
+ * Finds the records whose overwriting would change a state that an import must keep: that of the caller, of its
+ * organisation, or of a user with a role of the instance. The roles that it reads must not change before the commit.
+ * @param documents the stored records, by `documentPath`
+ * @returns the records, each with its issue
+ */
+export async function findKeptStates(
+  { onConflict, callerPaths }: BatchContext,
+  transaction: Transaction,
+  documents: ReadonlyMap<string, StoredDocument>,
+  plans: readonly RecordPlan[],
+): Promise<Map<RecordPlan, RecordIssue>> {
+  const kept = new Map<RecordPlan, RecordIssue>();
+  if (onConflict !== 'overwrite') return kept;
+  const changes = plans.flatMap((plan) => toChange(plan, documents.get(documentPath(plan.key))));
+  const members = await findInstanceMembers(transaction, changes);
+  for (const { plan, keepsState } of changes) {
+    const isOfCaller = callerPaths?.has(documentPath(plan.key)) === true;
+    const issue = isOfCaller ? keepsState.ofCaller : members.get(plan);
+    if (issue !== undefined) kept.set(plan, issue);
+  }
+  return kept;
+}
+
+function toChange(plan: RecordPlan, stored: StoredDocument | undefined): Change[] {
+  const { keepsState } = plan.record.section.overwrite ?? {};
+  if (keepsState === undefined || stored === undefined || !isSameRecord(plan, stored)) return [];
+  return stateChange(plan, stored) === undefined ? [] : [{ plan, keepsState }];
+}
+
+/** Finds the records of users with a role of the instance, each with its issue. */
+async function findInstanceMembers(
+  transaction: Transaction,
+  changes: readonly Change[],
+): Promise<Map<RecordPlan, RecordIssue>> {
+  const users = changes.flatMap(({ plan, keepsState: { ofInstanceMember: issue } }) =>
+    issue === undefined ? [] : [{ plan, issue, key: memberKey(plan) }],
+  );
+  if (users.length === 0) return new Map();
+  const keys = users.map(({ key }) => key);
+  const members = await transaction.getMany(keys, ['body']);
+  transaction.hold(keys);
+  return new Map(
+    users.filter((_, index) => parseRoles(members[index]).length > 0).map(({ plan, issue }) => [plan, issue] as const),
+  );
+}
+
+function memberKey({ record: { json, orgId } }: RecordPlan) {
+  return instanceMemberKey(textAt(json, 'userId', orgId));
 }

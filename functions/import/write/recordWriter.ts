@@ -1,8 +1,8 @@
 import { MAX_COMMIT_BYTES } from '../../../shared/store/store.ts';
 import { yieldToEventLoop } from '../../../shared/turns.ts';
-import type { Outcome, PlacedPlan } from '../outcome.ts';
+import type { DecidedPlan, PlacedPlan } from '../outcome.ts';
 import type { BatchContext } from './batchContext.ts';
-import { isNameTaken, orderByHolders, type Waiting } from './renames.ts';
+import { isNameTaken, orderByHolders } from './renames.ts';
 import { writeBatch } from './writeBatch.ts';
 
 const BATCH_RECORDS = 250;
@@ -21,14 +21,11 @@ const MAX_WAITING_BYTES = 32_000_000;
  * A listener for the outcomes: in the file's order, then those of records that waited for a name. A record that the
  * signal leaves undecided has none.
  */
-export type OutcomeListener = (placed: PlacedPlan, outcome: Outcome) => void;
-
-/** A record with its outcome. */
-type Decided = readonly [placed: PlacedPlan, outcome: Outcome];
+type OutcomeListener = (decided: DecidedPlan) => void;
 
 interface BatchInFlight {
   /** Resolves with all records of the batch, or with none if the signal stopped it. */
-  readonly writing: Promise<readonly Decided[]>;
+  readonly writing: Promise<readonly DecidedPlan[]>;
   readonly bytes: number;
 }
 
@@ -40,30 +37,27 @@ interface BatchInFlight {
 export class RecordWriter implements AsyncDisposable {
   private readonly context: BatchContext;
   private readonly settled: OutcomeListener;
-  private readonly signal: AbortSignal;
   private readonly inFlight: BatchInFlight[] = [];
   private bytesInFlight = 0;
   private batch: PlacedPlan[] = [];
   private batchBytes = 0;
   private batchPasswords = 0;
-  private waiting: Waiting[] = [];
+  private waiting: DecidedPlan[] = [];
   private waitingBytes = 0;
 
-  /** @param signal stops the retries at the end between two batches */
-  constructor(context: BatchContext, settled: OutcomeListener, signal: AbortSignal) {
+  constructor(context: BatchContext, settled: OutcomeListener) {
     this.context = context;
     this.settled = settled;
-    this.signal = signal;
   }
 
   /** Adds records; resolves when more can be added, which applies backpressure. */
-  async add(placed: readonly PlacedPlan[]): Promise<void> {
-    for (const placedPlan of placed) {
-      const bytes = maxStoredBytes(placedPlan);
+  async add(plans: readonly PlacedPlan[]): Promise<void> {
+    for (const plan of plans) {
+      const bytes = maxStoredBytes(plan);
       if (this.isBatchFull || this.batchBytes + bytes > MAX_COMMIT_BYTES) await this.send();
-      this.batch.push(placedPlan);
+      this.batch.push(plan);
       this.batchBytes += bytes;
-      if (placedPlan.plan.record.clearPassword !== undefined) this.batchPasswords++;
+      if (plan.record.clearPassword !== undefined) this.batchPasswords++;
     }
   }
 
@@ -71,13 +65,17 @@ export class RecordWriter implements AsyncDisposable {
   async finish(): Promise<void> {
     await this.send();
     while (this.inFlight.length > 0) await this.settleFirst();
-    while (!this.signal.aborted && (await this.retryWaiting()));
+    while (!this.isStopped && (await this.retryWaiting()));
     // Records that an abort leaves waiting are neither imported nor failed: the resumed import decides them.
-    if (!this.signal.aborted) for (const { placed, outcome } of this.waiting) this.settled(placed, outcome);
+    if (!this.isStopped) for (const decided of this.waiting) this.settled(decided);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.allSettled(this.inFlight.map(({ writing }) => writing));
+  }
+
+  private get isStopped(): boolean {
+    return this.context.signal.aborted;
   }
 
   private get isBatchFull(): boolean {
@@ -104,7 +102,7 @@ export class RecordWriter implements AsyncDisposable {
     return this.inFlight.length >= most || this.bytesInFlight + MAX_COMMIT_BYTES > MAX_BYTES_IN_FLIGHT;
   }
 
-  private async write(batch: readonly PlacedPlan[]): Promise<readonly Decided[]> {
+  private async write(batch: readonly PlacedPlan[]): Promise<readonly DecidedPlan[]> {
     const decided = await this.decide(batch);
     // The embedded database is synchronous: without this yield no timer fires, not even the timeout.
     await yieldToEventLoop();
@@ -112,15 +110,11 @@ export class RecordWriter implements AsyncDisposable {
   }
 
   /** Writes a batch, and returns nothing if the signal stopped it: the resumed import decides its records. */
-  private async decide(batch: readonly PlacedPlan[]): Promise<readonly Decided[]> {
+  private async decide(batch: readonly PlacedPlan[]): Promise<readonly DecidedPlan[]> {
     try {
-      const outcomes = await writeBatch(
-        this.context,
-        batch.map(({ plan }) => plan),
-      );
-      return batch.map((placed, index) => [placed, outcomeAt(outcomes, index)]);
+      return await writeBatch(this.context, batch);
     } catch (error) {
-      if (this.signal.aborted && error === this.signal.reason) return [];
+      if (this.isStopped && error === this.context.signal.reason) return [];
       throw error;
     }
   }
@@ -131,21 +125,17 @@ export class RecordWriter implements AsyncDisposable {
     const decided = await first.writing;
     this.inFlight.shift();
     this.bytesInFlight -= first.bytes;
-    for (const [placed, outcome] of decided) {
-      if (this.mayWait(placed, outcome)) this.defer(placed, outcome);
-      else this.settled(placed, outcome);
-    }
+    for (const one of decided) if (!this.defer(one)) this.settled(one);
   }
 
-  /** Whether a record may get its name later: only overwritten records give up names. */
-  private mayWait(placed: PlacedPlan, outcome: Outcome): boolean {
-    if (this.context.onConflict !== 'overwrite' || !isNameTaken(placed, outcome)) return false;
-    return this.waitingBytes + maxStoredBytes(placed) <= MAX_WAITING_BYTES;
-  }
-
-  private defer(placed: PlacedPlan, outcome: Outcome): void {
-    this.waiting.push({ placed, outcome });
-    this.waitingBytes += maxStoredBytes(placed);
+  /** Lets a record wait if it may get its name later: only overwritten records give up names. */
+  private defer(decided: DecidedPlan): boolean {
+    if (this.context.onConflict !== 'overwrite' || !isNameTaken(decided)) return false;
+    const bytes = this.waitingBytes + maxStoredBytes(decided.plan);
+    if (bytes > MAX_WAITING_BYTES) return false;
+    this.waiting.push(decided);
+    this.waitingBytes = bytes;
+    return true;
   }
 
   /** Tries the waiting records again, batch by batch; returns whether any of them is settled. */
@@ -153,25 +143,24 @@ export class RecordWriter implements AsyncDisposable {
     const groups = await orderByHolders(this.context.store, this.waiting);
     const settled = new Set<PlacedPlan>();
     for (const batch of packed(groups)) {
-      if (this.signal.aborted) break;
-      const decided = await this.write(batch.map(({ placed }) => placed));
-      for (const [placed, outcome] of decided) {
-        if (isNameTaken(placed, outcome)) continue;
-        this.settled(placed, outcome);
-        settled.add(placed);
+      if (this.isStopped) break;
+      for (const decided of await this.write(batch.map(({ plan }) => plan))) {
+        if (isNameTaken(decided)) continue;
+        this.settled(decided);
+        settled.add(decided.plan);
       }
     }
-    this.waiting = this.waiting.filter(({ placed }) => !settled.has(placed));
+    this.waiting = this.waiting.filter(({ plan }) => !settled.has(plan));
     return settled.size > 0;
   }
 }
 
 /** Packs groups into batches. A group larger than a batch is not divided, as long as it fits in a commit. */
-function* packed(groups: readonly Waiting[][]): Generator<Waiting[]> {
-  let batch: Waiting[] = [];
+function* packed(groups: readonly DecidedPlan[][]): Generator<DecidedPlan[]> {
+  let batch: DecidedPlan[] = [];
   let bytes = 0;
   for (const group of groups) {
-    const size = group.reduce((sum, { placed }) => sum + maxStoredBytes(placed), 0);
+    const size = group.reduce((sum, { plan }) => sum + maxStoredBytes(plan), 0);
     if (size > MAX_COMMIT_BYTES) continue;
     if (batch.length > 0 && (batch.length + group.length > BATCH_RECORDS || bytes + size > MAX_COMMIT_BYTES)) {
       yield batch;
@@ -185,13 +174,7 @@ function* packed(groups: readonly Waiting[][]): Generator<Waiting[]> {
 }
 
 /** Returns the upper bound of a record's stored size: a UTF-16 code unit takes up to three bytes, or four as base64. */
-function maxStoredBytes({ plan: { record } }: PlacedPlan): number {
+function maxStoredBytes({ record }: PlacedPlan): number {
   const credentials = Object.values(record.credentials).reduce((characters, text) => characters + text.length, 0);
   return record.body.length * 3 + credentials * 4 + RECORD_OVERHEAD_BYTES;
-}
-
-function outcomeAt(outcomes: readonly Outcome[], index: number): Outcome {
-  const outcome = outcomes[index];
-  if (outcome === undefined) throw new Error('a record of a written batch has no outcome');
-  return outcome;
 }

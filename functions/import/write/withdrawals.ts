@@ -6,9 +6,7 @@ import { sectionPartition } from '../../../shared/organisation/section.ts';
 import { findSection } from '../../../shared/organisation/sections.ts';
 import type { DocumentKey, StoredDocument, Write } from '../../../shared/store/store.ts';
 import { yieldToEventLoop } from '../../../shared/turns.ts';
-import type { Outcome } from '../outcome.ts';
-import { isOfThisImport } from '../stamp.ts';
-import type { BatchContext } from './batchContext.ts';
+import { type BatchContext, isOfThisImport } from './batchContext.ts';
 import { canOverwrite, comparedFields, isSameRecord } from './comparison.ts';
 
 /** A record whose overwriting withdraws texts from its dependents, such as a project grant with fewer roles. */
@@ -45,13 +43,9 @@ function planWithdrawal({ mayHaveOverwritten }: BatchContext, plan: RecordPlan, 
   return withdrawn.length > 0 || mayHaveOverwritten ? [{ plan, dependents, kept, withdrawn, count: 0 }] : [];
 }
 
-/** Adds a warning to each overwritten record that withdrew texts. */
-export function warnOfWithdrawals(withdrawals: readonly Withdrawal[], outcomes: Map<RecordPlan, Outcome>): void {
-  for (const { plan, dependents, withdrawn, count } of withdrawals) {
-    if (count === 0 || outcomes.get(plan)?.kind !== 'overwritten') continue;
-    const warning = `withdrew ${withdrawn.join(', ')} from ${count} records of ${dependents.section}`;
-    outcomes.set(plan, { kind: 'overwritten', warning });
-  }
+/** Returns the warning of an overwritten record that withdrew texts. */
+export function withdrawalWarning({ dependents, withdrawn, count }: Withdrawal): string {
+  return `withdrew ${withdrawn.join(', ')} from ${count} records of ${dependents.section}`;
 }
 
 /**

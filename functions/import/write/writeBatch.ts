@@ -2,16 +2,15 @@ import { hashPassword } from '../../../shared/auth/password.ts';
 import { createWrites, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { type DocumentStore, documentPath, WriteConflictError } from '../../../shared/store/store.ts';
 import type { ImportWarning } from '../contract.ts';
-import type { Outcome } from '../outcome.ts';
-import { isOfThisImport, nextStamp } from '../stamp.ts';
-import type { BatchContext } from './batchContext.ts';
+import type { DecidedPlan, Outcome, PlacedPlan } from '../outcome.ts';
+import { type BatchContext, isOfThisImport, nextStamp } from './batchContext.ts';
+import { fillFields } from './claimedNames.ts';
 import { BatchComparison, fieldsToCompare } from './comparison.ts';
 import { decideBatch } from './decision.ts';
-import { fillFields } from './filledFields.ts';
 import { GuardedStore, ReferenceChangedError } from './guardedStore.ts';
 import { findPrivileges, isOwner, type Privileges, writeWarnings } from './privileges.ts';
 import { checkReferences, type Rejection } from './references.ts';
-import { findWithdrawals, warnOfWithdrawals, withdraw } from './withdrawals.ts';
+import { findWithdrawals, withdraw, withdrawalWarning } from './withdrawals.ts';
 
 const CREATED: Outcome = { kind: 'created' };
 const UNCHANGED: Outcome = { kind: 'unchanged' };
@@ -21,10 +20,10 @@ const UNCHANGED: Outcome = { kind: 'unchanged' };
  * the batch is decided record by record in a transaction. A record and its claims are written atomically. If a reference
  * changes meanwhile, the batch starts over.
  */
-export async function writeBatch(context: BatchContext, plans: readonly RecordPlan[]): Promise<Outcome[]> {
+export async function writeBatch(context: BatchContext, plans: readonly PlacedPlan[]): Promise<DecidedPlan[]> {
   for (;;) {
     try {
-      return await attemptBatch(context, new GuardedStore(context), plans);
+      return await attemptBatch(context, new GuardedStore(context.store, context.watch), plans);
     } catch (error) {
       if (!(error instanceof ReferenceChangedError)) throw error;
     }
@@ -34,13 +33,14 @@ export async function writeBatch(context: BatchContext, plans: readonly RecordPl
 async function attemptBatch(
   context: BatchContext,
   store: GuardedStore,
-  incomplete: readonly RecordPlan[],
-): Promise<Outcome[]> {
+  incomplete: readonly PlacedPlan[],
+): Promise<DecidedPlan[]> {
   const warnings = new Map<RecordPlan, readonly string[]>();
-  const keep = (plan: RecordPlan, warning: string) => warnings.set(plan, [...(warnings.get(plan) ?? []), warning]);
-  const plans = await fillFields(store, incomplete, keep);
+  const warn = (plan: RecordPlan, warning: string) => warnings.set(plan, [...(warnings.get(plan) ?? []), warning]);
+  const filled = await fillFields(store, incomplete, warn);
+  const plans = [...filled.values()];
   const [rejected, reserving] = await Promise.all([
-    checkReferences(store, plans, keep, store.removals.orgIds),
+    checkReferences(store, plans, warn, store.removals.orgIds),
     context.reservedNames.check(plans),
   ]);
   const outcomes = new Map(rejected.map(([plan, rejection]) => [plan, toOutcome(rejection)]));
@@ -62,14 +62,17 @@ async function attemptBatch(
     created ?? (await decideBatch({ ...context, store }, { records, reserved, privileges, comparison }, stamp));
   for (const [plan, outcome] of decided) outcomes.set(plan, outcome);
   await withdraw(context, withdrawals);
-  warnOfWithdrawals(withdrawals, outcomes);
-  const results = plans.map((plan) => withWarnings(outcomes.get(plan), warnings.get(plan)));
-  context.expectExisting = results.some(({ kind }) => kind !== 'created');
-  return results;
+  for (const one of withdrawals)
+    if (one.count > 0 && outcomes.get(one.plan)?.kind === 'overwritten') warn(one.plan, withdrawalWarning(one));
+  context.expectExisting = plans.some((plan) => outcomes.get(plan)?.kind !== 'created');
+  return [...filled].map(([plan, written]) => {
+    const outcome = outcomes.get(written);
+    if (outcome === undefined) throw new Error('a record of a written batch has no outcome');
+    return { plan, outcome: withWarnings(outcome, warnings.get(written)) };
+  });
 }
 
-function withWarnings(outcome: Outcome | undefined, warnings: readonly string[] | undefined): Outcome {
-  if (outcome === undefined) throw new Error('a record of a written batch has no outcome');
+function withWarnings(outcome: Outcome, warnings: readonly string[] | undefined): Outcome {
   return warnings === undefined || outcome.kind === 'failed' ? outcome : { ...outcome, warnings };
 }
 

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { importOrganisations } from '../../../functions/import/operation.ts';
-import { uniqueStamp } from '../../../functions/import/stamp.ts';
+import { importOrganisations, uniqueStamp } from '../../../functions/import/operation.ts';
 import { deadlineExceeded } from '../../../shared/errors/errors.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { inPieces } from '../../support/fixtures/bytes.ts';

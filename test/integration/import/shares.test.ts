@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import type { ImportResponse } from '../../../functions/import/contract.ts';
-import { importOrganisations } from '../../../functions/import/operation.ts';
-import { uniqueStamp } from '../../../functions/import/stamp.ts';
+import { importOrganisations, uniqueStamp } from '../../../functions/import/operation.ts';
 import type { ImportShare } from '../../../functions/import/tasks.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { inPieces } from '../../support/fixtures/bytes.ts';

@@ -20,8 +20,7 @@ describe('the digest of a file that a ZITADEL has exported or imported', () => {
     async function* open() {
       yield Buffer.from(JSON.stringify(document));
     }
-    const { tally, repeated } = await inspect({ open, isV1: name.includes('v1') }, new AbortController().signal);
-    repeated[Symbol.dispose]();
+    const { tally } = await inspect({ open, isV1: name.includes('v1') }, new AbortController().signal);
     expect(tally.digest).toBe(expected);
   });
 });

@@ -1,10 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { OnConflict } from '../../../../functions/import/contract.ts';
+import { checkpointKey } from '../../../../functions/import/resume/checkpoint.ts';
 import { ImportProgress } from '../../../../functions/import/resume/importProgress.ts';
 import { ImportNotes } from '../../../../functions/import/resume/notes.ts';
+import { OverwriteMark } from '../../../../functions/import/resume/overwriteMark.ts';
 import type { BatchContext } from '../../../../functions/import/write/batchContext.ts';
-import { ReservedNames } from '../../../../functions/import/write/references.ts';
-import { RemovalWatch } from '../../../../functions/import/write/removalWatch.ts';
+import { ReservedNames } from '../../../../functions/import/write/claimedNames.ts';
+import { RemovalWatch } from '../../../../functions/import/write/guardedStore.ts';
 import { endCheckpointEpoch } from '../../../../shared/checkpointEpoch.ts';
 import { defaultPasswordHashing } from '../../../../shared/passwordHashing.ts';
 import {
@@ -46,8 +48,20 @@ function contextOf(store: DocumentStore, stamp = NOW, onConflict: OnConflict = '
   };
 }
 
-const load = (store: DocumentStore, key = 'key', stamp = NOW, onConflict?: OnConflict) =>
-  ImportProgress.load(contextOf(store, stamp, onConflict), key);
+/** Loads the progress of an import, with the store for its records. */
+async function load(
+  store: DocumentStore,
+  identity = 'key',
+  stamp = NOW,
+  onConflict?: OnConflict,
+  base: BatchContext['base'] = emptyBase,
+) {
+  const context = { ...contextOf(store, stamp, onConflict), base };
+  const key = checkpointKey(identity);
+  const mark = new OverwriteMark(key, context.now);
+  const progress = await ImportProgress.load(context, key, mark);
+  return Object.assign(progress, { store: onConflict === 'overwrite' ? mark.watch(store) : store });
+}
 
 /** Reads a record of a phase, and settles it. */
 function settleOne(progress: ImportProgress, phase: 1 | 2 | 4, ordinal: number, outcome = written): void {
@@ -247,16 +261,18 @@ describe('a checkpoint', () => {
     for (let ordinal = 1; ordinal < 2_000_000; ordinal += 2) if (!again.open(ordinal)) throw new Error(`${ordinal}`);
   });
 
-  it('is saved after those that have expired are deleted, once in a call', async () => {
+  it('is saved before those that have expired are deleted, once in a call', async () => {
     const store = new MemoryStore();
-    const calls: number[] = [];
-    const progress = await ImportProgress.load(contextOf(store), 'key', async () => {
-      calls.push(store.writes.length);
-    });
+    const scans: number[] = [];
+    const snapshot = async () => {
+      scans.push(store.writes.length);
+      return emptyBase.snapshot();
+    };
+    const progress = await load(store, 'key', NOW, 'report', { snapshot });
     settle(progress, 3);
     await progress.save();
     await progress.save();
-    expect(calls).toEqual([0]);
+    expect(scans).toEqual([1]);
   });
 
   it('is dropped at the end of its import', async () => {
@@ -292,7 +308,7 @@ describe('an import that overwrites', () => {
   const loadOverwriting = (store: DocumentStore, key = 'overwriting', stamp = NOW) =>
     load(store, key, stamp, 'overwrite');
   /** Overwrites a record as a batch does. */
-  const overwrite = (progress: ImportProgress) =>
+  const overwrite = (progress: Awaited<ReturnType<typeof load>>) =>
     progress.store.transaction(async (transaction) =>
       transaction.write([{ type: 'update', key: record, fields: { body: 'b' } }]),
     );

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { OrdinalRanges } from '../../../../functions/import/resume/ordinalRanges.ts';
+import { OrdinalRanges } from '../../../../functions/import/resume/phaseProgress.ts';
 
 const changes = (max: number, size: number) =>
   fc.array(fc.record({ add: fc.boolean(), ordinal: fc.nat({ max }) }), { maxLength: size });

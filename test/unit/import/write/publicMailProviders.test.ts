@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isPublicMailProvider } from '../../../../functions/import/write/publicMailProviders.ts';
+import { isPublicMailProvider } from '../../../../functions/import/write/privileges.ts';
 
 it.each(['gmail.com', 'GMAIL.com', 'outlook.com', 'gmx.de', 'ｇmail.com'])(
   '%s is the domain of a public mail provider',

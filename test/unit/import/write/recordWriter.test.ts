@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { DecidedPlan } from '../../../../functions/import/outcome.ts';
 import { RecordWriter } from '../../../../functions/import/write/recordWriter.ts';
 import type { DocumentStore } from '../../../../shared/store/store.ts';
 import { MemoryStore } from '../../../support/stores/memoryStore.ts';
@@ -25,13 +26,13 @@ async function largestInFlight(nameLength: number, commitsInFlight: (() => numbe
   };
   const limit = commitsInFlight === undefined ? {} : { pace: { commitsInFlight } };
   const settled: number[] = [];
-  const listener = ({ ordinal }: { ordinal: number }) => void settled.push(ordinal);
+  const listener = ({ plan }: DecidedPlan) => void settled.push(plan.ordinal);
   const context = { ...contextOf(memory, 'report'), ...limit, store: counted };
-  await using writer = new RecordWriter(context, listener, new AbortController().signal);
+  await using writer = new RecordWriter(context, listener);
   const numbers = Array.from({ length: RECORDS }, (_, index) => index);
   const name = 'n'.repeat(nameLength);
   await writer.add(
-    numbers.map((ordinal) => ({ organisation: 0, ordinal, plan: project(`${ordinal}`, `${name}${ordinal}`) })),
+    numbers.map((ordinal) => ({ organisation: 0, ordinal, ...project(`${ordinal}`, `${name}${ordinal}`) })),
   );
   await writer.finish();
   expect(settled).toEqual(numbers);

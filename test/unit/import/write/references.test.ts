@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkReferences, ReservedNames } from '../../../../functions/import/write/references.ts';
+import { ReservedNames } from '../../../../functions/import/write/claimedNames.ts';
+import { checkReferences } from '../../../../functions/import/write/references.ts';
 import { claimKey } from '../../../../shared/organisation/claimKeys.ts';
 import { toRecord } from '../../../../shared/organisation/record.ts';
 import { createWrites, planRecord, type RecordPlan } from '../../../../shared/organisation/recordPlan.ts';

@@ -1,8 +1,46 @@
+import { tooManyInRequest } from '../../../shared/errors/errors.ts';
 import { textAt } from '../../../shared/json/jsonObject.ts';
 import { type FieldIssue, InvalidRecordError } from '../../../shared/organisation/message.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
 import { sections } from '../../../shared/organisation/sections.ts';
+
+/** What a file may hold; as much as it does where there is no limit. */
+export interface FileLimits {
+  readonly organisations?: number;
+  readonly records?: number;
+  readonly clearPasswords?: number;
+}
+
+const SPLIT = 'split the file, or import some of its organisations at a time with org_ids';
+
+/** What one pass over a file has used of its limits. */
+export class FileBudget {
+  private readonly limits: FileLimits;
+  private records = 0;
+  private clearPasswords = 0;
+
+  constructor(limits: FileLimits = {}) {
+    this.limits = limits;
+  }
+
+  /** @throws IdentityError 413 */
+  checkOrganisations(count: number): void {
+    const { organisations = Number.POSITIVE_INFINITY } = this.limits;
+    if (count > organisations) throw tooManyInRequest(organisations, 'organisations', 'split the file');
+  }
+
+  /**
+   * Counts a record that is imported.
+   * @throws IdentityError 413
+   */
+  take({ clearPassword }: Pick<OrganisationRecord, 'clearPassword'>): void {
+    const { records = Number.POSITIVE_INFINITY, clearPasswords = Number.POSITIVE_INFINITY } = this.limits;
+    if (++this.records > records) throw tooManyInRequest(records, 'records of a dry run', SPLIT);
+    if (clearPassword !== undefined && ++this.clearPasswords > clearPasswords)
+      throw tooManyInRequest(clearPasswords, 'clear passwords', `hash them before the import, or ${SPLIT}`);
+  }
+}
 
 /** ZITADEL's limit. Its rules set it for most ids; no operation finds a record by a longer one. */
 const MAX_ID_CHARACTERS = 200;

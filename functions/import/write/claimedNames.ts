@@ -1,0 +1,124 @@
+import { parseObject, textAt } from '../../../shared/json/jsonObject.ts';
+import { caselessClaimKey } from '../../../shared/organisation/claimKeys.ts';
+import { type PlannedReserve, type RecordPlan, recordKey } from '../../../shared/organisation/recordPlan.ts';
+import type { FilledField, RecordIssue } from '../../../shared/organisation/relations.ts';
+import { withChanges } from '../../../shared/organisation/settleRecord.ts';
+import { type DocumentKey, type DocumentStore, documentPath, readByPath } from '../../../shared/store/store.ts';
+
+/** A record without a field that the store may determine. */
+interface Incomplete<Plan extends RecordPlan> {
+  readonly plan: Plan;
+  readonly fills: FilledField;
+}
+
+/**
+ * Fills the fields that records may omit because the store determines them, as ZITADEL does.
+ * @param onFilled receives a warning for each of the returned plans that is filled
+ * @returns all plans in their order, each with the one to write
+ */
+export async function fillFields<Plan extends RecordPlan>(
+  store: DocumentStore,
+  plans: readonly Plan[],
+  onFilled: (plan: RecordPlan, warning: string) => void,
+): Promise<ReadonlyMap<Plan, RecordPlan>> {
+  const filled = new Map<Plan, RecordPlan>(plans.map((plan) => [plan, plan]));
+  const incomplete = plans.flatMap(findIncomplete);
+  if (incomplete.length === 0) return filled;
+  for (const [{ plan, fills }, id] of await findClaimants(store, incomplete)) {
+    const record = withChanges(plan.record, new Map([[fills.field, id]]));
+    const complete = { ...plan, record, key: recordKey(record) };
+    onFilled(complete, `${fills.field} is absent: imported with ${id}`);
+    filled.set(plan, complete);
+  }
+  return filled;
+}
+
+function findIncomplete<Plan extends RecordPlan>(plan: Plan): Incomplete<Plan>[] {
+  const { section, json, orgId } = plan.record;
+  const { fills } = section;
+  return fills === undefined || textAt(json, fills.field, orgId) !== '' ? [] : [{ plan, fills }];
+}
+
+/** Finds the ids of the records that have claimed the names of incomplete ones. */
+async function findClaimants<Item extends Incomplete<RecordPlan>>(
+  store: DocumentStore,
+  incomplete: readonly Item[],
+): Promise<(readonly [Item, id: string])[]> {
+  const claims = incomplete.map(({ plan: { record }, fills: { claim } }) =>
+    caselessClaimKey(
+      claim.type,
+      claim.parts.map((part) => textAt(record.json, part, record.orgId)),
+    ),
+  );
+  const owners = await readByPath(store, claims, ['ownerId']);
+  const keys = incomplete.map(({ fills: { from } }, index) => {
+    const path = owners.get(documentPath(claims[index] ?? NOWHERE))?.ownerId ?? '';
+    return { collection: from.collection, id: path.slice(from.collection.length + 1) };
+  });
+  const bodies = await readByPath(
+    store,
+    keys.filter(({ id }) => id !== ''),
+    ['body'],
+  );
+  return incomplete.flatMap((one, index) => {
+    const body = bodies.get(documentPath(keys[index] ?? NOWHERE))?.body;
+    return body === undefined ? [] : [[one, textAt(parseObject(body), one.fills.from.id, '')] as const];
+  });
+}
+
+const NOWHERE: DocumentKey = { collection: 'claims', id: '' };
+
+/** Bounds the cache, which is cleared when it exceeds this size. Organisations rarely have as many domains. */
+const MAX_CACHED = 10_000;
+
+/**
+ * A cache of the names that organisations reserve. All names are claimed in an earlier phase than the records that must
+ * not use them, so each name is looked up once per import. Most user names end in the same few.
+ */
+export class ReservedNames {
+  private readonly store: DocumentStore;
+  /** Owning organisations by name; undefined for a name without owner. */
+  private readonly cached = new Map<string, string | undefined>();
+
+  constructor(store: DocumentStore) {
+    this.store = store;
+  }
+
+  /**
+   * Returns the records that use another organisation's name, each with its issue. It forbids to create them, and to
+   * give them the name; records that have it already are older than the claim, and keep it.
+   */
+  async check(plans: readonly RecordPlan[]): Promise<[RecordPlan, RecordIssue][]> {
+    const owners = await this.findOwners(plans.flatMap(({ reserves }) => reserves));
+    return plans.flatMap((plan): [RecordPlan, RecordIssue][] => {
+      const isForeign = (owner: string | undefined) => owner !== undefined && owner !== plan.record.orgId;
+      const reserve = plan.reserves.find((planned) => isForeign(owners.get(reserveId(planned))));
+      return reserve === undefined ? [] : [[plan, reserve.reserved]];
+    });
+  }
+
+  private async findOwners(reserves: readonly PlannedReserve[]): Promise<ReadonlyMap<string, string | undefined>> {
+    const owners = new Map<string, string | undefined>();
+    const unknown = new Map<string, PlannedReserve>();
+    for (const reserve of reserves) {
+      const id = reserveId(reserve);
+      if (this.cached.has(id)) owners.set(id, this.cached.get(id));
+      else unknown.set(id, reserve);
+    }
+    if (unknown.size === 0) return owners;
+    const keys = [...unknown.values()].map(({ key }) => key);
+    const claims = await this.store.getMany(keys, ['orgId']);
+    for (const [index, id] of [...unknown.keys()].entries()) owners.set(id, claims[index]?.orgId);
+    this.cache(owners);
+    return owners;
+  }
+
+  private cache(owners: ReadonlyMap<string, string | undefined>): void {
+    if (this.cached.size > MAX_CACHED) this.cached.clear();
+    for (const [id, owner] of owners) this.cached.set(id, owner);
+  }
+}
+
+function reserveId({ key }: PlannedReserve): string {
+  return key.id;
+}
