@@ -75,10 +75,11 @@ function removeByOperation(store: Store): RemoveOne {
 /** Returns a raw read of the same fields, and a write on the condition that the document has not changed since. */
 function removeRaw(location: Location): RemoveOne {
   if (location.kind !== 'firestore') throw new Error('the location is no Firestore database');
-  const { client, database, options } = connect(location, process.env.FIRESTORE_EMULATOR_HOST);
+  const connection = connect(location, process.env.FIRESTORE_EMULATOR_HOST);
+  const { client, database, options } = connection;
   const mask = { fieldPaths: ['orgId', 'otpEmail', 'sequence', 'createdAt'] };
   return async (userId) => {
-    const name = documentName(location, userKey(userId));
+    const name = documentName(connection, userKey(userId));
     const [{ updateTime, fields }] = await client.getDocument({ name, mask }, options);
     if (fields?.otpEmail?.booleanValue !== true) throw new Error(`${name} has no factor`);
     const changed = { sequence: 2, changedAt: new Date().toISOString() };

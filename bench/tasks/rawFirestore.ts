@@ -20,7 +20,7 @@ export async function rawFirestoreWrite(address: DatabaseAddress, users: number)
   const connection = connectToEmulator(address);
   const commits = sampleWrites(users, WRITES_PER_COMMIT).map((batch) =>
     batch.map(({ key, fields }): WriteMessage => {
-      const update = { name: documentName(address, key), fields: encodeFields(fields) };
+      const update = { name: documentName(connection, key), fields: encodeFields(fields) };
       return { update, currentDocument: { exists: false } };
     }),
   );

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { grpc } from 'google-gax';
 import { z } from 'zod';
 import { raceAbort } from '../../async.ts';
 import { storeContention, storeFailed, storeUnavailable } from '../../errors/errors.ts';
@@ -45,68 +46,41 @@ export function attemptUntil<Result>(
   return retry(policy, limited, signal);
 }
 
-const statusNames = [
-  'OK',
-  'CANCELLED',
-  'UNKNOWN',
-  'INVALID_ARGUMENT',
-  'DEADLINE_EXCEEDED',
-  'NOT_FOUND',
-  'ALREADY_EXISTS',
-  'PERMISSION_DENIED',
-  'RESOURCE_EXHAUSTED',
-  'FAILED_PRECONDITION',
-  'ABORTED',
-  'OUT_OF_RANGE',
-  'UNIMPLEMENTED',
-  'INTERNAL',
-  'UNAVAILABLE',
-  'DATA_LOSS',
-  'UNAUTHENTICATED',
-] as const;
+const { status } = grpc;
 
-type Status = (typeof statusNames)[number];
-
-const grpcError = z.object({ code: z.int().nonnegative() });
-
-const transient: readonly (Status | undefined)[] = [
-  'UNAVAILABLE',
-  'DEADLINE_EXCEEDED',
-  'RESOURCE_EXHAUSTED',
-  'INTERNAL',
-];
-
-const overload: readonly (Status | undefined)[] = ['RESOURCE_EXHAUSTED', 'ABORTED', 'DEADLINE_EXCEEDED'];
-
-const readTimeRejection: readonly (Status | undefined)[] = ['INVALID_ARGUMENT', 'FAILED_PRECONDITION'];
+const grpcError = z.object({ code: z.enum(status) });
 
 /** Returns the gRPC status of a failed call; `undefined` for an error of another kind. */
-export function grpcStatus(reason: unknown): Status | undefined {
-  const { success, data } = grpcError.safeParse(reason);
-  return success ? statusNames[data.code] : undefined;
+export function grpcStatus(reason: unknown): grpc.status | undefined {
+  return grpcError.safeParse(reason).data?.code;
+}
+
+function hasStatus(reason: unknown, ...statuses: readonly grpc.status[]): boolean {
+  return statuses.some((one) => one === grpcStatus(reason));
 }
 
 /** Whether a failed call may succeed on retry. */
 function isTransient(reason: unknown): boolean {
-  return transient.includes(grpcStatus(reason));
+  const { UNAVAILABLE, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, INTERNAL } = status;
+  return hasStatus(reason, UNAVAILABLE, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, INTERNAL);
 }
 
 /** Converts a failed call's error to one that is safe to show, with the original as cause. Returns others unchanged. */
 export function toStoreError(reason: unknown): unknown {
-  const status = grpcStatus(reason);
-  if (status === undefined) return reason;
-  if (status === 'ABORTED') return storeContention(reason);
-  return isTransient(reason) ? storeUnavailable(reason) : storeFailed(status, reason);
+  const failure = grpcStatus(reason);
+  if (failure === undefined) return reason;
+  if (failure === status.ABORTED) return storeContention(reason);
+  return isTransient(reason) ? storeUnavailable(reason) : storeFailed(status[failure], reason);
 }
 
 /** Whether the database rejects a read because it does not keep the state of its read time. */
 export function isReadTimeRejected(reason: unknown): boolean {
-  return readTimeRejection.includes(grpcStatus(reason));
+  return hasStatus(reason, status.INVALID_ARGUMENT, status.FAILED_PRECONDITION);
 }
 
 /** Whether the database asks for less load, by rejecting a commit or by not finishing it in time. */
 export function isOverload(reason: unknown): boolean {
-  return overload.includes(grpcStatus(reason));
+  return hasStatus(reason, status.RESOURCE_EXHAUSTED, status.ABORTED, status.DEADLINE_EXCEEDED);
 }
 
 /**
@@ -116,7 +90,7 @@ export function isOverload(reason: unknown): boolean {
 export const transientPolicy: RetryPolicy = {
   attempts: (reason) => {
     if (!isTransient(reason)) return 1;
-    return grpcStatus(reason) === 'INTERNAL' ? 10 : Number.POSITIVE_INFINITY;
+    return hasStatus(reason, status.INTERNAL) ? 10 : Number.POSITIVE_INFINITY;
   },
   initialDelayMs: 100,
   maxDelayMs: 5_000,
@@ -127,5 +101,5 @@ export const transientPolicy: RetryPolicy = {
 export const commitPolicy: RetryPolicy = {
   ...transientPolicy,
   attempts: (reason) =>
-    grpcStatus(reason) === 'ABORTED' ? Number.POSITIVE_INFINITY : transientPolicy.attempts(reason),
+    hasStatus(reason, status.ABORTED) ? Number.POSITIVE_INFINITY : transientPolicy.attempts(reason),
 };

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { grpc } from 'google-gax';
 import { checkCommitSize, type DocumentChanges, documentPath, type Write, WriteConflictError } from '../store.ts';
 import type { ExpectedVersions, Version } from '../transaction.ts';
 import { attemptUntil, commitPolicy, grpcStatus, toStoreError } from './call.ts';
@@ -38,7 +39,7 @@ export async function commit(
     await attemptUntil(deadline, commitPolicy, sendInTurn);
   } catch (reason) {
     const conflicts = isConflict(reason, messages);
-    const mayBeCommitted = conflicts || grpcStatus(reason) === 'ABORTED' || deadline?.signal.aborted === true;
+    const mayBeCommitted = conflicts || grpcStatus(reason) === grpc.status.ABORTED || deadline?.signal.aborted === true;
     if (mayBeCommitted && attempts > 1 && (await isCommitted(connection, writes, messages, id))) return;
     if (!conflicts) throw toStoreError(reason);
     throw new WriteConflictError('a document exists, is missing or has changed', { cause: reason });
@@ -46,7 +47,7 @@ export async function commit(
 }
 
 function encodeCommit(
-  { address }: FirestoreConnection,
+  connection: FirestoreConnection,
   writes: readonly Write[],
   expected: ExpectedVersions,
   id: string,
@@ -57,10 +58,10 @@ function encodeCommit(
     // Only the first write of a document meets the version that was read.
     const precondition = encodePrecondition(write, unwritten.get(path));
     unwritten.delete(path);
-    return { ...encodeWrite(documentName(address, write.key), write), ...precondition };
+    return { ...encodeWrite(documentName(connection, write.key), write), ...precondition };
   });
   markCommit(messages, id);
-  return [...messages, ...[...unwritten.values()].map((held) => encodeHold(documentName(address, held.key), held))];
+  return [...messages, ...[...unwritten.values()].map((held) => encodeHold(documentName(connection, held.key), held))];
 }
 
 function encodeWrite(name: string, write: Write): WriteMessage {
@@ -95,9 +96,16 @@ function encodeHold(name: string, { version }: NonNullable<Expectation>): WriteM
 
 // A missing database also gives NOT_FOUND, so the status alone does not tell.
 function isConflict(reason: unknown, messages: readonly WriteMessage[]): boolean {
-  const status = grpcStatus(reason);
+  const { status } = grpc;
   const preconditions = messages.flatMap(({ currentDocument }) => currentDocument ?? []);
-  if (status === 'ALREADY_EXISTS') return preconditions.some(({ exists }) => exists === false);
-  if (status === 'NOT_FOUND') return preconditions.some(({ exists }) => exists !== false);
-  return status === 'FAILED_PRECONDITION' && preconditions.length > 0;
+  switch (grpcStatus(reason)) {
+    case status.ALREADY_EXISTS:
+      return preconditions.some(({ exists }) => exists === false);
+    case status.NOT_FOUND:
+      return preconditions.some(({ exists }) => exists !== false);
+    case status.FAILED_PRECONDITION:
+      return preconditions.length > 0;
+    default:
+      return false;
+  }
 }

@@ -9,7 +9,6 @@ import type { CommitLimiter, Ramp } from './pace.ts';
 /** A connection to one database. */
 export interface FirestoreConnection {
   readonly client: FirestoreClient;
-  readonly address: DatabaseAddress;
   /** The database's path. */
   readonly database: string;
   /** The parent path of the collections. */
@@ -49,13 +48,13 @@ const channelOptions = {
  * @param emulatorHost the emulator's `host:port`
  */
 export function connect(address: DatabaseAddress, emulatorHost: string | undefined): FirestoreConnection {
-  const { projectId } = address;
+  const { projectId, databaseId } = address;
+  const database = `projects/${projectId}/databases/${databaseId}`;
   const endpoint = emulatorHost === undefined ? {} : emulatorOptions(emulatorHost);
   return {
     client: new FirestoreClient({ projectId, ...channelOptions, ...endpoint }),
-    address,
-    database: databasePath(address),
-    parent: documentsPath(address),
+    database,
+    parent: `${database}/documents`,
     options: emulatorHost === undefined ? noRetries : { ...noRetries, otherArgs: { headers: ownerHeader } },
   };
 }
@@ -80,19 +79,9 @@ export interface DatabaseAddress {
   readonly databaseId: string;
 }
 
-/** Builds a database's path, `projects/…/databases/…`. */
-function databasePath({ projectId, databaseId }: DatabaseAddress): string {
-  return `projects/${projectId}/databases/${databaseId}`;
-}
-
-/** Builds the parent path of all collections. */
-function documentsPath(address: DatabaseAddress): string {
-  return `${databasePath(address)}/documents`;
-}
-
 /** Builds a document's full name. */
-export function documentName(address: DatabaseAddress, { collection, id }: DocumentKey): string {
-  return `${documentsPath(address)}/${collection}/${id}`;
+export function documentName({ parent }: FirestoreConnection, { collection, id }: DocumentKey): string {
+  return `${parent}/${collection}/${id}`;
 }
 
 // The client's package does not export its message types, so these derive from its methods.

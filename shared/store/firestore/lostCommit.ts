@@ -1,3 +1,4 @@
+import { grpc } from 'google-gax';
 import type { Write } from '../store.ts';
 import { attemptUntil, grpcStatus, isReadTimeRejected, toStoreError, transientPolicy } from './call.ts';
 import {
@@ -37,9 +38,7 @@ export async function isCommitted(
   // Deletes leave nothing that tells whose they were: the commit counts as applied where each document was missing since.
   const keys = writes.map(({ key }) => key);
   const { documents } = await readMany(connection, keys, []);
-  const present = new Set(
-    keys.filter((_, index) => documents[index]).map((key) => documentName(connection.address, key)),
-  );
+  const present = new Set(keys.filter((_, index) => documents[index]).map((key) => documentName(connection, key)));
   for (const message of messages.filter((deleted) => present.has(deleted.delete ?? '')))
     if (!(await everWas(connection, message, (document) => document === undefined))) return false;
   return true;
@@ -85,7 +84,7 @@ async function readState(
     const [document] = await attemptUntil(deadline, transientPolicy, () => client.getDocument(request, options));
     return document;
   } catch (reason) {
-    if (grpcStatus(reason) === 'NOT_FOUND') return undefined;
+    if (grpcStatus(reason) === grpc.status.NOT_FOUND) return undefined;
     if (readTime !== undefined && isReadTimeRejected(reason)) return 'unknown';
     throw toStoreError(reason);
   }

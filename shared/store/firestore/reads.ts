@@ -2,7 +2,7 @@ import type { CancellableStream } from 'google-gax';
 import type { FieldName } from '../documentFields.ts';
 import type { Collection, DocumentKey } from '../store.ts';
 import type { VersionedDocuments } from '../transaction.ts';
-import { attemptUntil, toStoreError, transientPolicy } from './call.ts';
+import { attemptUntil, type CallDeadline, toStoreError, transientPolicy } from './call.ts';
 import {
   type BatchGetRequest,
   type DocumentMessage,
@@ -37,13 +37,17 @@ export async function readMany(
   fields: readonly FieldName[] | undefined,
   at: Pick<BatchGetRequest, 'readTime'> = {},
 ): Promise<ReadResult> {
-  const names = keys.map((key) => documentName(connection.address, key));
+  const { client, database, options, deadline } = connection;
+  const names = keys.map((key) => documentName(connection, key));
   const distinct = [...new Set(names)];
   const found = new Map<string, DocumentMessage>();
   let readTime: Timestamp | undefined;
   for (let from = 0; from < distinct.length; from += NAMES_PER_REQUEST) {
     const documents = distinct.slice(from, from + NAMES_PER_REQUEST);
-    for (const response of await batchGet(connection, { documents, ...fieldMask(fields), ...at })) {
+    const request = { database, documents, ...fieldMask(fields), ...at };
+    for (const response of await collect<BatchGetResponse>(deadline, () =>
+      client.batchGetDocuments(request, options),
+    )) {
       if (response.found) found.set(response.found.name ?? '', response.found);
       readTime = response.readTime ?? readTime;
     }
@@ -62,29 +66,6 @@ function fieldMask(fields: readonly FieldName[] | undefined): Pick<BatchGetReque
   return { mask: { fieldPaths: fields.length === 0 ? ['__name__'] : [...fields] } };
 }
 
-async function batchGet(
-  { client, database, options, deadline }: FirestoreConnection,
-  request: BatchGetRequest,
-): Promise<BatchGetResponse[]> {
-  try {
-    return await attemptUntil(deadline, transientPolicy, () =>
-      collect(client.batchGetDocuments({ database, ...request }, options)),
-    );
-  } catch (reason) {
-    throw toStoreError(reason);
-  }
-}
-
-// Uses events, because awaiting each document would take longer than reading it.
-function collect(stream: CancellableStream): Promise<BatchGetResponse[]> {
-  return new Promise((resolve, reject) => {
-    const responses: BatchGetResponse[] = [];
-    stream.on('data', (response: BatchGetResponse) => responses.push(response));
-    stream.on('error', reject);
-    stream.on('end', () => resolve(responses));
-  });
-}
-
 interface CountResponse {
   readonly result?: { readonly aggregateFields?: Readonly<Record<string, ValueMessage>> | null } | null;
 }
@@ -99,24 +80,30 @@ export async function countDocuments(
     structuredQuery: { from: [{ collectionId: collection }] },
     aggregations: [{ alias: 'documents', count: { upTo: { value: limit } } }],
   };
+  const responses = await collect<CountResponse>(deadline, () =>
+    client.runAggregationQuery({ parent, structuredAggregationQuery }, options),
+  );
+  const [count] = responses.flatMap(({ result }) => result?.aggregateFields?.documents?.integerValue ?? []);
+  if (count === undefined) throw new Error('the database returned no number of documents');
+  return Number(count);
+}
+
+/** Reads all responses of a call. Uses events, because awaiting each response would take longer than reading it. */
+async function collect<Response>(
+  deadline: CallDeadline | undefined,
+  call: () => CancellableStream,
+): Promise<readonly Response[]> {
+  const attempt = () =>
+    new Promise<Response[]>((resolve, reject) => {
+      const responses: Response[] = [];
+      const stream = call();
+      stream.on('data', (response: Response) => responses.push(response));
+      stream.on('error', reject);
+      stream.on('end', () => resolve(responses));
+    });
   try {
-    return await attemptUntil(deadline, transientPolicy, () =>
-      readCount(client.runAggregationQuery({ parent, structuredAggregationQuery }, options)),
-    );
+    return await attemptUntil(deadline, transientPolicy, attempt);
   } catch (reason) {
     throw toStoreError(reason);
   }
-}
-
-function readCount(stream: CancellableStream): Promise<number> {
-  return new Promise((resolve, reject) => {
-    let count: number | undefined;
-    stream.on('data', ({ result }: CountResponse) => {
-      count = Number(result?.aggregateFields?.documents?.integerValue ?? count);
-    });
-    stream.on('error', reject);
-    stream.on('end', () =>
-      count === undefined ? reject(new Error('the database returned no number of documents')) : resolve(count),
-    );
-  });
 }

@@ -48,11 +48,14 @@ export async function* scan(
 ): AsyncGenerator<readonly StoredDocument[]> {
   let resumeAt: Cursor | undefined;
   const { deadline } = connection;
+  const size = 'partitions' in range ? PARTITIONS_BATCH_SIZE : BATCH_SIZE;
   const backoff = new Backoff(transientPolicy, deadline?.signal);
   for (;;) {
     let isIdle = false;
     try {
-      const stream = read(connection, buildQuery(connection, range, resumeAt), readTime, batchSize(range));
+      const { client, parent, options } = connection;
+      const structuredQuery = buildQuery(connection, range, resumeAt);
+      const stream = readBatches(client.runQuery({ parent, structuredQuery, readTime }, options), size);
       for await (const messages of deadline === undefined ? stream : untilAborted(stream, deadline.cut)) {
         using _idle = timer(MAX_IDLE_MS, () => {
           isIdle = true;
@@ -74,30 +77,62 @@ function timer(milliseconds: number, onExpired: () => void): Disposable {
   return { [Symbol.dispose]: () => clearTimeout(timeout) };
 }
 
-function batchSize(range: ScanRange): number {
-  return 'partitions' in range ? PARTITIONS_BATCH_SIZE : BATCH_SIZE;
+/** What has arrived of a query's response. */
+interface Inbox {
+  documents: DocumentMessage[];
+  characters: number;
+  end?: { readonly error?: unknown };
 }
 
-async function* read(
-  { client, parent, options }: FirestoreConnection,
-  structuredQuery: Query,
-  readTime: Timestamp,
-  size: number,
-): AsyncGenerator<readonly DocumentMessage[]> {
-  const stream = client.runQuery({ parent, structuredQuery, readTime }, options);
-  const limit = { messages: size, size: SCANNED_CHARACTERS, measure: countCharacters };
-  for await (const responses of batches<QueryResponse>(stream, limit)) {
-    // The connection's window holds several batches, which would otherwise follow each other in one turn of the event loop.
-    await yieldToEventLoop();
+/**
+ * Groups the documents of a query into batches of at most `size`, fewer if they are large. Backpressure limits it to one
+ * batch ahead of the consumer. Cancels the call when the consumer stops. Documents received before an error come first.
+ */
+export async function* readBatches(stream: CancellableStream, size: number): AsyncGenerator<DocumentMessage[]> {
+  const inbox: Inbox = { documents: [], characters: 0 };
+  let wake = () => {};
+  const isReady = () =>
+    inbox.end !== undefined || inbox.documents.length >= size || inbox.characters >= SCANNED_CHARACTERS;
+  const finish = (end: NonNullable<Inbox['end']>) => {
+    inbox.end ??= end;
+    wake();
+  };
+  stream.on('error', (error: unknown) => finish({ error }));
+  stream.on('end', () => finish({}));
+  stream.on('data', ({ document }: QueryResponse) => {
     // A response without a document carries only the read time.
-    const messages = responses.flatMap(({ document }) => document ?? []);
-    if (messages.length > 0) yield messages;
+    if (document == null) return;
+    inbox.documents.push(document);
+    inbox.characters += countCharacters(document);
+    if (!isReady()) return;
+    stream.pause();
+    wake();
+  });
+  try {
+    for (;;) {
+      const arrived = Promise.withResolvers<void>();
+      wake = arrived.resolve;
+      if (!isReady()) await arrived.promise;
+      const { documents } = inbox;
+      inbox.documents = [];
+      inbox.characters = 0;
+      stream.resume();
+      // The connection's window holds several batches, which would otherwise follow each other in one turn of the event loop.
+      await yieldToEventLoop();
+      if (documents.length > 0) yield documents;
+      if (inbox.documents.length > 0 || inbox.end === undefined) continue;
+      if ('error' in inbox.end) throw inbox.end.error;
+      return;
+    }
+  } finally {
+    stream.cancel();
+    stream.destroy();
   }
 }
 
-function countCharacters({ document }: QueryResponse): number {
+function countCharacters({ fields }: DocumentMessage): number {
   let characters = 0;
-  for (const value of Object.values(document?.fields ?? {})) characters += value.stringValue?.length ?? 0;
+  for (const value of Object.values(fields ?? {})) characters += value.stringValue?.length ?? 0;
   return characters;
 }
 
@@ -114,9 +149,9 @@ function buildQuery(connection: FirestoreConnection, range: ScanRange, resumeAt:
 
 const ascending = (fieldPath: string) => ({ field: { fieldPath }, direction: 'ASCENDING' }) as const;
 
-function selectIds({ address }: FirestoreConnection, { collection, partition, from, to }: IdRange): Query {
+function selectIds(connection: FirestoreConnection, { collection, partition, from, to }: IdRange): Query {
   const before = (id: string): Cursor => ({
-    values: [{ referenceValue: documentName(address, { collection, id }) }],
+    values: [{ referenceValue: documentName(connection, { collection, id }) }],
     before: true,
   });
   return {
@@ -151,85 +186,4 @@ function cursorAfter(range: ScanRange, document: DocumentMessage | undefined): C
 // An empty selection would select all fields.
 function buildSelect(fields: readonly FieldName[]) {
   return { fields: (fields.length === 0 ? ['__name__'] : fields).map((fieldPath) => ({ fieldPath })) };
-}
-
-/** When a batch is complete. */
-export interface BatchLimit<Message> {
-  readonly messages: number;
-  /** The sum of the messages' sizes. */
-  readonly size: number;
-  readonly measure: (message: Message) => number;
-}
-
-/**
- * Groups the messages of a stream into batches, each as soon as it reaches one of the limits. Backpressure limits it to one
- * batch ahead of the consumer. Cancels the call when the consumer stops. Messages received before an error come first.
- */
-export async function* batches<Message>(
-  stream: CancellableStream,
-  limit: BatchLimit<Message>,
-): AsyncGenerator<readonly Message[]> {
-  const inbox = gather<Message>(stream, limit);
-  try {
-    for (;;) {
-      await inbox.ready();
-      const messages = inbox.take();
-      if (messages.length > 0) yield messages;
-      if (inbox.isDrained()) return;
-    }
-  } finally {
-    stream.cancel();
-    stream.destroy();
-  }
-}
-
-interface Inbox<Message> {
-  /** Resolves when a batch is complete or the stream has ended. */
-  ready(): Promise<void>;
-  take(): readonly Message[];
-  /**
-   * Whether the stream has ended and all its messages were taken.
-   * @throws the stream's error
-   */
-  isDrained(): boolean;
-}
-
-function gather<Message>(stream: CancellableStream, limit: BatchLimit<Message>): Inbox<Message> {
-  let messages: Message[] = [];
-  let size = 0;
-  const isComplete = () => messages.length >= limit.messages || size >= limit.size;
-  let end: { readonly error?: unknown } | undefined;
-  let wake = () => {};
-  const finish = (outcome: NonNullable<typeof end>) => {
-    end ??= outcome;
-    wake();
-  };
-  stream.on('data', (message: Message) => {
-    messages.push(message);
-    size += limit.measure(message);
-    if (!isComplete()) return;
-    stream.pause();
-    wake();
-  });
-  stream.on('error', (error: unknown) => finish({ error }));
-  stream.on('end', () => finish({}));
-  return {
-    ready: () =>
-      new Promise((resolve) => {
-        wake = resolve;
-        if (isComplete() || end !== undefined) resolve();
-      }),
-    take: () => {
-      const taken = messages;
-      messages = [];
-      size = 0;
-      stream.resume();
-      return taken;
-    },
-    isDrained: () => {
-      if (messages.length > 0 || end === undefined) return false;
-      if ('error' in end) throw end.error;
-      return true;
-    },
-  };
 }

@@ -31,11 +31,6 @@ async function readPresentTime(connection: FirestoreConnection): Promise<Timesta
   return readTime;
 }
 
-/** Reads something at a moment, which fails if the database does not keep its state any more. */
-async function probeTime(connection: FirestoreConnection, readTime: Timestamp): Promise<void> {
-  await readMany(connection, [probe], [], { readTime });
-}
-
 /** Converts a timestamp to milliseconds, rounded down. */
 function toMilliseconds({ seconds, nanos }: Timestamp): number {
   return Number(seconds) * 1_000 + Math.floor((nanos ?? 0) / 1_000_000);
@@ -62,7 +57,7 @@ export async function openLastingSnapshot(
   let present = toMilliseconds(await readPresentTime(connection));
   const time = roundUp(present + 1);
   while (present <= time) {
-    await waitFor(time + 1 - present, signal);
+    await setTimeout(time + 1 - present, undefined, { signal }).catch(() => signal.throwIfAborted());
     present = toMilliseconds(await readPresentTime(connection));
   }
   return openSnapshotAt(connection, toTimestamp(time));
@@ -77,18 +72,15 @@ export async function reopenSnapshot(connection: FirestoreConnection, readTime: 
   return (await canRead(connection, time)) ? openSnapshotAt(connection, toTimestamp(time)) : undefined;
 }
 
+/** Whether the database keeps the state of a moment. */
 async function canRead(connection: FirestoreConnection, time: number): Promise<boolean> {
   try {
-    await probeTime(connection, toTimestamp(time));
+    await readMany(connection, [probe], [], { readTime: toTimestamp(time) });
     return true;
   } catch (reason) {
     if (reason instanceof IdentityError && isReadTimeRejected(reason.cause)) return false;
     throw reason;
   }
-}
-
-async function waitFor(milliseconds: number, signal: AbortSignal): Promise<void> {
-  await setTimeout(milliseconds, undefined, { signal }).catch(() => signal.throwIfAborted());
 }
 
 function toTimestamp(time: number): Timestamp {
