@@ -42,7 +42,7 @@ export async function repeatable(content: ExportContent, signal: AbortSignal): P
   try {
     for await (const chunk of content.open(signal)) await storage.append(chunk);
   } catch (error) {
-    await storage.discard();
+    await storage.close();
     throw error;
   }
   const copy = await storage.finish();

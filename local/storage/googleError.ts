@@ -62,5 +62,10 @@ export function sendError(response: ServerResponse, error: unknown): void {
   const { status, reason, message } =
     error instanceof GoogleError ? error : new GoogleError(500, 'backendError', 'Internal Server Error');
   const body = { error: { code: status, message, errors: [{ message, domain: 'global', reason }] } };
+  sendJson(response, status, body);
+}
+
+/** Sends a response in JSON. */
+export function sendJson(response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, { 'content-type': 'application/json; charset=UTF-8' }).end(JSON.stringify(body));
 }

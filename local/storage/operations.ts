@@ -7,6 +7,7 @@ import {
   noSuchObject,
   notImplemented,
   rangeNotSatisfiable,
+  sendJson,
   uploadNotImplemented,
 } from './googleError.ts';
 import type { Guard, ObjectFiles, StoredObject } from './objectFiles.ts';
@@ -84,10 +85,6 @@ function createGuard({ route, mayReplace }: Exchange): Guard {
 function getHeader(request: IncomingMessage, name: string): string | undefined {
   const value = request.headers[name];
   return Array.isArray(value) ? value.join(',') : value;
-}
-
-function sendJson(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { 'content-type': 'application/json; charset=UTF-8' }).end(JSON.stringify(body));
 }
 
 /** Sends an object's bytes, or the part that the Range header selects. */

@@ -1,14 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import {
-  AccessTokenRegister,
-  type Account,
-  authenticate,
-  type Caller,
-  issueToken,
-  may,
-  type Permission,
-} from './access.ts';
-import { forbidden, insufficientScope, noSuchBucket, notImplemented, sendError } from './googleError.ts';
+import { text } from 'node:stream/consumers';
+import { AccessControl, type Account, type Permission } from './access.ts';
+import { notImplemented, sendError, sendJson } from './googleError.ts';
 import { type ObjectFiles, openObjectFiles } from './objectFiles.ts';
 import {
   cancelSession,
@@ -41,8 +34,7 @@ export interface RunningStorage {
 }
 
 interface Service {
-  readonly accounts: readonly Account[];
-  readonly register: AccessTokenRegister;
+  readonly access: AccessControl;
   readonly files: ObjectFiles;
   readonly uploads: ResumableUploads;
 }
@@ -54,8 +46,7 @@ interface Service {
  */
 export async function startStorage({ directory, port, accounts }: StorageOptions): Promise<RunningStorage> {
   const files = await openObjectFiles(directory);
-  const register = new AccessTokenRegister();
-  const service = { accounts, register, files, uploads: createResumableUploads(files) };
+  const service = { access: new AccessControl(accounts), files, uploads: createResumableUploads(files) };
   const server = createServer({ requestTimeout: 0 }, (request, response) => {
     handle(service, request, response).catch((error: unknown) => {
       request.resume();
@@ -78,21 +69,23 @@ export async function startStorage({ directory, port, accounts }: StorageOptions
 }
 
 async function handle(service: Service, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { accounts, register } = service;
+  const { access } = service;
   const origin = `http://${request.headers.host ?? '127.0.0.1'}`;
-  if (request.method === 'POST' && request.url === '/token')
-    return await issueToken(accounts, register, origin, request, response);
+  if (request.method === 'POST' && request.url === '/token') {
+    const { status, body } = access.issueToken(new URLSearchParams(await text(request)), origin);
+    return sendJson(response, status, body);
+  }
   const route = parseRoute(request.url ?? '');
   const exchange = { ...service, route, request, response, origin, mayReplace: () => {} };
   const session = route.kind === 'upload' ? route.query.get('upload_id') : null;
   if (session !== null) return await handleSession(exchange, session);
-  const caller = authenticate(request.headers.authorization, accounts, register, origin);
+  const caller = access.authenticate(request.headers.authorization, origin);
   const { permission, run } = findOperation(request.method ?? '', route);
-  authorize(service, caller, permission, route.bucket);
+  access.authorise(caller, permission, route.bucket);
   await run({
     ...exchange,
     mayReplace: (present) => {
-      if (present !== undefined) authorize(service, caller, 'storage.objects.delete', route.bucket);
+      if (present !== undefined) access.authorise(caller, 'storage.objects.delete', route.bucket);
     },
   });
 }
@@ -120,11 +113,4 @@ function findOperation(method: string, { kind }: Route): Operation {
   const operation = operations[`${method} ${kind}`];
   if (operation === undefined) throw notImplemented();
   return operation;
-}
-
-function authorize({ accounts }: Service, caller: Caller, permission: Permission, bucket: string): void {
-  const writes = permission === 'storage.objects.create' || permission === 'storage.objects.delete';
-  if (!(writes ? caller.mayWrite : caller.mayRead)) throw insufficientScope();
-  if (!accounts.some(({ buckets }) => buckets.includes(bucket))) throw noSuchBucket();
-  if (!may(caller.account, permission, bucket)) throw forbidden(caller.account.clientEmail, permission);
 }

@@ -22,13 +22,11 @@ export interface ReceivedBody {
   close(): Promise<void>;
 }
 
-/** A body's storage while it is received: in memory, or in an unnamed temporary file. */
-export interface BodyStorage {
+/** A body while it is received: in memory, or in an unnamed temporary file. */
+export interface BodyStorage extends Pick<ReceivedBody, 'close'> {
   append(chunk: Uint8Array): Promise<void>;
   /** Returns the body. Do not append to it afterwards. */
   finish(): Promise<ReceivedBody>;
-  /** Frees an incomplete body. */
-  discard(): Promise<void>;
 }
 
 /** Where bodies are stored. */
@@ -49,6 +47,7 @@ export function createBodyStorage(options: StorageOptions): BodyStorage {
   let filled = 0;
   let spooledBytes = 0;
   let file: FileHandle | undefined;
+  let isClosed = false;
   const spool = async () => {
     const bytes = filled;
     await budget.moveToFile(bytes, directory);
@@ -57,12 +56,13 @@ export function createBodyStorage(options: StorageOptions): BodyStorage {
     await file.writeFile(buffer.subarray(0, bytes));
     if (buffer.byteLength > maxWriteBufferBytes) buffer = Buffer.alloc(0);
   };
-  const free = async () => {
+  const close = async () => {
     budget.release({ memory: filled, file: spooledBytes });
-    [filled, spooledBytes] = [0, 0];
+    [buffer, filled, spooledBytes, isClosed] = [Buffer.alloc(0), 0, 0, true];
     await file?.close();
   };
   return {
+    close,
     async append(chunk) {
       budget.take(chunk.byteLength);
       buffer = grow(buffer, filled, chunk.byteLength);
@@ -72,11 +72,18 @@ export function createBodyStorage(options: StorageOptions): BodyStorage {
       if (isLarge) await spool();
     },
     async finish() {
-      if (file === undefined) return bodyInMemory(buffer.subarray(0, filled), free);
-      await spool();
-      return bodyInFile(file, spooledBytes, free);
+      if (file !== undefined) await spool();
+      const size = filled + spooledBytes;
+      return {
+        size,
+        close,
+        open(start = 0, end = size) {
+          if (isClosed) throw new Error('the body is closed');
+          const last = Math.min(end, size);
+          return file === undefined ? views(buffer, start, last) : readFileRange(file, start, last, chunkBytes);
+        },
+      };
     },
-    discard: free,
   };
 }
 
@@ -87,30 +94,9 @@ function grow(buffer: Buffer<ArrayBuffer>, filled: number, added: number): Buffe
   return larger;
 }
 
-function bodyInMemory(bytes: Uint8Array, free: () => Promise<void>): ReceivedBody {
-  let kept: Uint8Array | undefined = bytes;
-  return {
-    size: bytes.byteLength,
-    async *open(start = 0, end = bytes.byteLength) {
-      if (kept === undefined) throw new Error('the body is closed');
-      const last = Math.min(end, kept.byteLength);
-      for (let position = start; position < last; position += chunkBytes) {
-        yield kept.subarray(position, Math.min(position + chunkBytes, last));
-      }
-    },
-    async close() {
-      kept = undefined;
-      await free();
-    },
-  };
-}
-
-function bodyInFile(file: FileHandle, size: number, free: () => Promise<void>): ReceivedBody {
-  return {
-    size,
-    open: (start = 0, end = size) => readFileRange(file, start, Math.min(end, size), chunkBytes),
-    close: free,
-  };
+async function* views(buffer: Uint8Array, start: number, end: number): AsyncGenerator<Uint8Array> {
+  for (let position = start; position < end; position += chunkBytes)
+    yield buffer.subarray(position, Math.min(position + chunkBytes, end));
 }
 
 /** Opens a temporary file and removes its name: no other process can open it, and closing deletes it, even after a crash. */

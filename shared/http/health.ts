@@ -33,35 +33,29 @@ const readiness: Operation = {
   errors: { 503: 'The database is unavailable, or has another format, or the process is shutting down.' },
 };
 
-/** What both endpoints are called: Cloud Run keeps some paths that end in `z` for itself, and Kubernetes expects them. */
-const paths = { health: ['/health', '/healthz'], readiness: ['/ready', '/readyz'] } as const;
-
-function describePaths([path, ...others]: readonly string[], operation: Operation): readonly Endpoint[] {
-  const rest = others.map((other) => ({ method: 'GET', path: other }) as const);
-  return path === undefined ? [] : [{ method: 'GET', path, operation: () => operation }, ...rest];
-}
-
-const endpoints = {
-  health: describePaths(paths.health, health),
-  readiness: describePaths(paths.readiness, readiness),
-} as const;
-
-/** The endpoints for probes; each is described once. */
-export const healthEndpoints: readonly Endpoint[] = [...endpoints.health, ...endpoints.readiness];
+/**
+ * The endpoints for probes; each is described once. Cloud Run keeps some paths that end in `z` for itself, and Kubernetes
+ * expects them.
+ */
+export const healthEndpoints: readonly Endpoint[] = [
+  { method: 'GET', path: '/health', operation: () => health },
+  { method: 'GET', path: '/healthz' },
+  { method: 'GET', path: '/ready', operation: () => readiness },
+  { method: 'GET', path: '/readyz' },
+];
 
 /** Creates the routes for probes: whether the process is alive, and whether it can serve requests. Without authentication. */
 export function healthRoutes(store: Store): readonly Route[] {
   const checkReadiness = cachedFor(CACHE_MS, () => checkDatabase(store));
-  return [
-    ...endpoints.health.map((endpoint) => ({ ...endpoint, handler: () => jsonResponse({ status: 'ok' }) })),
-    ...endpoints.readiness.map((endpoint) => ({
-      ...endpoint,
-      handler: async () => {
-        await checkReadiness();
-        return jsonResponse({ status: 'ready' });
-      },
-    })),
-  ];
+  const respondReady = async () => {
+    await checkReadiness();
+    return jsonResponse({ status: 'ready' });
+  };
+  const respondAlive = () => jsonResponse({ status: 'ok' });
+  return healthEndpoints.map((endpoint) => ({
+    ...endpoint,
+    handler: endpoint.path.startsWith('/ready') ? respondReady : respondAlive,
+  }));
 }
 
 async function checkDatabase(store: Store): Promise<void> {

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { pipeline, Readable, type Transform } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import { bodyInvalid, bodyNoObject, byteOrderMark, inflatesTooMuch, requestTooLarge } from '../errors/errors.ts';
 import { bodyCorrupted, bodyTooSlow, cancelled, encodingUnsupported } from '../errors/httpErrors.ts';
@@ -11,8 +11,6 @@ import { WhiteSpaceRun } from '../json/whiteSpace.ts';
 import { fixedLimits } from '../limits.ts';
 import { createBodyStorage, type ReceivedBody, type StorageOptions } from './bodyStorage.ts';
 import { expectBody } from './exchange.ts';
-
-export type { ReceivedBody } from './bodyStorage.ts';
 
 /** The issue of a file with more white space than one may have. */
 export const TOO_MUCH_WHITE_SPACE = `more than ${fixedLimits.whiteSpaceBytes} bytes of white space`;
@@ -37,12 +35,12 @@ export interface BodyLimits extends StorageOptions {
  */
 export async function receiveBody(request: Request, limits: BodyLimits): Promise<ReceivedBody> {
   const { maxBytes, adviceIfLarger, signal } = limits;
-  const decode = decoderFor(request.headers.get('content-encoding'));
+  const coding = readCoding(request.headers.get('content-encoding'));
   if (Number(request.headers.get('content-length')) > maxBytes) throw requestTooLarge(maxBytes, adviceIfLarger);
   const received = limited(readBody(request, signal), limits);
   const storage = createBodyStorage(limits);
   try {
-    const chunks = decode === undefined ? received : decompressed(received, decode, limits);
+    const chunks = coding === undefined ? received : decompressed(received, coding, limits);
     const spaces = new WhiteSpaceRun();
     for await (const chunk of chunks) {
       if (spaces.add(chunk) > fixedLimits.whiteSpaceBytes) throw bodyInvalid(TOO_MUCH_WHITE_SPACE);
@@ -50,30 +48,8 @@ export async function receiveBody(request: Request, limits: BodyLimits): Promise
     }
     return await storage.finish();
   } catch (error) {
-    await storage.discard();
+    await storage.close();
     throw error;
-  }
-}
-
-/** Decompresses a body. @throws IdentityError 413 where it is much larger than what was received, beyond its beginning */
-async function* decompressed(
-  received: AsyncIterable<Uint8Array>,
-  decode: Decode,
-  limits: BodyLimits,
-): AsyncGenerator<Uint8Array> {
-  let receivedBytes = 0;
-  let bytes = 0;
-  const counted = async function* () {
-    for await (const chunk of received) {
-      receivedBytes += chunk.byteLength;
-      yield chunk;
-    }
-  };
-  for await (const chunk of limited(decode(counted()), limits)) {
-    bytes += chunk.byteLength;
-    if (bytes > FREELY_INFLATED_BYTES && bytes > fixedLimits.inflation * receivedBytes)
-      throw inflatesTooMuch(fixedLimits.inflation);
-    yield chunk;
   }
 }
 
@@ -91,41 +67,55 @@ async function* limited(
 
 const chunkSize = 256 * 1024;
 
-const decoders: ReadonlyMap<string, () => Transform> = new Map([
-  ['br', () => createBrotliDecompress({ chunkSize })],
-  ['gzip', () => createGunzip({ chunkSize })],
-  ['x-gzip', () => createGunzip({ chunkSize })],
-]);
+const decoders = {
+  br: () => createBrotliDecompress({ chunkSize }),
+  gzip: () => createGunzip({ chunkSize }),
+  'x-gzip': () => createGunzip({ chunkSize }),
+} as const;
 
-/** A decompressor with backpressure: it reads at most one chunk ahead. */
-type Decode = (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
+type Coding = keyof typeof decoders;
 
 /**
- * Returns the decompressor for a Content-Encoding header: gzip or brotli.
+ * Reads a Content-Encoding header.
  * @returns undefined if the body is not encoded
- * @throws IdentityError 415 for any other coding, or for several
+ * @throws IdentityError 415 for an unknown coding, or for several
  */
-function decoderFor(header: string | null): Decode | undefined {
+function readCoding(header: string | null): Coding | undefined {
   const codings = (header ?? '')
     .toLowerCase()
     .split(',')
     .map((coding) => coding.trim());
   const [coding, ...more] = codings.filter((name) => name !== '' && name !== 'identity');
   if (coding === undefined) return undefined;
-  const create = decoders.get(coding);
-  if (create === undefined || more.length > 0) throw encodingUnsupported([...decoders.keys()]);
-  return (chunks) => decode(chunks, create(), coding);
+  if (!isCoding(coding) || more.length > 0) throw encodingUnsupported(Object.keys(decoders));
+  return coding;
 }
 
-async function* decode(
-  chunks: AsyncIterable<Uint8Array>,
-  decoder: Transform,
-  coding: string,
+function isCoding(name: string): name is Coding {
+  return Object.hasOwn(decoders, name);
+}
+
+/**
+ * Decompresses a body with backpressure: at most one chunk is read ahead.
+ * @throws IdentityError 413 where it is much larger than what was received, beyond its beginning; INVALID_ARGUMENT where it
+ * is corrupt
+ */
+async function* decompressed(
+  received: AsyncIterable<Uint8Array>,
+  coding: Coding,
+  limits: BodyLimits,
 ): AsyncGenerator<Uint8Array> {
+  const decoder = decoders[coding]();
   // A failure of either stream destroys the decoder with its error, which the iteration then throws.
-  pipeline(Readable.from(chunks), decoder, () => undefined);
+  pipeline(Readable.from(received), decoder, () => undefined);
+  let bytes = 0;
   try {
-    yield* decoder;
+    for await (const chunk of limited(decoder, limits)) {
+      bytes += chunk.byteLength;
+      if (bytes > FREELY_INFLATED_BYTES && bytes > fixedLimits.inflation * decoder.bytesWritten)
+        throw inflatesTooMuch(fixedLimits.inflation);
+      yield chunk;
+    }
   } catch (error) {
     throw isZlibError(error) ? bodyCorrupted(coding, error) : error;
   }

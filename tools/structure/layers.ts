@@ -18,6 +18,7 @@ const layers: readonly (readonly string[])[] = [
     'shared/lookAlikes',
   ],
   ['shared/duration', 'shared/log', 'shared/passwordHashing', 'shared/retry'],
+  ['shared/limitDefinition'],
   ['shared/limits'],
   ['shared/store', 'shared/objectStorage'],
   ['shared/config', 'shared/checkpointEpoch', 'shared/organisation'],

@@ -7,7 +7,8 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deadlineExceeded } from '../../../shared/errors/errors.ts';
 import { createApp } from '../../../shared/http/app.ts';
-import { type ReceivedBody, receiveBody } from '../../../shared/http/requestBody.ts';
+import type { ReceivedBody } from '../../../shared/http/bodyStorage.ts';
+import { receiveBody } from '../../../shared/http/requestBody.ts';
 import { type RunningServer, serve } from '../../../shared/http/serve.ts';
 import { fixedLimits } from '../../../shared/limits.ts';
 import { configureLog } from '../../../shared/log.ts';
@@ -131,7 +132,7 @@ describe('a body', () => {
   it.each([10, 2_000_000])('of %d bytes cannot be read once it is closed', async (size) => {
     use = async (body) => {
       await body.close();
-      await expect(hashOf(body.open())).rejects.toThrow();
+      await expect(async () => hashOf(body.open())).rejects.toThrow('closed');
       return 'refused';
     };
     expect(await (await post(Buffer.alloc(size))).json()).toMatchObject({ result: 'refused' });

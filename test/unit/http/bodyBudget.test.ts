@@ -21,7 +21,7 @@ async function store(budget: BodyBudget, size: number, memoryBytes = 10) {
     await storage.append(bytes(size));
     return await storage.finish();
   } catch (error) {
-    await storage.discard();
+    await storage.close();
     throw error;
   }
 }
@@ -48,7 +48,7 @@ describe('a budget for bodies', () => {
     await arriving.append(bytes(600));
     await expect(store(budget, 600)).rejects.toMatchObject(tooMany);
     await expect(arriving.append(bytes(600))).rejects.toMatchObject(tooMany);
-    await arriving.discard();
+    await arriving.close();
     await (await store(budget, 1_000)).close();
   });
 

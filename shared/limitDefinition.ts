@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseGoDuration } from '../duration.ts';
+import { parseGoDuration } from './duration.ts';
 
 /** The platforms, whose defaults differ. */
 export type Platform = 'selfHosted' | 'cloud';
