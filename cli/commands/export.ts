@@ -50,7 +50,7 @@ export const exportPlace = defineCommand({
     const stream = target.name === '-' ? 'stderr' : 'stdout';
     const progress = progressOutput(call, call[stream]);
     if (given.parts !== undefined) {
-      const { exportInParts } = await import('../parts/exportInParts.ts');
+      const { exportInParts } = await import('../parts/exportParts.ts');
       return exportInParts({ ...call, source, target, count: given.parts, options: options, progress });
     }
     requireSelectable(source, options);

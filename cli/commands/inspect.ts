@@ -1,8 +1,7 @@
 import type { LeftToDoEntry } from '../../shared/organisation/leftToDo.ts';
 import { defineCommand, type Output, required } from '../command.ts';
 import { eventsOption, exportChoices, exportOptions, progressOutput, secretOptions } from '../places/callOptions.ts';
-import type { FileFacts } from '../places/fileFacts.ts';
-import type { PlaceInspection } from '../places/inspectPlace.ts';
+import type { FileFacts, PlaceInspection } from '../places/inspectPlace.ts';
 import { printable } from '../printable.ts';
 
 export const inspect = defineCommand({
@@ -14,8 +13,7 @@ export const inspect = defineCommand({
   examples: ['inspect north.json.gz', 'inspect https://id.example.com --token-file owner.pat --with passwords,otp'],
   run: async (call) => {
     const { openOnlyPlace } = await import('../places/openPlaces.ts');
-    const { FileFacts: Facts } = await import('../places/fileFacts.ts');
-    const { inspectPlace } = await import('../places/inspectPlace.ts');
+    const { FileFacts: Facts, inspectPlace } = await import('../places/inspectPlace.ts');
     const place = await openOnlyPlace(call, call.options, call.arguments[0]);
     const facts = new Facts();
     const inspection = await inspectPlace(place, exportOptions(call), facts, progressOutput(call), call.signal);

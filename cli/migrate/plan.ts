@@ -4,8 +4,7 @@ import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts
 import { completeFile } from '../../shared/durableFiles.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { Comparison } from '../compare/comparison.ts';
-import { FileFacts } from '../places/fileFacts.ts';
-import { inspectPlace } from '../places/inspectPlace.ts';
+import { FileFacts, inspectPlace } from '../places/inspectPlace.ts';
 import type { DatabasePlace, Place } from '../places/place.ts';
 import { trackImport } from '../places/recordCounter.ts';
 import { missingKinds, selectedKinds } from '../values.ts';

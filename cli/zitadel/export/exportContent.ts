@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { callSignal } from '../../../shared/http/deadline.ts';
-import { isJsonObject, type JsonObject, putAt, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
+import { type JsonObject, putAt, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { sections } from '../../../shared/organisation/sections.ts';
 import type { ExportContent, ExportOptions } from '../../places/place.ts';
 import { search, type ZitadelConnection } from '../connection.ts';
-import { exportOne } from './exportCall.ts';
-import { addGrantsBetween } from './grantsBetween.ts';
+import { exportOne, recordsIn } from './exportOrganisation.ts';
 
 /**
  * Returns an export file that is made of one export per organisation while it is read, which holds one of them at a time.
@@ -29,7 +28,6 @@ export function exportContent(
       const organisation = await exportOne(connection, orgId, options);
       done++;
       if (organisation === undefined) continue;
-      await addGrantsBetween(connection, orgId, organisation);
       applyOptions(organisation, options);
       yield Buffer.from(`${start}\n${JSON.stringify(organisation)}`);
       start = ',';
@@ -59,10 +57,6 @@ function applyOptions(organisation: JsonObject, options: ExportOptions): void {
         putAt(record, `${innerId.inner}.${innerId.from}`, textAt(record, innerId.from, ''));
     }
   }
-}
-
-function recordsIn(section: unknown): JsonObject[] {
-  return Array.isArray(section) ? section.filter(isJsonObject) : [];
 }
 
 const organisationResult = z.looseObject({ id: z.string() });

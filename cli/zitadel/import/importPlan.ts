@@ -12,7 +12,7 @@ import { LeftToDo } from '../../../shared/organisation/leftToDo.ts';
 import { equalButForCase, invitationsAlone } from '../../../shared/organisation/leftToDoRules.ts';
 import { type OrganisationRecord, readRecord, storedFields } from '../../../shared/organisation/record.ts';
 import { findSection } from '../../../shared/organisation/sections.ts';
-import { FileFacts } from '../../places/fileFacts.ts';
+import { FileFacts } from '../../places/inspectPlace.ts';
 import { droppedSections, type ImportStep } from './importSteps.ts';
 
 /** What a whole file holds, which the judgement of each of its records depends on. */

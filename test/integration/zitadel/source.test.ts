@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { exportOne } from '../../../cli/zitadel/export/exportCall.ts';
 import { exportLosses, listOrganisations } from '../../../cli/zitadel/export/exportContent.ts';
+import { exportOne } from '../../../cli/zitadel/export/exportOrganisation.ts';
 import { organisation } from '../../support/fixtures/organisations.ts';
 import { connectTo, exportFromZitadel } from '../../support/zitadel/connect.ts';
 import { people } from '../../support/zitadel/files.ts';
