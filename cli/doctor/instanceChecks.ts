@@ -16,7 +16,7 @@ export async function checkInstance({ origin, token }: CheckedInstance, signal: 
   let found: Recognised | undefined;
   const address = await check('address', async () => {
     found = await recognise(origin, signal);
-    return ok(`${origin} is ${found.service === 'zitadel' ? 'a ZITADEL' : `an instance, version ${found.version}`}`);
+    return ok(`${origin} is ${found.service === 'zitadel' ? 'a ZITADEL instance' : `an instance, version ${found.version}`}`);
   });
   // A token must not reach another service.
   if (found === undefined) return [address];

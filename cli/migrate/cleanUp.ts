@@ -152,7 +152,7 @@ function listCaller(side: Side, place: string, userId: string | undefined): Rema
   return [
     {
       what: `the service user ${userId ?? 'of the token'} on ${place}, with its tokens`,
-      byHand: `if it was created for the migration, run identity service-user delete ${user} with --data or --firestore of ${place}; otherwise revoke its token with identity pat revoke; in a ZITADEL, delete it in the console`,
+      byHand: `if it was created for the migration, run identity service-user delete ${user} with --data or --firestore of ${place}; otherwise revoke its token with identity pat revoke; in ZITADEL, delete it in the console`,
       side,
       remove: async (opened, signal) => opened.takes === 'imports' && ((await opened.deleteCaller?.(signal)) ?? false),
     },

@@ -144,7 +144,7 @@ function estimateWork(
   const exporting = listPhases(readJournal(run.directory)).findLast(({ phase }) => phase === 'exporting');
   const exportSeconds = exporting?.seconds ?? 0;
   const exports = [source, target].filter(({ kind }) => kind === 'zitadel').length;
-  const calls = exports === 0 ? '' : `, by ${exports * organisations} calls of the ZITADEL`;
+  const calls = exports === 0 ? '' : `, by ${exports * organisations} calls of ZITADEL`;
   const { name } = target.place;
   const moving = moveEstimate(target, records, trialSeconds ?? exportSeconds);
   const verb = target.place.takes === 'files' ? 'store' : 'import';
@@ -165,6 +165,6 @@ function moveEstimate(
   if (kind !== 'zitadel') return { seconds: measuredSeconds, measuredBy: 'the export and the trial' };
   return {
     seconds: records / ZITADEL_PER_SECOND,
-    measuredBy: `the export, and ${ZITADEL_PER_SECOND} records a second, as ZITADELs import`,
+    measuredBy: `the export, and ${ZITADEL_PER_SECOND} records a second, as ZITADEL imports`,
   };
 }

@@ -159,7 +159,7 @@ export async function workAlone<Result>(
     if (error instanceof UsageError) throw error;
     if (call.signal.aborted || error instanceof InterruptedError) {
       journal.add({ event: 'failed', problem: 'interrupted' });
-      throw new InterruptedError(`interrupted: ${leftBehind(run.state)}; go on with ${resumeCommand(directory)}`);
+      throw new InterruptedError(`interrupted: ${leftBehind(run.state)}; continue with ${resumeCommand(directory)}`);
     }
     const { message } = describeFault(error);
     journal.add({ event: 'failed', problem: message });

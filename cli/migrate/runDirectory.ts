@@ -28,7 +28,7 @@ export async function createRunDirectory(path: string | undefined, now: Date): P
   makeDirectory(directory);
   const content = await readdir(directory);
   if (content.includes(STATE))
-    throw new UsageError(`${directory} holds a migration: go on with ${resumeCommand(directory)}`);
+    throw new UsageError(`${directory} holds a migration: continue with ${resumeCommand(directory)}`);
   if (content.length > 0) throw new UsageError(`${directory} is not empty: choose another --run-dir`);
   await chmod(directory, OWNER_ONLY_DIRECTORY);
   // Nothing of a migration belongs into a repository.

@@ -71,7 +71,7 @@ export function describeSide({ place, kind, facts }: Side): MigrationSide {
 export function listChecks({ place: { name }, facts }: Side): MigrationPlan['checks'] {
   if (facts === undefined) return [];
   const version = facts.version === undefined ? '' : `, version ${facts.version}`;
-  const service = facts.service === 'zitadel' ? 'a ZITADEL' : 'an instance of this service';
+  const service = facts.service === 'zitadel' ? 'a ZITADEL instance' : 'an instance of this service';
   const found = `${name} is ${service}${version}, and permits what the migration does there`;
   return [{ status: 'ok', message: found }, ...clockChecks(name, facts), ...limitChecks(name, facts)];
 }

@@ -147,7 +147,7 @@ function loginLine({ people, withPassword, ready }: MigrationResult['logins']): 
 const steps: readonly (readonly [text: string, isDone: (state: MigrationState) => boolean])[] = [
   ['exported', ({ exported }) => exported !== undefined],
   ['planned', ({ plannedAt }) => plannedAt !== undefined],
-  ['agreed to', ({ consentedAt }) => consentedAt !== undefined],
+  ['confirmed', ({ consentedAt }) => consentedAt !== undefined],
   ['moved', ({ moved }) => moved !== undefined],
   ['proved', ({ finishedAt }) => finishedAt !== undefined],
 ];
@@ -167,7 +167,7 @@ export async function describeStatus(directory: string): Promise<Output> {
     `done: ${done.join(', ') || 'nothing'}`,
     ...(pid === undefined ? [] : [`process ${pid} works on it`]),
     ...(problem === undefined || isFinished ? [] : [`stopped: ${problem}`]),
-    ...(next === undefined ? [] : [`go on with ${next}`]),
+    ...(next === undefined ? [] : [`continue with ${next}`]),
     ...(isFinished && result !== undefined ? resultText(result, directory).split('\n') : []),
   ];
   const { from, to } = state.settings;

@@ -83,7 +83,7 @@ export async function importIntoZitadel(
   const connection = connect(call.signal);
   const { baseUrl } = connection;
   if (options.onConflict === 'overwrite')
-    throw placeRefused(baseUrl, 'a ZITADEL never overwrites records: specify --on-conflict report or skip');
+    throw placeRefused(baseUrl, 'ZITADEL never overwrites records: specify --on-conflict report or skip');
   await using file = await repeatable(content, call.signal);
   try {
     return await importFile({ connect, connection, file, options, isSelected: selector(options) }, meter);

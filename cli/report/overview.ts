@@ -5,7 +5,7 @@ import { counted, definitions, type Html, html, moment } from './texts.ts';
 /** The names of places' kinds, as people read them. */
 const kinds: Readonly<Record<string, string>> = {
   instance: 'an instance of this service',
-  zitadel: 'a ZITADEL',
+  zitadel: 'a ZITADEL instance',
   database: 'a database, without a server',
   file: 'a file',
   object: 'an object in a bucket',

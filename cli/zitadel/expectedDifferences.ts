@@ -22,8 +22,8 @@ interface FieldRule {
   readonly applies?: (values: Values) => boolean;
 }
 
-const NOT_EXPORTED = 'no export of a ZITADEL has this field';
-const INITIAL = 'a ZITADEL makes people without password hash, or with an unverified e-mail address, initial';
+const NOT_EXPORTED = 'no export of ZITADEL has this field';
+const INITIAL = 'ZITADEL makes people without password hash, or with an unverified e-mail address, initial';
 
 const fieldRules: readonly FieldRule[] = [
   { sections: ['labelPolicy'], paths: ['themeMode'], reason: NOT_EXPORTED },
@@ -50,18 +50,18 @@ const fieldRules: readonly FieldRule[] = [
   {
     sections: ['humanUsers', 'machineUsers'],
     paths: ['state'],
-    reason: 'a ZITADEL does not import this state: the user is active there',
+    reason: 'ZITADEL does not import this state: the user is active there',
     applies: ([other, zitadel]) => zitadel === 'USER_STATE_ACTIVE' && !keptStates.has(String(other)),
   },
   {
     sections: ['projects', 'apiApps', 'oidcApps', 'actions', 'projectGrants', 'userGrants'],
     paths: ['state'],
-    reason: 'a ZITADEL activates this record when it imports it, and exports no state of it',
+    reason: 'ZITADEL activates this record when it imports it, and exports no state of it',
   },
   {
     sections: ['domains'],
     paths: ['isVerified'],
-    reason: 'a ZITADEL verifies each domain that it imports',
+    reason: 'ZITADEL verifies each domain that it imports',
     applies: ([other, zitadel]) => zitadel === true && other !== true,
   },
 ];
@@ -69,7 +69,7 @@ const fieldRules: readonly FieldRule[] = [
 const CLEAR_PASSWORD = 'an import stores the hash of a clear password';
 const keptStates = new Set(['USER_STATE_ACTIVE', 'USER_STATE_INACTIVE', 'USER_STATE_LOCKED']);
 
-const NOT_CARRIED = 'a ZITADEL does not import, or not export, these texts';
+const NOT_CARRIED = 'ZITADEL does not import, or not export, these texts';
 const textsNotCarried = new Set([
   'verifyPhoneMessages',
   'verifySmsOtpMessages',
@@ -84,7 +84,7 @@ const textsNotCarried = new Set([
 export function zitadelReason(difference: RecordDifference, zitadel: ZitadelSide): string | undefined {
   const { outcome, section, fields = [] } = difference;
   if (section === 'passwordlessRegistrationMessages')
-    return 'a ZITADEL exports the texts of claimed domains under the name of those of passwordless registration';
+    return 'ZITADEL exports the texts of claimed domains under the name of those of passwordless registration';
   if (outcome !== 'different')
     return isOnlyIn(zitadel, outcome) ? addedReason(difference, zitadel) : lostReason(section);
   const reasons = fields.map((field) => fieldReason(section, field, zitadel));
@@ -97,9 +97,9 @@ function isOnlyIn({ side }: ZitadelSide, outcome: 'onlyFirst' | 'onlySecond'): b
 
 function addedReason({ section, id }: RecordDifference, { domains, callerId }: ZitadelSide): string | undefined {
   if (section === 'domains' && domains.some((domain) => id.endsWith(`.${domain}`)))
-    return 'a ZITADEL adds a domain to each organisation';
+    return 'ZITADEL adds a domain to each organisation';
   if (section === 'orgMembers' && callerId !== undefined && id.split('_').includes(callerId))
-    return 'a ZITADEL makes the caller owner of each organisation that it creates';
+    return 'ZITADEL makes the caller owner of each organisation that it creates';
   return undefined;
 }
 

@@ -23,7 +23,7 @@ export const migrationRunning = defineError({
 
 export const migrationStopped = defineError({
   code: 'UNAVAILABLE',
-  text: (problem: string, next: string) => `${problem}; then go on with ${next}`,
+  text: (problem: string, next: string) => `${problem}; then continue with ${next}`,
   example: [
     'https://id.example.com cannot be reached (ECONNREFUSED)',
     `identity migrate resume --run-dir ${directory}`,

@@ -7,16 +7,16 @@ export const placeUnreachable = defineError({
   text: (place: string, reason: string) =>
     `${place} cannot be reached (${reason}): check the address, and that the instance runs`,
   example: ['https://id.example.com', 'ECONNREFUSED'],
-  when: 'The host is unknown, nothing listens there, its certificate is not trusted, or a ZITADEL stayed unavailable through all retries.',
+  when: 'The host is unknown, nothing listens there, its certificate is not trusted, or ZITADEL stayed unavailable through all retries.',
   remedy: 'Check the address. `NODE_EXTRA_CA_CERTS` names a file with the certificates of a private authority.',
 });
 
 export const placeNotKnown = defineError({
   code: 'FAILED_PRECONDITION',
   text: (place: string, reason: string) =>
-    `${place} is not an instance of this service (${reason}), nor a ZITADEL: check the address, without a path`,
+    `${place} is not an instance of this service (${reason}), nor a ZITADEL instance: check the address, without a path`,
   example: ['https://www.example.com', '/openapi.json is answered with 404'],
-  when: '`/openapi.json` of the address does not describe exports and imports of this service, and `/.well-known/openid-configuration` not a ZITADEL.',
+  when: '`/openapi.json` of the address does not describe exports and imports of this service, and `/.well-known/openid-configuration` not ZITADEL.',
   remedy: 'Check the address. Behind a proxy, `/openapi.json` must reach the instance.',
 });
 
@@ -28,7 +28,7 @@ export const placeTokenRejected = defineError({
   carries: (_place, option) => ({ cause: new RejectedToken(option) }),
   when: 'The token has expired, was revoked, or is of another instance.',
   remedy:
-    'Create a token on that instance with `identity pat create`; in a ZITADEL, a personal access token of a service user with the role IAM_OWNER.',
+    'Create a token on that instance with `identity pat create`; in ZITADEL, a personal access token of a service user with the role IAM_OWNER.',
 });
 
 export const placeTokenForbidden = defineError({
@@ -38,7 +38,7 @@ export const placeTokenForbidden = defineError({
   example: ['https://id.example.com', '--token-file', 'No matching permissions found (AUTH-5mWD2)'],
   when: 'The user of the token lacks the role, or the token is restricted to other operations or organisations.',
   remedy:
-    'Give the service user the role with `identity member add`, or create a token with `identity pat create`; in a ZITADEL, make the user an administrator of the instance.',
+    'Give the service user the role with `identity member add`, or create a token with `identity pat create`; in ZITADEL, make the user an administrator of the instance.',
 });
 
 export const placeRefused = defineError({

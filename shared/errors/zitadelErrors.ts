@@ -17,7 +17,7 @@ export const zitadelExportTooSlow = defineError({
     `the export of organisation ${orgId} takes more than ${seconds} s, after which gateways cut it off: export it without password hashes, which is four times as fast`,
   example: ['330000000000000001', 60],
   when: 'A ZITADEL does not return the export of one organisation in time. It exports about 1,400 people per second with hashes.',
-  remedy: 'Export without password hashes and TOTP seeds, or when the ZITADEL has less to do.',
+  remedy: 'Export without password hashes and TOTP seeds, or when ZITADEL has less to do.',
 });
 
 export const zitadelImportTooSlow = defineError({
@@ -25,5 +25,5 @@ export const zitadelImportTooSlow = defineError({
   text: (record: string, seconds: number) => `the import of a single record, ${record}, takes more than ${seconds} s`,
   example: ['human_user 330000000000000201', 60],
   when: 'A ZITADEL does not import one record in time, although each larger request was halved.',
-  remedy: 'Find out what delays the ZITADEL or its database, then repeat the command.',
+  remedy: 'Find out what delays ZITADEL or its database, then repeat the command.',
 });

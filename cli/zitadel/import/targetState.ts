@@ -103,7 +103,7 @@ export class TargetState implements Disposable {
   /** Returns why a record need not be listed: only those with other content are. */
   private explain(difference: RecordDifference, zitadel: ZitadelSide): string | undefined {
     const { outcome, section, orgId } = difference;
-    if (outcome === 'onlySecond') return 'the ZITADEL does not have it';
+    if (outcome === 'onlySecond') return 'ZITADEL does not have it';
     const reason = zitadelReason(difference, zitadel);
     if (reason === undefined) this.others.add(orgId);
     if (outcome === 'onlyFirst') return 'the file does not have it';

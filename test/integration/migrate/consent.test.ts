@@ -51,7 +51,7 @@ describe.skipIf(terminalMissing !== undefined)('a migration at a terminal', { ti
     const resume = ['migrate', 'resume', '--run-dir', runDirectory];
     const interrupted = await identityAtTerminal(resume, [['Migrate?', '\u0003']]);
     expect(interrupted.code, interrupted.stdout).toBe(130);
-    expect(interrupted.stdout).toContain('interrupted: nothing is changed; go on with identity migrate resume');
+    expect(interrupted.stdout).toContain('interrupted: nothing is changed; continue with identity migrate resume');
     expect(existsSync(target)).toBe(false);
     expect((await readdir(runDirectory)).filter((name) => name.startsWith('export'))).toEqual([]);
     expect((await identity([...resume, '--yes'])).code).toBe(0);

@@ -107,12 +107,12 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect(untouched.stderr).toContain('not found, and not exported: acme');
     expect(await identity(args)).toMatchObject({
       code: 64,
-      stderr: expect.stringContaining('holds a migration: go on'),
+      stderr: expect.stringContaining('holds a migration: continue'),
     });
     const resumed = await identity(next.split(' ').slice(1));
     expect(resumed, resumed.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('\n3 records equal') });
     const status = await identity(['migrate', 'status', '--run-dir', directory]);
-    expect(status.stdout).toContain('done: exported, planned, agreed to, moved, proved\n');
+    expect(status.stdout).toContain('done: exported, planned, confirmed, moved, proved\n');
   });
 
   it('ends with 3 where records could not be imported, and with 0 where that was wanted', async () => {
@@ -167,7 +167,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect(await identity(resume)).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(
-        /rejects the token of --to-token-file \(.+\): create another one there, and store it alone in that file; then go on with identity migrate resume --run-dir .*\n$/,
+        /rejects the token of --to-token-file \(.+\): create another one there, and store it alone in that file; then continue with identity migrate resume --run-dir .*\n$/,
       ),
     });
     const { code, stderr } = await identity([...resume, '--to-token-file', south.tokenFile]);
@@ -194,7 +194,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     const ended = await first.stop('SIGINT');
     expect(ended).toMatchObject({
       code: 130,
-      stderr: `identity: interrupted: nothing is changed; go on with identity migrate resume --run-dir ${directory}\n`,
+      stderr: `identity: interrupted: nothing is changed; continue with identity migrate resume --run-dir ${directory}\n`,
     });
     south.signal('SIGCONT');
     expect((await identity(resume)).code).toBe(0);
@@ -226,7 +226,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect(await identity(resume)).toMatchObject({
       code: 1,
       stderr: expect.stringContaining(
-        `${south.url} cannot be reached (ECONNREFUSED): check the address, and that the instance runs; then go on with `,
+        `${south.url} cannot be reached (ECONNREFUSED): check the address, and that the instance runs; then continue with `,
       ),
     });
     await south.start();
@@ -242,7 +242,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     const { code, stderr } = await run('/bin/sh', limited, { env: { NODE_COMPILE_CACHE: undefined } });
     expect({ code, message: message(stderr) }).toEqual({
       code: 1,
-      message: `identity: no space left for ${directory}/export.json.gz: free some, or choose another place; nothing is left there; then go on with identity migrate resume --run-dir ${directory}`,
+      message: `identity: no space left for ${directory}/export.json.gz: free some, or choose another place; nothing is left there; then continue with identity migrate resume --run-dir ${directory}`,
     });
     expect((await readdir(directory)).filter((name) => name.startsWith('export'))).toEqual([]);
     expect((await identity(['migrate', 'resume', '--run-dir', directory, '--yes'])).code).toBe(0);
@@ -257,7 +257,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect({ code, message: message(stderr) }).toEqual({
       code: 1,
       message: expect.stringMatching(
-        new RegExp(`^identity: ${south.url} refuses: .*acme.*; then go on with identity migrate`),
+        new RegExp(`^identity: ${south.url} refuses: .*acme.*; then continue with identity migrate`),
       ),
     });
   });

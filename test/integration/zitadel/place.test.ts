@@ -214,7 +214,7 @@ describe('identity doctor on a ZITADEL', { timeout: TIMEOUT_MS }, () => {
     expect({ code, lines: stdout.trim().split('\n') }).toEqual({
       code: 0,
       lines: [
-        `ok address: ${zitadel.url} is a ZITADEL`,
+        `ok address: ${zitadel.url} is a ZITADEL instance`,
         'ok clock: this machine and the server have the same time',
         'ok token: the token is of owner, with IAM_OWNER',
         'ok token for exports: the token permits exports',

@@ -140,7 +140,7 @@ describe('a call on a ZITADEL that fails', { timeout: TIMEOUT_MS }, () => {
     expect(skipping).toMatchObject({ code: 0, stdout: expect.stringContaining('skipped: humanUsers 1\n') });
     expect(await ends('import', changed, ...to, '--on-conflict', 'overwrite')).toMatchObject({
       code: 1,
-      message: `identity: ${zitadel.url} refuses: a ZITADEL never overwrites records: specify --on-conflict report or skip`,
+      message: `identity: ${zitadel.url} refuses: ZITADEL never overwrites records: specify --on-conflict report or skip`,
     });
   });
 
@@ -170,8 +170,8 @@ describe('a call on a ZITADEL that fails', { timeout: TIMEOUT_MS }, () => {
         `domains: 0 equal, 1 only in ${zitadel.url}`,
         'org: 1 equal',
         'not compared: otp, keys (--with)',
-        expect.stringMatching(/^expected: humanUsers bob of acme: a ZITADEL makes people without password hash/),
-        expect.stringMatching(/^expected: domains acme_.* of acme: a ZITADEL adds a domain to each organisation$/),
+        expect.stringMatching(/^expected: humanUsers bob of acme: ZITADEL makes people without password hash/),
+        expect.stringMatching(/^expected: domains acme_.* of acme: ZITADEL adds a domain to each organisation$/),
       ],
     });
     zitadel.contents.put('acme', 'humanUsers', 'ada', hashed('ada', 'countess'));

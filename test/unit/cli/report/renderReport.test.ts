@@ -19,7 +19,7 @@ describe('the report of a migration', () => {
       'Migration of 12 organisations',
       'Finished, with 10 differences and 1 error; 33,002 records are equal, 2 differ as expected.',
       '2026-11-22 20:00:00 UTC to 2026-11-22 20:02:32 UTC, 2m 32s; identity 1.0.0',
-      'From https://zitadel.example.com Kind a ZITADEL Instance ZITADEL Digest sha256:4d4d',
+      'From https://zitadel.example.com Kind a ZITADEL instance Instance ZITADEL Digest sha256:4d4d',
       'To https://id.example.com Kind an instance of this service Version 1.0.0 Digest sha256:5e5e',
       'Resumed 1 time, last at 2026-11-22 20:01:24 UTC',
       'human users: 24,000 records, 23,990 equal, 9 different, 1 in the source only',
