@@ -210,3 +210,23 @@ export const exitCodes = {
 
 /** How a command ended. */
 export type ExitStatus = keyof typeof exitCodes;
+
+/** What an interrupted command says that only reads. */
+export const NOTHING_CHANGED = 'interrupted: nothing was changed; repeat the command';
+
+/**
+ * Does work that a signal ends.
+ * @param message says how to continue
+ * @throws InterruptedError when the signal has aborted, whatever the work's error is then
+ */
+export async function interruptible<Result>(
+  signal: AbortSignal,
+  message: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw signal.aborted ? new InterruptedError(message) : error;
+  }
+}

@@ -1,6 +1,8 @@
 import { InterruptedError, type Surroundings } from './command.ts';
 
 type Asked = Pick<Surroundings, 'stdin' | 'stderr' | 'signal'>;
+/** A command whose `--yes` is the answer. */
+type Asking = Asked & { readonly options: { readonly yes?: boolean } };
 
 /** Whether a person at a terminal can be asked. */
 export function canAsk({ stdin, stderr }: Asked): boolean {
@@ -8,11 +10,12 @@ export function canAsk({ stdin, stderr }: Asked): boolean {
 }
 
 /**
- * Asks a person at a terminal for consent; the question goes to standard error.
- * @returns false for a no, and where there is no terminal
+ * Asks a person at a terminal for consent, unless the call has it; the question goes to standard error.
+ * @returns false for a no, and where there is neither `--yes` nor a terminal
  * @throws InterruptedError when the person interrupts the question
  */
-export async function askConsent(question: string, asked: Asked): Promise<boolean> {
+export async function askConsent(question: string, asked: Asking): Promise<boolean> {
+  if (asked.options.yes === true) return true;
   if (!canAsk(asked)) return false;
   // Loaded lazily: most calls ask nothing.
   const { confirm, isCancel } = await import('@clack/prompts');

@@ -14,6 +14,7 @@ import {
   type GivenValues,
   type InstanceCommand,
   InterruptedError,
+  interruptible,
   type ListOutput,
   type Output,
   type Surroundings,
@@ -69,11 +70,9 @@ async function printOutput(
     (stream === 'stderr' ? stderr : stdout).write(`${asJson ? JSON.stringify(json) : text}\n`);
     return;
   }
-  try {
-    await pipeline(lines(output, asJson), stdout, { end: false, signal });
-  } catch (error) {
-    throw signal.aborted ? new InterruptedError('interrupted: the list is incomplete') : error;
-  }
+  await interruptible(signal, 'interrupted: the list is incomplete', () =>
+    pipeline(lines(output, asJson), stdout, { end: false, signal }),
+  );
 }
 
 /** Yields the text of a list, which may be longer than the memory. A list that fails at once yields nothing. */

@@ -1,7 +1,7 @@
 import type { AuditEvent } from '../../shared/audit/auditEvent.ts';
 import { defineInstanceCommand, type Output, optional, type Surroundings } from '../command.ts';
 import { embeddedDirectory } from '../instanceLocation.ts';
-import { printable } from '../printable.ts';
+import { printable } from '../texts.ts';
 import { DAY_MS } from '../values.ts';
 
 export const audit = defineInstanceCommand({

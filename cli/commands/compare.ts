@@ -1,9 +1,16 @@
-import { defineCommand, type Output, optional, required, UsageError } from '../command.ts';
-import type { FieldDifference } from '../compare/comparedRecord.ts';
+import {
+  defineCommand,
+  interruptible,
+  NOTHING_CHANGED,
+  type Output,
+  optional,
+  required,
+  UsageError,
+} from '../command.ts';
 import type { Comparison, RecordDifference } from '../compare/comparison.ts';
 import { eventsOption, exportChoices, exportOptions, progressOutput, secretsOfTwo } from '../places/callOptions.ts';
 import type { ExportOptions } from '../places/place.ts';
-import { printable } from '../printable.ts';
+import { differenceLines, printableLines, valueText } from '../texts.ts';
 import { missingKinds } from '../values.ts';
 
 const DEFAULT_LIMIT = 100;
@@ -24,23 +31,33 @@ export const compare = defineCommand({
     'compare north.json.gz https://id.example.com --token-file owner.pat --with passwords',
     'compare sqlite:./north firestore:my-project/north',
   ],
-  run: async (call) => {
-    const { openPlaces } = await import('../places/openPlaces.ts');
-    const { compareTwo } = await import('../compare/compareTwo.ts');
-    const [first, second] = await openPlaces(call, call.options, ...call.arguments);
-    if (first.name === '-' && second.name === '-') throw new UsageError('- can be one of the places only');
-    const options = exportOptions(call);
-    const maxListed = call.options.limit ?? DEFAULT_LIMIT;
-    const comparing = { maxListed, output: progressOutput(call), signal: call.signal };
-    using comparison = await compareTwo([first, second], options, comparing);
-    return compared(comparison, options, [first.name, second.name]);
-  },
+  run: (call) =>
+    interruptible(call.signal, NOTHING_CHANGED, async () => {
+      const { openPlaces } = await import('../places/openPlaces.ts');
+      const { Comparison: Compared } = await import('../compare/comparison.ts');
+      const { compareSides, explainZitadels } = await import('../compare/compareSides.ts');
+      const { signal } = call;
+      const [first, second] = await openPlaces(call, call.options, ...call.arguments);
+      if (first.name === '-' && second.name === '-') throw new UsageError('- can be one of the places only');
+      const options = exportOptions(call);
+      const firstFacts = first.takes === 'imports' && first.isRemote ? await first.facts(signal) : undefined;
+      const secondFacts = second.takes === 'imports' && second.isRemote ? await second.facts(signal) : undefined;
+      const explain = explainZitadels(firstFacts, secondFacts);
+      using comparison = new Compared(options, call.options.limit ?? DEFAULT_LIMIT, { explain });
+      const sides = {
+        first: { place: first, options, isLagging: firstFacts?.service === 'zitadel' },
+        second: { place: second, options: () => options, isLagging: secondFacts?.service === 'zitadel' },
+      };
+      await compareSides({ comparison, ...sides }, { output: progressOutput(call), signal });
+      return compared(comparison, options, [first.name, second.name]);
+    }),
 });
 
-function compared(comparison: Comparison, options: ExportOptions, names: readonly [string, string]): Output {
-  const { isEqual, counts } = comparison;
-  const { entries: differences, omitted } = comparison.differences;
-  const { entries: expected, size: expectedCount } = comparison.expected;
+function compared(
+  { isEqual, counts, differences, expected }: Comparison,
+  options: ExportOptions,
+  names: readonly [string, string],
+): Output {
   const notCompared = missingKinds(options);
   const sections = [...counts].map(([section, { equal, different, onlyFirst, onlySecond }]) => {
     const others = [
@@ -51,38 +68,32 @@ function compared(comparison: Comparison, options: ExportOptions, names: readonl
     return `${section}: ${[`${equal} equal`, ...others].join(', ')}`;
   });
   const lines = [
-    isEqual ? (expectedCount === 0 ? 'equal' : 'equal, but for what ZITADEL makes differ') : 'different',
+    isEqual ? (expected.size === 0 ? 'equal' : 'equal, but for what ZITADEL makes differ') : 'different',
     ...sections,
     ...(notCompared.length === 0 ? [] : [`not compared: ${notCompared.join(', ')} (--with)`]),
-    ...differences.flatMap((difference) => differenceLines(difference, names)),
-    ...(omitted === 0 ? [] : [`${omitted} more records differ: --limit lists more`]),
-    ...expected.map(({ section, id, orgId, reason }) => `expected: ${section} ${id} of ${orgId}: ${reason}`),
-    ...(expectedCount === expected.length ? [] : [`${expectedCount - expected.length} more differ as expected`]),
+    ...differences.entries.flatMap((difference) => describe(difference, names)),
+    ...(differences.omitted === 0 ? [] : [`${differences.omitted} more records differ: --limit lists more`]),
+    ...expected.entries.map(({ section, id, orgId, reason }) => `expected: ${section} ${id} of ${orgId}: ${reason}`),
+    ...(expected.omitted === 0 ? [] : [`${expected.omitted} more differ as expected`]),
   ];
-  const json = { equal: isEqual, counts: Object.fromEntries(counts), notCompared, differences, omitted };
-  return {
-    json: { event: 'result', ...json, expected, expectedCount },
-    text: lines.map(printable).join('\n'),
-    exitStatus: () => (isEqual ? 'done' : 'listed'),
+  const json = {
+    event: 'result',
+    equal: isEqual,
+    counts: Object.fromEntries(counts),
+    notCompared,
+    differences: differences.entries,
+    omitted: differences.omitted,
+    expected: expected.entries,
+    expectedCount: expected.size,
   };
+  return { json, text: printableLines(lines), exitStatus: () => (isEqual ? 'done' : 'listed') };
 }
 
-function differenceLines(difference: RecordDifference, [first, second]: readonly [string, string]): string[] {
-  const { outcome, section, orgId, id, fields = [] } = difference;
-  const record = `${section} ${id} of ${orgId}`;
-  if (outcome === 'different') return fields.map((field) => `${record}: ${fieldText(field)}`);
-  return [`${record}: only in ${outcome === 'onlyFirst' ? first : second}`];
-}
-
-function fieldText(field: FieldDifference): string {
-  if ('secret' in field) return `${field.path}: a secret, ${field.secret}`;
-  return `${field.path}: ${valueText(field.first)} | ${valueText(field.second)}`;
-}
-
-const MAX_CHARACTERS = 200;
-
-function valueText(value: unknown): string {
-  if (value === undefined) return '(absent)';
-  const text = JSON.stringify(value);
-  return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text;
+function describe(difference: RecordDifference, [first, second]: readonly [string, string]): string[] {
+  const { outcome, fields = [] } = difference;
+  const onlyIn = { different: undefined, onlyFirst: first, onlySecond: second }[outcome];
+  const texts = fields.map((field) =>
+    'secret' in field ? field : { ...field, first: valueText(field.first), second: valueText(field.second) },
+  );
+  return differenceLines(difference, onlyIn, texts);
 }

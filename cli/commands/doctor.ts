@@ -1,9 +1,9 @@
-import { type Call, defineCommand, InterruptedError, optional, UsageError } from '../command.ts';
+import { type Call, defineCommand, interruptible, NOTHING_CHANGED, optional, UsageError } from '../command.ts';
 import type { Check } from '../doctor/check.ts';
 import { jsonOption } from '../help.ts';
 import { instanceLocation } from '../instanceLocation.ts';
 import { secretOptions } from '../places/callOptions.ts';
-import { printable } from '../printable.ts';
+import { printableLines } from '../texts.ts';
 
 const options = { ...secretOptions, ...jsonOption };
 
@@ -14,24 +14,18 @@ export const doctor = defineCommand({
   arguments: [optional('PLACE', 'the place; by default the configured database')],
   options,
   examples: ['doctor https://id.example.com --token-file owner.pat', 'doctor sqlite:./north', 'doctor'],
-  run: async (call) => {
-    const {
-      arguments: [place],
-      signal,
-    } = call;
-    try {
+  run: (call) =>
+    interruptible(call.signal, NOTHING_CHANGED, async () => {
+      const [place] = call.arguments;
       const checks = place === undefined ? await checkConfigured(call) : await checkPlace(call, place);
       const width = Math.max(...checks.map(({ status }) => status.length));
       const lines = checks.map(({ subject, status, message }) => `${status.padEnd(width)} ${subject}: ${message}`);
       return {
         json: { event: 'result', checks },
-        text: lines.map(printable).join('\n'),
+        text: printableLines(lines),
         exitStatus: () => (checks.some(({ status }) => status === 'failed') ? 'failed' : 'done'),
       };
-    } catch (error) {
-      throw signal.aborted ? new InterruptedError('interrupted: nothing was changed; repeat the command') : error;
-    }
-  },
+    }),
 });
 
 type DoctorCall = Pick<Call<readonly [], typeof options>, 'options' | 'environment' | 'signal' | 'stderr'>;

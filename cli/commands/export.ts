@@ -1,4 +1,4 @@
-import { defineCommand, flag, InterruptedError, type Output, optional, required, UsageError } from '../command.ts';
+import { defineCommand, flag, interruptible, type Output, optional, required, UsageError } from '../command.ts';
 import {
   eventsOption,
   exportChoices,
@@ -9,8 +9,7 @@ import {
 } from '../places/callOptions.ts';
 import type { ExportOptions, FilePlace, Place, StoredFile } from '../places/place.ts';
 import type { RecordCounter } from '../places/recordCounter.ts';
-import { printable } from '../printable.ts';
-import { trackPhase } from '../progress.ts';
+import { printableLines } from '../texts.ts';
 
 const FORMS =
   'https://HOST (an instance, or ZITADEL), FILE.json, FILE.json.gz, - (standard input or output), gs://BUCKET/PATH, sqlite:DIR or firestore:PROJECT[/DATABASE] (a database, without a server)';
@@ -55,20 +54,15 @@ export const exportPlace = defineCommand({
     }
     requireSelectable(source, options);
     await target.requireFree?.();
-    const { RecordCounter: Counter, requestLines } = await import('../places/recordCounter.ts');
+    const { RecordCounter: Counter, requestLines, trackStore } = await import('../places/recordCounter.ts');
     const missing = new Set(options.orgIds);
     const counter = new Counter(source.name, missing);
-    try {
+    return interruptible(signal, `interrupted: ${leftBehind(target)}; repeat the command`, async () => {
       await using content = await source.readExport(options, signal);
-      const meter = { records: () => counter.records, fraction: () => content.fraction?.() };
-      const stored = await trackPhase(progress, 'exporting', meter, () =>
-        target.store(counter.count(content.open(signal)), signal),
-      );
+      const read = { name: source.name, content, counter };
+      const stored = await trackStore(target, read, 'exporting', progress, signal);
       return { ...exported(stored, counter, requestLines(counter.request), [...missing], content.losses), stream };
-    } catch (error) {
-      if (!signal.aborted) throw error;
-      throw new InterruptedError(`interrupted: ${leftBehind(target)}; repeat the command`);
-    }
+    });
   },
 });
 
@@ -109,7 +103,7 @@ function exported(
       ...request,
       ...(losses.length === 0 ? {} : { losses }),
     },
-    text: lines.map(printable).join('\n'),
+    text: printableLines(lines),
     exitStatus: () => (missing.length === 0 ? 'done' : 'listed'),
   };
 }

@@ -1,5 +1,5 @@
 import type { ImportResponse } from '../../functions/import/contract.ts';
-import { defineCommand, flag, InterruptedError, type Output, required, UsageError } from '../command.ts';
+import { defineCommand, flag, interruptible, type Output, required, UsageError } from '../command.ts';
 import {
   eventsOption,
   exportChoices,
@@ -12,7 +12,7 @@ import {
 } from '../places/callOptions.ts';
 import type { ImportOptions } from '../places/place.ts';
 import type { ExportedRequest } from '../places/recordCounter.ts';
-import { printable } from '../printable.ts';
+import { countList, noticeLines, printableLines } from '../texts.ts';
 
 export const importPlace = defineCommand({
   name: 'import',
@@ -49,7 +49,7 @@ export const importPlace = defineCommand({
       throw new UsageError(`${target.name} cannot import: specify an instance or a database, or use identity export`);
     const given = importOptions(call);
     const options = { ...given, share: readShare(call, source, target, given) };
-    try {
+    return interruptible(signal, interruption(target.name, options), async () => {
       await using content = await source.readExport(exportOptions(call), signal);
       const counter = new RecordCounter(source.name);
       const read = { name: source.name, content, counter };
@@ -57,10 +57,7 @@ export const importPlace = defineCommand({
       const { request } = counter;
       const { losses = [] } = content;
       return imported(response, target.name, options, { losses, request, requested: requestLines(request) });
-    } catch (error) {
-      if (!signal.aborted) throw error;
-      throw new InterruptedError(interruption(target.name, options));
-    }
+    });
   },
 });
 
@@ -68,8 +65,6 @@ function interruption(target: string, { dryRun }: ImportOptions): string {
   if (dryRun) return `interrupted: nothing was written to ${target}`;
   return `interrupted: records already imported into ${target} remain; repeat the command to resume`;
 }
-
-const MAX_LINES = 20;
 
 /** What is known of the file that was imported. */
 interface ReadFile {
@@ -88,30 +83,19 @@ function imported(
   const { errors = [], summary } = response;
   const { created, unchanged, overwritten = {}, skipped = {}, failed, notCarried } = summary;
   const outcomes = { created, unchanged, overwritten, skipped, failed, 'not carried': notCarried };
-  const counts = Object.entries(outcomes).flatMap(([outcome, bySection]) => {
-    const sections = Object.entries(bySection).map(([section, count]) => `${section} ${count}`);
-    return sections.length === 0 ? [] : [`${outcome}: ${sections.join(', ')}`];
-  });
+  const counts = Object.entries(outcomes).filter(([, bySection]) => Object.keys(bySection).length > 0);
   const heading = dryRun ? `tried an import into ${target}, nothing is written` : `imported into ${target}`;
   const lines = [
     `${heading}${summary.resumed ? ', resumed' : ''}`,
-    ...counts,
-    ...listed('error', errors, summary.errorsOmitted),
-    ...listed('warning', summary.warnings, summary.warningsOmitted),
+    ...counts.map(([outcome, bySection]) => `${outcome}: ${countList(bySection)}`),
+    ...noticeLines('error', errors, summary.errorsOmitted),
+    ...noticeLines('warning', summary.warnings, summary.warningsOmitted),
     ...requested,
     ...losses.map((loss) => `not exported by ZITADEL: ${loss}`),
   ];
   return {
     json: { event: 'result', ...response, ...request, ...(losses.length === 0 ? {} : { losses }) },
-    text: lines.map(printable).join('\n'),
+    text: printableLines(lines),
     exitStatus: () => (errors.length > 0 || Object.keys(failed).length > 0 ? 'listed' : 'done'),
   };
-}
-
-type Listed = NonNullable<ImportResponse['errors']>[number] | ImportResponse['summary']['warnings'][number];
-
-function listed(kind: string, entries: readonly Listed[], omitted = 0): string[] {
-  const lines = entries.slice(0, MAX_LINES).map(({ type, id, message }) => `${kind}: ${type} ${id ?? ''}: ${message}`);
-  const more = entries.length + omitted - lines.length;
-  return more === 0 ? lines : [...lines, `${more} more ${kind}s; --json lists them`];
 }

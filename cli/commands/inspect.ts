@@ -2,7 +2,7 @@ import type { LeftToDoEntry } from '../../shared/organisation/leftToDo.ts';
 import { defineCommand, type Output, required } from '../command.ts';
 import { eventsOption, exportChoices, exportOptions, progressOutput, secretOptions } from '../places/callOptions.ts';
 import type { FileFacts, PlaceInspection } from '../places/inspectPlace.ts';
-import { printable } from '../printable.ts';
+import { countList, noticeText, printableLines } from '../texts.ts';
 
 export const inspect = defineCommand({
   name: 'inspect',
@@ -51,25 +51,17 @@ function inspected(
     origin,
     ...requested,
     ...[...sections].map(([section, size]) => `${section}: ${size.records} records, ${size.bytes} bytes`),
-    `secrets: ${list(secrets)}`,
-    `password hashes: ${list(hashFormats)}`,
+    `secrets: ${countList(Object.fromEntries(secrets))}`,
+    `password hashes: ${countList(Object.fromEntries(hashFormats))}`,
     ...Object.entries(unknown).map(([field, count]) => `unknown, and not imported: ${field} (${count})`),
     ...losses.map((loss) => `not exported by ZITADEL: ${loss}`),
-    ...leftToDo.map((entry) => `left to do: ${entryText(entry)}`),
-    ...onlyIn(leftToDoInZitadel, leftToDo).map((entry) => `left to do in ZITADEL: ${entryText(entry)}`),
+    ...leftToDo.map((entry) => `left to do: ${noticeText(entry)}`),
+    ...onlyIn(leftToDoInZitadel, leftToDo).map((entry) => `left to do in ZITADEL: ${noticeText(entry)}`),
   ];
-  return { json, text: lines.map(printable).join('\n') };
-}
-
-function list(counts: ReadonlyMap<string, number>): string {
-  return counts.size === 0 ? 'none' : [...counts].map(([name, count]) => `${name} ${count}`).join(', ');
+  return { json, text: printableLines(lines) };
 }
 
 function onlyIn(entries: readonly LeftToDoEntry[], others: readonly LeftToDoEntry[]): readonly LeftToDoEntry[] {
   const known = new Set(others.map((entry) => JSON.stringify(entry)));
   return entries.filter((entry) => !known.has(JSON.stringify(entry)));
-}
-
-function entryText({ type, id, message }: LeftToDoEntry): string {
-  return id === undefined ? message : `${type} ${id}: ${message}`;
 }

@@ -12,7 +12,7 @@ export const migrate = defineCommand({
     'migrate --from https://old.example.com --from-token-file old.pat --to https://new.example.com --to-token-file new.pat --with passwords,otp,keys',
     'migrate --from sqlite:./north --to gs://exports/north.json.gz --credentials-file exporter.json --yes',
   ],
-  run: async (call) => (await import('../migrate/attempts.ts')).migrate(call),
+  run: async (call) => (await import('../migrate/migration.ts')).migrate(call),
 });
 
 export const migratePlan = defineCommand({
@@ -21,7 +21,7 @@ export const migratePlan = defineCommand({
   arguments: [],
   options: { ...planning, ...eventsOption },
   examples: ['migrate plan --from sqlite:./north --to https://new.example.com --to-token-file new.pat'],
-  run: async (call) => (await import('../migrate/attempts.ts')).planMigration(call),
+  run: async (call) => (await import('../migrate/migration.ts')).planMigration(call),
 });
 
 export const migrateResume = defineCommand({
@@ -30,7 +30,7 @@ export const migrateResume = defineCommand({
   arguments: [],
   options: { ...existingDirectory, ...secrets, ...yes, ...eventsOption },
   examples: ['migrate resume', 'migrate resume --run-dir ./north-migration --to-token-file new.pat'],
-  run: async (call) => (await import('../migrate/attempts.ts')).resumeMigration(call),
+  run: async (call) => (await import('../migrate/migration.ts')).resumeMigration(call),
 });
 
 export const migrateStatus = defineCommand({

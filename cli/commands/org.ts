@@ -1,5 +1,5 @@
 import type { RemovableOrganisation } from '../../shared/accounts/organisationRemoval.ts';
-import { defineInstanceCommand, flag, InterruptedError, oneOrMore, toList, UsageError } from '../command.ts';
+import { defineInstanceCommand, flag, interruptible, oneOrMore, toList, UsageError } from '../command.ts';
 import { askConsent } from '../consent.ts';
 
 export const orgList = defineInstanceCommand({
@@ -30,7 +30,6 @@ export const orgDelete = defineInstanceCommand({
   run: async (call) => {
     const {
       arguments: [given],
-      options,
       store,
       signal,
     } = call;
@@ -43,18 +42,16 @@ export const orgDelete = defineInstanceCommand({
     const organisations = await describeRemoval(store, orgIds);
     const lines = organisations.map(describe);
     const question = `Delete with all their records, and everything that others have because of them?\n${lines.join('\n')}`;
-    if (!options.yes && !(await askConsent(question, call))) {
+    if (!(await askConsent(question, call))) {
       const text = `would delete, with everything that others have because of them:\n${lines.join('\n')}\nnothing is deleted: add --yes`;
       return { json: { organisations, deleted: false }, text, exitStatus: () => 'consentMissing' };
     }
-    try {
-      const records = await removeOrganisations(store, orgIds, signal);
-      const text = [...lines, `${records} records are deleted`].join('\n');
-      return { json: { organisations, deleted: true, records }, text };
-    } catch (error) {
-      if (!signal.aborted) throw error;
-      throw new InterruptedError('interrupted: the organisations are deleted in part; repeat the command to continue');
-    }
+    const interruption = 'interrupted: the organisations are deleted in part; repeat the command to continue';
+    const records = await interruptible(signal, interruption, () => removeOrganisations(store, orgIds, signal));
+    return {
+      json: { organisations, deleted: true, records },
+      text: [...lines, `${records} records are deleted`].join('\n'),
+    };
   },
 });
 

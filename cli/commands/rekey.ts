@@ -1,4 +1,4 @@
-import { defineInstanceCommand, InterruptedError } from '../command.ts';
+import { defineInstanceCommand, interruptible } from '../command.ts';
 
 export const rekey = defineInstanceCommand({
   name: 'rekey',
@@ -15,13 +15,10 @@ export const rekey = defineInstanceCommand({
     requireMasterKey(location);
     const onStep = (name: string) => void stderr.write(`${name}\n`);
     const fenceMs = location.kind === 'sqlite' ? 0 : KEY_FENCE_MILLISECONDS;
-    try {
+    return interruptible(signal, 'interrupted: repeat the command, which encrypts the rest', async () => {
       const { keyId, documents } = await rotate(store, openKeyring(location), { signal, onStep, fenceMs });
       const text = `all secrets are encrypted with the master key ${keyId}: ${documents} documents had another one`;
       return { json: { keyId, documents }, text };
-    } catch (error) {
-      if (!signal.aborted) throw error;
-      throw new InterruptedError('interrupted: repeat the command, which encrypts the rest');
-    }
+    });
   },
 });

@@ -1,6 +1,6 @@
 import { callServer } from '../httpClient.ts';
 import { findDenial, type InstanceSettings, type Operation } from '../places/instancePlace.ts';
-import { type PlaceFacts, type Recognised, TOLERATED_CLOCK_MS } from '../places/place.ts';
+import { compareClocks, type PlaceFacts, type Recognised } from '../places/place.ts';
 import { recognise } from '../places/remotePlace.ts';
 import { openZitadel } from '../places/zitadelPlace.ts';
 import { type Check, check, type Finding, failed, ok, warning } from './check.ts';
@@ -16,22 +16,22 @@ export async function checkInstance({ origin, token }: CheckedInstance, signal: 
   let found: Recognised | undefined;
   const address = await check('address', async () => {
     found = await recognise(origin, signal);
-    return ok(`${origin} is ${found.service === 'zitadel' ? 'a ZITADEL instance' : `an instance, version ${found.version}`}`);
+    return ok(
+      `${origin} is ${found.service === 'zitadel' ? 'a ZITADEL instance' : `an instance, version ${found.version}`}`,
+    );
   });
   // A token must not reach another service.
   if (found === undefined) return [address];
   const { service, clockAheadMs } = found;
-  const reached = [address, await check('clock', () => compareClocks(clockAheadMs))];
+  const reached = [address, await check('clock', () => checkClock(clockAheadMs))];
   const database = service === 'identity' ? [await check('database', () => askReadiness(origin, signal))] : [];
   return [...reached, ...database, ...(await checkToken(found, { origin, token }, signal))];
 }
 
-function compareClocks(aheadMs: number | undefined): Finding {
-  if (aheadMs === undefined) return warning('the server does not tell its time: compare the clocks by hand');
-  if (Math.abs(aheadMs) <= TOLERATED_CLOCK_MS) return ok('this machine and the server have the same time');
-  const seconds = Math.round(Math.abs(aheadMs) / 1000);
-  const direction = aheadMs > 0 ? 'ahead of' : 'behind';
-  return warning(`this machine is ${seconds} s ${direction} the server: let NTP set both clocks`);
+function checkClock(aheadMs: number | undefined): Finding {
+  return aheadMs === undefined
+    ? warning('the server does not tell its time: compare the clocks by hand')
+    : compareClocks(aheadMs, 'the server');
 }
 
 async function askReadiness(origin: string, signal: AbortSignal): Promise<Finding> {

@@ -7,8 +7,7 @@ import { moveFile } from '../../shared/durableFiles.ts';
 import { openFile } from '../places/filePlace.ts';
 import { inspectPlace, type PlaceInspection } from '../places/inspectPlace.ts';
 import type { ExportOptions, Place } from '../places/place.ts';
-import { RecordCounter } from '../places/recordCounter.ts';
-import { trackPhase } from '../progress.ts';
+import { trackStore } from '../places/recordCounter.ts';
 import { type ExportFilter, filterExport, readManifest } from './exportFilter.ts';
 import type { MigrationRun, StagedExport } from './run.ts';
 import { exportPath, removeExport } from './runDirectory.ts';
@@ -94,13 +93,9 @@ function withoutOrganisation(options: ExportOptions, orgId: string | undefined):
 }
 
 /** Stores the source's export, which appears under its name when it is complete. */
-async function storeExport(run: MigrationRun, place: Place, options: ExportOptions): Promise<void> {
-  const { output, signal } = run;
-  const counter = new RecordCounter(place.name);
+async function storeExport({ export: staged, output, signal }: MigrationRun, place: Place, options: ExportOptions) {
   await using content = await place.readExport(options, signal);
-  const meter = { records: () => counter.records, fraction: () => content.fraction?.() };
-  const store = () => run.export.store(counter.count(content.open(signal)), signal);
-  await trackPhase(output, 'exporting', meter, store);
+  await trackStore(staged, { name: place.name, content }, 'exporting', output, signal);
 }
 
 const noRecords: RecordVisitor = { add: () => {}, reset: () => {} };

@@ -1,19 +1,91 @@
 import { createHash } from 'node:crypto';
-import { IdentityError } from '../../shared/errors/identityError.ts';
+import { IdentityError, RejectedToken } from '../../shared/errors/identityError.ts';
+import type { Output, Surroundings } from '../command.ts';
+import { askConsent, askText, canAsk } from '../consent.ts';
 import type { DatabasePlace, FilePlace, StoredFile } from '../places/place.ts';
-import { RecordCounter, trackImport } from '../places/recordCounter.ts';
-import { trackPhase } from '../progress.ts';
+import { trackImport, trackStore } from '../places/recordCounter.ts';
+import type { MigrationCall, PlanningCall } from './callOptions.ts';
 import type { MigrationPlan, MigrationResult } from './documents.ts';
 import { currentSelection, stageExport } from './exportStage.ts';
 import { makePlan, readPlan } from './plan.ts';
 import { prove } from './proof.ts';
-import { makeResult } from './result.ts';
-import type { MigrationRun } from './run.ts';
-import { targetOptions } from './settings.ts';
-import { findDefaultOrganisation, type Side, type Sides } from './sides.ts';
+import { makeResult, readResult, requireReportable, writeReport } from './result.ts';
+import { type MigrationRun, workAlone, writeState } from './run.ts';
+import { createRunDirectory, findRunDirectory, removeExport, resumeCommand } from './runDirectory.ts';
+import { readSettings, replaceSecretFiles, targetOptions } from './settings.ts';
+import { findDefaultOrganisation, openSides, type Side, type Sides } from './sides.ts';
+import { planText, resultText } from './texts.ts';
+
+/** A call that begins or continues a migration. */
+type MigratingCall = Surroundings & { readonly options: { readonly json: boolean; readonly yes?: boolean } };
+
+/** Runs `identity migrate`. */
+export function migrate(call: PlanningCall): Promise<Output> {
+  return begin(call, (run, sides) => migrateBetween(call, run, sides));
+}
+
+/** Runs `identity migrate plan`. */
+export function planMigration(call: PlanningCall): Promise<Output> {
+  return begin(call, async (run, sides) => planOutput(await plan(run, sides), run));
+}
+
+/** Runs `identity migrate resume`. */
+export async function resumeMigration(call: MigrationCall): Promise<Output> {
+  const directory = await findRunDirectory(call.options['run-dir']);
+  return await workAlone(call, directory, 'resumed', async (run) => {
+    await run.advance('resumed', { settings: replaceSecretFiles(run.state.settings, call.options) });
+    const result = run.state.finishedAt === undefined ? undefined : await readResult(directory);
+    return result === undefined ? await migrateBetween(call, run) : await resultOutput(run, result);
+  });
+}
+
+/** Begins a migration. Problems of a call are found before anything is left on the disk. */
+async function begin(call: PlanningCall, steps: (run: MigrationRun, sides: Sides) => Promise<Output>): Promise<Output> {
+  const settings = readSettings(call);
+  await requireReportable(settings);
+  const sides = await openSides(call, settings);
+  const directory = await createRunDirectory(call.options['run-dir'], call.now);
+  await writeState(directory, { version: 1, startedAt: call.now.toISOString(), settings });
+  return await workAlone(call, directory, 'started', (run) => steps(run, sides));
+}
+
+/**
+ * Plans, asks, moves and proves, as far as it is not done, and again with another token where a place rejects one: each step
+ * that is done stays done.
+ * @param opened the sides, if they are open
+ */
+async function migrateBetween(call: MigratingCall, run: MigrationRun, opened?: Sides): Promise<Output> {
+  for (let sides = opened; ; sides = undefined) {
+    try {
+      return await doSteps(call, run, sides ?? (await openSides(call, run.state.settings)));
+    } catch (error) {
+      const { message, cause } = error instanceof IdentityError ? error : {};
+      if (!(cause instanceof RejectedToken) || !canAsk(call)) throw error;
+      const file = await askText(`${message}\nThe file of ${cause.option}:`, call);
+      const given = { [cause.option.slice('--'.length)]: file };
+      await run.advance('another token', { settings: replaceSecretFiles(run.state.settings, given) });
+    }
+  }
+}
+
+async function doSteps(call: MigratingCall, run: MigrationRun, sides: Sides): Promise<Output> {
+  const planned = await plan(run, sides);
+  if (run.state.consentedAt === undefined) {
+    if (call.options.yes || canAsk(call)) show(call, planned);
+    if (!(await askConsent('Migrate?', call)))
+      return { ...(await planOutput(planned, run)), exitStatus: () => 'consentMissing' };
+    await run.advance('consented', { consentedAt: new Date().toISOString() });
+  }
+  if (run.state.moved === undefined) await moveExport(run, sides.target);
+  const proved = await prove(run, planned, sides);
+  const result = await makeResult(run, planned, sides.target, proved);
+  const callers = { ...run.state.callers, to: proved.targetCaller };
+  await run.advance('finished', { finishedAt: result.finishedAt, callers });
+  return resultOutput(run, result);
+}
 
 /** Exports the source and makes the plan, unless both are done. */
-export async function plan(run: MigrationRun, { source, target }: Sides): Promise<MigrationPlan> {
+async function plan(run: MigrationRun, { source, target }: Sides): Promise<MigrationPlan> {
   const { plannedAt, moved, settings } = run.state;
   const isPlanned = plannedAt !== undefined && (await run.hasExport());
   if (isPlanned || moved !== undefined) return readPlan(run.directory);
@@ -23,16 +95,6 @@ export async function plan(run: MigrationRun, { source, target }: Sides): Promis
   const made = await makePlan(run, source, target);
   await run.advance('planned', { plannedAt: new Date().toISOString() });
   return made;
-}
-
-/** Does what is planned, as far as it is not done. */
-export async function work(run: MigrationRun, planned: MigrationPlan, sides: Sides): Promise<MigrationResult> {
-  if (run.state.moved === undefined) await moveExport(run, sides.target);
-  const proved = await prove(run, planned, sides);
-  const result = await makeResult(run, planned, sides.target, proved);
-  const callers = { ...run.state.callers, to: proved.targetCaller };
-  await run.advance('finished', { finishedAt: result.finishedAt, callers });
-  return result;
 }
 
 /** Imports the export into the target, or stores it there. Both can be repeated after an interruption. */
@@ -49,7 +111,7 @@ async function importExport(run: MigrationRun, target: DatabasePlace) {
   await using content = await staged.readExport(currentSelection(run).options, signal);
   const read = { name: staged.name, content };
   const response = await trackImport(target, read, targetOptions(state.settings, false), output, signal);
-  // A ZITADEL lists ids nevertheless.
+  // ZITADEL lists ids nevertheless.
   return { ...response, success: {} };
 }
 
@@ -58,17 +120,13 @@ async function storeExport(
   target: FilePlace,
 ): Promise<Pick<StoredFile, 'place'> & Partial<StoredFile>> {
   const { output, signal, export: staged } = run;
-  const { options } = currentSelection(run);
-  await using content = await staged.readExport(options, signal);
-  const counter = new RecordCounter(staged.name);
-  const meter = { records: () => counter.records, fraction: () => content.fraction?.() };
+  await using content = await staged.readExport(currentSelection(run).options, signal);
   try {
-    return await trackPhase(output, 'storing', meter, () => target.store(counter.count(content.open(signal)), signal));
+    return await trackStore(target, { name: staged.name, content }, 'storing', output, signal);
   } catch (error) {
     if (!(error instanceof IdentityError) || error.code !== 'ALREADY_EXISTS') throw error;
     // An attempt may have been interrupted when the file was complete, before that was kept.
-    const [own, found] = [await digest(run, staged), await digest(run, target)];
-    if (own !== found) throw error;
+    if ((await digest(run, staged)) !== (await digest(run, target))) throw error;
     return { place: target.name };
   }
 }
@@ -79,4 +137,29 @@ async function digest(run: MigrationRun, place: FilePlace): Promise<string> {
   await using content = await place.readExport(currentSelection(run).options, run.signal);
   for await (const chunk of content.open(run.signal)) sum.update(chunk);
   return sum.digest('hex');
+}
+
+/** Shows a plan before it is carried out. */
+function show({ options, stdout, stderr }: MigratingCall, planned: MigrationPlan): void {
+  if (options.json) stdout.write(`${JSON.stringify({ event: 'plan', ...planned })}\n`);
+  else stderr.write(`${planText(planned)}\n`);
+}
+
+async function planOutput(planned: MigrationPlan, { directory }: MigrationRun): Promise<Output> {
+  await removeExport(directory);
+  const next = `${resumeCommand(directory)} --yes`;
+  return {
+    json: { event: 'result', changed: false, next, ...planned },
+    text: `${planText(planned)}\nnothing is changed: migrate with ${next}`,
+  };
+}
+
+async function resultOutput({ directory, state }: MigrationRun, result: MigrationResult): Promise<Output> {
+  await removeExport(directory);
+  await writeReport(state.settings, result);
+  return {
+    json: { event: 'result', directory, ...result },
+    text: resultText(result, directory),
+    exitStatus: () => result.outcome,
+  };
 }

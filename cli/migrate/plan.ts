@@ -1,22 +1,21 @@
-import { join } from 'node:path';
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts';
-import { completeFile } from '../../shared/durableFiles.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
+import { combine, compareSides } from '../compare/compareSides.ts';
 import { Comparison } from '../compare/comparison.ts';
 import { FileFacts, inspectPlace } from '../places/inspectPlace.ts';
-import type { DatabasePlace, Place } from '../places/place.ts';
+import type { DatabasePlace } from '../places/place.ts';
 import { trackImport } from '../places/recordCounter.ts';
 import { missingKinds, selectedKinds } from '../values.ts';
-import { combine, compareSides, OrganisationTally, organisationCounts } from './compareSides.ts';
 import { type MigrationPlan, migrationPlan } from './documents.ts';
 import { currentSelection } from './exportStage.ts';
 import { listPhases, readJournal } from './journal.ts';
 import { NOT_FOUND, sortNotices } from './result.ts';
 import type { MigrationRun } from './run.ts';
-import { readJson } from './runDirectory.ts';
+import { readJson, writeJson } from './runDirectory.ts';
 import { everything, sourceOptions, targetOptions } from './settings.ts';
-import { describeSide, listChecks, type Side } from './sides.ts';
+import { describeSide, listChecks, onlyThese, type Side } from './sides.ts';
+import { OrganisationTally, organisationCounts } from './tallies.ts';
 
 const NAME = 'plan.json';
 
@@ -31,11 +30,10 @@ export async function readPlan(directory: string): Promise<MigrationPlan> {
 export async function makePlan(run: MigrationRun, source: Side, target: Side): Promise<MigrationPlan> {
   const { state } = run;
   const { leftOut = [] } = state;
-  const staged = run.export;
   const [facts, organisations] = [new FileFacts(), new OrganisationTally()];
   using comparison = new Comparison(state.settings, 0);
-  await readSides(run, staged, target.place, { comparison, visitors: [facts, organisations] });
-  const trial = target.place.takes === 'imports' ? await tryImport(run, staged, target.place) : undefined;
+  await readSides(run, target, comparison, [facts, organisations]);
+  const trial = target.place.takes === 'imports' ? await tryImport(run, target.place) : undefined;
   if (target.place.takes === 'files') await target.place.requireFree?.();
   const { exported } = run.state;
   const secrets = { selected: [...selectedKinds(state.settings)], found: Object.fromEntries(facts.secrets) };
@@ -67,23 +65,25 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
     changes: [...(target.facts?.importChanges ?? [])],
     work: estimateWork(run, { source, target }, trial?.seconds),
   };
-  await completeFile(join(run.directory, NAME), `${JSON.stringify(plan)}\n`, 'replacing');
+  await writeJson(run.directory, NAME, plan);
   return plan;
 }
 
 /** Reads what moves, and how the target stands to it; a target that is a file has nothing of it yet. */
 async function readSides(
   run: MigrationRun,
-  staged: Place,
-  target: Place,
-  { comparison, visitors }: { readonly comparison: Comparison; readonly visitors: readonly RecordVisitor[] },
+  target: Side,
+  comparison: Comparison,
+  visitors: readonly RecordVisitor[],
 ): Promise<void> {
-  const first = { place: staged, options: { ...sourceOptions(run.state.settings), ...everything } };
-  if (target.takes === 'imports') {
-    await compareSides(run, first, { place: target, isLagging: false }, comparison, visitors);
+  const options = { ...sourceOptions(run.state.settings), ...everything };
+  const first = { place: run.export, options, isLagging: false };
+  if (target.place.takes === 'imports') {
+    const second = { ...onlyThese(target, options), isLagging: false };
+    await compareSides({ comparison, first, second, visitors }, run);
     return;
   }
-  await inspectPlace(staged, first.options, combine([comparison.first, ...visitors]), run.output, run.signal);
+  await inspectPlace(run.export, options, combine([comparison.first, ...visitors]), run.output, run.signal);
   comparison.finish();
 }
 
@@ -94,8 +94,8 @@ interface Trial {
 }
 
 /** Tries the import; undefined where the export has more records than the target tries. */
-async function tryImport(run: MigrationRun, staged: Place, target: DatabasePlace): Promise<Trial | undefined> {
-  const { output, signal, state } = run;
+async function tryImport(run: MigrationRun, target: DatabasePlace): Promise<Trial | undefined> {
+  const { output, signal, state, export: staged } = run;
   const startedAt = performance.now();
   await using content = await staged.readExport(currentSelection(run).options, signal);
   try {

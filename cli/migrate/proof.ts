@@ -1,19 +1,18 @@
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
-import type { FieldDifference } from '../compare/comparedRecord.ts';
-import { Comparison, type Outcome, type RecordDifference } from '../compare/comparison.ts';
+import { compareSides, explainZitadels } from '../compare/compareSides.ts';
+import { Comparison, type RecordDifference } from '../compare/comparison.ts';
 import { repeatable } from '../places/content.ts';
 import type { Place } from '../places/place.ts';
+import { valueText } from '../texts.ts';
 import { selectedKinds } from '../values.ts';
-import { type ZitadelSide, zitadelReason } from '../zitadel/expectedDifferences.ts';
-import { compareSides, type FirstSide, MAX_NAMED, OrganisationTally, organisationCounts } from './compareSides.ts';
 import type { MigrationPlan, MigrationResult, OrganisationCounts } from './documents.ts';
 import { filterExport } from './exportFilter.ts';
 import { currentSelection } from './exportStage.ts';
-import { PasswordProof } from './passwordProof.ts';
 import type { MigrationRun } from './run.ts';
 import { everything, type MigrationSettings, sourceOptions } from './settings.ts';
-import type { Side } from './sides.ts';
+import { MAX_NAMED, onlyThese, type Side, type Sides } from './sides.ts';
+import { OrganisationTally, organisationCounts, PasswordTally } from './tallies.ts';
 
 /** What the proof adds to a result. */
 export interface Proved extends Pick<MigrationResult, 'proof' | 'logins' | 'organisations' | 'organisationsOmitted'> {
@@ -24,19 +23,11 @@ export interface Proved extends Pick<MigrationResult, 'proof' | 'logins' | 'orga
   readonly targetCaller: string | undefined;
 }
 
-type ListedDifference = Proved['proof']['differences'][number];
-
 const MAX_LISTED = 100;
 
 /** Exports both sides and compares them; a file that cannot be read is proved by its checksum. */
-export async function prove(
-  run: MigrationRun,
-  plan: MigrationPlan,
-  sides: { readonly source: Side; readonly target: Side },
-): Promise<Proved> {
-  if (!(await isReadable(run, sides.target.place))) return proveByChecksum(run, plan);
-  const before = new Map(plan.organisations.map((one) => [one.orgId, one.before]));
-  return proveByFields(run, sides, before);
+export async function prove(run: MigrationRun, plan: MigrationPlan, sides: Sides): Promise<Proved> {
+  return (await isReadable(run, sides.target.place)) ? proveByFields(run, plan, sides) : proveByChecksum(run, plan);
 }
 
 /** Whether a target can be read. The credentials for a bucket may permit to create objects only. */
@@ -52,35 +43,38 @@ async function isReadable(run: MigrationRun, { takes, readExport }: Place): Prom
 }
 
 /** The source as it is now, without what stays; standard input can be read once only, so its copy takes its place. */
-function openSource(run: MigrationRun, { place, kind }: Side): FirstSide {
+function openSource(run: MigrationRun, { place, kind }: Side) {
   const staged = { ...sourceOptions(run.state.settings), ...everything };
-  if (kind === 'stream') return { place: run.export, options: staged };
+  if (kind === 'stream') return { place: run.export, options: staged, isLagging: false };
   const { options, withoutUser: userId } = currentSelection(run);
-  return { place: userId === undefined ? place : withoutUser(place, userId), options };
+  return { place: userId === undefined ? place : withoutUser(place, userId), options, isLagging: false };
 }
 
-async function proveByFields(
-  run: MigrationRun,
-  { source, target }: { readonly source: Side; readonly target: Side },
-  before: ReadonlyMap<string, OrganisationCounts>,
-): Promise<Proved> {
+const BOTH_COMPARED = 'both sides were exported and compared, record by record and field by field';
+const COPY_COMPARED =
+  'the target was exported and compared with what standard input held, record by record and field by field';
+const nothing: OrganisationCounts = { absent: 0, equal: 0, different: 0, onlyTarget: 0 };
+
+async function proveByFields(run: MigrationRun, plan: MigrationPlan, { source, target }: Sides): Promise<Proved> {
   const { settings, moved, exported } = run.state;
-  const passwords = new PasswordProof((format) => verifies(target, format));
+  // By default ZITADEL verifies hashes of one format only.
+  const passwords = new PasswordTally((format) => target.kind !== 'zitadel' || format === 'bcrypt');
   const organisations = new OrganisationTally();
-  const explaining = { settings, response: moved?.response, zitadels: listZitadels(source, target) };
-  const options = { explain: (one: RecordDifference) => explain(one, explaining), pairs: passwords };
-  using comparison = new Comparison(settings, MAX_LISTED, options);
+  const byZitadels = explainZitadels(source.facts, target.facts);
+  using comparison = new Comparison(settings, MAX_LISTED, {
+    explain: (difference) => byZitadels(difference) ?? explain(difference, settings, moved?.response),
+    pairs: passwords,
+  });
   const visitors = [organisations, passwords.source];
-  const { first, second } = await compareSides(
-    run,
-    openSource(run, source),
-    { place: target.place, isLagging: target.kind === 'zitadel' },
-    comparison,
-    visitors,
-  );
+  const first = openSource(run, source);
+  const sides = { comparison, first, second: onlyThese(target, first.options), visitors };
+  const [before, after] = await compareSides(sides, run);
   const { differences, expected } = comparison;
   const isStream = source.kind === 'stream';
-  const sections = [...comparison.counts].map(([name, counts]) => [name, namedCounts(counts)] as const);
+  const sections = [...comparison.counts].map(([name, { equal, different, onlyFirst, onlySecond }]) => {
+    return [name, { equal, different, onlySource: onlyFirst, onlyTarget: onlySecond }] as const;
+  });
+  const planned = new Map(plan.organisations.map((one) => [one.orgId, one.before]));
   return {
     proof: {
       method: 'fields',
@@ -91,63 +85,30 @@ async function proveByFields(
       expected: expected.size,
       unexpected: differences.size,
       differences: [...differences.entries, ...expected.entries].map(describeDifference),
-      ...(isStream ? {} : { sourceUnchanged: first.tally.digest === exported?.digest }),
+      ...(isStream ? {} : { sourceUnchanged: before.tally.digest === exported?.digest }),
     },
     logins: passwords.logins,
     organisations: organisations.listed.map((one) => ({
       ...one,
-      before: before.get(one.orgId) ?? { ...nothing, absent: one.records },
+      before: planned.get(one.orgId) ?? { ...nothing, absent: one.records },
       after: organisationCounts(comparison, one.orgId),
     })),
     organisationsOmitted: organisations.omitted,
-    sourceDigest: first.tally.digest,
-    targetDigest: second.organisations.length <= MAX_NAMED ? second.tally.digest : undefined,
-    targetCaller: target.facts?.caller?.userId ?? second.manifest?.exportedBy?.userId,
+    sourceDigest: before.tally.digest,
+    targetDigest: after.organisations.length <= MAX_NAMED ? after.tally.digest : undefined,
+    targetCaller: target.facts?.caller?.userId ?? after.manifest?.exportedBy?.userId,
   };
-}
-
-/** Lists the sides that are a ZITADEL, which explains some differences. */
-function listZitadels(source: Side, target: Side): ZitadelSide[] {
-  const sides = [
-    ['first', source],
-    ['second', target],
-  ] as const;
-  return sides.flatMap(([side, { kind, facts }]) =>
-    kind === 'zitadel' ? [{ side, domains: facts?.domains ?? [], callerId: facts?.caller?.userId }] : [],
-  );
-}
-
-const BOTH_COMPARED = 'both sides were exported and compared, record by record and field by field';
-const COPY_COMPARED =
-  'the target was exported and compared with what standard input held, record by record and field by field';
-
-const nothing: OrganisationCounts = { absent: 0, equal: 0, different: 0, onlyTarget: 0 };
-
-/** Whether a target can verify password hashes of a known format. A ZITADEL does by default that of one only. */
-function verifies({ kind }: Side, format: string): boolean {
-  return kind !== 'zitadel' || format === 'bcrypt';
-}
-
-function namedCounts({ equal, different, onlyFirst, onlySecond }: Record<Outcome, number>) {
-  return { equal, different, onlySource: onlyFirst, onlyTarget: onlySecond };
 }
 
 const outcomes = { different: 'different', onlyFirst: 'onlySource', onlySecond: 'onlyTarget' } as const;
 
-function describeDifference({ outcome, fields = [], ...record }: RecordDifference): ListedDifference {
-  return { ...record, outcome: outcomes[outcome], fields: fields.map(describeField) };
-}
-
-const MAX_CHARACTERS = 200;
-
-function describeField(field: FieldDifference): ListedDifference['fields'][number] {
-  if ('secret' in field) return { path: field.path, secret: field.secret };
-  const { path, first, second } = field;
-  return { path, source: valueText(first), target: valueText(second) };
-}
-
-function valueText(value: unknown): string | undefined {
-  return value === undefined ? undefined : JSON.stringify(value).slice(0, MAX_CHARACTERS);
+function describeDifference({ outcome, fields = [], ...record }: RecordDifference) {
+  const texts = fields.map((field) =>
+    'secret' in field
+      ? { path: field.path, secret: field.secret }
+      : { path: field.path, source: valueText(field.first), target: valueText(field.second) },
+  );
+  return { ...record, outcome: outcomes[outcome], fields: texts };
 }
 
 /** Proves what a target has stored that cannot be read: it has confirmed the checksum of the bytes. */
@@ -198,43 +159,22 @@ function withoutUser(place: Place, userId: string): Place {
   };
 }
 
-/** What a migration did, as far as it explains differences. */
-interface Explaining {
-  readonly settings: Pick<MigrationSettings, 'onConflict'>;
-  readonly response: ImportResponse | undefined;
-  readonly zitadels: readonly ZitadelSide[];
-}
-
-/** Why a record may differ after a migration. */
-interface Explanation {
-  readonly reason: string;
-  readonly applies: (difference: RecordDifference, migration: Explaining) => boolean;
-}
-
 /** The fields of a password: a clear one in a file becomes a hash in the target. */
 const passwordFields = new Set(['user.password', 'user.hashedPassword.value']);
 
-const explanations: readonly Explanation[] = [
-  {
-    reason: 'the target has it besides: an import deletes nothing',
-    applies: ({ outcome }) => outcome === 'onlySecond',
-  },
-  {
-    reason: 'it existed with other content, and --on-conflict skip keeps that',
-    applies: ({ outcome, section }, { settings, response }) =>
-      outcome === 'different' && settings.onConflict === 'skip' && (response?.summary.skipped?.[section] ?? 0) > 0,
-  },
-  {
-    reason: 'the target has hashed the clear password',
-    applies: ({ fields = [] }) => fields.length === 2 && fields.every(({ path }) => passwordFields.has(path)),
-  },
-];
-
-/** Returns why a record may differ after a migration; undefined for a difference that should not be. */
-export function explain(difference: RecordDifference, migration: Explaining): string | undefined {
-  for (const side of migration.zitadels) {
-    const reason = zitadelReason(difference, side);
-    if (reason !== undefined) return reason;
-  }
-  return explanations.find(({ applies }) => applies(difference, migration))?.reason;
+/**
+ * Returns why a record may differ after a migration; undefined for a difference that should not be.
+ * @param response that of the import, if the target is not a file
+ */
+export function explain(
+  { outcome, section, fields = [] }: RecordDifference,
+  { onConflict }: Pick<MigrationSettings, 'onConflict'>,
+  response: ImportResponse | undefined,
+): string | undefined {
+  if (outcome === 'onlySecond') return 'the target has it besides: an import deletes nothing';
+  if (outcome === 'onlyFirst') return undefined;
+  if (onConflict === 'skip' && (response?.summary.skipped?.[section] ?? 0) > 0)
+    return 'it existed with other content, and --on-conflict skip keeps that';
+  const isHashed = fields.length === 2 && fields.every(({ path }) => passwordFields.has(path));
+  return isHashed ? 'the target has hashed the clear password' : undefined;
 }

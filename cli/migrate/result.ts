@@ -1,8 +1,7 @@
 import { access, constants } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import packageJson from '../../package.json' with { type: 'json' };
-import { BoundedList } from '../../shared/collections/boundedList.ts';
 import { completeFile } from '../../shared/durableFiles.ts';
 import { openFile } from '../places/filePlace.ts';
 import { selectedKinds } from '../values.ts';
@@ -10,7 +9,7 @@ import { type MigrationPlan, type MigrationResult, migrationResult } from './doc
 import { listPhases, readJournal } from './journal.ts';
 import type { Proved } from './proof.ts';
 import type { MigrationRun } from './run.ts';
-import { readJson } from './runDirectory.ts';
+import { readJson, writeJson } from './runDirectory.ts';
 import type { MigrationSettings } from './settings.ts';
 import type { Side } from './sides.ts';
 
@@ -62,20 +61,12 @@ export async function makeResult(
     proof,
     logins,
   };
-  await completeFile(join(run.directory, NAME), `${JSON.stringify(result)}\n`, 'replacing');
+  await writeJson(run.directory, NAME, result);
   return result;
 }
 
-type Summary = NonNullable<MigrationRun['state']['moved']>['response'];
-
-function importedCounts({
-  created,
-  unchanged,
-  overwritten = {},
-  skipped = {},
-  failed,
-  notCarried,
-}: NonNullable<Summary>['summary']) {
+function importedCounts(summary: ImportResponse['summary']) {
+  const { created, unchanged, overwritten = {}, skipped = {}, failed, notCarried } = summary;
   return { created, unchanged, overwritten, skipped, failed, notCarried };
 }
 
@@ -84,45 +75,19 @@ export const NOT_FOUND = '--org names it, and the source does not have it';
 
 type Notice = MigrationResult['errors'][number];
 
-/** What a target says of an import or a trial of it, and what remains to be done by hand. */
-type Notices = Pick<
-  MigrationResult,
-  'errors' | 'errorsOmitted' | 'warnings' | 'warningsOmitted' | 'leftToDo' | 'leftToDoOmitted'
->;
-
-/** Bounds each list of a plan or a result. */
-const MAX_LISTED = 1_000;
-
 /**
- * Sorts what a target says. The warnings of a ZITADEL's import are what remains to be done there, but for that of the
- * whole file.
+ * Sorts what a target says of an import, or of a trial of it. The warnings of ZITADEL's import are what remains to be done
+ * there, but for that of the whole file.
  * @param leftToDo what the export leaves to do in an instance of this service
  */
-export function sortNotices(
-  response: ImportResponse | undefined,
-  { kind }: Side,
-  leftToDo: readonly Notice[],
-): Notices {
+export function sortNotices(response: ImportResponse | undefined, { kind }: Side, leftToDo: readonly Notice[]) {
   const { errors = [], summary } = response ?? {};
   const { warnings = [], warningsOmitted = 0, errorsOmitted = 0 } = summary ?? {};
-  const isOfFile = ({ type }: Notice) => type === 'manifest';
-  const isZitadel = kind === 'zitadel';
-  const [said, remaining] = isZitadel
-    ? [warnings.filter(isOfFile), warnings.filter((warning) => !isOfFile(warning))]
-    : [warnings, leftToDo];
-  const lists = {
-    errors: new BoundedList(MAX_LISTED, errors),
-    warnings: new BoundedList(MAX_LISTED, said),
-    leftToDo: new BoundedList(MAX_LISTED, remaining),
-  };
-  return {
-    errors: lists.errors.entries,
-    errorsOmitted: lists.errors.omitted + errorsOmitted,
-    warnings: lists.warnings.entries,
-    warningsOmitted: lists.warnings.omitted + (isZitadel ? 0 : warningsOmitted),
-    leftToDo: lists.leftToDo.entries,
-    leftToDoOmitted: lists.leftToDo.omitted + (isZitadel ? warningsOmitted : 0),
-  };
+  const said = { errors, errorsOmitted, warnings, warningsOmitted, leftToDo: [...leftToDo], leftToDoOmitted: 0 };
+  if (kind !== 'zitadel') return said;
+  const ofFile = warnings.filter(({ type }) => type === 'manifest');
+  const remaining = warnings.filter(({ type }) => type !== 'manifest');
+  return { ...said, warnings: ofFile, warningsOmitted: 0, leftToDo: remaining, leftToDoOmitted: warningsOmitted };
 }
 
 type Settings = Pick<MigrationSettings, 'report'>;

@@ -1,8 +1,6 @@
 import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { z } from 'zod';
 import { importResponse } from '../../functions/import/contract.ts';
-import { completeFile } from '../../shared/durableFiles.ts';
 import { migrationStopped } from '../../shared/errors/migrationErrors.ts';
 import { systemCode } from '../../shared/systemCode.ts';
 import { InterruptedError, type Surroundings, UsageError } from '../command.ts';
@@ -12,7 +10,7 @@ import { openFile } from '../places/filePlace.ts';
 import type { FilePlace } from '../places/place.ts';
 import type { ProgressOutput } from '../progress.ts';
 import { Journal } from './journal.ts';
-import { exportPath, lockRunDirectory, readJson, removeExport, resumeCommand } from './runDirectory.ts';
+import { exportPath, lockRunDirectory, readJson, removeExport, resumeCommand, writeJson } from './runDirectory.ts';
 import { migrationSettings } from './settings.ts';
 
 const time = z.iso.datetime();
@@ -81,7 +79,7 @@ export async function readState(directory: string): Promise<MigrationState> {
 
 /** Replaces the state of a migration, durably and at once. */
 export async function writeState(directory: string, state: MigrationState): Promise<void> {
-  await completeFile(join(directory, NAME), `${JSON.stringify(state)}\n`, 'replacing');
+  await writeJson(directory, NAME, state);
 }
 
 /** A migration at work in its run directory. */
@@ -137,7 +135,7 @@ export class MigrationRun {
 /**
  * Works on a migration in its run directory, alone.
  * @param work may change the state, which is read when the directory is locked
- * @throws InterruptedError, or IdentityError, with the command that goes on; IdentityError ABORTED while another process
+ * @throws InterruptedError, or IdentityError, with the command to continue; IdentityError ABORTED while another process
  * works on it
  */
 export async function workAlone<Result>(
@@ -154,7 +152,7 @@ export async function workAlone<Result>(
   try {
     return await work(run);
   } catch (error) {
-    // Until somebody agrees, the export and its secrets wait for nobody.
+    // Until somebody confirms, the export and its secrets wait for nobody.
     if (run.state.consentedAt === undefined) await removeExport(directory);
     if (error instanceof UsageError) throw error;
     if (call.signal.aborted || error instanceof InterruptedError) {

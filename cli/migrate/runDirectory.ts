@@ -18,13 +18,8 @@ const OWNER_ONLY_DIRECTORY = 0o700;
  * @throws UsageError for a directory that holds something
  */
 export async function createRunDirectory(path: string | undefined, now: Date): Promise<string> {
-  const directory = resolve(
-    path ??
-      `${PREFIX}${now
-        .toISOString()
-        .replace(/\.\d+Z$/, 'Z')
-        .replaceAll(':', '-')}`,
-  );
+  const time = now.toISOString().replace(/\.\d+Z$/, 'Z');
+  const directory = resolve(path ?? `${PREFIX}${time.replaceAll(':', '-')}`);
   makeDirectory(directory);
   const content = await readdir(directory);
   if (content.includes(STATE))
@@ -66,7 +61,12 @@ export async function readJson<Schema extends z.ZodType>(
   }
 }
 
-/** Returns the command that goes on with a migration. */
+/** Replaces a JSON file of a run directory, durably and at once. */
+export async function writeJson(directory: string, name: string, value: unknown): Promise<void> {
+  await completeFile(join(directory, name), `${JSON.stringify(value)}\n`, 'replacing');
+}
+
+/** Returns the command that continues a migration. */
 export function resumeCommand(directory: string): string {
   return `identity migrate resume --run-dir ${directory}`;
 }

@@ -1,16 +1,12 @@
-import { inspect } from '../../functions/import/inspect/inspection.ts';
-import { IdentityError, RejectedToken } from '../../shared/errors/identityError.ts';
+import { type Inspection, inspect } from '../../functions/import/inspect/inspection.ts';
 import { migrationTokenTooNarrow } from '../../shared/errors/migrationErrors.ts';
-import { InterruptedError, type Surroundings } from '../command.ts';
-import { askText, canAsk } from '../consent.ts';
+import { interruptible, NOTHING_CHANGED, type Surroundings } from '../command.ts';
 import { repeatable } from '../places/content.ts';
 import { openPlaces } from '../places/openPlaces.ts';
 import { parsePlace } from '../places/parsePlace.ts';
-import { type DatabasePlace, type Place, type PlaceFacts, TOLERATED_CLOCK_MS } from '../places/place.ts';
-import { NO_ORGANISATION } from './compareSides.ts';
+import { compareClocks, type ExportOptions, type Place, type PlaceFacts } from '../places/place.ts';
 import type { MigrationPlan, MigrationSide } from './documents.ts';
-import type { MigrationRun } from './run.ts';
-import { type MigrationSettings, replaceSecretFiles, sourceOptions } from './settings.ts';
+import { type MigrationSettings, sourceOptions } from './settings.ts';
 
 /** A place of a migration, and what it says of itself. */
 export interface Side {
@@ -30,14 +26,10 @@ export interface Sides {
 /** Opens both places of a migration, and asks them about themselves and their tokens. */
 export async function openSides(call: Surroundings, settings: MigrationSettings): Promise<Sides> {
   const [from, to] = await openPlaces(call, settings.secretFiles, settings.from, settings.to);
-  try {
-    return {
-      source: await examine('from', settings.from, from, call.signal),
-      target: await examine('to', settings.to, to, call.signal),
-    };
-  } catch (error) {
-    throw call.signal.aborted ? new InterruptedError('interrupted: nothing is changed; repeat the command') : error;
-  }
+  return interruptible(call.signal, NOTHING_CHANGED, async () => ({
+    source: await examine('from', settings.from, from, call.signal),
+    target: await examine('to', settings.to, to, call.signal),
+  }));
 }
 
 /** What each side of a migration does. Both are exported at its end, to compare them. */
@@ -53,8 +45,7 @@ async function examine(side: keyof typeof operations, text: string, place: Place
   const facts = await place.facts(signal);
   const missing = operations[side].find((operation) => !(operation === 'export' ? facts.mayExport : facts.mayImport));
   if (missing !== undefined) throw migrationTokenTooNarrow(place.name, missing);
-  const kinds = { instance: facts.service === 'zitadel' ? 'zitadel' : kind, sqlite: 'database', firestore: 'database' };
-  return { place, kind: { ...kinds, file: kind, stream: kind, object: kind }[kind], facts };
+  return { place, kind: facts.service === 'zitadel' ? 'zitadel' : kind === 'instance' ? kind : 'database', facts };
 }
 
 /** Describes a side for plan and result. */
@@ -73,20 +64,33 @@ export function listChecks({ place: { name }, facts }: Side): MigrationPlan['che
   const version = facts.version === undefined ? '' : `, version ${facts.version}`;
   const service = facts.service === 'zitadel' ? 'a ZITADEL instance' : 'an instance of this service';
   const found = `${name} is ${service}${version}, and permits what the migration does there`;
-  return [{ status: 'ok', message: found }, ...clockChecks(name, facts), ...limitChecks(name, facts)];
+  return [
+    { status: 'ok', message: found },
+    ...(facts.clockAheadMs === undefined ? [] : [compareClocks(facts.clockAheadMs, name)]),
+    ...facts.limits.map((limit) => ({ status: 'ok' as const, message: `${name}: ${limit}` })),
+  ];
 }
 
-function clockChecks(name: string, { clockAheadMs }: PlaceFacts): MigrationPlan['checks'] {
-  if (clockAheadMs === undefined) return [];
-  const seconds = Math.round(Math.abs(clockAheadMs) / 1000);
-  if (Math.abs(clockAheadMs) <= TOLERATED_CLOCK_MS)
-    return [{ status: 'ok', message: `this machine and ${name} have the same time` }];
-  const direction = clockAheadMs > 0 ? 'ahead of' : 'behind';
-  return [{ status: 'warning', message: `this machine is ${seconds} s ${direction} ${name}: let NTP set both clocks` }];
-}
+/** The most organisations that are named in a request; of more, a place exports all, and the others are skipped here. */
+export const MAX_NAMED = 1_000;
 
-function limitChecks(name: string, { limits }: PlaceFacts): MigrationPlan['checks'] {
-  return limits.map((limit) => ({ status: 'ok', message: `${name}: ${limit}` }));
+/** No organisation has this id; without one, a place would export all. */
+const NO_ORGANISATION = '-';
+
+/** Returns a target as the second side of a comparison, with the organisations that the first side holds. */
+export function onlyThese({ place, kind }: Side, firstOptions: ExportOptions) {
+  return {
+    isLagging: kind === 'zitadel',
+    options: ({ organisations }: Pick<Inspection, 'organisations'>) => {
+      const orgIds = organisations.length === 0 ? [NO_ORGANISATION] : organisations.map(({ orgId }) => orgId);
+      return { ...firstOptions, orgIds, excludedOrgIds: [] };
+    },
+    place: {
+      ...place,
+      readExport: (options: ExportOptions, signal: AbortSignal) =>
+        place.readExport(options.orgIds.length <= MAX_NAMED ? options : { ...options, orgIds: [] }, signal),
+    },
+  };
 }
 
 /**
@@ -100,35 +104,10 @@ export async function findDefaultOrganisation(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (place.takes === 'files' || settings.orgIds.length > 0) return undefined;
-  return facts?.defaultOrgId ?? (await readManifest(place, settings, signal))?.defaultOrgId;
-}
-
-/** Reads the manifest of an export without organisations. */
-async function readManifest(place: DatabasePlace, settings: MigrationSettings, signal: AbortSignal) {
+  if (facts?.defaultOrgId !== undefined) return facts.defaultOrgId;
+  // An instance names it in the manifest of every export, also of one without organisations.
   const options = { ...sourceOptions(settings), orgIds: [NO_ORGANISATION], excludedOrgIds: [] };
   await using content = await place.readExport(options, signal);
   await using file = await repeatable(content, signal);
-  return (await inspect(file, signal)).manifest;
-}
-
-/**
- * Does the work of a migration, and again with another token where a place rejects one: a person at a terminal is asked for
- * its file. Each step that is done stays done.
- */
-export async function withValidTokens<Result>(
-  call: Surroundings,
-  run: MigrationRun,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      const { message, cause } = error instanceof IdentityError ? error : {};
-      if (!(cause instanceof RejectedToken) || !canAsk(call)) throw error;
-      const file = await askText(`${message}\nThe file of ${cause.option}:`, call);
-      const given = { [cause.option.slice('--'.length)]: file };
-      await run.advance('another token', { settings: replaceSecretFiles(run.state.settings, given) });
-    }
-  }
+  return (await inspect(file, signal)).manifest?.defaultOrgId;
 }

@@ -1,13 +1,11 @@
 import { total } from '../../shared/collections/counts.ts';
 import type { Output } from '../command.ts';
-import { printable } from '../printable.ts';
+import { countList, differenceLines, firstLines, noticeLines, printableLines } from '../texts.ts';
 import type { MigrationPlan, MigrationResult } from './documents.ts';
 import { readJournal } from './journal.ts';
 import { readResult } from './result.ts';
 import { type MigrationState, readState } from './run.ts';
 import { findWorker, resumeCommand } from './runDirectory.ts';
-
-const MAX_LINES = 20;
 
 /** Returns a plan as people read it. */
 export function planText(plan: MigrationPlan): string {
@@ -19,48 +17,19 @@ export function planText(plan: MigrationPlan): string {
     `to   ${target.place}`,
     ...checks.map(({ status, message }) => `${status}: ${message}`),
     `${count} organisations with ${records} records move: ${countList(sections)}`,
-    ...first(organisations.map(organisationLine), 'organisations'),
+    ...firstLines(organisations.map(organisationLine), 'organisations'),
     ...conflictLine(plan),
     ...leftOut.map(({ orgId, reason }) => `stays: ${orgId} (${reason})`),
     `secrets: ${secrets.selected.join(', ') || 'none'}${found(secrets.found)}`,
     `password hashes: ${countList(plan.hashFormats)}`,
-    ...notices('refused', plan.refused, plan.refusedOmitted),
-    ...notices('warning', plan.warnings, plan.warningsOmitted),
+    ...noticeLines('refused', plan.refused, plan.refusedOmitted),
+    ...noticeLines('warning', plan.warnings, plan.warningsOmitted),
     ...plan.losses.map((loss) => `does not move: ${loss}`),
     ...plan.changes.map((change) => `${target.place}: ${change}`),
-    ...notices('left to do', plan.leftToDo, plan.leftToDoOmitted),
+    ...noticeLines('left to do', plan.leftToDo, plan.leftToDoOmitted),
     `${work.requests.join('; ')}: about ${Math.ceil(work.seconds)} s, by ${work.measuredBy}`,
   ];
-  return lines.map(printable).join('\n');
-}
-
-/** What errors, warnings and the like are called, alone and together. */
-const plurals = {
-  refused: 'refused records',
-  error: 'errors',
-  warning: 'warnings',
-  'left to do': 'things left to do',
-};
-
-/** Returns the lines of errors, warnings and the like. */
-function notices(kind: keyof typeof plurals, listed: MigrationResult['errors'], omitted: number): string[] {
-  const lines = listed.map(
-    ({ type, id, message }) => `${kind}: ${id === undefined ? '' : `${type} ${id}: `}${message}`,
-  );
-  return first(lines, plurals[kind], omitted);
-}
-
-/** Returns the first lines, and one with the number of the others. */
-function first(lines: readonly string[], plural: string, omitted = 0): string[] {
-  const shown = lines.slice(0, MAX_LINES);
-  const more = lines.length - shown.length + omitted;
-  return more === 0 ? shown : [...shown, `${more} more ${plural}; --json lists them`];
-}
-
-/** Returns numbers with their names, such as `org 2, humanUsers 10`. */
-function countList(counts: Readonly<Record<string, number>>): string {
-  const texts = Object.entries(counts).map(([name, count]) => `${name} ${count}`);
-  return texts.join(', ') || 'none';
+  return printableLines(lines);
 }
 
 /** What becomes of records that exist with other content. */
@@ -95,14 +64,14 @@ export function resultText(result: MigrationResult, directory: string): string {
     ...lastPhases(phases).map(phaseLine),
     `proof: ${proof.description}`,
     ...verdict(result),
-    ...first(proof.differences.flatMap(differenceLines), 'differences'),
-    ...notices('error', result.errors, result.errorsOmitted),
-    ...notices('warning', result.warnings, result.warningsOmitted),
-    ...notices('left to do', result.leftToDo, result.leftToDoOmitted),
+    ...firstLines(proof.differences.flatMap(describe), 'differences'),
+    ...noticeLines('error', result.errors, result.errorsOmitted),
+    ...noticeLines('warning', result.warnings, result.warningsOmitted),
+    ...noticeLines('left to do', result.leftToDo, result.leftToDoOmitted),
     loginLine(logins),
     `clean up: identity migrate cleanup --run-dir ${directory}`,
   ];
-  return lines.map(printable).join('\n');
+  return printableLines(lines);
 }
 
 /** Returns the last attempt of each phase. */
@@ -127,16 +96,10 @@ function verdict({ proof, source, target }: MigrationResult): string[] {
   ];
 }
 
-function differenceLines(difference: MigrationResult['proof']['differences'][number]): string[] {
-  const { outcome, section, orgId, id, fields, reason } = difference;
-  const record = `${section} ${id} of ${orgId}`;
-  const why = reason === undefined ? '' : ` (${reason})`;
-  if (outcome !== 'different')
-    return [`${record}: only in the ${outcome === 'onlySource' ? 'source' : 'target'}${why}`];
-  return fields.map(({ path, source = '(absent)', target = '(absent)', secret }) => {
-    const values = secret === undefined ? `${source} | ${target}` : `a secret, ${secret}`;
-    return `${record}: ${path}: ${values}${why}`;
-  });
+function describe(difference: MigrationResult['proof']['differences'][number]): string[] {
+  const onlyIn = { different: undefined, onlySource: 'the source', onlyTarget: 'the target' }[difference.outcome];
+  const texts = difference.fields.map(({ source, target, ...field }) => ({ ...field, first: source, second: target }));
+  return differenceLines(difference, onlyIn, texts);
 }
 
 function loginLine({ people, withPassword, ready }: MigrationResult['logins']): string {
@@ -152,9 +115,10 @@ const steps: readonly (readonly [text: string, isDone: (state: MigrationState) =
   ['proved', ({ finishedAt }) => finishedAt !== undefined],
 ];
 
-/** Describes how far a migration has come, and what goes on with it. */
+/** Describes how far a migration has come, and the command that continues it. */
 export async function describeStatus(directory: string): Promise<Output> {
   const state = await readState(directory);
+  const { settings, startedAt } = state;
   const pid = await findWorker(directory);
   const result = await readResult(directory);
   const failure = readJournal(directory).findLast(({ event }) => event === 'failed' || event === 'resumed');
@@ -163,27 +127,13 @@ export async function describeStatus(directory: string): Promise<Output> {
   const isFinished = state.finishedAt !== undefined;
   const next = isFinished || pid !== undefined ? undefined : resumeCommand(directory);
   const lines = [
-    `${directory}: from ${state.settings.from} to ${state.settings.to}, started at ${state.startedAt}`,
+    `${directory}: from ${settings.from} to ${settings.to}, started at ${startedAt}`,
     `done: ${done.join(', ') || 'nothing'}`,
     ...(pid === undefined ? [] : [`process ${pid} works on it`]),
     ...(problem === undefined || isFinished ? [] : [`stopped: ${problem}`]),
     ...(next === undefined ? [] : [`continue with ${next}`]),
     ...(isFinished && result !== undefined ? resultText(result, directory).split('\n') : []),
   ];
-  const { from, to } = state.settings;
-  return {
-    json: {
-      event: 'result',
-      directory,
-      from,
-      to,
-      startedAt: state.startedAt,
-      done,
-      pid,
-      problem,
-      next,
-      migration: result,
-    },
-    text: lines.map(printable).join('\n'),
-  };
+  const described = { directory, from: settings.from, to: settings.to, startedAt, done, pid, problem, next };
+  return { json: { event: 'result', ...described, migration: result }, text: printableLines(lines) };
 }

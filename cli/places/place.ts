@@ -173,11 +173,21 @@ export interface PlaceFacts {
 /** The service that answers at an address, as far as it describes itself to everybody. */
 export type Recognised = Pick<PlaceFacts, 'service' | 'version' | 'clockAheadMs'>;
 
-/** The Date header of a response has whole seconds, and the response takes its time. */
-export const TOLERATED_CLOCK_MS = 5_000;
-
 /** Returns how far this machine's clock is ahead of the Date header that a server has just sent; undefined without one. */
 export function clockAhead(date: string | undefined): number | undefined {
   const time = Date.parse(date ?? '');
   return Number.isNaN(time) ? undefined : Date.now() - time;
+}
+
+/** The Date header of a response has whole seconds, and the response takes its time. */
+const TOLERATED_CLOCK_MS = 5_000;
+
+/** Says how this machine's clock stands to another's. */
+export function compareClocks(aheadMs: number, other: string) {
+  if (Math.abs(aheadMs) <= TOLERATED_CLOCK_MS)
+    return { status: 'ok', message: `this machine and ${other} have the same time` } as const;
+  const seconds = Math.round(Math.abs(aheadMs) / 1000);
+  const direction = aheadMs > 0 ? 'ahead of' : 'behind';
+  const message = `this machine is ${seconds} s ${direction} ${other}: let NTP set both clocks`;
+  return { status: 'warning', message } as const;
 }

@@ -7,7 +7,7 @@ import { fixedLimits } from '../../shared/limits.ts';
 import { exportedManifest } from '../../shared/organisation/exportFile.ts';
 import { MAX_DOCUMENT_BYTES } from '../../shared/store/store.ts';
 import { type ProgressOutput, trackPhase } from '../progress.ts';
-import type { DatabasePlace, ExportContent, ImportOptions } from './place.ts';
+import type { DatabasePlace, ExportContent, FilePlace, ImportOptions, StoredFile } from './place.ts';
 
 /** The schema of what a manifest says of the request for the file; older ones say less. */
 const exportedRequest = exportedManifest.pick({ secrets: true, ignored: true }).partial();
@@ -108,7 +108,7 @@ function treat(path: JsonPath, kind: ValueKind): Treatment {
   return path.length < 3 ? 'enter' : 'skip';
 }
 
-/** Content to import. */
+/** Content to import or to store. */
 interface ReadContent {
   /** How messages call the content. */
   readonly name: string;
@@ -138,6 +138,18 @@ export function trackImport(
   return trackPhase(output, options.dryRun ? 'trying' : 'importing', meter, () =>
     target.import(countedContent(content, counter), options, { onStarted }, signal),
   );
+}
+
+/** Stores content in a place, and shows how many records are read. */
+export function trackStore(
+  target: FilePlace,
+  { name, content, counter = new RecordCounter(name) }: ReadContent,
+  phase: string,
+  output: ProgressOutput,
+  signal: AbortSignal,
+): Promise<StoredFile> {
+  const meter = { records: () => counter.records, fraction: () => content.fraction?.() };
+  return trackPhase(output, phase, meter, () => target.store(counter.count(content.open(signal)), signal));
 }
 
 function portion(done: number, total: number): number | undefined {

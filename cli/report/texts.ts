@@ -1,5 +1,5 @@
 import { html as escaped, raw } from 'hono/html';
-import { printable } from '../printable.ts';
+import { printable } from '../texts.ts';
 
 /** HTML that `html` has made of texts, with escapes. */
 export type Html = ReturnType<typeof raw>;

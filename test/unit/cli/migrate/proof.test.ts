@@ -12,7 +12,7 @@ function response(skipped: Record<string, number>): ImportResponse {
 }
 
 function reason(difference: RecordDifference, onConflict: 'report' | 'skip' | 'overwrite', skipped = {}) {
-  return explain(difference, { settings: { onConflict }, response: response(skipped), zitadels: [] });
+  return explain(difference, { onConflict }, response(skipped));
 }
 
 describe('a difference after a migration', () => {

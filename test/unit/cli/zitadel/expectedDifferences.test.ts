@@ -54,7 +54,7 @@ describe('a difference between a ZITADEL and another side', () => {
   it('is seen from the side that the ZITADEL is', () => {
     const first = { ...zitadel, side: 'first' } as const;
     const lost = changed('loginPolicy', { path: 'allowDomainDiscovery', second: true });
-    expect(zitadelReason(lost, first)).toBe('no export of a ZITADEL has this field');
+    expect(zitadelReason(lost, first)).toBe('no export of ZITADEL has this field');
     expect(zitadelReason(record('domains', 'acme_acme.id.example.com', 'onlyFirst'), first)).toMatch(/adds a domain/);
   });
 });

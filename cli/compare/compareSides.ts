@@ -1,0 +1,81 @@
+import { setTimeout } from 'node:timers/promises';
+import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts';
+import { inspectPlace, type PlaceInspection } from '../places/inspectPlace.ts';
+import type { ExportOptions, Place, PlaceFacts } from '../places/place.ts';
+import type { ProgressOutput } from '../progress.ts';
+import { type ZitadelSide, zitadelReason } from '../zitadel/expectedDifferences.ts';
+import type { Comparison, RecordDifference } from './comparison.ts';
+
+/** A side of a comparison. */
+interface Side {
+  readonly place: Place;
+  /** Whether it is a ZITADEL, whose exports show late what was written a moment ago. */
+  readonly isLagging: boolean;
+}
+
+/** How two sides are compared. */
+interface Comparing {
+  readonly comparison: Comparison;
+  readonly first: Side & { readonly options: ExportOptions };
+  /** Its options may depend on what the first side holds. */
+  readonly second: Side & { readonly options: (first: PlaceInspection) => ExportOptions };
+  /** They take the records of the first side, besides the comparison. */
+  readonly visitors?: readonly RecordVisitor[];
+}
+
+/** A ZITADEL's exports show what was written up to 2 s before. */
+const LAG_MS = 2_000;
+
+/**
+ * Reads and compares two sides. Where one lags, they are compared again until nothing differs, or the same as before.
+ * @throws IdentityError for a place that cannot be read; the signal's reason
+ */
+export async function compareSides(
+  { comparison, first, second, visitors = [] }: Comparing,
+  { output, signal }: { readonly output: ProgressOutput; readonly signal: AbortSignal },
+): Promise<readonly [first: PlaceInspection, second: PlaceInspection]> {
+  const visitor = combine([comparison.first, ...visitors]);
+  // Standard input cannot be read again.
+  const isRepeatable = (first.isLagging || second.isLagging) && first.place.name !== '-' && second.place.name !== '-';
+  let [read, before]: [PlaceInspection?, string?] = [];
+  for (;;) {
+    if (read === undefined || first.isLagging) {
+      visitor.reset();
+      read = await inspectPlace(first.place, first.options, visitor, output, signal);
+    }
+    comparison.second.reset();
+    const other = await inspectPlace(second.place, second.options(read), comparison.second, output, signal);
+    comparison.finish();
+    const found = JSON.stringify([...comparison.counts]);
+    if (comparison.isEqual || !isRepeatable || found === before) return [read, other];
+    before = found;
+    await setTimeout(LAG_MS, undefined, { signal });
+  }
+}
+
+/** Passes records on to several visitors. */
+export function combine(visitors: readonly RecordVisitor[]): RecordVisitor {
+  return {
+    add: (record) => {
+      for (const visitor of visitors) visitor.add(record);
+    },
+    reset: () => {
+      for (const visitor of visitors) visitor.reset();
+    },
+  };
+}
+
+/**
+ * Returns how a comparison explains what the ZITADELs among both sides make differ.
+ * @param facts undefined for a place without a database
+ */
+export function explainZitadels(
+  ...facts: readonly [first: PlaceFacts | undefined, second: PlaceFacts | undefined]
+): (difference: RecordDifference) => string | undefined {
+  const zitadels = facts.flatMap((known, index): ZitadelSide[] => {
+    if (known?.service !== 'zitadel') return [];
+    return [{ side: index === 0 ? 'first' : 'second', domains: known.domains, callerId: known.caller?.userId }];
+  });
+  return (difference) =>
+    zitadels.map((zitadel) => zitadelReason(difference, zitadel)).find((reason) => reason !== undefined);
+}
