@@ -1,5 +1,5 @@
 import { type Call, defineCommand, interruptible, NOTHING_CHANGED, optional, UsageError } from '../command.ts';
-import type { Check } from '../doctor/check.ts';
+import type { Check } from '../doctor/localChecks.ts';
 import { jsonOption } from '../help.ts';
 import { instanceLocation } from '../instanceLocation.ts';
 import { secretOptions } from '../places/callOptions.ts';
@@ -31,7 +31,7 @@ export const doctor = defineCommand({
 type DoctorCall = Pick<Call<readonly [], typeof options>, 'options' | 'environment' | 'signal' | 'stderr'>;
 
 async function checkConfigured(call: DoctorCall): Promise<Check[]> {
-  const { checkConfiguration } = await import('../doctor/databaseChecks.ts');
+  const { checkConfiguration } = await import('../doctor/localChecks.ts');
   return checkConfiguration(call);
 }
 
@@ -48,10 +48,10 @@ async function checkPlace(
     case 'stream':
       throw new UsageError('- cannot be checked: name another place');
     case 'file':
-      return (await import('../doctor/fileChecks.ts')).checkFile(place.path, signal);
+      return (await import('../doctor/localChecks.ts')).checkFile(place.path, signal);
     case 'object': {
       const { DEFAULT_CREDENTIALS } = await import('../../shared/objectStorage/objectStorage.ts');
-      const { checkObject } = await import('../doctor/fileChecks.ts');
+      const { checkObject } = await import('../doctor/localChecks.ts');
       const account =
         keyFile === undefined ? DEFAULT_CREDENTIALS : await readKeyFile(keyFile, '--credentials-file', stderr);
       return checkObject({ bucket: place.bucket, path: place.path, account }, signal);
@@ -65,7 +65,7 @@ async function checkPlace(
     }
     case 'sqlite':
     case 'firestore': {
-      const { checkDatabase } = await import('../doctor/databaseChecks.ts');
+      const { checkDatabase } = await import('../doctor/localChecks.ts');
       const [directory, database] = place.kind === 'sqlite' ? [place.directory] : [undefined, place.database];
       return checkDatabase(instanceLocation(directory, database, environment).location);
     }

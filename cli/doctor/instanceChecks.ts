@@ -3,7 +3,7 @@ import { findDenial, type InstanceSettings, type Operation } from '../places/ins
 import { compareClocks, type PlaceFacts, type Recognised } from '../places/place.ts';
 import { recognise } from '../places/remotePlace.ts';
 import { openZitadel } from '../places/zitadelPlace.ts';
-import { type Check, check, type Finding, failed, ok, warning } from './check.ts';
+import { type Check, check, type Finding, failed, ok, warning } from './localChecks.ts';
 
 /** An instance to check, and the token to check with it, if there is one. */
 interface CheckedInstance {

@@ -1,14 +1,19 @@
-import type { MigrationResult } from '../migrate/documents.ts';
+import { total } from '../../shared/collections/counts.ts';
+import type { MigrationResult, MigrationSide } from '../migrate/documents.ts';
 import { span } from '../progress.ts';
-import { rateCurve } from './charts.ts';
-import { moved } from './moved.ts';
-import { overview } from './overview.ts';
-import { proof } from './proof.ts';
+import {
+  type BarCounts,
+  bar,
+  counted,
+  definitions,
+  type Html,
+  html,
+  listSection,
+  moment,
+  rateCurve,
+  words,
+} from './html.ts';
 import { style } from './style.ts';
-import { counted, type Html, html, listSection, moment } from './texts.ts';
-
-/** More entries of a list than this are counted only. */
-const MAX_LISTED = 100;
 
 /**
  * Renders the report of a migration: one page that needs no script and no network. Its size is bounded, whatever moved.
@@ -21,49 +26,200 @@ export function renderReport(result: MigrationResult): string {
 <title>Migration of ${result.source.place} to ${result.target.place}</title>
 <style>${style}</style></head><body>
 ${overview(result)}
-${entries('Errors', errors, errorsOmitted)}
-${entries('Left to do', leftToDo, leftToDoOmitted)}
+${listSection('Errors', errors, noticeItem, errorsOmitted)}
+${listSection('Left to do', leftToDo, noticeItem, leftToDoOmitted)}
 ${moved(result)}
 ${proof(result)}
 ${timings(result)}
-${entries('Warnings', warnings, warningsOmitted)}
-${listSection('Left out', leftOut.slice(0, MAX_LISTED).map(leftOutText), Math.max(0, leftOut.length - MAX_LISTED))}
+${listSection('Warnings', warnings, noticeItem, warningsOmitted)}
+${listSection('Left out', leftOut, ({ orgId, reason }) => html`<code>${orgId}</code>: ${reason}`)}
 <footer><p class="soft">Equal records have equal digests. This report holds no secret.</p></footer>
 </body></html>
 `.toString();
 }
 
-type Entry = MigrationResult['errors'][number];
-
-function entries(title: string, given: readonly Entry[], omitted: number): Html | undefined {
-  const shown = given.slice(0, MAX_LISTED).map(({ type, id, message }) => {
-    const record = id === undefined ? undefined : html` <code>${id}</code>`;
-    return html`${type}${record}: ${message}`;
-  });
-  return listSection(title, shown, given.length - shown.length + omitted);
+function noticeItem({ type, id, message }: MigrationResult['errors'][number]): Html {
+  return html`${type}${id === undefined ? undefined : html` <code>${id}</code>`}: ${message}`;
 }
 
-function leftOutText({ orgId, reason }: MigrationResult['leftOut'][number]): Html {
-  return html`<code>${orgId}</code>: ${reason}`;
+/** Shows what happened in a sentence, when, and between which sides. */
+function overview(result: MigrationResult): Html {
+  const { command, startedAt, finishedAt, source, target, resumedAt, options, leftOut } = result;
+  const seconds = (Date.parse(finishedAt) - Date.parse(startedAt)) / 1_000;
+  const { orgIds, excludedOrgIds, secrets, onConflict, newOrgsOnly } = options;
+  const last = resumedAt.at(-1);
+  return html`<header><h1>Migration of ${counted(result.moved.organisations, 'organisation')}</h1>
+<p class="verdict ${result.outcome}">${verdict(result)}</p>
+<p class="soft">${moment(startedAt)} to ${moment(finishedAt)}, ${span(seconds)}; identity ${command}</p></header>
+<section><h2>From and to</h2><div class="sides">${side('From', source)}${side('To', target)}</div>
+${definitions({
+  Organisations: orgIds.length === 0 ? 'all' : `${orgIds.length} selected`,
+  'Left out': excludedOrgIds.length + leftOut.length || undefined,
+  Secrets: secrets.join(', ') || 'none',
+  Conflicts: onConflict,
+  'New only': newOrgsOnly ? 'yes' : undefined,
+  Resumed: last === undefined ? undefined : `${counted(resumedAt.length, 'time')}, last at ${moment(last)}`,
+})}</section>`;
+}
+
+function verdict({ outcome, errors, errorsOmitted, proof, moved: { records } }: MigrationResult): string {
+  if (outcome === 'done' && proof.method === 'checksum')
+    return `Done: all ${records.toLocaleString('en')} records are stored, as the checksum proves.`;
+  const equal = Object.values(proof.sections).reduce((sum, counts) => sum + counts.equal, 0);
+  const expected = proof.expected === 0 ? '' : `, ${proof.expected.toLocaleString('en')} differ as expected`;
+  if (outcome === 'done') return `Done: ${equal.toLocaleString('en')} records are equal on both sides${expected}.`;
+  const problems = [
+    ...(proof.unexpected === 0 ? [] : [counted(proof.unexpected, 'difference')]),
+    ...(errors.length + errorsOmitted === 0 ? [] : [counted(errors.length + errorsOmitted, 'error')]),
+  ];
+  return `Finished, with ${problems.join(' and ')}; ${equal.toLocaleString('en')} records are equal${expected}.`;
+}
+
+/** The names of places' kinds, as people read them. */
+const kinds: Readonly<Record<string, string>> = {
+  instance: 'an instance of this service',
+  zitadel: 'a ZITADEL instance',
+  database: 'a database, without a server',
+  file: 'a file',
+  object: 'an object in a bucket',
+  stream: 'standard input or output',
+};
+
+function side(title: string, shown: MigrationSide): Html {
+  const { place, kind, version, instance, digest, readAt, bytes, generation, crc32c } = shown;
+  return html`<div class="side"><h3>${title} ${place}</h3>${definitions({
+    Kind: kinds[kind] ?? kind,
+    Version: version,
+    Instance: instance,
+    Digest: digest === undefined ? undefined : html`<code>${digest}</code>`,
+    Read: readAt === undefined ? undefined : moment(readAt),
+    Bytes: bytes,
+    Generation: generation,
+    CRC32C: crc32c,
+  })}</div>`;
+}
+
+/** A row of bars. */
+interface Row {
+  readonly name: Html;
+  readonly records: number;
+  readonly counts: BarCounts;
+}
+
+/** Shows what moved: by section, by what the import did, and by organisation. */
+function moved(result: MigrationResult): Html {
+  const { records, organisations, exported, imported } = result.moved;
+  const { sections } = result.proof;
+  const names = [...new Set([...Object.keys(exported), ...Object.keys(sections)])];
+  const rows = names.map((section): Row => {
+    const all = exported[section] ?? 0;
+    const { equal, different, onlySource: absent } = sections[section] ?? { equal: all, different: 0, onlySource: 0 };
+    return { name: html`${words(section)}`, records: all, counts: { equal, different, absent } };
+  });
+  return html`<section><h2>What moved</h2>
+<p>${counted(records, 'record')} of ${counted(organisations, 'organisation')}.
+<span class="key good"></span>equal on both sides <span class="key odd"></span>different
+<span class="key lost"></span>in the source only</p>
+${bars(rows.toSorted((a, b) => b.records - a.records))}</section>${importedOf(imported)}${organisationBars(result)}`;
+}
+
+function bars(rows: readonly Row[]): Html {
+  const largest = Math.max(0, ...rows.map(({ records }) => records));
+  const items = rows.map(({ name, records, counts }) => {
+    const { equal, different, absent } = counts;
+    const parts = { equal: equal === records ? 0 : equal, different, 'in the source only': absent };
+    const texts = Object.entries(parts).map(([text, count]) => (count === 0 ? undefined : html`, ${count} ${text}`));
+    return html`<li>${name}: ${counted(records, 'record')}${texts}${bar(counts, largest)}</li>\n`;
+  });
+  return html`<ul class="bars">${items}</ul>`;
+}
+
+function importedOf(outcomes: MigrationResult['moved']['imported']): Html | undefined {
+  if (outcomes === undefined) return undefined;
+  const items = Object.entries(outcomes).map(([outcome, counts]) => {
+    const sections = Object.entries(counts).map(
+      ([section, count]) => `${words(section)} ${count.toLocaleString('en')}`,
+    );
+    return sections.length === 0
+      ? undefined
+      : html`<li>${total(counts)} ${words(outcome)}: ${sections.join(', ')}</li>\n`;
+  });
+  return html`<section><h2>What the target did</h2><ul>${items}</ul></section>`;
+}
+
+/** More organisations than this are counted only. */
+const MAX_ORGANISATIONS = 50;
+
+/** Shows the organisations with differences, then the largest ones. */
+function organisationBars({ organisations: all, organisationsOmitted, proof }: MigrationResult): Html | undefined {
+  if (all.length === 0) return undefined;
+  const differing = ({ after }: (typeof all)[number]) => after.different + after.absent;
+  const sorted = all.toSorted((a, b) => differing(b) - differing(a) || b.records - a.records);
+  const rows = sorted.slice(0, MAX_ORGANISATIONS).map(({ orgId, name, people, records, after }): Row => {
+    const counts = proof.method === 'checksum' ? { equal: records, different: 0, absent: 0 } : after;
+    return { name: html`${name} <span class="soft">${orgId}</span>, ${people} people`, records, counts };
+  });
+  const omitted = all.length - rows.length + organisationsOmitted;
+  const rest = omitted === 0 ? undefined : html`<p class="soft">and ${omitted} more</p>`;
+  return html`<section><h2>Organisations (${all.length + organisationsOmitted})</h2>${bars(rows)}${rest}</section>`;
+}
+
+/** Shows how the result was proved, and the differences. */
+function proof({ proof: found, logins, source, target }: MigrationResult): readonly (Html | undefined)[] {
+  const { description, provedAt, secrets, expected, unexpected, differences, sourceUnchanged } = found;
+  const odd = differences.filter(({ reason }) => reason === undefined);
+  const known = differences.filter(({ reason }) => reason !== undefined);
+  const formats = Object.entries(logins.formats).map(([format, count]) => `${format} ${count.toLocaleString('en')}`);
+  return [
+    html`<section><h2>How it was proved</h2><p>At ${moment(provedAt)}, ${description}.</p>
+${definitions({
+  Secrets: secrets.join(', ') || 'not compared',
+  Digests: source.digest !== undefined && source.digest === target.digest ? 'equal on both sides' : undefined,
+  Source:
+    sourceUnchanged === undefined ? undefined : sourceUnchanged ? 'as it was exported' : 'changed since its export',
+})}<h3>Who can log in as before</h3>
+<p>${logins.ready} of ${logins.withPassword} people with a password log in with the same one: its hash is on both sides
+byte for byte, in a format that the target verifies. ${logins.people - logins.withPassword} of ${logins.people} people have
+no password in the export. Sessions are not carried: each person logs in once.</p>
+${formats.length === 0 ? undefined : html`<p class="soft">Hashes: ${formats.join(', ')}</p>`}</section>`,
+    listSection('Differences', odd, differenceItem, unexpected - odd.length),
+    listSection('Expected differences', known, differenceItem, expected - known.length),
+  ];
+}
+
+const sides = { different: '', onlySource: 'in the source only', onlyTarget: 'in the target only' } as const;
+
+function differenceItem({
+  outcome,
+  section,
+  orgId,
+  id,
+  fields,
+  reason,
+}: MigrationResult['proof']['differences'][number]): Html {
+  const why = reason === undefined ? undefined : html` <span class="soft">(${reason})</span>`;
+  const shown = fields.map(({ path, source = '(absent)', target = '(absent)', secret }) =>
+    secret === undefined
+      ? html`<br><code>${path}</code>: ${source} → ${target}`
+      : html`<br><code>${path}</code>: a secret, ${secret}`,
+  );
+  return html`${words(section)} <code>${id}</code> of <code>${orgId}</code> ${sides[outcome]}${why}${shown}`;
 }
 
 /** A migration that was interrupted often has many attempts; further ones are counted only. */
 const MAX_PHASES = 40;
 
-/** Shows how long each phase took, and how its rate changed over time. */
+/** Shows how long each phase took, and its rate over time. */
 function timings({ phases }: MigrationResult): Html | undefined {
   if (phases.length === 0) return undefined;
   const shown = phases.slice(-MAX_PHASES);
   const omitted = phases.length - shown.length;
   const rest = omitted === 0 ? undefined : html`<p class="soft">${omitted} earlier attempts are not shown</p>`;
-  return html`<section><h2>Timings</h2>${rest}${shown.map(phaseFigure)}</section>`;
-}
-
-function phaseFigure({ phase, startedAt, seconds, records, perSecond, succeeded, samples }: Phase): Html {
-  const outcome = succeeded ? '' : ', interrupted';
-  return html`<figure class="rate"><figcaption><strong>${phase}</strong>: ${counted(records, 'record')} in ${span(seconds)},
+  const figures = shown.map(({ phase, startedAt, seconds, records, perSecond, succeeded, samples }) => {
+    const outcome = succeeded ? '' : ', interrupted';
+    return html`<figure class="rate"><figcaption><strong>${phase}</strong>: ${counted(records, 'record')} in ${span(seconds)},
 ${Math.round(perSecond)}/s${outcome} <span class="soft">from ${moment(startedAt)}</span></figcaption>
 ${rateCurve(samples)}</figure>\n`;
+  });
+  return html`<section><h2>Timings</h2>${rest}${figures}</section>`;
 }
-
-type Phase = MigrationResult['phases'][number];

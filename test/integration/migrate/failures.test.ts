@@ -211,7 +211,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     await asked.promise;
     expect(await running.stop('SIGINT')).toMatchObject({
       code: 130,
-      stderr: 'identity: interrupted: nothing is changed; repeat the command\n',
+      stderr: 'identity: interrupted: nothing was changed; repeat the command\n',
     });
     await waiting.clientLeft;
     expect(existsSync(directory)).toBe(false);

@@ -1,0 +1,175 @@
+import { constants } from 'node:fs';
+import { access, stat, statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { IdentityError } from '../../shared/errors/identityError.ts';
+import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
+import type { ObjectLocation } from '../../shared/objectStorage/objectStorage.ts';
+import { instanceKey } from '../../shared/store/instance.ts';
+import { openExistingStore, type StoreLocation } from '../../shared/store/openStore.ts';
+import type { Surroundings } from '../command.ts';
+import { loadConfig } from '../configuration.ts';
+import { describeFault } from '../faults.ts';
+import { exportOptions } from '../places/callOptions.ts';
+import { openFile } from '../places/filePlace.ts';
+import { isOpenToOthers } from '../places/openPlaces.ts';
+import { RecordCounter } from '../places/recordCounter.ts';
+
+/** The result of one check of `identity doctor`. */
+export interface Check {
+  /** What was checked, such as `clock`. */
+  readonly subject: string;
+  readonly status: 'ok' | 'warning' | 'failed';
+  /** What was found and, unless that is as it should be, what to do. */
+  readonly message: string;
+}
+
+/** What a check has found. */
+export type Finding = Omit<Check, 'subject'>;
+
+export const ok = (message: string): Finding => ({ status: 'ok', message });
+export const warning = (message: string): Finding => ({ status: 'warning', message });
+export const failed = (message: string): Finding => ({ status: 'failed', message });
+
+/** Runs one check. An error is a finding: its message says what to do. */
+export async function check(subject: string, find: () => Promise<Finding> | Finding): Promise<Check> {
+  try {
+    return { subject, ...(await find()) };
+  } catch (error) {
+    // Some faults have several lines.
+    return {
+      subject,
+      ...failed(
+        describeFault(error)
+          .message.trim()
+          .replace(/\s*\n\s*/g, '; '),
+      ),
+    };
+  }
+}
+
+const OTHERS_WRITE = 0o022;
+const MIN_FREE_BYTES = 1_000_000_000;
+
+/** Checks what the environment configures, and its database. */
+export async function checkConfiguration({ environment }: Pick<Surroundings, 'environment'>): Promise<Check[]> {
+  const { DATA_DIR, FIRESTORE_PROJECT, GOOGLE_CLOUD_PROJECT } = environment;
+  const hasDatabase = [DATA_DIR, FIRESTORE_PROJECT, GOOGLE_CLOUD_PROJECT].some((value) => (value ?? '') !== '');
+  let location: StoreLocation | undefined;
+  const configuration = await check('configuration', () => {
+    // The other variables can be checked nevertheless.
+    const config = loadConfig({ environment: hasDatabase ? environment : { ...environment, DATA_DIR: '.' } });
+    if (hasDatabase) location = config.storeLocation;
+    return ok('the environment variables are valid');
+  });
+  return [
+    configuration,
+    await check('temporary files', () => findSpace(tmpdir())),
+    ...(location === undefined ? [await check('database', () => withoutDatabase(configuration))] : []),
+    ...(location === undefined ? [] : await checkDatabase(location)),
+  ];
+}
+
+function withoutDatabase({ status }: Check) {
+  if (status === 'failed') return failed('not checked: correct the configuration first');
+  return warning('not checked: set DATA_DIR or FIRESTORE_PROJECT, or name a place, such as identity doctor sqlite:DIR');
+}
+
+/** Checks a database without a server. */
+export async function checkDatabase(location: StoreLocation): Promise<Check[]> {
+  const opened = await check('database', async () => {
+    const store = await openExistingStore(location);
+    try {
+      const [instance] = await store.getMany([instanceKey], []);
+      return instance === undefined
+        ? failed('the database holds no instance: run identity init')
+        : ok('the database is reachable, and of this version');
+    } finally {
+      await store.close();
+    }
+  });
+  if (location.kind === 'firestore' || opened.status === 'failed') return [opened];
+  const { directory } = location;
+  return [
+    opened,
+    await check('permissions', () => findPermissions(directory)),
+    await check('audit trail', () => findTrail(directory)),
+    await check('disk', () => findSpace(directory)),
+  ];
+}
+
+/** Opening a database keeps its files from others; its directory is the operator's. */
+async function findPermissions(directory: string): Promise<Finding> {
+  if (process.platform === 'win32') return ok('left to the operating system');
+  const isOpen = ((await stat(directory)).mode & OTHERS_WRITE) !== 0;
+  return isOpen
+    ? warning(`others can replace the files in ${directory}: run chmod 700 ${directory}`)
+    : ok(`only its owner can change ${directory}`);
+}
+
+async function findTrail(directory: string): Promise<Finding> {
+  const file = join(directory, 'audit.ndjson');
+  await access(file, constants.W_OK);
+  return ok(`${file} can be written`);
+}
+
+/** Says whether a directory's disk has room. */
+export async function findSpace(directory: string): Promise<Finding> {
+  const { bavail, bsize } = await statfs(directory);
+  const free = bavail * bsize;
+  const text = `${(free / 1e9).toFixed(1)} GB are free in ${directory}`;
+  return free < MIN_FREE_BYTES ? warning(`only ${text}: free some before an import`) : ok(text);
+}
+
+const wholeFile = exportOptions({ options: { org: [], 'exclude-org': [], with: undefined, timeout: undefined } });
+
+/** Checks a file: whether it is an export file, or can become one. */
+export async function checkFile(path: string, signal: AbortSignal): Promise<Check[]> {
+  const directory = dirname(resolve(path));
+  const exists = await access(path).then(
+    () => true,
+    () => false,
+  );
+  if (!exists)
+    return [
+      await check('file', async () => {
+        await access(directory, constants.W_OK);
+        return ok(`${path} does not exist, and can be written`);
+      }),
+      await check('disk', () => findSpace(directory)),
+    ];
+  return [
+    await check('file', async () => {
+      const counter = new RecordCounter(path);
+      await using content = await openFile(path).readExport(wholeFile, signal);
+      let bytes = 0;
+      for await (const chunk of counter.count(content.open(signal))) bytes += chunk.byteLength;
+      return ok(`${path} holds ${counter.organisations} organisations with ${counter.records} records, ${bytes} bytes`);
+    }),
+    await check('file permissions', () => findOpenFile(path)),
+  ];
+}
+
+async function findOpenFile(path: string): Promise<Finding> {
+  return (await isOpenToOthers(path))
+    ? warning(`others can read ${path}: run chmod 600 ${path}`)
+    : ok('only its owner can read it');
+}
+
+/** Checks an object, its bucket and the credentials, without writing. */
+export async function checkObject(location: ObjectLocation, signal: AbortSignal): Promise<Check[]> {
+  return [
+    await check('object', async () => {
+      try {
+        const { size } = await createCloudStorage().pin(location, signal);
+        return ok(`the object can be read, ${size} bytes; it is never overwritten`);
+      } catch (error) {
+        if (!(error instanceof IdentityError)) throw error;
+        if (error.code === 'NOT_FOUND') return ok('bucket and credentials are good, and the name is free');
+        // An account that may only write is enough for an export.
+        if (error.code === 'PERMISSION_DENIED') return warning(`it cannot be read: ${error.message}`);
+        return failed(error.message);
+      }
+    }),
+  ];
+}
