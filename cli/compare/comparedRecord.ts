@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { isJsonObject, parseObject } from '../../shared/json/jsonObject.ts';
+import { normaliseRecord } from '../../shared/organisation/normaliseRecord.ts';
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import { recordKey, reportedId } from '../../shared/organisation/recordPlan.ts';
-import { settleRecord } from '../../shared/organisation/settleRecord.ts';
 import { documentPath } from '../../shared/store/store.ts';
 import type { SecretSelection } from '../values.ts';
 
@@ -32,7 +32,7 @@ export interface RecordContent {
 export function comparedRecord(given: OrganisationRecord, selection: SecretSelection): ComparedRecord | undefined {
   const { section, orgId } = given;
   if (section.keys === true && !selection.withKeys) return undefined;
-  const { record } = settleRecord(given);
+  const { record } = normaliseRecord(given);
   const id = documentPath(recordKey(record));
   const body = record.body;
   const otpEmail = section.additional?.otpEmail === true && selection.withOtp ? { otpEmail: record.otpEmail } : {};

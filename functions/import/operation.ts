@@ -23,9 +23,9 @@ import { OverwriteMark } from './resume/overwriteMark.ts';
 import {
   carriedSections,
   countNotCarried,
-  holders,
   type ImportSelection,
   importIdentity,
+  parents,
   selectOrganisations,
   warnOfMissing,
   wholeIdentity,
@@ -232,7 +232,7 @@ async function writePhases(work: ImportWork, options: ImportOptions, barrier: Ph
       continue;
     }
     if ([...carried].some(claimsLoginNames)) await settleLoginNames(context, targets);
-    await writePhase(work, phase, new Set([...carried, ...holders(carried, inspection)]));
+    await writePhase(work, phase, new Set([...carried, ...parents(carried, inspection)]));
   }
 }
 

@@ -83,9 +83,9 @@ export function carriedSections(
 }
 
 /** Returns the sections whose records hold such of other sections. */
-export function holders(carried: ReadonlySet<Section>, { held }: Inspection): Section[] {
-  const names = new Set([...carried].map(({ name }) => name).filter((name) => (held[name] ?? 0) > 0));
-  return sections.filter(({ holds }) => holds !== undefined && names.has(holds.section.name));
+export function parents(carried: ReadonlySet<Section>, inspection: Inspection): Section[] {
+  const names = new Set([...carried].map(({ name }) => name).filter((name) => (inspection.nested[name] ?? 0) > 0));
+  return sections.filter(({ nested }) => nested !== undefined && names.has(nested.section.name));
 }
 
 function isCarried(section: Section, withKeys: boolean): boolean {

@@ -70,8 +70,8 @@ export interface OrganisationRecord {
   readonly given?: JsonObject;
   /** The field that the organisation's other records keep it from having. */
   readonly adjustment?: Adjustment;
-  /** The record that holds this one in the file, with converted values. */
-  readonly holder?: OrganisationRecord;
+  /** The record that contains this one in the file, with converted values. */
+  readonly parent?: OrganisationRecord;
 }
 
 const schemas = new Map<string, DescMessage>();
@@ -119,7 +119,7 @@ export function checkState({ values }: UnknownContent, path: string, issuePath =
 /** Creates a record from canonical JSON. Normalises `json` in place and removes its credentials. */
 export function toRecord(section: Section, json: JsonObject, orgId: string, otpEmail: boolean): OrganisationRecord {
   const hasState = (json.state ?? json.orgState) !== undefined;
-  section.normalise?.(json, orgId);
+  section.canonicalise?.(json, orgId);
   const credentials: { [Field in Credential['field']]?: string } = {};
   let givenPassword: string | undefined;
   for (const { path, field, clear } of section.credentials ?? []) {
@@ -144,18 +144,21 @@ export function toRecord(section: Section, json: JsonObject, orgId: string, otpE
 }
 
 /** A record inside another record of the file. */
-export interface HeldRecord {
+export interface NestedRecord {
   readonly record: OrganisationRecord;
   readonly path: JsonPath;
 }
 
 /**
- * Lists the records that a record of the file holds, which are stored apart.
- * @param path the holder's path
+ * Lists the records that a record of the file contains, which are stored apart.
+ * @param path the parent's path
  */
-export function heldRecords({ section: { holds }, json, orgId }: OrganisationRecord, path: JsonPath): HeldRecord[] {
-  if (holds === undefined) return [];
-  const { list, section, toJson } = holds;
+export function nestedRecords(
+  { section: { nested }, json, orgId }: OrganisationRecord,
+  path: JsonPath,
+): NestedRecord[] {
+  if (nested === undefined) return [];
+  const { list, section, toJson } = nested;
   const elements: unknown = valueAt(json, list);
   if (!Array.isArray(elements)) return [];
   return elements.filter(isJsonObject).map((element, index) => ({

@@ -73,10 +73,10 @@ export interface Reference {
   /** Whether the field is read as the file has it, because it is not stored with the record. */
   readonly inFile?: true;
   /**
-   * Whether the target is the record that holds this one in the file. Unless it is stored with the holder's content,
+   * Whether the target is the record that contains this one in the file. Unless it is stored with the parent's content,
    * this record is not carried.
    */
-  readonly isHolder?: true;
+  readonly isParent?: true;
   /** Validates the existing target. */
   readonly check?: (target: JsonObject, record: JsonObject, orgId: string) => RecordIssue | undefined;
 }
@@ -96,34 +96,4 @@ export interface Dependents {
   readonly offered: ListPath;
   /** Their field with the list of used texts. */
   readonly used: string;
-}
-
-/** A field that imports fill where it is absent, with the id of the record that has claimed a name. */
-export interface FilledField {
-  readonly field: FieldPath;
-  /** The `UniqueName.type` of the claim, and the name's parts in this record. */
-  readonly claim: { readonly type: string; readonly parts: readonly FieldPath[] };
-  /** The claiming record's collection, and its id. */
-  readonly from: { readonly collection: Collection; readonly id: FieldPath };
-}
-
-/** The privilege that a record gives in another one: a user's manager roles, or an organisation's verified domain. */
-export interface GivenPrivilege {
-  /** The type of the warnings. */
-  readonly type: 'privilege' | 'domain';
-  /** The roles, or the domain. */
-  readonly texts: ListPath;
-  /** A boolean field; only records in which it is true give privileges. */
-  readonly onlyIf?: FieldPath;
-  /** The record in which it is given, by its key and as warnings call it. */
-  readonly within: { readonly collection: Collection; readonly key: readonly FieldPath[] };
-  readonly noun: string;
-}
-
-/** The issues of records that would change a state which an import must keep, because it decides who can administer. */
-export interface KeptState {
-  /** The issue of the calling user's own record, or of its organisation's. */
-  readonly ofCaller: RecordIssue;
-  /** The issue of the record of a user with a role of the instance. */
-  readonly ofInstanceMember?: RecordIssue;
 }

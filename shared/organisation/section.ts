@@ -1,18 +1,7 @@
 import type { JsonObject } from '../json/jsonObject.ts';
 import type { FieldName } from '../store/documentFields.ts';
 import type { Collection, PartitionRange } from '../store/store.ts';
-import type {
-  Dependents,
-  FieldPath,
-  FilledField,
-  GivenPrivilege,
-  KeptState,
-  ListPath,
-  RecordIssue,
-  Reference,
-  ReservedName,
-  UniqueName,
-} from './relations.ts';
+import type { Dependents, FieldPath, ListPath, RecordIssue, Reference, ReservedName, UniqueName } from './relations.ts';
 
 /** The phases of an import. Each phase reads the export file once. */
 export const phases = [1, 2, 3, 4] as const;
@@ -24,13 +13,13 @@ export const phases = [1, 2, 3, 4] as const;
 export type ValueRule = (value: unknown) => { readonly value?: unknown; readonly issue?: RecordIssue };
 
 /** Records of another section that a file may hold inside a record. An import stores them apart, as ZITADEL does. */
-export interface HeldRecords {
-  /** The holder's list. */
+export interface NestedRecords {
+  /** The parent's list. */
   readonly list: FieldPath;
-  /** Their section, of a later phase than the holder's. */
+  /** Their section, of a later phase than the parent's. */
   readonly section: Section;
   /** Converts an element of the list to canonical JSON of that section. */
-  readonly toJson: (element: JsonObject, holder: JsonObject) => JsonObject;
+  readonly toJson: (element: JsonObject, parent: JsonObject) => JsonObject;
 }
 
 /** A credential inside a record: stored in its own field, exported only when `flag` is set (specification 2.4). */
@@ -73,6 +62,36 @@ interface OverwriteRules {
   readonly dependents?: Dependents;
   /** The states that it must keep. */
   readonly keepsState?: KeptState;
+}
+
+/** The issues of records that would change a state which an import must keep, because it decides who can administer. */
+export interface KeptState {
+  /** The issue of the calling user's own record, or of its organisation's. */
+  readonly ofCaller: RecordIssue;
+  /** The issue of the record of a user with a role of the instance. */
+  readonly ofInstanceMember?: RecordIssue;
+}
+
+/** The privilege that a record gives in another one: a user's manager roles, or an organisation's verified domain. */
+export interface GivenPrivilege {
+  /** The type of the warnings. */
+  readonly type: 'privilege' | 'domain';
+  /** The roles, or the domain. */
+  readonly texts: ListPath;
+  /** A boolean field; only records in which it is true give privileges. */
+  readonly onlyIf?: FieldPath;
+  /** The record in which it is given, by its key and as warnings call it. */
+  readonly within: { readonly collection: Collection; readonly key: readonly FieldPath[] };
+  readonly noun: string;
+}
+
+/** A field that imports fill where it is absent, with the id of the record that has claimed a name. */
+export interface FilledField {
+  readonly field: FieldPath;
+  /** The `UniqueName.type` of the claim, and the name's parts in this record. */
+  readonly claim: { readonly type: string; readonly parts: readonly FieldPath[] };
+  /** The claiming record's collection, and its id. */
+  readonly from: { readonly collection: Collection; readonly id: FieldPath };
 }
 
 /** An identity provider, as far as exports describe it in other records. */
@@ -138,7 +157,7 @@ export interface Section {
   readonly exported?: ExportForm;
   readonly overwrite?: OverwriteRules;
   /** Converts a record to its canonical form in place, so that equal records have equal digests. */
-  readonly normalise?: (json: JsonObject, orgId: string) => void;
+  readonly canonicalise?: (json: JsonObject, orgId: string) => void;
   /** Returns warnings for a record that can be imported but will not work. */
   readonly warnings?: (record: ImportedRecord) => readonly string[];
   /**
@@ -155,7 +174,7 @@ export interface Section {
     organisation: OrganisationFacts,
   ) => Adjustment | undefined;
   /** Records of another section that a file may hold inside the record. */
-  readonly holds?: HeldRecords;
+  readonly nested?: NestedRecords;
   /** A reference that a record may omit, because the store determines it. */
   readonly fills?: FilledField;
   /** The privilege that a record gives, of which warnings tell where an import adds it to what existed before. */

@@ -19,7 +19,7 @@ export const organisationSection: Section = {
   collection: 'organisations',
   phase: 1,
   key: ['$orgId'],
-  normalise: (json) => {
+  canonicalise: (json) => {
     json.orgState ??= 'ORG_STATE_ACTIVE';
   },
   values: { 'org.name': trimmedText({ id: 'COMM-deLSk', key: 'Errors.Org.Invalid' }) },

@@ -1,10 +1,10 @@
 import { ID_MISSING, NAME_MISSING } from '../../functions/import/write/organisations.ts';
 import type { JsonObject } from '../../shared/json/jsonObject.ts';
+import { normaliseRecord } from '../../shared/organisation/normaliseRecord.ts';
 import { complexityIssue, defaultComplexity, passwordIssue } from '../../shared/organisation/passwords.ts';
 import { toRecord } from '../../shared/organisation/record.ts';
 import type { RecordIssue } from '../../shared/organisation/relations.ts';
 import type { Section } from '../../shared/organisation/section.ts';
-import { settleRecord } from '../../shared/organisation/settleRecord.ts';
 import { defaultPasswordHashing } from '../../shared/passwordHashing.ts';
 
 /** An error, and the condition under which it is reported. */
@@ -117,7 +117,7 @@ export function checkErrors(section: Section): Condition[] {
     return condition(when, check?.(target, record, ORGANISATION));
   });
   const valueErrors = valueExamples(section).map(([when, record]) =>
-    condition(when, settleRecord(toRecord(section, structuredClone(record), ORGANISATION, false)).issue),
+    condition(when, normaliseRecord(toRecord(section, structuredClone(record), ORGANISATION, false)).issue),
   );
   const adjustErrors = (adjustExamples[section.name] ?? []).map(([when, record]) => {
     const error = section.adjust?.(record, () => true, { validatesDomains: true })?.error;

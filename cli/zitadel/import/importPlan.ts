@@ -146,10 +146,10 @@ export class ImportPlan {
   /** Lists the providers that a record names and ZITADEL will not have. */
   private judgeProviders(record: OrganisationRecord): void {
     const { section, json, orgId } = record;
-    const { exported, holds } = section;
+    const { exported, nested } = section;
     const isMissing = (id: string) => this.survey.providers.get(id) !== orgId;
-    const held = holds === undefined ? [] : textsAt(json, `${holds.list}[].configId`, '').filter(isMissing);
-    if (holds !== undefined && !this.exists(record)) increase(this.withheldSections, holds.section.name, held.length);
+    const held = nested === undefined ? [] : textsAt(json, `${nested.list}[].configId`, '').filter(isMissing);
+    if (nested !== undefined && !this.exists(record)) increase(this.withheldSections, nested.section.name, held.length);
     const named = (exported?.providers?.(json) ?? []).filter(isMissing);
     this.leftToDo.addMissingProviders(section, document(record), [...named, ...held]);
   }

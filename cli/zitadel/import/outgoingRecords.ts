@@ -61,7 +61,7 @@ function outgoingItem(plan: ImportPlan, record: OrganisationRecord): OutgoingRec
   const { json, bytes } = encodeRecord(recordSchema(section), sentForm(plan, record));
   const label = [section.error.type, ...section.error.id.map((path) => textAt(json, path, orgId))].join(' ');
   const placed = isList(section) ? { list: section.name, json } : { list: undefined, json: { [section.name]: json } };
-  return { orgId, label, sections: [section.name, ...heldSections(record)], ...placed, bytes };
+  return { orgId, label, sections: [section.name, ...nestedSections(record)], ...placed, bytes };
 }
 
 /** Returns a record with its credentials, in the form that a ZITADEL imports without loss (zitadel 4.6). */
@@ -71,12 +71,12 @@ function sentForm({ survey: { providers } }: ImportPlan, record: OrganisationRec
     if (credentials[field] !== undefined) putAt(json, path, credentials[field]);
     if (clear !== undefined && clearPassword !== undefined) putAt(json, clear, clearPassword);
   }
-  const { exported: { innerId, keepProviders } = {}, holds } = section;
+  const { exported: { innerId, keepProviders } = {}, nested } = section;
   if (innerId !== undefined) putAt(json, `${innerId.inner}.${innerId.from}`, json[innerId.from]);
   const hasProvider = (id: unknown) => typeof id === 'string' && providers.get(id) === orgId;
   keepProviders?.(json, hasProvider);
   // ZITADEL refuses the whole person for a link to a provider that it does not have.
-  if (holds !== undefined) keepElements(json, holds.list, ({ configId }) => hasProvider(configId));
+  if (nested !== undefined) keepElements(json, nested.list, ({ configId }) => hasProvider(configId));
   return json;
 }
 
@@ -86,9 +86,9 @@ function keepElements(json: JsonObject, path: string, isKept: (element: JsonObje
 }
 
 /** Returns the section of each record inside one that is sent. */
-function heldSections({ section: { holds }, json }: OrganisationRecord): string[] {
-  const held = holds === undefined ? [] : valueAt(json, holds.list);
-  return holds !== undefined && Array.isArray(held) ? held.map(() => holds.section.name) : [];
+function nestedSections({ section: { nested }, json }: OrganisationRecord): string[] {
+  const held = nested === undefined ? [] : valueAt(json, nested.list);
+  return nested !== undefined && Array.isArray(held) ? held.map(() => nested.section.name) : [];
 }
 
 /** The size of one request. */

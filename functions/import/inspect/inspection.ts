@@ -2,7 +2,7 @@ import { type Counts, increase } from '../../../shared/collections/counts.ts';
 import { invalidRequest } from '../../../shared/errors/errors.ts';
 import { JsonError, type JsonPath } from '../../../shared/json/jsonScanner.ts';
 import type { Manifest, ManifestTally } from '../../../shared/organisation/exportFile.ts';
-import { heldRecords, type OrganisationRecord } from '../../../shared/organisation/record.ts';
+import { nestedRecords, type OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { isList } from '../../../shared/organisation/section.ts';
 import { organisationSection } from '../../../shared/organisation/sections.ts';
 import type { ExportFileSource } from '../source/exportFileReader.ts';
@@ -24,7 +24,7 @@ export interface Inspection {
   /** Numbers of the selected organisations' records by section, without their own. */
   readonly counts: Readonly<Record<string, number>>;
   /** Numbers of those among them that other records hold. */
-  readonly held: Readonly<Record<string, number>>;
+  readonly nested: Readonly<Record<string, number>>;
   /** Numbers of organisations and records that the request leaves out, by section. */
   readonly leftOut: Readonly<Record<string, number>>;
   /** Numbers of values that the service does not know, by field. */
@@ -75,7 +75,7 @@ export async function inspect(
   const { isSelected = () => true, isElsewhere = () => false } = options;
   const repeated = options.repeated ?? resources.use(new RepeatedRecords());
   const reading = { ...options, isSelected, isElsewhere, repeated };
-  const { pass, counts, held, leftOut } = await readRecords(source, signal, reading);
+  const { pass, counts, nested, leftOut } = await readRecords(source, signal, reading);
   const { drafts, tally, manifest, unknown, digest } = pass;
   const violations = new Violations(source.field);
   const merged = mergeEntries(drafts, violations);
@@ -92,7 +92,7 @@ export async function inspect(
     organisations,
     entries,
     counts,
-    held,
+    nested,
     leftOut,
     unknown: unknown.counts,
     proved: manifest !== undefined,
@@ -144,7 +144,7 @@ function checkManifest(manifest: Manifest, tally: ManifestTally): void {
 type Reading = InspectionOptions & Required<OrganisationSelection> & { readonly repeated: RepeatedRecords };
 
 /** A pass over a file, and its numbers of records. */
-interface CountedPass extends Pick<Inspection, 'counts' | 'held'> {
+interface CountedPass extends Pick<Inspection, 'counts' | 'nested'> {
   readonly pass: FilePass;
   readonly leftOut: Counts;
 }
@@ -163,7 +163,7 @@ async function readRecords(source: ExportFileSource, signal: AbortSignal, readin
   if (repeated.needsComparison) {
     const onRecord = (record: OrganisationRecord, path: JsonPath) => {
       if (!isSelected(record.orgId)) return;
-      for (const one of [{ record, path }, ...heldRecords(record, path)])
+      for (const one of [{ record, path }, ...nestedRecords(record, path)])
         checkRepetition(one.record, one.path, repeated);
     };
     await readFile(source, signal, { onRecord, knownDrafts: counted.pass.drafts });
@@ -178,7 +178,7 @@ async function countRecords(
   { isSelected, isElsewhere, limits, repeated, visitor }: Reading,
   knownDrafts?: readonly OrganisationDraft[],
 ): Promise<CountedPass> {
-  const [counts, held, leftOut]: [Counts, Counts, Counts] = [{}, {}, {}];
+  const [counts, nested, leftOut]: [Counts, Counts, Counts] = [{}, {}, {}];
   const budget = new FileBudget(limits);
   const take = (record: OrganisationRecord) => {
     budget.take(record);
@@ -189,16 +189,16 @@ async function countRecords(
     if (isSelected(record.orgId)) {
       take(record);
       visitor?.add(whole);
-      for (const { record: one } of heldRecords(record, path)) {
+      for (const { record: one } of nestedRecords(record, path)) {
         take(one);
         visitor?.add(one);
-        increase(held, one.section.name);
+        increase(nested, one.section.name);
       }
     } else if (!isElsewhere(record.orgId)) increase(leftOut, record.section.name);
   };
   const onOrganisations = (count: number) => budget.checkOrganisations(count);
   const pass = await readFile(source, signal, { onRecord, onOrganisations, knownDrafts });
-  return { pass, counts, held, leftOut };
+  return { pass, counts, nested, leftOut };
 }
 
 /** The organisations of a file, and the position in `organisations` of each entry. */

@@ -1,6 +1,7 @@
 import { organisationKey } from '../../../shared/auth/authorise.ts';
 import { type JsonObject, parseObject } from '../../../shared/json/jsonObject.ts';
 import { instanceScopeWrite, type LoginNameScope, readScopes } from '../../../shared/organisation/loginNameScope.ts';
+import { normaliseRecord } from '../../../shared/organisation/normaliseRecord.ts';
 import { defaultComplexity, type PasswordComplexity, parseComplexity } from '../../../shared/organisation/passwords.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { planRecord } from '../../../shared/organisation/recordPlan.ts';
@@ -12,7 +13,6 @@ import {
   policyKey,
 } from '../../../shared/organisation/sections/policies.ts';
 import { organisationSection } from '../../../shared/organisation/sections.ts';
-import { settleRecord } from '../../../shared/organisation/settleRecord.ts';
 import { type DocumentStore, WriteConflictError } from '../../../shared/store/store.ts';
 import { inTurns, yieldToEventLoop } from '../../../shared/turns.ts';
 import type { Inspection } from '../inspect/inspection.ts';
@@ -99,8 +99,8 @@ interface Candidate {
 function toCandidate(header: OrganisationHeader, organisation: number): Candidate {
   const { orgId, record } = header;
   const issue = record === undefined ? NAME_MISSING : orgId === '' ? ID_MISSING : undefined;
-  const settled = record === undefined || issue !== undefined ? { record, issue } : settleRecord(record);
-  return { organisation, header, record: settled.record, issue: settled.issue };
+  const normalised = record === undefined || issue !== undefined ? { record, issue } : normaliseRecord(record);
+  return { organisation, header, record: normalised.record, issue: normalised.issue };
 }
 
 function toPlacedPlan({ organisation, record, issue }: Candidate): PlacedPlan[] {

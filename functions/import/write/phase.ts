@@ -1,11 +1,11 @@
 import { type JsonPath, parseJson } from '../../../shared/json/jsonScanner.ts';
+import { type NormalisedRecord, normaliseRecord } from '../../../shared/organisation/normaliseRecord.ts';
 import { passwordIssue } from '../../../shared/organisation/passwords.ts';
-import { heldRecords, type OrganisationRecord, readRecord } from '../../../shared/organisation/record.ts';
+import { nestedRecords, type OrganisationRecord, readRecord } from '../../../shared/organisation/record.ts';
 import { planRecord, recordKey } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
 import { findSection } from '../../../shared/organisation/sections.ts';
-import { type SettledRecord, settleRecord } from '../../../shared/organisation/settleRecord.ts';
 import { documentPath } from '../../../shared/store/store.ts';
 import { chunksInTurns } from '../../../shared/turns.ts';
 import type { Inspection } from '../inspect/inspection.ts';
@@ -91,9 +91,9 @@ class PhasePlanner {
     if (section.phase === this.phase)
       return this.planNext({ section, path, target }, () => readItem(section, item, target?.header));
     const given = readItem(section, item, target?.header);
-    const holder = settleRecord(given).record;
-    return heldRecords(given, path).flatMap(({ record, path: heldPath }) =>
-      this.planNext({ section: record.section, path: heldPath, target }, () => ({ ...record, holder })),
+    const parent = normaliseRecord(given).record;
+    return nestedRecords(given, path).flatMap(({ record, path: nestedPath }) =>
+      this.planNext({ section: record.section, path: nestedPath, target }, () => ({ ...record, parent })),
     );
   }
 
@@ -128,15 +128,15 @@ class PhasePlanner {
   }
 
   /** Converts a record's values, and unsets a field that its organisation's other records keep it from having. */
-  private convert(given: OrganisationRecord, target: TargetOrganisation): SettledRecord {
+  private convert(given: OrganisationRecord, target: TargetOrganisation): NormalisedRecord {
     const { section, json } = given;
     const isLast = (mark: string) => target.header.lastMarked.get(mark) === documentPath(recordKey(given));
     const adjustment = section.adjust?.(json, isLast, target);
-    const settled = settleRecord(given, adjustment === undefined ? [] : [adjustment.unset]);
+    const normalised = normaliseRecord(given, adjustment === undefined ? [] : [adjustment.unset]);
     // ZITADEL names a record of a v1 file as it is in v2.
-    const { given: _, ...converted } = settled.record;
-    const named = this.work.source.isV1 === true && section.v1?.convert !== undefined ? converted : settled.record;
-    return { ...settled, record: adjustment === undefined ? named : { ...named, adjustment } };
+    const { given: _, ...converted } = normalised.record;
+    const named = this.work.source.isV1 === true && section.v1?.convert !== undefined ? converted : normalised.record;
+    return { ...normalised, record: adjustment === undefined ? named : { ...named, adjustment } };
   }
 
   /** Validates a record in isolation: by its section's check, and by the policy for its clear-text password. */

@@ -3,7 +3,8 @@ import providers from 'email-providers/all.json' with { type: 'json' };
 import { instanceMemberKey, parseRoles } from '../../../shared/auth/authorise.ts';
 import { type JsonObject, parseObject, textAt, textsAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { type RecordPlan, reportedId } from '../../../shared/organisation/recordPlan.ts';
-import type { GivenPrivilege, KeptState, RecordIssue } from '../../../shared/organisation/relations.ts';
+import type { RecordIssue } from '../../../shared/organisation/relations.ts';
+import type { GivenPrivilege, KeptState } from '../../../shared/organisation/section.ts';
 import { sections } from '../../../shared/organisation/sections.ts';
 import {
   type Collection,

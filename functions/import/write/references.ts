@@ -14,7 +14,7 @@ import { hasStoredContent } from './comparison.ts';
 
 /**
  * The reason not to write a record: an issue, or `notCarried` for a record that refers to another organisation's, or
- * whose holder is not imported.
+ * whose parent is not imported.
  */
 export type Rejection = RecordIssue | 'notCarried';
 
@@ -44,7 +44,7 @@ export async function checkReferences(
     read(
       store,
       all.filter((reference) => !isInspected(reference)),
-      all.some(({ reference }) => reference.isHolder)
+      all.some(({ reference }) => reference.isParent)
         ? ['orgId', 'partition', 'digest', 'state']
         : ['orgId', 'partition'],
     ),
@@ -102,7 +102,7 @@ function check(
 function checkTarget(planned: PlannedReference, found: Found, record: OrganisationRecord): Rejection | undefined {
   const { reference, key, permit } = planned;
   const target = found.get(documentPath(key));
-  if (reference.isHolder === true && !isStoredHolder(record, target)) return 'notCarried';
+  if (reference.isParent === true && !isStoredParent(record, target)) return 'notCarried';
   if (target === undefined && isKeptIfMissing(planned)) return undefined;
   if (target === undefined || isInDeletion(target)) return reference.missing;
   const isOwn = target.orgId === record.orgId;
@@ -120,9 +120,9 @@ function isOpen({ openTo }: Reference, body: JsonObject | undefined, orgId: stri
   return openTo !== undefined && body !== undefined && textAt(body, openTo, orgId) === orgId;
 }
 
-/** Whether a record's holder is stored as the file has it. */
-function isStoredHolder({ holder }: OrganisationRecord, stored: StoredDocument | undefined): boolean {
-  return holder !== undefined && stored !== undefined && hasStoredContent(planRecord(holder, false), stored);
+/** Whether a record's parent is stored as the file has it. */
+function isStoredParent({ parent }: OrganisationRecord, stored: StoredDocument | undefined): boolean {
+  return parent !== undefined && stored !== undefined && hasStoredContent(planRecord(parent, false), stored);
 }
 
 function isKeptIfMissing({ reference, targetId }: PlannedReference): boolean {

@@ -10,7 +10,7 @@ export const domainSection: Section = {
   collection: 'domains',
   phase: 1,
   key: ['$orgId', 'domainName'],
-  normalise: nameOrganisation,
+  canonicalise: nameOrganisation,
   values: { domainName: trimmedText({ id: 'ORG-r3h4J', key: 'Errors.Invalid.Argument' }) },
   unique: [
     {

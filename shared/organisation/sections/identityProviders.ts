@@ -1,6 +1,6 @@
 import { type JsonObject, textAt } from '../../json/jsonObject.ts';
 import type { RecordIssue, Reference, UniqueName } from '../relations.ts';
-import type { HeldRecords, Provider, Section } from '../section.ts';
+import type { NestedRecords, Provider, Section } from '../section.ts';
 import { asGiven } from '../valueRules.ts';
 import { identityProvider, own, taken, user } from './references.ts';
 
@@ -53,9 +53,9 @@ const userLinkSection: Section = {
 const { success: _, ...unlistedLinks } = userLinkSection;
 
 /** The links inside a person (zitadel 2.5). As in ZITADEL, they come with the person, and `success` does not list them. */
-export const heldLinks: HeldRecords = {
+export const nestedLinks: NestedRecords = {
   list: 'user.idps',
-  section: { ...unlistedLinks, references: [{ ...linkedUser, isHolder: true }, linkedProvider] },
+  section: { ...unlistedLinks, references: [{ ...linkedUser, isParent: true }, linkedProvider] },
   toJson: ({ configId, externalUserId, displayName }, { userId }) => ({
     userId,
     idpId: configId,

@@ -1,7 +1,7 @@
 import { type JsonObject, textAt } from '../../json/jsonObject.ts';
-import type { GivenPrivilege, RecordIssue } from '../relations.ts';
+import type { RecordIssue } from '../relations.ts';
 import { areCompatible, type MembershipScope } from '../roles.ts';
-import type { Section } from '../section.ts';
+import type { GivenPrivilege, Section } from '../section.ts';
 import { inOrganisation, project, user } from './references.ts';
 
 /** The issues of a member without a role, and of one with a role that is unknown or of another kind. */

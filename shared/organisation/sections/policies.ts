@@ -40,7 +40,7 @@ export const domainPolicySection = policy('domainPolicy', 'domain_policy', domai
       taken: domainPolicyExists,
     },
   ],
-  normalise: nameOrganisation,
+  canonicalise: nameOrganisation,
 });
 
 /** The section of the policy about clear-text passwords. */

@@ -1,4 +1,5 @@
-import type { GivenPrivilege, RecordIssue, Reference } from '../relations.ts';
+import type { RecordIssue, Reference } from '../relations.ts';
+import type { GivenPrivilege } from '../section.ts';
 
 /** Creates the issue of a unique name that another record has claimed. */
 export const taken = (key: string): RecordIssue => ({ id: 'V3-DKcYh', key });

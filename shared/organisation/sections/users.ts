@@ -4,10 +4,10 @@ import type { PartitionRange, StoredDocument } from '../../store/store.ts';
 import { emailInvalid, isPlainEmailAddress } from '../emailAddress.ts';
 import { isTotpSeed, passwordHashWarning } from '../passwords.ts';
 import { reorder } from '../recordBody.ts';
-import type { KeptState, RecordIssue } from '../relations.ts';
-import { type ImportedRecord, type Section, serviceUsers } from '../section.ts';
+import type { RecordIssue } from '../relations.ts';
+import { type ImportedRecord, type KeptState, type Section, serviceUsers } from '../section.ts';
 import { languageTag, phoneNumber, trimmed } from '../valueRules.ts';
-import { heldLinks } from './identityProviders.ts';
+import { nestedLinks } from './identityProviders.ts';
 import { identityProvider, own, taken, user } from './references.ts';
 
 const userName: NonNullable<Section['unique']> = [
@@ -32,7 +32,7 @@ export const humanUserSection: Section = {
   collection: 'users',
   phase: 2,
   key: ['userId'],
-  normalise: normalisePerson,
+  canonicalise: canonicalisePerson,
   unique: userName,
   reserved: [
     {
@@ -42,7 +42,7 @@ export const humanUserSection: Section = {
     },
   ],
   references: [{ ...identityProvider('user.idps[].configId', 'COMMAND-39nfs'), inFile: true }],
-  holds: heldLinks,
+  nested: nestedLinks,
   check: checkPerson,
   credentials: [
     { path: 'user.hashedPassword.value', clear: 'user.password', field: 'passwordHash', flag: 'withPasswords' },
@@ -69,7 +69,7 @@ export const machineUserSection: Section = {
   phase: 2,
   key: ['userId'],
   exported: { innerId: { from: 'userId', inner: 'user' } },
-  normalise: normaliseServiceUser,
+  canonicalise: canonicaliseServiceUser,
   unique: userName,
   overwrite: { keepsState },
   error: {
@@ -113,7 +113,7 @@ export function isInDeletion({ partition }: StoredDocument): boolean {
   return partition?.startsWith(DELETION) === true;
 }
 
-function normalisePerson(json: JsonObject, orgId: string): void {
+function canonicalisePerson(json: JsonObject, orgId: string): void {
   reorder(json, { userId: json.userId ?? deriveUserId(json, orgId), user: json.user, state: personState(json) });
 }
 
@@ -127,7 +127,7 @@ function personState(json: JsonObject): unknown {
   return json.state ?? (isKnown ? 'USER_STATE_ACTIVE' : 'USER_STATE_INITIAL');
 }
 
-function normaliseServiceUser(json: JsonObject, orgId: string): void {
+function canonicaliseServiceUser(json: JsonObject, orgId: string): void {
   const inner = isJsonObject(json.user) ? json.user : {};
   const userId = json.userId ?? inner.userId ?? deriveUserId(json, orgId);
   delete inner.userId;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isJsonObject, putAt } from '../../../shared/json/jsonObject.ts';
+import { normaliseRecord } from '../../../shared/organisation/normaliseRecord.ts';
 import { readRecord, storedFields } from '../../../shared/organisation/record.ts';
-import { settleRecord } from '../../../shared/organisation/settleRecord.ts';
 import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
 
 const read = (section: string, value: unknown, orgId = 'org-1') => readRecord(sectionNamed(section), value, orgId);
@@ -229,7 +229,7 @@ describe('a trigger action', () => {
       { flowType: 'FLOW_TYPE_EXTERNAL_AUTHENTICATION', triggerType: 'TRIGGER_TYPE_PRE_CREATION', actionIds: ['a'] },
     ],
   ])('is the same from %s', (_form, value) => {
-    expect(settleRecord(read('triggerActions', value)).record.json).toEqual(expected);
+    expect(normaliseRecord(read('triggerActions', value)).record.json).toEqual(expected);
   });
 
   it.each(['3', '4', 'function', 'constructor', 'toString', '__proto__'])(

@@ -6,7 +6,7 @@ import type { RecordIssue } from './relations.ts';
 import type { ValueRule } from './section.ts';
 
 /** A record with the values that ZITADEL would store, or the issue of a value that it rejects. */
-export interface SettledRecord {
+export interface NormalisedRecord {
   readonly record: OrganisationRecord;
   readonly issue?: RecordIssue;
 }
@@ -19,7 +19,7 @@ const NUL: RecordIssue = { id: '', key: 'ERROR: unsupported Unicode escape seque
  * a manifest describes the file's values.
  * @param unset the paths of fields to unset
  */
-export function settleRecord(record: OrganisationRecord, unset: readonly string[] = []): SettledRecord {
+export function normaliseRecord(record: OrganisationRecord, unset: readonly string[] = []): NormalisedRecord {
   if (hasNul(record)) return { record, issue: NUL };
   const changes = new Map<string, unknown>();
   for (const [path, rule] of Object.entries(record.section.values ?? {})) {
@@ -27,13 +27,13 @@ export function settleRecord(record: OrganisationRecord, unset: readonly string[
     if (issue !== undefined) return { record, issue };
     if (change !== undefined) changes.set(change.field, change.value);
   }
-  for (const path of [...unset, ...heldLists(record), ...unknownNumbers(record)]) changes.set(path, undefined);
+  for (const path of [...unset, ...nestedLists(record), ...unknownNumbers(record)]) changes.set(path, undefined);
   return { record: changes.size === 0 ? record : withChanges(record, changes) };
 }
 
 /** Lists the list of records that are stored apart, if the record has it. */
-function heldLists({ section: { holds }, json }: OrganisationRecord): string[] {
-  return holds === undefined || valueAt(json, holds.list) === undefined ? [] : [holds.list];
+function nestedLists({ section: { nested }, json }: OrganisationRecord): string[] {
+  return nested === undefined || valueAt(json, nested.list) === undefined ? [] : [nested.list];
 }
 
 /** Lists the enumerations with an unknown number, which counts as their default, as an unknown name does. */

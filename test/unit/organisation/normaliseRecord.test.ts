@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { normaliseRecord } from '../../../shared/organisation/normaliseRecord.ts';
 import { readRecord, toRecord } from '../../../shared/organisation/record.ts';
 import { organisationSection } from '../../../shared/organisation/sections.ts';
-import { settleRecord } from '../../../shared/organisation/settleRecord.ts';
 import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
 
 function person(phone: object | null) {
@@ -23,35 +23,35 @@ describe('the phone number of a person', () => {
     ['+4122 abc', '+4122222'],
     ['call +41791234567', '+41791234567'],
   ])('%s is kept as %s', (given, kept) => {
-    const { record, issue } = settleRecord(person({ phone: given, isPhoneVerified: true }));
+    const { record, issue } = normaliseRecord(person({ phone: given, isPhoneVerified: true }));
     expect(issue).toBeUndefined();
-    const { given: _, ...settled } = record;
-    expect(settled).toEqual(person({ phone: kept, isPhoneVerified: true }));
+    const { given: _, ...normalised } = record;
+    expect(normalised).toEqual(person({ phone: kept, isPhoneVerified: true }));
   });
 
   it.each(['+', '+abc', '+999123456', '+411', `+41${'1'.repeat(18)}`, '++', '+0'])('is refused as %j', (given) => {
-    const { issue } = settleRecord(person({ phone: given }));
+    const { issue } = normaliseRecord(person({ phone: given }));
     expect(issue).toEqual({ id: 'PHONE-so0wa', key: 'Errors.User.Phone.Invalid' });
   });
 
   it.each([[null], [{}], [{ phone: '' }]])('may be missing: %j', (phone) => {
     const record = person(phone);
-    expect(settleRecord(record)).toEqual({ record });
+    expect(normaliseRecord(record)).toEqual({ record });
   });
 
   it('costs the person no credential', () => {
-    const { record } = settleRecord(person({ phone: '+41 79 123 45 67' }));
+    const { record } = normaliseRecord(person({ phone: '+41 79 123 45 67' }));
     expect(record.credentials).toEqual({ passwordHash: 'hash', totpSeed: 'SEED' });
   });
 });
 
-/** Settles a record and returns its JSON, or the id and key of its issue. */
-function settled(section: string, value: object) {
-  const { record, issue } = settleRecord(readRecord(sectionNamed(section), value, 'org'));
+/** Normalises a record and returns its JSON, or the id and key of its issue. */
+function normalised(section: string, value: object) {
+  const { record, issue } = normaliseRecord(readRecord(sectionNamed(section), value, 'org'));
   return issue === undefined ? record.json : `${issue.id} ${issue.key}`;
 }
 
-const oidcApp = (app: object) => settled('oidcApps', { appId: 'a', app: { projectId: 'p', name: 'n', ...app } });
+const oidcApp = (app: object) => normalised('oidcApps', { appId: 'a', app: { projectId: 'p', name: 'n', ...app } });
 
 describe('the values of a record', () => {
   it.each([
@@ -59,7 +59,7 @@ describe('the values of a record', () => {
     ['\ufeffanna', '\ufeffanna'],
     ['an na', 'an na'],
   ])('lose the spaces around a user name: %j', (userName, kept) => {
-    expect(settled('humanUsers', { userId: 'u', user: { userName } })).toMatchObject({ user: { userName: kept } });
+    expect(normalised('humanUsers', { userId: 'u', user: { userName } })).toMatchObject({ user: { userName: kept } });
   });
 
   it.each([
@@ -68,13 +68,13 @@ describe('the values of a record', () => {
     ['xx', 'LANG-3M9f2 Errors.Language.Undefined'],
     ['', 'LANG-3M9f2 Errors.Language.Undefined'],
   ])('have a language of ZITADEL\u2019s texts: %j', (language, expected) => {
-    const value = settled('initMessages', { language, title: 't' });
+    const value = normalised('initMessages', { language, title: 't' });
     expect(typeof value === 'string' ? value : value.language).toBe(expected);
   });
 
   it.each([{}, { timeout: '0s' }, { timeout: '0.000s' }])('give an action with %j 20 seconds', (timeout) => {
     const action = { name: 'a', script: 's', ...timeout, allowedToFail: true };
-    const json = settled('actions', { actionId: 'a', action });
+    const json = normalised('actions', { actionId: 'a', action });
     expect(JSON.stringify(json)).toBe(
       '{"actionId":"a","action":{"name":"a","script":"s","timeout":"20s","allowedToFail":true}}',
     );
@@ -107,34 +107,34 @@ describe('the values of a record', () => {
 
   it.each([9, -1])('lose the unknown number %j of an enumeration', (gender) => {
     const user = { userName: 'a', profile: { firstName: 'A', lastName: 'B', gender } };
-    expect(settled('humanUsers', { userId: 'u', user })).toMatchObject({
+    expect(normalised('humanUsers', { userId: 'u', user })).toMatchObject({
       user: { profile: { firstName: 'A', lastName: 'B' } },
     });
-    expect(JSON.stringify(settled('humanUsers', { userId: 'u', user }))).not.toContain('gender');
+    expect(JSON.stringify(normalised('humanUsers', { userId: 'u', user }))).not.toContain('gender');
   });
 
   it('keep the number of a provider\u2019s type, which ZITADEL exports', () => {
     const link = { userId: 'u', idpId: 'i', providedUserId: 'x', idpType: 2 };
-    expect(settled('userLinks', link)).toMatchObject({ idpType: 2 });
+    expect(normalised('userLinks', link)).toMatchObject({ idpType: 2 });
   });
 
   it('name an organisation without the spaces around its name', () => {
     const organisation = (name: string) => toRecord(organisationSection, { org: { name } }, 'org', false);
-    expect(settleRecord(organisation(' Acme ')).record.json).toMatchObject({ org: { name: 'Acme' } });
-    expect(settleRecord(organisation('  ')).issue?.id).toBe('COMM-deLSk');
-    expect(settled('domains', { domainName: ' ' })).toBe('ORG-r3h4J Errors.Invalid.Argument');
+    expect(normaliseRecord(organisation(' Acme ')).record.json).toMatchObject({ org: { name: 'Acme' } });
+    expect(normaliseRecord(organisation('  ')).issue?.id).toBe('COMM-deLSk');
+    expect(normalised('domains', { domainName: ' ' })).toBe('ORG-r3h4J Errors.Invalid.Argument');
   });
 
   it('have no character that PostgreSQL rejects', () => {
     const nul = ' ERROR: unsupported Unicode escape sequence (SQLSTATE 22P05)';
-    expect(settled('humanUsers', { userId: 'u', user: { userName: 'a\0b' } })).toBe(nul);
-    expect(settled('humanUsers', { userId: 'u', user: { hashedPassword: { value: 'a\0b' } } })).toBe(nul);
-    expect(settled('humanUsers', { userId: 'u', user: { userName: 'a\\u0000b' } })).toMatchObject({ userId: 'u' });
+    expect(normalised('humanUsers', { userId: 'u', user: { userName: 'a\0b' } })).toBe(nul);
+    expect(normalised('humanUsers', { userId: 'u', user: { hashedPassword: { value: 'a\0b' } } })).toBe(nul);
+    expect(normalised('humanUsers', { userId: 'u', user: { userName: 'a\\u0000b' } })).toMatchObject({ userId: 'u' });
   });
 
   it('are reported as the file has them', () => {
     const value = { flowType: 'FLOW_TYPE_EXTERNAL_AUTHENTICATION', triggerType: '1', actionIds: ['a'] };
-    const { record } = settleRecord(readRecord(sectionNamed('triggerActions'), value, 'org'));
+    const { record } = normaliseRecord(readRecord(sectionNamed('triggerActions'), value, 'org'));
     expect(record.json.flowType).toBe('1');
     expect(record.given).toMatchObject(value);
   });
