@@ -1,6 +1,6 @@
-import { expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { type DocumentFields, fieldNames } from '../../../shared/store/documentFields.ts';
-import { MAX_DOCUMENT_BYTES } from '../../../shared/store/store.ts';
+import { MAX_DOCUMENT_BYTES, type Store } from '../../../shared/store/store.ts';
 import { createUser, readUser, scanAll, userKey } from '../../support/stores/documents.ts';
 import { describeStores, openTestStore } from '../../support/stores/stores.ts';
 
@@ -56,8 +56,12 @@ const allFields: Required<Omit<DocumentFields, 'sealedTotpSeed' | 'sealedClientS
 };
 
 describeStores('a stored document', (kind) => {
+  let store: Store;
+  beforeEach(async () => {
+    store = await openTestStore(kind);
+  });
+
   it('keeps apart and finds again what has an awkward id', async () => {
-    const store = await openTestStore(kind);
     const keys = awkwardIds.map((parts) => userKey(...parts));
     await store.commit(keys.map((key, sequence) => ({ type: 'create', key, fields: { sequence } })));
     const expected = keys.map(({ id }, sequence) => ({ id, sequence }));
@@ -67,7 +71,6 @@ describeStores('a stored document', (kind) => {
   });
 
   it('has every field as it was written, and none that was not', async () => {
-    const store = await openTestStore(kind);
     await store.commit([
       createUser('full', allFields),
       createUser('empty'),
@@ -87,7 +90,6 @@ describeStores('a stored document', (kind) => {
   });
 
   it('may be as large as a document may be', async () => {
-    const store = await openTestStore(kind);
     const body = 'é'.repeat(MAX_DOCUMENT_BYTES / 2);
     await store.commit([createUser('large', { body })]);
     expect((await readUser(store, 'large'))?.body).toBe(body);
@@ -96,7 +98,6 @@ describeStores('a stored document', (kind) => {
   });
 
   it('is read by key in the order asked for, missing ones and repeated ones included', async () => {
-    const store = await openTestStore(kind);
     await store.commit([createUser('a', { body: 'A' }), createUser('b', { body: 'B' })]);
     const keys = ['b', 'missing', 'a', 'b'].map((name) => userKey(name));
     const bodies = (await store.getMany(keys)).map((document) => document?.body);
@@ -105,7 +106,6 @@ describeStores('a stored document', (kind) => {
   });
 
   it('is read by key with only the fields asked for', async () => {
-    const store = await openTestStore(kind);
     await store.commit([createUser('a', { body: 'A', passwordHash: 'hash' })]);
     const { id } = userKey('a');
     expect(await store.getMany([userKey('a')], ['body', 'state'])).toEqual([{ id, body: 'A' }]);
@@ -113,7 +113,6 @@ describeStores('a stored document', (kind) => {
   });
 
   it('is read among thousands of keys at once', async () => {
-    const store = await openTestStore(kind);
     const names = Array.from({ length: 4_500 }, (_, index) => `user ${index}`);
     await store.commit(names.slice(0, 500).map((name) => createUser(name)));
     const documents = await store.getMany(names.map((name) => userKey(name)));
@@ -122,7 +121,6 @@ describeStores('a stored document', (kind) => {
   });
 
   it('is one of its collection: the same id in another collection is another document', async () => {
-    const store = await openTestStore(kind);
     const { id } = userKey('a');
     await store.commit([createUser('a', { body: 'user' })]);
     await store.commit([{ type: 'create', key: { collection: 'claims', id }, fields: { body: 'claim' } }]);

@@ -1,12 +1,18 @@
-import { expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
+import type { Store } from '../../../shared/store/store.ts';
 import { createUser, createUsers, scanAll, userKey } from '../../support/stores/documents.ts';
 import { describeStores, openTestStore } from '../../support/stores/stores.ts';
 
 const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
 describeStores('a scan', (kind) => {
+  let store: Store;
+  beforeEach(async () => {
+    store = await openTestStore(kind);
+  });
+
   it('gives every document of a collection once, always in the same order, in arrays of some hundreds', async () => {
-    const store = await openTestStore(kind);
+    expect(await scanAll(await store.snapshot(), { collection: 'users' })).toEqual({ documents: [], sizes: [] });
     await createUsers(store, 1_234);
     await store.commit([{ type: 'create', key: { collection: 'projects', id: '00~other' }, fields: {} }]);
     const { documents, sizes } = await scanAll(await store.snapshot(), { collection: 'users' });
@@ -17,7 +23,6 @@ describeStores('a scan', (kind) => {
   });
 
   it('gives large documents in arrays of about a megabyte', async () => {
-    const store = await openTestStore(kind);
     const ids = ['00~a', '00~b', '00~c', '00~d', '00~e', '00~f', '00~g'];
     for (const id of ids)
       await store.commit([{ type: 'create', key: { collection: 'users', id }, fields: { body: 'x'.repeat(400_000) } }]);
@@ -27,20 +32,13 @@ describeStores('a scan', (kind) => {
   });
 
   it('orders ids with the same hash digits by their bytes', async () => {
-    const store = await openTestStore(kind);
     const ids = ['a', 'B', 'b', 'ä', '~', '｡', '😀', '%'].map((letter) => `00~${letter}`);
     await store.commit(ids.map((id) => ({ type: 'create', key: { collection: 'claims', id }, fields: {} })));
     const { documents } = await scanAll(await store.snapshot(), { collection: 'claims' });
     expect(documents.map(({ id }) => id)).toEqual(ids.toSorted(byBytes));
   });
 
-  it('gives nothing of an empty collection', async () => {
-    const store = await openTestStore(kind);
-    expect(await scanAll(await store.snapshot(), { collection: 'users' })).toEqual({ documents: [], sizes: [] });
-  });
-
   it('keeps to a range of ids, its start included and its end not', async () => {
-    const store = await openTestStore(kind);
     await createUsers(store, 9);
     const snapshot = await store.snapshot();
     const ids = (await scanAll(snapshot, { collection: 'users' })).documents.map(({ id }) => id);
@@ -54,7 +52,6 @@ describeStores('a scan', (kind) => {
   });
 
   it('keeps to a partition, also within a range of ids', async () => {
-    const store = await openTestStore(kind);
     await store.commit(
       ['a', 'b', 'c', 'd', 'e', 'f'].map((letter, index) => ({
         type: 'create',
@@ -75,7 +72,6 @@ describeStores('a scan', (kind) => {
   });
 
   it('gives a range of partitions in the order of their bytes, and each in the order of ids', async () => {
-    const store = await openTestStore(kind);
     const names = ['s/', 's/a', 's/a/b', 's/a0', 's/B', 's/ä', 's/｡', 's/😀', 'r/z', 's', 's0', 't/a'];
     const ids = ['00~a', '00~b', '00~c'];
     await store.commit([
@@ -95,7 +91,6 @@ describeStores('a scan', (kind) => {
   });
 
   it('gives every document of many partitions once, in small arrays', async () => {
-    const store = await openTestStore(kind);
     await createUsers(store, 250, { partition: 's/a' });
     await store.commit([createUser('later', { partition: 's/b', sequence: 250 })]);
     const range = { collection: 'users', partitions: { from: 's/a', to: 's/c' }, fields: ['sequence'] } as const;
@@ -107,7 +102,6 @@ describeStores('a scan', (kind) => {
   });
 
   it('gives only the fields that are asked for', async () => {
-    const store = await openTestStore(kind);
     await store.commit([createUser('a', { body: 'body', passwordHash: 'secret', otpEmail: false })]);
     const snapshot = await store.snapshot();
     const { id } = userKey('a');
@@ -118,7 +112,6 @@ describeStores('a scan', (kind) => {
   });
 
   it('can be stopped early, and others of the same snapshot go on', async () => {
-    const store = await openTestStore(kind);
     await createUsers(store, 2_000);
     const snapshot = await store.snapshot();
     for await (const documents of snapshot.scan({ collection: 'users' })) {
@@ -135,7 +128,6 @@ describeStores('a scan', (kind) => {
   });
 
   it('gives other work a turn between its arrays', async () => {
-    const store = await openTestStore(kind);
     await createUsers(store, 3_000);
     const snapshot = await store.snapshot();
     let turns = 0;

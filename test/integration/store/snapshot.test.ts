@@ -1,10 +1,15 @@
-import { expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
+import type { Store } from '../../../shared/store/store.ts';
 import { createUser, createUsers, readUser, scanAll, userKey } from '../../support/stores/documents.ts';
 import { describeStores, openTestStore } from '../../support/stores/stores.ts';
 
 describeStores('a snapshot', (kind) => {
+  let store: Store;
+  beforeEach(async () => {
+    store = await openTestStore(kind);
+  });
+
   it('has everything that was committed before it, and nothing of what came after', async () => {
-    const store = await openTestStore(kind);
     await store.commit([createUser('changed', { body: 'old' }), createUser('deleted'), createUser('kept')]);
     const snapshot = await store.snapshot();
     await store.commit([
@@ -25,7 +30,6 @@ describeStores('a snapshot', (kind) => {
   });
 
   it('stays as it was while it is being scanned and others write', async () => {
-    const store = await openTestStore(kind);
     await createUsers(store, 1_500, { state: 'old' });
     const snapshot = await store.snapshot();
     const seen: (string | undefined)[] = [];
@@ -43,7 +47,6 @@ describeStores('a snapshot', (kind) => {
   });
 
   it('sees all or nothing of each commit made meanwhile', async () => {
-    const store = await openTestStore(kind);
     const writeTwins = async () => {
       for (let sequence = 0; sequence < 30; sequence += 1) {
         await store.commit([
@@ -67,7 +70,6 @@ describeStores('a snapshot', (kind) => {
   });
 
   it('tells its time, later ones a later time', async () => {
-    const store = await openTestStore(kind);
     const before = Date.now();
     const first = await store.snapshot();
     await store.commit([createUser('between')]);

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import {
   type Store,
   type StoredDocument,
@@ -15,17 +15,6 @@ function increment(store: Store, name: string): Promise<number> {
     const sequence = (user?.sequence ?? 0) + 1;
     write([{ type: 'update', key: userKey(name), fields: { sequence } }]);
     return sequence;
-  });
-}
-
-function swap(store: Store): Promise<void> {
-  const keys = [userKey('left'), userKey('right')] as const;
-  return store.transaction(async ({ getMany, write }) => {
-    const [left, right] = await getMany(keys);
-    write([
-      { type: 'update', key: keys[0], fields: { body: right?.body ?? null } },
-      { type: 'update', key: keys[1], fields: { body: left?.body ?? null } },
-    ]);
   });
 }
 
@@ -49,43 +38,19 @@ async function decideDuring(
 }
 
 describeStores('a transaction', (kind) => {
-  it('gives what its work returned and commits what it wrote', async () => {
-    const store = await openTestStore(kind);
-    await store.commit([createUser('counter', { sequence: 4 })]);
-    expect(await increment(store, 'counter')).toBe(5);
-    expect(await readUser(store, 'counter')).toMatchObject({ sequence: 5 });
+  let store: Store;
+  beforeEach(async () => {
+    store = await openTestStore(kind);
   });
 
   it('loses no change when twenty of them increment one document at once', { timeout: 120_000 }, async () => {
-    const store = await openTestStore(kind);
     await store.commit([createUser('counter', { sequence: 0 })]);
     const results = await Promise.all(Array.from({ length: 20 }, () => increment(store, 'counter')));
     expect(results.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
     expect(await readUser(store, 'counter')).toMatchObject({ sequence: 20 });
   });
 
-  it('loses no value when several store objects swap two documents at once', { timeout: 120_000 }, async () => {
-    const location = await kind.newLocation();
-    const one = await openTestStore(kind, location);
-    const other = await openTestStore(kind, location);
-    await one.commit([createUser('left', { body: 'L' }), createUser('right', { body: 'R' })]);
-    await Promise.all([swap(one), swap(other), swap(one), swap(other), swap(one)]);
-    expect(await readUser(other, 'left')).toMatchObject({ body: 'R' });
-    expect(await readUser(other, 'right')).toMatchObject({ body: 'L' });
-  });
-
-  it('loses no change against commits from outside', { timeout: 120_000 }, async () => {
-    const store = await openTestStore(kind);
-    await store.commit([createUser('counter', { sequence: 0 })]);
-    const commits = Array.from({ length: 5 }, (_, index) =>
-      store.commit([{ type: 'update', key: userKey('counter'), fields: { state: `state ${index}` } }]),
-    );
-    await Promise.all([increment(store, 'counter'), ...commits, increment(store, 'counter')]);
-    expect(await readUser(store, 'counter')).toMatchObject({ sequence: 2, state: expect.stringMatching(/^state \d$/) });
-  });
-
   it('writes nothing when its work throws, and passes the error on', async () => {
-    const store = await openTestStore(kind);
     const failure = new Error('not allowed');
     const transaction = store.transaction(async ({ getMany, write }) => {
       await getMany([userKey('a')]);
@@ -98,7 +63,6 @@ describeStores('a transaction', (kind) => {
   });
 
   it('writes nothing when one of its writes meets a conflict', async () => {
-    const store = await openTestStore(kind);
     await store.commit([createUser('taken')]);
     const transaction = store.transaction(async ({ getMany, write }) => {
       await getMany([userKey('other')]);
@@ -110,7 +74,6 @@ describeStores('a transaction', (kind) => {
   });
 
   it('needs no reads and no writes', async () => {
-    const store = await openTestStore(kind);
     expect(await store.transaction(async () => 'nothing')).toBe('nothing');
     await store.transaction(async ({ write }) => write([createUser('written')]));
     const read = await store.transaction(({ getMany }) => getMany([userKey('written')], []));
@@ -118,7 +81,6 @@ describeStores('a transaction', (kind) => {
   });
 
   it('reads one state however often it reads, several reads at once among them', async () => {
-    const store = await openTestStore(kind);
     await store.commit([createUser('a', { sequence: 1 }), createUser('b', { sequence: 1 })]);
     const sums = await Promise.all(
       Array.from({ length: 4 }, () =>
@@ -135,7 +97,6 @@ describeStores('a transaction', (kind) => {
   });
 
   it('neither changes nor blocks a document that it holds', async () => {
-    const store = await openTestStore(kind);
     await store.commit([createUser('held', { body: 'kept', sequence: 1 }), createUser('written')]);
     let runs = 0;
     await store.transaction(async ({ getMany, write }) => {
@@ -161,7 +122,6 @@ describeStores('a transaction', (kind) => {
   ];
 
   it.each(changes)('decides again when a document that it holds %s', async (_event, isThere, change) => {
-    const store = await openTestStore(kind);
     await store.commit([createUser('written'), ...(isThere ? [createUser('other', { state: 'old' })] : [])]);
     const seen = await decideDuring(store, change, ({ hold, write }, other) => {
       hold([userKey('other')]);
@@ -173,7 +133,6 @@ describeStores('a transaction', (kind) => {
 
   it('decides again when a document that it deletes changes, or is created', async () => {
     for (const [, isThere, change] of changes.filter(([, , { type }]) => type !== 'delete')) {
-      const store = await openTestStore(kind);
       if (isThere) await store.commit([createUser('other')]);
       const seen = await decideDuring(store, change, ({ write }) => write([{ type: 'delete', key: userKey('other') }]));
       expect(seen).toHaveLength(2);
@@ -182,7 +141,6 @@ describeStores('a transaction', (kind) => {
   });
 
   it('decides again when a document that it updates is created after it was missing', async () => {
-    const store = await openTestStore(kind);
     const seen = await decideDuring(store, createUser('other', { sequence: 1 }), ({ write }, other) =>
       write([setState('other', other === undefined ? 'decided without it' : 'decided with it')]),
     );
@@ -191,7 +149,6 @@ describeStores('a transaction', (kind) => {
   });
 
   it('meets a conflict, and does not run again, when it updates a document that is missing', async () => {
-    const store = await openTestStore(kind);
     let runs = 0;
     const transaction = store.transaction(async ({ getMany, write }) => {
       runs++;
@@ -203,7 +160,6 @@ describeStores('a transaction', (kind) => {
   });
 
   it('writes a document several times after reading it', async () => {
-    const store = await openTestStore(kind);
     await store.commit([createUser('a', { sequence: 1 }), createUser('b', { sequence: 1 })]);
     await store.transaction(async ({ getMany, write }) => {
       await getMany([userKey('a'), userKey('b')]);
@@ -215,13 +171,11 @@ describeStores('a transaction', (kind) => {
   });
 
   it('rejects a hold of a document that it did not read', async () => {
-    const store = await openTestStore(kind);
     const transaction = store.transaction(async ({ hold }) => hold([userKey('unread')]));
     await expect(transaction).rejects.toThrow('held without having been read');
   });
 
   it('is ABORTED when every attempt loses against another writer', { timeout: 120_000 }, async () => {
-    const store = await openTestStore(kind);
     await store.commit([createUser('counter', { sequence: 0 })]);
     let runs = 0;
     const transaction = store.transaction(async ({ getMany, write }) => {
