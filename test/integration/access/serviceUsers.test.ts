@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { type ListedMember, listMembers } from '../../../shared/accounts/listing.ts';
 import { changeRole } from '../../../shared/accounts/members.ts';
 import { createServiceUser, deleteServiceUser } from '../../../shared/accounts/serviceUsers.ts';
@@ -6,11 +6,11 @@ import { enableOtpEmail } from '../../../shared/accounts/users.ts';
 import { instanceMemberKey, organisationMemberKey } from '../../../shared/auth/authorise.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
-import { testInstance } from '../../support/instances/testInstance.ts';
+import { type TestInstance, testInstance } from '../../support/instances/testInstance.ts';
 import { readDatabase } from '../../support/stores/database.ts';
 import { interruptedStore } from '../../support/stores/interruptedStore.ts';
 import { violationsOf } from '../../support/stores/invariants.ts';
-import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { describeStores, openTestStore, sqlite } from '../../support/stores/stores.ts';
 
 describeStores('a service user of an organisation whose login names carry its domain', (kind) => {
   const domainPolicy = { orgId: 'O', userLoginMustBeDomain: true };
@@ -88,14 +88,21 @@ async function membersOf(store: Store) {
   return members;
 }
 
-describeStores('a membership', (kind) => {
+// A transaction of either store: one is enough.
+describe('a membership', () => {
+  let store: Store;
+  let instance: TestInstance;
+  beforeEach(async () => {
+    store = await openTestStore(sqlite);
+    instance = await testInstance(store);
+    const gone = { ...person('gone'), state: 'USER_STATE_DELETED' };
+    await instance.import({ data_orgs: { orgs: [organisation('O', { humanUsers: [person('ada'), gone] })] } });
+  });
+
   it.each([
     ['the instance', undefined, 'IAM_OWNER', 'IAM_USER_MANAGER'],
     ['an organisation', 'O', 'ORG_OWNER', 'ORG_USER_MANAGER'],
   ])('on %s keeps its creation date and counts the changes of its roles', async (_where, orgId, first, second) => {
-    const store = await openTestStore(kind);
-    const instance = await testInstance(store);
-    await instance.import({ data_orgs: { orgs: [organisation('O', { humanUsers: [person('ada')] })] } });
     const membership = { userId: 'ada', orgId };
     const [monday, tuesday] = [new Date('2026-11-16T08:00:00Z'), new Date('2026-11-17T08:00:00Z')];
     const key = orgId === undefined ? instanceMemberKey('ada') : organisationMemberKey(orgId, 'ada');
@@ -120,9 +127,7 @@ describeStores('a membership', (kind) => {
     'ORG_SETTINGS_MANAGER',
     'SELF_MANAGEMENT_GLOBAL',
   ])('takes the role %s, which an import takes where it is of an organisation', async (role) => {
-    const store = await openTestStore(kind);
-    const [instance, target] = [await testInstance(store), await testInstance(await openTestStore(kind), 'target')];
-    await instance.import({ data_orgs: { orgs: [organisation('O', { humanUsers: [person('ada')] })] } });
+    const target = await testInstance(await openTestStore(sqlite), 'target');
     const orgId = role.startsWith('IAM_') ? undefined : 'O';
     await changeRole(store, { userId: 'ada', orgId }, role, 'add', new Date());
     expect(await membersOf(store)).toContainEqual({ userId: 'ada', ...(orgId && { orgId }), roles: [role] });
@@ -137,17 +142,11 @@ describeStores('a membership', (kind) => {
     ['IAM_OWNER', 'O', 'an organisation: choose one of ORG_OWNER, ORG_USER_MANAGER, ORG_OWNER_VIEWER, '],
     ['PROJECT_OWNER', 'O', 'an organisation: choose one of ORG_OWNER, '],
   ])('does not take the role %s, and names the known ones', async (role, orgId, message) => {
-    const store = await openTestStore(kind);
-    const instance = await testInstance(store);
-    await instance.import({ data_orgs: { orgs: [organisation('O', { humanUsers: [person('ada')] })] } });
     const refused = await changeRole(store, { userId: 'ada', orgId }, role, 'add', new Date()).catch(String);
     expect(refused).toContain(`invalid role ${role} for ${message}`);
   });
 
   it('does not take a role beside one with which no import would take it', async () => {
-    const store = await openTestStore(kind);
-    const instance = await testInstance(store);
-    await instance.import({ data_orgs: { orgs: [organisation('O', { humanUsers: [person('ada')] })] } });
     const change = (role: string, kindOfChange: 'add' | 'remove') =>
       changeRole(store, { userId: 'ada', orgId: 'O' }, role, kindOfChange, new Date());
     await change('ORG_OWNER', 'add');
@@ -160,10 +159,6 @@ describeStores('a membership', (kind) => {
   });
 
   it('is not added in an organisation that does not exist, or to a user in the state DELETED', async () => {
-    const store = await openTestStore(kind);
-    const instance = await testInstance(store);
-    const gone = { ...person('gone'), state: 'USER_STATE_DELETED' };
-    await instance.import({ data_orgs: { orgs: [organisation('O', { humanUsers: [person('ada'), gone] })] } });
     const add = (userId: string, orgId: string) =>
       changeRole(store, { userId, orgId }, 'ORG_OWNER', 'add', new Date()).catch(String);
     expect(await add('ada', '99')).toBe('IdentityError: organisation 99 not found');

@@ -5,6 +5,7 @@ import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
 import { routes } from '../../../functions/removeOtpEmail/app.ts';
 import { createApp } from '../../../shared/http/app.ts';
 import { FORMAT, instanceKey } from '../../../shared/store/instance.ts';
+import type { PartitionRange, StoredDocument } from '../../../shared/store/store.ts';
 import { freePort } from '../../../tools/ports.ts';
 import { memoryTrail } from '../../support/audit/memoryTrail.ts';
 import { describeWithFirestore, firestoreEmulator } from '../../support/emulators/withFirestore.ts';
@@ -23,57 +24,55 @@ async function openBehindProxy() {
   return { proxy, store };
 }
 
+const ranges: readonly (readonly [what: string, range: Partial<PartitionRange>])[] = [
+  ['ids', {}],
+  ['partitions', { partitions: { from: 's/', to: 's0' } }],
+];
+
+/** Expects the documents of `createUsers`, in any order. */
+function expectEachOnce(documents: readonly StoredDocument[], count: number): void {
+  const sequences = documents.map(({ sequence }) => sequence ?? -1).toSorted((a, b) => a - b);
+  expect(sequences).toEqual(Array.from({ length: count }, (_, index) => index));
+}
+
 describeWithFirestore('the Firestore store', () => {
   afterEach(() => {
     vi.unstubAllEnvs();
   });
 
-  it('goes on with a scan whose connection breaks, without losing or repeating a document', async () => {
-    const { proxy, store } = await openBehindProxy();
-    await createUsers(store, 5_000, { body: 'x'.repeat(1_000) });
-    const snapshot = await store.snapshot();
-    const before = proxy.connections();
-    proxy.cut('down', 2_500_000);
-    const { documents } = await scanAll(snapshot, { collection: 'users', fields: ['sequence', 'body'] });
-    expect(proxy.connections()).toBe(before + 1);
-    const sequences = documents.map(({ sequence }) => sequence ?? -1).toSorted((a, b) => a - b);
-    expect(sequences).toEqual(Array.from({ length: 5_000 }, (_, index) => index));
-  });
+  it.each(ranges)(
+    'goes on with a scan of %s whose connection breaks, without losing or repeating a document',
+    async (_what, part) => {
+      const { proxy, store } = await openBehindProxy();
+      await createUsers(store, 5_000, { body: 'x'.repeat(1_000), partition: 's/a' });
+      const snapshot = await store.snapshot();
+      const before = proxy.connections();
+      proxy.cut('down', 2_500_000);
+      const { documents } = await scanAll(snapshot, { collection: 'users', ...part, fields: ['sequence', 'body'] });
+      expect(proxy.connections()).toBe(before + 1);
+      expectEachOnce(documents, 5_000);
+    },
+  );
 
-  it('goes on with a scan of partitions whose connection breaks, without losing or repeating a document', async () => {
-    const { proxy, store } = await openBehindProxy();
-    await createUsers(store, 5_000, { body: 'x'.repeat(1_000), partition: 's/a' });
-    const snapshot = await store.snapshot();
-    const before = proxy.connections();
-    proxy.cut('down', 2_500_000);
-    const range = { collection: 'users', partitions: { from: 's/', to: 's0' }, fields: ['sequence', 'body'] } as const;
-    const { documents } = await scanAll(snapshot, range);
-    expect(proxy.connections()).toBe(before + 1);
-    const sequences = documents.map(({ sequence }) => sequence ?? -1).toSorted((a, b) => a - b);
-    expect(sequences).toEqual(Array.from({ length: 5_000 }, (_, index) => index));
-  });
-
-  it.each<[string, object]>([
-    ['ids', {}],
-    ['partitions', { partitions: { from: 's/', to: 's0' } }],
-  ])('closes a scan of %s that nobody reads for a while, and goes on with it later', async (_what, part) => {
-    const store = await openTestStore(firestore);
-    await createUsers(store, 3_000, { body: 'x'.repeat(1_000), partition: 's/a' });
-    const snapshot = await store.snapshot();
-    const queries = vi.spyOn(v1.FirestoreClient.prototype, 'runQuery');
-    onTestFinished(() => queries.mockRestore());
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
-    const sequences: (number | undefined)[] = [];
-    for await (const documents of snapshot.scan({ collection: 'users', ...part })) {
-      if (sequences.length === 0) vi.advanceTimersByTime(60_000);
-      sequences.push(...documents.map(({ sequence }) => sequence));
-    }
-    expect(queries).toHaveBeenCalledTimes(2);
-    expect(sequences.toSorted((a, b) => (a ?? 0) - (b ?? 0))).toEqual(
-      Array.from({ length: 3_000 }, (_, index) => index),
-    );
-  });
+  it.each(ranges)(
+    'closes a scan of %s that nobody reads for a while, and goes on with it later',
+    async (_what, part) => {
+      const store = await openTestStore(firestore);
+      await createUsers(store, 3_000, { body: 'x'.repeat(1_000), partition: 's/a' });
+      const snapshot = await store.snapshot();
+      const queries = vi.spyOn(v1.FirestoreClient.prototype, 'runQuery');
+      onTestFinished(() => queries.mockRestore());
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      onTestFinished(() => void vi.useRealTimers());
+      const all: StoredDocument[] = [];
+      for await (const documents of snapshot.scan({ collection: 'users', ...part })) {
+        if (all.length === 0) vi.advanceTimersByTime(60_000);
+        all.push(...documents);
+      }
+      expect(queries).toHaveBeenCalledTimes(2);
+      expectEachOnce(all, 3_000);
+    },
+  );
 
   it('reads again when the connection breaks', async () => {
     const { proxy, store } = await openBehindProxy();

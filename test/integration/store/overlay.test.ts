@@ -1,13 +1,13 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { openOverlay } from '../../../shared/store/overlay.ts';
 import { documentId, type Store, WriteConflictError } from '../../../shared/store/store.ts';
 import { readDatabase } from '../../support/stores/database.ts';
 import { createUser, userKey } from '../../support/stores/documents.ts';
-import { describeStores, openTestStore, type StoreKind } from '../../support/stores/stores.ts';
+import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 
 /** An overlay over a store with one user, whose store must be as it was in the end. */
-async function overlaid(kind: StoreKind) {
-  const store = await openTestStore(kind);
+async function overlaid() {
+  const store = await openTestStore(sqlite);
   await store.commit([createUser('below', { orgId: 'O', body: '{}', sequence: 1, otpEmail: true })]);
   const overlay = await openOverlay(store, new Set(['projects']));
   onTestFinished(() => overlay[Symbol.asyncDispose]());
@@ -16,9 +16,10 @@ async function overlaid(kind: StoreKind) {
 
 const userOf = async (from: Pick<Store, 'getMany'>, name: string) => (await from.getMany([userKey(name)]))[0];
 
-describeStores('an overlay', (kind) => {
+// It reads the store below by a snapshot only, so one store is enough.
+describe('an overlay', () => {
   it('shows what is under it, and what was written into it, whose body it does not keep', async () => {
-    const { overlay, store, before } = await overlaid(kind);
+    const { overlay, store, before } = await overlaid();
     await overlay.commit([createUser('above', { orgId: 'P', body: '{}', otpEmail: false })]);
     expect(await userOf(overlay, 'below')).toMatchObject({ body: '{}', sequence: 1, otpEmail: true });
     expect(await userOf(overlay, 'above')).toEqual({ id: userKey('above').id, orgId: 'P', otpEmail: false });
@@ -26,14 +27,14 @@ describeStores('an overlay', (kind) => {
   });
 
   it('keeps the bodies of the collections that it was asked to', async () => {
-    const { overlay } = await overlaid(kind);
+    const { overlay } = await overlaid();
     const key = { collection: 'projects', id: documentId('p') } as const;
     await overlay.commit([{ type: 'create', key, fields: { body: '{}' } }]);
     expect(await overlay.getMany([key], ['body'])).toEqual([{ id: key.id, body: '{}' }]);
   });
 
   it('changes and deletes what is under it in its own eyes only', async () => {
-    const { overlay, store, before } = await overlaid(kind);
+    const { overlay, store, before } = await overlaid();
     await overlay.commit([{ type: 'update', key: userKey('below'), fields: { sequence: 2, otpEmail: null } }]);
     expect(await userOf(overlay, 'below')).toEqual({ id: userKey('below').id, orgId: 'O', sequence: 2 });
     await overlay.commit([{ type: 'delete', key: userKey('below') }]);
@@ -44,7 +45,7 @@ describeStores('an overlay', (kind) => {
   });
 
   it('refuses what the store would refuse, and keeps nothing of such a commit', async () => {
-    const { overlay } = await overlaid(kind);
+    const { overlay } = await overlaid();
     for (const wrong of [createUser('below'), { type: 'update', key: userKey('none'), fields: {} } as const]) {
       await expect(overlay.commit([createUser('above'), wrong])).rejects.toThrow(WriteConflictError);
       expect(await userOf(overlay, 'above')).toBeUndefined();
@@ -52,7 +53,7 @@ describeStores('an overlay', (kind) => {
   });
 
   it('runs transactions one after the other', async () => {
-    const { overlay } = await overlaid(kind);
+    const { overlay } = await overlaid();
     const add = () =>
       overlay.transaction(async (transaction) => {
         const [user] = await transaction.getMany([userKey('below')], ['sequence']);
@@ -63,7 +64,7 @@ describeStores('an overlay', (kind) => {
   });
 
   it('is over the state of its opening', async () => {
-    const { overlay, store } = await overlaid(kind);
+    const { overlay, store } = await overlaid();
     await store.commit([createUser('later')]);
     expect(await userOf(overlay, 'later')).toBeUndefined();
   });
