@@ -29,3 +29,14 @@ export function nameOrganisation(json: JsonObject, orgId: string): void {
   delete rest.orgId;
   reorder(json, { orgId, ...rest });
 }
+
+/**
+ * Derives an id for a user or project without one from its name, which is unique in its organisation. The same file gives
+ * the same id, so that imports stay idempotent.
+ */
+export function deriveId(orgId: string, name: string): string {
+  const digest = hash('sha256', JSON.stringify([orgId, name]), 'hex');
+  return String(BigInt(`0x${digest.slice(0, 15)}`))
+    .padStart(18, '1')
+    .slice(0, 18);
+}

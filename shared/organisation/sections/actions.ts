@@ -12,6 +12,9 @@ const triggerIds = new Map([
   ['TRIGGER_TYPE_POST_CREATION', '3'],
 ]);
 
+// ZITADEL counts the actions that it finds, so the same one twice is one too few.
+const actionsMissing: RecordIssue = { id: 'COMMAND-dg422', key: 'Errors.Flow.ActionIDsNotExist' };
+
 /** The sections of actions and their triggers. */
 export const actionSections: readonly Section[] = [
   {
@@ -26,7 +29,7 @@ export const actionSections: readonly Section[] = [
       own({
         collection: 'actions',
         key: ['actionIds[]'],
-        missing: { id: 'COMMAND-dg422', key: 'Errors.Flow.ActionIDsNotExist' },
+        missing: actionsMissing,
       }),
     ],
     error: {
@@ -62,17 +65,15 @@ const flowTriggers: ReadonlyMap<unknown, readonly string[]> = new Map([
   ['3', ['1', '2', '3']],
   ['4', ['6']],
 ]);
-const triggers: ReadonlySet<unknown> = new Set([...flowTriggers.values()].flat());
 
-/** Checks that a trigger action names a flow, a trigger of that flow and at least one action. */
+/** Checks that a trigger action names a flow, a trigger of that flow and at least one action, each once. */
 export function checkTriggerAction({ flowType, triggerType, actionIds }: JsonObject): RecordIssue | undefined {
   const allowed = flowTriggers.get(flowType);
-  if (allowed === undefined || !triggers.has(triggerType)) {
-    return { id: 'COMMAND-Dfhj5', key: 'Errors.Flow.FlowTypeMissing' };
-  }
+  if (allowed === undefined) return { id: 'COMMAND-Dfhj5', key: 'Errors.Flow.FlowTypeMissing' };
   const isAllowed = allowed.some((trigger) => trigger === triggerType);
   if (!isAllowed) return { id: 'COMMAND-Dfgh6', key: 'Errors.Flow.WrongTriggerType' };
-  return actionIds === undefined ? { id: 'COMMAND-Nfh52', key: 'Errors.Flow.NoChanges' } : undefined;
+  if (!Array.isArray(actionIds)) return { id: 'COMMAND-Nfh52', key: 'Errors.Flow.NoChanges' };
+  return new Set(actionIds).size < actionIds.length ? actionsMissing : undefined;
 }
 
 /** Converts the numbers of a v1 file to the texts of v2 (zitadel 5.9). */

@@ -155,7 +155,7 @@ function warnOfInstanceProviders({ json, orgId }: ImportedRecord): readonly stri
   const providers = textsAt(json, 'idps[ownerType=IDP_OWNER_TYPE_SYSTEM].idpId', orgId);
   if (providers.length === 0) return [];
   return [
-    `identity providers of the instance are not imported, and users cannot log in with them unless the target has them: ${providers.join(', ')}`,
+    `identity providers of the instance, and an organisation's own other than generic OIDC and JWT, are in no export, and users cannot log in with them unless the target has them: ${providers.join(', ')}`,
   ];
 }
 

@@ -1,4 +1,6 @@
+import { textAt } from '../../json/jsonObject.ts';
 import { fillDefaults } from '../exportForm.ts';
+import { deriveId, reorder } from '../recordBody.ts';
 import { deactivatable, type Section } from '../section.ts';
 import { trimSpace } from '../trimSpace.ts';
 import { enumerationOr, textRule, trimmed } from '../valueRules.ts';
@@ -33,6 +35,10 @@ export const projectSections: readonly Section[] = [
     collection: 'projects',
     phase: 1,
     key: ['projectId'],
+    canonicalise: (json, orgId) => {
+      if (json.projectId !== undefined) return;
+      reorder(json, { projectId: deriveId(orgId, textAt(json, 'project.name', orgId)), ...json });
+    },
     ...deactivatable('PROJECT_STATE'),
     unique: [{ type: 'project', parts: ['$orgId', 'project.name'], taken: taken('Errors.Project.AlreadyExists') }],
     error: {
@@ -50,12 +56,7 @@ export const projectSections: readonly Section[] = [
     unique: [
       { type: 'projectRole', parts: ['projectId', 'roleKey'], taken: taken('Errors.Project.Role.AlreadyExists') },
     ],
-    references: [
-      {
-        ...project('projectId', 'COMMAND-EbFMN'),
-        ifForeign: { id: 'PROJECT-RLB4UpqQSd', key: 'Errors.Project.Role.Invalid' },
-      },
-    ],
+    references: [own(project('projectId', 'COMMAND-EbFMN'))],
     error: { type: 'project_role', id: ['projectId', 'roleKey'], exists: taken('Errors.Project.Role.AlreadyExists') },
     success: { field: 'projectRoles', entry: ['projectId', 'roleKey'] },
   },

@@ -1,9 +1,8 @@
-import { hash } from 'node:crypto';
 import { isJsonObject, type JsonObject, textAt, valueAt } from '../../json/jsonObject.ts';
 import type { PartitionRange, StoredDocument } from '../../store/store.ts';
 import { emailInvalid, isPlainEmailAddress } from '../emailAddress.ts';
 import { isTotpSeed, passwordHashWarning } from '../passwords.ts';
-import { reorder } from '../recordBody.ts';
+import { deriveId, reorder } from '../recordBody.ts';
 import type { RecordIssue } from '../relations.ts';
 import { type ImportedRecord, type KeptState, type Section, serviceUsers } from '../section.ts';
 import { languageTag, phoneNumber, trimmed } from '../valueRules.ts';
@@ -114,7 +113,11 @@ export function isInDeletion({ partition }: StoredDocument): boolean {
 }
 
 function canonicalisePerson(json: JsonObject, orgId: string): void {
-  reorder(json, { userId: json.userId ?? deriveUserId(json, orgId), user: json.user, state: personState(json) });
+  reorder(json, {
+    userId: json.userId ?? deriveId(orgId, textAt(json, 'user.userName', orgId)),
+    user: json.user,
+    state: personState(json),
+  });
 }
 
 /**
@@ -129,17 +132,9 @@ function personState(json: JsonObject): unknown {
 
 function canonicaliseServiceUser(json: JsonObject, orgId: string): void {
   const inner = isJsonObject(json.user) ? json.user : {};
-  const userId = json.userId ?? inner.userId ?? deriveUserId(json, orgId);
+  const userId = json.userId ?? inner.userId ?? deriveId(orgId, textAt(json, 'user.userName', orgId));
   delete inner.userId;
   reorder(json, { userId, user: inner, state: json.state ?? 'USER_STATE_ACTIVE' });
-}
-
-/** Derives an id for a user without one. The id is deterministic, so that imports stay idempotent. */
-function deriveUserId(json: JsonObject, orgId: string): string {
-  const digest = hash('sha256', JSON.stringify([orgId, textAt(json, 'user.userName', orgId)]), 'hex');
-  return String(BigInt(`0x${digest.slice(0, 15)}`))
-    .padStart(18, '1')
-    .slice(0, 18);
 }
 
 /** Checks that a person has an e-mail address of ASCII characters. */

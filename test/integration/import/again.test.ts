@@ -22,6 +22,23 @@ const list = z.array(z.looseObject({}));
 const sorted = (entries: readonly unknown[] = []) => entries.map((entry) => JSON.stringify(entry)).sort();
 
 describeStores('a second import of the same file', (kind) => {
+  it('finds the people and projects that have no id in the file, since theirs follows from their names', async () => {
+    const { instance } = await countedInstance(kind);
+    const content = { humanUsers: [{ ...person('A'), userId: undefined }], projects: [{ project: { name: 'P' } }] };
+    const dataOrgs = { orgs: [organisation('O', content)] };
+    const first = await instance.import({ dataOrgs });
+    expect(first.errors).toBeUndefined();
+    expect(first.success.orgs).toEqual([
+      {
+        orgId: 'O',
+        humanUserIds: [expect.stringMatching(/^\d{18}$/)],
+        projectIds: [expect.stringMatching(/^\d{18}$/)],
+      },
+    ]);
+    const { summary } = await instance.import({ dataOrgs });
+    expect(summary).toMatchObject({ created: {}, unchanged: { humanUsers: 1, projects: 1 } });
+  });
+
   it('writes nothing, creates nothing and reports no errors: all is unchanged', async () => {
     const { instance, writesOf } = await countedInstance(kind);
     const body = { dataOrgs: { orgs: zitadelRequest('import-request') }, with_keys: true };

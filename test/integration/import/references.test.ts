@@ -103,7 +103,7 @@ const rows: Row[] = [
   [
     'a project of another organisation for a role',
     { projectRoles: [role('P', 'reader'), role('theirs', 'mine')] },
-    { type: 'project_role', id: 'theirs_mine', message: 'ID=PROJECT-RLB4UpqQSd Message=Errors.Project.Role.Invalid' },
+    { type: 'project_role', id: 'theirs_mine', message: 'ID=COMMAND-EbFMN Message=Errors.Project.NotFound' },
   ],
   [
     'a project of another organisation for an application',
