@@ -1,6 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { isWellFormed, tokenId } from '../../shared/auth/token.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
+import { objectNotFound } from '../../shared/errors/storageErrors.ts';
 import { systemCode } from '../../shared/systemCode.ts';
 import { interruptible, type Output, UsageError } from '../command.ts';
 import { askConsent } from '../consent.ts';
@@ -151,7 +152,7 @@ function object(from: string): Remainder {
       if (opened.takes !== 'files' || opened.remove === undefined) return false;
       await opened.remove(signal).catch((error: unknown) => {
         // An earlier clean-up may have been interrupted when the object was gone.
-        if (!(error instanceof IdentityError) || error.code !== 'NOT_FOUND') throw error;
+        if (!objectNotFound.is(error)) throw error;
       });
       return true;
     },

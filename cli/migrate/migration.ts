@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { IdentityError, RejectedToken } from '../../shared/errors/identityError.ts';
+import { IdentityError } from '../../shared/errors/identityError.ts';
+import { placeTokenRejected } from '../../shared/errors/placeErrors.ts';
 import type { Output, Surroundings } from '../command.ts';
 import { askConsent, askText, canAsk } from '../consent.ts';
 import type { DatabasePlace, FilePlace, StoredFile } from '../places/place.ts';
@@ -59,10 +60,9 @@ async function migrateBetween(call: MigratingCall, run: MigrationRun, opened?: S
     try {
       return await doSteps(call, run, sides ?? (await openSides(call, run.state.settings)));
     } catch (error) {
-      const { message, cause } = error instanceof IdentityError ? error : {};
-      if (!(cause instanceof RejectedToken) || !canAsk(call)) throw error;
-      const file = await askText(`${message}\nThe file of ${cause.option}:`, call);
-      const given = { [cause.option.slice('--'.length)]: file };
+      if (!placeTokenRejected.is(error) || error.option === undefined || !canAsk(call)) throw error;
+      const file = await askText(`${error.message}\nThe file of ${error.option}:`, call);
+      const given = { [error.option.slice('--'.length)]: file };
       await run.advance('another token', { settings: replaceSecretFiles(run.state.settings, given) });
     }
   }

@@ -1,6 +1,6 @@
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts';
-import { IdentityError } from '../../shared/errors/identityError.ts';
+import { dryRunTooLarge } from '../../shared/errors/errors.ts';
 import { combine, compareSides } from '../compare/compareSides.ts';
 import { Comparison } from '../compare/comparison.ts';
 import { FileFacts, inspectPlace } from '../places/inspectPlace.ts';
@@ -103,13 +103,10 @@ async function tryImport(run: MigrationRun, target: DatabasePlace): Promise<Tria
     const response = await trackImport(target, read, targetOptions(state.settings, true), output, signal);
     return { response, seconds: (performance.now() - startedAt) / 1000 };
   } catch (error) {
-    if (error instanceof IdentityError && error.message.includes(DRY_RUN_LIMIT)) return undefined;
+    if (dryRunTooLarge.is(error)) return undefined;
     throw error;
   }
 }
-
-/** What the error of a target says that imports more records than it tries. */
-const DRY_RUN_LIMIT = 'records of a dry run';
 
 function exportChecks({ state: { exported } }: MigrationRun): MigrationPlan['checks'] {
   const { missing = [], withoutUser } = exported ?? {};

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { z } from 'zod';
 import { importResponse } from '../../functions/import/contract.ts';
-import { migrationStopped } from '../../shared/errors/migrationErrors.ts';
+import { migrationStopped, placeBroke, placeFailed } from '../../shared/errors/placeErrors.ts';
 import { systemCode } from '../../shared/systemCode.ts';
 import { InterruptedError, type Surroundings, UsageError } from '../command.ts';
 import { describeFault } from '../faults.ts';
@@ -161,7 +161,7 @@ export async function workAlone<Result>(
     }
     const { message } = describeFault(error);
     journal.add({ event: 'failed', problem: message });
-    const problem = message.replace(/: repeat the command$/, '');
+    const problem = placeFailed.is(error) || placeBroke.is(error) ? error.text : message;
     throw migrationStopped(problem, resumeCommand(directory));
   }
 }

@@ -3,8 +3,7 @@ import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { z } from 'zod';
 import { completeFile, makeDirectory, OWNER_ONLY } from '../../shared/durableFiles.ts';
-import { IdentityError } from '../../shared/errors/identityError.ts';
-import { migrationMissing, migrationRunning } from '../../shared/errors/migrationErrors.ts';
+import { migrationMissing, migrationRunning } from '../../shared/errors/placeErrors.ts';
 import { systemCode } from '../../shared/systemCode.ts';
 import { UsageError } from '../command.ts';
 
@@ -112,7 +111,7 @@ export async function findWorker(directory: string): Promise<string | undefined>
     using _lock = await lockRunDirectory(directory);
     return undefined;
   } catch (error) {
-    if (error instanceof IdentityError && error.code === 'ABORTED') return readPid(join(directory, 'pid'));
+    if (migrationRunning.is(error)) return readPid(join(directory, 'pid'));
     throw error;
   }
 }

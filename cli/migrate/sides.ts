@@ -1,5 +1,5 @@
 import { type Inspection, inspect } from '../../functions/import/inspect/inspection.ts';
-import { migrationTokenTooNarrow } from '../../shared/errors/migrationErrors.ts';
+import { migrationTokenTooNarrow } from '../../shared/errors/placeErrors.ts';
 import { interruptible, NOTHING_CHANGED, type Surroundings } from '../command.ts';
 import { repeatable } from '../places/content.ts';
 import { openPlaces } from '../places/openPlaces.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { OrganisationRange } from '../../functions/export/selection.ts';
-import { IdentityError } from '../../shared/errors/identityError.ts';
 import { partsOfAnother, partsUnavailable } from '../../shared/errors/placeErrors.ts';
+import { objectExists, objectNotFound } from '../../shared/errors/storageErrors.ts';
 import { objectUri } from '../../shared/objectStorage/objectName.ts';
 import type { ObjectLocation, ObjectStorage, PinnedObject } from '../../shared/objectStorage/objectStorage.ts';
 import type { PartSource } from '../places/place.ts';
@@ -130,7 +130,7 @@ export async function pinIfPresent(
   try {
     return await storage.pin(location, signal);
   } catch (error) {
-    if (error instanceof IdentityError && error.code === 'NOT_FOUND') return undefined;
+    if (objectNotFound.is(error)) return undefined;
     throw error;
   }
 }
@@ -156,7 +156,7 @@ export async function createJson(
     await storage.write(location, content(), signal);
     return true;
   } catch (error) {
-    if (error instanceof IdentityError && error.code === 'ALREADY_EXISTS') return false;
+    if (objectExists.is(error)) return false;
     throw error;
   }
 }

@@ -109,7 +109,7 @@ async function importInto(
     return await audited.run(() => importOrganisations(bulk, source, all, uniqueStamp(new Date()), call.signal));
   } catch (error) {
     const isInvalid = error instanceof IdentityError && error.code === 'INVALID_ARGUMENT';
-    throw isInvalid ? placeRefused(settings.name, error.message) : error;
+    throw isInvalid ? placeRefused(settings.name, error.message, error) : error;
   }
 }
 

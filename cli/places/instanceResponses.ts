@@ -89,7 +89,7 @@ async function guarded<Result>(
 
 const MAX_ERROR_BYTES = 1_000_000;
 const MAX_CHARACTERS = 500;
-const errorBody = z.object({ message: z.string() });
+const described = z.looseObject({ message: z.string().optional() });
 
 /** An instance, and the option that names its token's file. */
 export interface CalledInstance {
@@ -101,8 +101,8 @@ export interface CalledInstance {
 const faults = {
   token: ({ origin, tokenOption }: CalledInstance, reason: string) => placeTokenRejected(origin, tokenOption, reason),
   role: ({ origin, tokenOption }: CalledInstance, reason: string) => placeTokenForbidden(origin, tokenOption, reason),
-  repeat: ({ origin }: CalledInstance, reason: string) => placeFailed(origin, reason),
-  correct: ({ origin }: CalledInstance, reason: string) => placeRefused(origin, reason),
+  repeat: ({ origin }: CalledInstance, reason: string, body: unknown) => placeFailed(origin, reason, body),
+  correct: ({ origin }: CalledInstance, reason: string, body: unknown) => placeRefused(origin, reason, body),
 };
 type Fault = keyof typeof faults;
 
@@ -117,16 +117,13 @@ const faultOfCode: Readonly<Record<number, Fault>> = {
 
 /** Returns the error of a response other than 200: what a person can do about it. */
 export async function responseError(instance: CalledInstance, { status, body }: HttpResponse): Promise<IdentityError> {
-  const reason = messageIn(await readText(body, MAX_ERROR_BYTES)) ?? `status ${status}`;
-  return faults[faultOfStatus[status] ?? (status >= 500 ? 'repeat' : 'correct')](instance, reason);
+  // A proxy answers with a page of its own.
+  const { data } = described.safeParse(parseIfJson(await readText(body, MAX_ERROR_BYTES)));
+  const fault = faultOfStatus[status] ?? (status >= 500 ? 'repeat' : 'correct');
+  return faults[fault](instance, data?.message?.slice(0, MAX_CHARACTERS) ?? `status ${status}`, data);
 }
 
 /** Returns the same for the error that ends an import after its first event. */
-function eventError(instance: CalledInstance, { code, message }: ErrorBody): IdentityError {
-  return faults[faultOfCode[code] ?? 'correct'](instance, message.slice(0, MAX_CHARACTERS));
-}
-
-function messageIn(text: string): string | undefined {
-  // A proxy answers with a page of its own.
-  return errorBody.safeParse(parseIfJson(text)).data?.message.slice(0, MAX_CHARACTERS);
+function eventError(instance: CalledInstance, body: ErrorBody): IdentityError {
+  return faults[faultOfCode[body.code] ?? 'correct'](instance, body.message.slice(0, MAX_CHARACTERS), body);
 }

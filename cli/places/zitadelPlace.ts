@@ -89,7 +89,7 @@ export async function importIntoZitadel(
     return await importFile({ connect, connection, file, options, isSelected: selector(options) }, meter);
   } catch (error) {
     const isInvalid = error instanceof IdentityError && error.code === 'INVALID_ARGUMENT';
-    throw isInvalid ? placeRefused(baseUrl, error.message) : error;
+    throw isInvalid ? placeRefused(baseUrl, error.message, error) : error;
   }
 }
 

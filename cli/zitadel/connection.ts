@@ -1,7 +1,11 @@
 import { z } from 'zod';
 import { IdentityError } from '../../shared/errors/identityError.ts';
-import { placeTokenForbidden, placeTokenRejected, placeUnreachable } from '../../shared/errors/placeErrors.ts';
-import { zitadelCallFailed } from '../../shared/errors/zitadelErrors.ts';
+import {
+  placeTokenForbidden,
+  placeTokenRejected,
+  placeUnreachable,
+  zitadelCallFailed,
+} from '../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../shared/json/parseIfJson.ts';
 import { Backoff, type RetryPolicy } from '../../shared/retry.ts';
 import { callServer, connectionReason, readText } from '../httpClient.ts';

@@ -1,5 +1,5 @@
 import { authenticate, type Caller, type OnIdentified } from '../../shared/auth/authorise.ts';
-import { storeUnavailable } from '../../shared/errors/errors.ts';
+import { storeUnavailable } from '../../shared/errors/storeErrors.ts';
 import type { Route } from '../../shared/http/app.ts';
 import { rpcRoutes } from '../../shared/rpc/rpcRoute.ts';
 import { type Store, storeForCall } from '../../shared/store/store.ts';

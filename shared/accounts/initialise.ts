@@ -1,4 +1,4 @@
-import { instanceInitialised } from '../errors/accountErrors.ts';
+import { instanceInitialised } from '../errors/commandErrors.ts';
 import { instanceScopeWrite } from '../organisation/loginNameScope.ts';
 import { createWrites } from '../organisation/recordPlan.ts';
 import { FORMAT, instanceKey } from '../store/instance.ts';

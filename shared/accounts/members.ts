@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { instanceMemberKey, isBlocked, organisationMemberKey, parseRoles, userKey } from '../auth/authorise.ts';
 import { endCheckpointEpoch } from '../checkpointEpoch.ts';
-import { lastOwner, roleNotHeld, rolesIncompatible, roleUnknown } from '../errors/accountErrors.ts';
+import { lastOwner, roleNotHeld, rolesIncompatible, roleUnknown } from '../errors/commandErrors.ts';
 import { readRecord, storedFields } from '../organisation/record.ts';
 import { areCompatible, knownRoles, type MembershipScope } from '../organisation/roles.ts';
 import { orgMemberSection } from '../organisation/sections/members.ts';

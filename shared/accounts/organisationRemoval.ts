@@ -1,6 +1,6 @@
 import { isBlocked, organisationKey, userKey } from '../auth/authorise.ts';
 import { endCheckpointEpoch } from '../checkpointEpoch.ts';
-import { defaultOrganisationKept, lastOwner, organisationUnknown, removalSuperseded } from '../errors/accountErrors.ts';
+import { defaultOrganisationKept, lastOwner, organisationUnknown, removalSuperseded } from '../errors/commandErrors.ts';
 import { parseObject, textAt } from '../json/jsonObject.ts';
 import { scopeKey } from '../organisation/loginNameScope.ts';
 import { type Section, sectionPartition } from '../organisation/section.ts';

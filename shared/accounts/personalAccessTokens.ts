@@ -1,6 +1,6 @@
 import { parseRestriction, type TokenRestriction } from '../auth/authorise.ts';
 import { generateToken, tokenDigest, tokenId, tokenKey } from '../auth/token.ts';
-import { tokenUnknown } from '../errors/accountErrors.ts';
+import { tokenUnknown } from '../errors/commandErrors.ts';
 import type { Store, StoredDocument, Write } from '../store/store.ts';
 import { holdUser } from './users.ts';
 

@@ -1,6 +1,6 @@
 import { userKey } from '../auth/authorise.ts';
 import { endCheckpointEpoch } from '../checkpointEpoch.ts';
-import { notServiceUser, userNameTaken } from '../errors/accountErrors.ts';
+import { notServiceUser, userNameTaken } from '../errors/commandErrors.ts';
 import { instanceScopeWrite, readScopes, scopeKey } from '../organisation/loginNameScope.ts';
 import { createWrites } from '../organisation/recordPlan.ts';
 import { isInSection } from '../organisation/section.ts';

@@ -1,5 +1,5 @@
 import { userKey } from '../auth/authorise.ts';
-import { stateUnsuitable, userUnknown } from '../errors/accountErrors.ts';
+import { stateUnsuitable, userUnknown } from '../errors/commandErrors.ts';
 import { parseObject } from '../json/jsonObject.ts';
 import { serialise } from '../organisation/recordBody.ts';
 import type { DocumentFields } from '../store/documentFields.ts';

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import { organisationKey, userKey } from '../auth/authorise.ts';
-import { nameInvalid, organisationUnknown, otpEmailSet, userUnknown } from '../errors/accountErrors.ts';
+import { nameInvalid, organisationUnknown, otpEmailSet, userUnknown } from '../errors/commandErrors.ts';
 import { InvalidRecordError, readMessage } from '../organisation/message.ts';
 import { readRecord, toRecord } from '../organisation/record.ts';
 import { createWrites, planRecord, type RecordPlan } from '../organisation/recordPlan.ts';

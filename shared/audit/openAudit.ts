@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { auditUnwritable } from '../errors/errors.ts';
+import { auditUnwritable } from '../errors/storeErrors.ts';
 import { traceField } from '../log.ts';
 import type { StoreLocation } from '../store/openStore.ts';
 import { Audit } from './audit.ts';

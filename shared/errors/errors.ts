@@ -2,23 +2,21 @@ import { defineError, type ErrorDetail } from './identityError.ts';
 
 // Errors of the operations. Ids and the texts of errors with an id are ZITADEL's (zitadel 6).
 
-export const authHeaderMissing = defineError({
-  code: 'UNAUTHENTICATED',
+export const authHeaderMissing = defineError('UNAUTHENTICATED', 'AUTH_HEADER_MISSING', {
   text: 'auth header missing',
+  isZitadels: true,
   when: 'The request has no `Authorization` header.',
   remedy: 'Send `Authorization: Bearer TOKEN` with a personal access token.',
 });
 
-export const authHeaderInvalid = defineError({
-  code: 'UNAUTHENTICATED',
+export const authHeaderInvalid = defineError('UNAUTHENTICATED', 'AUTH_HEADER_INVALID', {
   id: 'AUTH-toLo1',
   text: 'invalid auth header',
   when: 'The `Authorization` header does not start with `Bearer` and a space; upper and lower case matter.',
   remedy: 'Send `Authorization: Bearer TOKEN` with a personal access token.',
 });
 
-export const tokenInvalid = defineError({
-  code: 'UNAUTHENTICATED',
+export const tokenInvalid = defineError('UNAUTHENTICATED', 'TOKEN_INVALID', {
   id: 'AUTH-7fs1e',
   text: 'Errors.Token.Invalid',
   when: 'The token is malformed, unknown, expired or revoked, or its user is inactive, locked or deleted.',
@@ -26,23 +24,19 @@ export const tokenInvalid = defineError({
 });
 
 // ZITADEL has no error for this case: people of an inactive organisation can log in there (zitadel 9.4).
-export const organisationInactive = defineError({
-  code: 'PERMISSION_DENIED',
+export const organisationInactive = defineError('PERMISSION_DENIED', 'ORGANISATION_INACTIVE', {
   text: "the organisation of the token's user is inactive or removed: use a token of an active organisation's user",
   when: "The token is valid, but its user's organisation is in the state `ORG_STATE_INACTIVE` or `ORG_STATE_REMOVED`.",
-  remedy:
-    "Use a token of another organisation's user. The token is valid again when the organisation is active, for example after an import with `on_conflict` `overwrite`.",
+  remedy: "Use a token of another organisation's user. An import with `on_conflict` `overwrite` can activate this one.",
 });
 
-export const personDenied = defineError({
-  code: 'PERMISSION_DENIED',
+export const personDenied = defineError('PERMISSION_DENIED', 'PERSON_DENIED', {
   text: "the token is a person's: exports and imports need the token of a service user that holds IAM_OWNER",
   when: 'A person who holds IAM_OWNER calls an export or import.',
   remedy: 'Create a service user with `identity service-user create`, grant it IAM_OWNER, and use its token.',
 });
 
-export const tokenForOtherOperation = defineError({
-  code: 'PERMISSION_DENIED',
+export const tokenForOtherOperation = defineError('PERMISSION_DENIED', 'TOKEN_FOR_OTHER_OPERATION', {
   text: (only: string, requested: string) =>
     `the token is valid for ${only} only: use one that is valid for ${requested}`,
   example: ['import', 'export'],
@@ -50,8 +44,7 @@ export const tokenForOtherOperation = defineError({
   remedy: 'Use another token, or create one with `identity pat create`.',
 });
 
-export const tokenForOtherOrganisations = defineError({
-  code: 'PERMISSION_DENIED',
+export const tokenForOtherOrganisations = defineError('PERMISSION_DENIED', 'TOKEN_FOR_OTHER_ORGANISATIONS', {
   text: (orgIds: readonly string[]) =>
     `the token is valid for the organisations ${orgIds.join(', ')} only: set org_ids to some of them`,
   example: [['310716089541007']],
@@ -59,8 +52,7 @@ export const tokenForOtherOrganisations = defineError({
   remedy: 'Set `org_ids`, or use a token that is valid for all organisations.',
 });
 
-export const organisationsExist = defineError({
-  code: 'ALREADY_EXISTS',
+export const organisationsExist = defineError('ALREADY_EXISTS', 'ORGANISATIONS_EXIST', {
   text: (orgIds: readonly string[]) =>
     `new_orgs_only: ${orgIds.length} organisations of the file exist already: ${orgIds.slice(0, 10).join(', ')}${orgIds.length > 10 ? ', …' : ''}`,
   example: [['310716089541007']],
@@ -68,8 +60,7 @@ export const organisationsExist = defineError({
   remedy: 'Leave the organisations out with `excluded_org_ids`, or import without `new_orgs_only`.',
 });
 
-export const operationDenied = defineError({
-  code: 'PERMISSION_DENIED',
+export const operationDenied = defineError('PERMISSION_DENIED', 'OPERATION_DENIED', {
   id: 'AUTH-5mWD2',
   text: 'No matching permissions found',
   when: 'The caller of an export or import does not hold IAM_OWNER.',
@@ -77,25 +68,21 @@ export const operationDenied = defineError({
 });
 
 // Also thrown for a user that does not exist, so that callers cannot probe for ids.
-export const userDenied = defineError({
-  code: 'PERMISSION_DENIED',
+export const userDenied = defineError('PERMISSION_DENIED', 'USER_DENIED', {
   id: 'AUTH-AWfge',
   text: 'No matching permissions found',
   when: 'The caller may not read or change this user, or there is no such user and the caller may not read or change any.',
-  remedy:
-    "Use the user's own token, or one with `user.read` or `user.write` on the user's organisation, such as an ORG_OWNER's.",
+  remedy: "Use the user's own token, or one with `user.read` or `user.write` there, such as an ORG_OWNER's.",
 });
 
-export const userNotFound = defineError({
-  code: 'NOT_FOUND',
+export const userNotFound = defineError('NOT_FOUND', 'USER_NOT_FOUND', {
   id: 'COMMAND-4g3xq',
   text: 'Errors.NotFound',
   when: 'No user has the id, and the caller may change every user.',
   remedy: 'Check the id, and that the request goes to the right instance.',
 });
 
-export const otpEmailNotSet = defineError({
-  code: 'NOT_FOUND',
+export const otpEmailNotSet = defineError('NOT_FOUND', 'OTP_EMAIL_NOT_SET', {
   id: 'COMMAND-b312D',
   text: "Multifactor OTP (OneTimePassword) doesn't exist",
   when: 'The user does not have the OTP e-mail factor.',
@@ -104,17 +91,17 @@ export const otpEmailNotSet = defineError({
 
 const LENGTH = 'value length must be between 1 and 200 runes, inclusive';
 
-export const userIdLength = defineError({
-  code: 'INVALID_ARGUMENT',
+export const userIdLength = defineError('INVALID_ARGUMENT', 'USER_ID_LENGTH_INVALID', {
   text: (message: string) => `invalid ${message}.UserId: ${LENGTH}`,
+  isZitadels: true,
   example: ['RemoveOTPEmailRequest'],
   when: 'The user id is empty, or longer than 200 characters.',
   remedy: 'Check the id in the path.',
 });
 
-export const domainLength = defineError({
-  code: 'INVALID_ARGUMENT',
+export const domainLength = defineError('INVALID_ARGUMENT', 'DOMAIN_LENGTH_INVALID', {
   text: `invalid ListAuthenticationMethodTypesRequest.DomainQuery: embedded message failed validation | caused by: invalid DomainQuery.Domain: ${LENGTH}`,
+  isZitadels: true,
   when: 'The list of authentication methods has `domainQuery` without a domain, or with one of more than 200 characters.',
   remedy: 'Set `domainQuery.domain`, or omit `domainQuery`.',
 });
@@ -137,11 +124,11 @@ function shortenedText(text: string): string {
 }
 
 // `message` is ZITADEL's text for the first violation, if it has one.
-export const invalidRequest = defineError<[violations: readonly FieldViolation[], message?: string]>({
-  code: 'INVALID_ARGUMENT',
-  text: ([first], message) => message ?? (first === undefined ? 'invalid request' : describe(shortened(first))),
+export const invalidRequest = defineError('INVALID_ARGUMENT', 'INVALID_REQUEST', {
+  text: ([first]: readonly FieldViolation[], message?: string) =>
+    message ?? (first === undefined ? 'invalid request' : describe(shortened(first))),
   example: [[{ field: 'gcs_output.bucket', description: 'must not be an IP address' }]],
-  carries: (violations) => badRequest(violations),
+  carries: (violations: readonly FieldViolation[], _message?: string) => badRequest(violations),
   when: 'A field of the request, or of the file that it carries, is invalid.',
   remedy: 'Correct each path in `fieldViolations` of `details`: up to 100 are listed, the message is the first.',
 });
@@ -157,8 +144,7 @@ function badRequest(violations: readonly FieldViolation[]): { details: ErrorDeta
 
 const invalidBody = (reason: string) => `invalid request body: ${shortenedText(reason)}`;
 
-export const bodyInvalid = defineError({
-  code: 'INVALID_ARGUMENT',
+export const bodyInvalid = defineError('INVALID_ARGUMENT', 'BODY_INVALID', {
   text: invalidBody,
   example: ['unexpected end of JSON input'],
   carries: (reason) => badRequest([{ field: '', description: invalidBody(reason) }]),
@@ -168,9 +154,9 @@ export const bodyInvalid = defineError({
 
 const BYTE_ORDER_MARK = "invalid character 'ï' looking for beginning of value";
 
-export const byteOrderMark = defineError({
-  code: 'INVALID_ARGUMENT',
+export const byteOrderMark = defineError('INVALID_ARGUMENT', 'BODY_BYTE_ORDER_MARK', {
   text: BYTE_ORDER_MARK,
+  isZitadels: true,
   carries: () => badRequest([{ field: '', description: BYTE_ORDER_MARK }]),
   when: 'The body begins with a byte order mark, which JSON forbids.',
   remedy: 'Save the file as UTF-8 without a byte order mark.',
@@ -178,16 +164,14 @@ export const byteOrderMark = defineError({
 
 const NO_OBJECT = 'the request body must be a JSON object';
 
-export const bodyNoObject = defineError({
-  code: 'INVALID_ARGUMENT',
+export const bodyNoObject = defineError('INVALID_ARGUMENT', 'BODY_NOT_AN_OBJECT', {
   text: NO_OBJECT,
   carries: () => badRequest([{ field: '', description: NO_OBJECT }]),
   when: 'The body is not a JSON object, or empty.',
   remedy: 'Send a JSON object, such as `{"response_output":true}`.',
 });
 
-export const requestTooLarge = defineError({
-  code: 'RESOURCE_EXHAUSTED',
+export const requestTooLarge = defineError('RESOURCE_EXHAUSTED', 'REQUEST_TOO_LARGE', {
   httpStatus: 413,
   text: (limit: number, advice?: string) =>
     `the request body exceeds ${limit} bytes${advice === undefined ? '' : `: ${advice}`}`,
@@ -196,8 +180,7 @@ export const requestTooLarge = defineError({
   remedy: 'Import a large file from a bucket with `data_orgsv1_gcs`; self-hosted, you can raise `MAX_REQUEST_BYTES`.',
 });
 
-export const tooManyInRequest = defineError({
-  code: 'RESOURCE_EXHAUSTED',
+export const tooManyInRequest = defineError('RESOURCE_EXHAUSTED', 'TOO_MANY_IN_REQUEST', {
   httpStatus: 413,
   text: (limit: number, what: string, advice: string) => `more than ${limit} ${what} in one request: ${advice}`,
   example: [100_000, 'organisations', 'split the file'],
@@ -205,8 +188,15 @@ export const tooManyInRequest = defineError({
   remedy: 'Do what the error says. Self-hosted, you can raise the limit ([configuration](configuration.md#limits)).',
 });
 
-export const inflatesTooMuch = defineError({
-  code: 'RESOURCE_EXHAUSTED',
+export const dryRunTooLarge = defineError('RESOURCE_EXHAUSTED', 'DRY_RUN_TOO_LARGE', {
+  httpStatus: 413,
+  text: (limit: number, advice: string) => `more than ${limit} records of a dry run in one request: ${advice}`,
+  example: [100_000, 'split the file'],
+  when: 'A dry run reads more records than one request may.',
+  remedy: 'Do what the error says, or import without a dry run.',
+});
+
+export const inflatesTooMuch = defineError('RESOURCE_EXHAUSTED', 'BODY_INFLATES_TOO_MUCH', {
   httpStatus: 413,
   text: (limit: number) => `the request body decompresses to more than ${limit} times its size: send it uncompressed`,
   example: [100],
@@ -214,16 +204,14 @@ export const inflatesTooMuch = defineError({
   remedy: 'Send the body without compression.',
 });
 
-export const outputUnsupported = defineError({
-  code: 'UNIMPLEMENTED',
+export const outputUnsupported = defineError('UNIMPLEMENTED', 'OUTPUT_UNSUPPORTED', {
   text: (field: string) => `${field} is not supported: set gcs_output, or set response_output to true`,
   example: ['s3_output'],
   when: "An export names one of ZITADEL's outputs that this service does not have.",
   remedy: 'Export to the response or to Cloud Storage.',
 });
 
-export const sourceUnsupported = defineError({
-  code: 'UNIMPLEMENTED',
+export const sourceUnsupported = defineError('UNIMPLEMENTED', 'SOURCE_UNSUPPORTED', {
   text: (field: string) =>
     `${field} is not supported: send the file in data_orgsv1, or upload it to a bucket and set data_orgsv1_gcs`,
   example: ['data_orgs_local'],
@@ -231,8 +219,7 @@ export const sourceUnsupported = defineError({
   remedy: 'Import from the request or from Cloud Storage.',
 });
 
-export const responseTooLarge = defineError({
-  code: 'FAILED_PRECONDITION',
+export const responseTooLarge = defineError('FAILED_PRECONDITION', 'RESPONSE_TOO_LARGE', {
   text: (limit: number) =>
     `the export exceeds the response limit of ${limit} bytes: set gcs_output instead of response_output`,
   example: [32_000_000],
@@ -240,8 +227,7 @@ export const responseTooLarge = defineError({
   remedy: 'Export to a bucket, or export fewer organisations at a time with `org_ids`.',
 });
 
-export const onlyObjectWritten = defineError({
-  code: 'FAILED_PRECONDITION',
+export const onlyObjectWritten = defineError('FAILED_PRECONDITION', 'ONLY_OBJECT_WRITTEN', {
   text: (limit: number, { bucket, path, generation }: { bucket: string; path: string; generation: string }) =>
     `gs://${bucket}/${path} was written (generation ${generation}), but the export exceeds the response limit of ${limit} bytes: use the object, and leave out response_output`,
   example: [32_000_000, { bucket: 'exports', path: 'all.json', generation: '1700000000000000' }],
@@ -249,72 +235,18 @@ export const onlyObjectWritten = defineError({
   remedy: 'Use the object. Set only `gcs_output` for exports of this size.',
 });
 
-export const deadlineExceeded = defineError({
-  code: 'DEADLINE_EXCEEDED',
+export const deadlineExceeded = defineError('DEADLINE_EXCEEDED', 'DEADLINE_EXCEEDED', {
   text: 'context deadline exceeded',
+  isZitadels: true,
   carries: (details: readonly ErrorDetail[] = []) => ({ details }),
   when: 'The call took longer than its `timeout`, or than `MAX_TIMEOUT`.',
   remedy: 'Resend the same request, with a longer `timeout` if possible: an import resumes from its last checkpoint.',
 });
 
-export const storeUnavailable = defineError({
-  code: 'UNAVAILABLE',
-  text: 'the database is unavailable: retry the request',
-  carries: (cause: unknown) => ({ cause }),
-  when: 'The database was unreachable, or locked, for as long as the service waits for it.',
-  remedy: 'Retry the request. If it fails again, check the database.',
-});
-
-// Self-hosted where the disk is full; in the cloud where the platform no longer takes log lines.
-export const auditUnwritable = defineError({
-  code: 'UNAVAILABLE',
-  id: 'AUDIT-w7Kp2',
-  text: 'the audit trail cannot be written, so the operation was not performed: free disk space, or correct the permissions of the data directory',
-  carries: (cause: unknown) => ({ cause }),
-  when: 'An export, import, removal or command could not be put on record before its first effect. Nothing left the service, and nothing was written.',
-  remedy: "The service's log has the cause. Free disk space, or correct the permissions, and retry the request.",
-});
-
-export const organisationRemoved = defineError({
-  code: 'ABORTED',
+export const organisationRemoved = defineError('ABORTED', 'ORGANISATION_REMOVED', {
   text: (orgId: string) =>
     `organisation ${orgId} is being removed, or was removed during the import: wait for identity org delete to end, then send the request again`,
   example: ['310716089541007'],
   when: '`identity org delete` removes an organisation that the import writes into, or was interrupted while it did. Nothing of the import is left in the organisation once the removal has ended.',
   remedy: 'Wait for the command to end, or repeat it if it was interrupted. Then retry the request.',
-});
-
-export const storeContention = defineError({
-  code: 'ABORTED',
-  text: 'write conflict with concurrent changes to the same records: retry the request',
-  carries: (cause: unknown) => ({ cause }),
-  when: 'Each attempt of a transaction lost against other writers.',
-  remedy: 'Retry the request; do not run two imports of the same file at once.',
-});
-
-export const storeFailed = defineError({
-  code: 'INTERNAL',
-  text: (reason: string, _cause: unknown) => `database error: ${reason}`,
-  example: ['PERMISSION_DENIED', undefined],
-  carries: (_reason, cause) => ({ cause }),
-  when: "The database rejected an operation; the message ends with the database's status.",
-  remedy:
-    "Check the database: its status, disk space, and the service's access to it. The service's log has the cause.",
-});
-
-export const snapshotEnded = defineError({
-  code: 'ABORTED',
-  text: 'the snapshot has ended, because concurrent changes outgrew the log of the database: retry the request',
-  when: 'While an export or a dry run read the embedded database, others wrote more than its size and 56 MB.',
-  remedy: 'Retry the request when the other imports are done.',
-});
-
-export const databaseFormatUnsupported = defineError({
-  code: 'UNAVAILABLE',
-  text: (format: number | undefined, supported: number) =>
-    `the database has ${format === undefined ? 'no format' : `format ${format}`}, and this version needs format ${supported}: run the version that has written it, or begin with an empty database`,
-  example: [6, 5],
-  when: 'Another version of this software has written the database. This version changes nothing there.',
-  remedy:
-    'Run the version that has written it. To move its organisations to this version, export them there, and import them into a new instance.',
 });

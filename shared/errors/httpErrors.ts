@@ -2,47 +2,43 @@ import { defineError } from './identityError.ts';
 
 // Errors of the transport: routes, headers, content codings and connections.
 
-export const routeNotFound = defineError({
-  code: 'NOT_FOUND',
+export const routeNotFound = defineError('NOT_FOUND', 'ROUTE_NOT_FOUND', {
   text: 'Not Found',
+  isZitadels: true,
   when: 'No route has this path.',
   remedy: 'Compare the path with those in `/openapi.json`.',
 });
 
-export const methodNotAllowed = defineError({
-  code: 'UNIMPLEMENTED',
+export const methodNotAllowed = defineError('UNIMPLEMENTED', 'METHOD_NOT_ALLOWED', {
   httpStatus: 405,
   text: 'Method Not Allowed',
+  isZitadels: true,
   when: 'The route exists, but not with this method.',
   remedy: 'Use a method that the `Allow` header names.',
 });
 
 // gRPC's code for an unknown path; JSON clients get 404 instead.
-export const rpcNotFound = defineError({
-  code: 'UNIMPLEMENTED',
+export const rpcNotFound = defineError('UNIMPLEMENTED', 'RPC_NOT_FOUND', {
   text: 'unknown service or method',
   when: 'A gRPC client called an RPC that does not exist here.',
   remedy:
     'Use `UserService/RemoveOTPEmail` or `UserService/ListAuthenticationMethodTypes`, v2 or v2beta; exports and imports are JSON only.',
 });
 
-export const rpcMalformed = defineError({
-  code: 'INVALID_ARGUMENT',
+export const rpcMalformed = defineError('INVALID_ARGUMENT', 'RPC_MALFORMED', {
   text: (problem: string) => `malformed request message: ${problem}`,
   example: ['parse binary: premature EOF'],
   when: 'The body of an RPC is not a message in the encoding that its headers name.',
   remedy: "Call the RPC with a client that is generated from ZITADEL's definitions.",
 });
 
-export const pathMalformed = defineError({
-  code: 'INVALID_ARGUMENT',
+export const pathMalformed = defineError('INVALID_ARGUMENT', 'PATH_MALFORMED', {
   text: 'invalid path: percent-encode it as UTF-8',
   when: 'The path has a `%` that begins no UTF-8 escape.',
   remedy: 'Percent-encode each part of the path, such as the user id, as UTF-8.',
 });
 
-export const mediaTypeUnsupported = defineError({
-  code: 'INVALID_ARGUMENT',
+export const mediaTypeUnsupported = defineError('INVALID_ARGUMENT', 'MEDIA_TYPE_UNSUPPORTED', {
   httpStatus: 415,
   text: (readable: readonly string[]) => `unsupported Content-Type: send one of ${readable.join(', ')}`,
   example: [['application/json', 'application/proto', 'application/grpc']],
@@ -50,8 +46,7 @@ export const mediaTypeUnsupported = defineError({
   remedy: 'Send the body in one of the listed types, with a matching `Content-Type`.',
 });
 
-export const encodingUnsupported = defineError({
-  code: 'INVALID_ARGUMENT',
+export const encodingUnsupported = defineError('INVALID_ARGUMENT', 'ENCODING_UNSUPPORTED', {
   httpStatus: 415,
   text: (known: readonly string[]) =>
     `unsupported Content-Encoding: use one of ${known.join(', ')}, or omit the header`,
@@ -60,8 +55,7 @@ export const encodingUnsupported = defineError({
   remedy: 'Compress the body once, with gzip or brotli, or not at all.',
 });
 
-export const bodyCorrupted = defineError({
-  code: 'INVALID_ARGUMENT',
+export const bodyCorrupted = defineError('INVALID_ARGUMENT', 'BODY_CORRUPTED', {
   text: (coding: string, _cause: unknown) =>
     `the request body is not valid ${coding}: compress it again, or omit Content-Encoding`,
   example: ['gzip', undefined],
@@ -70,31 +64,27 @@ export const bodyCorrupted = defineError({
   remedy: 'Send the complete compressed body, or an uncompressed one without `Content-Encoding`.',
 });
 
-export const httpMalformed = defineError({
-  code: 'INVALID_ARGUMENT',
+export const httpMalformed = defineError('INVALID_ARGUMENT', 'HTTP_MALFORMED', {
   text: 'malformed HTTP request',
   when: 'The received bytes are not HTTP, or the request target is not a path.',
   remedy: 'Check the client, and any proxy between it and the service.',
 });
 
-export const httpHeadersTooLarge = defineError({
-  code: 'RESOURCE_EXHAUSTED',
+export const httpHeadersTooLarge = defineError('RESOURCE_EXHAUSTED', 'HTTP_HEADERS_TOO_LARGE', {
   httpStatus: 431,
   text: 'request headers too large: send fewer or shorter ones',
   when: 'The request headers exceed the size that the server reads.',
   remedy: 'Send fewer or shorter headers; cookies are not needed.',
 });
 
-export const httpHeadersTimeout = defineError({
-  code: 'DEADLINE_EXCEEDED',
+export const httpHeadersTimeout = defineError('DEADLINE_EXCEEDED', 'HTTP_HEADERS_TIMEOUT', {
   httpStatus: 408,
   text: 'timeout while waiting for the request headers: retry the request',
   when: 'The request headers did not arrive in time.',
   remedy: 'Retry the request; if it fails again, check the network and any proxy.',
 });
 
-export const bodyTooSlow = defineError({
-  code: 'DEADLINE_EXCEEDED',
+export const bodyTooSlow = defineError('DEADLINE_EXCEEDED', 'BODY_TOO_SLOW', {
   httpStatus: 408,
   text: (bytesPerSecond: number) =>
     `the request body arrives too slowly: send at least ${bytesPerSecond} bytes per second`,
@@ -103,16 +93,14 @@ export const bodyTooSlow = defineError({
   remedy: 'Send the body without pauses; check the network and any proxy.',
 });
 
-export const httpExpectationFailed = defineError({
-  code: 'INVALID_ARGUMENT',
+export const httpExpectationFailed = defineError('INVALID_ARGUMENT', 'HTTP_EXPECTATION_FAILED', {
   httpStatus: 417,
   text: 'unsupported Expect header: send 100-continue, or omit it',
   when: 'The `Expect` header has another value than `100-continue`.',
   remedy: 'Omit the header.',
 });
 
-export const tooManyConnections = defineError({
-  code: 'UNAVAILABLE',
+export const tooManyConnections = defineError('UNAVAILABLE', 'TOO_MANY_CONNECTIONS', {
   retryAfterSeconds: 1,
   text: 'too many connections: retry the request',
   when: 'The server, or one client address, has as many connections open as it may.',
@@ -120,8 +108,7 @@ export const tooManyConnections = defineError({
     'Retry the request later over fewer connections; as an operator, set `MAX_CONNECTIONS` or `MAX_PER_CLIENT`, or the limit on open files.',
 });
 
-export const tooManyRequests = defineError({
-  code: 'UNAVAILABLE',
+export const tooManyRequests = defineError('UNAVAILABLE', 'TOO_MANY_REQUESTS', {
   retryAfterSeconds: 1,
   text: 'too many requests at once: retry the request',
   when: 'The server, or one client address, has as many requests in flight as it may.',
@@ -129,8 +116,7 @@ export const tooManyRequests = defineError({
     'Retry the request later; as an operator, look for clients that send many requests at once, or read no responses.',
 });
 
-export const tooManyBytes = defineError({
-  code: 'RESOURCE_EXHAUSTED',
+export const tooManyBytes = defineError('RESOURCE_EXHAUSTED', 'TOO_MANY_BYTES', {
   retryAfterSeconds: 5,
   text: 'the bodies of other requests take all the space: retry the request later',
   when: 'All bodies together would take more than `MAX_BUFFERED_BYTES`, or more than half of the free space for temporary files. Nothing is written.',
@@ -138,8 +124,7 @@ export const tooManyBytes = defineError({
     'Retry the request after the seconds in `retry-after`; as an operator, set `MAX_BUFFERED_BYTES`, or give the directory of `TMPDIR` more space.',
 });
 
-export const tooManyCalls = defineError({
-  code: 'RESOURCE_EXHAUSTED',
+export const tooManyCalls = defineError('RESOURCE_EXHAUSTED', 'TOO_MANY_CALLS', {
   retryAfterSeconds: 5,
   text: (kind: string, limit: number) => `${limit} ${kind} are running, the most at once: retry the request later`,
   example: ['imports', 2],
@@ -147,16 +132,15 @@ export const tooManyCalls = defineError({
   remedy: 'Retry the request after the seconds in `retry-after`; as an operator, set `MAX_IMPORTS` or `MAX_EXPORTS`.',
 });
 
-export const shuttingDown = defineError({
-  code: 'UNAVAILABLE',
+export const shuttingDown = defineError('UNAVAILABLE', 'SHUTTING_DOWN', {
   text: 'the server is shutting down: retry the request',
   when: 'The process received SIGTERM and accepts no further requests.',
   remedy: 'Retry the request; another process takes it.',
 });
 
-export const cancelled = defineError({
-  code: 'CANCELLED',
+export const cancelled = defineError('CANCELLED', 'CANCELLED', {
   text: 'context canceled',
+  isZitadels: true,
   when: 'The client disconnected before the response. Only logs show it.',
   remedy: 'None needed. An interrupted import resumes when the same request is sent again.',
 });

@@ -36,7 +36,10 @@ export const errorBody = z
       .array(z.looseObject({ '@type': z.string() }))
       .readonly()
       .optional()
-      .meta({ description: 'Omitted when empty; `@type` names the shape of each.' }),
+      .meta({
+        description:
+          'Omitted when empty; `@type` names the shape of each. An error of this service ends with a `google.rpc.ErrorInfo`, whose `reason` names it for good.',
+      }),
   })
   .readonly()
   .meta({ id: 'Error', description: 'The problem, and where to correct the request.' });
@@ -47,16 +50,29 @@ export type ErrorBody = z.output<typeof errorBody>;
 /** One entry of an error body's `details`. */
 export type ErrorDetail = NonNullable<ErrorBody['details']>[number];
 
-/** The parts of an error. `id` and `text` travel as a `zitadel.v1.ErrorDetail`; `cause` stays in the log. */
+/** The `domain` of the errors that have a name of this service. */
+const DOMAIN = 'identity';
+const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo';
+
+/** The parts of an error. `cause` stays in the log. */
 interface ErrorParts {
   readonly code: Code;
   readonly text: string;
+  /** The error's name, which never changes. */
+  readonly reason?: string;
+  /** ZITADEL's id of the error. */
   readonly id?: string;
+  /** Whether the text is ZITADEL's, although it has no id there. */
+  readonly isZitadels?: boolean;
+  /** What the message ends with. */
+  readonly advice?: string;
   readonly details?: readonly ErrorDetail[];
   /** A more exact HTTP status than the code's own, such as 413. */
   readonly httpStatus?: number;
   /** The seconds after which a retry may succeed. */
   readonly retryAfterSeconds?: number;
+  /** The option of the command that the error is about. */
+  readonly option?: string;
   readonly cause?: unknown;
 }
 
@@ -64,20 +80,31 @@ interface ErrorParts {
 export class IdentityError extends Error {
   override readonly name = 'IdentityError';
   readonly code: Code;
-  readonly id: string | undefined;
+  readonly reason: string | undefined;
+  /** The message without its id or advice. */
   readonly text: string;
   readonly httpStatus: number;
   readonly retryAfterSeconds: number | undefined;
+  readonly option: string | undefined;
+  /** ZITADEL's errors begin with their `ErrorDetail`; those of this service end with their `ErrorInfo`. */
   readonly details: readonly ErrorDetail[];
 
   constructor(parts: ErrorParts) {
-    super(parts.id === undefined ? parts.text : `${parts.text} (${parts.id})`, { cause: parts.cause });
-    this.code = parts.code;
-    this.id = parts.id;
-    this.text = parts.text;
-    this.httpStatus = parts.httpStatus ?? codes[parts.code].httpStatus;
+    const { code, text, reason, id, advice, details = [] } = parts;
+    const end = id === undefined ? '' : ` (${id})`;
+    super(withAdvice(text, advice) + end, { cause: parts.cause });
+    this.code = code;
+    this.reason = reason;
+    this.text = text;
+    this.httpStatus = parts.httpStatus ?? codes[code].httpStatus;
     this.retryAfterSeconds = parts.retryAfterSeconds;
-    this.details = parts.details ?? [];
+    this.option = parts.option;
+    const isNamed = reason !== undefined && id === undefined && parts.isZitadels !== true;
+    this.details = [
+      ...(id === undefined ? [] : [{ '@type': 'type.googleapis.com/zitadel.v1.ErrorDetail', id, message: text }]),
+      ...details,
+      ...(isNamed ? [{ '@type': ERROR_INFO, reason, domain: DOMAIN }] : []),
+    ];
   }
 
   /** Converts any thrown value to an error that callers may see: other errors become INTERNAL, without their text. */
@@ -87,18 +114,17 @@ export class IdentityError extends Error {
 
   /** Renders the interface's error body (specification 2.3). Empty `details` are omitted, as in ZITADEL (zitadel 6.4). */
   toJson(): ErrorBody {
-    const idDetail =
-      this.id === undefined
-        ? []
-        : [{ '@type': 'type.googleapis.com/zitadel.v1.ErrorDetail', id: this.id, message: this.text }];
-    const details = [...idDetail, ...this.details];
-    const body = { code: codes[this.code].number, message: this.message };
-    return details.length === 0 ? body : { ...body, details };
+    const { code, message, details } = this;
+    return { code: codes[code].number, message, ...(details.length === 0 ? {} : { details }) };
   }
 }
 
+function withAdvice(text: string, advice: string | undefined): string {
+  return advice === undefined ? text : `${text}: ${advice}`;
+}
+
 /** The facts of an error that do not depend on its parameters. */
-interface ErrorFacts extends Pick<ErrorParts, 'code' | 'id' | 'httpStatus' | 'retryAfterSeconds'> {
+interface ErrorFacts extends Pick<ErrorParts, 'id' | 'isZitadels' | 'advice' | 'httpStatus' | 'retryAfterSeconds'> {
   /** The condition that throws the error, as a sentence. */
   readonly when: string;
   /** The remedy, as a sentence to the error's reader. */
@@ -113,50 +139,56 @@ type Wording<Parameters extends readonly unknown[]> =
 type Definition<Parameters extends readonly unknown[]> = ErrorFacts &
   Wording<Parameters> & {
     /** Creates the error's other parts. */
-    readonly carries?: (...parameters: Parameters) => Pick<ErrorParts, 'details' | 'cause'>;
+    readonly carries?: (...parameters: Parameters) => Pick<ErrorParts, 'details' | 'option' | 'cause'>;
   };
 
 /** A row of the documented error table. A text with parameters is shown with example parameters. */
-export interface ErrorRow extends ErrorFacts {
-  readonly text: string;
-}
+export interface ErrorRow extends ErrorFacts, Required<Pick<ErrorParts, 'code' | 'reason' | 'text'>> {}
 
 /** Creates one kind of error; `row` documents it. */
-export interface ErrorFactory<Parameters extends readonly unknown[]> {
+export interface ErrorFactory<Parameters extends readonly unknown[], Reason extends string = string> {
   (...parameters: Parameters): IdentityError;
-  readonly row: ErrorRow;
+  readonly row: ErrorRow & { readonly reason: Reason };
+  /** Whether a value is an error of this kind, or an error whose cause is one, be it the error body of an instance. */
+  readonly is: (value: unknown) => value is IdentityError;
 }
 
-/** Defines a row of the error table, and returns the factory that throw sites call. */
-export function defineError<Parameters extends readonly unknown[] = []>(
+/**
+ * Defines a row of the error table, and returns the factory that throw sites call.
+ * @param reason the error's name: clients may depend on it, so it never changes
+ */
+export function defineError<Reason extends string, Parameters extends readonly unknown[] = []>(
+  code: Code,
+  reason: Reason,
   definition: Definition<Parameters>,
-): ErrorFactory<Parameters> {
+): ErrorFactory<Parameters, Reason> {
   const { carries, text, ...facts } = definition;
   const create = (...parameters: Parameters) =>
     new IdentityError({
       ...facts,
+      code,
+      reason,
       text: typeof text === 'string' ? text : text(...parameters),
       ...carries?.(...parameters),
     });
   const example = 'example' in definition ? definition.text(...definition.example) : definition.text;
-  return Object.assign(create, { row: { ...facts, text: example } });
+  const is = (value: unknown): value is IdentityError =>
+    value instanceof IdentityError && (value.reason === reason || readReason(value.cause) === reason);
+  const row = { ...facts, code, reason, text: withAdvice(example, facts.advice) };
+  return Object.assign(create, { row, is });
+}
+
+/** Returns the name of an error, or of the error that an instance has returned; undefined for other values. */
+function readReason(value: unknown): unknown {
+  if (value instanceof IdentityError) return value.reason;
+  const { data } = errorBody.safeParse(value);
+  return data?.details?.find((detail) => detail['@type'] === ERROR_INFO && detail.domain === DOMAIN)?.reason;
 }
 
 /** The error that hides an unexpected one from the caller. */
-export const internalError = defineError({
-  code: 'INTERNAL',
+export const internalError = defineError('INTERNAL', 'INTERNAL_ERROR', {
   text: 'An internal error occurred',
   carries: (cause: unknown) => ({ cause }),
   when: 'An unexpected failure inside the service.',
   remedy: "Retry the request. If it fails again, look up the response's `x-request-id` in the service's log.",
 });
-
-/** The cause of an error about a token that a place rejects: a person can be asked for another file. */
-export class RejectedToken {
-  /** The option that names the token's file, such as `--from-token-file`. */
-  readonly option: string;
-
-  constructor(option: string) {
-    this.option = option;
-  }
-}

@@ -1,9 +1,8 @@
-import { defineError, RejectedToken } from './identityError.ts';
+import { defineError } from './identityError.ts';
 
-// Errors of the `identity` command about the places between which it moves organisations. No text holds a token.
+// Errors of the `identity` command about places, and migrations between them. No text holds a token.
 
-export const placeUnreachable = defineError({
-  code: 'UNAVAILABLE',
+export const placeUnreachable = defineError('UNAVAILABLE', 'PLACE_UNREACHABLE', {
   text: (place: string, reason: string) =>
     `${place} cannot be reached (${reason}): check the address, and that the instance runs`,
   example: ['https://id.example.com', 'ECONNREFUSED'],
@@ -11,8 +10,7 @@ export const placeUnreachable = defineError({
   remedy: 'Check the address. `NODE_EXTRA_CA_CERTS` names a file with the certificates of a private authority.',
 });
 
-export const placeNotKnown = defineError({
-  code: 'FAILED_PRECONDITION',
+export const placeNotKnown = defineError('FAILED_PRECONDITION', 'PLACE_NOT_RECOGNISED', {
   text: (place: string, reason: string) =>
     `${place} is not an instance of this service (${reason}), nor a ZITADEL instance: check the address, without a path`,
   example: ['https://www.example.com', '/openapi.json is answered with 404'],
@@ -20,70 +18,63 @@ export const placeNotKnown = defineError({
   remedy: 'Check the address. Behind a proxy, `/openapi.json` must reach the instance.',
 });
 
-export const placeTokenRejected = defineError({
-  code: 'UNAUTHENTICATED',
+export const placeTokenRejected = defineError('UNAUTHENTICATED', 'PLACE_TOKEN_REJECTED', {
   text: (place: string, option: string, reason: string) =>
     `${place} rejects the token of ${option} (${reason}): create another one there, and store it alone in that file`,
   example: ['https://id.example.com', '--token-file', 'invalid token (AUTH-7fs1e)'],
-  carries: (_place, option) => ({ cause: new RejectedToken(option) }),
+  carries: (_place, option) => ({ option }),
   when: 'The token has expired, was revoked, or is of another instance.',
-  remedy:
-    'Create a token on that instance with `identity pat create`; in ZITADEL, a personal access token of a service user with the role IAM_OWNER.',
+  remedy: 'Create a token with `identity pat create`; in ZITADEL, for a service user with the role IAM_OWNER.',
 });
 
-export const placeTokenForbidden = defineError({
-  code: 'PERMISSION_DENIED',
+export const placeTokenForbidden = defineError('PERMISSION_DENIED', 'PLACE_TOKEN_FORBIDDEN', {
   text: (place: string, option: string, reason: string) =>
     `${place} does not permit this to the token of ${option} (${reason}): use one of a service user with the role IAM_OWNER`,
   example: ['https://id.example.com', '--token-file', 'No matching permissions found (AUTH-5mWD2)'],
   when: 'The user of the token lacks the role, or the token is restricted to other operations or organisations.',
-  remedy:
-    'Give the service user the role with `identity member add`, or create a token with `identity pat create`; in ZITADEL, make the user an administrator of the instance.',
+  remedy: 'Grant the role with `identity member add`; in ZITADEL, make the user an administrator of the instance.',
 });
 
-export const placeRefused = defineError({
-  code: 'FAILED_PRECONDITION',
-  text: (place: string, reason: string) => `${place} refuses: ${reason}`,
+export const placeRefused = defineError('FAILED_PRECONDITION', 'PLACE_REFUSED', {
+  text: (place: string, reason: string, _cause?: unknown) => `${place} refuses: ${reason}`,
+  carries: (_place: string, _reason: string, cause?: unknown) => ({ cause }),
   example: ['https://id.example.com', 'orgs[0].humanUsers[3].user.userName: value is required'],
   when: 'The file is damaged or invalid, or above a limit of the target. Nothing was written.',
   remedy: 'Correct the field or limit that the message names.',
 });
 
-export const placeFailed = defineError({
-  code: 'UNAVAILABLE',
-  text: (place: string, reason: string) => `${place} failed: ${reason}: repeat the command`,
+export const placeFailed = defineError('UNAVAILABLE', 'PLACE_FAILED', {
+  text: (place: string, reason: string, _cause?: unknown) => `${place} failed: ${reason}`,
+  carries: (_place: string, _reason: string, cause?: unknown) => ({ cause }),
+  advice: 'repeat the command',
   example: ['https://id.example.com', 'the database is unavailable'],
   when: 'An instance returns an error of its own, or the time limit of the call has expired.',
   remedy: 'Repeat the command: an import resumes.',
 });
 
-export const placeBroke = defineError({
-  code: 'UNAVAILABLE',
-  text: (place: string, reason: string) =>
-    `${place} broke off in the middle of its export (${reason}): repeat the command`,
+export const placeBroke = defineError('UNAVAILABLE', 'PLACE_BROKE_OFF', {
+  text: (place: string, reason: string) => `${place} broke off in the middle of its export (${reason})`,
+  advice: 'repeat the command',
   example: ['https://id.example.com', 'ECONNRESET'],
   when: 'The source has ended, or the connection to it. What was read is not complete, and is not kept.',
   remedy: 'Repeat the command.',
 });
 
-export const sourceInvalid = defineError({
-  code: 'FAILED_PRECONDITION',
+export const sourceInvalid = defineError('FAILED_PRECONDITION', 'SOURCE_INVALID', {
   text: (place: string, reason: string) => `${place} is no export file: ${reason}`,
   example: ['north.json', 'unexpected end of JSON input'],
   when: 'The content is not JSON, is incomplete, or has another structure than an export file.',
   remedy: 'Export again.',
 });
 
-export const sourceMissing = defineError({
-  code: 'NOT_FOUND',
+export const sourceMissing = defineError('NOT_FOUND', 'SOURCE_MISSING', {
   text: (place: string) => `${place} does not exist: check the name`,
   example: ['north.json'],
   when: 'There is no such file.',
   remedy: 'Check the name.',
 });
 
-export const partsUnavailable = defineError({
-  code: 'FAILED_PRECONDITION',
+export const partsUnavailable = defineError('FAILED_PRECONDITION', 'PARTS_UNAVAILABLE', {
   text: (place: string) =>
     `${place} keeps no state for an export in parts: enable point-in-time recovery, and repeat the command two hours later`,
   example: ['firestore:my-project/north'],
@@ -91,16 +82,14 @@ export const partsUnavailable = defineError({
   remedy: 'Enable point-in-time recovery of the database, or export without `--parts`.',
 });
 
-export const partsOfAnother = defineError({
-  code: 'FAILED_PRECONDITION',
+export const partsOfAnother = defineError('FAILED_PRECONDITION', 'PARTS_OF_ANOTHER', {
   text: (plan: string) => `${plan} belongs to an export of another source or with other options: choose another path`,
   example: ['gs://exports/north.json.plan-0001.json'],
   when: 'An export in parts to the same path was begun or finished from another database, or with other options.',
   remedy: 'Choose another path, or repeat the command with the options of that export.',
 });
 
-export const partsFinished = defineError({
-  code: 'ALREADY_EXISTS',
+export const partsFinished = defineError('ALREADY_EXISTS', 'PARTS_FINISHED', {
   text: (document: string, readTime: string) =>
     `${document} is a finished export as of ${readTime} and is never overwritten: choose another path`,
   example: ['gs://exports/north.json', '2026-01-02T03:04:00.000Z'],
@@ -108,8 +97,7 @@ export const partsFinished = defineError({
   remedy: 'Choose another path for each export, for example with the date.',
 });
 
-export const tasksMissing = defineError({
-  code: 'UNAVAILABLE',
+export const tasksMissing = defineError('UNAVAILABLE', 'TASKS_MISSING', {
   text: (indexes: readonly number[], count: number) =>
     `waiting for task ${indexes.join(', ')} of ${count}, without a sign of it: run all tasks at the same time, and repeat what failed`,
   example: [[2], 4],
@@ -117,29 +105,83 @@ export const tasksMissing = defineError({
   remedy: 'Run as many tasks in parallel as there are tasks. Start a task that has failed again: it resumes.',
 });
 
-export const taskDiffers = defineError({
-  code: 'FAILED_PRECONDITION',
+export const taskDiffers = defineError('FAILED_PRECONDITION', 'TASK_DIFFERS', {
   text: (index: number) =>
     `task ${index} imports another file, or with other options: start all tasks alike, with a new CLOUD_RUN_EXECUTION`,
   example: [2],
   when: 'The tasks of a divided import have different sources or options, or an earlier import had the same CLOUD_RUN_EXECUTION.',
-  remedy:
-    'Start all tasks with the same source and options, and with a CLOUD_RUN_EXECUTION that no earlier import had.',
+  remedy: 'Start all tasks with the same source and options, and with a new CLOUD_RUN_EXECUTION.',
 });
 
-export const storageFull = defineError({
-  code: 'RESOURCE_EXHAUSTED',
+export const storageFull = defineError('RESOURCE_EXHAUSTED', 'STORAGE_FULL', {
   text: (place: string) => `no space left for ${place}: free some, or choose another place; nothing is left there`,
   example: ['/backups/north.json'],
   when: 'The disk is full, or a limit for the size of files is reached.',
   remedy: 'Free space, or choose another place.',
 });
 
-export const credentialsMissing = defineError({
-  code: 'UNAUTHENTICATED',
+export const credentialsMissing = defineError('UNAUTHENTICATED', 'CREDENTIALS_MISSING', {
   text: (place: string) =>
     `no credentials for ${place}: specify a key file with --credentials-file, or run gcloud auth application-default login`,
   example: ['gs://exports/north.json'],
   when: 'A bucket is a place, and there are neither a key file nor application default credentials.',
   remedy: 'Specify `--credentials-file`, or set up application default credentials.',
+});
+
+const directory = './identity-migration-2026-11-22T10-35-12Z';
+
+export const migrationMissing = defineError('NOT_FOUND', 'MIGRATION_MISSING', {
+  text: (path: string) => `no migration in ${path}: name its directory with --run-dir`,
+  example: [directory],
+  when: '`identity migrate resume`, `status` or `cleanup` finds no run directory.',
+  remedy: 'Change to the directory in which the migration was started, or specify `--run-dir`.',
+});
+
+export const migrationRunning = defineError('ABORTED', 'MIGRATION_RUNNING', {
+  text: (path: string, pid: string) =>
+    `process ${pid} works on the migration in ${path}: wait until it ends, or stop it`,
+  example: [directory, '4711'],
+  when: 'A migration is resumed or cleaned up while another process of this machine works on it.',
+  remedy: 'Wait for the other process, or stop it with `kill`.',
+});
+
+export const migrationStopped = defineError('UNAVAILABLE', 'MIGRATION_STOPPED', {
+  text: (problem: string, next: string) => `${problem}; then continue with ${next}`,
+  example: [
+    'https://id.example.com cannot be reached (ECONNREFUSED)',
+    `identity migrate resume --run-dir ${directory}`,
+  ],
+  when: 'A step of a migration has failed. What it has done so far stays, and is on record in the run directory.',
+  remedy: 'Remove the cause, which the message names, and resume the migration.',
+});
+
+export const migrationTokenTooNarrow = defineError('PERMISSION_DENIED', 'MIGRATION_TOKEN_TOO_NARROW', {
+  text: (place: string, operation: string) =>
+    `the token for ${place} does not permit ${operation}s: use one of a service user with the role IAM_OWNER, without --only`,
+  example: ['https://id.example.com', 'export'],
+  when: 'The user of the token lacks the role, or the token is restricted to one operation. A migration exports both sides, to compare them at its end.',
+  remedy: 'Create a token with `identity pat create` without `--only`.',
+});
+
+export const zitadelCallFailed = defineError('UNKNOWN', 'ZITADEL_CALL_FAILED', {
+  text: (url: string, call: string, status: number, message: string) =>
+    `${url} fails ${call} with ${status}: ${message}`,
+  example: ['https://zitadel.example.com', 'POST /admin/v1/export', 500, 'An internal error occurred'],
+  when: 'A ZITADEL returns an error that the migration does not expect.',
+  remedy: "Look up the error in the ZITADEL's log.",
+});
+
+export const zitadelExportTooSlow = defineError('DEADLINE_EXCEEDED', 'ZITADEL_EXPORT_TOO_SLOW', {
+  text: (orgId: string, seconds: number) =>
+    `the export of organisation ${orgId} takes more than ${seconds} s, after which gateways cut it off: export it without password hashes, which is four times as fast`,
+  example: ['330000000000000001', 60],
+  when: 'A ZITADEL does not return the export of one organisation in time. It exports about 1,400 people per second with hashes.',
+  remedy: 'Export without password hashes and TOTP seeds, or when ZITADEL has less to do.',
+});
+
+export const zitadelImportTooSlow = defineError('DEADLINE_EXCEEDED', 'ZITADEL_IMPORT_TOO_SLOW', {
+  text: (record: string, seconds: number) => `the import of a single record, ${record}, takes more than ${seconds} s`,
+  example: ['human_user 330000000000000201', 60],
+  when: 'A ZITADEL does not import one record in time, although each larger request was halved.',
+  remedy: 'Find out what delays ZITADEL or its database, then repeat the command.',
 });

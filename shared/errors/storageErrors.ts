@@ -12,32 +12,28 @@ const uri = ({ bucket, path }: Place) => `gs://${bucket}/${path}`;
 const place: Place = { bucket: 'acme-exports', path: 'north.json' };
 const partPlace: Place = { bucket: 'acme-exports', path: 'north.json.part-0002.json' };
 
-export const bucketNotFound = defineError({
-  code: 'INVALID_ARGUMENT',
+export const bucketNotFound = defineError('INVALID_ARGUMENT', 'BUCKET_NOT_FOUND', {
   text: (at: Place) => `${uri(at)}: the bucket ${at.bucket} does not exist: check its name`,
   example: [place],
   when: 'The bucket does not exist.',
   remedy: 'Check the name, or create the bucket.',
 });
 
-export const objectNotFound = defineError({
-  code: 'NOT_FOUND',
+export const objectNotFound = defineError('NOT_FOUND', 'OBJECT_NOT_FOUND', {
   text: (at: Place) => `${uri(at)}: object not found: check its path`,
   example: [place],
   when: 'The bucket has no such object.',
   remedy: 'Check the path. An export creates its object only when it is complete.',
 });
 
-export const objectExists = defineError({
-  code: 'ALREADY_EXISTS',
+export const objectExists = defineError('ALREADY_EXISTS', 'OBJECT_EXISTS', {
   text: (at: Place) => `${uri(at)}: the object exists and is never overwritten: choose another path`,
   example: [place],
   when: 'The object that an export would create exists.',
   remedy: 'Choose another path, or delete the object.',
 });
 
-export const partMissing = defineError({
-  code: 'FAILED_PRECONDITION',
+export const partMissing = defineError('FAILED_PRECONDITION', 'PART_MISSING', {
   text: (at: Place, document: Place) =>
     `${uri(at)}: object not found, but ${uri(document)} names it as a part: export again`,
   example: [partPlace, place],
@@ -45,8 +41,7 @@ export const partMissing = defineError({
   remedy: 'Export again. To copy an export in parts, join it to one file with `identity export`.',
 });
 
-export const partReplaced = defineError({
-  code: 'FAILED_PRECONDITION',
+export const partReplaced = defineError('FAILED_PRECONDITION', 'PART_REPLACED', {
   text: (at: Place, document: Place, generation: string, expected: string) =>
     `${uri(at)}: generation ${generation}, but ${uri(document)} names generation ${expected}: export again`,
   example: [partPlace, place, '1763810000000002', '1763810000000001'],
@@ -54,16 +49,14 @@ export const partReplaced = defineError({
   remedy: 'Export again. To copy an export in parts, join it to one file with `identity export`.',
 });
 
-export const partInvalid = defineError({
-  code: 'FAILED_PRECONDITION',
+export const partInvalid = defineError('FAILED_PRECONDITION', 'PART_INVALID', {
   text: (at: Place, reason: string) => `${uri(at)}: invalid part of an export: ${reason}: export again`,
   example: [partPlace, 'it ends before its manifest'],
   when: 'The object is not the part that the export wrote.',
   remedy: 'Export again.',
 });
 
-export const partsInvalid = defineError({
-  code: 'FAILED_PRECONDITION',
+export const partsInvalid = defineError('FAILED_PRECONDITION', 'PARTS_INVALID', {
   text: (at: Place, reason: string) => `${uri(at)}: invalid list of parts: ${reason}: export again`,
   example: [place, 'parts[0].generation: expected a string'],
   when: 'The object begins as the document of an export in parts, but is damaged, or contradicts itself.',
@@ -71,16 +64,14 @@ export const partsInvalid = defineError({
 });
 
 /** `role` is Google's name of the missing role. */
-export const objectForbidden = defineError({
-  code: 'PERMISSION_DENIED',
+export const objectForbidden = defineError('PERMISSION_DENIED', 'OBJECT_FORBIDDEN', {
   text: (at: Place, role: string) => `${uri(at)}: grant the service account the role ${role} on the bucket`,
   example: [place, 'Storage Object Creator'],
   when: 'The service account may not create (export) or read (import) objects in the bucket.',
   remedy: 'Grant the named role to the service account, on the bucket.',
 });
 
-export const keyRejected = defineError({
-  code: 'INVALID_ARGUMENT',
+export const keyRejected = defineError('INVALID_ARGUMENT', 'SERVICE_ACCOUNT_KEY_REJECTED', {
   text: (at: Place) => `${uri(at)}: Cloud Storage rejected the service account's key: create a new key`,
   example: [place],
   when: 'The key was deleted, belongs to another account, or the account is disabled.',
@@ -88,24 +79,21 @@ export const keyRejected = defineError({
     'Create a new key for the service account, and send that file. A server whose clock is wrong gets this error too.',
 });
 
-export const objectEncoded = defineError({
-  code: 'INVALID_ARGUMENT',
+export const objectEncoded = defineError('INVALID_ARGUMENT', 'OBJECT_ENCODED', {
   text: (at: Place) => `${uri(at)}: unsupported content encoding: store the object uncompressed`,
   example: [place],
   when: 'The object has a `Content-Encoding`, so its bytes are not those of the file.',
   remedy: 'Upload the file uncompressed.',
 });
 
-export const objectReplaced = defineError({
-  code: 'ABORTED',
+export const objectReplaced = defineError('ABORTED', 'OBJECT_REPLACED', {
   text: (at: Place) => `${uri(at)}: the object was replaced or deleted during the import: retry the request`,
   example: [place],
   when: 'The generation that the import reads is gone.',
   remedy: 'Retry the request, once the object does not change any more.',
 });
 
-export const objectCorrupted = defineError({
-  code: 'UNAVAILABLE',
+export const objectCorrupted = defineError('UNAVAILABLE', 'OBJECT_CORRUPTED', {
   text: (at: Place) => `${uri(at)}: checksum mismatch: retry the request`,
   example: [place],
   when: 'The received bytes differ from the sent ones.',
@@ -113,8 +101,7 @@ export const objectCorrupted = defineError({
 });
 
 /** `status` is the HTTP status of Cloud Storage's response. */
-export const storageRejected = defineError({
-  code: 'INVALID_ARGUMENT',
+export const storageRejected = defineError('INVALID_ARGUMENT', 'STORAGE_REJECTED', {
   text: (at: Place, status: number, _cause: unknown) =>
     `${uri(at)}: Cloud Storage rejected the request with status ${status}: check the bucket's settings`,
   example: [place, 400, undefined],
@@ -123,8 +110,7 @@ export const storageRejected = defineError({
   remedy: "Check the bucket's settings, such as requester pays and retention.",
 });
 
-export const storageUnavailable = defineError({
-  code: 'UNAVAILABLE',
+export const storageUnavailable = defineError('UNAVAILABLE', 'STORAGE_UNAVAILABLE', {
   text: (at: Place, _cause: unknown) => `${uri(at)}: Cloud Storage is unavailable: retry the request`,
   example: [place, undefined],
   carries: (_at, cause) => ({ cause }),

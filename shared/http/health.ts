@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { raceAbort } from '../async.ts';
-import { storeUnavailable } from '../errors/errors.ts';
+import { storeUnavailable } from '../errors/storeErrors.ts';
 import type { Endpoint, Operation } from '../openapi/endpoint.ts';
 import { checkFormat } from '../store/instance.ts';
 import { type Store, storeForCall } from '../store/store.ts';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { codes, IdentityError } from '../errors/identityError.ts';
 import { log } from '../log.ts';
 
@@ -93,16 +94,51 @@ export function errorResponse(error: unknown, requestId: string, contentType?: s
   return completeResponse(body, { status: publicError.httpStatus, headers });
 }
 
-// gRPC's Trailers-Only response. Details would need message descriptors; errors of RPCs themselves never reach this function.
-function grpcResponse({ code, message }: IdentityError, requestId: string, contentType: string): Response {
+// gRPC's Trailers-Only response.
+function grpcResponse(error: IdentityError, requestId: string, contentType: string): Response {
+  const { code, message } = error;
   return new Response(null, {
     headers: {
       ...responseHeaders(requestId),
       'content-type': contentType,
       'grpc-status': String(codes[code].number),
       'grpc-message': encodeGrpcMessage(message),
+      ...statusHeader(error),
     },
   });
+}
+
+/** The strings of the details that the RPC protocols carry, in the order of their fields in the message. */
+const messages: Readonly<Record<string, readonly string[]>> = {
+  'zitadel.v1.ErrorDetail': ['id', 'message'],
+  'google.rpc.ErrorInfo': ['reason', 'domain'],
+};
+const TYPE_URL = 'type.googleapis.com/';
+
+/** Returns an error's details as messages of protobuf. */
+export function encodeDetails({ details }: IdentityError) {
+  return details.flatMap((detail) => {
+    const type = detail['@type'].slice(TYPE_URL.length);
+    const fields = messages[type]?.map((name): [string, string] => [name, String(detail[name])]);
+    if (fields === undefined) return [];
+    const writer = new BinaryWriter();
+    for (const [index, [, text]] of fields.entries()) writer.tag(index + 1, WireType.LengthDelimited).string(text);
+    return [{ type, value: writer.finish(), debug: Object.fromEntries(fields) }];
+  });
+}
+
+/** Returns the header with an error as a `google.rpc.Status`, where it has details. */
+function statusHeader(error: IdentityError): Readonly<Record<string, string>> {
+  const details = encodeDetails(error);
+  if (details.length === 0) return {};
+  const status = new BinaryWriter().tag(1, WireType.Varint).int32(codes[error.code].number);
+  status.tag(2, WireType.LengthDelimited).string(error.message.toWellFormed());
+  for (const { type, value } of details) {
+    status.tag(3, WireType.LengthDelimited).fork();
+    status.tag(1, WireType.LengthDelimited).string(TYPE_URL + type);
+    status.tag(2, WireType.LengthDelimited).bytes(value).join();
+  }
+  return { 'grpc-status-details-bin': Buffer.from(status.finish()).toString('base64') };
 }
 
 function toHeaderValue(text: string): string {

@@ -1,7 +1,6 @@
 import type { Storage } from '@google-cloud/storage';
 import type { GoogleAuth } from 'google-auth-library';
 import { raceAbort } from '../async.ts';
-import { IdentityError } from '../errors/identityError.ts';
 import { credentialsMissing } from '../errors/placeErrors.ts';
 import { keyRejected } from '../errors/storageErrors.ts';
 import { AccessTokens } from './accessTokens.ts';
@@ -101,7 +100,7 @@ async function startWithToken<Opened>(
     await prepare(client, target, signal);
     return await start();
   } catch (error) {
-    if (!isKept || !isKeyRejected(error, target)) throw error;
+    if (!isKept || !keyRejected.is(error)) throw error;
     client.dropToken();
     await prepare(client, target, signal);
     return await start();
@@ -113,8 +112,4 @@ async function prepare(client: AccountClient, target: Target, signal: AbortSigna
     signal.throwIfAborted();
     throw storageError(reason, target);
   });
-}
-
-function isKeyRejected(error: unknown, target: Target): boolean {
-  return error instanceof IdentityError && error.message === keyRejected(target).message;
 }

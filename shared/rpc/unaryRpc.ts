@@ -15,12 +15,11 @@ import {
 } from '@connectrpc/connect';
 import type { UniversalHandler } from '@connectrpc/connect/protocol';
 import { compressionBrotli, compressionGzip } from '@connectrpc/connect-node';
-import { ErrorDetailSchema } from '@zitadel/proto/zitadel/message_pb.js';
 import type { Origin } from '../audit/auditEvent.ts';
 import { deadlineExceeded } from '../errors/errors.ts';
 import { rpcMalformed } from '../errors/httpErrors.ts';
 import { codes, type IdentityError } from '../errors/identityError.ts';
-import { toPublicError } from '../http/responses.ts';
+import { encodeDetails, toPublicError } from '../http/responses.ts';
 
 /** One method of a service. Its messages are in their JSON mapping, as on the REST route. */
 export interface UnaryRpc<Caller> {
@@ -109,11 +108,9 @@ async function withConnectErrors<T>(context: HandlerContext, work: Promise<T>): 
   }
 }
 
-/**
- * Converts an error to the form of the RPC protocols: ZITADEL's message, and ZITADEL's detail if the error has an id
- * (zitadel 6.4). No RPC causes details of other types.
- */
-function toConnectError({ code, message, id, text }: IdentityError): ConnectError {
-  const details = id === undefined ? [] : [{ desc: ErrorDetailSchema, value: { id, message: text } }];
-  return new ConnectError(message, codes[code].number, undefined, details);
+/** Converts an error to the form of the RPC protocols (zitadel 6.4). */
+function toConnectError(error: IdentityError): ConnectError {
+  const connectError = new ConnectError(error.message, codes[error.code].number);
+  connectError.details = encodeDetails(error);
+  return connectError;
 }

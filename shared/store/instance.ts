@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { databaseFormatUnsupported } from '../errors/errors.ts';
+import { databaseFormatUnsupported } from '../errors/storeErrors.ts';
 import type { DocumentKey, Reader, StoredDocument } from './store.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { instanceMissing } from '../errors/commandErrors.ts';
-import { masterKeyMissing } from '../errors/masterKeyErrors.ts';
+import { masterKeyMissing } from '../errors/storeErrors.ts';
 import { sharedGuard } from './secrets/keyRecord.ts';
 import { emptyKeyring, fileKeyring, type Keyring, keyFilePath, variableKeyring } from './secrets/keyring.ts';
 import { sealStore } from './secrets/sealedStore.ts';

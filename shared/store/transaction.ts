@@ -1,4 +1,4 @@
-import { storeContention } from '../errors/errors.ts';
+import { storeContention } from '../errors/storeErrors.ts';
 import { Backoff } from '../retry.ts';
 import type { FieldName } from './documentFields.ts';
 import {

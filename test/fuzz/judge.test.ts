@@ -9,6 +9,8 @@ function response(status: number, body: string, type = 'application/json', more:
   return { status, headers, body: Buffer.from(body), trailers: new Headers() };
 }
 
+const unknownName =
+  '{"code":5,"message":"x","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"X","domain":"identity"}]}';
 const patient = { mayTimeOut: false };
 
 describe('the judge of responses', () => {
@@ -26,6 +28,7 @@ describe('the judge of responses', () => {
     ['an internal error', response(500, '{"code":13,"message":"x"}'), /500/],
     ['a timeout that nobody asked for', response(504, '{"code":4,"message":"x"}'), /504/],
     ['a status that its code does not have', response(400, '{"code":5,"message":"x"}'), /undocumented/],
+    ['an undocumented name', response(404, unknownName), /undocumented name/],
     ['HTML', response(404, '<html>', 'text/html'), /content type/],
     ['a body that is no JSON', response(404, 'Not Found'), /JSON/],
     ['an error of another shape', response(404, '{"error":"x"}'), /shape/],

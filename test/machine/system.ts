@@ -2,7 +2,7 @@ import type { OpenInstance } from '../../cli/command.ts';
 import { commands } from '../../cli/commands.ts';
 import { parseValues } from '../../cli/parseValues.ts';
 import { routes as removalRoutes } from '../../functions/removeOtpEmail/app.ts';
-import { storeUnavailable } from '../../shared/errors/errors.ts';
+import { storeUnavailable } from '../../shared/errors/storeErrors.ts';
 import { createApp } from '../../shared/http/app.ts';
 import { openStore, type StoreLocation } from '../../shared/store/openStore.ts';
 import { type Store, storeForCall } from '../../shared/store/store.ts';

@@ -1,6 +1,7 @@
 import { assert, describe, expect, it } from 'vitest';
 import { parseDuration, parseGoDuration } from '../../shared/duration.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
+import { errorInfo } from '../support/http/errorInfo.ts';
 
 describe('parseGoDuration', () => {
   it.each([
@@ -73,6 +74,7 @@ describe('parseDuration', () => {
             },
           ],
         },
+        errorInfo('INVALID_REQUEST'),
       ],
     });
   });

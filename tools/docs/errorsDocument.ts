@@ -1,13 +1,10 @@
-import * as accountErrors from '../../shared/errors/accountErrors.ts';
 import * as commandErrors from '../../shared/errors/commandErrors.ts';
 import * as errors from '../../shared/errors/errors.ts';
 import * as httpErrors from '../../shared/errors/httpErrors.ts';
 import { codes, type ErrorRow, internalError } from '../../shared/errors/identityError.ts';
-import * as masterKeyErrors from '../../shared/errors/masterKeyErrors.ts';
-import * as migrationErrors from '../../shared/errors/migrationErrors.ts';
 import * as placeErrors from '../../shared/errors/placeErrors.ts';
 import * as storageErrors from '../../shared/errors/storageErrors.ts';
-import * as zitadelErrors from '../../shared/errors/zitadelErrors.ts';
+import * as storeErrors from '../../shared/errors/storeErrors.ts';
 import { code, table } from './markdown.ts';
 import { recordErrors } from './recordErrors.ts';
 
@@ -24,7 +21,8 @@ Every error of the three operations has the same body. \`code\` is a gRPC status
 ${JSON.stringify(errors.userNotFound().toJson())}
 \`\`\`
 
-- An error with an id is ZITADEL's, with ZITADEL's text; ids that start with \`AUDIT-\`, \`IDENTITY-\` or \`IMPORT-\` are our own. The id also stands at the end of the message, in parentheses.
+- An error with an id is ZITADEL's, with ZITADEL's text. The id also stands at the end of the message, in parentheses.
+- Every error has a name, which never changes. Where neither id nor text are ZITADEL's, \`details\` end with a \`google.rpc.ErrorInfo\`: its \`reason\` is the name, its \`domain\` is \`identity\`.
 - An invalid request lists its violations in \`details\`, as \`google.rpc.BadRequest\` with \`fieldViolations\`.
 - Over gRPC and gRPC-Web, \`code\` is the \`grpc-status\`; Connect spells its name in lower case.
 - Values in the messages of the tables are examples.
@@ -41,14 +39,14 @@ export function errorsDocument(): string {
     '## Codes',
     codeTable(),
     '## Operations',
-    errorTable({ ...errors, ...masterKeyErrors, internalError }),
+    errorTable({ ...errors, ...storeErrors, internalError }),
     '## Cloud Storage',
     errorTable(storageErrors),
     '## HTTP',
     errorTable(httpErrors),
     '## The `identity` command',
     COMMAND,
-    errorTable({ ...accountErrors, ...commandErrors, ...placeErrors, ...migrationErrors, ...zitadelErrors }, () => ''),
+    errorTable({ ...commandErrors, ...placeErrors }, () => ''),
     '## Records of an import',
     RECORDS,
     recordTable(),
@@ -66,16 +64,14 @@ function codeTable(): string {
 }
 
 function errorTable(errorsByName: ErrorTable, shownStatus = (row: ErrorRow) => String(httpStatusFor(row))): string {
-  // Sorted by name first: the order of a module's exports depends on its importer.
-  const byName = Object.entries(errorsByName).sort(([a], [b]) => (a < b ? -1 : 1));
-  const cells = byName
-    .map(([, { row }]) => row)
-    .sort((a, b) => sortKey(a) - sortKey(b))
+  const cells = Object.values(errorsByName)
+    .map(({ row }) => row)
+    .sort((a, b) => sortKey(a) - sortKey(b) || (a.reason < b.reason ? -1 : 1))
     .map((row) => {
-      const name = `${codes[row.code].number} ${code(row.code)}`;
-      return [shownStatus(row), name, code(row.id ?? ''), code(row.text), row.when, row.remedy];
+      const status = `${codes[row.code].number} ${code(row.code)}`;
+      return [shownStatus(row), status, code(row.reason), code(row.id ?? ''), code(row.text), row.when, row.remedy];
     });
-  return table(['HTTP', 'code', 'id', 'message', 'when', 'what to do'], cells);
+  return table(['HTTP', 'code', 'name', 'id', 'message', 'when', 'what to do'], cells);
 }
 
 function sortKey(row: ErrorRow): number {

@@ -3,8 +3,13 @@ import { Code, ConnectError, createClient, type Interceptor } from '@connectrpc/
 import { createGrpcWebTransport } from '@connectrpc/connect-node';
 import { AdminService, ExportDataRequestSchema, ExportDataResponseSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import { z } from 'zod';
-import { placeTokenForbidden, placeTokenRejected, placeUnreachable } from '../../../shared/errors/placeErrors.ts';
-import { zitadelCallFailed, zitadelExportTooSlow } from '../../../shared/errors/zitadelErrors.ts';
+import {
+  placeTokenForbidden,
+  placeTokenRejected,
+  placeUnreachable,
+  zitadelCallFailed,
+  zitadelExportTooSlow,
+} from '../../../shared/errors/placeErrors.ts';
 import { isJsonObject, type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
 import { parseIfJson } from '../../../shared/json/parseIfJson.ts';
 import { connectionReason } from '../../httpClient.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { zitadelImportTooSlow } from '../../../shared/errors/zitadelErrors.ts';
+import { zitadelImportTooSlow } from '../../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../../shared/json/parseIfJson.ts';
 import { organisationSection, sections } from '../../../shared/organisation/sections.ts';
 import { Backoff } from '../../../shared/retry.ts';

@@ -1,4 +1,4 @@
-import { tooManyInRequest } from '../../../shared/errors/errors.ts';
+import { dryRunTooLarge, tooManyInRequest } from '../../../shared/errors/errors.ts';
 import { textAt } from '../../../shared/json/jsonObject.ts';
 import { type FieldIssue, InvalidRecordError } from '../../../shared/organisation/message.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
@@ -36,7 +36,7 @@ export class FileBudget {
    */
   take({ clearPassword }: Pick<OrganisationRecord, 'clearPassword'>): void {
     const { records = Number.POSITIVE_INFINITY, clearPasswords = Number.POSITIVE_INFINITY } = this.limits;
-    if (++this.records > records) throw tooManyInRequest(records, 'records of a dry run', SPLIT);
+    if (++this.records > records) throw dryRunTooLarge(records, SPLIT);
     if (clearPassword !== undefined && ++this.clearPasswords > clearPasswords)
       throw tooManyInRequest(clearPasswords, 'clear passwords', `hash them before the import, or ${SPLIT}`);
   }

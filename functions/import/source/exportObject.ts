@@ -1,6 +1,5 @@
 import { prepend } from '../../../shared/async.ts';
-import { IdentityError } from '../../../shared/errors/identityError.ts';
-import { partMissing, partReplaced, partsInvalid } from '../../../shared/errors/storageErrors.ts';
+import { objectNotFound, partMissing, partReplaced, partsInvalid } from '../../../shared/errors/storageErrors.ts';
 import { objectUri } from '../../../shared/objectStorage/objectName.ts';
 import type { ObjectLocation, ObjectStorage, PinnedObject } from '../../../shared/objectStorage/objectStorage.ts';
 import {
@@ -147,6 +146,6 @@ async function pinPart(
   try {
     return await storage.pin(at, signal);
   } catch (error) {
-    throw error instanceof IdentityError && error.code === 'NOT_FOUND' ? partMissing(at, document) : error;
+    throw objectNotFound.is(error) ? partMissing(at, document) : error;
   }
 }

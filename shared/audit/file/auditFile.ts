@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { auditUnwritable } from '../../errors/errors.ts';
+import { auditUnwritable } from '../../errors/storeErrors.ts';
 import type { AuditEvent, AuditTrail } from '../auditEvent.ts';
 import { currentFile, type FileLimits, listTrailFiles, OpenFile, rotationTime } from './trailFiles.ts';
 import { openTrailLock, type TrailLock } from './trailLock.ts';

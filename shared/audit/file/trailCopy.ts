@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { completeFile } from '../../durableFiles.ts';
-import { notInstanceFile } from '../../errors/accountErrors.ts';
+import { notInstanceFile } from '../../errors/commandErrors.ts';
 import type { Connection } from '../../store/sqlite/connection.ts';
 import { isTrailFile, listTrailFiles } from './trailFiles.ts';
 import { holdTrail } from './trailLock.ts';

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { grpc } from 'google-gax';
 import { z } from 'zod';
 import { raceAbort } from '../../async.ts';
-import { storeContention, storeFailed, storeUnavailable } from '../../errors/errors.ts';
+import { storeContention, storeFailed, storeUnavailable } from '../../errors/storeErrors.ts';
 import { type RetryPolicy, retry } from '../../retry.ts';
 
 /** The deadline of one call of a function, for the operations of its store. */

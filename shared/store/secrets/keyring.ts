@@ -1,12 +1,7 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { OWNER_ONLY, syncDirectory } from '../../durableFiles.ts';
-import {
-  masterKeyInvalid,
-  masterKeyMissing,
-  masterKeysChanging,
-  masterKeyUnknown,
-} from '../../errors/masterKeyErrors.ts';
+import { masterKeyInvalid, masterKeyMissing, masterKeysChanging, masterKeyUnknown } from '../../errors/storeErrors.ts';
 import { systemCode } from '../../systemCode.ts';
 import { generateMasterKey, type MasterKey, parseMasterKeys } from './masterKey.ts';
 

@@ -1,7 +1,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
-import { storeFailed, storeUnavailable } from '../../errors/errors.ts';
+import { storeFailed, storeUnavailable } from '../../errors/storeErrors.ts';
 
 /** A connection to a database file. It caches prepared statements. */
 export interface Connection {

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { snapshotEnded } from '../../errors/errors.ts';
+import { snapshotEnded } from '../../errors/storeErrors.ts';
 import { isAttended, yieldToEventLoop } from '../../turns.ts';
 import { type FieldName, fieldNames } from '../documentFields.ts';
 import { SCANNED_CHARACTERS, type ScanRange, type Snapshot, type StoredDocument } from '../store.ts';

@@ -1,4 +1,4 @@
-import { storeUnavailable } from '../../../shared/errors/errors.ts';
+import { storeUnavailable } from '../../../shared/errors/storeErrors.ts';
 import {
   documentPath,
   type Snapshot,

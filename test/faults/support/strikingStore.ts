@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
-import { storeUnavailable } from '../../../shared/errors/errors.ts';
+import { storeUnavailable } from '../../../shared/errors/storeErrors.ts';
 import { type Store, type StoreCall, storeForCall } from '../../../shared/store/store.ts';
 
 /** What befalls a single commit, while the others in flight go through. */

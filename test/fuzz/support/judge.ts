@@ -6,6 +6,7 @@ import { Violation } from './violation.ts';
 
 const details = z.array(z.looseObject({ '@type': z.string() })).min(1);
 const errorBody = z.strictObject({ code: z.int(), message: z.string().min(1), details: details.optional() });
+const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo';
 /** Connect's error body. */
 const connectError = z.strictObject({
   code: z.string(),
@@ -27,10 +28,10 @@ const connectStatuses: Readonly<Record<string, readonly number[]>> = {
 
 /** gRPC's numbers of the same. */
 const errorsDocument = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8');
-/** Each HTTP status with each code that `docs/errors.md` has for it. */
-const documented = new Set(
-  Array.from(errorsDocument.matchAll(/^\| (\d{3}) \| (\d+) `/gm), ([, status, code]) => `${status} ${code}`),
-);
+const rows = Array.from(errorsDocument.matchAll(/^\| (\d{3}) \| (\d+) `\w+` \| `(\w+)` \|/gm));
+/** Each HTTP status with each code that `docs/errors.md` has for it, and with each name of those. */
+const documented = new Set(rows.map(([, status, code]) => `${status} ${code}`));
+const documentedNames = new Set(rows.map(([, status, code, name]) => `${status} ${code} ${name}`));
 /** Those codes as gRPC has them: of callers' errors, and of timeouts and operations that ZITADEL alone has. */
 const grpcStatuses = new Set([
   ...['0', '4', '12'],
@@ -105,6 +106,11 @@ function judgeError(status: number, type: string, text: string, allowance: Allow
   const { success, data } = errorBody.safeParse(value);
   if (!success) throw new Violation('an error body of another shape');
   hold(documented.has(`${status} ${data.code}`), `the undocumented status ${status} for the code ${data.code}`);
+  for (const { '@type': type, reason, domain } of data.details ?? []) {
+    if (type !== ERROR_INFO) continue;
+    const error = `${status} ${data.code} ${reason}`;
+    hold(documentedNames.has(error) && domain === 'identity', `the undocumented name ${domain} ${error}`);
+  }
   judgeStatus(status, allowance);
   return `${status} (${data.code})`;
 }

@@ -6,7 +6,7 @@ import { issueToken, revokeTokens } from '../../../shared/accounts/personalAcces
 import { createServiceUser, deleteServiceUser } from '../../../shared/accounts/serviceUsers.ts';
 import { changeLock } from '../../../shared/accounts/userLocks.ts';
 import { organisationKey } from '../../../shared/auth/authorise.ts';
-import { storeUnavailable } from '../../../shared/errors/errors.ts';
+import { storeUnavailable } from '../../../shared/errors/storeErrors.ts';
 import { serve } from '../../../shared/http/serve.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';

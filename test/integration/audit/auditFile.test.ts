@@ -125,12 +125,12 @@ describe('an audit trail in files', () => {
     await mkdir(join(directory, 'audit.ndjson'));
     const failures = await Promise.allSettled([trail.append(event('a')), trail.append(event('b'))]);
     for (const failure of failures)
-      expect(failure).toMatchObject({ status: 'rejected', reason: { id: 'AUDIT-w7Kp2', httpStatus: 503 } });
+      expect(failure).toMatchObject({ status: 'rejected', reason: { reason: 'AUDIT_UNWRITABLE', httpStatus: 503 } });
     await rm(join(directory, 'audit.ndjson'), { recursive: true });
     await trail.append(event('c'));
     expect(await read(directory)).toEqual({ ids: ['c'], damaged: 0 });
     const gone = openTrail(join(directory, 'gone'));
-    await expect(gone.append(event('a'))).rejects.toMatchObject({ id: 'AUDIT-w7Kp2' });
+    await expect(gone.append(event('a'))).rejects.toMatchObject({ reason: 'AUDIT_UNWRITABLE' });
   });
 
   it('counts as damaged what is no event, and reads the rest', async () => {

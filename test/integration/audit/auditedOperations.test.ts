@@ -4,7 +4,7 @@ import { issueToken, revokeTokens } from '../../../shared/accounts/personalAcces
 import { createServiceUser } from '../../../shared/accounts/serviceUsers.ts';
 import type { AuditEvent } from '../../../shared/audit/auditEvent.ts';
 import { tokenId } from '../../../shared/auth/token.ts';
-import { auditUnwritable, storeUnavailable } from '../../../shared/errors/errors.ts';
+import { auditUnwritable, storeUnavailable } from '../../../shared/errors/storeErrors.ts';
 import { createApp } from '../../../shared/http/app.ts';
 import { createCloudStorage } from '../../../shared/objectStorage/cloudStorage.ts';
 import type { Store } from '../../../shared/store/store.ts';

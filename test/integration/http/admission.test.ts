@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Store } from '../../../shared/store/store.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { errorInfo } from '../../support/http/errorInfo.ts';
 import { servedInstance, type TestInstance, testInstance } from '../../support/instances/testInstance.ts';
 import { describeStores, openTestStore, type StoreKind } from '../../support/stores/stores.ts';
 
@@ -74,6 +75,7 @@ describeStores('admission', (kind) => {
     expect(await refused.json()).toEqual({
       code: 8,
       message: `2 ${operation}s are running, the most at once: retry the request later`,
+      details: [errorInfo('TOO_MANY_CALLS')],
     });
     open();
     expect([(await first).status, (await second).status]).toEqual([200, 200]);

@@ -6,6 +6,7 @@ import { createApp, type Route } from '../../../shared/http/app.ts';
 import { type RunningServer, serve } from '../../../shared/http/serve.ts';
 import { configureLog } from '../../../shared/log.ts';
 import { startProgram } from '../../../tools/program.ts';
+import { errorInfo } from '../../support/http/errorInfo.ts';
 import { connectHttp2, openStream, readStream } from '../../support/http/http2.ts';
 import { ask, ended, openConnection, readAnswer } from '../../support/http/rawHttp.ts';
 import { init } from '../../support/instances/commandInstance.ts';
@@ -81,7 +82,11 @@ describe('a server at its limit of connections', () => {
     expect(first?.destroyed).toBe(false);
     const { status, headers, body } = await ask(serving.url, 'GET /hello', {}, other);
     expect([status, headers.get('retry-after'), headers.get('connection')]).toEqual([503, '1', 'close']);
-    expect(JSON.parse(body)).toEqual({ code: 14, message: 'too many connections: retry the request' });
+    expect(JSON.parse(body)).toEqual({
+      code: 14,
+      message: 'too many connections: retry the request',
+      details: [errorInfo('TOO_MANY_CONNECTIONS')],
+    });
     first?.destroy();
     await expect.poll(() => statusFrom(other)).toBe(200);
   });

@@ -3,11 +3,16 @@ import { createApp } from '../../../shared/http/app.ts';
 import { type RunningServer, serve } from '../../../shared/http/serve.ts';
 import { fixedLimits } from '../../../shared/limits.ts';
 import { configureLog } from '../../../shared/log.ts';
+import { errorInfo } from '../../support/http/errorInfo.ts';
 import { requestHttp2 } from '../../support/http/http2.ts';
 import { openConnection, readAnswer } from '../../support/http/rawHttp.ts';
 
 const { headerBytes } = fixedLimits;
-const tooLarge = { code: 8, message: 'request headers too large: send fewer or shorter ones' };
+const tooLarge = {
+  code: 8,
+  message: 'request headers too large: send fewer or shorter ones',
+  details: [errorInfo('HTTP_HEADERS_TOO_LARGE')],
+};
 let serving: RunningServer;
 
 beforeEach(async () => {

@@ -6,6 +6,7 @@ import { authHeaderMissing } from '../../../shared/errors/errors.ts';
 import { createApp, type Route } from '../../../shared/http/app.ts';
 import { type RunningServer, serve } from '../../../shared/http/serve.ts';
 import { configureLog } from '../../../shared/log.ts';
+import { errorInfo } from '../../support/http/errorInfo.ts';
 import { connectHttp2, type Http2Request, openStream, readStream, requestHttp2 } from '../../support/http/http2.ts';
 import { openConnection, readAnswer } from '../../support/http/rawHttp.ts';
 
@@ -76,7 +77,11 @@ describe('a connection', () => {
   it('that ends in the middle of the first word is answered 400', async () => {
     const socket = await openConnection(serving.url);
     socket.end('PR');
-    expect(JSON.parse((await readAnswer(socket)).body)).toEqual({ code: 3, message: 'malformed HTTP request' });
+    expect(JSON.parse((await readAnswer(socket)).body)).toEqual({
+      code: 3,
+      message: 'malformed HTTP request',
+      details: [errorInfo('HTTP_MALFORMED')],
+    });
   });
 
   it('that ends without a word is ended too', async () => {

@@ -2,12 +2,19 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { authHeaderMissing } from '../../../shared/errors/errors.ts';
+import {
+  httpExpectationFailed,
+  httpHeadersTooLarge,
+  httpMalformed,
+  methodNotAllowed,
+} from '../../../shared/errors/httpErrors.ts';
 import { createApp, type Route } from '../../../shared/http/app.ts';
 import { getOutgoing } from '../../../shared/http/exchange.ts';
 import { readBody } from '../../../shared/http/requestBody.ts';
 import { type RunningServer, serve, serverUrl } from '../../../shared/http/serve.ts';
 import { createHttpServer } from '../../../shared/http/server.ts';
 import { configureLog } from '../../../shared/log.ts';
+import { errorInfo } from '../../support/http/errorInfo.ts';
 import { ended, openConnection, readAnswer, sendUntilClosed } from '../../support/http/rawHttp.ts';
 
 let gate: PromiseWithResolvers<void>;
@@ -115,54 +122,31 @@ async function exchange(text: string) {
 }
 
 describe('what Node refuses by itself', () => {
-  const cases: [string, string, number, number, string][] = [
-    ['garbage', 'garbage\r\n\r\n', 400, 3, 'malformed HTTP request'],
-    ['an unknown method', 'FOO / HTTP/1.1\r\nHost: a\r\n\r\n', 400, 3, 'malformed HTTP request'],
-    ['a missing Host', 'GET /hello HTTP/1.1\r\n\r\n', 400, 3, 'malformed HTTP request'],
-    ['a Host that is none', 'GET /hello HTTP/1.1\r\nHost: a b\r\n\r\n', 400, 3, 'malformed HTTP request'],
-    [
-      'a Host that no URL can have',
-      'POST /echo HTTP/1.1\r\nHost: 1.2.3.256\r\nContent-Length: 1\r\n\r\n1',
-      400,
-      3,
-      'malformed HTTP request',
-    ],
-    ['a Host that begins with a dot', 'GET /hello HTTP/1.1\r\nHost: .1\r\n\r\n', 400, 3, 'malformed HTTP request'],
-    ['a target that is no path', 'OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n', 400, 3, 'malformed HTTP request'],
+  it.each([
+    ['garbage', 'garbage\r\n\r\n', httpMalformed],
+    ['an unknown method', 'FOO / HTTP/1.1\r\nHost: a\r\n\r\n', httpMalformed],
+    ['a missing Host', 'GET /hello HTTP/1.1\r\n\r\n', httpMalformed],
+    ['a Host that is none', 'GET /hello HTTP/1.1\r\nHost: a b\r\n\r\n', httpMalformed],
+    ['a Host no URL can have', 'POST / HTTP/1.1\r\nHost: 1.2.3.256\r\nContent-Length: 1\r\n\r\n1', httpMalformed],
+    ['a Host that begins with a dot', 'GET /hello HTTP/1.1\r\nHost: .1\r\n\r\n', httpMalformed],
+    ['a target that is no path', 'OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n', httpMalformed],
     [
       'two lengths',
-      'POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
-      400,
-      3,
-      'malformed HTTP request',
+      'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
+      httpMalformed,
     ],
-    [
-      'a malformed chunk',
-      'POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
-      400,
-      3,
-      'malformed HTTP request',
-    ],
-    [
-      'large headers',
-      `GET /hello HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
-      431,
-      8,
-      'request headers too large: send fewer or shorter ones',
-    ],
+    ['a malformed chunk', 'POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n', httpMalformed],
+    ['large headers', `GET /hello HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, httpHeadersTooLarge],
     [
       'another expectation',
-      'POST /echo HTTP/1.1\r\nHost: a\r\nExpect: tea\r\nContent-Length: 0\r\n\r\n',
-      417,
-      3,
-      'unsupported Expect header: send 100-continue, or omit it',
+      'POST / HTTP/1.1\r\nHost: a\r\nExpect: tea\r\nContent-Length: 0\r\n\r\n',
+      httpExpectationFailed,
     ],
-    ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', 405, 12, 'Method Not Allowed'],
-  ];
-  it.each(cases)('%s is answered with our error body', async (_name, text, status, code, message) => {
+    ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', methodNotAllowed],
+  ])('%s is answered with our error body', async (_name, text, error) => {
     const answer = await exchange(text);
-    expect(answer.status).toBe(status);
-    expect(JSON.parse(answer.body)).toEqual({ code, message });
+    expect(answer.status).toBe(error().httpStatus);
+    expect(JSON.parse(answer.body)).toEqual(error().toJson());
     expect(answer.headers.get('content-type')).toBe('application/json');
     expect(answer.headers.get('x-robots-tag')).toBe('none');
   });
@@ -191,6 +175,7 @@ describe('a request that does not come', () => {
     expect(JSON.parse(body)).toEqual({
       code: 4,
       message: 'timeout while waiting for the request headers: retry the request',
+      details: [errorInfo('HTTP_HEADERS_TIMEOUT')],
     });
     expect(await drain(0)).toBe(0);
     socket.destroy();
@@ -222,7 +207,11 @@ describe('an answer', () => {
   it('whose body fails before its first byte is an error answer without the reason', async () => {
     const response = await fetch(`${serving.url}/breaks/early`);
     expect(response.status).toBe(500);
-    expect(await response.json()).toEqual({ code: 13, message: 'An internal error occurred' });
+    expect(await response.json()).toEqual({
+      code: 13,
+      message: 'An internal error occurred',
+      details: [errorInfo('INTERNAL_ERROR')],
+    });
   });
 
   it('whose body fails later is cut, so that it cannot be taken for whole', async () => {

@@ -12,6 +12,7 @@ import { receiveBody } from '../../../shared/http/requestBody.ts';
 import { type RunningServer, serve } from '../../../shared/http/serve.ts';
 import { fixedLimits } from '../../../shared/limits.ts';
 import { configureLog } from '../../../shared/log.ts';
+import { errorInfo } from '../../support/http/errorInfo.ts';
 import { openConnection, readAnswer } from '../../support/http/rawHttp.ts';
 
 const memoryBytes = 1_000_000;
@@ -172,7 +173,7 @@ describe('a body', () => {
   ])('that is not valid %s is refused', async (encoding, bytes) => {
     const response = await post(Buffer.from(bytes), { 'content-encoding': encoding });
     const message = `the request body is not valid ${encoding}: compress it again, or omit Content-Encoding`;
-    expect(await response.json()).toEqual({ code: 3, message });
+    expect(await response.json()).toEqual({ code: 3, message, details: [errorInfo('BODY_CORRUPTED')] });
     expect(response.status).toBe(400);
   });
 
@@ -182,7 +183,11 @@ describe('a body', () => {
 });
 
 describe('a body over the limit', () => {
-  const tooLarge = { code: 8, message: expect.stringContaining(`exceeds ${usualMaxBytes} bytes`) };
+  const tooLarge = {
+    code: 8,
+    message: expect.stringContaining(`exceeds ${usualMaxBytes} bytes`),
+    details: [errorInfo('REQUEST_TOO_LARGE')],
+  };
 
   it('is refused by its declared length before a byte of it was sent', async () => {
     const socket = await openConnection(serving.url);
@@ -271,7 +276,10 @@ describe('a client', () => {
     const socket = await openConnection(serving.url);
     socket.end('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc');
     const answer = await readAnswer(socket);
-    expect([answer.status, JSON.parse(answer.body)]).toEqual([400, { code: 3, message: 'malformed HTTP request' }]);
+    expect([answer.status, JSON.parse(answer.body)]).toEqual([
+      400,
+      { code: 3, message: 'malformed HTTP request', details: [errorInfo('HTTP_MALFORMED')] },
+    ]);
     expect(await outcome.promise).toMatchObject({ code: 'CANCELLED' });
   });
 

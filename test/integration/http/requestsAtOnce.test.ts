@@ -7,6 +7,7 @@ import { fixedContent } from '../../../shared/http/responses.ts';
 import { type RunningServer, serve } from '../../../shared/http/serve.ts';
 import { fixedLimits } from '../../../shared/limits.ts';
 import { configureLog } from '../../../shared/log.ts';
+import { errorInfo } from '../../support/http/errorInfo.ts';
 import { connectHttp2, openStream, readStream } from '../../support/http/http2.ts';
 import { ask, ended, openConnection, readAnswer } from '../../support/http/rawHttp.ts';
 
@@ -98,7 +99,11 @@ describe('a server at its limit of requests that are handled', () => {
     expect(answer.status).toBe(status);
     if (status === 503) {
       expect(answer.headers.get('retry-after')).toBe('1');
-      expect(JSON.parse(answer.body)).toEqual({ code: 14, message: 'too many requests at once: retry the request' });
+      expect(JSON.parse(answer.body)).toEqual({
+        code: 14,
+        message: 'too many requests at once: retry the request',
+        details: [errorInfo('TOO_MANY_REQUESTS')],
+      });
     }
     gate.resolve();
     for (const { status } of await Promise.all(slow)) expect(status).toBe(200);

@@ -7,9 +7,10 @@ import { type Exported, testInstance } from '../../support/instances/testInstanc
 import { describeStores, openTestStore, type StoreKind } from '../../support/stores/stores.ts';
 import { watchedStore } from '../../support/stores/watchedStore.ts';
 
-const details = z.tuple([
-  z.object({ fieldViolations: z.array(z.object({ field: z.string(), description: z.string() })).min(1) }),
-]);
+const details = z.tuple(
+  [z.object({ fieldViolations: z.array(z.object({ field: z.string(), description: z.string() })).min(1) })],
+  z.unknown(),
+);
 
 /** An instance, and how it refuses an import: with these faults and without a single write. */
 async function strictInstance(kind: StoreKind) {

@@ -7,7 +7,7 @@ import { violationsOf } from '../../support/stores/invariants.ts';
 import { describeStores, sqlite } from '../../support/stores/stores.ts';
 
 const details = z.array(
-  z.looseObject({ fieldViolations: z.array(z.object({ field: z.string(), description: z.string() })) }),
+  z.looseObject({ fieldViolations: z.array(z.object({ field: z.string(), description: z.string() })).default([]) }),
 );
 
 /** Imports and expects a 400, of which it returns the violations. */

@@ -7,6 +7,7 @@ import { serve } from '../../../shared/http/serve.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { memoryTrail } from '../../support/audit/memoryTrail.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { errorInfo } from '../../support/http/errorInfo.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
 import { readUser } from '../../support/stores/documents.ts';
 import { describeStores, openTestStore } from '../../support/stores/stores.ts';
@@ -48,7 +49,10 @@ describeStores('a user of an organisation', (kind) => {
       const response = await instance.app.request(path, { method: 'POST', headers, body: JSON.stringify(body) });
       return { status: response.status, body: await response.text() };
     };
-    const refused = { status: 403, body: JSON.stringify({ code: 7, message: REASON }) };
+    const refused = {
+      status: 403,
+      body: JSON.stringify({ code: 7, message: REASON, details: [errorInfo('ORGANISATION_INACTIVE')] }),
+    };
     expect(await send('export', { response_output: true })).toMatchObject({ status: 200 });
 
     await importAs(orgState);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { storeUnavailable } from '../../../shared/errors/errors.ts';
+import { storeUnavailable } from '../../../shared/errors/storeErrors.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { organisation, person, unproved } from '../../support/fixtures/organisations.ts';
 import { servedInstance, testInstance } from '../../support/instances/testInstance.ts';

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { comparable } from '../../support/fixtures/comparable.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { errorInfo } from '../../support/http/errorInfo.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
 import { describeStores, openTestStore } from '../../support/stores/stores.ts';
 
@@ -85,7 +86,10 @@ describeStores('the state of a project, application, action or grant', (kind) =>
     const description = `unknown state ${JSON.stringify(state)}`;
     expect(status).toBe(400);
     expect(body).toMatchObject({
-      details: [{ fieldViolations: [{ field: 'orgs[1].projects[0].state', description }] }],
+      details: [
+        { fieldViolations: [{ field: 'orgs[1].projects[0].state', description }] },
+        errorInfo('INVALID_REQUEST'),
+      ],
     });
   });
 });

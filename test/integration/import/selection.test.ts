@@ -3,7 +3,7 @@ import { importOrganisations } from '../../../functions/import/operation.ts';
 import { changeRole } from '../../../shared/accounts/members.ts';
 import { issueToken } from '../../../shared/accounts/personalAccessTokens.ts';
 import { createServiceUser } from '../../../shared/accounts/serviceUsers.ts';
-import { storeUnavailable } from '../../../shared/errors/errors.ts';
+import { storeUnavailable } from '../../../shared/errors/storeErrors.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { organisation, person, unproved } from '../../support/fixtures/organisations.ts';
 import { servedInstance, testInstance } from '../../support/instances/testInstance.ts';

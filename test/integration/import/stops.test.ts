@@ -1,8 +1,9 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { importOrganisations } from '../../../functions/import/operation.ts';
-import { deadlineExceeded, storeUnavailable } from '../../../shared/errors/errors.ts';
+import { deadlineExceeded } from '../../../shared/errors/errors.ts';
 import { IdentityError } from '../../../shared/errors/identityError.ts';
+import { storeUnavailable } from '../../../shared/errors/storeErrors.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { inPieces } from '../../support/fixtures/bytes.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';

@@ -53,7 +53,9 @@ describeStores('content of a file that the service does not know', (kind) => {
   });
 });
 
-const violations = z.array(z.looseObject({ fieldViolations: z.array(z.looseObject({ field: z.string() })) }));
+const violations = z.array(
+  z.looseObject({ fieldViolations: z.array(z.looseObject({ field: z.string() })).default([]) }),
+);
 
 // The file is read before the store is asked for anything.
 describe('a state that the service does not know', () => {

@@ -157,7 +157,7 @@ describe('the credentials that a call brings', () => {
       httpStatus,
       message,
     });
-    expect(error.details).toEqual([]);
+    expect(error.details).toEqual([{ '@type': expect.any(String), reason: error.reason, domain: 'identity' }]);
   });
 
   it('leave no trace in any error', async () => {

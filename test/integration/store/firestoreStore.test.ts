@@ -9,6 +9,7 @@ import type { PartitionRange, StoredDocument } from '../../../shared/store/store
 import { freePort } from '../../../tools/ports.ts';
 import { memoryTrail } from '../../support/audit/memoryTrail.ts';
 import { describeWithFirestore, firestoreEmulator } from '../../support/emulators/withFirestore.ts';
+import { errorInfo } from '../../support/http/errorInfo.ts';
 import { startTcpProxy } from '../../support/http/tcpProxy.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
 import { createUser, createUsers, readUser, scanAll } from '../../support/stores/documents.ts';
@@ -125,7 +126,7 @@ describeWithFirestore('the Firestore store', () => {
     const response = await app.request('/v2/users/ada/otp_email', { method: 'DELETE', headers });
     expect(response.status).toBe(503);
     const message = `the database has format ${FORMAT + 1}, and this version needs format ${FORMAT}: run the version that has written it, or begin with an empty database`;
-    expect(await response.json()).toEqual({ code: 14, message });
+    expect(await response.json()).toEqual({ code: 14, message, details: [errorInfo('DATABASE_FORMAT_UNSUPPORTED')] });
   });
 
   it('says what the database refused in one word', async () => {

@@ -134,7 +134,7 @@ describeStores('a database with another master key', (kind) => {
     const wrong = { ...location, masterKey: newKey() };
     const before = await rawContent(location);
     const use = async (work: (store: Store) => Promise<unknown>) => work(await openTestStore(kind, wrong));
-    const refused = { code: 'UNAVAILABLE', httpStatus: 503, id: 'IDENTITY-masterKeyUnknown' };
+    const refused = { code: 'UNAVAILABLE', httpStatus: 503, reason: 'MASTER_KEY_UNKNOWN' };
     await expect(use((store) => store.getMany([userKey('user 0')], ['state']))).rejects.toMatchObject(refused);
     await expect(use((store) => store.commit([createUser('other')]))).rejects.toMatchObject(refused);
     await expect(
@@ -146,12 +146,12 @@ describeStores('a database with another master key', (kind) => {
 });
 
 describeWithFirestore('a request to a function', () => {
-  it('gets 503 with the id of the error where the master key is wrong', async () => {
+  it('gets 503 with the name of the error where the master key is wrong', async () => {
     const location = await filledLocation(firestore);
     const owner = await testInstance(await openTestStore(firestore, location));
     const wrong = await openTestStore(firestore, { ...location, masterKey: newKey() });
     const { status, text } = await servedInstance(wrong, owner).attempt('export', { response_output: true });
-    expect({ status, text }).toEqual({ status: 503, text: expect.stringContaining('IDENTITY-masterKeyUnknown') });
+    expect({ status, text }).toEqual({ status: 503, text: expect.stringContaining('"MASTER_KEY_UNKNOWN"') });
   });
 });
 

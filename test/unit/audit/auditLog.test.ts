@@ -38,7 +38,7 @@ it('a stream that fails is an error of the trail', async () => {
   const stream = new Writable({ write: (_chunk, _encoding, done) => done(new Error('EPIPE')) });
   stream.on('error', () => undefined);
   await expect(createAuditLog('acme', stream).append(event)).rejects.toMatchObject({
-    id: 'AUDIT-w7Kp2',
+    reason: 'AUDIT_UNWRITABLE',
     httpStatus: 503,
   });
 });

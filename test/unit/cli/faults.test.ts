@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ExitStatus, exitCodes, InterruptedError, UsageError } from '../../../cli/command.ts';
 import { describeFault } from '../../../cli/faults.ts';
-import { nameInvalid, userUnknown } from '../../../shared/errors/accountErrors.ts';
+import { nameInvalid, userUnknown } from '../../../shared/errors/commandErrors.ts';
 
 describe('a fault', () => {
   it.each<[Error, ExitStatus]>([

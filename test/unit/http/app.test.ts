@@ -7,6 +7,7 @@ import { withOpenApi } from '../../../shared/http/docs.ts';
 import type { Endpoint } from '../../../shared/openapi/endpoint.ts';
 import { openApiDocument } from '../../../shared/openapi/openApiDocument.ts';
 import { capturedLog } from '../../support/http/capturedLog.ts';
+import { errorInfo } from '../../support/http/errorInfo.ts';
 
 const app = createApp({
   routes: [
@@ -55,7 +56,11 @@ describe('a path', () => {
     async (id) => {
       const response = await remove(id);
       expect(response.status).toBe(400);
-      expect(await response.json()).toEqual({ code: 3, message: 'invalid path: percent-encode it as UTF-8' });
+      expect(await response.json()).toEqual({
+        code: 3,
+        message: 'invalid path: percent-encode it as UTF-8',
+        details: [errorInfo('PATH_MALFORMED')],
+      });
     },
   );
 

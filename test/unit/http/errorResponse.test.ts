@@ -1,8 +1,10 @@
+import { findTrailerError } from '@connectrpc/connect/protocol-grpc';
 import { describe, expect, it } from 'vitest';
 import { authHeaderMissing, invalidRequest, requestTooLarge, tokenInvalid } from '../../../shared/errors/errors.ts';
 import { IdentityError } from '../../../shared/errors/identityError.ts';
 import { errorResponse } from '../../../shared/http/responses.ts';
 import { capturedLog } from '../../support/http/capturedLog.ts';
+import { errorInfo } from '../../support/http/errorInfo.ts';
 
 const logged = capturedLog();
 
@@ -11,7 +13,11 @@ describe('errorResponse', () => {
     const response = errorResponse(requestTooLarge(10), 'r-1');
     const body = await response.text();
     expect(response.status).toBe(413);
-    expect(JSON.parse(body)).toEqual({ code: 8, message: expect.stringContaining('exceeds 10 bytes') });
+    expect(JSON.parse(body)).toEqual({
+      code: 8,
+      message: expect.stringContaining('exceeds 10 bytes'),
+      details: [errorInfo('REQUEST_TOO_LARGE')],
+    });
     expect(Object.fromEntries(response.headers)).toEqual({
       'cache-control': 'no-store',
       'content-length': String(Buffer.byteLength(body)),
@@ -34,6 +40,17 @@ describe('errorResponse', () => {
     expect(errorResponse(error, 'r').headers.get('www-authenticate')).toBe('a set-cookie: b c');
   });
 
+  it('names the error to gRPC clients in a status that they can decode', () => {
+    const { headers } = errorResponse(requestTooLarge(10), 'r', 'application/grpc');
+    const { code, rawMessage, details } = findTrailerError(headers) ?? {};
+    expect({ code, rawMessage }).toEqual({ code: 8, rawMessage: 'the request body exceeds 10 bytes' });
+    const value = new TextEncoder().encode('\n\x11REQUEST_TOO_LARGE\x12\x08identity');
+    expect(details).toEqual([{ type: 'google.rpc.ErrorInfo', value }]);
+    expect(errorResponse(authHeaderMissing(), 'r', 'application/grpc').headers.has('grpc-status-details-bin')).toBe(
+      false,
+    );
+  });
+
   it('does not log what it shows', () => {
     errorResponse(invalidRequest([{ field: 'timeout', description: 'hunter2' }]), 'r');
     expect(logged()).toBe('');
@@ -42,7 +59,11 @@ describe('errorResponse', () => {
   it('shows a fault of ours as INTERNAL without its text, and logs it once', async () => {
     const response = errorResponse(new TypeError('secret place'), 'r-2');
     expect(response.status).toBe(500);
-    expect(await response.json()).toEqual({ code: 13, message: 'An internal error occurred' });
+    expect(await response.json()).toEqual({
+      code: 13,
+      message: 'An internal error occurred',
+      details: [errorInfo('INTERNAL_ERROR')],
+    });
     const [line, ...more] = logged().trim().split('\n');
     expect(more).toEqual([]);
     expect(JSON.parse(line ?? '')).toEqual({

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { checkObjectName } from '../../../shared/objectStorage/objectName.ts';
+import { errorInfo } from '../../support/http/errorInfo.ts';
 
 const check = (bucket: string, path: string) => () => checkObjectName({ bucket, path }, 'gcs_output');
 
@@ -61,6 +62,7 @@ it('names every fault at once', () => {
             { field: 'gcs_output.path', description: expect.any(String) },
           ],
         }),
+        errorInfo('INVALID_REQUEST'),
       ],
     }),
   );

@@ -1,5 +1,6 @@
 import { UserService } from '@zitadel/proto/zitadel/user/v2/user_service_pb.js';
 import { describe, expect, it } from 'vitest';
+import { personDenied } from '../../../shared/errors/errors.ts';
 import { createApp } from '../../../shared/http/app.ts';
 import type { Endpoint } from '../../../shared/openapi/endpoint.ts';
 import { rpcRoutes } from '../../../shared/rpc/rpcRoute.ts';
@@ -9,12 +10,21 @@ const path = '/zitadel.user.v2.UserService/RemoveOTPEmail';
 const endpoint: Endpoint = { method: 'DELETE', path: '/unused' };
 const logged = capturedLog();
 
-/** An application whose caller's token takes as long to check as the client stays. */
-function waitingApp(until: Promise<void>) {
+/** An application whose caller's token takes as long to check as it is told. */
+function waitingApp(until: () => Promise<void>) {
   const method = async () => UserService.method.removeOTPEmail;
-  const rpc = { path, method, authenticate: () => until, call: async () => ({}) };
+  const rpc = { path, method, authenticate: until, call: async () => ({}) };
   return createApp({ routes: rpcRoutes(rpc, { endpoint, toRequest: () => ({}) }) });
 }
+
+it('an error of this service is named to Connect clients, as a message of protobuf', async () => {
+  const app = waitingApp(() => Promise.reject(personDenied()));
+  const headers = { 'content-type': 'application/json' };
+  const response = await app.request(path, { method: 'POST', headers, body: '{}' });
+  const value = Buffer.from('\n\rPERSON_DENIED\x12\x08identity').toString('base64').replace(/=+$/, '');
+  const debug = { reason: 'PERSON_DENIED', domain: 'identity' };
+  expect(await response.json()).toMatchObject({ details: [{ type: 'google.rpc.ErrorInfo', value, debug }] });
+});
 
 describe('a client that leaves during an RPC', () => {
   it.each(['application/grpc', 'application/grpc-web', 'application/json'])(
@@ -22,7 +32,7 @@ describe('a client that leaves during an RPC', () => {
     async (type) => {
       const client = new AbortController();
       const begun = Promise.withResolvers<void>();
-      const app = waitingApp(begun.promise);
+      const app = waitingApp(() => begun.promise);
       const { signal } = client;
       const headers = { 'content-type': type, te: 'trailers' };
       const response = app.request(path, { method: 'POST', headers, body: Buffer.alloc(5), signal });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { inspect } from '../../../../functions/import/inspect/inspection.ts';
 import { IdentityError } from '../../../../shared/errors/identityError.ts';
+import { errorInfo } from '../../../support/http/errorInfo.ts';
 
 // What a real ZITADEL answered to documents that break a rule.
 const recordedSchema = z.array(
@@ -64,6 +65,7 @@ describe('a document that breaks a rule of its descriptors', () => {
           { field: 'orgs[1].org.name', description: 'value length must be between 1 and 200 runes, inclusive' },
         ],
       },
+      errorInfo('INVALID_REQUEST'),
     ]);
   });
 

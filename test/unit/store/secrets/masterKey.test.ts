@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import type { ErrorReason } from '../../../../shared/errors/errorReason.ts';
 import { Keyring, temporaryKeyring, variableKeyring } from '../../../../shared/store/secrets/keyring.ts';
 import {
   generateMasterKey,
@@ -95,9 +96,9 @@ describe('an encrypted value', () => {
   it('names its key, which another keyring does not have', () => {
     const key = generateMasterKey();
     const sealed = seal(key, 'SEED', PLACE);
-    const refused = (id: string) => expect.objectContaining({ code: 'UNAVAILABLE', id });
-    expect(() => unseal(temporaryKeyring(), sealed, PLACE)).toThrow(refused('IDENTITY-masterKeyUnknown'));
-    expect(() => unseal(new Keyring({ read: () => [] }), sealed, PLACE)).toThrow(refused('IDENTITY-masterKeyMissing'));
+    const refused = (reason: ErrorReason) => expect.objectContaining({ code: 'UNAVAILABLE', reason });
+    expect(() => unseal(temporaryKeyring(), sealed, PLACE)).toThrow(refused('MASTER_KEY_UNKNOWN'));
+    expect(() => unseal(new Keyring({ read: () => [] }), sealed, PLACE)).toThrow(refused('MASTER_KEY_MISSING'));
     const both = variableKeyring(`${generateMasterKey().text},${key.text}`);
     expect(unseal(both, sealed, PLACE)).toBe('SEED');
   });

@@ -1,0 +1,6 @@
+import type { ErrorReason } from '../../../shared/errors/errorReason.ts';
+
+/** The detail that names an error of this service. */
+export function errorInfo(reason: ErrorReason) {
+  return { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason, domain: 'identity' };
+}

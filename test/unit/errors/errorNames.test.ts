@@ -1,0 +1,39 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { operationDenied, organisationsExist, tokenInvalid } from '../../../shared/errors/errors.ts';
+import type { ErrorFactory } from '../../../shared/errors/identityError.ts';
+import { placeRefused } from '../../../shared/errors/placeErrors.ts';
+import { errorNames } from '../../fixtures/errorNames.ts';
+import { errorInfo } from '../../support/http/errorInfo.ts';
+
+const tables = join(import.meta.dirname, '../../../shared/errors');
+
+it('gives every error one name, which has never been another', async () => {
+  const files = (await readdir(tables)).filter((file) => file !== 'errorReason.ts');
+  const modules = await Promise.all(files.map((file): Promise<object> => import(join(tables, file))));
+  const rows = modules.flatMap((module) => Object.values(module).filter(isFactory)).map(({ row }) => row);
+  const named = rows.map(({ reason, code }) => [reason, code] as const);
+  expect(named.toSorted()).toEqual(Object.entries(errorNames).toSorted());
+  for (const [name] of named) expect(name).toMatch(/^(?=.{1,63}$)[A-Z][A-Z0-9_]+[A-Z0-9]$/);
+});
+
+it('tells errors apart, also where another error reports one, or the body of an instance', () => {
+  const error = organisationsExist(['1']);
+  for (const one of [error, placeRefused('north', '', error), placeRefused('north', '', error.toJson())]) {
+    expect(organisationsExist.is(one)).toBe(true);
+    expect(operationDenied.is(one)).toBe(false);
+  }
+  expect([organisationsExist.is(error.toJson()), tokenInvalid.is(undefined)]).toEqual([false, false]);
+});
+
+it('names the errors of this service in their details, and leaves those of ZITADEL as they are', () => {
+  expect(organisationsExist(['1']).toJson().details).toEqual([errorInfo('ORGANISATIONS_EXIST')]);
+  expect(JSON.stringify(tokenInvalid().toJson())).toBe(
+    '{"code":16,"message":"Errors.Token.Invalid (AUTH-7fs1e)","details":[{"@type":"type.googleapis.com/zitadel.v1.ErrorDetail","id":"AUTH-7fs1e","message":"Errors.Token.Invalid"}]}',
+  );
+});
+
+function isFactory(value: unknown): value is ErrorFactory<never> {
+  return typeof value === 'function' && 'row' in value;
+}
