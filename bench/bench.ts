@@ -1,11 +1,10 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { createContext } from './context.ts';
+import { measureRounds } from './measure.ts';
 import { measures, measuresOfMillion } from './measures.ts';
 import { MILLION, saveResult } from './results.ts';
-import { measureRounds } from './rounds.ts';
-import { summarise } from './statistics.ts';
-import { fails, figureLine } from './verdict.ts';
+import { fails, figureLine, summarise } from './verdict.ts';
 
 // `npm run bench`: measures the rows of bench/measures.ts, prints them, and exits with 1 if a ratio misses its goal.
 

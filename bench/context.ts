@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Emulator, emptyEmulator, startEmulator } from '../tools/firestoreEmulator.ts';
-import { runTask } from './tasks/runTask.ts';
-import { writeSampleFile } from './tasks/sampleFile.ts';
+import { writeSampleFile } from './tasks/sample.ts';
+import { runTask } from './tasks/task.ts';
 
 const EMULATOR_HEAP = '6g';
 const WARM_UP_USERS = 20_000;

@@ -1,8 +1,7 @@
 import type { Measure } from './measure.ts';
-import { exports } from './measures/exports.ts';
-import { imports } from './measures/imports.ts';
 import { latencies } from './measures/latencies.ts';
 import { sizes } from './measures/sizes.ts';
+import { exports, imports } from './measures/transfers.ts';
 
 /** All measures, in the order in which they are printed. */
 export const measures: readonly Measure[] = [...imports, ...exports, ...sizes, ...latencies];

@@ -14,6 +14,8 @@ const NODE_COMPILE_CACHE = join(tmpdir(), 'identity-test-compile-cache');
 export interface ProgramOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string;
+  /** The descriptor of a file that gets the standard error; by default it is read. */
+  readonly stderr?: number;
 }
 
 /** A program that has ended. */
@@ -107,17 +109,17 @@ function waitFor<Found>(child: ChildProcess, look: () => Found | null): Promise<
   return promise;
 }
 
-function watch(command: string, args: readonly string[], { env, cwd = root }: ProgramOptions): Watched {
+function watch(command: string, args: readonly string[], { env, cwd = root, stderr }: ProgramOptions): Watched {
   const child = spawn(command, args, {
     cwd,
     env: { ...process.env, NODE_COMPILE_CACHE, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', stderr ?? 'pipe'],
   });
   const text = { stdout: '', stderr: '' };
-  child.stdout.setEncoding('utf8').on('data', (part: string) => {
+  child.stdout?.setEncoding('utf8').on('data', (part: string) => {
     text.stdout += part;
   });
-  child.stderr.setEncoding('utf8').on('data', (part: string) => {
+  child.stderr?.setEncoding('utf8').on('data', (part: string) => {
     text.stderr += part;
   });
   const ended = once(child, 'close').then(

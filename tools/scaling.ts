@@ -3,8 +3,8 @@ import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import firestoreResults from '../bench/results/import-firestore.json' with { type: 'json' };
 import stepResults from '../bench/results/import-steps.json' with { type: 'json' };
-import { summarise } from '../bench/statistics.ts';
-import { drawLinePlot } from './plot/linePlot.ts';
+import { summarise } from '../bench/verdict.ts';
+import { drawLinePlot } from './plots.ts';
 import { BATCH_USERS, type Course, follow, type ModelInputs, type Strategy } from './scaling/model.ts';
 
 // `npm run model [-- --commit-ms 120]`: simulates imports into Firestore, and makes docs/scaling.md of them.

@@ -1,9 +1,8 @@
 import type { functions } from '../../functions/endpoints.ts';
 import { type Figure, type Measure, ratioFigure } from '../measure.ts';
-import { besideBulk } from '../scenarios/besideBulk.ts';
 import { coldStart } from '../scenarios/coldStart.ts';
 import { firestoreRemoval } from '../scenarios/firestoreRemoval.ts';
-import { removals } from '../scenarios/removals.ts';
+import { besideBulk, removals } from '../scenarios/removals.ts';
 
 /** The most that a function's start may take of the empty function's, as the goal and as accepted. */
 const startGoals: Readonly<Record<keyof typeof functions, { goal: number; accepted: number }>> = {

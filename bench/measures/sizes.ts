@@ -1,6 +1,5 @@
 import { type Figure, type Measure, ratioFigure } from '../measure.ts';
-import { documents } from '../scenarios/documents.ts';
-import { scale } from '../scenarios/scale.ts';
+import { documents, scale } from '../scenarios/transfers.ts';
 
 const perUser = (name: string, title: string, most: number): Figure => ({
   name,

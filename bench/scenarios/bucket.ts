@@ -5,7 +5,7 @@ import { exportUsers, importUsers, inlineImport } from '../clients/operations.ts
 import { startServer } from '../clients/server.ts';
 import type { BenchContext } from '../context.ts';
 import type { Figures, Scenario } from '../measure.ts';
-import { ORGANISATION } from '../tasks/sampleUsers.ts';
+import { ORGANISATION } from '../tasks/sample.ts';
 
 const BUCKET = 'exports';
 

@@ -7,11 +7,9 @@ import { openStore } from '../../shared/store/openStore.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { quantile } from '../clients/keepAliveClient.ts';
 import type { Figures, Scenario } from '../measure.ts';
-import { runTask } from '../tasks/runTask.ts';
-import { writeSampleFile } from '../tasks/sampleFile.ts';
-import { ORGANISATION, sampleUser } from '../tasks/sampleUsers.ts';
-import type { Location } from '../tasks/task.ts';
-import { openPlaces } from './places.ts';
+import { ORGANISATION, sampleUser, writeSampleFile } from '../tasks/sample.ts';
+import { type Location, runTask } from '../tasks/task.ts';
+import { onStore } from './places.ts';
 
 /** The users of a round: the operation removes the factor of every second one. */
 const USERS = 2_000;
@@ -20,9 +18,7 @@ type RemoveOne = (userId: string) => Promise<unknown>;
 
 /** Removes factors of users in Firestore by the operation and by a raw read and write, one after the other. */
 export const firestoreRemoval: Scenario = {
-  prepare: async (bench) => {
-    const places = await openPlaces(bench, 'firestore');
-    if ('missing' in places) return places;
+  prepare: onStore('firestore', async (bench, places) => {
     const location = places.create('removal');
     const store = bench.resources.adopt(await openStore(location), (opened) => opened.close());
     const product = removeByOperation(store);
@@ -37,7 +33,7 @@ export const firestoreRemoval: Scenario = {
     // The first calls compile the client's code.
     await round();
     return round;
-  },
+  }),
 };
 
 async function removeAlternately(product: RemoveOne, raw: RemoveOne, first: number): Promise<Figures> {

@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { temporaryKeyring } from '../../shared/store/secrets/keyring.ts';
 import { emptyEmulator } from '../../tools/firestoreEmulator.ts';
 import type { BenchContext } from '../context.ts';
+import type { Scenario } from '../measure.ts';
 import type { Location } from '../tasks/task.ts';
 
 /** New databases for tasks. */
@@ -17,9 +18,15 @@ export type StoreKind = Location['kind'];
 
 let created = 0;
 
-/** Opens a store for new databases; returns the reason if this machine lacks it. */
-export async function openPlaces(bench: BenchContext, kind: StoreKind): Promise<Places | { readonly missing: string }> {
-  return kind === 'sqlite' ? embeddedPlaces(bench) : emulatorPlaces(bench);
+/** Prepares a scenario on new databases of a store; returns the reason if this machine lacks the store. */
+export function onStore(
+  kind: StoreKind,
+  prepare: (bench: BenchContext, places: Places) => ReturnType<Scenario['prepare']>,
+): Scenario['prepare'] {
+  return async (bench) => {
+    const places = kind === 'sqlite' ? embeddedPlaces(bench) : await emulatorPlaces(bench);
+    return 'missing' in places ? places : prepare(bench, places);
+  };
 }
 
 function embeddedPlaces(bench: BenchContext): Places {

@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Measured } from './process.ts';
 import { exportAll, importExportFile, inspectExportFile, readExportFile } from './product.ts';
-import { type Task, taskSchema } from './task.ts';
+import { type Measured, type Task, taskSchema } from './task.ts';
 
 /** Runs one task in this process. Loads only its own store's client, because modules count as memory. */
 async function run({ name, users, file, location }: Task): Promise<Measured> {

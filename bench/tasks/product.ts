@@ -9,7 +9,7 @@ import { readFileRange } from '../../shared/http/bodyStorage.ts';
 import { parseJson } from '../../shared/json/jsonScanner.ts';
 import { openStore, type StoreLocation } from '../../shared/store/openStore.ts';
 import type { Store } from '../../shared/store/store.ts';
-import { type Measured, measure } from './process.ts';
+import { type Measured, measure } from './task.ts';
 
 const CHUNK_BYTES = 64 * 1024;
 const never = new AbortController().signal;

@@ -7,9 +7,9 @@ import {
   type FirestoreConnection,
   type WriteMessage,
 } from '../../shared/store/firestore/connection.ts';
-import { type Measured, measure } from './process.ts';
 import { RawText } from './rawText.ts';
-import { sampleWrites } from './sampleUsers.ts';
+import { sampleWrites } from './sample.ts';
+import { type Measured, measure } from './task.ts';
 
 const WRITES_PER_COMMIT = 500;
 /** As in an import. */

@@ -3,9 +3,9 @@ import { temporaryKeyring } from '../../shared/store/secrets/keyring.ts';
 import { type Connection, connect } from '../../shared/store/sqlite/connection.ts';
 import { prepareDatabaseFile } from '../../shared/store/sqlite/databaseFile.ts';
 import { toRowId } from '../../shared/store/sqlite/documents.ts';
-import { type Measured, measure } from './process.ts';
 import { RawText } from './rawText.ts';
-import { type CreateWrite, sampleWrites } from './sampleUsers.ts';
+import { type CreateWrite, sampleWrites } from './sample.ts';
+import { type Measured, measure } from './task.ts';
 
 /** A user's document and its claim, of as many users as an import commits at once. */
 const WRITES_PER_TRANSACTION = 2 * 1_000;

@@ -1,9 +1,8 @@
 import type { Figure, Measure } from '../../bench/measure.ts';
 import { measures } from '../../bench/measures.ts';
 import { type MeasureResult, MILLION, readResults } from '../../bench/results.ts';
-import { summarise } from '../../bench/statistics.ts';
-import { boundText, judge, type Verdict, valueText } from '../../bench/verdict.ts';
-import { type Bar, drawBarPlot } from '../plot/barPlot.ts';
+import { boundText, judge, summarise, type Verdict, valueText } from '../../bench/verdict.ts';
+import { type Bar, drawBarPlot } from '../plots.ts';
 import { table } from './markdown.ts';
 import { performanceProse } from './performanceProse.ts';
 

@@ -1,6 +1,6 @@
 import { arch, availableParallelism, loadavg, totalmem, type } from 'node:os';
 import { table } from '../../../tools/docs/markdown.ts';
-import { drawLinePlot } from '../../../tools/plot/linePlot.ts';
+import { drawLinePlot } from '../../../tools/plots.ts';
 import { median } from './flatness.ts';
 import type { KindResult } from './ledger.ts';
 import { ADMITTED, HEAP_MEGABYTES, type LoadResult, REQUESTS_PER_RESENT, tolerances } from './loadResult.ts';

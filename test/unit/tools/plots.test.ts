@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { drawLinePlot, type LinePlot } from '../../../../tools/plot/linePlot.ts';
-import { type Element, parseXml } from '../../../support/documents/xml.ts';
+import { drawBarPlot, drawLinePlot, type LinePlot, ticks } from '../../../tools/plots.ts';
+import { type Element, parseXml } from '../../support/documents/xml.ts';
 
 const plot: LinePlot = {
   title: 'Memory & "more" < 1',
@@ -79,5 +79,73 @@ describe('a line plot', () => {
   it('has axes without values', () => {
     const empty = parseXml(drawLinePlot({ ...plot, panels: [{ y: { label: 'y' }, series: [] }] }));
     expect(all(empty, 'text').map(({ text }) => text)).toContain('1');
+  });
+});
+
+const bars = parseXml(
+  drawBarPlot({
+    title: 'Rates & goals',
+    x: 'users/s',
+    bars: [
+      { name: 'import', median: 50, least: 40, most: 60, goal: 100 },
+      { name: 'export', median: 25, least: 25, most: 25 },
+    ],
+  }),
+);
+
+describe('drawBarPlot', () => {
+  it('draws bars whose widths are in proportion to their medians', () => {
+    const [first = 0, second = 0] = all(bars, 'rect').map(({ attributes }) => Number(attributes.width));
+    expect(first).toBeGreaterThan(0);
+    expect(first / second).toBeCloseTo(2, 1);
+  });
+
+  it('marks a goal only where there is one, at its place on the axis', () => {
+    const marks = all(bars, 'path').filter(({ attributes: { d = '' } }) => /V/.test(d) && !/V96$/.test(d));
+    expect(marks).toHaveLength(1);
+    const [bar] = all(bars, 'rect');
+    const start = Number(bar?.attributes.x);
+    const [, at = ''] = /^M([\d.]+) /.exec(marks[0]?.attributes.d ?? '') ?? [];
+    expect((Number(at) - start) / Number(bar?.attributes.width)).toBeCloseTo(2, 1);
+  });
+
+  it('escapes its title', () => {
+    expect(all(bars, 'title')).toHaveLength(1);
+    expect(drawBarPlot({ title: 'a < b', x: '', bars: [] })).toContain('<title>a &lt; b</title>');
+  });
+});
+
+describe('ticks', () => {
+  it.each([
+    [
+      [900, 8],
+      [0, 200, 400, 600, 800, 1_000],
+    ],
+    [
+      [60, 8],
+      [0, 10, 20, 30, 40, 50, 60],
+    ],
+    [
+      [0.3, 3],
+      [0, 0.1, 0.2, 0.3],
+    ],
+    [
+      [1, 5],
+      [0, 0.2, 0.4, 0.6, 0.8, 1],
+    ],
+    [
+      [369, 5],
+      [0, 100, 200, 300, 400],
+    ],
+    [
+      [1e9, 4],
+      [0, 5e8, 1e9],
+    ],
+  ] as const)('of %j are round, and reach the largest value', ([max, count], expected) => {
+    expect(ticks(max, count)).toEqual(expected);
+  });
+
+  it.each([0, Number.NaN, Number.POSITIVE_INFINITY])('of %d are those of a plot without values', (max) => {
+    expect(ticks(max, 5)).toEqual([0, 1]);
   });
 });

@@ -1,4 +1,7 @@
 import { hash } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { readRecord } from '../../shared/organisation/record.ts';
 import { createWrites, planRecord } from '../../shared/organisation/recordPlan.ts';
 import { sections } from '../../shared/organisation/sections.ts';
@@ -68,4 +71,56 @@ function userWrites(number: number): CreateWrite[] {
   if (section === undefined) throw new Error('no section for users');
   const plan = planRecord(readRecord(section, sampleUser(number), ORGANISATION), false);
   return createWrites(plan, '2026-01-01T00:00:00.000000Z').filter((write) => write.type === 'create');
+}
+
+const USERS_PER_PIECE = 200;
+
+/** The content of an export file of sample users. */
+export interface SampleContent {
+  /** The number of users in each organisation. */
+  readonly users: number;
+  /** By default 1. */
+  readonly organisations?: number;
+  /** The number of organisations in other files, whose organisations and users this one must not have. */
+  readonly skipped?: number;
+  /** Whether the users have the OTP e-mail factor. */
+  readonly withOtpEmail?: boolean;
+}
+
+/** Writes an export file and returns its path. */
+export async function writeSampleFile(file: string, content: SampleContent): Promise<string> {
+  await pipeline(Readable.from(sampleFile(content)), createWriteStream(file));
+  return file;
+}
+
+/** Yields an export file in pieces. */
+export function* sampleFile({
+  users,
+  organisations = 1,
+  skipped = 0,
+  withOtpEmail = false,
+}: SampleContent): Generator<string> {
+  yield '{"orgs":[';
+  for (let number = skipped; number < skipped + organisations; number++) {
+    const org = { orgId: organisationId(number), org: { name: number === 0 ? 'Acme Robotics' : `Acme ${number}` } };
+    yield `${number === skipped ? '' : ','}${JSON.stringify(org).slice(0, -1)},"humanUsers":[`;
+    yield* userPieces(number * users, users, withOtpEmail);
+    yield ']}';
+  }
+  yield ']}';
+}
+
+/** Returns the id of an organisation; ids ascend. */
+function organisationId(number: number): string {
+  return String(BigInt(ORGANISATION) + BigInt(number));
+}
+
+function* userPieces(first: number, users: number, withOtpEmail: boolean): Generator<string> {
+  for (let start = 0; start < users; start += USERS_PER_PIECE) {
+    const piece = Array.from({ length: Math.min(USERS_PER_PIECE, users - start) }, (_, index) => {
+      const user = sampleUser(first + start + index);
+      return JSON.stringify(withOtpEmail ? { ...user, otpEmail: true } : user);
+    });
+    yield `${start === 0 ? '' : ','}${piece.join(',')}`;
+  }
 }
