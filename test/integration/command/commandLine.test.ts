@@ -1,6 +1,6 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { run } from '../../../tools/program.ts';
 import { identity } from '../../support/command.ts';
@@ -74,30 +74,48 @@ describe('a wrong command line', () => {
     expect(await readdir(cwd)).toEqual([]);
   });
 
-  it.each([
-    [['pat', 'revoke'], 'specify either TOKEN_ID or --all --user ID'],
-    [['pat', 'revoke', '--all'], 'specify either TOKEN_ID or --all --user ID'],
-    [['pat', 'revoke', '--user', '1'], 'specify either TOKEN_ID or --all --user ID'],
-    [['pat', 'revoke', '--all', '--user', '1', 'a'.repeat(32)], 'specify either TOKEN_ID or --all --user ID'],
-    [
-      ['pat', 'create', '--user', '1', '--expires', '0d'],
-      'invalid --expires 0d: specify a lifetime such as 30d, 12h or 45m, at most 90d (MAX_TOKEN_DAYS)',
-    ],
-    [
-      ['pat', 'create', '--user', '1', '--expires', '91d'],
-      'invalid --expires 91d: specify a lifetime such as 30d, 12h or 45m, at most 90d (MAX_TOKEN_DAYS)',
-    ],
-  ])('of an instance, %j, is answered with: %s', async (args, message) => {
-    const path = await newDirectory();
-    await init(['--data', path]);
-    const { code, stdout, stderr } = await identity([...args, '--data', path]);
-    expect({ code, stdout, stderr }).toEqual({ code: 64, stdout: '', stderr: `identity: ${message}\n` });
-  });
-
   it('is answered with the subcommands, if it lacks one', async () => {
     const { code, stdout, stderr } = await identity(['pat']);
     expect({ code, stdout }).toEqual({ code: 64, stdout: '' });
     for (const name of ['create', 'list', 'revoke']) expect(stderr).toContain(`\n  pat ${name} `);
+  });
+});
+
+describe('a wrong call on an instance', () => {
+  let data = '';
+  beforeAll(async () => {
+    const { path, remove } = await temporaryDirectory();
+    data = path;
+    await init(['--data', data]);
+    return remove;
+  });
+
+  const either = 'specify either TOKEN_ID or --all --user ID';
+  const lifetimes = 'specify a lifetime such as 30d, 12h or 45m, at most 90d (MAX_TOKEN_DAYS)';
+  it.each<[readonly string[], string]>([
+    [['pat', 'revoke'], either],
+    [['pat', 'revoke', '--all'], either],
+    [['pat', 'revoke', '--user', '1'], either],
+    [['pat', 'revoke', '--all', '--user', '1', 'a'.repeat(32)], either],
+    [['pat', 'create', '--user', '1', '--expires', '0d'], `invalid --expires 0d: ${lifetimes}`],
+    [['pat', 'create', '--user', '1', '--expires', '91d'], `invalid --expires 91d: ${lifetimes}`],
+    [['member', 'add', '--user', '1', '--role', 'ORG_OWNER'], 'invalid role ORG_OWNER for the instance: choose one of'],
+    [['org', 'delete', 'C', '', '--yes'], `invalid ORG_ID "": ${ids}`],
+    [['org', 'delete', '--yes'], "missing required argument 'ORG_ID'"],
+    [['org', 'delete', ...Array.from({ length: 201 }, String), '--yes'], '201 organisations: specify at most 200'],
+    // No import would take these names either.
+    ...['', ' ', 'x'.repeat(201), 'a\nb', 'a\u001b[2Jb', 'a\u0085b'].map((name): [readonly string[], string] => [
+      ['service-user', 'create', name],
+      'invalid name: ',
+    ]),
+  ])('%j is answered with: %s', async (args, message) => {
+    const { code, stdout, stderr } = await identity([...args, '--data', data]);
+    expect({ code, stdout }).toEqual({ code: 64, stdout: '' });
+    const lines = stderr
+      .trimEnd()
+      .split('\n')
+      .filter((line) => !line.startsWith('{'));
+    expect(lines).toEqual([expect.stringContaining(`identity: ${message}`)]);
   });
 });
 

@@ -12,11 +12,6 @@ describeDatabases('identity init', (newDatabase) => {
     database = await newDatabase();
   });
 
-  it('makes an organisation, a service user and a token for 30 days', async () => {
-    const made = await init(database);
-    expect(daysFromNow(made.expiresAt)).toBeCloseTo(30, 1);
-  });
-
   it('takes the name of the instance and the lifetime of the token', async () => {
     const made = await init(database, '--name', 'north', '--expires', '12h');
     expect(daysFromNow(made.expiresAt)).toBeCloseTo(0.5, 1);
@@ -30,8 +25,8 @@ describeDatabases('identity init', (newDatabase) => {
     ]);
   });
 
-  it('is refused the second time', async () => {
-    await init(database);
+  it('makes an organisation, a service user and a token for 30 days, and is refused the second time', async () => {
+    expect(daysFromNow((await init(database)).expiresAt)).toBeCloseTo(30, 1);
     const { code, stdout, stderr } = await identity(['init', '--json', ...database]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/^identity: the instance is already initialised: .*pat create.*\n$/);
@@ -50,14 +45,11 @@ describeDatabases('identity init', (newDatabase) => {
     await directory.remove();
   });
 
-  it.each(['', ' ', 'x'.repeat(201), 'a\nb', 'a\u001b[2Jb', 'a\u0085b'])(
-    'refuses the name %j, which no import would take',
-    async (name) => {
-      const { code, stderr } = await identity(['init', '--name', name, ...database]);
-      expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringMatching(/^identity: invalid name: .*\n$/) });
-      await init(database);
-    },
-  );
+  it('refuses a name that no import would take', async () => {
+    const { code, stderr } = await identity(['init', '--name', ' ', ...database]);
+    expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringMatching(/^identity: invalid name: .*\n$/) });
+    await init(database);
+  });
 
   it('makes nothing where the token cannot be written', async () => {
     const { code, stderr } = await identity(['init', '--token-file', '/nonexistent/owner.pat', ...database]);

@@ -1,0 +1,277 @@
+import { beforeAll, expect, it } from 'vitest';
+import { z } from 'zod';
+import { identity, identityJson } from '../../support/command.ts';
+import { organisation as emptyOrganisation, person } from '../../support/fixtures/organisations.ts';
+import { peopleOf, sampleOrganisation } from '../../support/fixtures/sampleOrganisation.ts';
+import { expectError, exportFrom, importInto, parseOk, post, removeOtpEmail } from '../../support/http/wire.ts';
+import {
+  daysFromNow,
+  describeDatabases,
+  notServed,
+  serveSample,
+  tokenPattern,
+} from '../../support/instances/commandInstance.ts';
+import { newServiceUser, newToken } from '../../support/instances/tokens.ts';
+
+const restricted = z.strictObject({ tokenId: z.string(), token: z.string(), expiresAt: z.string() });
+const text = z.string();
+const listed = {
+  organisations: z.strictObject({
+    organisations: z.array(z.strictObject({ orgId: text, name: text, state: text })),
+  }),
+  users: z.strictObject({
+    users: z.array(z.strictObject({ userId: text, orgId: text, userName: text, kind: text, state: text })),
+  }),
+  members: z.strictObject({
+    members: z.array(z.strictObject({ userId: text, orgId: text.optional(), roles: z.array(text) })),
+  }),
+};
+
+describeDatabases('a command on accounts', (newDatabase) => {
+  const organisation = sampleOrganisation();
+  const people = peopleOf(organisation);
+  let { database, instance, owner } = notServed;
+  beforeAll(async () => {
+    const served = await serveSample(await newDatabase(), organisation);
+    ({ database, instance, owner } = served);
+    const orgs = ['A', 'B', 'C'].map((id) => emptyOrganisation(id, { humanUsers: [person(`user of ${id}`)] }));
+    await importInto(instance, { data_orgs: { orgs } });
+    return served.stop;
+  });
+
+  it('pat create, list and revoke decide at once which tokens the service takes', async () => {
+    const made = await newToken(database, owner);
+    expect(made.token).toMatch(tokenPattern);
+    expect(await listOf(owner)).toContain(made.tokenId);
+    await exportFrom({ ...instance, token: made.token });
+    expect(await identityJson(['pat', 'revoke', made.tokenId, ...database])).toEqual({ tokenId: made.tokenId });
+    expectError(await post({ ...instance, token: made.token }, 'export', { response_output: true }), 401, 16);
+    expect(await listOf(owner)).not.toContain(made.tokenId);
+  });
+
+  it('pat create --only and --org make a token that can do no more than that', async () => {
+    const { orgId } = organisation;
+    const create = ['pat', 'create', '--user', owner, ...database];
+    const newRestricted = async (...args: string[]) => restricted.parse(await identityJson([...create, ...args])).token;
+    const otpEmail = await newRestricted('--only', 'otp-email', '--org', orgId);
+    const exporting = await newRestricted('--only', 'export', '--org', orgId, '--org', 'other');
+    const body = { response_output: true, org_ids: [orgId] };
+    expectError(await post({ ...instance, token: otpEmail }, 'export', body), 403, 7);
+    expectError(await post({ ...instance, token: otpEmail }, 'import', { data_orgs: { orgs: [] } }), 403, 7);
+    expectError(await removeOtpEmail(instance, people.ada, exporting), 403, 7);
+    expectError(await post({ ...instance, token: exporting }, 'import', { data_orgs: { orgs: [] } }), 403, 7);
+    expectError(await post({ ...instance, token: exporting }, 'export', { response_output: true }), 403, 7);
+    const beyond = { response_output: true, org_ids: [orgId, 'third'] };
+    expectError(await post({ ...instance, token: exporting }, 'export', beyond), 403, 7);
+    const { orgs } = await exportFrom({ ...instance, token: exporting }, { org_ids: [orgId] });
+    expect(orgs).toMatchObject([{ orgId }]);
+    const elsewhere = await newRestricted('--org', 'other');
+    expectError(await removeOtpEmail(instance, people.owner, elsewhere), 403, 7);
+    expectError(await removeOtpEmail(instance, 'nobody', elsewhere), 403, 7);
+    const { stdout } = await identity(['pat', 'list', '--user', owner, ...database]);
+    expect(stdout).toMatch(new RegExp(`\\texport\\t${orgId},other\\n`));
+  });
+
+  it('MAX_TOKEN_DAYS sets the longest lifetime of a token, and shortens the default', async () => {
+    const create = ['pat', 'create', '--user', owner, ...database];
+    const env = { MAX_TOKEN_DAYS: '7' };
+    const { expiresAt } = restricted.parse(await identityJson(create, { env }));
+    expect(daysFromNow(expiresAt)).toBeCloseTo(7, 1);
+    const { code, stderr } = await identity([...create, '--expires', '8d'], { env });
+    expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringContaining('at most 7d (MAX_TOKEN_DAYS)') });
+  });
+
+  it("a person's token cannot export or import, even if the person is IAM_OWNER", async () => {
+    await identityJson(['member', 'add', '--user', people.ben, '--role', 'IAM_OWNER', ...database]);
+    const { token } = await newToken(database, people.ben);
+    for (const [operation, body] of [
+      ['export', { response_output: true }],
+      ['import', { data_orgs: { orgs: [] } }],
+    ] as const) {
+      const answer = await post({ ...instance, token }, operation, body);
+      expect(expectError(answer, 403, 7).message).toContain("the token is a person's");
+    }
+    await identityJson(['member', 'remove', '--user', people.ben, '--role', 'IAM_OWNER', ...database]);
+  });
+
+  it('pat list never shows a token', async () => {
+    await newToken(database, owner);
+    const { stdout } = await identity(['pat', 'list', '--user', owner, '--json', ...database]);
+    expect(stdout).toContain('tokenId');
+    expect(stdout).not.toContain('idpat_');
+  });
+
+  it('pat revoke --all revokes all tokens of a user at once, and only those', async () => {
+    const { userId, token } = await newServiceUser(database, 'compromised');
+    const second = await newToken(database, userId);
+    const revoked = await identityJson(['pat', 'revoke', '--all', '--user', userId, ...database]);
+    expect(revoked).toEqual({ userId, revoked: 2 });
+    for (const lost of [token, second.token])
+      expectError(await post({ ...instance, token: lost }, 'export', { response_output: true }), 401, 16);
+    expect(await listOf(userId)).toEqual([]);
+    await exportFrom(instance);
+  });
+
+  it('the last IAM_OWNER whose tokens are valid stays, unless --force is given', async () => {
+    const { userId, token } = await newServiceUser(database, 'second-owner');
+    const member = ['--user', userId, '--role', 'IAM_OWNER', ...database];
+    await identityJson(['member', 'add', ...member]);
+    await identityJson(['user', 'lock', owner, ...database]);
+    const refused = {
+      code: 1,
+      stderr: `identity: user ${userId} is the last IAM_OWNER with valid tokens: grant the role to another user with \`identity member add\`, or add --force\n`,
+    };
+    expect(await identity(['member', 'remove', ...member])).toMatchObject(refused);
+    expect(await identity(['user', 'lock', userId, ...database])).toMatchObject(refused);
+    expect(await identity(['service-user', 'delete', userId, ...database])).toMatchObject(refused);
+    await exportFrom({ ...instance, token });
+    await identityJson(['member', 'remove', ...member, '--force']);
+    expectError(await post({ ...instance, token }, 'export', { response_output: true }), 403, 7);
+    await identityJson(['user', 'unlock', owner, ...database]);
+    await identityJson(['service-user', 'delete', userId, ...database]);
+  });
+
+  it('member add and remove decide at once what a user may do', async () => {
+    const { userId, token } = await newServiceUser(database, 'manager');
+    const role = ['--user', userId, '--role', 'IAM_USER_MANAGER', ...database];
+    expectError(await removeOtpEmail(instance, people.ada, token), 403, 7);
+    expect(await identityJson(['member', 'add', ...role])).toEqual({ userId, role: 'IAM_USER_MANAGER' });
+    parseOk(await removeOtpEmail(instance, people.ada, token));
+    await identityJson(['member', 'remove', ...role]);
+    expectError(await removeOtpEmail(instance, people.ben, token), 403, 7);
+    const onOrganisation = ['--user', userId, '--role', 'ORG_OWNER', '--org', organisation.orgId, ...database];
+    await identityJson(['member', 'add', ...onOrganisation]);
+    parseOk(await removeOtpEmail(instance, people.ben, token));
+  });
+
+  it('user lock suspends the tokens of a user, and user unlock ends that', async () => {
+    const { userId, token } = await newServiceUser(database, 'suspicious');
+    const request = () => post({ ...instance, token }, 'export', { response_output: true });
+    for (const change of ['lock', 'lock'])
+      expect(await identityJson(['user', change, userId, ...database])).toEqual({ userId });
+    expectError(await request(), 401, 16);
+    expect(await statesOf(userId)).toEqual(['USER_STATE_LOCKED']);
+    await identityJson(['user', 'unlock', userId, ...database]);
+    expectError(await request(), 403, 7);
+    expect(await statesOf(userId)).toEqual(['USER_STATE_ACTIVE']);
+  });
+
+  it('org, user and member list show what there is, of the instance or of one organisation', async () => {
+    const { orgId } = organisation;
+    const { organisations } = listed.organisations.parse(await identityJson(['org', 'list', ...database]));
+    expect(organisations).toContainEqual({ orgId, name: organisation.org.name, state: 'ORG_STATE_ACTIVE' });
+    const ofOne = listed.users.parse(await identityJson(['user', 'list', '--org', orgId, ...database])).users;
+    expect(ofOne.filter(({ kind }) => kind === 'person')).toHaveLength(organisation.humanUsers.length);
+    expect(new Set(ofOne.map((user) => user.orgId))).toEqual(new Set([orgId]));
+    const { users } = listed.users.parse(await identityJson(['user', 'list', ...database]));
+    expect(users).toEqual(expect.arrayContaining(ofOne));
+    expect(users.map(({ userId }) => userId)).toContain(owner);
+    const { members } = listed.members.parse(await identityJson(['member', 'list', ...database]));
+    expect(members).toContainEqual({ userId: owner, roles: ['IAM_OWNER'] });
+    const ownersOrg = users.find(({ userId }) => userId === owner)?.orgId ?? '';
+    const { stdout } = await identity(['member', 'list', '--org', ownersOrg, ...database]);
+    expect(stdout).toBe('no members\n');
+    const text = await identity(['org', 'list', ...database]);
+    expect(text.stdout).toContain(`${orgId}\tORG_STATE_ACTIVE\t${organisation.org.name}\n`);
+  });
+
+  it('otp-email enable gives a person the factor, once', async () => {
+    const enable = ['otp-email', 'enable', people.owner, ...database];
+    expect(await identityJson(enable)).toEqual({ userId: people.owner, sequence: '2' });
+    const { code, stderr } = await identity(enable);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('already set up') });
+    parseOk(await removeOtpEmail(instance, people.owner));
+    expect(await identityJson(enable)).toEqual({ userId: people.owner, sequence: '4' });
+  });
+
+  it('service-user create and delete make a user and take it away with its tokens', async () => {
+    const { userId, token } = await newServiceUser(database, 'temporary');
+    expectError(await post({ ...instance, token }, 'export', { response_output: true }), 403, 7);
+    const taken = await identity(['service-user', 'create', 'temporary', ...database]);
+    expect(taken).toMatchObject({
+      code: 1,
+      stderr: 'identity: user name temporary is already in use: choose another one\n',
+    });
+    expect(await identityJson(['service-user', 'delete', userId, ...database])).toEqual({ userId });
+    expectError(await post({ ...instance, token }, 'export', { response_output: true }), 401, 16);
+    await newServiceUser(database, 'temporary');
+  });
+
+  it('service-user create --org makes it in that organisation', async () => {
+    const args = ['service-user', 'create', '--org', organisation.orgId, 'local-robot', ...database];
+    const { userId } = z.strictObject({ userId: z.string() }).parse(await identityJson(args));
+    const { orgs } = await exportFrom(instance, { org_ids: [organisation.orgId] });
+    expect(JSON.stringify(orgs)).toContain(userId);
+  });
+
+  it('commands and requests work at the same time', async () => {
+    const commands = Array.from({ length: 4 }, (_, index) => newServiceUser(database, `parallel-${index}`));
+    const requests = Array.from({ length: 10 }, () =>
+      importInto(instance, { data_orgs: { orgs: [sampleOrganisation()] } }),
+    );
+    const [users, reports] = await Promise.all([Promise.all(commands), Promise.all(requests)]);
+    expect(new Set(users.map(({ userId }) => userId)).size).toBe(4);
+    for (const { summary } of reports) expect(summary.created).toMatchObject({ org: 1, humanUsers: 4 });
+  });
+
+  it('org delete says what it would delete and ends with 2, without --yes and a terminal', async () => {
+    const before = await ids();
+    const { code, stdout, stderr } = await identity(['org', 'delete', 'A', 'B', ...database]);
+    const trail = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
+    expect({ code, trail }).toEqual({ code: 2, trail: [] });
+    expect(stdout).toContain('A\tOrganisation A\t1 people\t0 service users\nB\tOrganisation B');
+    expect(stdout).toContain('nothing is deleted: add --yes');
+    expect(await ids()).toEqual(before);
+  });
+
+  it('org delete deletes several organisations while the instance runs', async () => {
+    const before = await ids();
+    expect(await identityJson(['org', 'delete', 'A', 'B', 'A', '--yes', ...database])).toMatchObject({
+      organisations: [{ orgId: 'A', people: 1 }, { orgId: 'B' }],
+      deleted: true,
+      records: 4,
+    });
+    expect(await ids()).toEqual(before.filter((id) => id !== 'A' && id !== 'B'));
+  });
+
+  it.each([
+    [['member', 'add', '--user', 'nobody', '--role', 'IAM_OWNER'], 'user nobody not found'],
+    [['member', 'add', '--user', people.ada, '--role', 'ORG_OWNER', '--org', '99'], 'organisation 99 not found'],
+    [['member', 'list', '--org', 'nowhere'], 'organisation nowhere not found'],
+    [['org', 'delete', 'C', 'nowhere', '--yes'], 'organisation nowhere not found'],
+    [['otp-email', 'enable', 'nobody'], 'user nobody not found'],
+    [['pat', 'create', '--user', 'nobody'], 'user nobody not found'],
+    [['pat', 'list', '--user', 'nobody'], 'user nobody not found'],
+    [['pat', 'revoke', '0'.repeat(32)], `token ${'0'.repeat(32)} not found`],
+    [['pat', 'revoke', '--all', '--user', 'nobody'], 'user nobody not found'],
+    [['service-user', 'create', '--org', 'nowhere', 'x'], 'organisation nowhere not found'],
+    [['service-user', 'delete', 'nobody'], 'user nobody not found'],
+    [['service-user', 'delete', people.ada], `user ${people.ada} is a person: specify a service user`],
+    [['user', 'list', '--org', 'nowhere'], 'organisation nowhere not found'],
+    [['user', 'lock', 'nobody'], 'user nobody not found'],
+    [['user', 'lock', people.inactive], `cannot lock user ${people.inactive}, whose state is USER_STATE_INACTIVE`],
+    [['user', 'unlock', people.inactive], `cannot unlock user ${people.inactive}, whose state is USER_STATE_INACTIVE`],
+  ])('%j says that %s', async (args, message) => {
+    const { code, stdout, stderr } = await identity([...args, '--json', ...database]);
+    expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: `identity: ${message}\n` });
+    expect(await ids()).toContain('C');
+  });
+
+  const ids = async () => {
+    const { organisations } = listed.organisations.parse(await identityJson(['org', 'list', ...database]));
+    return organisations.map(({ orgId }) => orgId);
+  };
+
+  async function listOf(userId: string): Promise<string[]> {
+    const list = z.strictObject({
+      tokens: z.array(z.looseObject({ tokenId: z.string(), createdAt: z.iso.datetime(), expiresAt: z.iso.datetime() })),
+    });
+    const { tokens } = list.parse(await identityJson(['pat', 'list', '--user', userId, ...database]));
+    return tokens.map(({ tokenId }) => tokenId);
+  }
+
+  async function statesOf(userId: string): Promise<string[]> {
+    const { users } = listed.users.parse(await identityJson(['user', 'list', ...database]));
+    return users.filter((user) => user.userId === userId).map(({ state }) => state);
+  }
+});
