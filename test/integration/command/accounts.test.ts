@@ -257,6 +257,12 @@ describeDatabases('a command on accounts', (newDatabase) => {
     expect(await ids()).toContain('C');
   });
 
+  it('a role of organisations is answered with those of the instance, where no organisation is named', async () => {
+    const { code, stderr } = await identity(['member', 'add', '--user', owner, '--role', 'ORG_OWNER', ...database]);
+    expect(code).toBe(64);
+    expect(stderr).toMatch(/^identity: invalid role ORG_OWNER for the instance: choose one of IAM_OWNER, .*\n$/);
+  });
+
   const ids = async () => {
     const { organisations } = listed.organisations.parse(await identityJson(['org', 'list', ...database]));
     return organisations.map(({ orgId }) => orgId);

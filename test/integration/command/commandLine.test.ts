@@ -62,6 +62,12 @@ describe('a wrong command line', () => {
     [['audit', '--since', 'yesterday'], `invalid --since yesterday: ${spans}`],
     [['serve', '--port', '65536'], `invalid --port 65536: ${ports}`],
     [['serve', '--port', 'http'], `invalid --port http: ${ports}`],
+    [['serve', '--port', '-1'], `invalid --port -1: ${ports}`],
+    [
+      ['serve', '--host', 'two words'],
+      'invalid --host "two words": specify an address of this machine, such as 127.0.0.1',
+    ],
+    [['pat', 'list', '--user', '\u001b[2J'.repeat(60)], expect.stringMatching(/^invalid --user "\\u001b/)],
     [['serve', '--host', ''], 'invalid --host "": specify an address of this machine, such as 127.0.0.1'],
     [['backup', ''], 'invalid FILE "": specify a path'],
     [['completion', 'tcsh'], 'invalid SHELL tcsh: choose one of bash, zsh, fish'],
@@ -99,10 +105,12 @@ describe('a wrong call on an instance', () => {
     [['pat', 'revoke', '--all', '--user', '1', 'a'.repeat(32)], either],
     [['pat', 'create', '--user', '1', '--expires', '0d'], `invalid --expires 0d: ${lifetimes}`],
     [['pat', 'create', '--user', '1', '--expires', '91d'], `invalid --expires 91d: ${lifetimes}`],
-    [['member', 'add', '--user', '1', '--role', 'ORG_OWNER'], 'invalid role ORG_OWNER for the instance: choose one of'],
     [['org', 'delete', 'C', '', '--yes'], `invalid ORG_ID "": ${ids}`],
     [['org', 'delete', '--yes'], "missing required argument 'ORG_ID'"],
-    [['org', 'delete', ...Array.from({ length: 201 }, String), '--yes'], '201 organisations: specify at most 200'],
+    [
+      ['org', 'delete', ...Array.from({ length: 201 }, (_, index) => `${index}`), '--yes'],
+      '201 organisations: specify at most 200',
+    ],
     // No import would take these names either.
     ...['', ' ', 'x'.repeat(201), 'a\nb', 'a\u001b[2Jb', 'a\u0085b'].map((name): [readonly string[], string] => [
       ['service-user', 'create', name],

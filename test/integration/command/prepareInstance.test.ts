@@ -1,6 +1,6 @@
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { exportOrganisations } from '../../../functions/export/operation.ts';
 import { fillWithSample, prepareInstance, samplePerson } from '../../../local/instance.ts';
 import { initialise } from '../../../shared/accounts/initialise.ts';
@@ -8,17 +8,17 @@ import { requireOwner } from '../../../shared/auth/requireOwner.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { collect } from '../../support/fixtures/bytes.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
-import { describeStores, openTestStore, type StoreKind } from '../../support/stores/stores.ts';
+import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 
 const DAY_MS = 86_400_000;
 const start = new Date('2026-11-21T05:23:40Z');
 const daysLater = (days: number) => new Date(start.getTime() + days * DAY_MS);
 
 /** A database and a place for its token, and how often the database was filled. */
-async function place(kind: StoreKind) {
+async function place() {
   const directory = await temporaryDirectory();
   onTestFinished(() => directory.remove());
-  const store = await openTestStore(kind);
+  const store = await openTestStore(sqlite);
   const tokenFile = join(directory.path, 'owner.pat');
   const filled = { times: 0 };
   const fill = async (_store: Store) => {
@@ -56,59 +56,52 @@ async function organisationsOf(store: Store): Promise<string> {
   return bytes.toString().replace(/"readTime":"[^"]*"/, '');
 }
 
-describeStores('a local instance', (kind) => {
+describe('a local instance', () => {
   it('is made and filled once, and keeps its token, which only its owner can read', async () => {
-    const { tokenFile, filled, prepare } = await place(kind);
+    const { tokenFile, filled, prepare } = await place();
     const token = await prepare(start);
     expect(await prepare(daysLater(29))).toBe(token);
     expect(filled.times).toBe(1);
     expect((await stat(tokenFile)).mode & 0o777).toBe(0o600);
   });
 
-  it('gets a new token when its own has expired', async () => {
-    const { prepare } = await place(kind);
-    const token = await prepare(start);
-    expect(await prepare(daysLater(31))).not.toBe(token);
-  });
-
-  it.each(['', 'x', 'idpat_\n'])('gets a new token in the place of %j, which is none', async (text) => {
-    const { tokenFile, prepare } = await place(kind);
-    await prepare(start);
-    await writeFile(tokenFile, text);
-    await prepare(start);
-  });
-
-  it('gets a new token when the file is gone', async () => {
-    const { tokenFile, prepare } = await place(kind);
-    const token = await prepare(start);
+  it('gets a new token where its own has expired, is gone, or is replaced by what is none', async () => {
+    const { tokenFile, prepare } = await place();
+    let token = await prepare(start);
+    const expectAnother = async (now = start) => {
+      const before = token;
+      token = await prepare(now);
+      expect(token).not.toBe(before);
+    };
     await rm(tokenFile);
-    expect(await prepare(start)).not.toBe(token);
+    await expectAnother();
+    for (const text of ['', 'x', 'idpat_\n']) {
+      await writeFile(tokenFile, text);
+      await expectAnother();
+    }
+    await expectAnother(daysLater(31));
   });
 
   it('is filled when its making broke off before that', async () => {
-    const { store, filled, prepare } = await place(kind);
+    const { store, filled, prepare } = await place();
     await initialise(store, 'local', DAY_MS, start);
     await prepare(start);
     expect(filled.times).toBe(1);
   });
 
-  it('is filled again when the filling broke off', async () => {
-    const { filled, prepare } = await place(kind);
-    await expect(prepare(start, () => Promise.reject(new Error('broken off')))).rejects.toThrow('broken off');
-    await prepare(start);
-    expect(filled.times).toBe(1);
-  });
-
-  it('is made anew where its database is gone and its token is not, also when that breaks off', async () => {
-    const { tokenFile, filled, prepare } = await place(kind);
-    await writeFile(tokenFile, 'idpat_of_another');
+  it.each([
+    ['is filled again when the filling broke off', undefined],
+    ['is made anew where its database is gone and its token is not, also when that breaks off', 'idpat_of_another'],
+  ])('%s', async (_name, tokenOfAnother) => {
+    const { tokenFile, filled, prepare } = await place();
+    if (tokenOfAnother !== undefined) await writeFile(tokenFile, tokenOfAnother);
     await expect(prepare(start, () => Promise.reject(new Error('broken off')))).rejects.toThrow('broken off');
     await prepare(start);
     expect(filled.times).toBe(1);
   });
 
   it('can be filled with the sample again and again, which changes nothing', async () => {
-    const { store, tokenFile, prepare } = await place(kind);
+    const { store, tokenFile, prepare } = await place();
     await prepare(start, fillWithSample);
     const before = await organisationsOf(store);
     await rm(tokenFile);

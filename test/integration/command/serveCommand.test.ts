@@ -6,42 +6,23 @@ import { init, serve } from '../../support/instances/commandInstance.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
 
 describe('identity serve', () => {
-  it.each(['SIGTERM', 'SIGINT'] as const)('ends with exit code 0 at %s', async (signal) => {
-    const { path, remove } = await temporaryDirectory();
-    await init(['--data', path]);
-    const running = await serve(['--data', path]);
-    const { code, stderr } = await running.stop(signal);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringContaining('Error') });
-    await remove();
-  });
-
   it.each([
-    [{ BCRYPT_COST: '10' }, /^\$2b\$10\$/],
-    [{ PASSWORD_HASH: 'argon2id' }, /^\$argon2id\$/],
-  ])('hashes clear passwords with %j, and ends while workers are idle', async (env, format) => {
+    ['SIGTERM', { BCRYPT_COST: '10' }, /^\$2b\$10\$/, 'timeout=5'],
+    ['SIGINT', { PASSWORD_HASH: 'argon2id', KEEP_ALIVE_TIMEOUT: '7s' }, /^\$argon2id\$/, 'timeout=7'],
+  ] as const)('ends with exit code 0 at %s, and does what %j says', async (signal, env, format, keepAlive) => {
     const { path, remove } = await temporaryDirectory();
     const { token } = await init(['--data', path]);
     const running = await serve(['--data', path], [], env);
     const instance = { url: running.ready[1] ?? '', token, database: undefined };
+    expect((await fetch(`${instance.url}/health`)).headers.get('keep-alive')).toBe(keepAlive);
     const people = organisation('O', { humanUsers: [person('A', { password: 'Password1!' })] });
     await importInto(instance, { timeout: '1m', data_orgs: { orgs: [people] } });
     const { orgs } = await exportFrom(instance, { org_ids: ['O'], with_passwords: true });
     const user = { hashedPassword: { value: expect.stringMatching(format) } };
     expect(orgs).toMatchObject([{ humanUsers: [{ user }] }]);
-    expect(await running.stop('SIGTERM')).toMatchObject({ code: 0 });
-    await remove();
-  });
-
-  it.each([
-    [{}, 'timeout=5'],
-    [{ KEEP_ALIVE_TIMEOUT: '7s' }, 'timeout=7'],
-  ])('keeps idle connections as configured: %j', async (env, keepAlive) => {
-    const { path, remove } = await temporaryDirectory();
-    await init(['--data', path]);
-    const running = await serve(['--data', path], [], env);
-    const { headers } = await fetch(`${running.ready[1]}/health`);
-    expect(headers.get('keep-alive')).toBe(keepAlive);
-    await running.stop();
+    // Its workers are idle, and its connection too.
+    const { code, stderr } = await running.stop(signal);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringContaining('Error') });
     await remove();
   });
 

@@ -34,19 +34,6 @@ describe('the values of a call', () => {
     expect(await messageOf(name, positionals, options)).toBe('');
   });
 
-  it.each([
-    ['serve', [], { host: ['two words'] }, 'invalid --host "two words": specify an address of this machine'],
-    ['serve', [], { port: ['-1'] }, 'invalid --port -1: specify a number from 0 to 65535'],
-    ['pat list', [], { user: ['a'.repeat(201)] }, /^invalid --user a+: specify an id of 1 to 200 characters$/],
-    ['pat list', [], { user: ['\u001b[2J'.repeat(60)] }, /^invalid --user "\\u001b/],
-    ['pat create', [], { user: ['1'], org: ['1', ''] }, 'invalid --org "": specify an id of 1 to 200 characters'],
-    ['pat create', [], { user: ['--org'] }, 'missing value of --user, before --org'],
-  ] as const)('are invalid in %s %j %j', async (name, positionals, options, message) => {
-    const printed = await messageOf(name, positionals, options);
-    if (typeof message === 'string') expect(printed).toContain(message);
-    else expect(printed).toMatch(message);
-  });
-
   it('are not repeated in the error where they are a token', async () => {
     const message = await messageOf('pat revoke', [generateToken()], {});
     expect(message).toMatch(/^invalid TOKEN_ID \(a token\): specify the 32 digits that identity pat list shows/);

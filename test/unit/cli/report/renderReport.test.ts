@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { MigrationResult } from '../../../../cli/migrate/documents.ts';
 import { renderReport } from '../../../../cli/report/renderReport.ts';
 import { migrationResult, resultOrganisations } from '../../../support/migrationResult.ts';
 
@@ -80,37 +81,15 @@ describe('the report of a migration', () => {
   });
 
   it('escapes what names, ids and messages hold', () => {
-    const side = { place: HOSTILE, kind: HOSTILE, instance: HOSTILE, version: HOSTILE, digest: HOSTILE };
-    const note = { type: HOSTILE, id: HOSTILE, message: `${HOSTILE}\u202e\u0007` };
-    const { proof, moved, organisations, phases } = migrationResult();
-    const page = renderReport(
-      migrationResult({
-        source: side,
-        target: side,
-        command: HOSTILE,
-        errors: [note],
-        warnings: [note],
-        leftToDo: [note],
-        leftOut: [{ orgId: HOSTILE, reason: HOSTILE }],
-        organisations: organisations.map((one) => ({ ...one, name: HOSTILE, orgId: HOSTILE })),
-        phases: phases.map((one) => ({ ...one, phase: HOSTILE })),
-        moved: { ...moved, exported: { [HOSTILE]: 1 } },
-        logins: { people: 1, withPassword: 1, ready: 1, formats: { [HOSTILE]: 1 } },
-        proof: {
-          ...proof,
-          description: HOSTILE,
-          secrets: [HOSTILE],
-          differences: proof.differences.map((one) => ({
-            ...one,
-            section: HOSTILE,
-            orgId: HOSTILE,
-            id: HOSTILE,
-            reason: HOSTILE,
-            fields: [{ path: HOSTILE, source: HOSTILE, target: HOSTILE }],
-          })),
-        },
-      }),
-    );
+    const hostile = (_key: string, value: unknown) => (typeof value === 'string' ? `${HOSTILE}\u202e\u0007` : value);
+    const result: MigrationResult = JSON.parse(JSON.stringify(migrationResult()), hostile);
+    const { moved, logins } = result;
+    const page = renderReport({
+      ...result,
+      outcome: 'listed',
+      moved: { ...moved, exported: { [HOSTILE]: 1 }, imported: undefined },
+      logins: { ...logins, formats: { [HOSTILE]: 1 } },
+    });
     expect(page.split(/<script|<img|<\/title><script/i)).toHaveLength(1);
     expect(page.match(/<\/title>/g)).toHaveLength(1);
     for (const character of ['\u0007', '\u202e']) expect(page).not.toContain(character);
