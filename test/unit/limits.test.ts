@@ -23,7 +23,7 @@ const edges: Readonly<Record<string, readonly [file: string, ...titles: string[]
   imports: ['integration/http/admission.test.ts', 'of a further %s is refused until one has ended'],
   exports: ['integration/http/admission.test.ts', 'of a further %s is refused until one has ended'],
   headersMs: ['integration/http/httpServer.test.ts', 'is answered 408 after %s'],
-  headerBytes: ['integration/http/headerSize.test.ts', 'over HTTP/1.1', 'over HTTP/2'],
+  headerBytes: ['integration/http/httpServer.test.ts', 'over HTTP/1.1', 'over HTTP/2'],
   keepAliveMs: [
     'integration/http/connections.test.ts',
     'is closed after a while, over HTTP/1',

@@ -9,7 +9,7 @@ import { createApp, type Route } from '../../../shared/http/app.ts';
 import { serve } from '../../../shared/http/serve.ts';
 import { defaultLimits } from '../../../shared/limits.ts';
 import { configureLog, type RequestLine } from '../../../shared/log.ts';
-import type { Snapshot, Store, StoredDocument, Transaction } from '../../../shared/store/store.ts';
+import type { Snapshot, Store, Transaction } from '../../../shared/store/store.ts';
 import { memoryTrail } from '../../support/audit/memoryTrail.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { connectHttp2, openStream } from '../../support/http/http2.ts';
@@ -85,7 +85,7 @@ function toldOf(route: Route, { left, ended }: Watched): Route {
 
 function waiting(store: Store, watched: Watched): Store {
   return {
-    commit: (writes) => store.commit(writes),
+    ...store,
     transaction: async (work) => {
       let people = 0;
       const result = await store.transaction((transaction) => {
@@ -100,35 +100,28 @@ function waiting(store: Store, watched: Watched): Store {
       if (people > 0) await untilLeft(watched);
       return result;
     },
-    getMany: (keys, fields) => store.getMany(keys, fields),
     snapshot: async () => waitingSnapshot(await store.snapshot(), watched),
-    close: () => store.close(),
   };
 }
 
 function waitingSnapshot(snapshot: Snapshot, watched: Watched): Snapshot {
   let isOfExport = false;
-  const scanUsers: Snapshot['scan'] = (range) => {
-    isOfExport = true;
-    return waitingScan(snapshot.scan(range), watched);
-  };
   return {
-    readTime: snapshot.readTime,
-    getMany: (keys, fields) => snapshot.getMany(keys, fields),
-    scan: (range) => (range.collection === 'users' ? scanUsers(range) : snapshot.scan(range)),
+    ...snapshot,
+    async *scan(range) {
+      if (range.collection !== 'users') return yield* snapshot.scan(range);
+      isOfExport = true;
+      for await (const some of snapshot.scan(range)) {
+        watched.people += some.length;
+        await untilLeft(watched);
+        yield some;
+      }
+    },
     [Symbol.asyncDispose]: async () => {
       await snapshot[Symbol.asyncDispose]();
       if (isOfExport) watched.ended.resolve(undefined);
     },
   };
-}
-
-async function* waitingScan(documents: AsyncIterable<readonly StoredDocument[]>, watched: Watched) {
-  for await (const some of documents) {
-    watched.people += some.length;
-    await untilLeft(watched);
-    yield some;
-  }
 }
 
 function untilLeft({ begun, left }: Watched): Promise<void> {

@@ -1,13 +1,10 @@
 import { once } from 'node:events';
-import type { ClientHttp2Session } from 'node:http2';
 import type { Socket } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createApp, type Route } from '../../../shared/http/app.ts';
-import { type RunningServer, serve } from '../../../shared/http/serve.ts';
-import { configureLog } from '../../../shared/log.ts';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { startProgram } from '../../../tools/program.ts';
 import { errorInfo } from '../../support/http/errorInfo.ts';
-import { connectHttp2, openStream, readStream } from '../../support/http/http2.ts';
+import { gatedServer } from '../../support/http/gatedServer.ts';
+import { openStream, readStream } from '../../support/http/http2.ts';
 import { ask, ended, openConnection, readAnswer } from '../../support/http/rawHttp.ts';
 import { init } from '../../support/instances/commandInstance.ts';
 import { identityProgram } from '../../support/processes/programs.ts';
@@ -17,50 +14,11 @@ const hello = 'GET /hello HTTP/1.1\r\nHost: a\r\n\r\n';
 const slow = 'GET /slow HTTP/1.1\r\nHost: a\r\n\r\n';
 const [one, other] = ['127.0.0.2', '127.0.0.3'] as const;
 
-let gate: PromiseWithResolvers<void>;
-let entered: PromiseWithResolvers<void>;
-let serving: RunningServer;
-let opened: (Socket | ClientHttp2Session)[];
+const server = gatedServer();
+/** The limit under test alone closes connections. */
+const patient = { headersMs: 600_000, keepAliveMs: 600_000 };
 
-const routes: Route[] = [
-  { method: 'GET', path: '/hello', handler: (context) => context.text('hello') },
-  {
-    method: 'GET',
-    path: '/slow',
-    handler: async (context) => {
-      entered.resolve();
-      await gate.promise;
-      return context.text('slow');
-    },
-  },
-];
-
-beforeEach(() => {
-  configureLog('silent');
-  gate = Promise.withResolvers();
-  entered = Promise.withResolvers();
-  opened = [];
-});
-
-afterEach(async () => {
-  gate.resolve();
-  for (const connection of opened) connection.destroy();
-  await serving.close();
-});
-
-async function start(limits: NonNullable<Parameters<typeof serve>[0]['limits']>): Promise<void> {
-  // The limit under test alone closes connections.
-  const patient = { headersMs: 600_000, keepAliveMs: 600_000 };
-  serving = await serve({ app: createApp({ routes }), host: '127.0.0.1', port: 0, limits: { ...patient, ...limits } });
-}
-
-/** Opens a connection that sends some text. */
-async function open(text: string, from: string = one): Promise<Socket> {
-  const socket = await openConnection(serving.url, from);
-  opened.push(socket);
-  socket.on('error', () => undefined).write(text);
-  return socket;
-}
+const open = (text: string, from: string = one) => server.open(text, from);
 
 /** Opens a connection whose request has a response. */
 async function openUsed(): Promise<Socket> {
@@ -69,7 +27,7 @@ async function openUsed(): Promise<Socket> {
   return socket;
 }
 
-const statusFrom = async (address: string) => (await ask(serving.url, 'GET /hello', {}, address)).status;
+const statusFrom = async (address: string) => (await ask(server.url, 'GET /hello', {}, address)).status;
 
 describe('a server at its limit of connections', () => {
   it.each([
@@ -77,10 +35,10 @@ describe('a server at its limit of connections', () => {
     ['begin a request', 'GET /hello HTTP/1.1\r\nHost: a\r\n'],
     ['have had a response', hello],
   ])('keeps those that %s, and gives a new one 503 until one of them ends', async (_name, text) => {
-    await start({ connections: 3, perClient: 3 });
+    await server.start({ ...patient, connections: 3, perClient: 3 });
     const [first] = [await open(text), await open(text), await open(text)];
     expect(first?.destroyed).toBe(false);
-    const { status, headers, body } = await ask(serving.url, 'GET /hello', {}, other);
+    const { status, headers, body } = await ask(server.url, 'GET /hello', {}, other);
     expect([status, headers.get('retry-after'), headers.get('connection')]).toEqual([503, '1', 'close']);
     expect(JSON.parse(body)).toEqual({
       code: 14,
@@ -92,7 +50,7 @@ describe('a server at its limit of connections', () => {
   });
 
   it('closes the connection that it rejects at once, although a body is coming', async () => {
-    await start({ connections: 1, perClient: 1 });
+    await server.start({ ...patient, connections: 1, perClient: 1 });
     await openUsed();
     const rejected = await open('POST /hello HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n', other);
     expect((await readAnswer(rejected)).status).toBe(503);
@@ -102,7 +60,7 @@ describe('a server at its limit of connections', () => {
 
 describe('one client', () => {
   it('has no more connections than its own limit, and others are served', async () => {
-    await start({ connections: 4, perClient: 2 });
+    await server.start({ ...patient, connections: 4, perClient: 2 });
     const [first] = [await openUsed(), await openUsed()];
     expect(await statusFrom(one)).toBe(503);
     expect([await statusFrom(other), await statusFrom(other), await statusFrom(other)]).toEqual([200, 200, 200]);
@@ -111,21 +69,21 @@ describe('one client', () => {
   });
 
   it('may have all connections if it is a proxy', async () => {
-    await start({ connections: 4, perClient: 2, trustedProxies: 1 });
+    await server.start({ ...patient, connections: 4, perClient: 2, trustedProxies: 1 });
     for (let count = 0; count < 4; count++) await openUsed();
     expect(await statusFrom(one)).toBe(503);
   });
 });
 
 describe('a connection without a request', () => {
-  beforeEach(() => start({ keepAliveMs: 50 }));
+  beforeEach(async () => void (await server.start({ ...patient, keepAliveMs: 50 })));
 
   it('is closed after a while, over HTTP/1', async () => {
     await ended(await openUsed());
   });
 
   it('is closed after a while, over HTTP/2', async () => {
-    const session = await connectHttp2(serving.url);
+    const session = await server.openSession();
     await once(session, 'close');
   });
 
@@ -138,17 +96,17 @@ describe('a connection without a request', () => {
   });
 
   it('is left alone as long as it has one, and closed after it', async () => {
-    const session = await connectHttp2(serving.url);
-    opened.push(session);
+    const session = await server.openSession();
     const stream = openStream(session, { path: '/slow' });
-    await entered.promise;
-    entered = Promise.withResolvers();
+    await server.entered.promise;
+    server.entered = Promise.withResolvers();
+    server.waiting = 0;
     const other = await open(slow);
-    await entered.promise;
+    await server.entered.promise;
     await ended(await openUsed());
     expect([session.closed, other.destroyed]).toEqual([false, false]);
     const left = once(session, 'close');
-    gate.resolve();
+    server.gate.resolve();
     expect([(await readStream(stream)).status, (await readAnswer(other)).status]).toEqual([200, 200]);
     await left;
     await ended(other);
@@ -156,7 +114,7 @@ describe('a connection without a request', () => {
 });
 
 it("a session of HTTP/2 ends with the client's side of the connection", async () => {
-  await start({});
+  await server.start(patient);
   const socket = await open('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
   await once(socket, 'data');
   socket.end();
@@ -165,7 +123,7 @@ it("a session of HTTP/2 ends with the client's side of the connection", async ()
 
 describe.skipIf(process.platform === 'win32')('identity serve with 256 open files at most', () => {
   it('serves others while one client opens 400 connections', async () => {
-    await start({});
+    await server.start(patient);
     const { path, remove } = await temporaryDirectory();
     const { token } = await init(['--data', path]);
     const [node, script] = identityProgram;
@@ -176,7 +134,7 @@ describe.skipIf(process.platform === 'win32')('identity serve with 256 open file
     await Promise.all(
       Array.from({ length: 400 }, async (_, index) => {
         const socket = await openConnection(url, one);
-        opened.push(socket);
+        onTestFinished(() => void socket.destroy());
         socket.on('error', () => undefined).resume();
         socket.write(texts[index % texts.length] ?? '');
       }),

@@ -10,7 +10,6 @@ import { type FunctionProgram, registerFunction } from '../../../shared/http/fun
 import { serverUrl } from '../../../shared/http/serve.ts';
 import { configureLog } from '../../../shared/log.ts';
 import { type Running, root, run, startProgram } from '../../../tools/program.ts';
-import { connectHttp2, openStream, readStream } from '../../support/http/http2.ts';
 import { openConnection, readAnswer } from '../../support/http/rawHttp.ts';
 
 const framework = join(root, 'node_modules', '.bin', 'functions-framework');
@@ -199,23 +198,6 @@ describe('a function that is told to end', () => {
     expect(JSON.parse((await readAnswer(slow)).body)).toHaveProperty('text', '0123456789');
     expect((await ended).code).toBe(0);
     expect(outputOf(started)).toMatch(/closed\n.*"unfinished":0/);
-  });
-
-  it('finishes streams of HTTP/2 too, and tells their connections to go away', async () => {
-    const session = await connectHttp2(url);
-    const stream = openStream(session, { method: 'POST', path: '/echo' });
-    stream.write('01234');
-    // A second answer on the connection shows that the first request has arrived.
-    const other = openStream(session, { method: 'POST', path: '/echo' });
-    other.end();
-    expect((await readStream(other)).status).toBe(200);
-    const told = once(session, 'goaway');
-    const ended = started.stop('SIGTERM');
-    await told;
-    stream.end('56789');
-    expect(JSON.parse((await readStream(stream)).body)).toHaveProperty('text', '0123456789');
-    expect((await ended).code).toBe(0);
-    expect(outputOf(started)).toContain('"unfinished":0');
   });
 
   it('exits with 0 at SIGINT when nothing runs', async () => {

@@ -2,10 +2,9 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createApp, type Route } from '../../../shared/http/app.ts';
-import { type RunningServer, serve } from '../../../shared/http/serve.ts';
+import type { HttpServerOptions } from '../../../shared/http/server.ts';
 import { fixedLimits } from '../../../shared/limits.ts';
-import { configureLog } from '../../../shared/log.ts';
+import { gatedServer } from '../../support/http/gatedServer.ts';
 import {
   END_HEADERS,
   END_STREAM,
@@ -15,42 +14,34 @@ import {
   noWindow,
   preface,
 } from '../../support/http/http2Frames.ts';
-import { openConnection } from '../../support/http/rawHttp.ts';
 
 const SHORT_MS = 100;
 const handled: string[] = [];
-let serving: RunningServer;
 let socket: Socket;
 
-const routes: Route[] = ['/small', '/large'].map((path) => ({
-  method: 'GET',
-  path,
-  handler: (context) => {
-    handled.push(path);
-    return context.text(path === '/small' ? 'small' : 'x'.repeat(1_000_000));
-  },
-}));
+const server = gatedServer(() =>
+  ['/small', '/large'].map((path) => ({
+    method: 'GET',
+    path,
+    handler: (context) => {
+      handled.push(path);
+      return context.text(path === '/small' ? 'small' : 'x'.repeat(1_000_000));
+    },
+  })),
+);
 
-async function startWith(limits: {
-  readonly keepAliveMs?: number;
-  readonly headersMs?: number;
-  readonly stallMs?: number;
-}) {
-  const patient = { keepAliveMs: 600_000, headersMs: 600_000 };
-  serving = await serve({ app: createApp({ routes }), host: '127.0.0.1', port: 0, limits: { ...patient, ...limits } });
-  socket = await openConnection(serving.url);
-  socket.on('error', () => undefined).resume();
+async function startWith(limits: HttpServerOptions) {
+  await server.start({ keepAliveMs: 600_000, headersMs: 600_000, ...limits });
+  socket = (await server.open()).resume();
 }
 
 beforeEach(() => {
-  configureLog('silent');
   handled.length = 0;
 });
 
 afterEach(async () => {
   socket.destroy();
-  expect((await fetch(`${serving.url}/small`)).status).toBe(200);
-  await serving.close();
+  expect((await fetch(`${server.url}/small`)).status).toBe(200);
 });
 
 /** Sends bytes over and over until the server ends the connection. Returns how many were sent. */

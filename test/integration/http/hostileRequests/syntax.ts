@@ -37,6 +37,8 @@ export const syntax: readonly HostileRequest[] = [
   malformed('an escape in the name of a header', head(request, 'X\x1b: 1')),
   malformed('no host', `${request}\r\n\r\n`),
   malformed('a host that is none', `${request}\r\nHost: a b\r\n\r\n`),
+  malformed('a host that begins with a dot', `${request}\r\nHost: .1\r\n\r\n`),
+  malformed('a host that no URL can have', `${request}\r\nHost: 1.2.3.256\r\n\r\n`),
   malformed('a host with a path', `${request}\r\nHost: a/b\r\n\r\n`),
   malformed('a host with a password', `${request}\r\nHost: a:b@c\r\n\r\n`),
   malformed('a length in words', withLength('Content-Length: two')),
