@@ -6,7 +6,7 @@ import { identity } from '../../support/command.ts';
 import { organisation, person, zitadelText } from '../../support/fixtures/organisations.ts';
 import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
 import { areMany } from '../../support/repetitions.ts';
-import { describeStores, keyEnvironment } from '../../support/stores/stores.ts';
+import { sqlite } from '../../support/stores/stores.ts';
 
 const HASH = '$2a$04$0123456789012345678901uBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB';
 const result = z.looseObject({ event: z.literal('result') });
@@ -27,18 +27,17 @@ async function fileWith(name: string, ...orgs: readonly unknown[]) {
 
 const hashed = (value: string) => ({ hashedPassword: { value } });
 
-describeStores('identity compare', (kind) => {
+describe('identity compare', () => {
   it('proves an import by the database and by the server', { timeout: 240_000 }, async () => {
-    const { database, url, tokenFile, orgId, location } = await servedPlace(kind);
-    const env = keyEnvironment(location);
+    const { database, url, tokenFile, orgId } = await servedPlace(sqlite);
     const file = await fileWith('a.json', organisation('acme', { humanUsers: [person('ada', hashed(HASH))] }));
-    expect(await identity(['import', file, '--to', database], { env })).toMatchObject({ code: 0 });
+    expect(await identity(['import', file, '--to', database])).toMatchObject({ code: 0 });
     const options = ['--exclude-org', orgId, '--with', 'passwords,otp,keys'];
     const equal = { code: 0, equal: true, notCompared: [], differences: [], counts: { humanUsers: { equal: 1 } } };
-    expect(await resultOf(['compare', file, database, ...options], env)).toMatchObject(equal);
+    expect(await resultOf(['compare', file, database, ...options])).toMatchObject(equal);
     const server = ['compare', url, file, '--token-file', tokenFile, ...options];
-    expect(await resultOf(server, env)).toMatchObject(equal);
-    const inspected = await resultOf(['inspect', database, '--with', 'passwords'], env);
+    expect(await resultOf(server)).toMatchObject(equal);
+    const inspected = await resultOf(['inspect', database, '--with', 'passwords']);
     expect(inspected).toMatchObject({
       code: 0,
       organisations: 2,
@@ -46,9 +45,7 @@ describeStores('identity compare', (kind) => {
       manifest: { version: 1 },
     });
   });
-});
 
-describe('identity compare', () => {
   it('lists fields, records of one side and secrets, which it does not print', async () => {
     const first = [organisation('acme', { humanUsers: [person('ada', hashed(HASH)), person('bob')] })];
     const otherHash = HASH.replaceAll('B', 'C');

@@ -76,7 +76,6 @@ const routes: readonly (readonly [method: string, path: RegExp, handler: Handler
     (ports, called) => records(ports, called, 'projectGrantMembers', { grantId: called.parts[1] }),
   ],
   ['DELETE', /^\/v2\/users\/([^/]+)$/, deleteUser],
-  ['DELETE', /^\/management\/v1\/orgs\/me$/, deleteOrganisation],
 ];
 
 /** Answers a request, and records it. */
@@ -220,10 +219,5 @@ function deleteUser({ contents, tokens }: RoutePorts, { parts }: Called): Reply 
   const [userId = ''] = parts;
   if (!contents.users.delete(userId)) return replies.noUser;
   tokens.delete(userId);
-  return replies.found({ details: {} });
-}
-
-function deleteOrganisation({ contents }: RoutePorts, { orgId = '' }: Called): Reply {
-  contents.delete(orgId);
   return replies.found({ details: {} });
 }

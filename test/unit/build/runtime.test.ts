@@ -11,6 +11,7 @@ const manifest = z.object({
   scripts: strings,
   optionalDependencies: strings,
   allowScripts: z.record(z.string(), z.boolean()),
+  scarfSettings: z.object({ enabled: z.boolean() }),
 });
 const lockedPackage = z.looseObject({
   version: z.string(),
@@ -20,7 +21,7 @@ const lockedPackage = z.looseObject({
 });
 
 const readText = (file: string) => readFile(join(root, file), 'utf8');
-const { engines, scripts, optionalDependencies, allowScripts } = manifest.parse(
+const { engines, scripts, optionalDependencies, allowScripts, scarfSettings } = manifest.parse(
   JSON.parse(await readText('package.json')),
 );
 const lock = await readLockFile();
@@ -83,6 +84,12 @@ describe('the lock file', () => {
   it('has install scripts only of packages that work without', () => {
     const withScript = locked.flatMap(({ name, hasInstallScript }) => (hasInstallScript ? [name] : []));
     expect(Object.fromEntries([...new Set(withScript)].map((name) => [name, false]))).toEqual(allowScripts);
+  });
+});
+
+describe('an installation', () => {
+  it('is not reported to scarf.sh, by any version of npm', () => {
+    expect([scarfSettings.enabled, allowScripts['@scarf/scarf']]).toEqual([false, false]);
   });
 });
 
