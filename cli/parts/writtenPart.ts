@@ -1,5 +1,5 @@
 import { inspect } from '../../functions/import/inspect/inspection.ts';
-import { findManifest } from '../../functions/import/source/joinedParts.ts';
+import { findManifest } from '../../functions/import/source/exportObject.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { partsFinished } from '../../shared/errors/placeErrors.ts';
 import { objectExists, partInvalid } from '../../shared/errors/storageErrors.ts';

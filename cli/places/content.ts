@@ -1,6 +1,6 @@
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip, createGzip } from 'node:zlib';
-import { prepend } from '../../shared/async.ts';
+import { readStart } from '../../shared/async.ts';
 import { sourceInvalid } from '../../shared/errors/placeErrors.ts';
 import { createBodyStorage } from '../../shared/http/bodyStorage.ts';
 import type { ExportContent } from './place.ts';
@@ -67,8 +67,7 @@ export function compressFor(name: string, content: AsyncIterable<Uint8Array>): A
  * @throws IdentityError for damaged or incomplete content
  */
 export async function* decompress(place: string, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const iterator = content[Symbol.asyncIterator]();
-  const { start, rest } = await readStart(iterator);
+  const { start, rest } = await readStart(content, 2);
   if (start[0] !== 0x1f || start[1] !== 0x8b) return yield* rest;
   try {
     yield* through(rest, createGunzip({ chunkSize: CHUNK_BYTES }));
@@ -77,17 +76,6 @@ export async function* decompress(place: string, content: AsyncIterable<Uint8Arr
       throw sourceInvalid(place, `its compression is damaged or incomplete (${error.message})`);
     throw error;
   }
-}
-
-/** Reads the first two bytes, and returns all bytes in `rest`. */
-async function readStart(iterator: AsyncIterator<Uint8Array>) {
-  let start = Buffer.alloc(0);
-  while (start.length < 2) {
-    const { done, value } = await iterator.next();
-    if (done === true) break;
-    start = Buffer.concat([start, value]);
-  }
-  return { start, rest: prepend(start, iterator) };
 }
 
 /** A failure of the content destroys the transform with its error, which the iteration then throws. */

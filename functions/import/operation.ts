@@ -13,8 +13,8 @@ import type { ImportRequest, ImportResponse } from './contract.ts';
 import type { FileLimits } from './inspect/fileLimits.ts';
 import { type Inspection, inspect } from './inspect/inspection.ts';
 import { RepeatedRecords } from './inspect/repeatedRecords.ts';
-import type { Progress } from './results/progressEvents.ts';
 import { ImportReport, ignoredWarning, unproved } from './results/report.ts';
+import type { Progress } from './results/responses.ts';
 import type { WholeReport } from './results/wholeReport.ts';
 import { checkpointKey } from './resume/checkpoint.ts';
 import { ImportProgress } from './resume/importProgress.ts';
@@ -62,7 +62,7 @@ export interface ImportOptions extends ImportSelection, Partial<Pick<ImportReque
   /** Called at the start of each phase. */
   readonly onPhase?: () => void;
   /** Takes all errors, warnings and ids, without the limits of the response. */
-  readonly whole?: WholeReport;
+  readonly whole?: WholeReport | undefined;
   /** The clock; by default the system's. */
   readonly now?: () => Date;
   /** What the file may hold; by default as much as it does. */

@@ -61,7 +61,7 @@ export class ImportReport {
    * @param options.whole takes all errors, warnings and ids, without the limits of the response
    * @param options.ids whether the response lists ids
    */
-  constructor({ whole, ids = true }: { readonly whole?: WholeReport; readonly ids?: boolean } = {}) {
+  constructor({ whole, ids = true }: { readonly whole?: WholeReport | undefined; readonly ids?: boolean } = {}) {
     this.whole = whole;
     this.maxListedIds = ids ? MAX_LISTED_IDS : 0;
   }

@@ -1,14 +1,19 @@
-import { prepend } from '../../../shared/async.ts';
-import { objectNotFound, partMissing, partReplaced, partsInvalid } from '../../../shared/errors/storageErrors.ts';
+import type { z } from 'zod';
+import { readStart } from '../../../shared/async.ts';
+import { objectNotFound, partInvalid, partMissing, partReplaced, partsInvalid } from '../../../shared/errors/storageErrors.ts';
+import { parseIfJson } from '../../../shared/json/parseIfJson.ts';
 import { objectUri } from '../../../shared/objectStorage/objectName.ts';
 import type { ObjectLocation, ObjectStorage, PinnedObject } from '../../../shared/objectStorage/objectStorage.ts';
+import { manifestSchema } from '../../../shared/organisation/exportFile.ts';
 import {
   addUp,
+  isEqual,
   MAX_PARTS_BYTES,
+  type PartEntry,
   type PartsDocument,
   partsDocument,
 } from '../../../shared/organisation/partsDocument.ts';
-import { joinParts, type ReadablePart } from './joinedParts.ts';
+import { MAX_DOCUMENT_BYTES } from '../../../shared/store/store.ts';
 
 /** Converts the bytes of an object before they are read, for example by decompression. */
 type Decode = (name: string, bytes: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
@@ -32,7 +37,14 @@ interface PinnedParts {
   readonly size: number;
 }
 
-type PinnedPart = Pick<ReadablePart, 'entry' | 'location'> & { readonly object: PinnedObject };
+interface PinnedPart {
+  readonly entry: PartEntry;
+  readonly location: ObjectLocation;
+  readonly object: PinnedObject;
+}
+
+/** Reads a part's bytes. */
+type ReadPart = (part: PinnedPart) => AsyncIterable<Uint8Array>;
 
 /** The bytes that tell a parts document from an export file. White space before them is possible. */
 const START_BYTES = 256;
@@ -53,15 +65,11 @@ export async function pinExportObject(
   let pinned: PinnedParts | undefined;
   async function* read(readSignal: AbortSignal, decode: Decode = (_, bytes) => bytes): AsyncGenerator<Uint8Array> {
     if (pinned === undefined) {
-      const { start, rest } = await readStart(decode(objectUri(location), object.read(readSignal)));
-      if (!START.test(start.toString())) return yield* rest;
+      const { start, rest } = await readStart(decode(objectUri(location), object.read(readSignal)), START_BYTES);
+      if (!START.test(start.toString('utf8', 0, START_BYTES))) return yield* rest;
       pinned = await pinParts(storage, location, await readDocument(location, rest), readSignal);
     }
-    const parts = pinned.parts.map((part) => ({
-      ...part,
-      read: (partSignal: AbortSignal) => decode(objectUri(part.location), part.object.read(partSignal)),
-    }));
-    yield* joinParts(pinned.document, parts, readSignal);
+    yield* joinParts(pinned, (part) => decode(objectUri(part.location), part.object.read(readSignal)));
   }
   return {
     generation: object.generation,
@@ -72,18 +80,6 @@ export async function pinExportObject(
   };
 }
 
-/** Reads enough bytes to recognise the content, and returns all bytes in `rest`. */
-async function readStart(content: AsyncIterable<Uint8Array>) {
-  const iterator = content[Symbol.asyncIterator]();
-  let start = Buffer.alloc(0);
-  while (start.length < START_BYTES) {
-    const { done, value } = await iterator.next();
-    if (done === true) break;
-    start = Buffer.concat([start, value]);
-  }
-  return { start: start.subarray(0, START_BYTES), rest: prepend(start, iterator) };
-}
-
 async function readDocument(location: ObjectLocation, content: AsyncIterable<Uint8Array>): Promise<PartsDocument> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -92,26 +88,13 @@ async function readDocument(location: ObjectLocation, content: AsyncIterable<Uin
     if (bytes > MAX_PARTS_BYTES) throw partsInvalid(location, `more than ${MAX_PARTS_BYTES} bytes`);
     chunks.push(chunk);
   }
-  const document = parseDocument(location, Buffer.concat(chunks).toString());
+  const json = parseIfJson(Buffer.concat(chunks).toString());
+  if (json === undefined) throw partsInvalid(location, 'malformed or incomplete JSON');
+  const { data: document, error } = partsDocument.safeParse(json);
+  const [issue] = error?.issues ?? [];
+  if (document === undefined) throw partsInvalid(location, `${issue?.path.join('.')}: ${issue?.message}`);
   if (!addUp(document)) throw partsInvalid(location, 'the counts of the parts do not add up to those of the export');
   return document;
-}
-
-/**
- * Parses a parts document.
- * @throws IdentityError naming the object
- */
-function parseDocument(location: ObjectLocation, text: string): PartsDocument {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    throw partsInvalid(location, 'malformed or incomplete JSON');
-  }
-  const { data, error } = partsDocument.safeParse(json);
-  if (data !== undefined) return data;
-  const [issue] = error.issues;
-  throw partsInvalid(location, `${issue?.path.join('.')}: ${issue?.message}`);
 }
 
 async function pinParts(
@@ -148,4 +131,75 @@ async function pinPart(
   } catch (error) {
     throw objectNotFound.is(error) ? partMissing(at, document) : error;
   }
+}
+
+const HEAD = Buffer.from('{"orgs":[');
+const MANIFEST = '],"manifest":';
+const SEPARATOR = Buffer.from(',');
+
+/**
+ * Yields the parts of an export as one export file, with the manifest of the whole. A part is copied as bytes: parsing it
+ * is the reader's matter.
+ * @throws IdentityError naming the part that is not as the document says
+ */
+async function* joinParts({ document, parts }: PinnedParts, read: ReadPart): AsyncGenerator<Uint8Array> {
+  yield HEAD;
+  let isFirst = true;
+  for (const part of parts) {
+    let isStart = true;
+    for await (const chunk of organisations(part, read)) {
+      if (chunk.length === 0) continue;
+      if (isStart && !isFirst) yield SEPARATOR;
+      isStart = false;
+      isFirst = false;
+      yield chunk;
+    }
+  }
+  yield Buffer.from(`${MANIFEST}${JSON.stringify(document.manifest)}}\n`);
+}
+
+/** Yields the bytes of a part's organisations. Its end, which may hold the manifest, is kept back until it is known. */
+async function* organisations(part: PinnedPart, read: ReadPart): AsyncGenerator<Uint8Array> {
+  const kept: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of withoutHead(part, read)) {
+    kept.push(chunk);
+    bytes += chunk.length;
+    while (bytes - (kept[0]?.length ?? 0) >= MAX_DOCUMENT_BYTES) {
+      const [first] = kept.splice(0, 1);
+      if (first === undefined) break;
+      bytes -= first.length;
+      yield first;
+    }
+  }
+  const end = Buffer.concat(kept);
+  const found = findManifest(end, manifestSchema);
+  if (found === undefined) throw partInvalid(part.location, 'it ends before the end of its manifest');
+  if (!isEqual(found.manifest, part.entry.manifest)) throw partInvalid(part.location, 'its manifest is another one');
+  yield end.subarray(0, found.at);
+}
+
+/**
+ * Finds the manifest in the last bytes of an export file that an export has written.
+ * @returns the manifest, and where the list of organisations ends; undefined if there is none
+ */
+export function findManifest<Found>(
+  end: Buffer,
+  schema: z.ZodType<Found>,
+): { readonly manifest: Found; readonly at: number } | undefined {
+  // Quotes in texts are escaped, and no manifest has a field of this name.
+  const at = end.lastIndexOf(MANIFEST);
+  const text = end.subarray(at + MANIFEST.length).toString();
+  const { data } = at < 0 ? {} : schema.safeParse(parseIfJson(text.replace(/\}\n$/, '')));
+  return data === undefined ? undefined : { manifest: data, at };
+}
+
+async function* withoutHead(part: PinnedPart, read: ReadPart): AsyncGenerator<Uint8Array> {
+  let head = Buffer.alloc(0);
+  for await (const chunk of read(part)) {
+    const missing = HEAD.length - head.length;
+    if (missing > 0) head = Buffer.concat([head, chunk.subarray(0, missing)]);
+    yield chunk.subarray(missing);
+  }
+  if (!head.equals(HEAD)) throw partInvalid(part.location, 'it does not begin as an export file');
 }

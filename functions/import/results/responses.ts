@@ -1,0 +1,210 @@
+import type { Context } from 'hono';
+import { accepts } from 'hono/accepts';
+import type { HttpEnv } from '../../../shared/http/exchange.ts';
+import { toPublicError } from '../../../shared/http/responses.ts';
+import { type ImportError, type ImportEvent, type ImportResponse, type ImportWarning, NDJSON } from '../contract.ts';
+
+/** An import's progress at one moment. */
+export type Progress = Omit<Extract<ImportEvent, { event: 'progress' }>, 'event'>;
+
+/** The client of an import. */
+export interface ImportClient {
+  /** Aborts when the client disconnects. */
+  readonly signal: AbortSignal;
+  /** Takes the import's progress, if the client wants it. */
+  readonly events?: ProgressEvents;
+}
+
+/** Builds the last event; its line has at most `maxBytes`. */
+type LastLine = (maxBytes: number) => string;
+
+/** Cloud Run cuts streamed responses above 10 MiB, although it accepts larger ones with a content length. */
+const MAX_STREAMED_BYTES = 10_000_000;
+const JSON_TYPE = 'application/json';
+
+/**
+ * Runs an import and responds with its outcome, or with its events as they come if the client accepts them. What the
+ * import rejects before its first event has a status and a body of its own.
+ * @param maxBytes the limit of a response
+ * @throws the error of an import that ends before its first event
+ */
+export async function respond(
+  context: Context<HttpEnv>,
+  maxBytes: number,
+  run: (client: ImportClient) => Promise<ImportResponse>,
+): Promise<Response> {
+  const { signal } = context.req.raw;
+  if (!acceptsEvents(context))
+    return new Response(fittedResponse(await run({ signal }), maxBytes), { headers: { 'content-type': JSON_TYPE } });
+  // A client that does not read on ends the import.
+  const left = new AbortController();
+  const events = new ProgressEvents();
+  const running = run({ signal: AbortSignal.any([signal, left.signal]), events });
+  const last = running.then(resultLine, (error: unknown) => errorLine(error, context));
+  // An import without events has failed.
+  await Promise.race([events.begun, running]);
+  const lines = events.lines(last, Number.isFinite(maxBytes) ? Math.min(maxBytes, MAX_STREAMED_BYTES) : maxBytes);
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await lines.next();
+        if (done === true) controller.close();
+        else controller.enqueue(value);
+      },
+      cancel: () => left.abort(),
+    },
+    { highWaterMark: 0 },
+  );
+  return new Response(body, { headers: { 'content-type': NDJSON } });
+}
+
+/** Whether the client names events as acceptable, and JSON not as better. A wildcard means JSON. */
+function acceptsEvents(context: Context<HttpEnv>): boolean {
+  const match = (given: readonly { readonly type: string; readonly q: number }[]) => {
+    const weight = (type: string) => given.find((one) => one.type.toLowerCase() === type)?.q ?? 0;
+    return weight(NDJSON) > 0 && weight(NDJSON) >= weight(JSON_TYPE) ? NDJSON : JSON_TYPE;
+  };
+  return accepts(context, { header: 'Accept', supports: [NDJSON, JSON_TYPE], default: JSON_TYPE, match }) === NDJSON;
+}
+
+function resultLine(response: ImportResponse): LastLine {
+  const start = '{"event":"result","response":';
+  return (maxBytes) => `${start}${fittedResponse(response, maxBytes - start.length - 1)}}`;
+}
+
+function errorLine(error: unknown, context: Context<HttpEnv>): LastLine {
+  const publicError = toPublicError(error, context.get('requestId'), context.get('origin').trace);
+  const event: ImportEvent = { event: 'error', error: publicError.toJson() };
+  return () => JSON.stringify(event);
+}
+
+/** The least time between two events of one phase. */
+const MIN_INTERVAL_MS = 1_000;
+/**
+ * The greatest part of an import's time between two events. It bounds their number in an hour to about a thousand, and so
+ * their size.
+ */
+const MAX_PART = 1 / 300;
+
+/** The events of one import, as the lines of its response. Nothing waits for their reader. */
+export class ProgressEvents {
+  private readonly start = performance.now();
+  private readonly beginning = Promise.withResolvers<void>();
+  private readonly phases: string[] = [];
+  private read: (() => Progress) | undefined;
+  private wake = () => {};
+
+  /** Resolves once there are events: the file is valid, and the call on record. */
+  get begun(): Promise<void> {
+    return this.beginning.promise;
+  }
+
+  /** @param read reads the progress at any later moment */
+  begin(read: () => Progress): void {
+    this.read = read;
+    this.beginning.resolve();
+  }
+
+  /** Adds an event at the start of a phase. */
+  enterPhase(): void {
+    this.phases.push(this.progressLine());
+    this.wake();
+  }
+
+  /** Yields the lines until the last one. Progress that its reader is too slow for is not repeated. */
+  async *lines(last: Promise<LastLine>, maxBytes: number): AsyncGenerator<Uint8Array> {
+    let room = maxBytes;
+    const encode = (line: string) => {
+      const bytes = Buffer.from(`${line}\n`);
+      room -= bytes.length;
+      return bytes;
+    };
+    const ending: { line?: LastLine } = {};
+    void last.then((line) => {
+      ending.line = line;
+      this.wake();
+    });
+    for (;;) {
+      for (const line of this.phases.splice(0)) yield encode(line);
+      if (ending.line !== undefined && this.phases.length === 0) break;
+      if (ending.line === undefined && !(await this.isWokenInTime())) yield encode(this.progressLine());
+    }
+    yield encode(ending.line(room - 1));
+  }
+
+  /** Waits for the next phase, the end, or the time of the next event. */
+  private async isWokenInTime(): Promise<boolean> {
+    if (this.phases.length > 0) return true;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    this.wake = () => resolve(true);
+    const elapsed = performance.now() - this.start;
+    const timer = setTimeout(() => resolve(false), Math.max(MIN_INTERVAL_MS, elapsed * MAX_PART));
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private progressLine(): string {
+    if (this.read === undefined) throw new Error('progress was asked for before the import began');
+    const event: ImportEvent = { event: 'progress', ...this.read() };
+    return JSON.stringify(event);
+  }
+}
+
+/** The lists of a response that are shortened, and the counters of what they leave out. */
+type Lists = { readonly errors: readonly ImportError[]; readonly warnings: readonly ImportWarning[] };
+
+/**
+ * Returns a response as JSON, without what is above a size: first the lists of ids are left out, then warnings, then errors,
+ * then the organisations. `summary` counts what is left out, so the outcome of a finished import is never lost.
+ * @param maxBytes infinite for no limit
+ */
+export function fittedResponse(response: ImportResponse, maxBytes: number): string {
+  const whole = JSON.stringify(response);
+  if (Buffer.byteLength(whole) <= maxBytes) return whole;
+  const shorter = withoutIds(response);
+  const { errors = [], summary } = shorter;
+  const bare = withLists(shorter, { errors: [], warnings: [] });
+  // The counters of what is left out take some bytes as well.
+  let room = maxBytes - Buffer.byteLength(JSON.stringify(bare)) - COUNTER_BYTES;
+  const take = <Item>(items: readonly Item[]): Item[] => {
+    const taken: Item[] = [];
+    for (const item of items) {
+      room -= Buffer.byteLength(JSON.stringify(item)) + 1;
+      if (room < 0) break;
+      taken.push(item);
+    }
+    return taken;
+  };
+  if (room < 0) return JSON.stringify({ ...bare, success: {} });
+  const kept = { errors: take(errors), warnings: take(summary.warnings) };
+  return JSON.stringify(withLists(shorter, kept));
+}
+
+const COUNTER_BYTES = 100;
+
+function withoutIds({ success, summary, ...response }: ImportResponse): ImportResponse {
+  const { orgs } = success;
+  return {
+    ...response,
+    success: orgs === undefined ? {} : { orgs: orgs.map(({ orgId }) => ({ orgId })) },
+    summary: { ...summary, idsOmitted: true },
+  };
+}
+
+/** Replaces the lists of errors and warnings by their beginnings. */
+function withLists(response: ImportResponse, { errors, warnings }: Lists): ImportResponse {
+  const { errors: allErrors = [], summary, ...rest } = response;
+  const omitted = {
+    errorsOmitted: (summary.errorsOmitted ?? 0) + allErrors.length - errors.length,
+    warningsOmitted: (summary.warningsOmitted ?? 0) + summary.warnings.length - warnings.length,
+  };
+  const counters = Object.fromEntries(Object.entries(omitted).filter(([, count]) => count > 0));
+  return {
+    ...(errors.length === 0 ? {} : { errors: [...errors] }),
+    ...rest,
+    summary: { ...summary, warnings: [...warnings], ...counters },
+  };
+}
