@@ -2,7 +2,7 @@ import { appendFileSync, closeSync, fsyncSync, openSync, readFileSync } from 'no
 import { join } from 'node:path';
 import { z } from 'zod';
 import { OWNER_ONLY } from '../../shared/durableFiles.ts';
-import { parseIfJson } from '../../shared/json/parseIfJson.ts';
+import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { systemCode } from '../../shared/systemCode.ts';
 import type { PhaseState, ProgressOutput } from '../progress.ts';
 import type { MigrationResult } from './documents.ts';

@@ -3,7 +3,7 @@ import { findManifest } from '../../functions/import/source/exportObject.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { partsFinished } from '../../shared/errors/placeErrors.ts';
 import { objectExists, partInvalid } from '../../shared/errors/storageErrors.ts';
-import { parseIfJson } from '../../shared/json/parseIfJson.ts';
+import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { objectUri } from '../../shared/objectStorage/objectName.ts';
 import { type ExportedManifest, exportedManifest, manifestSchema } from '../../shared/organisation/exportFile.ts';
 import { combineManifests, type PartsDocument, partsDocument } from '../../shared/organisation/partsDocument.ts';

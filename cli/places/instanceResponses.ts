@@ -9,7 +9,7 @@ import {
 import { total } from '../../shared/collections/counts.ts';
 import type { ErrorBody, IdentityError } from '../../shared/errors/identityError.ts';
 import { placeFailed, placeRefused, placeTokenForbidden, placeTokenRejected } from '../../shared/errors/placeErrors.ts';
-import { parseIfJson } from '../../shared/json/parseIfJson.ts';
+import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { connectionReason, type HttpResponse, readText } from '../httpClient.ts';
 import type { ImportMeter } from './place.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { placeNotKnown } from '../../shared/errors/placeErrors.ts';
-import { parseIfJson } from '../../shared/json/parseIfJson.ts';
+import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { callServer, readText } from '../httpClient.ts';
 import { recogniseZitadel } from '../zitadel/instance.ts';
 import type { InstanceSettings } from './instancePlace.ts';

@@ -6,7 +6,7 @@ import {
   placeUnreachable,
   zitadelCallFailed,
 } from '../../shared/errors/placeErrors.ts';
-import { parseIfJson } from '../../shared/json/parseIfJson.ts';
+import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { Backoff, type RetryPolicy } from '../../shared/retry.ts';
 import { callServer, connectionReason, readText } from '../httpClient.ts';
 

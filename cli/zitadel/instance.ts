@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseIfJson } from '../../shared/json/parseIfJson.ts';
+import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { clockAhead, type PlaceFacts } from '../places/place.ts';
 import { callError, request, send, type ZitadelCall, type ZitadelConnection } from './connection.ts';
 

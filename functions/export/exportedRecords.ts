@@ -1,5 +1,5 @@
+import { readCheckpointEpoch } from '../../shared/accounts/checkpointEpoch.ts';
 import { readRemovals } from '../../shared/accounts/organisationRemovals.ts';
-import { readCheckpointEpoch } from '../../shared/checkpointEpoch.ts';
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
 import { restoreFieldOrder } from '../../shared/organisation/exportForm.ts';
 import type { LeftToDo } from '../../shared/organisation/leftToDo.ts';

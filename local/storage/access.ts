@@ -1,6 +1,6 @@
 import { randomBytes, verify } from 'node:crypto';
 import { z } from 'zod';
-import { parseIfJson } from '../../shared/json/parseIfJson.ts';
+import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { forbidden, insufficientScope, noSuchBucket, unauthenticated } from './googleError.ts';
 
 /** The permissions that roles grant, both by Google's names. */

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { instanceMemberKey, isBlocked, organisationMemberKey, parseRoles, userKey } from '../auth/authorise.ts';
-import { endCheckpointEpoch } from '../checkpointEpoch.ts';
 import { lastOwner, roleNotHeld, rolesIncompatible, roleUnknown } from '../errors/commandErrors.ts';
 import { readRecord, storedFields } from '../organisation/record.ts';
 import { areCompatible, knownRoles, type MembershipScope } from '../organisation/roles.ts';
 import { orgMemberSection } from '../organisation/sections/members.ts';
 import type { DocumentFields } from '../store/documentFields.ts';
 import type { DocumentKey, Store, StoredDocument, Transaction, Write } from '../store/store.ts';
+import { endCheckpointEpoch } from './checkpointEpoch.ts';
 import { holdOrganisation, holdUser, requireUser } from './users.ts';
 
 /** A user's membership on the instance or in an organisation. */

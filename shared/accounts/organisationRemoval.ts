@@ -1,5 +1,4 @@
 import { isBlocked, organisationKey, userKey } from '../auth/authorise.ts';
-import { endCheckpointEpoch } from '../checkpointEpoch.ts';
 import { defaultOrganisationKept, lastOwner, organisationUnknown, removalSuperseded } from '../errors/commandErrors.ts';
 import { parseObject, textAt } from '../json/jsonObject.ts';
 import { scopeKey } from '../organisation/loginNameScope.ts';
@@ -8,6 +7,7 @@ import { deletionPartition, humanUserSection, machineUserSection } from '../orga
 import { isInRemoval, removalPartition, sections } from '../organisation/sections.ts';
 import { defaultOrganisation } from '../store/instance.ts';
 import type { Snapshot, Store, Transaction } from '../store/store.ts';
+import { endCheckpointEpoch } from './checkpointEpoch.ts';
 import { deleteWithClaims, dependentFields, findDependents, readStored, type Stored } from './dependents.ts';
 import { instanceOwners } from './members.ts';
 import { changeRemovals, holdRemovals } from './organisationRemovals.ts';

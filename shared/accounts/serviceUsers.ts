@@ -1,5 +1,4 @@
 import { userKey } from '../auth/authorise.ts';
-import { endCheckpointEpoch } from '../checkpointEpoch.ts';
 import { notServiceUser, userNameTaken } from '../errors/commandErrors.ts';
 import { instanceScopeWrite, readScopes, scopeKey } from '../organisation/loginNameScope.ts';
 import { createWrites } from '../organisation/recordPlan.ts';
@@ -7,6 +6,7 @@ import { isInSection } from '../organisation/section.ts';
 import { deletionPartition, isInDeletion, machineUserSection } from '../organisation/sections/users.ts';
 import { defaultOrganisation } from '../store/instance.ts';
 import type { DocumentKey, Store, Transaction } from '../store/store.ts';
+import { endCheckpointEpoch } from './checkpointEpoch.ts';
 import { deleteWithClaims, findReferring, readStored, refersTo, type Stored } from './dependents.ts';
 import { holdOtherOwner } from './members.ts';
 import { generateId, holdOrganisation, planServiceUser, requireUser } from './users.ts';

@@ -12,6 +12,15 @@ export function parseObject(text = '{}'): JsonObject {
   return isJsonObject(json) ? json : {};
 }
 
+/** Parses text that may be no JSON, as no schema accepts the `undefined` that is returned then. */
+export function parseIfJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Returns the value at a record's `path` (`project.name`), or undefined. */
 export function valueAt(record: JsonObject, path: string): unknown {
   let value: unknown = record;

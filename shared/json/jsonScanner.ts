@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
+import { isSpace } from './bytes.ts';
 import { type ValueKind, ValueScanner, valueKind } from './valueScanner.ts';
-import { isSpace } from './whiteSpace.ts';
 
 /** The keys and indexes from the root to a value. */
 export type JsonPath = readonly (string | number)[];

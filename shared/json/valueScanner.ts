@@ -1,4 +1,4 @@
-import { isSpace } from './whiteSpace.ts';
+import { isSpace } from './bytes.ts';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

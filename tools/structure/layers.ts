@@ -21,7 +21,7 @@ const layers: readonly (readonly string[])[] = [
   ['shared/limitDefinition'],
   ['shared/limits'],
   ['shared/store', 'shared/objectStorage'],
-  ['shared/config', 'shared/checkpointEpoch', 'shared/organisation'],
+  ['shared/config', 'shared/organisation'],
   ['shared/openapi'],
   ['shared/wire', 'shared/audit'],
   ['shared/auth'],

@@ -10,8 +10,7 @@ import {
   zitadelCallFailed,
   zitadelExportTooSlow,
 } from '../../../shared/errors/placeErrors.ts';
-import { isJsonObject, type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
-import { parseIfJson } from '../../../shared/json/parseIfJson.ts';
+import { isJsonObject, type JsonObject, parseIfJson, textAt } from '../../../shared/json/jsonObject.ts';
 import { connectionReason } from '../../httpClient.ts';
 import { callError, messageIn, search, send, type ZitadelConnection } from '../connection.ts';
 

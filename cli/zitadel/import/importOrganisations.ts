@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { zitadelImportTooSlow } from '../../../shared/errors/placeErrors.ts';
-import { parseIfJson } from '../../../shared/json/parseIfJson.ts';
+import { parseIfJson } from '../../../shared/json/jsonObject.ts';
 import { organisationSection, sections } from '../../../shared/organisation/sections.ts';
 import { Backoff } from '../../../shared/retry.ts';
 import { callError, messageIn, send, type ZitadelAnswer, type ZitadelConnection } from '../connection.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { TOO_MUCH_WHITE_SPACE } from '../../../shared/http/requestBody.ts';
-import { duplicateKey } from '../../../shared/json/duplicateKeys.ts';
+import { WhiteSpaceRun } from '../../../shared/json/bytes.ts';
 import { JsonError, type JsonPath, parseJson } from '../../../shared/json/jsonScanner.ts';
-import { WhiteSpaceRun } from '../../../shared/json/whiteSpace.ts';
+import { duplicateKey } from '../../../shared/json/jsonText.ts';
 import { fixedLimits } from '../../../shared/limits.ts';
 import { type Manifest, ManifestTally, manifestSchema } from '../../../shared/organisation/exportFile.ts';
 import type { UnknownContent } from '../../../shared/organisation/message.ts';

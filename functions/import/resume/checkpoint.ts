@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { parseIfJson } from '../../../shared/json/parseIfJson.ts';
+import { parseIfJson } from '../../../shared/json/jsonObject.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
 import { organisationSection, sections } from '../../../shared/organisation/sections.ts';
 import {

@@ -3,7 +3,7 @@ import {
   endOverwriting,
   readCheckpointEpoch,
   renewOverwriting,
-} from '../../../shared/checkpointEpoch.ts';
+} from '../../../shared/accounts/checkpointEpoch.ts';
 import type { DocumentKey, DocumentStore, Reader, Transaction, Write } from '../../../shared/store/store.ts';
 import { noteExpiry } from './checkpoint.ts';
 

@@ -6,7 +6,7 @@ import {
   invalidRequest,
   sourceUnsupported,
 } from '../../../shared/errors/errors.ts';
-import { hasByteOrderMark } from '../../../shared/json/byteOrderMark.ts';
+import { hasByteOrderMark } from '../../../shared/json/bytes.ts';
 import {
   formatPath,
   JsonError,
@@ -16,7 +16,7 @@ import {
   type ScannedValue,
   type Treatment,
 } from '../../../shared/json/jsonScanner.ts';
-import { stringContent } from '../../../shared/json/stringContent.ts';
+import { stringContent } from '../../../shared/json/jsonText.ts';
 import type { ValueKind } from '../../../shared/json/valueScanner.ts';
 import { fixedLimits } from '../../../shared/limits.ts';
 import type { ObjectLocation, ObjectStorage } from '../../../shared/objectStorage/objectStorage.ts';

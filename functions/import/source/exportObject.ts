@@ -1,7 +1,13 @@
 import type { z } from 'zod';
 import { readStart } from '../../../shared/async.ts';
-import { objectNotFound, partInvalid, partMissing, partReplaced, partsInvalid } from '../../../shared/errors/storageErrors.ts';
-import { parseIfJson } from '../../../shared/json/parseIfJson.ts';
+import {
+  objectNotFound,
+  partInvalid,
+  partMissing,
+  partReplaced,
+  partsInvalid,
+} from '../../../shared/errors/storageErrors.ts';
+import { parseIfJson } from '../../../shared/json/jsonObject.ts';
 import { objectUri } from '../../../shared/objectStorage/objectName.ts';
 import type { ObjectLocation, ObjectStorage, PinnedObject } from '../../../shared/objectStorage/objectStorage.ts';
 import { manifestSchema } from '../../../shared/organisation/exportFile.ts';

@@ -1,7 +1,7 @@
 import { closeSync, createReadStream, fstatSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { parseIfJson } from '../../json/parseIfJson.ts';
+import { parseIfJson } from '../../json/jsonObject.ts';
 import { type AuditEvent, auditEvent } from '../auditEvent.ts';
 import { listTrailFiles, rotationTime } from './trailFiles.ts';
 import { holdTrail } from './trailLock.ts';

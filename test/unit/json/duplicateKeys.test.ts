@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { duplicateKey } from '../../../shared/json/duplicateKeys.ts';
+import { duplicateKey } from '../../../shared/json/jsonText.ts';
 
 const of = (text: string) => duplicateKey(text, JSON.parse(text));
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { JsonError } from '../../../shared/json/jsonScanner.ts';
-import { stringContent } from '../../../shared/json/stringContent.ts';
+import { stringContent } from '../../../shared/json/jsonText.ts';
 import { anyCharacter } from '../../support/anyCharacter.ts';
 import { collect } from '../../support/fixtures/bytes.ts';
 import { repetitions } from '../../support/repetitions.ts';

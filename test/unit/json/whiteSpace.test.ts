@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { WhiteSpaceRun } from '../../../shared/json/whiteSpace.ts';
+import { WhiteSpaceRun } from '../../../shared/json/bytes.ts';
 
 const longestOf = (chunks: readonly string[]) => {
   const run = new WhiteSpaceRun();

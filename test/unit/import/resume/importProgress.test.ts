@@ -7,7 +7,7 @@ import { OverwriteMark } from '../../../../functions/import/resume/overwriteMark
 import type { BatchContext } from '../../../../functions/import/write/batchContext.ts';
 import { ReservedNames } from '../../../../functions/import/write/claimedNames.ts';
 import { RemovalWatch } from '../../../../functions/import/write/guardedStore.ts';
-import { endCheckpointEpoch } from '../../../../shared/checkpointEpoch.ts';
+import { endCheckpointEpoch } from '../../../../shared/accounts/checkpointEpoch.ts';
 import { defaultPasswordHashing } from '../../../../shared/passwordHashing.ts';
 import {
   type DocumentKey,

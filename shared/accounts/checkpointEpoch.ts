@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type DocumentKey, documentId, type Reader, type Transaction } from './store/store.ts';
+import { type DocumentKey, documentId, type Reader, type Transaction } from '../store/store.ts';
 
 /**
  * The period in which checkpoints of imports are valid: a checkpoint is resumed from only in the epoch that it was saved

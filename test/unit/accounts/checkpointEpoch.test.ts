@@ -4,8 +4,8 @@ import {
   endCheckpointEpoch,
   endOverwriting,
   readCheckpointEpoch,
-} from '../../shared/checkpointEpoch.ts';
-import { MemoryStore } from '../support/stores/memoryStore.ts';
+} from '../../../shared/accounts/checkpointEpoch.ts';
+import { MemoryStore } from '../../support/stores/memoryStore.ts';
 
 const NOW = new Date('2026-11-21T10:00:00.000Z');
 const LATER = new Date('2026-11-22T10:00:00.000Z');
