@@ -87,7 +87,7 @@ const MIN_INTERVAL_MS = 1_000;
 const MAX_PART = 1 / 300;
 
 /** The events of one import, as the lines of its response. Nothing waits for their reader. */
-export class ProgressEvents {
+class ProgressEvents {
   private readonly start = performance.now();
   private readonly beginning = Promise.withResolvers<void>();
   private readonly phases: string[] = [];
