@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { temporaryKeyring } from '../../shared/store/secrets/keyring.ts';
 import { type Connection, connect } from '../../shared/store/sqlite/connection.ts';
 import { prepareDatabaseFile } from '../../shared/store/sqlite/databaseFile.ts';
-import { toRowId } from '../../shared/store/sqlite/documents.ts';
 import { RawText } from './rawText.ts';
 import { type CreateWrite, sampleWrites } from './sample.ts';
 import { type Measured, measure } from './task.ts';
@@ -24,9 +23,8 @@ export async function rawSqliteWrite(file: string, users: number): Promise<Measu
   const insertUser = database.prepare(INSERT_USER);
   const insertClaim = database.prepare(INSERT_CLAIM);
   const insert = ({ key, fields: f }: CreateWrite) => {
-    if (key.collection === 'claims')
-      insertClaim.run(key.collection, toRowId(key.id), f.orgId ?? null, f.ownerId ?? null);
-    else insertUser.run(key.collection, toRowId(key.id), ...userColumns(f));
+    if (key.collection === 'claims') insertClaim.run(key.collection, key.id, f.orgId ?? null, f.ownerId ?? null);
+    else insertUser.run(key.collection, key.id, ...userColumns(f));
   };
   const measured = await measure(() => {
     for (const batch of batches) {

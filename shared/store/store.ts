@@ -79,14 +79,13 @@ export interface Transaction extends Reader {
 export type ScanRange = IdRange | PartitionRange;
 
 /**
- * A range of document ids in one collection, read in the database's order of ids, which is always the same. `from` is
- * inclusive, `to` exclusive. Without `partition` the range spans all partitions.
+ * The documents of one collection, read in the database's order of ids, which is always the same: from an id on, that
+ * included, and of one partition or of all.
  */
 export interface IdRange {
   readonly collection: Collection;
   readonly partition?: string;
   readonly from?: string;
-  readonly to?: string;
   readonly fields?: readonly FieldName[];
 }
 
@@ -188,18 +187,18 @@ export function documentPath({ collection, id }: DocumentKey): string {
 const MAX_ID_BYTES = 1_400;
 
 /**
- * Derives the document id of a natural key: two hex digits of the key's hash, then the percent-encoded parts.
- * The prefix distributes ids: sequential ids would create a hot spot, and parallel reads split ranges by prefix.
- * Firestore accepts ids of at most 1,500 bytes, so a longer key is truncated and ends in its full hash.
- * A truncated id is always longer than `MAX_ID_BYTES`, so no short key can collide with it.
+ * Derives the document id of a natural key: its percent-encoded parts. Firestore accepts ids of at most 1,500 bytes, so a
+ * longer key is truncated and ends in its full hash. A truncated id is always longer than `MAX_ID_BYTES`, so no short key
+ * can collide with it.
  */
 export function documentId(...parts: readonly string[]): string {
-  const key = parts.map(encodePart).join('|');
-  const digest = hash('sha256', key);
-  const id = `${digest.slice(0, 2)}~${key}`;
+  const id = parts.map(encodePart).join('|');
   if (Buffer.byteLength(id) <= MAX_ID_BYTES) return id;
-  const truncated = Buffer.from(id).subarray(0, MAX_ID_BYTES).toString().replace(/�+$/, '');
-  return `${truncated}~${digest}`;
+  const truncated = Buffer.from(id)
+    .subarray(0, MAX_ID_BYTES)
+    .toString()
+    .replace(/\uFFFD+$/, '');
+  return `${truncated}~${hash('sha256', id)}`;
 }
 
 function encodePart(part: string): string {

@@ -96,10 +96,8 @@ export async function deleteExpiredCheckpoints(
   }
 }
 
-const [, CHECKPOINT_ID] = documentId('checkpoint', '').split('~');
-
 function isCheckpoint(id: string): boolean {
-  return CHECKPOINT_ID !== undefined && id.slice(id.indexOf('~') + 1).startsWith(CHECKPOINT_ID);
+  return id.startsWith(documentId('checkpoint', ''));
 }
 
 /** Whether a mark, note or checkpoint has expired. */

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { FirestoreClient } from '@google-cloud/firestore-api/client_v1';
 import { GoogleAuth, PassThroughClient } from 'google-auth-library';
 import { type CallOptions, type ClientOptions, grpc } from 'google-gax';
@@ -79,9 +80,14 @@ export interface DatabaseAddress {
   readonly databaseId: string;
 }
 
-/** Builds a document's full name. */
+const PREFIX_LENGTH = '00~'.length;
+
+/**
+ * Builds a document's full name. Two hex digits of the id's hash precede the id: they distribute the documents, because ids
+ * that follow each other would create a hot spot.
+ */
 export function documentName({ parent }: FirestoreConnection, { collection, id }: DocumentKey): string {
-  return `${parent}/${collection}/${id}`;
+  return `${parent}/${collection}/${hash('sha256', id).slice(0, 2)}~${id}`;
 }
 
 // The client's package does not export its message types, so these derive from its methods.
@@ -119,7 +125,7 @@ function encodeValue(value: string | number | boolean): ValueMessage {
 /** Decodes a document with the fields in `names`. */
 export function decodeDocument(message: DocumentMessage, names: readonly FieldName[] = fieldNames): StoredDocument {
   const name = message.name ?? '';
-  const document: MutableDocument = { id: name.slice(name.lastIndexOf('/') + 1) };
+  const document: MutableDocument = { id: name.slice(name.lastIndexOf('/') + 1 + PREFIX_LENGTH) };
   for (const field of names) {
     const value = message.fields?.[field];
     if (value !== undefined) setField(document, field, decodeValue(value));

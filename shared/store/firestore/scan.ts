@@ -149,16 +149,13 @@ function buildQuery(connection: FirestoreConnection, range: ScanRange, resumeAt:
 
 const ascending = (fieldPath: string) => ({ field: { fieldPath }, direction: 'ASCENDING' }) as const;
 
-function selectIds(connection: FirestoreConnection, { collection, partition, from, to }: IdRange): Query {
-  const before = (id: string): Cursor => ({
-    values: [{ referenceValue: documentName(connection, { collection, id }) }],
-    before: true,
-  });
+function selectIds(connection: FirestoreConnection, { collection, partition, from }: IdRange): Query {
   return {
     orderBy: [ascending('__name__')],
     ...(partition !== undefined && { where: compare('EQUAL', partition) }),
-    ...(from !== undefined && { startAt: before(from) }),
-    ...(to !== undefined && { endAt: before(to) }),
+    ...(from !== undefined && {
+      startAt: { values: [{ referenceValue: documentName(connection, { collection, id: from }) }], before: true },
+    }),
   };
 }
 

@@ -23,24 +23,6 @@ export function column(name: FieldName): string {
   return `"${name}"`;
 }
 
-const spread = /^[0-9a-f]{2}~/;
-const gathered = /~[0-9a-f]{2}$/;
-const PREFIX_LENGTH = '00~'.length;
-
-/**
- * Returns the id of a document's row. The hash digits of `documentId`, which spread ids over a distributed database, would
- * scatter the rows of one file over all pages: here they stand at the end.
- */
-export function toRowId(documentId: string): string {
-  if (!spread.test(documentId)) return documentId;
-  return `${documentId.slice(PREFIX_LENGTH)}~${documentId.slice(0, 2)}`;
-}
-
-/** Returns the document's id of a row. */
-function fromRowId(rowId: string): string {
-  return gathered.test(rowId) ? `${rowId.slice(-2)}~${rowId.slice(0, -PREFIX_LENGTH)}` : rowId;
-}
-
 const idColumn = z.string();
 
 /**
@@ -48,8 +30,8 @@ const idColumn = z.string();
  * @param row values in the order of `fields`, then the row's id
  */
 export function toScannedDocument(row: readonly unknown[], fields: readonly FieldName[]): StoredDocument {
-  const rowId = row[fields.length];
-  return toDocument(fromRowId(typeof rowId === 'string' ? rowId : idColumn.parse(rowId)), row, fields);
+  const id = row[fields.length];
+  return toDocument(typeof id === 'string' ? id : idColumn.parse(id), row, fields);
 }
 
 /** @param row values in the order of `fields`, which others may follow */
@@ -82,7 +64,7 @@ export function readMany(
   const documents: (StoredDocument | undefined)[] = [];
   const versions: Version[] = [];
   for (const { collection, id } of keys) {
-    const row: unknown = statement.get(collection, toRowId(id));
+    const row: unknown = statement.get(collection, id);
     documents.push(Array.isArray(row) ? toDocument(id, row, fields) : undefined);
     versions.push(Array.isArray(row) ? String(row[fields.length]) : undefined);
   }
@@ -139,8 +121,7 @@ export function applyWrites(connection: Connection, writes: readonly Write[], ve
 }
 
 function applyWrite(connection: Connection, write: Write, version: number): boolean {
-  const { collection } = write.key;
-  const id = toRowId(write.key.id);
+  const { collection, id } = write.key;
   if (write.type === 'delete') {
     connection.prepare(DELETE).run(collection, id);
     return true;

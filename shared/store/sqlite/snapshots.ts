@@ -4,7 +4,7 @@ import { isAttended, yieldToEventLoop } from '../../turns.ts';
 import { type FieldName, fieldNames } from '../documentFields.ts';
 import { SCANNED_CHARACTERS, type ScanRange, type Snapshot, type StoredDocument } from '../store.ts';
 import { type Connection, connect, toStoreError } from './connection.ts';
-import { column, readMany, toRowId, toScannedDocument } from './documents.ts';
+import { column, readMany, toScannedDocument } from './documents.ts';
 import type { LogFile } from './logFile.ts';
 
 /** A database file and the limit of its write-ahead log. */
@@ -173,7 +173,6 @@ function buildConditions(range: ScanRange): [string, string | undefined][] {
   }
   return [
     ['"partition" = ?', range.partition],
-    ['id >= ?', range.from && toRowId(range.from)],
-    ['id < ?', range.to && toRowId(range.to)],
+    ['id >= ?', range.from],
   ];
 }

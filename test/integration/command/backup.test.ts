@@ -61,7 +61,7 @@ describe('identity backup', () => {
     for (const [collection, documents] of original) {
       if (collection !== 'users') expect(restored.get(collection)).toEqual(documents);
     }
-    const ids = new Set(restored.get('users')?.map(({ id }) => id.slice('00~'.length)));
+    const ids = new Set(restored.get('users')?.map(({ id }) => id));
     const sides = ['left', 'right'].map((side) => [...ids].filter((id) => id.startsWith(side)).length);
     expect(sides[0]).toBe(sides[1]);
     expect([...ids].filter((id) => id.startsWith('user '))).toHaveLength(5_000);
