@@ -9,20 +9,8 @@ const globalSetup = ['test/support/emulators/setup.ts'];
 const WORKERS_PER_CORE = 1.5;
 
 const MINUTE_MS = 60_000;
-/** Many repetitions of the faults take hours. */
-const faultsTimeouts = { testTimeout: areMany ? 240 * MINUTE_MS : 10 * MINUTE_MS, hookTimeout: 5 * MINUTE_MS };
 
-/** The load lasts a minute for each store, or 15. */
-const loadTimeouts = { testTimeout: areMany ? 30 * MINUTE_MS : 5 * MINUTE_MS };
-
-/** The random state machine does 500 steps, or 10,000. */
-const machineTimeouts = { testTimeout: areMany ? 90 * MINUTE_MS : 5 * MINUTE_MS };
-
-/** Generated requests take seconds, or an hour of those that are sent one by one. */
-const fuzzTimeouts = { testTimeout: areMany ? 60 * MINUTE_MS : 5 * MINUTE_MS };
-/** Hundreds of megabytes go in and out. */
-const abuseTimeouts = { testTimeout: 5 * MINUTE_MS, hookTimeout: MINUTE_MS };
-
+/** What proves the product: `npm test`. The rest is in `vitest.all.config.ts`. */
 export default defineConfig({
   test: {
     fsModuleCache: true,
@@ -32,20 +20,20 @@ export default defineConfig({
     projects: [
       // Its files share their modules: to load them anew for each file takes longer than all unit tests together.
       { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false } },
-      { extends: true, test: { name: 'terraform', include: ['test/terraform/**/*.test.ts'] } },
+      { extends: true, test: { name: 'terraform', include: ['test/terraform/*.test.ts'] } },
       { extends: true, test: { name: 'integration', include: ['test/integration/**/*.test.ts'], globalSetup } },
       { extends: true, test: { name: 'conformance', include: ['test/conformance/**/*.test.ts'], globalSetup } },
       {
         extends: true,
-        test: { name: 'faults', include: ['test/faults/**/*.test.ts'], globalSetup, ...faultsTimeouts },
+        test: {
+          name: 'faults',
+          include: ['test/faults/**/*.test.ts'],
+          globalSetup,
+          // Many repetitions take hours.
+          testTimeout: areMany ? 240 * MINUTE_MS : 10 * MINUTE_MS,
+          hookTimeout: 5 * MINUTE_MS,
+        },
       },
-      {
-        extends: true,
-        test: { name: 'machine', include: ['test/machine/**/*.test.ts'], globalSetup, ...machineTimeouts },
-      },
-      { extends: true, test: { name: 'fuzz', include: ['test/fuzz/**/*.test.ts'], ...fuzzTimeouts } },
-      { extends: true, test: { name: 'abuse', include: ['test/abuse/**/*.test.ts'], globalSetup, ...abuseTimeouts } },
-      { extends: true, test: { name: 'load', include: ['test/load/**/*.test.ts'], globalSetup, ...loadTimeouts } },
       { extends: true, test: { name: 'schema', include: ['test/schema/**/*.test.ts'] } },
       { extends: true, test: { name: 'acceptance', include: ['test/acceptance/**/*.test.ts'], globalSetup } },
     ],

@@ -16,13 +16,12 @@ const everywhere = [
   'test/faults/',
   'test/machine/',
   ...[
-    'databaseFile',
-    'importCheckpoints',
-    'importRenames',
-    'importRepeatedRecords',
-    'lostResponses',
-    'serviceUserDeletion',
-    'sqliteStore',
+    'access/serviceUserDeletion',
+    'import/renames',
+    'import/repeatedRecords',
+    'store/databaseFile',
+    'store/lostResponses',
+    'store/sqliteStore',
   ].map((name) => `test/integration/${name}.test.ts`),
 ];
 /** Most of the tests wait for a process, a database or a network. */

@@ -14,14 +14,15 @@ const VITEST = [
   '**/{terraform,examples}.test.ts',
 ];
 
-/** What noticed a mistake; `undefined` if nothing did. */
-export type Witness = 'a test of the code' | 'a test of Terraform' | undefined;
+/** What noticed a mistake. */
+export type Witness = 'a test of the code' | 'a test of Terraform';
 
 /**
  * Runs the tests of a directory of the configuration on a copy, after a mutation if one is given.
+ * @returns what noticed it; undefined if nothing did
  * @throws Error if the mutation does not apply, or if the configuration is not valid: then it proves nothing
  */
-export async function findWitness(directory: string, mutation?: Mutation): Promise<Witness> {
+export async function findWitness(directory: string, mutation?: Mutation): Promise<Witness | undefined> {
   await using copy = await copyConfiguration();
   if (mutation !== undefined) await replaceOnce(join(copy.directory, mutation.file), mutation.from, mutation.to);
   const { code } = await run(process.execPath, ['run.cjs', ...VITEST], {

@@ -1,3 +1,11 @@
+import type { Witness } from './mutant.ts';
+
+/** A mistake, and what noticed it. */
+export interface MutationOutcome {
+  readonly mutation: Mutation;
+  readonly witness: Witness;
+}
+
 /** A mistake in the configuration that a test must notice. */
 export interface Mutation {
   /** What the configuration promises, and the mistake breaks. */
