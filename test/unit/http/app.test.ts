@@ -107,34 +107,34 @@ describe('every answer', () => {
     ['POST', '/fails/ours', 404],
     ['POST', '/fails/otherwise', 500],
   ];
-  it.each(requests)('%s %s carries the common headers', async (method, path, status) => {
-    const response = await app.request(path, { method, headers: { 'x-request-id': 'mine-1' } });
-    expect(response.status).toBe(status);
-    expect(response.headers.get('content-type')).toBe('application/json');
-    expect(response.headers.get('x-robots-tag')).toBe('none');
-    expect(response.headers.get('cache-control')).toBe('no-store');
-    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
-    expect(response.headers.get('x-request-id')).toBe('mine-1');
-  });
-
-  it.each(requests)('%s %s is one line in the log, without the path itself', async (method, path, status) => {
-    await app.request(`${path}?q=hunter2`, { method, headers: { 'x-request-id': 'mine-1', authorization: 'hunter2' } });
-    const lines = logged()
-      .trim()
-      .split('\n')
-      .map((line): unknown => JSON.parse(line));
-    const finished = lines.filter((line) => JSON.stringify(line).includes('request finished'));
-    expect(finished).toEqual([
-      expect.objectContaining({
-        severity: status === 500 ? 'WARNING' : 'INFO',
-        method,
-        status,
-        milliseconds: expect.any(Number),
-        'logging.googleapis.com/labels': { execution_id: 'mine-1' },
-      }),
-    ]);
-    expect(JSON.stringify(finished)).not.toContain('hunter2');
-  });
+  it.each(requests)(
+    '%s %s carries the common headers, and is one log line without the path',
+    async (method, path, status) => {
+      const headers = { 'x-request-id': 'mine-1', authorization: 'hunter2' };
+      const response = await app.request(`${path}?q=hunter2`, { method, headers });
+      expect(response.status).toBe(status);
+      expect(Object.fromEntries(response.headers)).toMatchObject({
+        'content-type': 'application/json',
+        'x-robots-tag': 'none',
+        'cache-control': 'no-store',
+        'x-content-type-options': 'nosniff',
+        'x-request-id': 'mine-1',
+      });
+      const finished = Array.from(logged().trim().split('\n'), (line): unknown => JSON.parse(line)).filter((line) =>
+        JSON.stringify(line).includes('request finished'),
+      );
+      expect(finished).toEqual([
+        expect.objectContaining({
+          severity: status === 500 ? 'WARNING' : 'INFO',
+          method,
+          status,
+          milliseconds: expect.any(Number),
+          'logging.googleapis.com/labels': { execution_id: 'mine-1' },
+        }),
+      ]);
+      expect(JSON.stringify(finished)).not.toContain('hunter2');
+    },
+  );
 
   it('is logged by the pattern of its route, not by the id in its path', async () => {
     await remove('auth0%7Cabc');

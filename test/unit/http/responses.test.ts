@@ -2,7 +2,7 @@ import { findTrailerError } from '@connectrpc/connect/protocol-grpc';
 import { describe, expect, it } from 'vitest';
 import { authHeaderMissing, invalidRequest, requestTooLarge, tokenInvalid } from '../../../shared/errors/errors.ts';
 import { IdentityError } from '../../../shared/errors/identityError.ts';
-import { errorResponse } from '../../../shared/http/responses.ts';
+import { completeContent, completeResponse, errorResponse, jsonResponse } from '../../../shared/http/responses.ts';
 import { capturedLog } from '../../support/http/capturedLog.ts';
 import { errorInfo } from '../../support/http/errorInfo.ts';
 
@@ -97,4 +97,22 @@ describe('errorResponse', () => {
     expect(logged()).toContain('a thrown string');
     expect(logged()).not.toContain('hunter2');
   });
+});
+
+it('tells the content of a complete response, which can still be read', async () => {
+  const response = jsonResponse({ name: 'Zoë' });
+  expect(Buffer.from(completeContent(response) ?? []).toString()).toBe('{"name":"Zoë"}');
+  expect(response.headers.get('content-type')).toBe('application/json');
+  expect(await response.json()).toEqual({ name: 'Zoë' });
+});
+
+it('keeps the status and the bytes that it is given', () => {
+  const bytes = Buffer.from([0, 255]);
+  const response = completeResponse(bytes, { status: 404 });
+  expect(response.status).toBe(404);
+  expect(completeContent(response)).toBe(bytes);
+});
+
+it('knows no content of a response that must be read', () => {
+  expect(completeContent(new Response('streamed'))).toBeUndefined();
 });
