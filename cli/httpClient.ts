@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import http, { type IncomingMessage } from 'node:http';
+import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -12,6 +12,8 @@ export interface HttpCall {
   readonly token?: string | undefined;
   readonly accept?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Whether the server is asked for the body first: a call that it rejects then costs no upload, and no reset. */
+  readonly asksFirst?: boolean;
   /** JSON. */
   readonly body?: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 }
@@ -38,6 +40,7 @@ export async function callServer(origin: string, call: HttpCall, signal: AbortSi
     accept,
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
+    ...(call.asksFirst === true ? { expect: '100-continue' } : {}),
   };
   const request = (url.protocol === 'https:' ? https : http).request(url, { method, headers, signal });
   // Once there is a response, its body says whether the connection breaks.
@@ -45,7 +48,7 @@ export async function callServer(origin: string, call: HttpCall, signal: AbortSi
   let sourceFailure: unknown;
   async function* source(): AsyncGenerator<Uint8Array> {
     try {
-      yield* body;
+      if (call.asksFirst !== true || (await isAskedFor(request))) yield* body;
     } catch (error) {
       // A broken request would hide it.
       sourceFailure = error;
@@ -69,6 +72,22 @@ export async function callServer(origin: string, call: HttpCall, signal: AbortSi
     await sent;
     signal.throwIfAborted();
     throw sourceFailure ?? placeUnreachable(origin, connectionReason(error));
+  }
+}
+
+/** Servers that do not know the header ask for nothing (RFC 9110 10.1.1). */
+const CONTINUE_MS = 1_000;
+
+/** Whether the server wants a request's body, or says nothing; false as soon as it responds without it. */
+async function isAskedFor(request: ClientRequest): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  request.once('continue', () => resolve(true)).once('response', () => resolve(false));
+  request.once('close', () => resolve(false));
+  const timer = setTimeout(resolve, CONTINUE_MS, true);
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -46,12 +46,12 @@ async function importInto(
   signal: AbortSignal,
 ): Promise<ImportResponse> {
   const body = importBody(content.open(signal), options);
-  using response = await post(settings, { operation: 'import', accept: ACCEPT, body }, signal);
+  using response = await post(settings, { operation: 'import', accept: ACCEPT, asksFirst: true, body }, signal);
   return await readImportResponse(settings, response, meter, signal);
 }
 
 /** A call of an operation. */
-type OperationCall = Pick<HttpCall, 'accept' | 'body'> & { readonly operation: Operation };
+type OperationCall = Pick<HttpCall, 'accept' | 'asksFirst' | 'body'> & { readonly operation: Operation };
 
 /** @throws IdentityError for a response other than 200 */
 async function post(settings: InstanceSettings, call: OperationCall, signal: AbortSignal): Promise<HttpResponse> {

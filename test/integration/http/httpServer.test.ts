@@ -1,6 +1,8 @@
 import { once } from 'node:events';
-import { request } from 'node:http';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { createServer, request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { callServer } from '../../../cli/httpClient.ts';
 import {
   httpExpectationFailed,
   httpHeadersTooLarge,
@@ -10,7 +12,7 @@ import {
 import { createApp } from '../../../shared/http/app.ts';
 import { getOutgoing } from '../../../shared/http/exchange.ts';
 import { readBody } from '../../../shared/http/requestBody.ts';
-import { serve } from '../../../shared/http/serve.ts';
+import { serve, serverUrl } from '../../../shared/http/serve.ts';
 import { fixedLimits } from '../../../shared/limits.ts';
 import { errorInfo } from '../../support/http/errorInfo.ts';
 import { gatedServer } from '../../support/http/gatedServer.ts';
@@ -268,6 +270,28 @@ describe('an answer to a body that nobody read', () => {
     );
     expect(answer.status).toBe(401);
     expect(answer.headers.get('connection')).toBe('close');
+  });
+
+  it.each([
+    ['/refuse', 401, 0],
+    ['/echo', 200, 1],
+  ])('lets the command upload nothing that is rejected: %s', async (path, status, read) => {
+    const body = vi.fn(async function* () {
+      yield Buffer.from('abc');
+    });
+    const call = { method: 'POST', path, asksFirst: true, body: { [Symbol.asyncIterator]: body } } as const;
+    using response = await callServer(server.url, call, new AbortController().signal);
+    expect([response.status, body.mock.calls.length]).toEqual([status, read]);
+  });
+
+  it('lets the command upload to a server that does not know the question', async () => {
+    const other = createServer().on('checkContinue', (incoming, outgoing) => incoming.pipe(outgoing));
+    const listening = once(other.listen(0, '127.0.0.1'), 'listening');
+    onTestFinished(() => void other.close());
+    await listening;
+    const call = { method: 'POST', path: '/', asksFirst: true, body: [Buffer.from('abc')] } as const;
+    using response = await callServer(serverUrl(other), call, new AbortController().signal);
+    expect(await text(response.body)).toBe('abc');
   });
 
   it('asks for the body where it is wanted', async () => {
