@@ -1,6 +1,6 @@
-import { z } from 'zod';
 import { instanceMemberKey, isBlocked, organisationMemberKey, parseRoles, userKey } from '../auth/authorise.ts';
 import { lastOwner, roleNotHeld, rolesIncompatible, roleUnknown } from '../errors/commandErrors.ts';
+import { parseObject, textAt } from '../json/jsonObject.ts';
 import { readRecord, storedFields } from '../organisation/record.ts';
 import { areCompatible, knownRoles, type MembershipScope } from '../organisation/roles.ts';
 import { orgMemberSection } from '../organisation/sections/members.ts';
@@ -18,11 +18,6 @@ export interface Membership {
 
 /** The store's partition of the members of the instance. */
 export const INSTANCE_MEMBERS = 'instanceMembers';
-const memberSchema = z.object({ userId: z.string() });
-
-function parseMember({ body = '{}' }: StoredDocument): { readonly userId: string } {
-  return memberSchema.parse(JSON.parse(body));
-}
 
 /** Builds the write that creates a membership. */
 export function createMember(membership: Membership, roles: readonly string[], now: Date): Write {
@@ -39,7 +34,7 @@ export async function instanceOwners(store: Store): Promise<string[]> {
   const ids: string[] = [];
   for await (const documents of snapshot.scan({ collection: 'members', partition: INSTANCE_MEMBERS })) {
     const owners = documents.filter((document) => parseRoles(document).includes(OWNER));
-    ids.push(...owners.map((document) => parseMember(document).userId));
+    ids.push(...owners.map(({ body }) => textAt(parseObject(body), 'userId', '')));
   }
   return ids;
 }

@@ -47,7 +47,9 @@ export class Keyring {
     const known = this.known.get(id);
     if (known !== undefined) return known;
     if (this.isEmpty) throw masterKeyMissing();
-    return this.known.get(id) ?? throwUnknown(id);
+    const added = this.known.get(id);
+    if (added === undefined) throw masterKeyUnknown(id);
+    return added;
   }
 
   /**
@@ -79,10 +81,6 @@ export class Keyring {
     this.source.change(change);
     this.keys();
   }
-}
-
-function throwUnknown(id: string): never {
-  throw masterKeyUnknown(id);
 }
 
 /** Opens the keyring of a key file, which need not exist. */

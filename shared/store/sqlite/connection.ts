@@ -11,11 +11,10 @@ export interface Connection {
   run(sql: string): void;
   inTransaction(): boolean;
   isOpen(): boolean;
-  /** Prepares a statement for one run at a time. Its rows are arrays. */
+  /** Returns a statement that is prepared once, for one run at a time. Its rows are arrays. */
   prepare(sql: string): StatementSync;
-  /** Prepares a statement for the caller alone until `release`, so that its rows can be read step by step. */
-  borrow(sql: string): StatementSync;
-  release(sql: string, statement: StatementSync): void;
+  /** Prepares a statement for the caller alone, whose rows can be read step by step. */
+  prepareAnew(sql: string): StatementSync;
   close(): void;
 }
 
@@ -43,13 +42,16 @@ export function connect({ file, busyTimeout, readOnly = false }: ConnectionOptio
      PRAGMA secure_delete = ON; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`,
   );
   const prepared = new Map<string, StatementSync>();
-  const idle = new Map<string, StatementSync[]>();
-  const prepareArrays = (sql: string) => {
+  const prepareAnew = (sql: string) => {
     const statement = database.prepare(sql);
     statement.setReturnArrays(true);
     return statement;
   };
-  const prepare = (sql: string) => prepared.get(sql) ?? remember(prepared, sql, prepareArrays(sql));
+  const prepare = (sql: string) => {
+    const statement = prepared.get(sql) ?? prepareAnew(sql);
+    prepared.set(sql, statement);
+    return statement;
+  };
   return {
     file,
     execute: (sql) => database.exec(sql),
@@ -57,15 +59,9 @@ export function connect({ file, busyTimeout, readOnly = false }: ConnectionOptio
     inTransaction: () => database.isTransaction,
     isOpen: () => database.isOpen,
     prepare,
-    borrow: (sql) => idle.get(sql)?.pop() ?? prepareArrays(sql),
-    release: (sql, statement) => (idle.get(sql) ?? remember(idle, sql, [])).push(statement),
+    prepareAnew,
     close: () => database.close(),
   };
-}
-
-function remember<Value>(map: Map<string, Value>, sql: string, value: Value): Value {
-  map.set(sql, value);
-  return value;
 }
 
 const LOCK_TIMEOUT_MILLISECONDS = 5_000;

@@ -115,8 +115,7 @@ async function* scan(
 ): AsyncGenerator<readonly StoredDocument[]> {
   requireOpen();
   const { sql, parameters } = buildSelect(range);
-  const statement = connection.borrow(sql);
-  const rows: Iterator<unknown> = statement.iterate(...parameters);
+  const rows: Iterator<unknown> = connection.prepareAnew(sql).iterate(...parameters);
   try {
     for (;;) {
       await yieldToEventLoop();
@@ -126,10 +125,7 @@ async function* scan(
       if (isLast) return;
     }
   } finally {
-    if (connection.isOpen()) {
-      rows.return?.();
-      connection.release(sql, statement);
-    }
+    if (connection.isOpen()) rows.return?.();
   }
 }
 
