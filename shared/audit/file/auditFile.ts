@@ -1,9 +1,12 @@
-import { rmSync } from 'node:fs';
+import { closeSync, fdatasync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { auditUnwritable } from '../../errors/storeErrors.ts';
 import type { AuditEvent, AuditTrail } from '../auditEvent.ts';
-import { currentFile, type FileLimits, listTrailFiles, OpenFile, rotationTime } from './trailFiles.ts';
+import { appendLines, type FileLimits, listTrailFiles, openTrailFile, rotationTime } from './trailFiles.ts';
 import { openTrailLock, type TrailLock } from './trailLock.ts';
+
+const syncData = promisify(fdatasync);
 
 /** The options of a trail in files. */
 export interface AuditFileOptions extends Partial<FileLimits> {
@@ -30,7 +33,6 @@ export class AuditFile implements AuditTrail {
   private readonly limits: FileLimits;
   private readonly retentionMs: number | undefined;
   private lock: TrailLock | undefined;
-  private file: OpenFile | undefined;
   private waiting: Waiting[] = [];
   private isWriting = false;
   private writing: Promise<void> | undefined;
@@ -61,9 +63,9 @@ export class AuditFile implements AuditTrail {
       };
       try {
         this.lock ??= openTrailLock(this.directory);
-        const file = await this.lock.hold(() => this.write(takeBatch()));
+        const descriptor = await this.lock.hold(() => this.write(takeBatch()));
         // Without the lock: a process that appends all the time must leave others their turn.
-        await file.sync();
+        await syncData(descriptor).finally(() => closeSync(descriptor));
         for (const { settle } of batch) settle.resolve();
       } catch (error) {
         if (batch.length === 0) takeBatch();
@@ -74,27 +76,18 @@ export class AuditFile implements AuditTrail {
     this.isWriting = false;
   }
 
-  /** Appends lines to the current file, which it returns. */
-  private write(lines: string): OpenFile {
+  /** Appends lines to the current file, whose open descriptor it returns. */
+  private write(lines: string): number {
     const now = new Date();
-    let file = this.openFile();
-    if (file.isFull(lines.length, now, this.limits)) {
-      file.rotate(now);
-      this.file = undefined;
-      this.deleteExpired(now);
-      file = this.openFile();
+    const { descriptor, isRotated } = openTrailFile(this.directory, lines.length, now, this.limits);
+    try {
+      if (isRotated) this.deleteExpired(now);
+      appendLines(descriptor, lines);
+      return descriptor;
+    } catch (error) {
+      closeSync(descriptor);
+      throw error;
     }
-    file.append(lines);
-    return file;
-  }
-
-  /** Returns the open file, and opens it anew if another process has rotated it. */
-  private openFile(): OpenFile {
-    if (this.file?.isCurrent() === true) return this.file;
-    this.file?.close();
-    this.file = undefined;
-    this.file = new OpenFile(currentFile(this.directory));
-    return this.file;
   }
 
   private deleteExpired(now: Date): void {
@@ -108,8 +101,6 @@ export class AuditFile implements AuditTrail {
 
   async close(): Promise<void> {
     await this.writing;
-    this.file?.close();
-    this.file = undefined;
     this.lock?.close();
     this.lock = undefined;
   }

@@ -2,29 +2,21 @@ import {
   closeSync,
   existsSync,
   fchmodSync,
-  fdatasync,
   fstatSync,
   ftruncateSync,
   openSync,
   readdirSync,
   readSync,
   renameSync,
-  statSync,
   writeSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { OWNER_ONLY, syncDirectory } from '../../durableFiles.ts';
 
 /** The file that takes new events. */
 const CURRENT = 'audit.ndjson';
 const ROTATED = /^audit-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d\.\d{3}Z)\.ndjson$/;
-
-/** Returns the path of the file that takes new events. */
-export function currentFile(directory: string): string {
-  return join(directory, CURRENT);
-}
 
 /** Returns the name of a file whose last event is not later than `time`. Names are in the order of their times. */
 function rotatedName(time: Date): string {
@@ -76,75 +68,56 @@ function firstTime(descriptor: number): Date | undefined {
   return success ? new Date(data) : undefined;
 }
 
-const syncData = promisify(fdatasync);
-
 /** The limits of a trail's file. */
 export interface FileLimits {
   readonly maxBytes: number;
   readonly maxAgeMs: number;
 }
 
-/** The open file that takes a trail's events. All but `sync` and `close` require the trail's lock. */
-export class OpenFile {
-  readonly path: string;
-  private readonly descriptor: number;
-  private readonly inode: number;
-  private since: Date | undefined;
+/**
+ * Opens the file that takes new events, another one if the present one is too large for `bytes` more, or its first event
+ * too old. Requires the trail's lock.
+ * @throws Error of the file system
+ */
+export function openTrailFile(directory: string, bytes: number, now: Date, limits: FileLimits): OpenedFile {
+  const path = join(directory, CURRENT);
+  const isNew = !existsSync(path);
+  const descriptor = openOwnerOnly(path, 'a+');
+  if (isNew) syncDirectory(directory);
+  if (!isFull(descriptor, bytes, now, limits)) return { descriptor, isRotated: false };
+  closeSync(descriptor);
+  let time = now.getTime();
+  while (existsSync(join(directory, rotatedName(new Date(time))))) time++;
+  renameSync(path, join(directory, rotatedName(new Date(time))));
+  syncDirectory(directory);
+  return { ...openTrailFile(directory, bytes, now, limits), isRotated: true };
+}
 
-  /** @throws Error of the file system */
-  constructor(path: string) {
-    this.path = path;
-    const isNew = !existsSync(path);
-    this.descriptor = openOwnerOnly(path, 'a+');
-    if (isNew) syncDirectory(dirname(path));
-    this.inode = fstatSync(this.descriptor).ino;
-    this.since = firstTime(this.descriptor);
-  }
+/** The open file that takes new events. */
+interface OpenedFile {
+  readonly descriptor: number;
+  /** Whether the file before has been given a name of its own. */
+  readonly isRotated: boolean;
+}
 
-  /** Whether another process has not renamed or deleted the file. */
-  isCurrent(): boolean {
-    return statSync(this.path, { throwIfNoEntry: false })?.ino === this.inode;
-  }
+function isFull(descriptor: number, bytes: number, now: Date, { maxBytes, maxAgeMs }: FileLimits): boolean {
+  const { size } = fstatSync(descriptor);
+  if (size === 0) return false;
+  const since = firstTime(descriptor);
+  return size + bytes > maxBytes || (since !== undefined && now.getTime() - since.getTime() > maxAgeMs);
+}
 
-  /** Whether the file is too large for `bytes` more, or its first event too old. */
-  isFull(bytes: number, now: Date, { maxBytes, maxAgeMs }: FileLimits): boolean {
-    const { size } = fstatSync(this.descriptor);
-    if (size === 0) return false;
-    return size + bytes > maxBytes || (this.since !== undefined && now.getTime() - this.since.getTime() > maxAgeMs);
-  }
-
-  /**
-   * Appends lines, all or none. They start a line of their own, also after a torn one.
-   * @throws Error of the file system
-   */
-  append(lines: string): void {
-    const { size } = fstatSync(this.descriptor);
-    const bytes = Buffer.from(endsWithLine(this.descriptor, size) ? lines : `\n${lines}`);
-    try {
-      for (let start = 0; start < bytes.length; ) start += writeSync(this.descriptor, bytes, start);
-    } catch (error) {
-      ftruncateSync(this.descriptor, size);
-      throw error;
-    }
-    this.since ??= firstTime(this.descriptor);
-  }
-
-  /** Makes the appended lines durable, also if another process has renamed the file since. */
-  sync(): Promise<void> {
-    return syncData(this.descriptor);
-  }
-
-  /** Gives the file a name of its own, and closes it. */
-  rotate(now: Date): void {
-    const directory = dirname(this.path);
-    let time = now.getTime();
-    while (existsSync(join(directory, rotatedName(new Date(time))))) time++;
-    renameSync(this.path, join(directory, rotatedName(new Date(time))));
-    syncDirectory(directory);
-    this.close();
-  }
-
-  close(): void {
-    closeSync(this.descriptor);
+/**
+ * Appends lines, all or none. They start a line of their own, also after a torn one. Requires the trail's lock.
+ * @throws Error of the file system
+ */
+export function appendLines(descriptor: number, lines: string): void {
+  const { size } = fstatSync(descriptor);
+  const bytes = Buffer.from(endsWithLine(descriptor, size) ? lines : `\n${lines}`);
+  try {
+    for (let start = 0; start < bytes.length; ) start += writeSync(descriptor, bytes, start);
+  } catch (error) {
+    ftruncateSync(descriptor, size);
+    throw error;
   }
 }
