@@ -1,18 +1,15 @@
-import type { Storage } from '@google-cloud/storage';
-import type { GoogleAuth } from 'google-auth-library';
+import { Storage } from '@google-cloud/storage';
+import { type AuthClient, GoogleAuth, JWT } from 'google-auth-library';
 import { raceAbort } from '../async.ts';
 import { credentialsMissing } from '../errors/placeErrors.ts';
 import { keyRejected } from '../errors/storageErrors.ts';
-import { AccessTokens } from './accessTokens.ts';
-import { AccountClient } from './accountClient.ts';
-import { findDefaultCredentials } from './defaultCredentials.ts';
+import { AccessTokens, AccountClient } from './accountClient.ts';
+import { GOOGLE_TOKEN_URI } from './keyExchange.ts';
 import { checkObjectName, objectUri } from './objectName.ts';
-import { DEFAULT_CREDENTIALS, type ObjectLocation, type ObjectStorage } from './objectStorage.ts';
+import { DEFAULT_CREDENTIALS, type ObjectLocation, type ObjectStorage, type ServiceAccount } from './objectStorage.ts';
 import { pinObject } from './readObject.ts';
-import { createAccountClient, createClient, emulatorEndpoint, scopes } from './storageClient.ts';
 import { storageError, type Target } from './storageError.ts';
-import { startUpload } from './uploadSession.ts';
-import { writeObject } from './writeObject.ts';
+import { startUpload, writeObject } from './writeObject.ts';
 
 /** The options of Cloud Storage. */
 export interface CloudStorageOptions {
@@ -112,4 +109,73 @@ async function prepare(client: AccountClient, target: Target, signal: AbortSigna
     signal.throwIfAborted();
     throw storageError(reason, target);
   });
+}
+
+/**
+ * Finds the application default credentials: the file that GOOGLE_APPLICATION_CREDENTIALS names, those of gcloud, or those
+ * of the machine in Google Cloud.
+ * @returns the service account of a key file; undefined if there are no credentials
+ */
+async function findDefaultCredentials(scope: string): Promise<GoogleAuth | ServiceAccount | undefined> {
+  const auth = new GoogleAuth({ scopes: [scope] });
+  try {
+    const client = await auth.getClient();
+    if (!(client instanceof JWT)) return auth;
+    const { email, key, keyId } = client;
+    if (email === undefined || key === undefined) return auth;
+    return { clientEmail: email, privateKey: key, ...(keyId === undefined ? {} : { keyId }) };
+  } catch (error) {
+    if (error instanceof Error && /default credentials/i.test(error.message)) return undefined;
+    throw error;
+  }
+}
+
+/** The OAuth scope of each use; no client requests a wider one. */
+const scopes = {
+  read: 'https://www.googleapis.com/auth/devstorage.read_only',
+  write: 'https://www.googleapis.com/auth/devstorage.read_write',
+  remove: 'https://www.googleapis.com/auth/devstorage.read_write',
+} as const;
+
+const maxRetryDelaySeconds = 2;
+
+/**
+ * Creates a Cloud Storage client for one call with the caller's account.
+ * @param apiEndpoint the service's origin; by default Google's
+ */
+export function openStorage(account: ServiceAccount, use: Target['use'], apiEndpoint?: string): Storage {
+  return createClient(createAccountClient(account, scopes[use], apiEndpoint, new AccessTokens()), apiEndpoint);
+}
+
+/** Keys are exchanged by Google for its own endpoint, and by an emulator for itself. */
+function createAccountClient(
+  account: ServiceAccount,
+  scope: string,
+  endpoint: string | undefined,
+  tokens: AccessTokens,
+): AccountClient {
+  const tokenUri = endpoint === undefined ? GOOGLE_TOKEN_URI : `${endpoint}/token`;
+  return new AccountClient(tokens, { account, scope, tokenUri });
+}
+
+/**
+ * By default the library sends credentials only to Google's endpoint, and uses STORAGE_EMULATOR_HOST as a base URL without
+ * the API's path; this function corrects both.
+ */
+function createClient(authClient: AuthClient | GoogleAuth, endpoint: string | undefined): Storage {
+  const storage = new Storage({
+    authClient,
+    useAuthWithCustomEndpoint: true,
+    retryOptions: { maxRetryDelay: maxRetryDelaySeconds },
+    ...(endpoint === undefined ? {} : { apiEndpoint: endpoint }),
+  });
+  storage.baseUrl = `${storage.apiEndpoint}/storage/v1`;
+  return storage;
+}
+
+/** Returns the origin that STORAGE_EMULATOR_HOST names, which may omit the scheme. */
+function emulatorEndpoint(host: string | undefined): string | undefined {
+  if (host === undefined || host === '') return undefined;
+  const origin = /^https?:\/\//.test(host) ? host : `http://${host}`;
+  return origin.replace(/\/+$/, '');
 }

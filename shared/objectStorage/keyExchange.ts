@@ -32,7 +32,6 @@ export class KeyExchangeError extends Error {
 
 const ATTEMPT_MS = 10_000;
 const LIFETIME_SECONDS = 3600;
-const ANONYMOUS_SECONDS = 3600;
 const REJECTED = 401;
 const UNAVAILABLE = 503;
 
@@ -50,7 +49,7 @@ export async function exchangeKey(
   signal: AbortSignal,
 ): Promise<AccessToken> {
   const { status, data } = await post(tokenUri, createAssertion(account, scope, tokenUri), signal);
-  if (status === 404 && tokenUri !== GOOGLE_TOKEN_URI) return { value: undefined, expiresInSeconds: ANONYMOUS_SECONDS };
+  if (status === 404 && tokenUri !== GOOGLE_TOKEN_URI) return { value: undefined, expiresInSeconds: LIFETIME_SECONDS };
   if (status === 408 || status === 429 || status >= 500) throw new KeyExchangeError({ status });
   if (status !== 200) throw new KeyExchangeError({ status: REJECTED });
   const token = tokenResponse.safeParse(data);
@@ -82,19 +81,11 @@ async function post(url: string, assertion: string, signal: AbortSignal): Promis
 }
 
 /** Creates the JWT that proves the possession of the key, to this token endpoint only. */
-function createAssertion(account: ServiceAccount, scope: string, audience: string): string {
-  return signJwt(account, { iss: account.clientEmail, scope, aud: audience }, LIFETIME_SECONDS);
-}
-
-/** Creates a JWT that a service account signs, from now on. */
-function signJwt({ privateKey, keyId }: ServiceAccount, grant: object, lifetimeSeconds: number): string {
+function createAssertion({ clientEmail, privateKey, keyId }: ServiceAccount, scope: string, audience: string): string {
   const issuedAt = Math.floor(Date.now() / 1000);
   const header = { alg: 'RS256', typ: 'JWT', kid: keyId };
-  const claims = { ...grant, iat: issuedAt, exp: issuedAt + lifetimeSeconds };
-  const signed = `${encode(header)}.${encode(claims)}`;
+  const claims = { iss: clientEmail, scope, aud: audience, iat: issuedAt, exp: issuedAt + LIFETIME_SECONDS };
+  const encoded = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'));
+  const signed = encoded.join('.');
   return `${signed}.${sign('sha256', Buffer.from(signed), privateKey).toString('base64url')}`;
-}
-
-function encode(part: object): string {
-  return Buffer.from(JSON.stringify(part)).toString('base64url');
 }

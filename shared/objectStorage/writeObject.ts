@@ -1,15 +1,43 @@
+import { setImmediate } from 'node:timers/promises';
+import { CRC32C, type Storage } from '@google-cloud/storage';
+import { z } from 'zod';
 import { untilAborted } from '../async.ts';
-import { objectCorrupted } from '../errors/storageErrors.ts';
+import { objectCorrupted, storageUnavailable } from '../errors/storageErrors.ts';
+import { Backoff } from '../retry.ts';
 import type { WrittenObject } from './objectStorage.ts';
-import {
-  type Chunk,
-  cancelUpload,
-  type FinishedObject,
-  queryState,
-  sendChunk,
-  splitChunks,
-  type UploadSession,
-} from './uploadSession.ts';
+import { storageError, storagePolicy, type Target } from './storageError.ts';
+
+/** A resumable upload in progress. Its object is invisible until the upload is complete. It expires by itself. */
+interface UploadSession {
+  readonly storage: Storage;
+  readonly uri: string;
+  readonly target: Target;
+}
+
+const finishedObject = z.object({ generation: z.coerce.string(), size: z.coerce.number(), crc32c: z.string() });
+
+/** Cloud Storage's metadata of a complete object. */
+type FinishedObject = z.infer<typeof finishedObject>;
+
+/** The state of an upload: the number of persisted bytes, and the object once it is complete. */
+interface UploadState {
+  readonly persisted: number;
+  readonly object: FinishedObject | undefined;
+}
+
+/**
+ * Starts an upload on the precondition that the object does not exist.
+ * @throws IdentityError naming the object
+ */
+export async function startUpload(storage: Storage, target: Target): Promise<UploadSession> {
+  const file = storage.bucket(target.bucket).file(target.path);
+  const contentType = target.path.endsWith('.gz') ? 'application/gzip' : 'application/json';
+  const options = { preconditionOpts: { ifGenerationMatch: 0 }, metadata: { contentType } };
+  const [uri] = await file.createResumableUpload(options).catch((reason: unknown) => {
+    throw storageError(reason, target);
+  });
+  return { storage, uri, target };
+}
 
 /**
  * The size of a chunk; Cloud Storage requires a multiple of 256 KiB. Memory holds two chunks: one is sent while the
@@ -84,4 +112,138 @@ async function cancelUnlessComplete(session: UploadSession, { sent }: Progress):
   if (cancelled || sent === undefined) return undefined;
   const state = await queryState(session, signal).catch(() => undefined);
   return state?.object === undefined ? undefined : verify(session, state.object, sent);
+}
+
+/**
+ * Sends one chunk until all of it is persisted; after a transient error, queries the state and resumes from there.
+ * The library's own upload stream does not serve here. It sends credentials only to Google's endpoint, cannot abort a
+ * request in flight, and does not detect success when the last response is lost.
+ * @throws IdentityError naming the object; the signal's reason after an abort
+ */
+async function sendChunk(session: UploadSession, chunk: Chunk, signal: AbortSignal): Promise<UploadState> {
+  const backoff = new Backoff(storagePolicy, signal);
+  const pause = async (reason: unknown) => {
+    if (!(await backoff.failed(reason))) throw storageError(reason, session.target);
+    return undefined;
+  };
+  let from: number | undefined = chunk.start;
+  for (;;) {
+    const response: Promise<UploadState> =
+      from === undefined ? queryState(session, signal) : sendFrom(session, chunk, from, signal);
+    const state: UploadState | undefined = await response.catch(pause);
+    if (state !== undefined && isPersisted(state, chunk)) return state;
+    const persisted: number | undefined = state && checkPosition(session, chunk, state.persisted);
+    if (persisted !== undefined && persisted === from) await pause(noProgress);
+    else if (persisted !== undefined && from !== undefined) backoff.progressed();
+    from = persisted;
+  }
+}
+
+/** Queries an upload's state. */
+function queryState(session: UploadSession, signal: AbortSignal): Promise<UploadState> {
+  return put(session, { 'content-range': 'bytes */*' }, undefined, signal);
+}
+
+/**
+ * Cancels an upload.
+ * @returns whether the upload was still incomplete
+ */
+async function cancelUpload(session: UploadSession, signal: AbortSignal): Promise<boolean> {
+  const { status } = await session.storage.authClient.request({
+    ...common,
+    method: 'DELETE',
+    url: session.uri,
+    signal,
+    validateStatus: () => true,
+  });
+  return status === cancelled || status === 204;
+}
+
+const common = { redirect: 'manual', retry: false } as const;
+const incomplete = 308;
+const cancelled = 499;
+const noProgress = { status: 503, message: 'no byte of the chunk was persisted' };
+
+function isPersisted(state: UploadState, chunk: Chunk): boolean {
+  if (state.object !== undefined) return true;
+  return chunk.totals === undefined && state.persisted === chunk.start + chunk.bytes.length;
+}
+
+function checkPosition(session: UploadSession, chunk: Chunk, position: number): number {
+  if (position >= chunk.start && position <= chunk.start + chunk.bytes.length) return position;
+  throw storageUnavailable(session.target, new Error(`the upload is at byte ${position}, not at ${chunk.start}`));
+}
+
+function sendFrom(session: UploadSession, chunk: Chunk, from: number, signal: AbortSignal): Promise<UploadState> {
+  const bytes = chunk.bytes.subarray(from - chunk.start);
+  const range = bytes.length === 0 ? '*' : `${from}-${from + bytes.length - 1}`;
+  const headers = { 'content-range': `bytes ${range}/${chunk.totals?.size ?? '*'}` };
+  if (chunk.totals === undefined) return put(session, headers, bytes, signal);
+  return put(session, { ...headers, 'x-goog-hash': `crc32c=${chunk.totals.crc32c}` }, bytes, signal);
+}
+
+async function put(
+  { storage, uri, target }: UploadSession,
+  headers: Record<string, string>,
+  bytes: Uint8Array | undefined,
+  signal: AbortSignal,
+): Promise<UploadState> {
+  const {
+    status,
+    data,
+    headers: responseHeaders,
+  } = await storage.authClient.request<unknown>({
+    ...common,
+    method: 'PUT',
+    url: uri,
+    headers,
+    signal,
+    ...(bytes === undefined || bytes.length === 0 ? {} : { data: bytes }),
+    validateStatus: (code) => code === 200 || code === 201 || code === incomplete || code === 404 || code === 410,
+  });
+  if (status === 404 || status === 410)
+    throw storageUnavailable(target, new Error('the upload session no longer exists'));
+  if (status !== incomplete) return finished(finishedObject.parse(data));
+  const lastByte = /-(\d+)$/.exec(responseHeaders.get('range') ?? '')?.[1] ?? -1;
+  return { persisted: Number(lastByte) + 1, object: undefined };
+}
+
+const finished = (object: FinishedObject): UploadState => ({ persisted: object.size, object });
+
+/** Consecutive bytes of an object. Only the last chunk, which may be empty, has the totals of the object. */
+interface Chunk {
+  readonly start: number;
+  readonly bytes: Uint8Array;
+  readonly totals: { readonly size: number; readonly crc32c: string } | undefined;
+}
+
+/** The number of bytes between two yields to the event loop, so that a synchronous source cannot starve the upload. */
+const yieldInterval = 512 * 1024;
+
+/**
+ * Splits content into chunks of `size` bytes; only the last can be shorter. Two buffers alternate, so a chunk is valid
+ * until the consumer requests the chunk after the next one.
+ */
+async function* splitChunks(content: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Chunk, void, void> {
+  const crc32c = new CRC32C();
+  let [buffer, spare]: [Buffer, Buffer | undefined] = [Buffer.allocUnsafeSlow(size), undefined];
+  let [start, filled, sinceYield] = [0, 0, 0];
+  for await (const piece of content) {
+    sinceYield += piece.length;
+    if (sinceYield >= yieldInterval) sinceYield = await setImmediate(0);
+    crc32c.update(Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength));
+    for (let consumed = 0; consumed < piece.length; ) {
+      if (filled === size) {
+        yield { start, bytes: buffer, totals: undefined };
+        [buffer, spare] = [spare ?? Buffer.allocUnsafeSlow(size), buffer];
+        start += size;
+        filled = 0;
+      }
+      const part = piece.subarray(consumed, consumed + size - filled);
+      buffer.set(part, filled);
+      filled += part.length;
+      consumed += part.length;
+    }
+  }
+  yield { start, bytes: buffer.subarray(0, filled), totals: { size: start + filled, crc32c: crc32c.toString() } };
 }

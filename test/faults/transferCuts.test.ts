@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
-import { openStorage } from '../../shared/objectStorage/storageClient.ts';
+import { createCloudStorage, openStorage } from '../../shared/objectStorage/cloudStorage.ts';
 import { type LocalBucket, startLocalBucket } from '../support/emulators/localBucket.ts';
 import { inPieces } from '../support/fixtures/bytes.ts';
 import { startTcpProxy } from '../support/http/tcpProxy.ts';

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createCloudStorage } from '../../../shared/objectStorage/cloudStorage.ts';
-import { openStorage } from '../../../shared/objectStorage/storageClient.ts';
+import { createCloudStorage, openStorage } from '../../../shared/objectStorage/cloudStorage.ts';
 import { type LocalBucket, startLocalBucket } from '../../support/emulators/localBucket.ts';
 import { collect, digest, inPieces } from '../../support/fixtures/bytes.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/http/tcpProxy.ts';

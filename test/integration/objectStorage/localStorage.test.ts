@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { CreateResumableUploadOptions, File } from '@google-cloud/storage';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningStorage, startStorage } from '../../../local/storage/server.ts';
-import { openStorage } from '../../../shared/objectStorage/storageClient.ts';
+import { openStorage } from '../../../shared/objectStorage/cloudStorage.ts';
 import { localAccount, newAccount, signJwt } from '../../support/emulators/localAccounts.ts';
 
 const admin = newAccount('admin');

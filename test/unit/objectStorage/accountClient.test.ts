@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { AccessTokens } from '../../../shared/objectStorage/accessTokens.ts';
+import { AccessTokens } from '../../../shared/objectStorage/accountClient.ts';
 import { createManualClock } from '../../support/manualClock.ts';
 
 const use = (changes: Readonly<{ keyId?: string; privateKey?: string; scope?: string; tokenUri?: string }> = {}) => {
