@@ -1,9 +1,8 @@
 import { readCheckpointEpoch } from '../../shared/accounts/checkpointEpoch.ts';
 import { readRemovals } from '../../shared/accounts/organisationRemovals.ts';
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
-import { restoreFieldOrder } from '../../shared/organisation/exportForm.ts';
 import type { LeftToDo } from '../../shared/organisation/leftToDo.ts';
-import { serialise } from '../../shared/organisation/recordBody.ts';
+import { restoreFieldOrder, serialise } from '../../shared/organisation/recordBody.ts';
 import {
   foreignSections,
   isRequiredUser,

@@ -1,5 +1,5 @@
 import type { DescMessage } from '@bufbuild/protobuf';
-import { isJsonObject, type JsonObject, putAt, valueAt } from '../json/jsonObject.ts';
+import { isJsonObject, type JsonObject, parseObject, putAt, valueAt } from '../json/jsonObject.ts';
 import { type OrganisationRecord, recordSchema } from './record.ts';
 import { serialise } from './recordBody.ts';
 import type { RecordIssue } from './relations.ts';
@@ -111,9 +111,4 @@ function sortFields(schema: DescMessage, json: JsonObject): void {
     const value = json[jsonName];
     if (fieldKind === 'message' && message !== undefined && isJsonObject(value)) sortFields(message, value);
   }
-}
-
-function parseObject(body: string): JsonObject {
-  const value: unknown = JSON.parse(body);
-  return isJsonObject(value) ? value : {};
 }

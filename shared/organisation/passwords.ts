@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json/jsonObject.ts';
 import { MAX_BCRYPT_BYTES, type PasswordHashing } from '../passwordHashing.ts';
 import type { RecordIssue } from './relations.ts';
-import { trimSpace } from './trimSpace.ts';
+import { trimSpace } from './valueRules.ts';
 
 /** A password complexity policy, in the fields of ZITADEL's organisation document (zitadel 2.2). */
 export interface PasswordComplexity {

@@ -4,37 +4,17 @@ import { areCompatible, type MembershipScope } from '../roles.ts';
 import type { GivenPrivilege, Section } from '../section.ts';
 import { inOrganisation, project, user } from './references.ts';
 
-/** The issues of a member without a role, and of one with a role that is unknown or of another kind. */
-interface RoleIssues {
-  readonly none: RecordIssue;
-  readonly invalid: RecordIssue;
-}
-
-/** Creates the check of the roles of members of a scope. */
-function rolesCheck(scope: MembershipScope, { none, invalid }: RoleIssues): NonNullable<Section['check']> {
+/**
+ * Creates the check of a member's roles.
+ * @param none the issue of a member without a role
+ * @param invalid the issue of a member with a role that is unknown or of another scope
+ */
+function rolesCheck(scope: MembershipScope, none: RecordIssue, invalid: RecordIssue): NonNullable<Section['check']> {
   return ({ roles: held }) => {
     if (!Array.isArray(held) || held.length === 0) return none;
     return areCompatible(scope, held) ? undefined : invalid;
   };
 }
-
-/** Checks that an organisation's member holds roles of organisations, or the role of every user. */
-const checkOrganisationMember = rolesCheck('organisation', {
-  none: { id: 'ORG-4Mlfs', key: 'Errors.Invalid.Argument' },
-  invalid: { id: 'Org-4N8es', key: 'Errors.Org.MemberInvalid' },
-});
-
-/** Checks that a project's member holds roles of projects. */
-const checkProjectMember = rolesCheck('project', {
-  none: { id: 'PROJECT-W8m4l', key: 'Errors.Project.Member.Invalid' },
-  invalid: { id: 'PROJECT-3m9ds', key: 'Errors.Project.Member.Invalid' },
-});
-
-/** Checks that a project grant's member holds roles of project grants. */
-const checkProjectGrantMember = rolesCheck('projectGrant', {
-  none: { id: 'PROJECT-8fi7G', key: 'Errors.Project.Grant.Member.Invalid' },
-  invalid: { id: 'PROJECT-m9gKK', key: 'Errors.Project.Grant.Member.Invalid' },
-});
 
 const projectGrantMissing: RecordIssue = { id: 'PROJECT-D8JxR', key: 'Errors.Project.Grant.NotFound' };
 const projectGrantForeign: RecordIssue = { id: 'PROJECT-0l10S9OmZV', key: 'Errors.Project.Grant.Invalid' };
@@ -52,7 +32,11 @@ export const orgMemberSection: Section = {
   collection: 'members',
   phase: 3,
   key: ['=organisation', '$orgId', 'userId'],
-  check: checkOrganisationMember,
+  check: rolesCheck(
+    'organisation',
+    { id: 'ORG-4Mlfs', key: 'Errors.Invalid.Argument' },
+    { id: 'Org-4N8es', key: 'Errors.Org.MemberInvalid' },
+  ),
   references: [user('userId', 'ORG-GoXOn')],
   privilege: { type: 'privilege', texts: 'roles[]', ...inOrganisation },
   error: {
@@ -71,7 +55,11 @@ export const memberSections: readonly Section[] = [
     collection: 'members',
     phase: 3,
     key: ['=project', 'projectId', 'userId'],
-    check: checkProjectMember,
+    check: rolesCheck(
+      'project',
+      { id: 'PROJECT-W8m4l', key: 'Errors.Project.Member.Invalid' },
+      { id: 'PROJECT-3m9ds', key: 'Errors.Project.Member.Invalid' },
+    ),
     exported: { ofProject: 'projectId' },
     // ZITADEL exports each project's members under every organisation; an import keeps those under the project's own.
     references: [
@@ -91,7 +79,11 @@ export const memberSections: readonly Section[] = [
     collection: 'members',
     phase: 4,
     key: ['=projectGrant', 'projectId', 'grantId', 'userId'],
-    check: checkProjectGrantMember,
+    check: rolesCheck(
+      'projectGrant',
+      { id: 'PROJECT-8fi7G', key: 'Errors.Project.Grant.Member.Invalid' },
+      { id: 'PROJECT-m9gKK', key: 'Errors.Project.Grant.Member.Invalid' },
+    ),
     exported: { ofProject: 'projectId' },
     references: [
       user('userId', 'COMMAND-uXHNj'),

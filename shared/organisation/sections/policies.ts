@@ -1,11 +1,10 @@
 import { isJsonObject, type JsonObject, textAt, textsAt } from '../../json/jsonObject.ts';
 import { type DocumentKey, documentId } from '../../store/store.ts';
-import { emailInvalid, isPlainEmailAddress } from '../emailAddress.ts';
-import { fillDefaults } from '../exportForm.ts';
 import { checkComplexityPolicy } from '../passwords.ts';
-import { nameOrganisation } from '../recordBody.ts';
+import { fillDefaults, nameOrganisation } from '../recordBody.ts';
 import type { RecordIssue } from '../relations.ts';
 import type { ImportedRecord, Provider, Section } from '../section.ts';
+import { emailInvalid, isPlainEmailAddress } from '../valueRules.ts';
 import { identityProvider, own } from './references.ts';
 
 /** The type of the claim that settles the scope of an organisation's login names. */

@@ -1,9 +1,7 @@
 import { textAt } from '../../json/jsonObject.ts';
-import { fillDefaults } from '../exportForm.ts';
-import { deriveId, reorder } from '../recordBody.ts';
+import { deriveId, fillDefaults, reorder } from '../recordBody.ts';
 import { deactivatable, type Section } from '../section.ts';
-import { trimSpace } from '../trimSpace.ts';
-import { enumerationOr, textRule, trimmed } from '../valueRules.ts';
+import { enumerationOr, textRule, trimmed, trimSpace } from '../valueRules.ts';
 import { own, project, taken } from './references.ts';
 
 const oidcAppFields = [

@@ -1,11 +1,10 @@
 import { isJsonObject, type JsonObject, textAt, valueAt } from '../../json/jsonObject.ts';
 import type { PartitionRange, StoredDocument } from '../../store/store.ts';
-import { emailInvalid, isPlainEmailAddress } from '../emailAddress.ts';
 import { isTotpSeed, passwordHashWarning } from '../passwords.ts';
 import { deriveId, reorder } from '../recordBody.ts';
 import type { RecordIssue } from '../relations.ts';
 import { type ImportedRecord, type KeptState, type Section, serviceUsers } from '../section.ts';
-import { languageTag, phoneNumber, trimmed } from '../valueRules.ts';
+import { emailInvalid, isPlainEmailAddress, languageTag, phoneNumber, trimmed } from '../valueRules.ts';
 import { nestedLinks } from './identityProviders.ts';
 import { identityProvider, own, taken, user } from './references.ts';
 

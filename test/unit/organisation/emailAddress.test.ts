@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { emailRuleReason, isPlainEmailAddress } from '../../../shared/organisation/emailAddress.ts';
+import { emailRuleReason } from '../../../shared/organisation/rules.ts';
+import { isPlainEmailAddress } from '../../../shared/organisation/valueRules.ts';
 
 const LONG = 'x'.repeat(64);
 

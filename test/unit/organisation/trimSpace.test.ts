@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { trimSpace } from '../../../shared/organisation/trimSpace.ts';
+import { trimSpace } from '../../../shared/organisation/valueRules.ts';
 
 describe('a text without the white space around it', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import { describe, expect, it } from 'vitest';
-import { restoreFieldOrder } from '../../../shared/organisation/exportForm.ts';
+import { restoreFieldOrder } from '../../../shared/organisation/recordBody.ts';
 import { sections } from '../../../shared/organisation/sections.ts';
 
 const filled = sections.filter(({ exported }) => exported?.order !== undefined);
