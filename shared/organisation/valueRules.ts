@@ -104,7 +104,7 @@ const keyOfLetter: ReadonlyMap<string, string> = new Map(
  * Three letters or more stand for the keys of a telephone.
  * @returns undefined for a text that is no phone number
  */
-export function toE164(text: string): string | undefined {
+function toE164(text: string): string | undefined {
   const start = text.search(/[+＋\p{Nd}]/u);
   const [possible = ''] = text.slice(Math.max(start, 0)).split(/[\\/] *x/);
   if (start < 0 || !viable.test(possible)) return undefined;
