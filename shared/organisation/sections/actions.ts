@@ -67,7 +67,7 @@ const flowTriggers: ReadonlyMap<unknown, readonly string[]> = new Map([
 ]);
 
 /** Checks that a trigger action names a flow, a trigger of that flow and at least one action, each once. */
-export function checkTriggerAction({ flowType, triggerType, actionIds }: JsonObject): RecordIssue | undefined {
+function checkTriggerAction({ flowType, triggerType, actionIds }: JsonObject): RecordIssue | undefined {
   const allowed = flowTriggers.get(flowType);
   if (allowed === undefined) return { id: 'COMMAND-Dfhj5', key: 'Errors.Flow.FlowTypeMissing' };
   const isAllowed = allowed.some((trigger) => trigger === triggerType);

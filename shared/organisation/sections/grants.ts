@@ -101,7 +101,7 @@ export const grantSections: readonly Section[] = [
 ];
 
 /** Checks that a user grant's project grant has the same project, the user grant's organisation and its roles. */
-export function checkUsedProjectGrant(grant: JsonObject, record: JsonObject, orgId: string): RecordIssue | undefined {
+function checkUsedProjectGrant(grant: JsonObject, record: JsonObject, orgId: string): RecordIssue | undefined {
   const isOfProject = textAt(grant, 'projectGrant.projectId', orgId) === record.projectId;
   if (!isOfProject || textAt(grant, 'projectGrant.grantedOrgId', orgId) !== orgId) {
     return grantMissing;

@@ -48,20 +48,20 @@ export const keySections: readonly Section[] = [
 ];
 
 /** Checks that a key has not expired; a key without a date never expires. */
-export function checkExpiry({ expirationDate }: JsonObject, now: string): RecordIssue | undefined {
+function checkExpiry({ expirationDate }: JsonObject, now: string): RecordIssue | undefined {
   if (typeof expirationDate !== 'string' || Date.parse(expirationDate) >= Date.parse(now)) return undefined;
   return { id: 'DOMAIN-dv3t5', key: 'Errors.AuthNKey.ExpireBeforeNow' };
 }
 
 /** Checks that a machine key is a public key in PEM and has not expired. */
-export function checkMachineKey(record: JsonObject, now: string): RecordIssue | undefined {
+function checkMachineKey(record: JsonObject, now: string): RecordIssue | undefined {
   const { publicKey } = record;
   const isValid = typeof publicKey !== 'string' || isPublicKey(Buffer.from(publicKey, 'base64').toString('latin1'));
   return isValid ? checkExpiry(record, now) : { id: 'COMMAND-5F3h1', key: 'Errors.User.Machine.Key.Invalid' };
 }
 
 /** Checks that an application with keys authenticates by private key JWT. */
-export function checkApplicationOfKey(application: JsonObject): RecordIssue | undefined {
+function checkApplicationOfKey(application: JsonObject): RecordIssue | undefined {
   const usesKeys = textAt(application, 'app.authMethodType', '').endsWith('_PRIVATE_KEY_JWT');
   return usesKeys ? undefined : { id: 'COMMAND-Dff54', key: 'Errors.Project.App.AuthMethodNoPrivateKeyJWT' };
 }

@@ -171,7 +171,7 @@ const colours = [
 ] as const;
 
 /** Checks that a label policy's colours, if set, are `#rgb` or `#rrggbb` (zitadel 5.7). */
-export function checkLabelPolicy(policy: JsonObject): RecordIssue | undefined {
+function checkLabelPolicy(policy: JsonObject): RecordIssue | undefined {
   for (const [name, id] of colours) {
     const colour = policy[name] ?? '';
     if (typeof colour === 'string' && /^(#([a-f\d]{3}|[a-f\d]{6}))?$/i.test(colour)) continue;
@@ -181,11 +181,7 @@ export function checkLabelPolicy(policy: JsonObject): RecordIssue | undefined {
 }
 
 /** Checks a login policy's redirect URI, and that its factors are specified (zitadel 5.7). */
-export function checkLoginPolicy({
-  defaultRedirectUri,
-  secondFactors,
-  multiFactors,
-}: JsonObject): RecordIssue | undefined {
+function checkLoginPolicy({ defaultRedirectUri, secondFactors, multiFactors }: JsonObject): RecordIssue | undefined {
   if (!isRedirectUri(defaultRedirectUri)) return { id: 'Org-WSfdq', key: 'Errors.Org.LoginPolicy.RedirectURIInvalid' };
   const unspecified = 'Errors.Org.LoginPolicy.MFA.Unspecified';
   if (!areSpecified(secondFactors)) return { id: 'Org-SFeea', key: unspecified };

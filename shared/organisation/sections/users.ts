@@ -137,7 +137,7 @@ function canonicaliseServiceUser(json: JsonObject, orgId: string): void {
 }
 
 /** Checks that a person has an e-mail address of ASCII characters. */
-export function checkPerson(record: JsonObject): RecordIssue | undefined {
+function checkPerson(record: JsonObject): RecordIssue | undefined {
   return isPlainEmailAddress(textAt(record, 'user.email.email', '')) ? undefined : emailInvalid;
 }
 

@@ -1,5 +1,60 @@
 import { describe, expect, it } from 'vitest';
 import { canonicalLanguageTag } from '../../../shared/organisation/languageTag.ts';
+import { emailRuleReason } from '../../../shared/organisation/rules.ts';
+import { trimSpace } from '../../../shared/organisation/valueRules.ts';
+
+describe('a text without the white space around it', () => {
+  it.each([
+    [' \t\r\n\u0085\u00a0a b\u3000', 'a b'],
+    ['\ufeffa', '\ufeffa'],
+    ['\u{1f600} ', '\u{1f600}'],
+    [' \u2028 ', ''],
+    ['', ''],
+  ])('is, for %j, %j', (text, trimmed) => {
+    expect(trimSpace(text)).toBe(trimmed);
+  });
+
+  it('takes linear time', () => {
+    const text = `a${' '.repeat(1_000_000)}a`;
+    expect(trimSpace(text)).toBe(text);
+  });
+});
+
+const LONG = 'x'.repeat(64);
+
+describe('the rule of e-mail addresses', () => {
+  it.each([
+    'a@b',
+    'a+b/c=d@x.example',
+    `${LONG}@x.example`,
+    '<a@x.example>',
+    ' a@x.example ',
+    'Anna Muster <a@x.example>',
+    '\u00e9@x.example',
+  ])('accepts %j', (text) => {
+    expect(emailRuleReason(text)).toBeUndefined();
+  });
+
+  it.each([
+    ['', 'mail: no address'],
+    ['a', "mail: missing '@' or angle-addr"],
+    ['a b', "mail: missing '@' or angle-addr"],
+    ['"a b"@x.example', "mail: missing '@' or angle-addr"],
+    ['Anna <a@x.example', "mail: missing '@' or angle-addr"],
+    ['a.@x.example', "mail: missing '@' or angle-addr"],
+    ['.a@x.example', "mail: missing '@' or angle-addr"],
+    ['a..b@x.example', "mail: missing '@' or angle-addr"],
+    ['a@x-.example', ''],
+    ['a@x_y.example', ''],
+    ['a@\u00e9.example', ''],
+    ['a@[1.2.3.4]', "mail: missing '@' or angle-addr"],
+    [`x${LONG}@x.example`, ''],
+    [`a@${LONG}x.example`, ''],
+    ['a@x.example, b@x.example', "mail: missing '@' or angle-addr"],
+  ])('rejects %j', (text, reason) => {
+    expect(emailRuleReason(text)).toBe(reason);
+  });
+});
 
 const letters = [...'abcdefghijklmnopqrstuvwxyz'];
 const twoLetters = letters.flatMap((first) => letters.map((second) => first + second));
