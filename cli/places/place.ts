@@ -1,28 +1,17 @@
-import type { OrganisationExport } from '../../functions/export/operation.ts';
+import type { ExportSelection, OrganisationExport } from '../../functions/export/operation.ts';
 import type { OrganisationRange } from '../../functions/export/selection.ts';
 import type { ImportResponse, OnConflict } from '../../functions/import/contract.ts';
 import type { ImportShare } from '../../functions/import/tasks.ts';
 import type { ObjectLocation } from '../../shared/objectStorage/objectStorage.ts';
 
 /** What a place with a database exports. A file is always read whole. */
-export interface ExportOptions {
-  /** The organisations to export; all if it is empty. */
-  readonly orgIds: readonly string[];
-  readonly excludedOrgIds: readonly string[];
-  readonly withPasswords: boolean;
-  readonly withOtp: boolean;
-  readonly withKeys: boolean;
-  readonly forZitadel: boolean;
+export interface ExportOptions extends Omit<ExportSelection, 'range' | 'ignored'> {
   /** Milliseconds; by default the longest that the place allows. */
   readonly timeoutMs: number | undefined;
 }
 
 /** How an instance or a database imports. */
-export interface ImportOptions {
-  /** The organisations to import; all if it is empty. */
-  readonly orgIds: readonly string[];
-  readonly excludedOrgIds: readonly string[];
-  readonly withKeys: boolean;
+export interface ImportOptions extends Omit<ExportOptions, 'withPasswords' | 'withOtp' | 'forZitadel'> {
   readonly onConflict: OnConflict;
   readonly newOrgsOnly: boolean;
   readonly dryRun: boolean;
@@ -30,8 +19,6 @@ export interface ImportOptions {
   readonly share?: ImportShare | undefined;
   /** Whether the response lists the ids of the written records; by default it does. */
   readonly ids?: false;
-  /** Milliseconds; by default the longest that the place allows. */
-  readonly timeoutMs: number | undefined;
 }
 
 /** An export file that a place provides. The caller disposes of it. */

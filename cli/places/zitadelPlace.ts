@@ -2,20 +2,18 @@ import type { ImportResponse, ImportWarning } from '../../functions/import/contr
 import { inspect } from '../../functions/import/inspect/inspection.ts';
 import { unproved } from '../../functions/import/results/report.ts';
 import { selector } from '../../functions/import/selection.ts';
-import { organisationsExist } from '../../shared/errors/errors.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { placeRefused } from '../../shared/errors/placeErrors.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
 import type { LeftToDoEntry } from '../../shared/organisation/leftToDo.ts';
 import type { ZitadelConnection } from '../zitadel/connection.ts';
-import type { ZitadelSide } from '../zitadel/expectedDifferences.ts';
-import { exportContent, exportLosses, listOrganisations } from '../zitadel/export/exportContent.ts';
+import { exportContent, exportLosses } from '../zitadel/export/exportContent.ts';
 import { importOrganisations } from '../zitadel/import/importOrganisations.ts';
 import { FileSurvey, ImportPlan } from '../zitadel/import/importPlan.ts';
 import { importChanges } from '../zitadel/import/importSteps.ts';
 import { ImportTally } from '../zitadel/import/importTally.ts';
 import { requestLimits } from '../zitadel/import/outgoingRecords.ts';
-import { TargetState } from '../zitadel/import/targetState.ts';
+import { TargetState, type ZitadelImport } from '../zitadel/import/targetState.ts';
 import { deleteServiceUser, readCaller, readInstance } from '../zitadel/instance.ts';
 import { repeatable } from './content.ts';
 import type { InstanceSettings } from './instancePlace.ts';
@@ -66,14 +64,12 @@ async function readZitadelFacts(connection: ZitadelConnection, recognised: Recog
   };
 }
 
-type Connect = (signal: AbortSignal) => ZitadelConnection;
-
 /**
  * Imports into a ZITADEL what it does not have. A dry run compares only. An import that was interrupted is repeated
  * without harm: what it has written is found, and not sent again.
  */
 export async function importIntoZitadel(
-  connect: Connect,
+  connect: ZitadelImport['connect'],
   content: ExportContent,
   options: ImportOptions,
   meter: ImportMeter,
@@ -93,22 +89,13 @@ export async function importIntoZitadel(
   }
 }
 
-/** An import on its way, with what all of its steps need. */
-interface Importing {
-  readonly connect: Connect;
-  readonly connection: ZitadelConnection;
-  readonly file: ExportContent;
-  readonly options: ImportOptions;
-  readonly isSelected: (orgId: string) => boolean;
-}
-
-async function importFile(importing: Importing, meter: ImportMeter): Promise<ImportResponse> {
+async function importFile(importing: ZitadelImport, meter: ImportMeter): Promise<ImportResponse> {
   const { connection, file, options, isSelected } = importing;
   const { signal } = connection;
   const survey = new FileSurvey();
   const inspection = await inspect(file, signal, { isSelected, visitor: survey });
   const orgIds = inspection.organisations.map(({ orgId }) => orgId);
-  using target = await readTarget(importing, orgIds);
+  using target = await TargetState.read(importing, orgIds);
   const withKeys = options.withKeys && survey.facts.content.withKeys;
   const exists: ImportPlan['exists'] = (record) => target.has(record);
   const plan = await ImportPlan.read({ ...inspection, source: file, survey, withKeys, exists }, signal);
@@ -120,39 +107,6 @@ async function importFile(importing: Importing, meter: ImportMeter): Promise<Imp
   const warnings = [...(proved ? [] : [unproved]), ...entries.map(leftToDoWarning)];
   const { dryRun } = options;
   return tally.response(plan, { dryRun, orgIds, warnings, warningsOmitted, proved });
-}
-
-/** Reads what a ZITADEL has of the file's organisations. */
-async function readTarget(importing: Importing, orgIds: readonly string[]): Promise<TargetState> {
-  const { connect, connection, file, options, isSelected } = importing;
-  const { withKeys, newOrgsOnly } = options;
-  const inTarget = new Set(await listOrganisations(connection));
-  const existing = orgIds.filter((id) => inTarget.has(id));
-  const content = exportContent(connect, { ...nothing, orgIds: existing, withKeys });
-  const has = existing.length === 0 ? undefined : { content, orgIds: existing };
-  const zitadel = await describeTarget(connection, has !== undefined);
-  const target = await TargetState.read(file, has, { isSelected, withKeys, zitadel }, connection.signal);
-  const { foreignOrganisations } = target;
-  if (!newOrgsOnly || foreignOrganisations.length === 0) return target;
-  target[Symbol.dispose]();
-  throw organisationsExist(foreignOrganisations);
-}
-
-/** The export that says what is there: without secrets, which are not compared. */
-const nothing = {
-  excludedOrgIds: [],
-  withPasswords: false,
-  withOtp: false,
-  forZitadel: false,
-  timeoutMs: undefined,
-};
-
-/** Describes a ZITADEL, as far as it explains what it has besides the file. */
-async function describeTarget(connection: ZitadelConnection, hasContent: boolean): Promise<ZitadelSide> {
-  if (!hasContent) return { side: 'first', domains: [], callerId: undefined };
-  const { domains } = await readInstance(connection);
-  const { userId } = await readCaller(connection);
-  return { side: 'first', domains, callerId: userId };
 }
 
 function leftToDoWarning({ id, ...entry }: LeftToDoEntry): ImportWarning {

@@ -2,11 +2,15 @@ import { inspect, type RecordVisitor } from '../../../functions/import/inspect/i
 import type { ExportFileSource } from '../../../functions/import/source/exportFileReader.ts';
 import type { BoundedList } from '../../../shared/collections/boundedList.ts';
 import { type Counts, increase } from '../../../shared/collections/counts.ts';
+import { organisationsExist } from '../../../shared/errors/errors.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { Comparison, type RecordDifference } from '../../compare/comparison.ts';
 import { repeatable } from '../../places/content.ts';
-import type { ExportContent } from '../../places/place.ts';
+import type { ExportContent, ImportOptions } from '../../places/place.ts';
+import type { ZitadelConnection } from '../connection.ts';
 import { type ZitadelSide, zitadelReason } from '../expectedDifferences.ts';
+import { exportContent, listOrganisations } from '../export/exportContent.ts';
+import { readCaller, readInstance } from '../instance.ts';
 
 /** The number of differing records that are listed. */
 const MAX_LISTED = 10_000;
@@ -20,13 +24,23 @@ interface SectionState {
   readonly missing: number;
 }
 
-/** What is compared, and with which ZITADEL. */
-interface StateScope {
+/** An import on its way, with what all of its steps need. */
+export interface ZitadelImport {
+  readonly connect: (signal: AbortSignal) => ZitadelConnection;
+  readonly connection: ZitadelConnection;
+  readonly file: ExportContent;
+  readonly options: ImportOptions;
   readonly isSelected: (orgId: string) => boolean;
-  readonly withKeys: boolean;
-  /** The ZITADEL as the first side. */
-  readonly zitadel: ZitadelSide;
 }
+
+/** The export that says what is there: without secrets, which are not compared. */
+const nothing = {
+  excludedOrgIds: [],
+  withPasswords: false,
+  withOtp: false,
+  forZitadel: false,
+  timeoutMs: undefined,
+};
 
 /** What a ZITADEL has of a file's records. */
 export class TargetState implements Disposable {
@@ -34,11 +48,14 @@ export class TargetState implements Disposable {
   private readonly orgIds: ReadonlySet<string>;
   /** The numbers of records that differ only as a ZITADEL makes them differ, by section. */
   private explained: Counts = {};
-  /** The organisations that the ZITADEL has with something else than the file. */
-  private readonly others = new Set<string>();
+  /**
+   * The organisations that no import of this file can have created: they have records that it does not have, or has with
+   * other content.
+   */
+  private readonly foreign = new Set<string>();
 
-  private constructor(orgIds: ReadonlySet<string>, withKeys: boolean, zitadel: ZitadelSide) {
-    this.orgIds = orgIds;
+  private constructor(orgIds: readonly string[], withKeys: boolean, zitadel: ZitadelSide) {
+    this.orgIds = new Set(orgIds);
     this.comparison = new Comparison({ withPasswords: false, withOtp: false, withKeys }, MAX_LISTED, {
       explain: (difference) => this.explain(difference, zitadel),
       pairs: { addPair: () => {}, reset: () => this.reset() },
@@ -46,24 +63,27 @@ export class TargetState implements Disposable {
   }
 
   /**
-   * Compares a file with what a ZITADEL has. Secrets are not compared: a ZITADEL never changes them, and exports without
-   * them are four times as fast.
-   * @param existing the export of those of the file's organisations that the ZITADEL has; undefined if it has none
+   * Compares a file with what a ZITADEL has of its organisations. Secrets are not compared: a ZITADEL never changes them,
+   * and exports without them are four times as fast.
+   * @throws IdentityError if only new organisations are to be imported, and the ZITADEL has others
    */
-  static async read(
-    file: ExportFileSource,
-    existing: { readonly content: ExportContent; readonly orgIds: readonly string[] } | undefined,
-    { isSelected, withKeys, zitadel }: StateScope,
-    signal: AbortSignal,
-  ): Promise<TargetState> {
+  static async read(importing: ZitadelImport, orgIds: readonly string[]): Promise<TargetState> {
+    const { connect, connection, file, options, isSelected } = importing;
+    const { signal } = connection;
+    const { withKeys, newOrgsOnly } = options;
+    const inTarget = new Set(await listOrganisations(connection));
+    const existing = orgIds.filter((id) => inTarget.has(id));
+    const zitadel = await describeTarget(connection, existing.length > 0);
     using resources = new DisposableStack();
-    const state = resources.use(new TargetState(new Set(existing?.orgIds), withKeys, zitadel));
-    if (existing !== undefined) {
-      await using exported = await repeatable(existing.content, signal);
+    const state = resources.use(new TargetState(existing, withKeys, zitadel));
+    if (existing.length > 0) {
+      const content = exportContent(connect, { ...nothing, orgIds: existing, withKeys });
+      await using exported = await repeatable(content, signal);
       await visit(exported, signal, () => true, state.comparison.first);
     }
     await visit(file, signal, isSelected, state.comparison.second);
     state.comparison.finish();
+    if (newOrgsOnly && state.foreign.size > 0) throw organisationsExist([...state.foreign]);
     resources.move();
     return state;
   }
@@ -71,14 +91,6 @@ export class TargetState implements Disposable {
   /** Whether the ZITADEL has a record. */
   has(record: OrganisationRecord): boolean {
     return this.orgIds.has(record.orgId) && this.comparison.has(record);
-  }
-
-  /**
-   * The organisations that no import of this file can have created: they have records that it does not have, or has with
-   * other content.
-   */
-  get foreignOrganisations(): readonly string[] {
-    return [...this.others];
   }
 
   /** The numbers of records by section. Keys are counted only where they are imported. */
@@ -105,7 +117,7 @@ export class TargetState implements Disposable {
     const { outcome, section, orgId } = difference;
     if (outcome === 'onlySecond') return 'ZITADEL does not have it';
     const reason = zitadelReason(difference, zitadel);
-    if (reason === undefined) this.others.add(orgId);
+    if (reason === undefined) this.foreign.add(orgId);
     if (outcome === 'onlyFirst') return 'the file does not have it';
     if (reason !== undefined) increase(this.explained, section);
     return reason;
@@ -113,8 +125,16 @@ export class TargetState implements Disposable {
 
   private reset(): void {
     this.explained = {};
-    this.others.clear();
+    this.foreign.clear();
   }
+}
+
+/** Describes a ZITADEL, as far as it explains what it has besides the file. */
+async function describeTarget(connection: ZitadelConnection, hasContent: boolean): Promise<ZitadelSide> {
+  if (!hasContent) return { side: 'first', domains: [], callerId: undefined };
+  const { domains } = await readInstance(connection);
+  const { userId } = await readCaller(connection);
+  return { side: 'first', domains, callerId: userId };
 }
 
 async function visit(
