@@ -41,18 +41,15 @@ const importers = new Set(['IAM_OWNER']);
 
 /** Asks a ZITADEL about itself and the token. */
 async function readZitadelFacts(connection: ZitadelConnection, recognised: Recognised): Promise<PlaceFacts> {
-  const { userId, userName, orgId, roles } = await readCaller(connection);
+  const { isServiceUser: _, ...caller } = await readCaller(connection);
+  const { roles } = caller;
   const mayExport = roles.some((role) => exporters.has(role));
-  // Others may not read the instance.
-  const instance = mayExport ? await readInstance(connection) : undefined;
   const { records, bytes } = requestLimits;
   return {
     ...recognised,
-    version: instance?.version,
-    instance: instance?.name,
-    defaultOrgId: instance?.defaultOrgId,
-    domains: instance?.domains ?? [],
-    caller: { userId, userName, orgId, roles },
+    // Others may not read the instance.
+    ...(mayExport ? await readInstance(connection) : { instance: undefined, defaultOrgId: undefined, domains: [] }),
+    caller,
     mayExport,
     mayImport: roles.some((role) => importers.has(role)),
     limits: [

@@ -4,24 +4,11 @@ import { clockAhead, type PlaceFacts } from '../places/place.ts';
 import { callError, request, send, type ZitadelCall, type ZitadelConnection } from './connection.ts';
 
 /** A ZITADEL's instance, as it describes itself to a caller who may read it. */
-interface ZitadelInstance {
-  readonly name: string;
-  /** The release; undefined where the ZITADEL names its build's time instead. */
-  readonly version: string | undefined;
-  readonly defaultOrgId: string;
-  /** Its domains; it makes each organisation's own domain of the primary one, which is the first. */
-  readonly domains: readonly string[];
-}
+type ZitadelInstance = Pick<PlaceFacts, 'version' | 'instance' | 'defaultOrgId' | 'domains'>;
 
 /** The user of a token. */
-interface Caller {
-  readonly userId: string;
-  readonly userName: string;
-  /** The organisation that the user belongs to. */
-  readonly orgId: string;
+interface Caller extends NonNullable<PlaceFacts['caller']> {
   readonly isServiceUser: boolean;
-  /** The roles in the instance, such as IAM_OWNER. */
-  readonly roles: readonly string[];
 }
 
 // Other OpenID providers have other paths.
@@ -61,10 +48,15 @@ export async function recogniseZitadel(
 export async function readInstance(connection: ZitadelConnection): Promise<ZitadelInstance> {
   const { instance } = await request(connection, { method: 'GET', path: '/admin/v1/instances/me' }, instanceAnswer);
   const { org } = await request(connection, { method: 'GET', path: '/admin/v1/orgs/default' }, defaultOrganisation);
-  const version = RELEASE.test(instance.version) ? instance.version : undefined;
+  // The primary domain first: a ZITADEL makes each organisation's own domain of it.
   const domains = instance.domains.toSorted((a, b) => Number(b.primary) - Number(a.primary));
-  const names = domains.map(({ domain }) => domain);
-  return { name: instance.name, version, defaultOrgId: org.id, domains: names };
+  return {
+    // Some name their build's time instead.
+    version: RELEASE.test(instance.version) ? instance.version : undefined,
+    instance: instance.name,
+    defaultOrgId: org.id,
+    domains: domains.map(({ domain }) => domain),
+  };
 }
 
 /** Reads whose token it is, and the user's roles in the instance. */

@@ -60,7 +60,7 @@ describe('the recorded answers of a ZITADEL', () => {
     const connection = connectTo({ url: await startRecorded() });
     expect(await recogniseZitadel(connection)).toBeDefined();
     expect(await readInstance(connection)).toEqual({
-      name: 'ZITADEL',
+      instance: 'ZITADEL',
       version: undefined,
       defaultOrgId: '400632721778478118',
       domains: ['localhost', 'zitadel-lpqwrk.localhost'],
