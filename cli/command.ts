@@ -174,11 +174,11 @@ export interface StandaloneCommand<Arguments = readonly Parameter[], Own = Optio
 /** A command of `identity`. */
 export type Command = InstanceCommand | StandaloneCommand;
 
-/** Defines a command on an instance: what it is told, and what it does. */
+/** Defines a command on an instance, which exists unless it says otherwise. */
 export function defineInstanceCommand<const Arguments extends readonly Parameter[], const Own extends Options>(
-  command: InstanceCommand<Arguments, Own>,
+  command: Omit<InstanceCommand<Arguments, Own>, 'instance'> & { readonly instance?: 'created' },
 ): InstanceCommand<Arguments, Own> {
-  return command;
+  return { instance: 'existing', ...command };
 }
 
 /** Defines a command that opens no database by itself. */

@@ -7,7 +7,6 @@ import { DAY_MS } from '../values.ts';
 export const audit = defineInstanceCommand({
   name: 'audit',
   summary: 'list the audited calls of a self-hosted instance: exports, imports, removals and commands',
-  instance: 'existing',
   arguments: [],
   options: { since: optional('DURATION', 'how far to go back; by default 24h') },
   examples: ['audit --since 7d --data ./north'],

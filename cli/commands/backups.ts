@@ -5,7 +5,6 @@ export const backup = defineInstanceCommand({
   name: 'backup',
   summary:
     'copy the database and the audit trail of a self-hosted instance, running or not, to a new file; the copy does not contain the master key: back it up separately',
-  instance: 'existing',
   isAudited: true,
   arguments: [required('FILE', 'the file to create')],
   options: {},

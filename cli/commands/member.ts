@@ -9,7 +9,6 @@ const membership = {
 export const memberAdd = defineInstanceCommand({
   name: 'member add',
   summary: 'grant a user a role on the instance, or on an organisation',
-  instance: 'existing',
   isAudited: true,
   arguments: [],
   options: membership,
@@ -23,7 +22,6 @@ export const memberAdd = defineInstanceCommand({
 export const memberRemove = defineInstanceCommand({
   name: 'member remove',
   summary: "revoke a user's role on the instance, or on an organisation",
-  instance: 'existing',
   isAudited: true,
   arguments: [],
   options: { ...membership, force: flag("also the last IAM_OWNER's") },
@@ -44,7 +42,6 @@ async function changeMembership(
 export const memberList = defineInstanceCommand({
   name: 'member list',
   summary: 'list who holds which roles, on the instance and in organisations',
-  instance: 'existing',
   arguments: [],
   options: { org: optional('ORG_ID', 'the organisation; by default the instance and all organisations') },
   examples: ['member list --data ./north'],

@@ -5,7 +5,6 @@ import { askConsent } from '../consent.ts';
 export const orgList = defineInstanceCommand({
   name: 'org list',
   summary: 'list the organisations: id, state and name',
-  instance: 'existing',
   arguments: [],
   options: {},
   examples: ['org list --data ./north'],
@@ -22,7 +21,6 @@ export const orgDelete = defineInstanceCommand({
   name: 'org delete',
   summary:
     'delete organisations with all their records, and the tokens, roles and grants of their users elsewhere, while the instance runs; this undoes a migration; repeat the command if it was interrupted',
-  instance: 'existing',
   isAudited: true,
   arguments: [oneOrMore('ORG_ID', `the organisations, at most ${MAX_ORGANISATIONS}`)],
   options: { yes: flag('delete without asking') },

@@ -3,7 +3,6 @@ import { defineInstanceCommand, flag, optional, repeatable, required, UsageError
 export const patCreate = defineInstanceCommand({
   name: 'pat create',
   summary: 'create a personal access token for a person or service user, which is shown only once',
-  instance: 'existing',
   isAudited: true,
   arguments: [],
   options: {
@@ -28,7 +27,6 @@ export const patCreate = defineInstanceCommand({
 export const patList = defineInstanceCommand({
   name: 'pat list',
   summary: "list a user's tokens",
-  instance: 'existing',
   arguments: [],
   options: { user: required('USER_ID', 'the person or service user') },
   examples: ['pat list --user 330000000000000301 --data ./north'],
@@ -49,7 +47,6 @@ export const patList = defineInstanceCommand({
 export const patRevoke = defineInstanceCommand({
   name: 'pat revoke',
   summary: "revoke a token, or all of a user's tokens, immediately",
-  instance: 'existing',
   isAudited: true,
   arguments: [optional('TOKEN_ID', 'the token, by the id that pat list shows')],
   options: {

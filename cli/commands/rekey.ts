@@ -4,7 +4,6 @@ export const rekey = defineInstanceCommand({
   name: 'rekey',
   summary:
     'rotate the master key of a running instance: encrypt all secrets with the new master.key, or with the first key in IDENTITY_MASTER_KEY; repeat the command if it was interrupted',
-  instance: 'existing',
   isAudited: true,
   arguments: [],
   options: {},

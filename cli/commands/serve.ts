@@ -4,7 +4,6 @@ import type { CertificateFiles } from '../serve.ts';
 export const serve = defineInstanceCommand({
   name: 'serve',
   summary: 'serve the three functions on one port, until SIGINT or SIGTERM',
-  instance: 'existing',
   arguments: [],
   options: {
     host: optional('HOST', 'address to listen on; by default 127.0.0.1'),

@@ -5,7 +5,6 @@ const user = required('USER_ID', 'the person or service user');
 export const userList = defineInstanceCommand({
   name: 'user list',
   summary: 'list people and service users: id, organisation, kind, state and user name',
-  instance: 'existing',
   arguments: [],
   options: { org: optional('ORG_ID', 'the organisation; by default all of them') },
   examples: ['user list --org 330000000000000001 --data ./north'],
@@ -24,7 +23,6 @@ export const userList = defineInstanceCommand({
 export const userLock = defineInstanceCommand({
   name: 'user lock',
   summary: "lock a person or service user, which suspends the user's tokens",
-  instance: 'existing',
   isAudited: true,
   arguments: [user],
   options: { force: flag('also the last IAM_OWNER') },
@@ -39,7 +37,6 @@ export const userLock = defineInstanceCommand({
 export const userUnlock = defineInstanceCommand({
   name: 'user unlock',
   summary: 'unlock a person or service user',
-  instance: 'existing',
   isAudited: true,
   arguments: [user],
   options: {},
@@ -54,7 +51,6 @@ export const userUnlock = defineInstanceCommand({
 export const otpEmailEnable = defineInstanceCommand({
   name: 'otp-email enable',
   summary: 'enable the OTP e-mail factor of a person',
-  instance: 'existing',
   isAudited: true,
   arguments: [required('USER_ID', 'the person')],
   options: {},
@@ -69,7 +65,6 @@ export const otpEmailEnable = defineInstanceCommand({
 export const serviceUserCreate = defineInstanceCommand({
   name: 'service-user create',
   summary: 'create a service user',
-  instance: 'existing',
   isAudited: true,
   arguments: [required('NAME', 'user name and name of the service user')],
   options: { org: optional('ORG_ID', 'the organisation; by default the default organisation') },
@@ -84,7 +79,6 @@ export const serviceUserCreate = defineInstanceCommand({
 export const serviceUserDelete = defineInstanceCommand({
   name: 'service-user delete',
   summary: 'delete a service user with its tokens, memberships and grants; repeat the command if it was interrupted',
-  instance: 'existing',
   isAudited: true,
   arguments: [required('USER_ID', 'the service user')],
   options: { force: flag('also the last IAM_OWNER') },

@@ -1,8 +1,8 @@
+import { existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { isWellFormed, tokenId } from '../../shared/auth/token.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { objectNotFound } from '../../shared/errors/storageErrors.ts';
-import { systemCode } from '../../shared/systemCode.ts';
 import { interruptible, type Output, UsageError } from '../command.ts';
 import { askConsent } from '../consent.ts';
 import { openPlaces } from '../places/openPlaces.ts';
@@ -112,11 +112,9 @@ function cleanedText({ what, removed, problem, byHand = '' }: CleanedUp): string
 async function listTokens({ settings: { secretFiles } }: MigrationState): Promise<string[]> {
   const warnings: string[] = [];
   for (const [option, file] of Object.entries(secretFiles)) {
-    const text = await readFile(file, 'utf8').catch((error: unknown) => {
-      if (systemCode(error) !== 'ENOENT') throw error;
-    });
-    if (text === undefined) continue;
-    const id = isWellFormed(text.trim()) ? ` (revoke it with identity pat revoke ${tokenId(text.trim())})` : '';
+    if (!existsSync(file)) continue;
+    const text = (await readFile(file, 'utf8')).trim();
+    const id = isWellFormed(text) ? ` (revoke it with identity pat revoke ${tokenId(text)})` : '';
     const kind = option.endsWith('token-file') ? 'token' : 'key';
     warnings.push(`the ${kind} in ${file} stays valid until it expires or is revoked${id}: delete the file`);
   }

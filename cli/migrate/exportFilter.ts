@@ -6,11 +6,11 @@ import type { Section } from '../../shared/organisation/section.ts';
 import { sections } from '../../shared/organisation/sections.ts';
 import { MAX_DOCUMENT_BYTES } from '../../shared/store/store.ts';
 
-/** What to leave out of an export file. */
+/** What to leave out of an export file; by default nothing. */
 export interface ExportFilter {
-  readonly keeps: (orgId: string) => boolean;
+  readonly keeps?: (orgId: string) => boolean;
   /** The user who is left out with everything that refers to it. */
-  readonly withoutUser: string | undefined;
+  readonly withoutUser?: string | undefined;
 }
 
 const sectionsByField = new Map<string, Section>(
@@ -25,12 +25,16 @@ const limits = { valueBytes: MAX_DOCUMENT_BYTES, fields: fixedLimits.fields };
 type Read = () => AsyncIterable<Uint8Array>;
 
 /**
- * Yields the organisations of an export file that a filter keeps, without the end of the document, so that a manifest can
- * follow.
+ * Yields an export file with the organisations that a filter keeps.
  * @param read reads the file; it is read twice
+ * @param manifest that of the result, if it has one
  * @throws JsonError
  */
-export async function* filterExport(read: Read, { keeps, withoutUser }: ExportFilter): AsyncGenerator<Uint8Array> {
+export async function* filterExport(
+  read: Read,
+  { keeps = () => true, withoutUser }: ExportFilter,
+  manifest?: JsonObject,
+): AsyncGenerator<Uint8Array> {
   const orgIds = await readOrgIds(read);
   const writer = new OrganisationWriter();
   yield Buffer.from('{"orgs":[');
@@ -43,7 +47,8 @@ export async function* filterExport(read: Read, { keeps, withoutUser }: ExportFi
     });
     if (texts.length > 0) yield Buffer.from(texts.join(''));
   }
-  yield Buffer.from(`${writer.end()}]`);
+  const end = manifest === undefined ? '' : `,"manifest":${JSON.stringify(manifest)}`;
+  yield Buffer.from(`${writer.end()}]${end}}`);
 }
 
 /** Finds the ids of a file's entries, which may follow their records. */

@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts';
 import { selector } from '../../functions/import/selection.ts';
 import { total } from '../../shared/collections/counts.ts';
 import { moveFile } from '../../shared/durableFiles.ts';
+import type { JsonObject } from '../../shared/json/jsonObject.ts';
 import { openFile } from '../places/filePlace.ts';
 import { inspectPlace, type PlaceInspection } from '../places/inspectPlace.ts';
 import type { ExportOptions, Place } from '../places/place.ts';
@@ -98,32 +98,23 @@ async function storeExport({ export: staged, output, signal }: MigrationRun, pla
   await trackStore(staged, { name: place.name, content }, 'exporting', output, signal);
 }
 
-const noRecords: RecordVisitor = { add: () => {}, reset: () => {} };
-
 function inspectStaged({ export: staged, output, signal, state }: MigrationRun): Promise<PlaceInspection> {
   const options = { ...sourceOptions(state.settings), ...everything };
-  return inspectPlace(staged, options, noRecords, output, signal);
+  return inspectPlace(staged, options, undefined, output, signal);
 }
 
 /** Replaces the export by what a filter keeps of it, with a manifest if it had one. */
 async function filterStaged(run: MigrationRun, filter: ExportFilter): Promise<void> {
   const manifest = await readStaged(run, readManifest);
-  await replaceStaged(run, filter, '}');
+  await replaceStaged(run, filter);
   if (manifest === undefined) return;
   const { tally } = await inspectStaged(run);
-  const all = { keeps: () => true, withoutUser: undefined };
-  await replaceStaged(run, all, `,"manifest":${JSON.stringify({ ...manifest, ...tally })}}`);
+  await replaceStaged(run, {}, { ...manifest, ...tally });
 }
 
-async function replaceStaged(run: MigrationRun, filter: ExportFilter, end: string): Promise<void> {
+async function replaceStaged(run: MigrationRun, filter: ExportFilter, manifest?: JsonObject): Promise<void> {
   const kept = join(run.directory, 'export.kept.json.gz');
-  await readStaged(run, (read) => {
-    async function* bytes() {
-      yield* filterExport(read, filter);
-      yield Buffer.from(end);
-    }
-    return openFile(kept).store(bytes(), run.signal);
-  });
+  await readStaged(run, (read) => openFile(kept).store(filterExport(read, filter, manifest), run.signal));
   await moveFile(kept, exportPath(run.directory));
 }
 

@@ -1,9 +1,8 @@
-import { appendFileSync, closeSync, fsyncSync, openSync, readFileSync } from 'node:fs';
+import { appendFileSync, closeSync, existsSync, fsyncSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { OWNER_ONLY } from '../../shared/durableFiles.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
-import { systemCode } from '../../shared/systemCode.ts';
 import type { PhaseState, ProgressOutput } from '../progress.ts';
 import type { MigrationResult } from './documents.ts';
 
@@ -70,12 +69,7 @@ export class Journal implements Disposable {
 }
 
 function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return '';
-    throw error;
-  }
+  return existsSync(path) ? readFileSync(path, 'utf8') : '';
 }
 
 /** Reads the lines of a journal, without those that a crash has damaged. */

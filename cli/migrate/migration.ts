@@ -87,7 +87,7 @@ async function doSteps(call: MigratingCall, run: MigrationRun, sides: Sides): Pr
 /** Exports the source and makes the plan, unless both are done. */
 async function plan(run: MigrationRun, { source, target }: Sides): Promise<MigrationPlan> {
   const { plannedAt, moved, settings } = run.state;
-  const isPlanned = plannedAt !== undefined && (await run.hasExport());
+  const isPlanned = plannedAt !== undefined && run.hasExport;
   if (isPlanned || moved !== undefined) return readPlan(run.directory);
   // A plan of another export is void, and so is the consent to it.
   await run.advance('planning', { plannedAt: undefined, consentedAt: undefined });

@@ -135,11 +135,8 @@ function proveByChecksum({ state: { settings, moved, exported } }: MigrationRun,
   };
 }
 
-const END = Buffer.from('}');
-
 /** Returns a place whose exports lack a user and everything that refers to it. */
 function withoutUser(place: Place, userId: string): Place {
-  const filter = { keeps: () => true, withoutUser: userId };
   return {
     ...place,
     async readExport(options, signal) {
@@ -149,10 +146,7 @@ function withoutUser(place: Place, userId: string): Place {
       const held = resources.move();
       return {
         isRepeatable: true,
-        async *open(readSignal) {
-          yield* filterExport(() => file.open(readSignal), filter);
-          yield END;
-        },
+        open: (readSignal) => filterExport(() => file.open(readSignal), { withoutUser: userId }),
         [Symbol.asyncDispose]: () => held.disposeAsync(),
       };
     },

@@ -1,8 +1,7 @@
-import { stat } from 'node:fs/promises';
+import { statSync } from 'node:fs';
 import { z } from 'zod';
 import { importResponse } from '../../functions/import/contract.ts';
 import { migrationStopped, placeBroke, placeFailed } from '../../shared/errors/placeErrors.ts';
-import { systemCode } from '../../shared/systemCode.ts';
 import { InterruptedError, type Surroundings, UsageError } from '../command.ts';
 import { describeFault } from '../faults.ts';
 import { progressOutput } from '../places/callOptions.ts';
@@ -85,7 +84,7 @@ export async function writeState(directory: string, state: MigrationState): Prom
 /** A migration at work in its run directory. */
 export class MigrationRun {
   readonly directory: string;
-  readonly journal: Journal;
+  private readonly journal: Journal;
   readonly output: ProgressOutput;
   readonly signal: AbortSignal;
   private current: MigrationState;
@@ -113,15 +112,10 @@ export class MigrationRun {
   }
 
   /** Whether the run directory holds the export that the state describes. */
-  async hasExport(): Promise<boolean> {
+  get hasExport(): boolean {
     const { exported } = this.current;
-    if (exported === undefined) return false;
-    try {
-      return (await stat(exportPath(this.directory))).size === exported.storedBytes;
-    } catch (error) {
-      if (systemCode(error) === 'ENOENT') return false;
-      throw error;
-    }
+    const stored = statSync(exportPath(this.directory), { throwIfNoEntry: false });
+    return exported !== undefined && stored?.size === exported.storedBytes;
   }
 
   /** Keeps that a step is done, durably. */

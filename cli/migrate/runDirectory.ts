@@ -1,10 +1,10 @@
-import { access, chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { z } from 'zod';
 import { completeFile, makeDirectory, OWNER_ONLY } from '../../shared/durableFiles.ts';
 import { migrationMissing, migrationRunning } from '../../shared/errors/placeErrors.ts';
-import { systemCode } from '../../shared/systemCode.ts';
 import { UsageError } from '../command.ts';
 
 const PREFIX = 'identity-migration-';
@@ -38,11 +38,7 @@ export async function findRunDirectory(path: string | undefined): Promise<string
   const names = path === undefined ? await readdir('.') : [];
   const latest = names.filter((name) => name.startsWith(PREFIX)).sort();
   const directory = resolve(path ?? latest.at(-1) ?? '.');
-  try {
-    await access(join(directory, STATE));
-  } catch (error) {
-    throw systemCode(error) === 'ENOENT' ? migrationMissing(directory) : error;
-  }
+  if (!existsSync(join(directory, STATE))) throw migrationMissing(directory);
   return directory;
 }
 
@@ -52,12 +48,8 @@ export async function readJson<Schema extends z.ZodType>(
   name: string,
   schema: Schema,
 ): Promise<z.output<Schema> | undefined> {
-  try {
-    return schema.parse(JSON.parse(await readFile(join(directory, name), 'utf8')));
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
+  const path = join(directory, name);
+  return existsSync(path) ? schema.parse(JSON.parse(await readFile(path, 'utf8'))) : undefined;
 }
 
 /** Replaces a JSON file of a run directory, durably and at once. */
@@ -118,8 +110,5 @@ export async function findWorker(directory: string): Promise<string | undefined>
 
 /** The process may not yet have written its id. */
 async function readPid(file: string): Promise<string> {
-  return readFile(file, 'utf8').catch((error: unknown) => {
-    if (systemCode(error) === 'ENOENT') return '(starting)';
-    throw error;
-  });
+  return existsSync(file) ? readFile(file, 'utf8') : '(starting)';
 }

@@ -4,7 +4,7 @@ import { countList, differenceLines, firstLines, noticeLines, printableLines } f
 import type { MigrationPlan, MigrationResult } from './documents.ts';
 import { readJournal } from './journal.ts';
 import { readResult } from './result.ts';
-import { type MigrationState, readState } from './run.ts';
+import { readState } from './run.ts';
 import { findWorker, resumeCommand } from './runDirectory.ts';
 
 /** Returns a plan as people read it. */
@@ -56,31 +56,27 @@ function found(counts: Readonly<Record<string, number>>): string {
 
 /** Returns a result as people read it. */
 export function resultText(result: MigrationResult, directory: string): string {
-  const { source, target, moved, proof, logins, phases } = result;
+  const { source, target, moved, proof, phases } = result;
+  const { people, withPassword, ready } = result.logins;
+  // The last attempt of each phase.
+  const attempts = new Map(phases.map((phase) => [phase.phase, phase]));
   const imported = Object.entries(moved.imported ?? {}).filter(([, counts]) => Object.keys(counts).length > 0);
   const lines = [
     `${moved.organisations} organisations with ${moved.records} records moved from ${source.place} to ${target.place}`,
     ...imported.map(([outcome, counts]) => `${outcome}: ${countList(counts)}`),
-    ...lastPhases(phases).map(phaseLine),
+    ...[...attempts.values()].map(({ phase, records, seconds, perSecond }) => {
+      return `${phase}: ${records} records in ${seconds.toFixed(1)} s, ${Math.round(perSecond)}/s`;
+    }),
     `proof: ${proof.description}`,
     ...verdict(result),
     ...firstLines(proof.differences.flatMap(describe), 'differences'),
     ...noticeLines('error', result.errors, result.errorsOmitted),
     ...noticeLines('warning', result.warnings, result.warningsOmitted),
     ...noticeLines('left to do', result.leftToDo, result.leftToDoOmitted),
-    loginLine(logins),
+    `logins: ${ready} of ${withPassword} people with a password log in with the same one; ${people - withPassword} of ${people} have none in the export`,
     `clean up: identity migrate cleanup --run-dir ${directory}`,
   ];
   return printableLines(lines);
-}
-
-/** Returns the last attempt of each phase. */
-function lastPhases(phases: MigrationResult['phases']): MigrationResult['phases'] {
-  return [...new Map(phases.map((phase) => [phase.phase, phase])).values()];
-}
-
-function phaseLine({ phase, records, seconds, perSecond }: MigrationResult['phases'][number]): string {
-  return `${phase}: ${records} records in ${seconds.toFixed(1)} s, ${Math.round(perSecond)}/s`;
 }
 
 function verdict({ proof, source, target }: MigrationResult): string[] {
@@ -102,18 +98,14 @@ function describe(difference: MigrationResult['proof']['differences'][number]): 
   return differenceLines(difference, onlyIn, texts);
 }
 
-function loginLine({ people, withPassword, ready }: MigrationResult['logins']): string {
-  return `logins: ${ready} of ${withPassword} people with a password log in with the same one; ${people - withPassword} of ${people} have none in the export`;
-}
-
-/** What a migration has done, in the order in which it does it. */
-const steps: readonly (readonly [text: string, isDone: (state: MigrationState) => boolean])[] = [
-  ['exported', ({ exported }) => exported !== undefined],
-  ['planned', ({ plannedAt }) => plannedAt !== undefined],
-  ['confirmed', ({ consentedAt }) => consentedAt !== undefined],
-  ['moved', ({ moved }) => moved !== undefined],
-  ['proved', ({ finishedAt }) => finishedAt !== undefined],
-];
+/** The fields that the steps of a migration leave in its state, in their order. */
+const steps = [
+  ['exported', 'exported'],
+  ['plannedAt', 'planned'],
+  ['consentedAt', 'confirmed'],
+  ['moved', 'moved'],
+  ['finishedAt', 'proved'],
+] as const;
 
 /** Describes how far a migration has come, and the command that continues it. */
 export async function describeStatus(directory: string): Promise<Output> {
@@ -123,7 +115,7 @@ export async function describeStatus(directory: string): Promise<Output> {
   const result = await readResult(directory);
   const failure = readJournal(directory).findLast(({ event }) => event === 'failed' || event === 'resumed');
   const problem = failure?.event === 'failed' ? failure.problem : undefined;
-  const done = steps.filter(([, isDone]) => isDone(state)).map(([text]) => text);
+  const done = steps.filter(([field]) => state[field] !== undefined).map(([, text]) => text);
   const isFinished = state.finishedAt !== undefined;
   const next = isFinished || pid !== undefined ? undefined : resumeCommand(directory);
   const lines = [

@@ -30,7 +30,7 @@ export interface PlaceInspection extends Inspection {
 export async function inspectPlace(
   place: Place,
   options: ExportOptions,
-  visitor: RecordVisitor,
+  visitor: RecordVisitor | undefined,
   output: ProgressOutput,
   signal: AbortSignal,
 ): Promise<PlaceInspection> {
@@ -44,7 +44,7 @@ export async function inspectPlace(
 async function readPlace(
   { name, readExport }: Place,
   options: ExportOptions,
-  visitor: RecordVisitor,
+  visitor: RecordVisitor | undefined,
   output: ProgressOutput,
   signal: AbortSignal,
 ): Promise<PlaceInspection> {
@@ -56,7 +56,7 @@ async function readPlace(
     await using file = await repeatable(countedContent(content, counter), signal);
     try {
       // A file is read whole, so its organisations are selected here.
-      const inspection = await inspect(file, signal, { ...selectOrganisations(options), visitor });
+      const inspection = await inspect(file, signal, { ...selectOrganisations(options), ...(visitor && { visitor }) });
       const { losses = [] } = content;
       return { ...inspection, bytes: counter.bytes, request: counter.request, losses };
     } catch (error) {

@@ -10,12 +10,11 @@ function inPieces(text: string, size: number) {
   };
 }
 
-async function filtered(file: object, filter: Partial<ExportFilter>, size = 7): Promise<unknown> {
+async function filtered(file: object, filter: ExportFilter, size = 7): Promise<unknown> {
   let text = '';
-  const all: ExportFilter = { keeps: () => true, withoutUser: undefined };
-  for await (const part of filterExport(inPieces(JSON.stringify(file), size), { ...all, ...filter }))
+  for await (const part of filterExport(inPieces(JSON.stringify(file), size), filter))
     text += Buffer.from(part).toString();
-  return JSON.parse(`${text}}`);
+  return JSON.parse(text);
 }
 
 const robot = (userId: string) => ({ userId, user: { userName: userId, name: userId } });
