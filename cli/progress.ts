@@ -105,32 +105,17 @@ const LIVE_MS = 250;
 const LINES_MS = 5_000;
 const EVENTS_MS = 1_000;
 const DEFAULT_COLUMNS = 80;
+const CLEAR_TO_END = '\u001b[K';
 
 /** Shows one line per phase, which changes in its place; where the stream is no terminal, a new line every five seconds. */
 export function progressLines(stream: TextStream): ProgressOutput {
-  return stream.isTTY === true ? liveLine(stream) : plainLines(stream);
-}
-
-function liveLine(stream: TextStream): ProgressOutput {
-  const CLEAR_TO_END = '\u001b[K';
-  const draw = (state: PhaseState) => {
-    const line = progressLine(state).slice(0, (stream.columns ?? DEFAULT_COLUMNS) - 1);
-    stream.write(`\r${line}${CLEAR_TO_END}`);
-  };
+  const isLive = stream.isTTY === true;
+  const draw = (line: string, end: string) => stream.write(isLive ? `\r${line}${CLEAR_TO_END}${end}` : `${line}\n`);
+  const width = isLive ? (stream.columns ?? DEFAULT_COLUMNS) - 1 : undefined;
   return {
-    intervalMs: LIVE_MS,
-    show: draw,
-    finish(state, hasSucceeded) {
-      stream.write(`\r${lastLine(state, hasSucceeded)}${CLEAR_TO_END}\n`);
-    },
-  };
-}
-
-function plainLines(stream: TextStream): ProgressOutput {
-  return {
-    intervalMs: LINES_MS,
-    show: (state) => void stream.write(`${progressLine(state)}\n`),
-    finish: (state, hasSucceeded) => void stream.write(`${lastLine(state, hasSucceeded)}\n`),
+    intervalMs: isLive ? LIVE_MS : LINES_MS,
+    show: (state) => void draw(progressLine(state).slice(0, width), ''),
+    finish: (state, hasSucceeded) => void draw(lastLine(state, hasSucceeded), '\n'),
   };
 }
 

@@ -1,4 +1,4 @@
-import { constants } from 'node:fs';
+import { constants, existsSync } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -36,15 +36,9 @@ export async function check(subject: string, find: () => Promise<Finding> | Find
   try {
     return { subject, ...(await find()) };
   } catch (error) {
+    const { message } = describeFault(error);
     // Some faults have several lines.
-    return {
-      subject,
-      ...failed(
-        describeFault(error)
-          .message.trim()
-          .replace(/\s*\n\s*/g, '; '),
-      ),
-    };
+    return { subject, ...failed(message.trim().replace(/\s*\n\s*/g, '; ')) };
   }
 }
 
@@ -114,7 +108,7 @@ async function findTrail(directory: string): Promise<Finding> {
 }
 
 /** Says whether a directory's disk has room. */
-export async function findSpace(directory: string): Promise<Finding> {
+async function findSpace(directory: string): Promise<Finding> {
   const { bavail, bsize } = await statfs(directory);
   const free = bavail * bsize;
   const text = `${(free / 1e9).toFixed(1)} GB are free in ${directory}`;
@@ -126,11 +120,7 @@ const wholeFile = exportOptions({ options: { org: [], 'exclude-org': [], with: u
 /** Checks a file: whether it is an export file, or can become one. */
 export async function checkFile(path: string, signal: AbortSignal): Promise<Check[]> {
   const directory = dirname(resolve(path));
-  const exists = await access(path).then(
-    () => true,
-    () => false,
-  );
-  if (!exists)
+  if (!existsSync(path))
     return [
       await check('file', async () => {
         await access(directory, constants.W_OK);

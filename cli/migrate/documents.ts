@@ -32,6 +32,11 @@ const migrationSide = z.strictObject({
 /** A side of a migration. */
 export type MigrationSide = z.infer<typeof migrationSide>;
 
+const organisationCounts = z.strictObject({ absent: count, equal: count, different: count, onlyTarget: count });
+
+/** The numbers of an organisation's records by how both sides stand to each other. */
+export type OrganisationCounts = z.infer<typeof organisationCounts>;
+
 const organisation = z.strictObject({
   orgId: z.string(),
   name: z.string(),
@@ -40,9 +45,9 @@ const organisation = z.strictObject({
   /** Records that the source has, with that of the organisation itself. */
   records: count,
   /** What the plan found on the target before. */
-  before: z.strictObject({ absent: count, equal: count, different: count, onlyTarget: count }),
+  before: organisationCounts,
   /** What the proof found on the target afterwards. */
-  after: z.strictObject({ absent: count, equal: count, different: count, onlyTarget: count }),
+  after: organisationCounts,
 });
 
 const sample = z.strictObject({ seconds: z.number(), records: count, perSecond: z.number() });
@@ -208,6 +213,3 @@ export const migrationPlan = z.strictObject({
 
 /** What a migration would do. */
 export type MigrationPlan = z.infer<typeof migrationPlan>;
-
-/** The numbers of an organisation's records by how both sides stand to each other. */
-export type OrganisationCounts = MigrationPlan['organisations'][number]['before'];

@@ -9,17 +9,10 @@ import { inspectPlace, type PlaceInspection } from '../places/inspectPlace.ts';
 import type { ExportOptions, Place } from '../places/place.ts';
 import { trackStore } from '../places/recordCounter.ts';
 import { type ExportFilter, filterExport, readManifest } from './exportFilter.ts';
-import type { MigrationRun, StagedExport } from './run.ts';
+import type { MigrationRun } from './run.ts';
 import { exportPath, removeExport } from './runDirectory.ts';
-import { everything, type MigrationSettings, sourceOptions } from './settings.ts';
+import { everything, sourceOptions } from './settings.ts';
 import type { Side } from './sides.ts';
-
-/** What moves of a source. */
-export interface Selection {
-  readonly options: ExportOptions;
-  /** The user of the source's token, who stays; undefined where none would move. */
-  readonly withoutUser: string | undefined;
-}
 
 const DEFAULT_ORGANISATION = 'the default organisation of the source, which moves only if --org names it';
 
@@ -29,60 +22,42 @@ const DEFAULT_ORGANISATION = 'the default organisation of the source, which move
  */
 export async function stageExport(run: MigrationRun, source: Side, defaultOrgId: string | undefined): Promise<void> {
   await removeExport(run.directory);
-  const { settings } = run.state;
-  const readAt = new Date().toISOString();
+  const { settings, callers } = run.state;
+  const startedAt = new Date().toISOString();
   await storeExport(run, source.place, withoutOrganisation(sourceOptions(settings), defaultOrgId));
   const whole = await inspectStaged(run);
-  const { ownDefault, callerId, filter, isFiltered } = decideWhatStays(settings, whole, source, defaultOrgId);
-  if (isFiltered) await filterStaged(run, filter);
-  const inspection = isFiltered ? await inspectStaged(run) : whole;
-  const found = new Set(inspection.organisations.map((one) => one.orgId));
-  const missing = settings.orgIds.filter((id) => !found.has(id));
-  const { size } = await stat(exportPath(run.directory));
+  // A file is exported whole, and only the export's manifest may name who made it.
+  const ownDefault = settings.orgIds.length > 0 ? undefined : (defaultOrgId ?? whole.manifest?.defaultOrgId);
+  const { userId, orgId } = source.facts?.caller ?? whole.manifest?.exportedBy ?? {};
+  const keeps = selector(withoutOrganisation(sourceOptions(settings), ownDefault));
+  const moves = whole.organisations.some((one) => one.orgId === orgId && keeps(one.orgId));
+  const withoutUser = moves ? userId : undefined;
+  const isFiltered = moves || !whole.organisations.every((one) => keeps(one.orgId));
+  if (isFiltered) await filterStaged(run, { keeps, withoutUser });
+  const { bytes, tally, manifest, organisations } = isFiltered ? await inspectStaged(run) : whole;
+  const { orgs = 0, ...sections } = tally.counts;
+  const found = new Set(organisations.map((one) => one.orgId));
   const defaults = ownDefault === undefined ? [] : [{ orgId: ownDefault, reason: DEFAULT_ORGANISATION }];
   const excluded = settings.excludedOrgIds.map((id) => ({ orgId: id, reason: 'excluded by --exclude-org' }));
   await run.advance('exported', {
-    callers: { ...run.state.callers, from: callerId },
+    callers: { ...callers, from: userId },
     leftOut: [...defaults, ...excluded.filter((one) => one.orgId !== ownDefault)],
-    exported: describeExport(inspection, { storedBytes: size, readAt, missing, withoutUser: filter.withoutUser }),
+    exported: {
+      storedBytes: (await stat(exportPath(run.directory))).size,
+      bytes,
+      records: total(sections),
+      organisations: orgs,
+      readAt: manifest?.readTime ?? startedAt,
+      digest: tally.digest,
+      instance: manifest?.instance,
+      missing: settings.orgIds.filter((id) => !found.has(id)),
+      withoutUser,
+    },
   });
 }
 
-/** Decides what of an export stays: a file is exported whole, and only the export's manifest may name who made it. */
-function decideWhatStays(
-  settings: MigrationSettings,
-  { manifest, organisations }: PlaceInspection,
-  { facts }: Side,
-  defaultOrgId: string | undefined,
-) {
-  const ownDefault = settings.orgIds.length > 0 ? undefined : (defaultOrgId ?? manifest?.defaultOrgId);
-  const { userId, orgId } = facts?.caller ?? manifest?.exportedBy ?? {};
-  const keeps = selector(withoutOrganisation(sourceOptions(settings), ownDefault));
-  const moves = organisations.some((one) => one.orgId === orgId && keeps(one.orgId));
-  const filter: ExportFilter = { keeps, withoutUser: moves ? userId : undefined };
-  const isFiltered = moves || !organisations.every((one) => keeps(one.orgId));
-  return { ownDefault, callerId: userId, filter, isFiltered };
-}
-
-function describeExport(
-  { bytes, tally, manifest }: PlaceInspection,
-  { withoutUser, ...known }: Pick<StagedExport, 'storedBytes' | 'readAt' | 'missing'> & Pick<Selection, 'withoutUser'>,
-): StagedExport {
-  const { orgs: organisations = 0, ...sections } = tally.counts;
-  const records = total(sections);
-  return {
-    ...known,
-    ...(manifest === undefined ? {} : { instance: manifest.instance, readAt: manifest.readTime }),
-    ...(withoutUser === undefined ? {} : { withoutUser }),
-    bytes,
-    records,
-    organisations,
-    digest: tally.digest,
-  };
-}
-
 /** Returns what a migration exports, once its first export has shown what stays. */
-export function currentSelection(run: MigrationRun): Selection {
+export function currentSelection(run: MigrationRun) {
   const { settings, leftOut = [], exported } = run.state;
   const excludedOrgIds = leftOut.map(({ orgId }) => orgId);
   return { options: { ...sourceOptions(settings), excludedOrgIds }, withoutUser: exported?.withoutUser };

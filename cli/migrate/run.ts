@@ -14,6 +14,7 @@ import { migrationSettings } from './settings.ts';
 
 const time = z.iso.datetime();
 
+/** What is known of the export in the run directory. */
 const stagedExport = z.strictObject({
   /** Of the file in the run directory. */
   storedBytes: z.int(),
@@ -63,9 +64,6 @@ const migrationState = z.strictObject({
 
 /** How far a migration has come. */
 export type MigrationState = z.infer<typeof migrationState>;
-
-/** What is known of the export in the run directory. */
-export type StagedExport = z.infer<typeof stagedExport>;
 
 const NAME = 'state.json';
 
