@@ -15,7 +15,7 @@ import { docsRoutes } from '../shared/http/docs.ts';
 import { serve } from '../shared/http/serve.ts';
 import { createCloudStorage } from '../shared/objectStorage/cloudStorage.ts';
 import { instanceKey } from '../shared/store/instance.ts';
-import { openStore, type StoreLocation } from '../shared/store/openStore.ts';
+import { openStore } from '../shared/store/openStore.ts';
 import { fileKeyring, keyFilePath } from '../shared/store/secrets/keyring.ts';
 import type { Store } from '../shared/store/store.ts';
 import { readIfExists } from './storage/serviceAccountKey.ts';
@@ -39,11 +39,10 @@ export interface LocalInstance {
 export async function startInstance(options: LocalInstanceOptions): Promise<LocalInstance> {
   const { name, directory, port, storageUrl } = options;
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  const location = storeLocation(name, directory);
-  const store = await openStore(location);
+  const config = readConfig({ ...process.env, ...storeEnvironment(name, directory) });
+  const store = await openStore(config.storeLocation);
   const tokenFile = join(directory, 'owner.pat');
   await prepareInstance(store, options, tokenFile, new Date());
-  const config = readConfig({ ...process.env, ...storeEnvironment(location) });
   const objectStorage = createCloudStorage({ apiEndpoint: storageUrl });
   const audit = await openAudit(config, process.stderr);
   const routes = await allRoutes({ ...config, store, audit, objectStorage, now: () => new Date() });
@@ -58,17 +57,12 @@ export async function startInstance(options: LocalInstanceOptions): Promise<Loca
   return { url: server.url, tokenFile, close };
 }
 
-/** Returns the location in the Firestore emulator if one is configured, otherwise that of an embedded database. */
-function storeLocation(name: string, directory: string): StoreLocation {
-  const { FIRESTORE_EMULATOR_HOST, FIRESTORE_DATABASE = '(default)' } = process.env;
-  if (FIRESTORE_EMULATOR_HOST === undefined) return { kind: 'sqlite', directory };
-  const masterKey = fileKeyring(keyFilePath(directory)).newest().text;
-  return { kind: 'firestore', projectId: `identity-${name}`, databaseId: FIRESTORE_DATABASE, masterKey };
-}
-
-function storeEnvironment(location: StoreLocation): Record<string, string | undefined> {
-  if (location.kind === 'sqlite') return { DATA_DIR: location.directory, FIRESTORE_PROJECT: undefined };
-  return { DATA_DIR: undefined, FIRESTORE_PROJECT: location.projectId, FIRESTORE_DATABASE: location.databaseId };
+/** Returns the variables of a database in the Firestore emulator if one is configured, otherwise of an embedded one. */
+function storeEnvironment(name: string, directory: string): Readonly<Record<string, string | undefined>> {
+  if (process.env.FIRESTORE_EMULATOR_HOST === undefined)
+    return { DATA_DIR: directory, FIRESTORE_PROJECT: undefined, IDENTITY_MASTER_KEY: undefined };
+  const { text } = fileKeyring(keyFilePath(directory)).newest();
+  return { DATA_DIR: undefined, FIRESTORE_PROJECT: `identity-${name}`, IDENTITY_MASTER_KEY: text };
 }
 
 /** The content of a local instance. */

@@ -40,17 +40,13 @@ export function createApp(options: AppOptions): Hono<HttpEnv> {
     return next();
   });
   app.use(identify(trustedProxies, observer), cors(corsOrigins), rejectMalformedUrl);
-  for (const { method, path, handler } of routes) {
-    app.on(method, path, (context) => {
-      context.set('route', path);
-      // Hono routes HEAD requests to the GET handler.
-      return context.req.method === method ? handler(context) : rejectMethod(context, allowedMethods(routes, path));
-    });
-  }
-  for (const path of new Set(routes.map((route) => route.path))) {
+  for (const [path, methods] of Map.groupBy(routes, (route) => route.path)) {
+    const handlers = new Map<string, Route['handler']>(methods.map(({ method, handler }) => [method, handler]));
+    const allowed = [...handlers.keys()].join(', ');
     app.all(path, (context) => {
       context.set('route', path);
-      return rejectMethod(context, allowedMethods(routes, path));
+      const handler = handlers.get(context.req.method);
+      return handler === undefined ? rejectMethod(context, allowed) : handler(context);
     });
   }
   return app;
@@ -72,11 +68,6 @@ function isPercentEncodedUtf8(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-function allowedMethods(routes: readonly Route[], path: string): string {
-  const methods = routes.filter((route) => route.path === path).map((route) => route.method);
-  return methods.join(', ');
 }
 
 function getContentType(context: Context<HttpEnv>): string {

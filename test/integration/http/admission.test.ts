@@ -1,9 +1,9 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Store } from '../../../shared/store/store.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { errorInfo } from '../../support/http/errorInfo.ts';
 import { servedInstance, type TestInstance, testInstance } from '../../support/instances/testInstance.ts';
-import { describeStores, openTestStore, type StoreKind } from '../../support/stores/stores.ts';
+import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 
 const LIMIT = 2;
 
@@ -14,7 +14,7 @@ const file = (orgId: string, more: object = {}) => ({
 const everything = { response_output: true };
 
 /** An instance whose imports and exports wait in the database, once they have begun, until they are let go. */
-async function gatedInstance(kind: StoreKind) {
+async function gatedInstance() {
   const gate = Promise.withResolvers<void>();
   let entered = Promise.withResolvers<void>();
   const wait = async () => {
@@ -37,7 +37,7 @@ async function gatedInstance(kind: StoreKind) {
     },
     ...(store.forCall && { forCall: (call) => gated(store.forCall?.(call) ?? store) }),
   });
-  const store = await openTestStore(kind);
+  const store = await openTestStore(sqlite);
   const limits = { imports: LIMIT, exports: LIMIT };
   const instance = servedInstance(gated(store), await testInstance(store), { limits });
   /** Sends a request; resolves when it has begun to use the database. Its outcome is in an array, not to be awaited here. */
@@ -61,13 +61,13 @@ function endlessBody() {
   return { read, body: new ReadableStream({ pull: () => resolve() }, { highWaterMark: 0 }) };
 }
 
-describeStores('admission', (kind) => {
+describe('admission', () => {
   it.each([
     ['import', (index: number) => file(`o${index}`)],
     ['import', (index: number) => file(`o${index}`, { dry_run: true })],
     ['export', () => everything],
   ] as const)('of a further %s is refused until one has ended (%#)', async (operation, body) => {
-    const { instance, begin, open } = await gatedInstance(kind);
+    const { instance, begin, open } = await gatedInstance();
     const [first] = await begin(operation, body(1));
     const [second] = await begin(operation, body(2));
     const refused = await post(instance, `/admin/v1/${operation}`, JSON.stringify(body(3)));
@@ -83,7 +83,7 @@ describeStores('admission', (kind) => {
   });
 
   it('counts imports and exports separately, and no removals', async () => {
-    const { instance, begin, open } = await gatedInstance(kind);
+    const { instance, begin, open } = await gatedInstance();
     const imports = [...(await begin('import', file('o1'))), ...(await begin('import', file('o2')))];
     const exports = [...(await begin('export', everything)), ...(await begin('export', everything))];
     const headers = { authorization: `Bearer ${instance.token}` };
@@ -96,7 +96,7 @@ describeStores('admission', (kind) => {
   });
 
   it.each(['import', 'export'] as const)('gives no place to an %s that waits for its body', async (operation) => {
-    const { instance, open } = await gatedInstance(kind);
+    const { instance, open } = await gatedInstance();
     open();
     for (let call = 0; call < 2 * LIMIT; call++) {
       const { read, body } = endlessBody();
@@ -108,7 +108,7 @@ describeStores('admission', (kind) => {
   });
 
   it('gives none back twice, and each back after an error', async () => {
-    const { instance, open } = await gatedInstance(kind);
+    const { instance, open } = await gatedInstance();
     open();
     for (let call = 0; call < 2 * LIMIT; call++) {
       expect((await instance.attempt('import', '{"data_orgs":')).status).toBe(400);
@@ -119,7 +119,7 @@ describeStores('admission', (kind) => {
   });
 
   it('is asked for after the token', async () => {
-    const { instance, begin, open } = await gatedInstance(kind);
+    const { instance, begin, open } = await gatedInstance();
     const running = [...(await begin('import', file('o1'))), ...(await begin('import', file('o2')))];
     expect((await post(instance, '/admin/v1/import', '{}', 'notreal')).status).toBe(401);
     open();

@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib';
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { frame, framesOf } from '../../support/http/grpcFrames.ts';
 import { type TestInstance, testInstance } from '../../support/instances/testInstance.ts';
-import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 
 const path = '/zitadel.user.v2.UserService/RemoveOTPEmail';
 const endless = Buffer.from([0x0a, 0xff, 0xff, 0xff, 0xff]);
@@ -50,11 +50,11 @@ const endlessTimeouts = [
 
 const connectError = z.looseObject({ code: z.string(), message: z.string() });
 
-describeStores('a malformed RPC', (kind) => {
+describe('a malformed RPC', () => {
   let instance: TestInstance;
 
   beforeEach(async () => {
-    instance = await testInstance(await openTestStore(kind));
+    instance = await testInstance(await openTestStore(sqlite));
   });
 
   async function call(type: string, body: Uint8Array<ArrayBuffer>, headers: Readonly<Record<string, string>> = {}) {
