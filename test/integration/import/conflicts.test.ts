@@ -1,18 +1,18 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { changed } from '../../support/fixtures/changedOrganisation.ts';
 import { comparable } from '../../support/fixtures/comparable.ts';
 import { organisation, person, zitadelExport } from '../../support/fixtures/organisations.ts';
 import { countedInstance } from '../../support/instances/testInstance.ts';
-import { describeStores } from '../../support/stores/stores.ts';
+import { sqlite } from '../../support/stores/stores.ts';
 
 const full = zitadelExport('export-full');
 const skipping = (...orgs: object[]) => ({ dataOrgs: { orgs }, with_keys: true, on_conflict: 'skip' });
 const overwriting = (...orgs: object[]) => ({ dataOrgs: { orgs }, with_keys: true, on_conflict: 'overwrite' });
 const reporting = (...orgs: object[]) => ({ dataOrgs: { orgs }, with_keys: true });
 
-describeStores('on_conflict "skip"', (kind) => {
+describe('on_conflict "skip"', () => {
   it('leaves records of every section that are there with other content as they are, and counts them', async () => {
-    const { instance, writesOf } = await countedInstance(kind);
+    const { instance, writesOf } = await countedInstance(sqlite);
     await instance.import(reporting(...full));
     const before = await instance.export();
     const { result, writes } = await writesOf(() => instance.import(skipping(...full.map(changed))));
@@ -26,7 +26,7 @@ describeStores('on_conflict "skip"', (kind) => {
   });
 
   it('leaves them alone too where the file has a taken name, another scope of login names or a foreign domain', async () => {
-    const { instance } = await countedInstance(kind);
+    const { instance } = await countedInstance(sqlite);
     const people = [person('A'), person('B')];
     const policy = (userLoginMustBeDomain: boolean) => ({ domainPolicy: { orgId: 'O', userLoginMustBeDomain } });
     const holder = organisation('P', { domains: [{ domainName: 'p.example', isVerified: true }] });
@@ -43,7 +43,7 @@ describeStores('on_conflict "skip"', (kind) => {
   });
 
   it('creates what is not there', async () => {
-    const { instance } = await countedInstance(kind);
+    const { instance } = await countedInstance(sqlite);
     await instance.import(reporting(organisation('O', { humanUsers: [person('A')] })));
     const humanUsers = [person('A', { userName: 'other' }), person('B')];
     const { summary } = await instance.import(skipping(organisation('O', { humanUsers })));
@@ -51,11 +51,11 @@ describeStores('on_conflict "skip"', (kind) => {
   });
 });
 
-describeStores('on_conflict "overwrite"', (kind) => {
+describe('on_conflict "overwrite"', () => {
   it('brings records of every section to what the document says, and a second time writes nothing', async () => {
-    const { instance, writesOf } = await countedInstance(kind);
+    const { instance, writesOf } = await countedInstance(sqlite);
     await instance.import(reporting(...full));
-    const alone = await countedInstance(kind);
+    const alone = await countedInstance(sqlite);
     await alone.instance.import(reporting(...full.map(changed)));
     const wanted = await alone.instance.export();
     const { errors, summary } = await instance.import(overwriting(...full.map(changed)));
@@ -74,7 +74,7 @@ describeStores('on_conflict "overwrite"', (kind) => {
   });
 
   it('lists what it overwrote among the successes', async () => {
-    const { instance } = await countedInstance(kind);
+    const { instance } = await countedInstance(sqlite);
     await instance.import(reporting(organisation('O', { humanUsers: [person('A'), person('B')] })));
     const humanUsers = [person('A', { userName: 'other' }), person('B')];
     const { success } = await instance.import(overwriting(organisation('O', { humanUsers })));
@@ -82,7 +82,7 @@ describeStores('on_conflict "overwrite"', (kind) => {
   });
 
   it('keeps credentials that the document does not carry, and takes those that it does', async () => {
-    const { instance } = await countedInstance(kind);
+    const { instance } = await countedInstance(sqlite);
     const hashed = (value: string) => ({ hashedPassword: { value }, otpCode: 'JBSWY3DPEHPK3PXP' });
     const body = (user: object) => organisation('O', { humanUsers: [{ ...person('A', user), otpEmail: true }] });
     await instance.import(reporting(body(hashed('$2a$10$first'))));
@@ -103,7 +103,7 @@ describeStores('on_conflict "overwrite"', (kind) => {
   });
 
   it('hashes a clear password that is another one, and leaves one that is the same', async () => {
-    const { instance, writesOf } = await countedInstance(kind);
+    const { instance, writesOf } = await countedInstance(sqlite);
     const body = (password: string) => organisation('O', { humanUsers: [person('A', { password })] });
     await instance.import(reporting(body('Password1!')));
     expect((await instance.import(overwriting(body('Password2!')))).summary.overwritten).toEqual({ humanUsers: 1 });
@@ -111,7 +111,7 @@ describeStores('on_conflict "overwrite"', (kind) => {
   });
 
   it('frees the name that a record had, and gives it the new one', async () => {
-    const { instance } = await countedInstance(kind);
+    const { instance } = await countedInstance(sqlite);
     const people = (...names: string[]) =>
       organisation('O', { humanUsers: names.map((userName, index) => person(`P${index}`, { userName })) });
     await instance.import(reporting(people('anna', 'bert')));
@@ -126,7 +126,7 @@ describeStores('on_conflict "overwrite"', (kind) => {
   });
 
   it('reports a record whose new name another one has, and leaves it as it is', async () => {
-    const { instance } = await countedInstance(kind);
+    const { instance } = await countedInstance(sqlite);
     const users = (userName: string) => [person('A', { userName }), person('B', { userName: 'bert' })];
     await instance.import(reporting(organisation('O', { humanUsers: users('anna') })));
     const before = await instance.export();
@@ -136,7 +136,7 @@ describeStores('on_conflict "overwrite"', (kind) => {
   });
 
   it('reports the second of two records with one id', async () => {
-    const { instance } = await countedInstance(kind);
+    const { instance } = await countedInstance(sqlite);
     await instance.import(reporting(organisation('O', { humanUsers: [person('A')] })));
     const humanUsers = [person('A', { userName: 'one' }), person('A', { userName: 'two' })];
     const { errors, summary } = await instance.import(overwriting(organisation('O', { humanUsers })));
@@ -145,7 +145,7 @@ describeStores('on_conflict "overwrite"', (kind) => {
   });
 
   it('reports a change of how login names are made, since those of the other users would stay as they are', async () => {
-    const { instance } = await countedInstance(kind);
+    const { instance } = await countedInstance(sqlite);
     const org = (userLoginMustBeDomain: boolean) =>
       organisation('O', { domainPolicy: { orgId: 'O', userLoginMustBeDomain }, humanUsers: [person('A')] });
     await instance.import(reporting(org(false)));
@@ -155,9 +155,9 @@ describeStores('on_conflict "overwrite"', (kind) => {
   });
 });
 
-describeStores('a record of another organisation or kind under the same id', (kind) => {
+describe('a record of another organisation or sqlite under the same id', () => {
   it.each(['skip', 'overwrite'])('is reported and left alone, also with on_conflict "%s"', async (on_conflict) => {
-    const { instance } = await countedInstance(kind);
+    const { instance } = await countedInstance(sqlite);
     await instance.import(reporting(organisation('O', { humanUsers: [person('A'), person('B')] })));
     const before = await instance.export();
     const orgs = [

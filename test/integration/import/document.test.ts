@@ -1,10 +1,10 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { comparable } from '../../support/fixtures/comparable.ts';
 import { withInnerIds } from '../../support/fixtures/filledOrganisation.ts';
 import { organisation, person, unproved, zitadelExport } from '../../support/fixtures/organisations.ts';
 import { type Exported, testInstance } from '../../support/instances/testInstance.ts';
-import { describeStores, openTestStore, type StoreKind } from '../../support/stores/stores.ts';
+import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 import { watchedStore } from '../../support/stores/watchedStore.ts';
 
 const details = z.tuple(
@@ -13,9 +13,9 @@ const details = z.tuple(
 );
 
 /** An instance, and how it refuses an import: with these faults and without a single write. */
-async function strictInstance(kind: StoreKind) {
+async function strictInstance() {
   let writes = 0;
-  const store = watchedStore(await openTestStore(kind), (some) => {
+  const store = watchedStore(await openTestStore(sqlite), (some) => {
     writes += some.length;
   });
   const instance = await testInstance(store);
@@ -32,13 +32,13 @@ async function strictInstance(kind: StoreKind) {
 const around = (document: string) => `{"timeout":"1m","data_orgs":${document}}`;
 const valid = JSON.stringify(organisation('O', { humanUsers: [person('A'), person('B')] }));
 
-describeStores('a document', (kind) => {
+describe('a document', () => {
   const nothing = { errors: undefined, success: {}, created: {} };
 
   it.each(['{"orgs":[]}', '{"orgs":null}', ' { "orgs" : [ ] } ', '{}', ' { } '])(
     'may be without organisations: %j',
     async (document) => {
-      const { instance } = await strictInstance(kind);
+      const { instance } = await strictInstance();
       for (const field of ['data_orgs', 'dataOrgs', 'data_orgsv1', 'dataOrgsv1']) {
         for (const value of [document, JSON.stringify(document)]) {
           const { errors, success, summary } = await instance.import(`{"${field}":${value}}`);
@@ -48,8 +48,8 @@ describeStores('a document', (kind) => {
     },
   );
 
-  it('may have fields that the service does not know, at every depth and of every kind', async () => {
-    const { instance } = await strictInstance(kind);
+  it('may have fields that the service does not know, at every depth and of every sqlite', async () => {
+    const { instance } = await strictInstance();
     const unknown = { a: 1, 'b]}"': ['x', { y: [null, '\\"'] }], c: null, d: true };
     const { profile, ...user } = {
       ...person('A').user,
@@ -73,7 +73,7 @@ describeStores('a document', (kind) => {
   });
 
   it('may have unknown fields of any size, as may the request', async () => {
-    const { instance } = await strictInstance(kind);
+    const { instance } = await strictInstance();
     const large = { text: 'x'.repeat(1_100_000) };
     const org = { ...organisation('O', { humanUsers: [person('A')] }), future: large, futures: [large, large] };
     const document = { future: large, orgs: [org], futures: [large] };
@@ -82,11 +82,11 @@ describeStores('a document', (kind) => {
   });
 
   it('may name its organisation after the records, and have its fields in any order', async () => {
-    const { instance } = await strictInstance(kind);
+    const { instance } = await strictInstance();
     const orgs = zitadelExport('export-full').map((org) => Object.fromEntries(Object.entries(org).reverse()));
     const { errors } = await instance.import({ dataOrgs: { orgs }, with_keys: true });
     expect(errors).toBeUndefined();
-    const other = await strictInstance(kind);
+    const other = await strictInstance();
     await other.instance.import({ dataOrgs: { orgs: zitadelExport('export-full') }, with_keys: true });
     const [one, two] = [await instance.export(), await other.instance.export()];
     expect(comparable(one.orgs)).toEqual(comparable(two.orgs));
@@ -94,7 +94,7 @@ describeStores('a document', (kind) => {
   });
 
   it('may have its organisations in any order', async () => {
-    const { instance } = await strictInstance(kind);
+    const { instance } = await strictInstance();
     const orgs = zitadelExport('export-full').toReversed();
     const { errors, success } = await instance.import({ dataOrgs: { orgs }, with_keys: true });
     expect(errors).toBeUndefined();
@@ -102,7 +102,7 @@ describeStores('a document', (kind) => {
   });
 
   it('may be in snake_case throughout', async () => {
-    const { instance } = await strictInstance(kind);
+    const { instance } = await strictInstance();
     const snake = (value: unknown): unknown => {
       if (Array.isArray(value)) return value.map(snake);
       if (typeof value !== 'object' || value === null) return value;
@@ -119,132 +119,126 @@ describeStores('a document', (kind) => {
   });
 
   it('may have null for any field that is not set', async () => {
-    const { instance } = await strictInstance(kind);
+    const { instance } = await strictInstance();
     const org = organisation('O', { humanUsers: null, loginPolicy: null, orgState: null, projects: [] });
     const { errors, summary } = await instance.import({ dataOrgs: { orgs: [org] } });
     expect({ errors, created: summary.created }).toEqual({ errors: undefined, created: { org: 1 } });
   });
 });
 
-describeStores(
-  'a document that is not as the contract says is refused, naming the place, with nothing written',
-  (kind) => {
-    it.each([
-      ['another file than an export', '{"organisations":[]}', 'orgs'],
-      ['a manifest without organisations', '{"manifest":null}', 'orgs'],
-      ['an organisation that is a list', '{"orgs":[[]]}', 'orgs[0]'],
-      ['an organisation that is null', `{"orgs":[${valid},null]}`, 'orgs[1]'],
-      ['organisations that are an object', '{"orgs":{}}', 'orgs'],
-      ['organisations that are text', '{"orgs":"x"}', 'orgs'],
-      ['a list that is an object', '{"orgs":[{"orgId":"O","humanUsers":{}}]}', 'orgs[0].humanUsers'],
-      ['a list that is a number', '{"orgs":[{"orgId":"O","humanUsers":1}]}', 'orgs[0].humanUsers'],
-      ['null in a list', `{"orgs":[${valid.replace(/\[{"userId"/, '[null,{"userId"')}]}`, 'orgs[0].humanUsers[0]'],
-      ['a record that is text', '{"orgs":[{"orgId":"O","humanUsers":["x"]}]}', 'orgs[0].humanUsers[0]'],
-      ['a policy that is a list', '{"orgs":[{"orgId":"O","loginPolicy":[]}]}', 'orgs[0].loginPolicy'],
-      ['an id that is a number', '{"orgs":[{"orgId":1}]}', 'orgs[0].orgId'],
-      ['a name that is a number', '{"orgs":[{"orgId":"O","org":{"name":1}}]}', 'orgs[0].org'],
-      ['a field twice', '{"orgs":[{"orgId":"O","orgId":"O"}]}', 'orgs[0].orgId'],
-      ['a field in both spellings', '{"orgs":[{"orgId":"O","org_id":"O"}]}', 'orgs[0].org_id'],
-      ['a list in both spellings', '{"orgs":[{"orgId":"O","humanUsers":[],"human_users":[]}]}', 'orgs[0].human_users'],
-      ['a record that is no JSON', `{"orgs":[${valid},{"orgId":"P","actions":[{"actionId":}]}]}`, 'orgs[1].actions[0]'],
-      ['a policy that is no JSON', '{"orgs":[{"orgId":"O","loginPolicy":{"forceMfa":tru}}]}', 'orgs[0].loginPolicy'],
-      ['an unknown field that is no JSON', '{"orgs":[{"orgId":"O","unknown":nonsense}]}', 'orgs[0].unknown'],
-      [
-        'an unknown list with something that is no JSON',
-        '{"orgs":[{"orgId":"O","unknown":[1,{"a":}]}]}',
-        'orgs[0].unknown[1]',
-      ],
-      ['an unknown field of the document that is no JSON', '{"orgs":[],"unknown":{"a":tru}}', 'unknown'],
-      [
-        'half a surrogate pair',
-        valid.replace('First', '\\ud83d').replace(/^.*$/s, '{"orgs":[$&]}'),
-        'orgs[0].humanUsers[0]',
-      ],
-    ])('%s', async (_what, document, field) => {
-      const { refused } = await strictInstance(kind);
-      const faults = await refused(around(document));
-      expect(faults.map((fault) => fault.field)).toEqual([field]);
-      const inString = await refused({ timeout: '1m', data_orgsv1: document });
-      expect(inString.map((fault) => fault.field)).toEqual([field]);
-    });
+describe('a document that is not as the contract says is refused, naming the place, with nothing written', () => {
+  it.each([
+    ['another file than an export', '{"organisations":[]}', 'orgs'],
+    ['a manifest without organisations', '{"manifest":null}', 'orgs'],
+    ['an organisation that is a list', '{"orgs":[[]]}', 'orgs[0]'],
+    ['an organisation that is null', `{"orgs":[${valid},null]}`, 'orgs[1]'],
+    ['organisations that are an object', '{"orgs":{}}', 'orgs'],
+    ['organisations that are text', '{"orgs":"x"}', 'orgs'],
+    ['a list that is an object', '{"orgs":[{"orgId":"O","humanUsers":{}}]}', 'orgs[0].humanUsers'],
+    ['a list that is a number', '{"orgs":[{"orgId":"O","humanUsers":1}]}', 'orgs[0].humanUsers'],
+    ['null in a list', `{"orgs":[${valid.replace(/\[{"userId"/, '[null,{"userId"')}]}`, 'orgs[0].humanUsers[0]'],
+    ['a record that is text', '{"orgs":[{"orgId":"O","humanUsers":["x"]}]}', 'orgs[0].humanUsers[0]'],
+    ['a policy that is a list', '{"orgs":[{"orgId":"O","loginPolicy":[]}]}', 'orgs[0].loginPolicy'],
+    ['an id that is a number', '{"orgs":[{"orgId":1}]}', 'orgs[0].orgId'],
+    ['a name that is a number', '{"orgs":[{"orgId":"O","org":{"name":1}}]}', 'orgs[0].org'],
+    ['a field twice', '{"orgs":[{"orgId":"O","orgId":"O"}]}', 'orgs[0].orgId'],
+    ['a field in both spellings', '{"orgs":[{"orgId":"O","org_id":"O"}]}', 'orgs[0].org_id'],
+    ['a list in both spellings', '{"orgs":[{"orgId":"O","humanUsers":[],"human_users":[]}]}', 'orgs[0].human_users'],
+    ['a record that is no JSON', `{"orgs":[${valid},{"orgId":"P","actions":[{"actionId":}]}]}`, 'orgs[1].actions[0]'],
+    ['a policy that is no JSON', '{"orgs":[{"orgId":"O","loginPolicy":{"forceMfa":tru}}]}', 'orgs[0].loginPolicy'],
+    ['an unknown field that is no JSON', '{"orgs":[{"orgId":"O","unknown":nonsense}]}', 'orgs[0].unknown'],
+    [
+      'an unknown list with something that is no JSON',
+      '{"orgs":[{"orgId":"O","unknown":[1,{"a":}]}]}',
+      'orgs[0].unknown[1]',
+    ],
+    ['an unknown field of the document that is no JSON', '{"orgs":[],"unknown":{"a":tru}}', 'unknown'],
+    [
+      'half a surrogate pair',
+      valid.replace('First', '\\ud83d').replace(/^.*$/s, '{"orgs":[$&]}'),
+      'orgs[0].humanUsers[0]',
+    ],
+  ])('%s', async (_what, document, field) => {
+    const { refused } = await strictInstance();
+    const faults = await refused(around(document));
+    expect(faults.map((fault) => fault.field)).toEqual([field]);
+    const inString = await refused({ timeout: '1m', data_orgsv1: document });
+    expect(inString.map((fault) => fault.field)).toEqual([field]);
+  });
 
-    it.each(['[]', '"x"', '1', 'true', '["orgs"]'])('that is no object: %s', async (document) => {
-      const { refused } = await strictInstance(kind);
+  it.each(['[]', '"x"', '1', 'true', '["orgs"]'])('that is no object: %s', async (document) => {
+    const { refused } = await strictInstance();
+    await refused(around(document));
+    await refused({ data_orgsv1: document });
+  });
+
+  it.each(['{"orgs":[],"unknown":{"a":[1}}', '{"orgs":[{"unknown":[[1,2}]}]}', '{"orgs":[}]'])(
+    'with brackets that do not match: %s',
+    async (document) => {
+      const { refused } = await strictInstance();
       await refused(around(document));
       await refused({ data_orgsv1: document });
-    });
+    },
+  );
 
-    it.each(['{"orgs":[],"unknown":{"a":[1}}', '{"orgs":[{"unknown":[[1,2}]}]}', '{"orgs":[}]'])(
-      'with brackets that do not match: %s',
-      async (document) => {
-        const { refused } = await strictInstance(kind);
-        await refused(around(document));
-        await refused({ data_orgsv1: document });
-      },
+  it.each([
+    ['cut off', '{"timeout":"1m","data_orgs":{"orgs":[{"orgId":"O"'],
+    ['followed by more', `${around('{"orgs":[]}')}{}`],
+    ['no JSON', 'orgs'],
+    ['empty', ''],
+  ])('when the request is %s', async (_what, body) => {
+    const { refused } = await strictInstance();
+    await refused(body);
+  });
+
+  it.each([
+    ['{timeout:1}', 'invalid request body: unexpected "t", expected a field name in double quotes'],
+    ['{"timeout":', 'timeout: unexpected end of JSON input'],
+    ['', 'invalid request body: unexpected end of JSON input'],
+    ['{}{}', 'invalid request body: unexpected data after the end of the document'],
+    ['[]', 'the request body must be a JSON object'],
+    [`{"timeout":"${'1'.repeat(300_000)}"}`, 'timeout: the value exceeds 262144 bytes'],
+    ['{"future":{"a":}}', /^future: Unexpected token/],
+  ])('naming the place in the request: %.20s', async (body, message) => {
+    const { instance } = await strictInstance();
+    expect((await instance.refusedImport(body)).body.message).toEqual(
+      message instanceof RegExp ? expect.stringMatching(message) : message,
     );
+  });
 
-    it.each([
-      ['cut off', '{"timeout":"1m","data_orgs":{"orgs":[{"orgId":"O"'],
-      ['followed by more', `${around('{"orgs":[]}')}{}`],
-      ['no JSON', 'orgs'],
-      ['empty', ''],
-    ])('when the request is %s', async (_what, body) => {
-      const { refused } = await strictInstance(kind);
-      await refused(body);
+  it('naming every record that is wrong, up to a hundred', async () => {
+    const { refused } = await strictInstance();
+    const wrong = (count: number) => ({
+      dataOrgs: {
+        orgs: [organisation('O', { projectRoles: Array.from({ length: count }, () => ({ projectId: 1 })) })],
+      },
     });
+    expect((await refused(wrong(3))).map(({ field }) => field)).toEqual(
+      [0, 1, 2].map((at) => `orgs[0].projectRoles[${at}]`),
+    );
+    expect(await refused(wrong(250))).toHaveLength(100);
+  });
 
-    it.each([
-      ['{timeout:1}', 'invalid request body: unexpected "t", expected a field name in double quotes'],
-      ['{"timeout":', 'timeout: unexpected end of JSON input'],
-      ['', 'invalid request body: unexpected end of JSON input'],
-      ['{}{}', 'invalid request body: unexpected data after the end of the document'],
-      ['[]', 'the request body must be a JSON object'],
-      [`{"timeout":"${'1'.repeat(300_000)}"}`, 'timeout: the value exceeds 262144 bytes'],
-      ['{"future":{"a":}}', /^future: Unexpected token/],
-    ])('naming the place in the request: %.20s', async (body, message) => {
-      const { instance } = await strictInstance(kind);
-      expect((await instance.refusedImport(body)).body.message).toEqual(
-        message instanceof RegExp ? expect.stringMatching(message) : message,
-      );
-    });
+  it('also when the fault is in the last record, after many that are right', async () => {
+    const { refused, instance } = await strictInstance();
+    const humanUsers = [...Array.from({ length: 600 }, (_, index) => person(`U${index}`)), { userId: 'U', user: null }];
+    expect((await refused({ dataOrgs: { orgs: [organisation('O', { humanUsers })] } }))[0]?.field).toMatch(
+      /^orgs\[0\]\.humanUsers\[600\]/,
+    );
+    expect((await instance.export()).orgs).toEqual([]);
+  });
+});
 
-    it('naming every record that is wrong, up to a hundred', async () => {
-      const { refused } = await strictInstance(kind);
-      const wrong = (count: number) => ({
-        dataOrgs: {
-          orgs: [organisation('O', { projectRoles: Array.from({ length: count }, () => ({ projectId: 1 })) })],
-        },
-      });
-      expect((await refused(wrong(3))).map(({ field }) => field)).toEqual(
-        [0, 1, 2].map((at) => `orgs[0].projectRoles[${at}]`),
-      );
-      expect(await refused(wrong(250))).toHaveLength(100);
-    });
-
-    it('also when the fault is in the last record, after many that are right', async () => {
-      const { refused, instance } = await strictInstance(kind);
-      const humanUsers = [
-        ...Array.from({ length: 600 }, (_, index) => person(`U${index}`)),
-        { userId: 'U', user: null },
-      ];
-      expect((await refused({ dataOrgs: { orgs: [organisation('O', { humanUsers })] } }))[0]?.field).toMatch(
-        /^orgs\[0\]\.humanUsers\[600\]/,
-      );
-      expect((await instance.export()).orgs).toEqual([]);
-    });
-  },
-);
-
-describeStores('a file with a manifest', (kind) => {
+describe('a file with a manifest', () => {
   async function exportedFile(): Promise<Exported> {
-    const source = await testInstance(await openTestStore(kind), 'source');
+    const source = await testInstance(await openTestStore(sqlite), 'source');
     await source.import({ dataOrgs: { orgs: zitadelExport('export-full') }, with_keys: true });
     return source.export();
   }
 
   it('is proved by it, in whatever order its organisations, lists and fields are', async () => {
     const { orgs, manifest } = await exportedFile();
-    const { instance } = await strictInstance(kind);
+    const { instance } = await strictInstance();
     const turned = orgs.toReversed().map((org) => {
       const fields = Object.entries(org).map(([name, value]): [string, unknown] => [
         name,
@@ -259,7 +253,7 @@ describeStores('a file with a manifest', (kind) => {
 
   it('is proved also without taking its keys', async () => {
     const { bytes } = await exportedFile();
-    const { instance } = await strictInstance(kind);
+    const { instance } = await strictInstance();
     const { summary } = await instance.import(around(bytes));
     expect(summary).toMatchObject({ proved: true, notCarried: { appKeys: 1, machineKeys: 1 } });
   });
@@ -315,20 +309,20 @@ describeStores('a file with a manifest', (kind) => {
     const { bytes } = await exportedFile();
     const edited = edit(bytes);
     expect(edited).not.toBe(bytes);
-    const { refused } = await strictInstance(kind);
+    const { refused } = await strictInstance();
     expect((await refused(around(edited))).map(({ field }) => field)).toEqual(fields);
   });
 
   it('is refused without one of its organisations', async () => {
     const { orgs, manifest } = await exportedFile();
-    const { refused } = await strictInstance(kind);
+    const { refused } = await strictInstance();
     const faults = await refused({ dataOrgs: { orgs: orgs.slice(0, 1), manifest } });
     expect(faults.map(({ field }) => field)).toContain('manifest.counts.orgs');
   });
 
   it('is refused wherever it is cut off', async () => {
     const { bytes } = await exportedFile();
-    const { refused } = await strictInstance(kind);
+    const { refused } = await strictInstance();
     for (const part of [0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99]) {
       await refused({ data_orgsv1: bytes.slice(0, Math.floor(bytes.length * part)) });
     }
@@ -337,7 +331,7 @@ describeStores('a file with a manifest', (kind) => {
 
   it('is not proved when the manifest is gone, and says so', async () => {
     const { orgs } = await exportedFile();
-    const { instance } = await strictInstance(kind);
+    const { instance } = await strictInstance();
     const withoutManifest = { dataOrgs: { orgs, manifest: null } };
     const said = { proved: false, warnings: expect.arrayContaining([unproved]) };
     expect((await instance.import(withoutManifest)).summary).toMatchObject(said);

@@ -1,7 +1,7 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { organisation, unproved } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
-import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 
 const domain = (domainName: string, ...flags: ('isVerified' | 'isPrimary')[]) => ({
   orgId: 'O',
@@ -16,8 +16,8 @@ const rejected = {
   message: 'ID=ORG-Ggd32 Message=Errors.Org.DomainNotVerified',
 };
 
-describeStores('an unverified primary domain', (kind) => {
-  const newInstance = async () => testInstance(await openTestStore(kind));
+describe('an unverified primary domain', () => {
+  const newInstance = async () => testInstance(await openTestStore(sqlite));
 
   it('is imported, but not as primary, where the organisation validates its domains', async () => {
     const instance = await newInstance();

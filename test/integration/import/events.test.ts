@@ -7,7 +7,7 @@ import { openApiDocument } from '../../../shared/openapi/openApiDocument.ts';
 import { memoryTrail } from '../../support/audit/memoryTrail.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { importReport, servedInstance, type TestInstance, testInstance } from '../../support/instances/testInstance.ts';
-import { describeStores, openTestStore, sqlite } from '../../support/stores/stores.ts';
+import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 import { watchedStore } from '../../support/stores/watchedStore.ts';
 
 const counts = z.record(z.string(), z.number());
@@ -41,9 +41,9 @@ async function importWithEvents(instance: TestInstance, body: unknown) {
   return { events: lines.map((line) => progress.parse(JSON.parse(line))), last };
 }
 
-describeStores('an import whose client accepts events', (kind) => {
+describe('an import whose client accepts events', () => {
   it('reports each phase, and as its last line what it would respond otherwise', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     const { events, last } = await importWithEvents(instance, { data_orgs: file });
     expect(events[0]).toEqual({
       event: 'progress',
@@ -62,7 +62,7 @@ describeStores('an import whose client accepts events', (kind) => {
   });
 
   it('reports progress about once a second while a phase lasts', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore(sqlite);
     let commits = 0;
     const slow = watchedStore(store, async () => {
       if (++commits === 12) await new Promise((resolve) => setTimeout(resolve, 2_500));
@@ -81,7 +81,7 @@ describeStores('an import whose client accepts events', (kind) => {
   });
 
   it('has an error after the first event in its last line, with the progress', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore(sqlite);
     const slow = watchedStore(store, () => new Promise((resolve) => setTimeout(resolve, 400)));
     const initialised = await initialise(store, 'test', 86_400_000, new Date());
     const { audit, events: trail } = memoryTrail();
@@ -102,7 +102,7 @@ describeStores('an import whose client accepts events', (kind) => {
     ['an invalid file', {}, { data_orgs: { orgs: [{ orgId: 7 }] } }, 400],
     ['no source', {}, {}, 400],
   ])('has a status and a plain body for %s', async (_what, headers, body, status) => {
-    const response = await request(await testInstance(await openTestStore(kind)), body, headers);
+    const response = await request(await testInstance(await openTestStore(sqlite)), body, headers);
     expect([response.status, response.headers.get('content-type')]).toEqual([status, 'application/json']);
     expect(z.looseObject({ message: z.string() }).parse(await response.json())).toBeDefined();
   });

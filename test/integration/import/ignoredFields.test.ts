@@ -1,15 +1,15 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { organisation, person, unproved } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
-import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 
 const said = z.object({ manifest: z.object({ secrets: z.unknown(), ignored: z.unknown() }) });
 const lists = z.looseObject({ warnings: z.array(z.unknown()) });
 
-describeStores('the manifest of an export', (kind) => {
+describe('the manifest of an export', () => {
   it('says which secrets the file carries, and which fields of the request were ignored', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     const request = { with_password: true, withOtp: true, comment: 'nightly', toString: null, response_output: true };
     const { text } = await instance.attempt('export', request);
     expect(said.parse(JSON.parse(text)).manifest).toEqual({
@@ -19,7 +19,7 @@ describeStores('the manifest of an export', (kind) => {
   });
 
   it('is accepted by an import with these statements, without them, and whatever they are', async () => {
-    const source = await testInstance(await openTestStore(kind));
+    const source = await testInstance(await openTestStore(sqlite));
     await source.import({ dataOrgs: { orgs: [organisation('A', { humanUsers: [person('U')] })] } });
     const { orgs, manifest } = await source.export();
     expect(said.parse({ manifest }).manifest).toEqual({
@@ -27,7 +27,7 @@ describeStores('the manifest of an export', (kind) => {
       ignored: [],
     });
     const { secrets: _secrets, ignored: _ignored, ...older } = manifest;
-    const target = await testInstance(await openTestStore(kind));
+    const target = await testInstance(await openTestStore(sqlite));
     for (const one of [manifest, older, { ...manifest, secrets: 'none', ignored: 7 }]) {
       const { summary } = await target.import({ dataOrgs: { orgs, manifest: one } });
       expect(summary).toMatchObject({ proved: true, warnings: [] });
@@ -35,9 +35,9 @@ describeStores('the manifest of an export', (kind) => {
   });
 });
 
-describeStores('the warnings of an import', (kind) => {
+describe('the warnings of an import', () => {
   it('begin with the ignored fields of the request, in a dry run too', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     const file = { orgs: [organisation('A')] };
     for (const dry_run of [true, false]) {
       const request = { with_key: true, timeuot: '1m', comment: ['x'], nothing: null, dry_run, data_orgs: file };
@@ -52,7 +52,7 @@ describeStores('the warnings of an import', (kind) => {
   });
 
   it('name a field that is too large to keep, and a bounded number of fields', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`unknown${index}`, index]));
     const { summary } = await instance.import({ large: 'x'.repeat(300_000), ...many, dataOrgs: { orgs: [] } });
     const { warnings } = lists.parse(summary);
@@ -61,11 +61,11 @@ describeStores('the warnings of an import', (kind) => {
   });
 });
 
-describeStores('the ids of an import response', (kind) => {
+describe('the ids of an import response', () => {
   const orgs = [organisation('A', { humanUsers: [person('U')] }), organisation('B')];
 
   it('are left out with "ids": false, where there are any', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     const { success, summary } = await instance.import({ ids: false, dataOrgs: { orgs } });
     expect(success).toEqual({ orgs: [{ orgId: 'A' }, { orgId: 'B' }] });
     expect(summary).toMatchObject({ idsOmitted: true, created: { org: 2, humanUsers: 1 } });
@@ -75,7 +75,7 @@ describeStores('the ids of an import response', (kind) => {
 
   it('are listed with "ids": true, and without the field', async () => {
     for (const ids of [true, undefined]) {
-      const instance = await testInstance(await openTestStore(kind));
+      const instance = await testInstance(await openTestStore(sqlite));
       const { success, summary } = await instance.import({ ids, dataOrgs: { orgs } });
       expect(success.orgs?.[0]).toEqual({ orgId: 'A', humanUserIds: ['U'] });
       expect(summary.idsOmitted).toBeUndefined();

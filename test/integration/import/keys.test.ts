@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { organisation, zitadelExport } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
-import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 
 const EXPIRES = '2099-01-01T00:00:00Z';
 const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -23,9 +23,9 @@ function withKeys(keys: Readonly<Record<string, string>>) {
   });
 }
 
-describeStores('keys', (kind) => {
+describe('keys', () => {
   it('that ZITADEL generated are imported, and exported byte for byte', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     const orgs = zitadelExport('export-made-by-api');
     const { errors = [], summary } = await instance.import({ with_keys: true, data_orgs: { orgs } });
     expect(errors.filter(({ type }) => type === 'machine_user_key' || type === 'app_key')).toEqual([]);
@@ -34,7 +34,7 @@ describeStores('keys', (kind) => {
   });
 
   it('of both encodings are imported under either label, and private keys under none', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     const spki = String(publicKey.export({ type: 'spki', format: 'pem' }));
     const pkcs1 = String(publicKey.export({ type: 'pkcs1', format: 'pem' }));
     const secret = String(privateKey.export({ type: 'pkcs8', format: 'pem' }));

@@ -1,9 +1,9 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Limits } from '../../../shared/limits.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { servedInstance, testInstance } from '../../support/instances/testInstance.ts';
 import { countsOf, readDatabase } from '../../support/stores/database.ts';
-import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 
 const clear = (userId: string) => {
   const { user, ...rest } = person(userId);
@@ -40,11 +40,11 @@ const kinds: readonly [string, keyof Limits, (size: number) => object, RegExp][]
   ],
 ];
 
-describeStores('an import at a limit', (kind) => {
+describe('an import at a limit', () => {
   it.each(kinds)(
     'takes as many %s as it allows, and refuses one more before it writes',
     async (_what, name, file, message) => {
-      const store = await openTestStore(kind);
+      const store = await openTestStore(sqlite);
       const instance = await testInstance(store, 'test', { limits: { [name]: 3 } });
       const { status, text } = await instance.attempt('import', file(4));
       expect(JSON.parse(text)).toMatchObject({ code: 8, message: expect.stringMatching(message) });
@@ -56,7 +56,7 @@ describeStores('an import at a limit', (kind) => {
   );
 
   it('counts only the organisations that the request selects', async () => {
-    const instance = await testInstance(await openTestStore(kind), 'test', { limits: { clearPasswords: 3 } });
+    const instance = await testInstance(await openTestStore(sqlite), 'test', { limits: { clearPasswords: 3 } });
     const orgs = [
       organisation('a', { humanUsers: people(3, (id) => clear(`a ${id}`)) }),
       organisation('b', { humanUsers: people(3, (id) => clear(`b ${id}`)) }),
@@ -66,13 +66,13 @@ describeStores('an import at a limit', (kind) => {
   });
 
   it('does not count records twice where an organisation’s id follows them', async () => {
-    const instance = await testInstance(await openTestStore(kind), 'test', { limits: { clearPasswords: 3 } });
+    const instance = await testInstance(await openTestStore(sqlite), 'test', { limits: { clearPasswords: 3 } });
     const { orgId, ...rest } = organisation('late', { humanUsers: people(3, clear) });
     expect((await instance.import({ data_orgs: { orgs: [{ ...rest, orgId }] } })).errors).toBeUndefined();
   });
 
   it('shortens the lists of its response, never the import', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore(sqlite);
     const instance = await testInstance(store, 'test', { limits: { responseBytes: 1_000 } });
     const { status, text } = await instance.attempt('import', {
       data_orgs: { orgs: [organisation('o', { humanUsers: people(500, person) })] },
@@ -83,7 +83,7 @@ describeStores('an import at a limit', (kind) => {
   });
 
   it.each(['import', 'export'] as const)('rejects a timeout of an %s above the longest', async (operation) => {
-    const instance = await testInstance(await openTestStore(kind), 'test', { limits: { timeoutMs: 60_000 } });
+    const instance = await testInstance(await openTestStore(sqlite), 'test', { limits: { timeoutMs: 60_000 } });
     const usual = operation === 'import' ? { data_orgs: { orgs: [] } } : { response_output: true };
     const attempt = (timeout: string) => instance.attempt(operation, { ...usual, timeout });
     for (const timeout of ['59.999s', '60s']) expect((await attempt(timeout)).status).toBe(200);
@@ -92,7 +92,7 @@ describeStores('an import at a limit', (kind) => {
   });
 
   it('exports to a response as large as it may be, and no larger', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore(sqlite);
     const instance = await testInstance(store);
     const body = { response_output: true };
     const { length } = Buffer.from((await instance.attempt('export', body)).text);
@@ -111,7 +111,7 @@ describeStores('an import at a limit', (kind) => {
   it.each([100_000, 100_001])(
     'takes a request, a file and an organisation of up to 100,000 fields (%i)',
     async (fields) => {
-      const instance = await testInstance(await openTestStore(kind));
+      const instance = await testInstance(await openTestStore(sqlite));
       const filler = (count: number) =>
         Object.fromEntries(Array.from({ length: count }, (_, index) => [`f${index}`, 1]));
       const statuses = await Promise.all([

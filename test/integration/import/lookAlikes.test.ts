@@ -1,10 +1,10 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createServiceUser, deleteServiceUser } from '../../../shared/accounts/serviceUsers.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
 import { readDatabase } from '../../support/stores/database.ts';
 import { violationsOf } from '../../support/stores/invariants.ts';
-import { describeStores, openTestStore, type StoreKind } from '../../support/stores/stores.ts';
+import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 
 const TAKEN = 'ID=V3-DKcYh Message=Errors.User.AlreadyExists';
 
@@ -21,8 +21,8 @@ const pairs = [
   ['with a tag character, which takes two UTF-16 units', 'jose', 'jose\u{e0041}'],
 ] as const;
 
-async function open(kind: StoreKind) {
-  const store = await openTestStore(kind);
+async function open() {
+  const store = await openTestStore(sqlite);
   const instance = await testInstance(store);
   const send = async (orgs: readonly object[], more: object = {}) => {
     const { errors = [] } = await instance.import({ data_orgs: { orgs }, ...more });
@@ -35,11 +35,11 @@ async function open(kind: StoreKind) {
   return { store, instance, send, people };
 }
 
-describeStores('login names that look alike', (kind) => {
+describe('login names that look alike', () => {
   it.each(pairs)(
     '%s: the second is reported, in one file, in two, and in another organisation',
     async (_what, one, two) => {
-      const { store, send, people } = await open(kind);
+      const { store, send, people } = await open();
       const error = { type: 'human_user', id: 'B', message: TAKEN };
       expect(await send([people('O', { A: one, B: two })])).toEqual([error]);
       expect(await send([people('O', { B: two })])).toEqual([error]);
@@ -49,7 +49,7 @@ describeStores('login names that look alike', (kind) => {
   );
 
   it('are free in organisations whose login names carry their domains', async () => {
-    const { send, people } = await open(kind);
+    const { send, people } = await open();
     const byDomain = (orgId: string) => ({ domainPolicy: { orgId, userLoginMustBeDomain: true } });
     const orgs = [
       { ...people('O', { A: 'jos\u00e9' }), ...byDomain('O') },
@@ -60,7 +60,7 @@ describeStores('login names that look alike', (kind) => {
   });
 
   it('are one name for service users, whom the command creates and deletes', async () => {
-    const { store, send, people } = await open(kind);
+    const { store, send, people } = await open();
     const userId = await createServiceUser(store, 'ｒｏｂｏｔ', undefined, new Date());
     await expect(createServiceUser(store, 'robot', undefined, new Date())).rejects.toMatchObject({
       code: 'ALREADY_EXISTS',
@@ -72,7 +72,7 @@ describeStores('login names that look alike', (kind) => {
   });
 
   it('are stored and exported as they are, and may replace each other', async () => {
-    const { store, instance, send, people } = await open(kind);
+    const { store, instance, send, people } = await open();
     await send([people('O', { A: 'jos\u00e9', B: 'ｂｅｒｔ' })]);
     const names = async () => {
       const { orgs } = await instance.export({ org_ids: ['O'] });
@@ -85,7 +85,7 @@ describeStores('login names that look alike', (kind) => {
   });
 
   it('are not used with a domain that looks like that of another organisation', async () => {
-    const { send, people } = await open(kind);
+    const { send, people } = await open();
     await send([organisation('O', { domains: [{ domainName: 'm\u00fcller.example', isVerified: true }] })]);
     const reserved = 'ID=COMMAND-SFd21 Message=Errors.User.DomainNotAllowedAsUsername';
     const names = {
@@ -100,9 +100,9 @@ describeStores('login names that look alike', (kind) => {
   });
 });
 
-describeStores('names that look alike', (kind) => {
+describe('names that look alike', () => {
   it('are one name for organisations and for verified domains', async () => {
-    const { store, send } = await open(kind);
+    const { store, send } = await open();
     const domains = (domainName: string) => ({ domains: [{ domainName, isVerified: true }] });
     await send([{ ...organisation('O', domains('m\u00fcller.example')), org: { name: 'M\u00fcller' } }]);
     expect(await send([{ ...organisation('P'), org: { name: 'Mu\u0308ller' } }])).toEqual([
@@ -114,7 +114,7 @@ describeStores('names that look alike', (kind) => {
   });
 
   it('stay different for projects, applications, roles and links, as in ZITADEL', async () => {
-    const { store, send } = await open(kind);
+    const { store, send } = await open();
     const both = ['jos\u00e9', 'jose\u0301'];
     const orgs = [
       organisation('O', {
@@ -132,7 +132,7 @@ describeStores('names that look alike', (kind) => {
   });
 });
 
-describeStores('a login name with an unusual character', (kind) => {
+describe('a login name with an unusual character', () => {
   it.each([
     ['a control character', 'jo\u0001se'],
     ['a line break', 'jo\nse'],
@@ -144,7 +144,7 @@ describeStores('a login name with an unusual character', (kind) => {
     ['an unassigned character', 'jo\u{e0fff}se'],
     ['invisible characters alone', '\u200b\u2060'],
   ])('is imported and exported exactly: %s', async (_what, userName) => {
-    const { store, instance, send, people } = await open(kind);
+    const { store, instance, send, people } = await open();
     expect(await send([people('O', { A: userName })])).toEqual([]);
     const { orgs } = await instance.export({ org_ids: ['O'] });
     expect(orgs).toMatchObject([{ humanUsers: [{ user: { userName } }] }]);
@@ -152,13 +152,13 @@ describeStores('a login name with an unusual character', (kind) => {
   });
 
   it('NUL is an error of the record, as in ZITADEL', async () => {
-    const { send, people } = await open(kind);
+    const { send, people } = await open();
     const message = 'ERROR: unsupported Unicode escape sequence (SQLSTATE 22P05)';
     expect(await send([people('O', { A: 'jo\u0000se' })])).toEqual([{ type: 'human_user', id: 'A', message }]);
   });
 
   it.each(['\\ud800', '\\udc00', 'a\\udc00\\ud800'])('a lone surrogate, %s, rejects the request', async (surrogate) => {
-    const { instance, people } = await open(kind);
+    const { instance, people } = await open();
     const body = JSON.stringify({ data_orgs: { orgs: [people('O', { A: 'NAME' })] } }).replace('NAME', surrogate);
     const { status, text } = await instance.attempt('import', body);
     expect({ status, text }).toMatchObject({ status: 400, text: expect.stringContaining('surrogate') });

@@ -1,11 +1,11 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { importOrganisations } from '../../../functions/import/operation.ts';
 import { deadlineExceeded } from '../../../shared/errors/errors.ts';
 import { IdentityError } from '../../../shared/errors/identityError.ts';
 import { inPieces } from '../../support/fixtures/bytes.ts';
 import { organisation, person, unproved } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
-import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 import { watchedStore } from '../../support/stores/watchedStore.ts';
 
 const provider = (idpId: string) => ({
@@ -24,9 +24,9 @@ const exportedLink = (userId: string, providedUserId: string, fields: object = {
 const org = (...humanUsers: object[]) => organisation('O', { jwtIdps: [provider('idp')], humanUsers });
 const file = (...orgs: object[]) => ({ data_orgs: { orgs } });
 
-describeStores('links inside a person', (kind) => {
+describe('links inside a person', () => {
   const instanceWith = async (...orgs: object[]) => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     return { instance, report: await instance.import(file(...orgs)) };
   };
 
@@ -61,7 +61,7 @@ describeStores('links inside a person', (kind) => {
   });
 
   it('keep a dry run’s promise', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     const request = file(org(linked('U', inner('idp', 'a'))));
     const { summary } = await instance.import({ ...request, dry_run: true });
     expect(summary).toMatchObject({ created: { humanUsers: 1, userLinks: 1 } });
@@ -132,7 +132,7 @@ describeStores('links inside a person', (kind) => {
   it.each([0.6, 0.9])('are resumed where an import ended after %d of its writes', async (part) => {
     const people = Array.from({ length: 600 }, (_, index) => linked(`U${index}`, inner('idp', `${index}`)));
     const request = file(org(...people));
-    const store = await openTestStore(kind);
+    const store = await openTestStore(sqlite);
     const controller = new AbortController();
     let left = part * 4 * people.length;
     const watched = watchedStore(store, (writes) => {
@@ -157,7 +157,7 @@ describeStores('links inside a person', (kind) => {
   it('are left out with their organisation, and found where its id follows', async () => {
     const { orgId, ...fields } = org(linked('U', inner('idp', 'a')));
     const out = organisation('out', { humanUsers: [linked('V', inner('idp', 'b'))] });
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     const request = { ...file({ ...fields, orgId }, out), excluded_org_ids: ['out'] };
     const { summary } = await instance.import(request);
     expect(summary).toMatchObject({ created: { userLinks: 1 }, notCarried: { org: 1, humanUsers: 1 } });

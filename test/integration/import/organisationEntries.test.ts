@@ -4,7 +4,7 @@ import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { countedInstance, type TestInstance } from '../../support/instances/testInstance.ts';
 import { readDatabase } from '../../support/stores/database.ts';
 import { violationsOf } from '../../support/stores/invariants.ts';
-import { describeStores, sqlite } from '../../support/stores/stores.ts';
+import { sqlite } from '../../support/stores/stores.ts';
 
 const details = z.array(
   z.looseObject({ fieldViolations: z.array(z.object({ field: z.string(), description: z.string() })).default([]) }),
@@ -20,9 +20,9 @@ async function violationsOfImport(instance: TestInstance, ...orgs: object[]) {
 const named = { orgId: 'O', org: { name: 'Acme' } };
 const byDomain = { userLoginMustBeDomain: true, orgId: 'O' };
 
-describeStores('an organisation in several entries of a file', (kind) => {
+describe('an organisation in several entries of a file', () => {
   it('is one organisation: equal entries are no error, and success names it once', async () => {
-    const { instance } = await countedInstance(kind);
+    const { instance } = await countedInstance(sqlite);
     const orgs = [{ ...named, humanUsers: [person('A')] }, organisation('P'), { ...named, humanUsers: [person('B')] }];
     const { errors, success, summary } = await instance.import({ data_orgs: { orgs } });
     expect(errors).toBeUndefined();
@@ -31,7 +31,7 @@ describeStores('an organisation in several entries of a file', (kind) => {
   });
 
   it('has the name and the state of whichever entry gives them', async () => {
-    const { instance } = await countedInstance(kind);
+    const { instance } = await countedInstance(sqlite);
     const orgs = [
       { orgId: 'O', humanUsers: [person('A')], orgState: 'ORG_STATE_INACTIVE' },
       { orgId: 'O', org: { name: 'Acme' } },
@@ -46,7 +46,7 @@ describeStores('an organisation in several entries of a file', (kind) => {
   });
 
   it('has the domain policy of whichever entry gives it, before or after its users', async () => {
-    const { instance, store } = await countedInstance(kind);
+    const { instance, store } = await countedInstance(sqlite);
     const users = (userId: string) => ({ orgId: 'O', humanUsers: [person(userId, { userName: 'alice' })] });
     const orgs = [organisation('P', users('C')), users('A'), { ...named, domainPolicy: byDomain }, users('B')];
     orgs[0] = { ...organisation('P'), humanUsers: [person('C', { userName: 'alice' })] };
@@ -56,7 +56,7 @@ describeStores('an organisation in several entries of a file', (kind) => {
   });
 
   it('has the password policy and the lists of a v1 login policy of whichever entry gives them', async () => {
-    const { instance } = await countedInstance(kind);
+    const { instance } = await countedInstance(sqlite);
     const orgs = [
       {
         orgId: 'O',
@@ -73,7 +73,7 @@ describeStores('an organisation in several entries of a file', (kind) => {
   });
 
   it('may repeat a policy with equal content, which counts as unchanged', async () => {
-    const { instance, store } = await countedInstance(kind);
+    const { instance, store } = await countedInstance(sqlite);
     const policy = { ...named, iamPolicy: byDomain, domainPolicy: byDomain };
     const { errors, summary } = await instance.import({
       data_orgs: { orgs: [policy, { ...named, domainPolicy: byDomain }] },
@@ -146,7 +146,7 @@ describe('entries of a file that contradict each other about an organisation', (
   });
 });
 
-describeStores('a domain policy that would change the scope of login names', (kind) => {
+describe('a domain policy that would change the scope of login names', () => {
   const refused = [
     { type: 'domain_policy', id: 'O', message: 'ID=ORG-1M8ds Message=Errors.Org.DomainPolicy.AlreadyExists' },
   ];
@@ -155,7 +155,7 @@ describeStores('a domain policy that would change the scope of login names', (ki
   it.each(['report', 'skip', 'overwrite'])(
     'is refused where the organisation has users (on_conflict %s)',
     async (on_conflict) => {
-      const { instance, store } = await countedInstance(kind);
+      const { instance, store } = await countedInstance(sqlite);
       await instance.import({ data_orgs: { orgs: [{ ...named, humanUsers: [person('A')] }] } });
       const { errors } = await instance.import({ ...policyFile({ humanUsers: [person('B')] }), on_conflict });
       expect(errors).toEqual(refused);
@@ -164,14 +164,14 @@ describeStores('a domain policy that would change the scope of login names', (ki
   );
 
   it('is created where the organisation has no users', async () => {
-    const { instance, store } = await countedInstance(kind);
+    const { instance, store } = await countedInstance(sqlite);
     await instance.import({ data_orgs: { orgs: [named] } });
     expect((await instance.import(policyFile({ humanUsers: [person('A')] }))).errors).toBeUndefined();
     expect(violationsOf(await readDatabase(store))).toEqual([]);
   });
 
   it('is created where it states the scope that the users have', async () => {
-    const { instance } = await countedInstance(kind);
+    const { instance } = await countedInstance(sqlite);
     await instance.import({ data_orgs: { orgs: [{ ...named, humanUsers: [person('A')] }] } });
     const domainPolicy = { orgId: 'O', validateOrgDomains: true };
     const { errors, summary } = await instance.import({ data_orgs: { orgs: [{ ...named, domainPolicy }] } });
@@ -179,7 +179,7 @@ describeStores('a domain policy that would change the scope of login names', (ki
   });
 
   it('is refused for an organisation whose only user the command created', async () => {
-    const { instance, store } = await countedInstance(kind);
+    const { instance, store } = await countedInstance(sqlite);
     const domainPolicy = { orgId: instance.orgId, userLoginMustBeDomain: true };
     const { errors } = await instance.import({ data_orgs: { orgs: [{ orgId: instance.orgId, domainPolicy }] } });
     expect(errors?.map(({ type }) => type)).toEqual(['domain_policy']);

@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { routes as removalRoutes } from '../../../functions/removeOtpEmail/app.ts';
 import { changeRole } from '../../../shared/accounts/members.ts';
 import { createPersonalAccessToken } from '../../../shared/accounts/personalAccessTokens.ts';
@@ -10,7 +10,7 @@ import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { errorInfo } from '../../support/http/errorInfo.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
 import { readUser } from '../../support/stores/documents.ts';
-import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 
 const REASON =
   "the organisation of the token's user is inactive or removed: use a token of an active organisation's user";
@@ -32,9 +32,9 @@ async function serveRemoval(store: Store): Promise<string> {
   return server.url;
 }
 
-describeStores('a user of an organisation', (kind) => {
+describe('a user of an organisation', () => {
   it.each(['ORG_STATE_INACTIVE', 'ORG_STATE_REMOVED'])('may do nothing while its state is %s', async (orgState) => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore(sqlite);
     const instance = await testInstance(store);
     const importAs = (state: string) => {
       const orgs = [organisation('O', { orgState: state, humanUsers: [ada], machineUsers: [robot] })];

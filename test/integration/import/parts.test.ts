@@ -1,4 +1,4 @@
-import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { exportOrganisations } from '../../../functions/export/operation.ts';
 import { divideOrganisations } from '../../../functions/export/selection.ts';
 import { createCloudStorage } from '../../../shared/objectStorage/cloudStorage.ts';
@@ -11,7 +11,7 @@ import { comparable } from '../../support/fixtures/comparable.ts';
 import { linkedOrganisations } from '../../support/fixtures/linkedOrganisations.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { type TestInstance, testInstance } from '../../support/instances/testInstance.ts';
-import { describeStores, openTestStore, type StoreKind } from '../../support/stores/stores.ts';
+import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 
 const never = new AbortController().signal;
 const secrets = { withPasswords: true, withOtp: true, withKeys: true };
@@ -31,14 +31,14 @@ async function exportInParts(store: Store, excluded: string, count: number) {
 }
 
 /** A source that was exported in three parts to a bucket, and a target that imports from it. */
-async function prepare(kind: StoreKind) {
+async function prepare() {
   const bucket = await startLocalBucket();
   onTestFinished(() => bucket.close());
   const storage = createCloudStorage({ apiEndpoint: bucket.url });
   const account = bucket.both;
   const write = (path: string, content: Uint8Array) =>
     storage.write({ bucket: 'exports', path, account }, inPieces(content), never);
-  const store = await openTestStore(kind);
+  const store = await openTestStore(sqlite);
   const source = await testInstance(store, 'source');
   const long = organisation('long', { humanUsers: Array.from({ length: 4_000 }, (_, index) => person(`p-${index}`)) });
   await source.import({ data_orgs: { orgs: [...linkedOrganisations, long] }, with_keys: true });
@@ -51,7 +51,7 @@ async function prepare(kind: StoreKind) {
   }
   const manifest = combineManifests([first.manifest, ...others.map((part) => part.manifest)]);
   const document: PartsDocument = { parts: entries, manifest, execution: '' };
-  const target = await testInstance(await openTestStore(kind), 'target', { objectStorage: storage });
+  const target = await testInstance(await openTestStore(sqlite), 'target', { objectStorage: storage });
   const keyFile = { type: 'service_account', client_email: account.clientEmail, private_key: account.privateKey };
   const serviceaccount_json = Buffer.from(JSON.stringify(keyFile)).toString('base64');
   const gcs = async (changed: unknown) => {
@@ -69,10 +69,10 @@ async function refused(target: TestInstance, data_orgs_gcs: object): Promise<unk
   return body.message;
 }
 
-describeStores('an export in parts in a bucket', (kind) => {
+describe('an export in parts in a bucket', () => {
   let prepared: Awaited<ReturnType<typeof prepare>>;
   beforeEach(async () => {
-    prepared = await prepare(kind);
+    prepared = await prepare(sqlite);
   }, 180_000);
 
   it.each(['data_orgs_gcs', 'data_orgsv1_gcs'])('is imported as one file: %s', { timeout: 180_000 }, async (field) => {

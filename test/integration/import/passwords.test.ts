@@ -1,4 +1,4 @@
-import { beforeEach, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { type ImportOptions, importOrganisations } from '../../../functions/import/operation.ts';
 import { hashPassword, verifyPassword } from '../../../shared/auth/password.ts';
 import { deadlineExceeded } from '../../../shared/errors/errors.ts';
@@ -6,7 +6,7 @@ import type { PasswordHashing } from '../../../shared/passwordHashing.ts';
 import { documentId, type Store } from '../../../shared/store/store.ts';
 import { inPieces } from '../../support/fixtures/bytes.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
-import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 import { watchedStore } from '../../support/stores/watchedStore.ts';
 
 vi.mock(import('../../../shared/auth/password.ts'), async (original) => {
@@ -46,14 +46,14 @@ function decidingTwice(store: Store, onTransaction: () => void, between: () => P
   };
 }
 
-describeStores('clear passwords that are other ones', (kind) => {
+describe('clear passwords that are other ones', () => {
   beforeEach(() => {
     vi.mocked(hashPassword).mockClear();
     vi.mocked(verifyPassword).mockClear();
   });
 
   it('are hashed and compared once, before the records are decided', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore(sqlite);
     await run(store, 'Password1!');
     vi.mocked(hashPassword).mockClear();
     const counts: number[] = [];
@@ -70,7 +70,7 @@ describeStores('clear passwords that are other ones', (kind) => {
   });
 
   it('are compared again only where the stored hash changed between two attempts', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore(sqlite);
     await run(store, 'Password1!');
     vi.mocked(verifyPassword).mockClear();
     const passwordHash = await hashPassword('Password2!');
@@ -98,9 +98,9 @@ async function storedHashes(store: Store, people = PEOPLE): Promise<string[]> {
   return (await store.getMany(keys, ['passwordHash'])).map((document) => document?.passwordHash ?? '');
 }
 
-describeStores('clear passwords', (kind) => {
+describe('clear passwords', () => {
   it('are stored as bcrypt of cost 12, which every ZITADEL verifies', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore(sqlite);
     await runFile(store, file('Password1!', 2), { passwordHashing: undefined });
     const hashes = await storedHashes(store, 2);
     expect(hashes).toEqual([expect.stringMatching(/^\$2b\$12\$.{53}$/), expect.stringMatching(/^\$2b\$12\$.{53}$/)]);
@@ -113,7 +113,7 @@ describeStores('clear passwords', (kind) => {
     ['argon2id', 'bcrypt', /^\$argon2id\$/],
   ] as const)('that are stored as %s are unchanged where %s is set later', async (first, later, format) => {
     const settings = { bcrypt: fast, argon2id: { algorithm: 'argon2id' } } as const;
-    const store = await openTestStore(kind);
+    const store = await openTestStore(sqlite);
     await runFile(store, file('Password1!'), { passwordHashing: settings[first] });
     const hashes = await storedHashes(store);
     const { summary } = await runFile(store, file('Password1!'), { passwordHashing: settings[later] });
@@ -123,7 +123,7 @@ describeStores('clear passwords', (kind) => {
   });
 
   it('must keep the policy and the limit of bcrypt, even beside a hash', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore(sqlite);
     const hashedPassword = { value: '$2a$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy' };
     const longest = `Aa1!${'x'.repeat(68)}`;
     const humanUsers = [
@@ -145,7 +145,7 @@ describeStores('clear passwords', (kind) => {
   });
 
   it('follow the default policy where that of the file is refused', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore(sqlite);
     const policy = { passwordComplexityPolicy: { minLength: '73' } };
     const people = { humanUsers: [person('A', { password: 'weak' }), person('B', { password: 'Strong1!' })] };
     const { errors, summary } = await runFile(store, [organisation('O', { ...policy, ...people })]);
@@ -157,10 +157,10 @@ describeStores('clear passwords', (kind) => {
   });
 });
 
-describeStores('an import of many clear passwords whose time is over', (kind) => {
+describe('an import of many clear passwords whose time is over', () => {
   it('drops the derivations that have not begun, and resumes behind the stored batches', async () => {
     const people = 200;
-    const store = await openTestStore(kind);
+    const store = await openTestStore(sqlite);
     const controller = new AbortController();
     // Further batches are in flight when the first one is stored.
     const watched = watchedStore(store, (writes) => {

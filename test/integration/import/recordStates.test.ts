@@ -1,11 +1,11 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { comparable } from '../../support/fixtures/comparable.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { errorInfo } from '../../support/http/errorInfo.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
-import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 
-/** An organisation with a record of each kind that ZITADEL's document has no state for, each with the given one. */
+/** An organisation with a record of each sqlite that ZITADEL's document has no state for, each with the given one. */
 function stateful(suffix?: string) {
   const state = (prefix: string) => (suffix === undefined ? {} : { state: `${prefix}_${suffix}` });
   return organisation('O', {
@@ -27,9 +27,9 @@ const STATEFUL = 6;
 const states = (text: string) => text.match(/"state":"(?!USER_STATE)\w+"/g) ?? [];
 const fileOf = (org: object) => ({ orgs: [organisation('X', { orgState: 'ORG_STATE_ACTIVE' }), org] });
 
-describeStores('the state of a project, application, action or grant', (kind) => {
+describe('the state of a project, application, action or grant', () => {
   it('stays through import and export where the file says that the record is inactive', async () => {
-    const source = await testInstance(await openTestStore(kind));
+    const source = await testInstance(await openTestStore(sqlite));
     const { errors, summary } = await source.import({ data_orgs: fileOf(stateful('INACTIVE')) });
     expect({ errors, notCarried: summary.notCarried }).toEqual({ errors: undefined, notCarried: {} });
     const first = await source.export();
@@ -41,7 +41,7 @@ describeStores('the state of a project, application, action or grant', (kind) =>
       projectGrants: [{ grantId: 'G', state: 'PROJECT_GRANT_STATE_INACTIVE' }],
       userGrants: [{ userId: 'U', state: 'USER_GRANT_STATE_INACTIVE' }],
     });
-    const target = await testInstance(await openTestStore(kind));
+    const target = await testInstance(await openTestStore(sqlite));
     const copied = await target.import({ data_orgs: JSON.parse(first.bytes) });
     expect({ errors: copied.errors, proved: copied.summary.proved }).toEqual({ errors: undefined, proved: true });
     const second = await target.export();
@@ -50,7 +50,7 @@ describeStores('the state of a project, application, action or grant', (kind) =>
   });
 
   it('is not written where the record is active, as ZITADEL writes none', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     await instance.import({ data_orgs: fileOf(stateful('ACTIVE')) });
     expect(states((await instance.export()).bytes)).toEqual([]);
     const { summary } = await instance.import({ data_orgs: fileOf(stateful()) });
@@ -59,7 +59,7 @@ describeStores('the state of a project, application, action or grant', (kind) =>
   });
 
   it('is kept by an overwrite without a state, and changed by one with a state', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     const overwrite = async (org: object) => {
       const { summary } = await instance.import({ data_orgs: fileOf(org), on_conflict: 'overwrite' });
       return summary.overwritten ?? {};
@@ -80,7 +80,7 @@ describeStores('the state of a project, application, action or grant', (kind) =>
   });
 
   it.each(['PROJECT_STATE_ASLEEP', 'USER_STATE_ACTIVE', 2])('is rejected where it is unknown: %s', async (state) => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     const org = { ...stateful(), projects: [{ projectId: 'P', project: { name: 'P' }, state }] };
     const { status, body } = await instance.refusedImport({ data_orgs: fileOf(org) });
     const description = `unknown state ${JSON.stringify(state)}`;

@@ -1,9 +1,9 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { comparable } from '../../support/fixtures/comparable.ts';
 import { filled } from '../../support/fixtures/filledOrganisation.ts';
 import { type Organisation, organisation, person, unproved } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
-import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 
 const request = (...orgs: Organisation[]) => ({ dataOrgs: { orgs }, with_keys: true });
 const project = (projectId: string) => ({ projectId, project: { name: projectId } });
@@ -198,9 +198,9 @@ const rows: Row[] = [
   ],
 ];
 
-describeStores('a reference that ZITADEL would not take', (kind) => {
+describe('a reference that ZITADEL would not take', () => {
   it.each(rows)('is an entry in errors, and costs no other record: %s', async (_what, fields, error) => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     const { errors, summary } = await instance.import(
       request(organisation('O', { ...base, ...fields }), granting, organisation('third')),
     );
@@ -209,9 +209,9 @@ describeStores('a reference that ZITADEL would not take', (kind) => {
   });
 });
 
-describeStores('references through lists', (kind) => {
+describe('references through lists', () => {
   it('are good where all of them lead to something, and the records come out as they went in', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     const org = {
       ...organisation('O', base),
       humanUsers: [{ ...person('U', linkedTo('idp')), state: 'USER_STATE_ACTIVE' }],
@@ -234,7 +234,7 @@ describeStores('references through lists', (kind) => {
   });
 
   it('to identity providers that nobody has are kept, with a warning until the target has them', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     const link = { userId: 'U', idpId: 'GitHub', providedUserId: 'u', providedUserName: 'u@github' };
     const loginPolicy = { idps: [ofOrganisation('idp'), ofOrganisation('LDAP')] };
     const org = organisation('O', { ...base, loginPolicy, userLinks: [{ ...link, idpName: 'GitHub', idpType: 7 }] });
@@ -263,7 +263,7 @@ describeStores('references through lists', (kind) => {
   });
 
   it('to identity providers of another organisation fail all the same', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     const userLinks = [{ userId: 'U', idpId: 'their idp', providedUserId: 'u' }];
     const { errors } = await instance.import(request(organisation('O', { ...base, userLinks }), other));
     expect(errors).toEqual([
@@ -272,7 +272,7 @@ describeStores('references through lists', (kind) => {
   });
 
   it('to identity providers of the instance are kept in the login policy, and warned of: they are not carried', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     const loginPolicy = { idps: [{ idpId: 'global', ownerType: 'IDP_OWNER_TYPE_SYSTEM' }] };
     const { errors, summary } = await instance.import(request(organisation('O', { loginPolicy })));
     expect(errors).toBeUndefined();
@@ -284,7 +284,7 @@ describeStores('references through lists', (kind) => {
   });
 });
 
-describeStores('a user name that ends in the verified domain of another organisation', (kind) => {
+describe('a user name that ends in the verified domain of another organisation', () => {
   const error = {
     type: 'human_user',
     id: 'U',
@@ -297,7 +297,7 @@ describeStores('a user name that ends in the verified domain of another organisa
   it('is refused, in whatever order the organisations come, and whether it is there already or comes in the same document', async () => {
     const orgs = [named('a@b@Taken.Example'), holder(true)];
     for (const documents of [[orgs], [orgs.toReversed()], [[holder(true)], [named('me@taken.example')]]]) {
-      const instance = await testInstance(await openTestStore(kind));
+      const instance = await testInstance(await openTestStore(sqlite));
       const errors: unknown[] = [];
       for (const document of documents) errors.push(...((await instance.import(request(...document))).errors ?? []));
       expect(errors).toEqual([error]);
@@ -313,12 +313,12 @@ describeStores('a user name that ends in the verified domain of another organisa
       [named('me@taken.example', { domainPolicy: { orgId: 'O', userLoginMustBeDomain: true } }), holder(true)],
     ],
   ])('is taken where %s', async (_case, orgs) => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     expect((await instance.import(request(...orgs))).errors).toBeUndefined();
   });
 
   it('may stay where it was there before the domain was', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     await instance.import(request(named('me@taken.example')));
     await instance.import(request(holder(true)));
     const { errors, summary } = await instance.import(request(named('me@taken.example')));
@@ -329,7 +329,7 @@ describeStores('a user name that ends in the verified domain of another organisa
   });
 });
 
-describeStores('what ZITADEL would not take in a record of its own', (kind) => {
+describe('what ZITADEL would not take in a record of its own', () => {
   it.each<Row>([
     [
       'a colour',
@@ -357,13 +357,13 @@ describeStores('what ZITADEL would not take in a record of its own', (kind) => {
       { type: 'machine_user_key', id: 'K', message: 'ID=DOMAIN-dv3t5 Message=Errors.AuthNKey.ExpireBeforeNow' },
     ],
   ])('is an entry in errors: %s', async (_what, fields, error) => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     const { errors } = await instance.import(request(organisation('O', fields)));
     expect(errors).toEqual([error]);
   });
 
   it('is no phone number that is written in some other way: it is brought to one form, the same each time', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     const org = organisation('O', { humanUsers: [person('U', { phone: { phone: '+41 (0)79 123-45-67' } })] });
     await instance.import(request(org));
     const exported = await instance.export();

@@ -1,7 +1,7 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Organisation, organisation, person } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
-import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 
 const request = (...orgs: Organisation[]) => ({ dataOrgs: { orgs }, timeout: '1m0s' });
 
@@ -16,9 +16,9 @@ const grant = (grantId: string, projectId: string, grantedOrgId: string, ...role
 });
 
 // What ZITADEL's own integration tests of its import expect, field by field; `summary` is ours.
-describeStores("ZITADEL's own tests of its import", (kind) => {
+describe("ZITADEL's own tests of its import", () => {
   it('case "success": projects, roles, people, grants of projects and of users over several organisations', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     const { errors, success } = await instance.import(
       request(
         organisation('O0', {
@@ -82,7 +82,7 @@ describeStores("ZITADEL's own tests of its import", (kind) => {
   });
 
   it('case "duplicate project grant error": the first is created, the second is an entry in errors', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     const twice = grant('G4', 'P2', 'O4', 'role1', 'role2');
     const { errors, success, summary } = await instance.import(
       request(
@@ -115,7 +115,7 @@ describeStores("ZITADEL's own tests of its import", (kind) => {
   });
 
   it('case "duplicate project grant member error": the first is created, the second is an entry in errors', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     const twice = { projectId: 'P4', grantId: 'G5', userId: 'U2', roles: ['PROJECT_GRANT_OWNER'] };
     const { errors, success } = await instance.import(
       request(
@@ -150,9 +150,9 @@ describeStores("ZITADEL's own tests of its import", (kind) => {
   });
 });
 
-describeStores('a record that occurs twice in one document', (kind) => {
+describe('a record that occurs twice in one document', () => {
   it('is created once; the other is reported, whether it is equal or not, in either order of sections', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     const { errors, success, summary } = await instance.import(
       request(
         organisation('O', {
@@ -172,7 +172,7 @@ describeStores('a record that occurs twice in one document', (kind) => {
   });
 
   it('leaves nothing of the other behind: the name that it would have had stays free', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     await instance.import(request(organisation('O', { humanUsers: [person('U'), person('U', { userName: 'free' })] })));
     const { errors } = await instance.import(
       request(organisation('O', { humanUsers: [person('V', { userName: 'free' })] })),
@@ -181,7 +181,7 @@ describeStores('a record that occurs twice in one document', (kind) => {
   });
 
   it('may be an organisation: its entries are one, and the records of both are taken', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     const { errors, summary } = await instance.import(
       request(organisation('O', { humanUsers: [person('U')] }), organisation('O', { humanUsers: [person('V')] })),
     );
@@ -191,7 +191,7 @@ describeStores('a record that occurs twice in one document', (kind) => {
   });
 });
 
-describeStores('a reference to what is not there', (kind) => {
+describe('a reference to what is not there', () => {
   it.each<[string, object, { type: string; id: string; message: string }]>([
     [
       'the project of a role',
@@ -248,7 +248,7 @@ describeStores('a reference to what is not there', (kind) => {
       { type: 'machine_user_key', id: 'K', message: 'ID=COMMAND-bnipwm1 Message=Errors.User.NotFound' },
     ],
   ])('is an entry in errors: %s', async (_what, fields, error) => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     const { errors, summary } = await instance.import({ ...request(organisation('O', fields)), with_keys: true });
     expect(errors).toEqual([error]);
     expect(Object.values(summary.failed)).toEqual([1]);
@@ -259,7 +259,7 @@ describeStores('a reference to what is not there', (kind) => {
     ['the user of a key', { machineKeys: [{ keyId: 'K' }] }, 'machine_user_key'],
     ['the identity provider of a link', { userLinks: [{ userId: 'U', providedUserId: 'x' }] }, 'user_link'],
   ])('is an entry in errors too when it is empty: %s', async (_what, fields, type) => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     const { errors } = await instance.import({
       ...request(organisation('O', { humanUsers: [person('U')], ...fields })),
       with_keys: true,
@@ -268,7 +268,7 @@ describeStores('a reference to what is not there', (kind) => {
   });
 
   it('costs no other record: those beside it are created', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     const { errors, success } = await instance.import(
       request(
         organisation('O', { projects: [project('P')], projectRoles: [role('P', 'a'), role('Q', 'b'), role('P', 'c')] }),
@@ -279,7 +279,7 @@ describeStores('a reference to what is not there', (kind) => {
   });
 
   it('is none when what is referred to comes later in the document, or in another organisation', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     const { errors } = await instance.import(
       request(
         organisation('O1', {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { organisation, person, unproved } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
-import { describeStores, openTestStore, sqlite } from '../../support/stores/stores.ts';
+import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 
 const count = z.record(z.string(), z.number()).default({});
 const counts = z.object({
@@ -19,9 +19,9 @@ const lists = z.looseObject({ warnings: z.array(z.unknown()) });
 const sum = (counts: Readonly<Record<string, Record<string, number>>>, section: string) =>
   Object.values(counts).reduce((total, { [section]: count = 0 }) => total + count, 0);
 
-describeStores('the counts of organisations', (kind) => {
+describe('the counts of organisations', () => {
   it.each(['report', 'skip', 'overwrite'])('add up to the organisations of the file (%s)', async (on_conflict) => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     await instance.import({ dataOrgs: { orgs: [organisation('A'), organisation('B'), organisation('C')] } });
     const orgs = [
       organisation('A'),
@@ -40,7 +40,7 @@ describeStores('the counts of organisations', (kind) => {
   });
 });
 
-describeStores('the lists that v1 files have beside the login policy', (kind) => {
+describe('the lists that v1 files have beside the login policy', () => {
   const secondFactors = [{ type: 'SECOND_FACTOR_TYPE_OTP' }, { type: 'SECOND_FACTOR_TYPE_U2F' }];
   const loginPolicy = { allowUsernamePassword: true, passwordlessType: 'PASSWORDLESS_TYPE_ALLOWED' };
 
@@ -55,7 +55,7 @@ describeStores('the lists that v1 files have beside the login policy', (kind) =>
       { secondFactors: 2 },
     ],
   ])('are counted as not carried %s', async (_when, orgs, notCarried) => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     const { summary } = await instance.import({ dataOrgsv1: { orgs } });
     expect(summary.notCarried).toEqual(notCarried);
   });
@@ -93,7 +93,7 @@ describe('errors and warnings', () => {
   });
 });
 
-describeStores('what a file says that would be stored otherwise', (kind) => {
+describe('what a file says that would be stored otherwise', () => {
   it.each([
     ['9007199254740993', 400, /orgs\[0\]\.passwordComplexityPolicy\.minLength/],
     ['9007199254740992', 400, /orgs\[0\]\.passwordComplexityPolicy\.minLength/],
@@ -103,7 +103,7 @@ describeStores('what a file says that would be stored otherwise', (kind) => {
     ['"9007199254740993"', 200, /MODEL-Lsp0e/],
     ['8', 200, /"created":\{"org":1,"passwordComplexityPolicy":1\}/],
   ])('an integer of 64 bits as a number is refused above 2^53, with its place: %s', async (literal, expected, said) => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     const file = `{"orgs":[{"orgId":"A","org":{"name":"A"},"passwordComplexityPolicy":{"min_length":${literal}}}]}`;
     const { status, text } = await instance.attempt('import', `{"dataOrgs":${file}}`);
     expect(status, text).toBe(expected);
@@ -111,14 +111,14 @@ describeStores('what a file says that would be stored otherwise', (kind) => {
   });
 
   it('an integer above 2^53 in an unknown field is ignored as the field is', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     const file = '{"orgs":[{"orgId":"A","org":{"name":"A","other":9007199254740993},"more":9007199254740993}]}';
     const { status, text } = await instance.attempt('import', `{"dataOrgs":${file}}`);
     expect(status, text).toBe(200);
   });
 });
 
-describeStores('an id of more than 200 characters', (kind) => {
+describe('an id of more than 200 characters', () => {
   const long = (length: number) => '😀'.repeat(length);
 
   it.each<[string, (id: string) => object, string]>([
@@ -135,7 +135,7 @@ describeStores('an id of more than 200 characters', (kind) => {
     ],
     ['key', (id) => organisation('A', { machineKeys: [{ keyId: 'k', userId: id }] }), 'orgs[0].machineKeys[0].userId'],
   ])('is refused before anything is written, with its place: of a %s', async (_what, withId, field) => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     const { status, body } = await instance.refusedImport({
       dataOrgs: { orgs: [withId(long(201))] },
     });
@@ -147,7 +147,7 @@ describeStores('an id of more than 200 characters', (kind) => {
   });
 
   it('is refused for an organisation of 2,000 characters, whose records come first in the file', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     const orgs = [{ humanUsers: [person('U')], orgId: 'A'.repeat(2_000), org: { name: 'A' } }];
     const { status, body } = await instance.refusedImport({ dataOrgs: { orgs } });
     expect({ status, field: JSON.stringify(body.details).includes('orgs[0].orgId') }).toEqual({

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { organisation, person, unproved } from '../../support/fixtures/organisations.ts';
 import { countedInstance } from '../../support/instances/testInstance.ts';
-import { describeStores, sqlite } from '../../support/stores/stores.ts';
+import { sqlite } from '../../support/stores/stores.ts';
 
-describeStores('content of a file that the service does not know', (kind) => {
+describe('content of a file that the service does not know', () => {
   it('is counted in notCarried: fields of organisations and of records, by their path', async () => {
-    const { instance } = await countedInstance(kind);
+    const { instance } = await countedInstance(sqlite);
     const apps = [{ appId: 'a' }, { appId: 'b' }];
     const people = [
       person('A', { favouriteColour: 'red', email: { email: 'a@example.com', verifiedBy: ['x'] } }),
@@ -35,7 +35,7 @@ describeStores('content of a file that the service does not know', (kind) => {
   });
 
   it('is a warning where it is the name of an enumeration', async () => {
-    const { instance } = await countedInstance(kind);
+    const { instance } = await countedInstance(sqlite);
     const profile = { firstName: 'A', lastName: 'B', gender: 'GENDER_QUEER' };
     const body = { data_orgs: { orgs: [organisation('O', { humanUsers: [person('A', { profile })] })] } };
     for (const _repetition of [1, 2]) {

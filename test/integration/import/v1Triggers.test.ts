@@ -1,7 +1,7 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { organisation } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
-import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 
 const action = { actionId: 'A', action: { name: 'A', script: 'function A() {}', timeout: '1s' } };
 const org = (actionId: string) =>
@@ -16,9 +16,9 @@ const org = (actionId: string) =>
     ],
   });
 
-describeStores('a trigger action that names its flow and trigger', (kind) => {
+describe('a trigger action that names its flow and trigger', () => {
   const importAs = async (field: string, actionId: string) => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     return instance.import({ [field]: { orgs: [org(actionId)] } });
   };
 
