@@ -110,39 +110,6 @@ describeStores('a record that is there with other content', (kind) => {
     expect({ writes, created: result.summary.created }).toEqual({ writes: 0, created: {} });
     expect(comparable((await instance.export()).orgs)).toEqual(comparable(before.orgs));
   });
-
-  it.each<[string, object]>([
-    ['password hash', { hashedPassword: { value: '$2a$10$other' } }],
-    ['TOTP seed', { otpCode: 'GEZDGNBVGY3TQOJQ' }],
-    ['clear password', { hashedPassword: undefined, password: 'Another1!' }],
-  ])('is reported also when only its %s differs', async (_what, user) => {
-    const { instance } = await countedInstance(kind);
-    const own = { hashedPassword: { value: '$2a$10$own' }, otpCode: 'JBSWY3DPEHPK3PXP' };
-    const body = (more: object) => ({
-      dataOrgs: { orgs: [organisation('O', { humanUsers: [person('A', { ...own, ...more })] })] },
-    });
-    await instance.import(body({}));
-    const { errors } = await instance.import(body(user));
-    expect(errors).toEqual([
-      { type: 'human_user', id: 'A', message: 'ID=COMMAND-ziuna Message=Errors.User.AlreadyExisting' },
-    ]);
-  });
-
-  it('is unchanged when a clear password is the one that is stored as a hash', async () => {
-    const { instance, writesOf } = await countedInstance(kind);
-    const body = { dataOrgs: { orgs: [organisation('O', { humanUsers: [person('A', { password: 'Password1!' })] })] } };
-    await instance.import(body);
-    const { result, writes } = await writesOf(() => instance.import(body));
-    expect({ writes, errors: result.errors }).toEqual({ writes: 0, errors: undefined });
-  });
-
-  it('is reported when it belongs to another organisation', async () => {
-    const { instance } = await countedInstance(kind);
-    const humanUsers = [person('A')];
-    await instance.import({ dataOrgs: { orgs: [organisation('O', { humanUsers })] } });
-    const { errors } = await instance.import({ dataOrgs: { orgs: [organisation('P', { humanUsers })] } });
-    expect(errors?.map(({ type, id }) => [type, id])).toEqual([['human_user', 'A']]);
-  });
 });
 
 describeStores('a name that another record has', (kind) => {

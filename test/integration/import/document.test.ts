@@ -48,7 +48,7 @@ describe('a document', () => {
     },
   );
 
-  it('may have fields that the service does not know, at every depth and of every sqlite', async () => {
+  it('may have fields that the service does not know, at every depth and of every kind', async () => {
     const { instance } = await strictInstance();
     const unknown = { a: 1, 'b]}"': ['x', { y: [null, '\\"'] }], c: null, d: true };
     const { profile, ...user } = {

@@ -21,25 +21,6 @@ describeStores('a user name in a domain that another organisation has verified',
     expect(errors).toEqual([{ type: 'human_user', id: 'A', message: reserved }]);
     expect((await instance.export()).manifest.digest).toBe(before.manifest.digest);
   });
-
-  it('cannot replace another name in that domain either, but stays where it is the same', async () => {
-    const instance = await testInstance(await openTestStore(kind));
-    await instance.import(reporting(member('anna@acme.com')));
-    await instance.import(reporting(acme));
-    const { errors } = await instance.import(overwriting(member('ceo@acme.com')));
-    expect(errors).toEqual([{ type: 'human_user', id: 'A', message: reserved }]);
-    const { summary } = await instance.import(
-      overwriting(member('Anna@acme.com', { profile: { firstName: 'A', lastName: 'B' } })),
-    );
-    expect(summary.overwritten).toEqual({ humanUsers: 1 });
-  });
-
-  it('is no reason against a record that "skip" leaves as it is', async () => {
-    const instance = await testInstance(await openTestStore(kind));
-    await instance.import(reporting(acme, member('anna')));
-    const { errors, summary } = await instance.import({ ...reporting(member('ceo@acme.com')), on_conflict: 'skip' });
-    expect({ errors, skipped: summary.skipped }).toEqual({ errors: undefined, skipped: { humanUsers: 1 } });
-  });
 });
 
 const states = z.array(z.looseObject({ state: z.string() })).default([]);
@@ -119,21 +100,6 @@ describeStores("the caller's own organisation in a file", (kind) => {
       expect(after).toMatchObject({ orgState: own.orgState, humanUsers: [{ userId: 'new' }] });
     },
   );
-});
-
-describeStores('an application of another kind under the same id', (kind) => {
-  it.each(['report', 'skip', 'overwrite'])('is an error (on_conflict %s)', async (on_conflict) => {
-    const instance = await testInstance(await openTestStore(kind));
-    const projects = [{ projectId: 'P', project: { name: 'project' } }];
-    const app = { appId: 'A', app: { projectId: 'P', name: 'app' } };
-    await instance.import(reporting(organisation('O', { projects, apiApps: [app] })));
-    const { errors, summary } = await instance.import({
-      ...reporting(organisation('O', { projects, oidcApps: [app] })),
-      on_conflict,
-    });
-    expect(errors?.map(({ type, id }) => [type, id])).toEqual([['oidc_app', 'A']]);
-    expect(summary.unchanged).toEqual({ org: 1, projects: 1 });
-  });
 });
 
 describeStores('an organisation that exists, and cannot take its new name', (kind) => {

@@ -72,7 +72,7 @@ async function refused(target: TestInstance, data_orgs_gcs: object): Promise<unk
 describe('an export in parts in a bucket', () => {
   let prepared: Awaited<ReturnType<typeof prepare>>;
   beforeEach(async () => {
-    prepared = await prepare(sqlite);
+    prepared = await prepare();
   }, 180_000);
 
   it.each(['data_orgs_gcs', 'data_orgsv1_gcs'])('is imported as one file: %s', { timeout: 180_000 }, async (field) => {

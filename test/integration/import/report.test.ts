@@ -171,15 +171,6 @@ describe('a record that occurs twice in one document', () => {
     expect(summary.created).toEqual({ org: 1, humanUsers: 1 });
   });
 
-  it('leaves nothing of the other behind: the name that it would have had stays free', async () => {
-    const instance = await testInstance(await openTestStore(sqlite));
-    await instance.import(request(organisation('O', { humanUsers: [person('U'), person('U', { userName: 'free' })] })));
-    const { errors } = await instance.import(
-      request(organisation('O', { humanUsers: [person('V', { userName: 'free' })] })),
-    );
-    expect(errors).toBeUndefined();
-  });
-
   it('may be an organisation: its entries are one, and the records of both are taken', async () => {
     const instance = await testInstance(await openTestStore(sqlite));
     const { errors, summary } = await instance.import(
@@ -192,68 +183,6 @@ describe('a record that occurs twice in one document', () => {
 });
 
 describe('a reference to what is not there', () => {
-  it.each<[string, object, { type: string; id: string; message: string }]>([
-    [
-      'the project of a role',
-      { projectRoles: [role('none', 'r')] },
-      { type: 'project_role', id: 'none_r', message: 'ID=COMMAND-EbFMN Message=Errors.Project.NotFound' },
-    ],
-    [
-      'the project of an application',
-      { apiApps: [{ appId: 'A', app: { projectId: 'none', name: 'a' } }] },
-      { type: 'api_app', id: 'A', message: 'ID=COMMAND-EbFMN Message=Errors.Project.NotFound' },
-    ],
-    [
-      'the project of a grant',
-      { projectGrants: [grant('G', 'none', 'O')] },
-      { type: 'project_grant', id: 'O_none_O', message: 'ID=COMMAND-m9gsd Message=Errors.Project.NotFound' },
-    ],
-    [
-      'the organisation of a grant',
-      { projects: [project('P')], projectGrants: [grant('G', 'P', 'none')] },
-      { type: 'project_grant', id: 'O_P_none', message: 'ID=COMMAND-3m9gg Message=Errors.Org.NotFound' },
-    ],
-    [
-      'the user of a grant',
-      { projects: [project('P')], userGrants: [{ userId: 'none', projectId: 'P' }] },
-      { type: 'user_grant', id: 'O_P_none', message: 'ID=COMMAND-4f8sg Message=Errors.User.NotFound' },
-    ],
-    [
-      "the project grant of a user's grant",
-      {
-        projects: [project('P')],
-        humanUsers: [person('U')],
-        userGrants: [{ userId: 'U', projectId: 'P', projectGrantId: 'none' }],
-      },
-      { type: 'user_grant', id: 'O_P_U', message: 'ID=COMMAND-mm9F4 Message=Errors.Project.Role.NotFound' },
-    ],
-    [
-      'the user who is a member',
-      { orgMembers: [{ userId: 'none', roles: ['ORG_OWNER'] }] },
-      { type: 'org_member', id: 'O_none', message: 'ID=ORG-GoXOn Message=Errors.User.NotFound' },
-    ],
-    [
-      'the user of metadata',
-      { userMetadata: [{ id: 'none', key: 'k', value: 'eA==' }] },
-      { type: 'user_metadata', id: 'none_k', message: 'ID=COMMAND-uXHNj Message=Errors.User.NotFound' },
-    ],
-    [
-      'the application of a key',
-      { appKeys: [{ id: 'K', appId: 'none', projectId: 'none' }] },
-      { type: 'app_key', id: 'K', message: 'ID=COMMAND-sak24 Message=Errors.Project.App.NotFound' },
-    ],
-    [
-      'the user of a key',
-      { machineKeys: [{ keyId: 'K', userId: 'none' }] },
-      { type: 'machine_user_key', id: 'K', message: 'ID=COMMAND-bnipwm1 Message=Errors.User.NotFound' },
-    ],
-  ])('is an entry in errors: %s', async (_what, fields, error) => {
-    const instance = await testInstance(await openTestStore(sqlite));
-    const { errors, summary } = await instance.import({ ...request(organisation('O', fields)), with_keys: true });
-    expect(errors).toEqual([error]);
-    expect(Object.values(summary.failed)).toEqual([1]);
-  });
-
   it.each<[string, object, string]>([
     ['the application of a key', { appKeys: [{ id: 'K' }] }, 'app_key'],
     ['the user of a key', { machineKeys: [{ keyId: 'K' }] }, 'machine_user_key'],
