@@ -8,12 +8,13 @@ import { exportFileWith } from '../../support/migrations/migrating.ts';
 import { testDirectory } from '../../support/places/servedPlace.ts';
 import { identityProgram } from '../../support/processes/programs.ts';
 import { DEFAULT_ORGANISATION } from '../../support/zitadel/behaviour.ts';
-import { importIntoStandIn } from '../../support/zitadel/connect.ts';
+import { exportFromZitadel, importIntoStandIn } from '../../support/zitadel/connect.ts';
 import { people } from '../../support/zitadel/files.ts';
 import { filledZitadel, tokenFileWith } from '../../support/zitadel/placeOfZitadel.ts';
 import type { ZitadelStandIn } from '../../support/zitadel/standIn.ts';
 
 const TIMEOUT_MS = 120_000;
+const unreachable = /^\S+ cannot be reached \(ECONN\w+\): check the address, and that the instance runs$/;
 const crowd = (count: number) => organisation('acme', { humanUsers: people(count) });
 const peopleOf = ({ contents }: ZitadelStandIn, orgId: string) =>
   contents.organisations.get(orgId)?.sections.get('humanUsers')?.size ?? 0;
@@ -70,41 +71,25 @@ describe('a call on a ZITADEL that fails', { timeout: TIMEOUT_MS }, () => {
   });
 
   it('imports on through the death of the ZITADEL, and completes when it is repeated', async () => {
-    const { zitadel, tokenFile } = await filledZitadel([], { diesAtWrite: 60, deadMs: 500 });
-    const to = ['--to', zitadel.url, '--token-file', tokenFile];
-    const survived = await ends('import', await exportFileWith(crowd(100)), ...to);
-    expect({ ...survived, deaths: zitadel.deaths() }).toMatchObject({ code: 0, deaths: 1 });
-    expect(survived.stdout).toContain('created: humanUsers 100, org 1\n');
+    const { zitadel } = await filledZitadel([], { diesAtWrite: 60, deadMs: 500 });
+    const survived = await importIntoStandIn(zitadel, [crowd(100)]);
+    expect({ deaths: zitadel.deaths(), ...survived.summary }).toMatchObject({ deaths: 1, failed: {}, unchanged: {} });
+    expect(survived.summary.created).toEqual({ org: 1, humanUsers: 100 });
     zitadel.behaviour.diesAtWrite = 50;
     zitadel.behaviour.deadMs = undefined;
-    const larger = await exportFileWith(crowd(200));
-    const gone = await ends('import', larger, ...to);
-    expect(gone).toMatchObject({
-      code: 1,
-      message: expect.stringMatching(
-        /^identity: .* cannot be reached \(ECONN\w+\): check the address, and that the instance runs$/,
-      ),
-    });
+    await expect(importIntoStandIn(zitadel, [crowd(200)])).rejects.toThrow(unreachable);
     zitadel.revive();
-    const repeated = await ends('import', larger, ...to);
-    expect(repeated.code, repeated.message).toBe(0);
-    expect(repeated.stdout).toMatch(/created: humanUsers 51\nunchanged: humanUsers 149, org 1\n/);
+    const { created, unchanged } = (await importIntoStandIn(zitadel, [crowd(200)])).summary;
+    expect({ created, unchanged }).toEqual({ created: { humanUsers: 51 }, unchanged: { humanUsers: 149, org: 1 } });
     expect(peopleOf(zitadel, 'acme')).toBe(200);
   });
 
-  it('leaves no file where the ZITADEL dies while it exports', async () => {
-    const { zitadel, tokenFile } = await filledZitadel([crowd(20)], { exportMs: 5_000, deadMs: undefined });
-    const directory = await testDirectory();
-    const exporting = ends('export', zitadel.url, '--token-file', tokenFile, '--to', join(directory, 'out.json'));
-    await expect
-      .poll(() => zitadel.requests.map(({ path }) => path), { timeout: 60_000 })
-      .toContain('/admin/v1/orgs/_search');
+  it('says so where the ZITADEL dies while it exports', async () => {
+    const { zitadel } = await filledZitadel([crowd(20)], { exportMs: 5_000, deadMs: undefined });
+    const exporting = expect(exportFromZitadel(zitadel)).rejects.toThrow(unreachable);
+    await expect.poll(() => zitadel.requests.map(({ path }) => path)).toContain('/admin/v1/orgs/_search');
     await expect(deadlyExport(zitadel)).rejects.toThrow();
-    expect(await exporting).toMatchObject({
-      code: 1,
-      message: expect.stringMatching(/cannot be reached \(ECONN\w+\): check the address/),
-    });
-    expect(await readdir(directory)).toEqual([]);
+    await exporting;
   });
 
   it('ends at Ctrl-C, says what is left, and completes when it is repeated', async () => {
