@@ -15,7 +15,9 @@ import { createUser, readUser, userKey } from '../../support/stores/documents.ts
 import { hookedStore } from '../../support/stores/hookedStore.ts';
 import { openProxiedStore } from '../../support/stores/proxiedStore.ts';
 
+/** A commit whose response gets lost, or which gets lost itself. */
 const lostCommit = { method: 'Commit', isForwarded: true } as const;
+const unsentCommit = { method: 'Commit', isForwarded: false } as const;
 const lostRead = { method: 'BatchGetDocuments', isForwarded: true } as const;
 
 function setState(name: string, state: string) {
@@ -74,48 +76,52 @@ describeWithFirestore('a decision whose responses get lost', () => {
     survived(context, 'response to a read is lost', 'Firestore', 1);
   });
 
-  const answers: readonly (readonly [answer: string, fault: CallFault])[] = [
-    ['nothing', lostCommit],
-    ['DEADLINE_EXCEEDED', { ...lostCommit, status: 4 }],
-    ['RESOURCE_EXHAUSTED', { ...lostCommit, status: 8 }],
-    ['INTERNAL', { ...lostCommit, status: 13 }],
-    ['UNAVAILABLE', { ...lostCommit, status: 14 }],
+  const aborted = { ...unsentCommit, status: 10 };
+  const times = async (count: number, work: () => Promise<unknown>) => {
+    for (let done = 0; done < count; done++) await work();
+  };
+
+  type Row = readonly [what: string, faults: (direct: Store) => readonly CallFault[], stored: number];
+  /** What happens to the commits of an increment of 1, and the number that is stored in the end. */
+  const faults: readonly Row[] = [
+    ['when the database commits and answers nothing', () => [lostCommit], 2],
+    ...[4, 8, 13, 14].flatMap((status): Row[] => [
+      [`when the database commits and answers status ${status}`, () => [{ ...lostCommit, status }], 2],
+      [`when it answers status ${status} without having committed`, () => [{ ...aborted, status }, unsentCommit], 2],
+    ]),
+    [
+      'when the repeated commit is aborted again and again',
+      () => [lostCommit, ...Array<CallFault>(9).fill(aborted)],
+      2,
+    ],
+    [
+      'when another writer changes the document, and the commit was not applied',
+      (direct) => [{ ...unsentCommit, meanwhile: () => increment(direct) }],
+      3,
+    ],
+    ...[1, 5].map(
+      (changes): Row => [
+        `when others change the document ${changes} times after the commit`,
+        (direct) => [{ ...lostCommit, meanwhile: () => times(changes, () => increment(direct)) }],
+        2 + changes,
+      ],
+    ),
   ];
-  it.for(answers)('commits once when the database commits and answers %s', async ([_answer, fault], context) => {
-    const { direct, store, network } = await openProxiedStore();
-    await direct.commit([createUser('counter', { sequence: 1 })]);
-    network.strike(fault);
-    await increment(store);
-    expect(network.isSpent()).toBe(true);
-    expect(await readUser(direct, 'counter')).toMatchObject({ sequence: 2 });
-    survived(context, 'response to a commit is lost', 'Firestore', 1);
-  });
-
-  it.each([4, 8, 13, 14])('commits when the database answers status %i without having committed', async (status) => {
-    const { direct, store, network } = await openProxiedStore();
-    await direct.commit([createUser('counter', { sequence: 1 })]);
-    network.strike({ method: 'Commit', isForwarded: false, status }, { method: 'Commit', isForwarded: false });
-    await increment(store);
-    expect(network.isSpent()).toBe(true);
-    expect(await readUser(direct, 'counter')).toMatchObject({ sequence: 2 });
-  });
-
-  it('recognises its commit when the repeated one is aborted again and again', async () => {
+  it.for(faults)('commits once %s', async ([_what, faultsOf, stored], context) => {
     const { direct, store, network } = await openProxiedStore();
     await direct.commit([createUser('counter', { sequence: 1 })]);
     vi.spyOn(Math, 'random').mockReturnValue(0.02);
     onTestFinished(() => void vi.restoreAllMocks());
-    const aborted = { method: 'Commit', isForwarded: false, status: 10 } as const;
-    network.strike(lostCommit, ...Array.from({ length: 9 }, () => aborted));
+    network.strike(...faultsOf(direct));
     await increment(store);
     expect(network.isSpent()).toBe(true);
-    expect(await readUser(direct, 'counter')).toMatchObject({ sequence: 2 });
+    expect(await readUser(direct, 'counter')).toMatchObject({ sequence: stored });
+    survived(context, 'response to a commit is lost', 'Firestore', 1);
   });
 
   it('recognises its commit at the deadline, when the repeated one is still aborted', async () => {
     const { direct, store, network } = await openProxiedStore();
     await direct.commit([createUser('counter', { sequence: 1 })]);
-    const aborted = { method: 'Commit', isForwarded: false, status: 10 } as const;
     network.strike(lostCommit, ...Array.from({ length: 1_000 }, () => aborted));
     const controller = new AbortController();
     const incremented = increment(storeForCall(store, { signal: controller.signal }));
@@ -140,7 +146,7 @@ describeWithFirestore('a decision whose responses get lost', () => {
   it('does not take the commit of another writer for its own', async () => {
     const { direct, store, network } = await openProxiedStore();
     await direct.commit([createUser('taken')]);
-    network.strike({ method: 'Commit', isForwarded: false });
+    network.strike(unsentCommit);
     await expect(store.commit([createUser('free'), createUser('taken')])).rejects.toThrow(WriteConflictError);
     expect(await readUser(direct, 'free')).toBeUndefined();
   });
@@ -155,27 +161,6 @@ describeWithFirestore('a decision whose responses get lost', () => {
     expect(await remove()).toBe(404);
     survived(context, 'response to a read is lost', 'Firestore', 1);
     survived(context, 'response to a commit is lost', 'Firestore', 1);
-  });
-
-  it('does not take a commit for applied that was lost, where another writer has changed its document since', async () => {
-    const { direct, store, network } = await openProxiedStore();
-    await direct.commit([createUser('counter', { sequence: 1 })]);
-    network.strike({ method: 'Commit', isForwarded: false, meanwhile: () => increment(direct) });
-    await increment(store);
-    expect(network.isSpent()).toBe(true);
-    expect(await readUser(direct, 'counter')).toMatchObject({ sequence: 3 });
-  });
-
-  it.each([1, 5])('recognises its commit after %i changes of its document by others', async (changes) => {
-    const { direct, store, network } = await openProxiedStore();
-    await direct.commit([createUser('counter', { sequence: 1 })]);
-    const meanwhile = async () => {
-      for (let change = 0; change < changes; change++) await increment(direct);
-    };
-    network.strike({ ...lostCommit, meanwhile });
-    await increment(store);
-    expect(network.isSpent()).toBe(true);
-    expect(await readUser(direct, 'counter')).toMatchObject({ sequence: 2 + changes });
   });
 
   it('recognises the creation of a document that another writer has changed since', async () => {
@@ -203,7 +188,7 @@ describeWithFirestore('a decision whose responses get lost', () => {
     const keys = [userKey('a'), userKey('b')];
     await direct.commit([createUser('a'), createUser('b')]);
     const meanwhile = () => direct.commit([setState('a', 'changed'), { type: 'delete', key: userKey('b') }]);
-    network.strike({ method: 'Commit', isForwarded: false, meanwhile });
+    network.strike({ ...unsentCommit, meanwhile });
     const seen: unknown[] = [];
     await store.transaction(async ({ getMany, write }) => {
       const [a] = await getMany(keys);

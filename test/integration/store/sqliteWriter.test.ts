@@ -68,18 +68,14 @@ const dieInGroup = fileURLToPath(new URL('./sqliteWriter/dieInGroup.ts', import.
 const fillDisk = fileURLToPath(new URL('./sqliteWriter/fillDisk.ts', import.meta.url));
 
 describe('the writer of a database file', () => {
-  it('commits the small changes of one moment together', async () => {
+  it.each([
+    [40, 1],
+    [200, 4],
+  ])('commits %i small changes of one moment in %i transactions, of at most 64 each', async (changes, transactions) => {
     const { writer, begun, values } = await openTestWriter();
-    await Promise.all(range(40).map((value) => writer.apply(insert(value), 'small')));
-    expect(values()).toEqual(range(40));
-    expect(begun()).toBe(1);
-  });
-
-  it('commits at most 64 changes together, so that a transaction stays short', async () => {
-    const { writer, begun, values } = await openTestWriter();
-    await Promise.all(range(200).map((value) => writer.apply(insert(value), 'small')));
-    expect(values()).toEqual(range(200));
-    expect(begun()).toBe(4);
+    await Promise.all(range(changes).map((value) => writer.apply(insert(value), 'small')));
+    expect(values()).toEqual(range(changes));
+    expect(begun()).toBe(transactions);
   });
 
   it('undoes a change that fails, and commits the others', async () => {
