@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type DocumentFields, type FieldName, storedFieldNames } from './documentFields.ts';
+import type { DocumentFields, FieldName } from './documentFields.ts';
 
 /**
  * Every collection of the store, mostly one for each kind of record. `claims` holds the unique names of an instance.
@@ -203,38 +203,6 @@ export function documentId(...parts: readonly string[]): string {
 
 function encodePart(part: string): string {
   return part.replace(/[%/|]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);
-}
-
-// Callers only estimate sizes, so they get a tolerance that stays below the emulator's limit of 4 MiB.
-const HARD_LIMIT_BYTES = MAX_COMMIT_BYTES * 1.3;
-// The path before the document id, the precondition, and the tags and lengths of the enclosing messages.
-const BYTES_PER_WRITE = 150;
-const BYTES_PER_FIELD = 24;
-
-/**
- * Checks that every implementation of the store accepts a commit of this size. Callers must keep their commits small.
- * @throws Error when the writes exceed the limit
- */
-export function checkCommitSize(writes: readonly Write[]): void {
-  const size = writes.reduce((sum, write) => sum + estimateSize(write), 0);
-  if (size <= HARD_LIMIT_BYTES) return;
-  throw new Error(
-    `a commit of ${writes.length} writes and ${size} bytes: at most ${MAX_COMMIT_BYTES} bytes may be given`,
-  );
-}
-
-function estimateSize(write: Write): number {
-  const size = BYTES_PER_WRITE + Buffer.byteLength(write.key.id);
-  return write.type === 'delete' ? size : size + estimateFields(write.fields);
-}
-
-function estimateFields(fields: Extract<Write, { type: 'update' }>['fields']): number {
-  let size = 0;
-  for (const name of storedFieldNames) {
-    const value = fields[name];
-    if (value !== undefined) size += BYTES_PER_FIELD + (typeof value === 'string' ? Buffer.byteLength(value) : 8);
-  }
-  return size;
 }
 
 /** Returns keys without repetitions, in the order of their first occurrences. */

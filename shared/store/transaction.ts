@@ -1,10 +1,12 @@
 import { storeContention } from '../errors/storeErrors.ts';
 import { Backoff } from '../retry.ts';
-import type { FieldName } from './documentFields.ts';
+import { type FieldName, storedFieldNames } from './documentFields.ts';
 import {
+  type DocumentChanges,
   type DocumentKey,
+  type DocumentStore,
   documentPath,
-  type Store,
+  MAX_COMMIT_BYTES,
   type StoredDocument,
   type Transaction,
   type Write,
@@ -39,25 +41,40 @@ const contentionPolicy = {
   maxDelayMs: 1_000,
 };
 
-/**
- * Creates the store's method `transaction` without locks: it commits under the versions that it read, and reads and
- * decides again where another writer came between. A process that ends in the middle leaves nothing behind.
- */
-export function createTransact(database: VersionedDatabase): Store['transaction'] {
-  return async (work) => {
-    const backoff = new Backoff(contentionPolicy);
-    for (;;) {
-      const attempt = new Attempt(database);
-      const result = await work(attempt);
-      try {
-        await attempt.commit();
-        return result;
-      } catch (reason) {
-        if (!(reason instanceof WriteConflictError) || !(await attempt.isOutdated())) throw reason;
-        if (!(await backoff.failed(reason))) throw storeContention(reason);
-      }
-    }
+/** Creates what a store needs for the latest state of a database. */
+export function createDocumentStore({ read, commit }: VersionedDatabase): DocumentStore {
+  const commitChecked: VersionedDatabase['commit'] = async (writes, expected) => {
+    if (writes.length === 0) return;
+    checkCommitSize(writes);
+    await commit(writes, expected);
   };
+  return {
+    getMany: async (keys, fields) => (await read(keys, fields)).documents,
+    commit: (writes) => commitChecked(writes, new Map()),
+    transaction: (work) => transact({ read, commit: commitChecked }, work),
+  };
+}
+
+/**
+ * Runs a transaction without locks: it commits under the versions that it read, and reads and decides again where another
+ * writer came between. A process that ends in the middle leaves nothing behind.
+ */
+async function transact<Result>(
+  database: VersionedDatabase,
+  work: (transaction: Transaction) => Promise<Result>,
+): Promise<Result> {
+  const backoff = new Backoff(contentionPolicy);
+  for (;;) {
+    const attempt = new Attempt(database);
+    const result = await work(attempt);
+    try {
+      await attempt.commit();
+      return result;
+    } catch (reason) {
+      if (!(reason instanceof WriteConflictError) || !(await attempt.isOutdated())) throw reason;
+      if (!(await backoff.failed(reason))) throw storeContention(reason);
+    }
+  }
 }
 
 /** One attempt of a transaction: what it read, at which versions, and what it writes. */
@@ -93,7 +110,6 @@ class Attempt implements Transaction {
   };
 
   async commit(): Promise<void> {
-    if (this.writes.length === 0) return;
     const touched = new Set([...this.held, ...this.writes.map(({ key }) => documentPath(key))]);
     const expected = new Map([...this.read].filter(([path]) => touched.has(path)));
     await this.database.commit(this.writes, expected);
@@ -108,4 +124,36 @@ class Attempt implements Transaction {
     );
     return read.some(({ version }, index) => version !== versions[index]);
   }
+}
+
+// Callers only estimate sizes, so they get a tolerance that stays below the emulator's limit of 4 MiB.
+const HARD_LIMIT_BYTES = MAX_COMMIT_BYTES * 1.3;
+// The path before the document id, the precondition, and the tags and lengths of the enclosing messages.
+const BYTES_PER_WRITE = 150;
+const BYTES_PER_FIELD = 24;
+
+/**
+ * Checks that every implementation of the store accepts a commit of this size. Callers must keep their commits small.
+ * @throws Error when the writes exceed the limit
+ */
+function checkCommitSize(writes: readonly Write[]): void {
+  const size = writes.reduce((sum, write) => sum + estimateSize(write), 0);
+  if (size <= HARD_LIMIT_BYTES) return;
+  throw new Error(
+    `a commit of ${writes.length} writes and ${size} bytes: at most ${MAX_COMMIT_BYTES} bytes may be given`,
+  );
+}
+
+function estimateSize(write: Write): number {
+  const size = BYTES_PER_WRITE + Buffer.byteLength(write.key.id);
+  return write.type === 'delete' ? size : size + estimateFields(write.fields);
+}
+
+function estimateFields(fields: DocumentChanges): number {
+  let size = 0;
+  for (const name of storedFieldNames) {
+    const value = fields[name];
+    if (value !== undefined) size += BYTES_PER_FIELD + (typeof value === 'string' ? Buffer.byteLength(value) : 8);
+  }
+  return size;
 }

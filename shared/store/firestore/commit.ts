@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { grpc } from 'google-gax';
-import { checkCommitSize, type DocumentChanges, documentPath, type Write, WriteConflictError } from '../store.ts';
+import { type DocumentChanges, documentPath, type Write, WriteConflictError } from '../store.ts';
 import type { ExpectedVersions, Version } from '../transaction.ts';
 import { attemptUntil, commitPolicy, grpcStatus, toStoreError } from './call.ts';
 import {
@@ -16,15 +16,13 @@ import { countDocuments } from './reads.ts';
 /**
  * Commits writes under the versions of documents. A commit whose response got lost is sent again, and recognises the
  * first one by the id that it stored.
- * @throws WriteConflictError, IdentityError; Error when the commit is too large
+ * @throws WriteConflictError, IdentityError
  */
 export async function commit(
   connection: FirestoreConnection,
   writes: readonly Write[],
-  expected: ExpectedVersions = new Map(),
+  expected: ExpectedVersions,
 ): Promise<void> {
-  if (writes.length === 0) return;
-  checkCommitSize(writes);
   const { client, database, options, deadline, pace } = connection;
   const id = randomUUID();
   const messages = encodeCommit(connection, writes, expected, id);

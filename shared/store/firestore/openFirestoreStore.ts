@@ -1,5 +1,5 @@
 import type { Store } from '../store.ts';
-import { createTransact } from '../transaction.ts';
+import { createDocumentStore } from '../transaction.ts';
 import { createDeadline } from './call.ts';
 import { commit } from './commit.ts';
 import { type BulkPace, connect, type DatabaseAddress, type FirestoreConnection } from './connection.ts';
@@ -28,12 +28,10 @@ function defaultRamp(): Ramp | undefined {
 /** @param bulkPace the limits of bulk work, which the connections of all calls share */
 function createStore(connection: FirestoreConnection, bulkPace: BulkPace): Store {
   return {
-    commit: (writes) => commit(connection, writes),
-    transaction: createTransact({
+    ...createDocumentStore({
       read: (keys, fields) => readMany(connection, keys, fields),
       commit: (writes, expected) => commit(connection, writes, expected),
     }),
-    getMany: async (keys, fields) => (await readMany(connection, keys, fields)).documents,
     snapshotLifetimeMs: SNAPSHOT_LIFETIME_MS,
     snapshot: () => openSnapshot(connection),
     lastingSnapshot: (signal, readTime) =>

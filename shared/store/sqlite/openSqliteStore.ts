@@ -3,13 +3,8 @@ import { isAttended } from '../../turns.ts';
 import { embeddedGuard } from '../secrets/keyRecord.ts';
 import { fileKeyring, type Keyring, keyFilePath } from '../secrets/keyring.ts';
 import { sealStore } from '../secrets/sealedStore.ts';
-import { checkCommitSize, type Store, type Write } from '../store.ts';
-import {
-  createTransact,
-  type ExpectedVersions,
-  type VersionedDatabase,
-  type VersionedDocuments,
-} from '../transaction.ts';
+import type { Store, Write } from '../store.ts';
+import { createDocumentStore, type ExpectedVersions, type VersionedDocuments } from '../transaction.ts';
 import { type Connection, connect, toStoreError } from './connection.ts';
 import { prepareDatabaseFile, requireFileFormat } from './databaseFile.ts';
 import { applyWrites, checkVersions, nextVersion, readMany } from './documents.ts';
@@ -66,14 +61,11 @@ function createStore(file: string, logMarginBytes: number): Store {
   };
   const writer = openWriter(file, { onBegin, onCommit, sync: log.sync });
   const checkpoints = new Checkpoints(file, writer.between);
-  const database: VersionedDatabase = {
-    read: async (keys, fields) => withStoreErrors(() => readConsistently(reader, keys, fields)),
-    commit: (writes, expected) => commit(writer, writes, expected),
-  };
   return {
-    commit: (writes) => commit(writer, writes),
-    transaction: createTransact(database),
-    getMany: async (keys, fields) => (await database.read(keys, fields)).documents,
+    ...createDocumentStore({
+      read: async (keys, fields) => withStoreErrors(() => readConsistently(reader, keys, fields)),
+      commit: (writes, expected) => commit(writer, writes, expected),
+    }),
     snapshot: async () => {
       const snapshot = withStoreErrors(() => snapshots.open());
       await log.sync();
@@ -90,15 +82,15 @@ function createStore(file: string, logMarginBytes: number): Store {
   };
 }
 
-async function commit(writer: Writer, writes: readonly Write[], expected: ExpectedVersions = new Map()): Promise<void> {
-  checkCommitSize(writes);
-  if (writes.length === 0) return;
+async function commit(writer: Writer, writes: readonly Write[], expected: ExpectedVersions): Promise<void> {
   const size = writes.length > MAX_SMALL_WRITES ? 'bulk' : 'small';
   const change: Change = (connection, version) => {
     checkVersions(connection, expected);
     applyWrites(connection, writes, version);
   };
-  await writer.apply(change, size).catch(throwStoreError);
+  await writer.apply(change, size).catch((reason: unknown) => {
+    throw toStoreError(reason);
+  });
 }
 
 // One read transaction, so that all documents are of one state, as in Firestore. One statement is a transaction anyway.
@@ -118,8 +110,4 @@ function withStoreErrors<Result>(work: () => Result): Result {
   } catch (reason) {
     throw toStoreError(reason);
   }
-}
-
-function throwStoreError(reason: unknown): never {
-  throw toStoreError(reason);
 }
