@@ -2,6 +2,7 @@ import { readCheckpointEpoch } from '../../shared/accounts/checkpointEpoch.ts';
 import { readRemovals } from '../../shared/accounts/organisationRemovals.ts';
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
 import type { LeftToDo } from '../../shared/organisation/leftToDo.ts';
+import { omittedOrganisations } from '../../shared/organisation/leftToDoRules.ts';
 import { restoreFieldOrder, serialise } from '../../shared/organisation/recordBody.ts';
 import {
   foreignSections,
@@ -109,7 +110,7 @@ export class ExportedRecords {
       const { projectId = '', orgId = '' } = named[index] ?? {};
       const ids = new Set([owner(projectId) ?? '', orgId]);
       const omitted = [...ids].filter((id) => id !== '' && !isExported(id));
-      leftToDo.addOmittedOrganisations(section, document, omitted);
+      leftToDo.add(omittedOrganisations, section, document, omitted);
     }
   }
 

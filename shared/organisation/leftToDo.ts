@@ -1,13 +1,8 @@
 import { z } from 'zod';
+import { BoundedList } from '../collections/boundedList.ts';
 import { parseObject, textAt } from '../json/jsonObject.ts';
 import type { StoredDocument } from '../store/store.ts';
-import {
-  type FileContent,
-  type LeftToDoRule,
-  leftToDoRules,
-  missingProviders,
-  omittedOrganisations,
-} from './leftToDoRules.ts';
+import { type FileContent, type LeftToDoRule, leftToDoRules, missingProviders } from './leftToDoRules.ts';
 import type { Section } from './section.ts';
 
 /** The schema of an entry of a manifest's `leftToDo`. */
@@ -27,8 +22,7 @@ const MAX_LISTED = 100;
 export class LeftToDo {
   private readonly content: FileContent;
   private readonly rules: ReadonlyMap<string, readonly LeftToDoRule[]>;
-  private readonly listed = new Map<LeftToDoRule, LeftToDoEntry[]>();
-  private omittedEntries = 0;
+  private readonly listed = new Map<LeftToDoRule, BoundedList<LeftToDoEntry>>();
 
   constructor(content: FileContent) {
     this.content = content;
@@ -46,20 +40,25 @@ export class LeftToDo {
       if (rule.applies?.(document) ?? true) this.add(rule, section, document);
   }
 
-  /** Adds the identity providers to which a record refers, and which the file does not hold. */
+  /** Adds the identity providers to which a record refers, and which the file does not contain. */
   addMissingProviders(section: Section, document: StoredDocument, providers: readonly string[]): void {
-    const rule = missingProviders(section, this.content);
-    if (providers.length > 0) this.add(rule, section, document, `: ${providers.join(', ')}`);
+    this.add(missingProviders(section, this.content), section, document, providers);
   }
 
-  /** Adds the organisations to which a record refers, and which the file does not hold. */
-  addOmittedOrganisations(section: Section, document: StoredDocument, orgIds: readonly string[]): void {
-    if (orgIds.length > 0) this.add(omittedOrganisations, section, document, `: ${orgIds.join(', ')}`);
-  }
-
-  /** Adds a record of which the sender of the file knows more than the record shows. */
-  addKnown(rule: LeftToDoRule, section: Section, document: StoredDocument): void {
-    this.add(rule, section, document);
+  /**
+   * Adds a record by a rule that does not depend on it alone.
+   * @param details what the entry names, such as missing records; an empty list adds no entry
+   */
+  add(rule: LeftToDoRule, section: Section, document: StoredDocument, details?: readonly string[]): void {
+    const entries = this.listed.get(rule) ?? new BoundedList<LeftToDoEntry>(MAX_LISTED);
+    if (details?.length === 0 || (rule.scope === 'file' && entries.size > 0)) return;
+    this.listed.set(rule, entries);
+    const id = entryId(rule, section, document);
+    const { type } = section.error;
+    const last = entries.entries.at(-1);
+    if (rule.scope === 'organisation' && last?.id === id && last?.type === type) return;
+    const message = details === undefined ? rule.message : `${rule.message}: ${details.join(', ')}`;
+    entries.add({ type, ...(id === undefined ? {} : { id }), message });
   }
 
   /** The first entries of each rule, in the rules' order. */
@@ -73,24 +72,12 @@ export class LeftToDo {
    */
   entriesFor(content: FileContent): LeftToDoEntry[] {
     const inOrder = [...leftToDoRules, ...this.listed.keys()].filter(({ when }) => when?.(content) ?? true);
-    return [...new Set(inOrder)].flatMap((rule) => this.listed.get(rule) ?? []);
+    return [...new Set(inOrder)].flatMap((rule) => this.listed.get(rule)?.entries ?? []);
   }
 
   /** The number of further entries. */
   get omitted(): number {
-    return this.omittedEntries;
-  }
-
-  private add(rule: LeftToDoRule, section: Section, document: StoredDocument, detail = ''): void {
-    const entries = this.listed.get(rule) ?? [];
-    this.listed.set(rule, entries);
-    if (rule.scope === 'file' && entries.length > 0) return;
-    const id = entryId(rule, section, document);
-    const { type } = section.error;
-    const last = entries.at(-1);
-    if (rule.scope === 'organisation' && last?.id === id && last?.type === type) return;
-    if (entries.length >= MAX_LISTED) this.omittedEntries++;
-    else entries.push({ type, ...(id === undefined ? {} : { id }), message: `${rule.message}${detail}` });
+    return this.listed.values().reduce((sum, { omitted }) => sum + omitted, 0);
   }
 }
 

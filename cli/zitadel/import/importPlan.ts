@@ -130,12 +130,12 @@ export class ImportPlan {
     this.leftToDo.addRecord(section, stored);
     this.judgeProviders(record);
     const isInvitation = section.name === 'inviteUserMessages' && !this.survey.passwordless.has(orgId);
-    if (isInvitation) this.leftToDo.addKnown(invitationsAlone, section, stored);
+    if (isInvitation) this.leftToDo.add(invitationsAlone, section, stored);
     // ZITADEL exports each project's members under every organisation, and imports them under the project's own only.
     const isMember = section.name === 'projectMembers';
     const owner = isMember ? this.survey.projects.get(textAt(json, 'projectId', orgId)) : undefined;
     const isRepeated = this.repeatsName(record);
-    if (isRepeated) this.leftToDo.addKnown(equalButForCase, section, stored);
+    if (isRepeated) this.leftToDo.add(equalButForCase, section, stored);
     const isDropped = (section.keys === true && !this.file.withKeys) || droppedSections.includes(section.name);
     const isForeign = owner !== undefined && owner !== orgId;
     if (!(isDropped || isInvitation || isForeign || isRepeated || lacksSecret(record))) return;
