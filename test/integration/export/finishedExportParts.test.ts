@@ -1,9 +1,11 @@
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { exportParts, type PartsExport } from '../../../cli/parts/exportParts.ts';
 import type { PartSource } from '../../../cli/places/place.ts';
+import { exportRequest } from '../../../functions/export/contract.ts';
 import { exportOrganisations } from '../../../functions/export/operation.ts';
 import { divideOrganisations } from '../../../functions/export/selection.ts';
 import type { Store } from '../../../shared/store/store.ts';
+import { readRequest } from '../../../shared/wire/requestMessage.ts';
 import { startLocalBucket } from '../../support/emulators/localBucket.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
@@ -15,15 +17,7 @@ const URI = 'gs://exports/north.json';
 const monday = '2024-01-01T00:00:00.000Z';
 const tuesday = '2024-01-02T00:00:00.000Z';
 
-const options = {
-  orgIds: [],
-  excludedOrgIds: [],
-  withPasswords: false,
-  withOtp: false,
-  withKeys: false,
-  forZitadel: false,
-  timeoutMs: undefined,
-};
+const options = { ...readRequest(exportRequest, {}), timeoutMs: undefined };
 
 type Source = PartsExport['source'];
 

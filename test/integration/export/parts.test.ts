@@ -138,17 +138,6 @@ describeWithFirestore('an export in parts', { timeout: 600_000 }, () => {
     expect(equal.stdout).toContain('humanUsers: 2515 equal\n');
   });
 
-  it('does not continue with other options', async () => {
-    const { database, env, args, orgId, storage, at } = await prepare([organisation('org-1')]);
-    await writePlan({ database, storage, at }, ['other', orgId]);
-    expect(await identity(args, { env })).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining(
-        `gs://exports/${PATH}.plan-0001.json belongs to an export of another source or with other options: choose another path\n`,
-      ),
-    });
-  });
-
   it('begins anew beside the earlier parts when their moment is no longer available, also in tasks', async () => {
     const sample = ['org-1', 'org-2', 'org-3'].map((orgId) => organisation(orgId));
     const { database, env, args, orgId, storage, at } = await prepare(sample);

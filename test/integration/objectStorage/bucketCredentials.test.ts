@@ -34,38 +34,14 @@ describe('the credentials that a call brings', () => {
     expect((await collect(pinned.read(never))).toString()).toBe('content');
   });
 
-  it('name the role that writing lacks, and nothing is written', async () => {
-    const message = expect.stringMatching(/gs:\/\/exports\/denied.*Storage Object Creator/);
-    await expect(write(local.viewer, 'denied')).rejects.toMatchObject({ code: 'PERMISSION_DENIED', message });
+  it('write nothing where the role for that is lacking', async () => {
+    await expect(write(local.viewer, 'denied')).rejects.toMatchObject({ code: 'PERMISSION_DENIED' });
     await expect(pin(local.viewer, 'denied')).rejects.toMatchObject({ code: 'NOT_FOUND' });
-  });
-
-  it('name the role that reading lacks', async () => {
-    const message = expect.stringMatching(/gs:\/\/exports\/there.*Storage Object Viewer/);
-    await expect(pin(local.creator, 'there')).rejects.toMatchObject({ code: 'PERMISSION_DENIED', message });
   });
 
   it('do not reach a bucket of others', async () => {
     await expect(write(local.stranger, 'x')).rejects.toMatchObject({ code: 'PERMISSION_DENIED' });
     await expect(pin(local.stranger, 'there')).rejects.toMatchObject({ code: 'PERMISSION_DENIED' });
-  });
-
-  it("are refused with another account's key", async () => {
-    const mixed = { clientEmail: local.both.clientEmail, privateKey: local.admin.privateKey };
-    await expect(write(mixed, 'x')).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', httpStatus: 400 });
-    await expect(pin(mixed, 'there')).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', httpStatus: 400 });
-  });
-
-  it('are refused for an account that is unknown', async () => {
-    const unknown = { ...local.both, clientEmail: 'nobody@local.iam.gserviceaccount.com' };
-    await expect(pin(unknown, 'there')).rejects.toMatchObject({
-      message: expect.stringContaining("rejected the service account's key"),
-    });
-  });
-
-  it('tell an unknown bucket from an unknown object when reading', async () => {
-    const message = expect.stringContaining('the bucket nowhere does not exist');
-    await expect(pin(local.both, 'x', 'nowhere')).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', message });
   });
 
   it.each([
@@ -89,63 +65,30 @@ describe('the credentials that a call brings', () => {
     expect(new Set(hosts)).toEqual(new Set([new URL(local.url).host]));
   });
 
+  const noBucket = 'gs://nowhere/x: the bucket nowhere does not exist: check its name';
+  const role = (place: string, name: string) =>
+    `gs://exports/${place}: grant the service account the role Storage Object ${name} on the bucket`;
+  const rejected = (place: string) =>
+    `gs://exports/${place}: Cloud Storage rejected the service account's key: create a new key`;
+  const nobody = () => ({ ...local.both, clientEmail: 'nobody@local.iam.gserviceaccount.com' });
+  const exists = 'gs://exports/there: the object exists and is never overwritten: choose another path';
+
   it.each<[what: string, code: string, status: number, message: string, call: () => Promise<unknown>]>([
+    ['a missing bucket, written to', 'INVALID_ARGUMENT', 400, noBucket, () => write(local.both, 'x', 'x', 'nowhere')],
+    ['a missing bucket, read from', 'INVALID_ARGUMENT', 400, noBucket, () => pin(local.both, 'x', 'nowhere')],
     [
-      'a bucket that is not there, when writing',
-      'INVALID_ARGUMENT',
-      400,
-      'gs://nowhere/x: the bucket nowhere does not exist: check its name',
-      () => write(local.both, 'x', 'x', 'nowhere'),
-    ],
-    [
-      'a bucket that is not there, when reading',
-      'INVALID_ARGUMENT',
-      400,
-      'gs://nowhere/x: the bucket nowhere does not exist: check its name',
-      () => pin(local.both, 'x', 'nowhere'),
-    ],
-    [
-      'an object that is not there',
+      'a missing object',
       'NOT_FOUND',
       404,
-      'gs://exports/nothing: object not found: check its path',
-      () => pin(local.both, 'nothing'),
+      'gs://exports/no: object not found: check its path',
+      () => pin(local.both, 'no'),
     ],
-    [
-      'an object that is there, when writing',
-      'ALREADY_EXISTS',
-      409,
-      'gs://exports/there: the object exists and is never overwritten: choose another path',
-      () => write(local.both, 'there'),
-    ],
-    [
-      'an account that may not write',
-      'PERMISSION_DENIED',
-      403,
-      'gs://exports/x: grant the service account the role Storage Object Creator on the bucket',
-      () => write(local.viewer, 'x'),
-    ],
-    [
-      'an account that may not read',
-      'PERMISSION_DENIED',
-      403,
-      'gs://exports/there: grant the service account the role Storage Object Viewer on the bucket',
-      () => pin(local.creator, 'there'),
-    ],
-    [
-      'a key of another account, when writing',
-      'INVALID_ARGUMENT',
-      400,
-      "gs://exports/x: Cloud Storage rejected the service account's key: create a new key",
-      () => write(mixedUp(), 'x'),
-    ],
-    [
-      'a key of another account, when reading',
-      'INVALID_ARGUMENT',
-      400,
-      "gs://exports/there: Cloud Storage rejected the service account's key: create a new key",
-      () => pin(mixedUp(), 'there'),
-    ],
+    ['an existing object, written', 'ALREADY_EXISTS', 409, exists, () => write(local.both, 'there')],
+    ['no role to write', 'PERMISSION_DENIED', 403, role('x', 'Creator'), () => write(local.viewer, 'x')],
+    ['no role to read', 'PERMISSION_DENIED', 403, role('there', 'Viewer'), () => pin(local.creator, 'there')],
+    ["another account's key, to write", 'INVALID_ARGUMENT', 400, rejected('x'), () => write(mixedUp(), 'x')],
+    ["another account's key, to read", 'INVALID_ARGUMENT', 400, rejected('there'), () => pin(mixedUp(), 'there')],
+    ['an unknown account', 'INVALID_ARGUMENT', 400, rejected('there'), () => pin(nobody(), 'there')],
   ])('give %s an error whose text is ours, the whole of it', async (_what, code, httpStatus, message, call) => {
     const error: unknown = await call().then(
       () => 'nothing failed',

@@ -54,12 +54,16 @@ const anyName = fc.array(interesting, { maxLength: 8 }).map((characters) => char
 const withoutControls = anyName.filter((name) => !/[^\P{Cc}\p{White_Space}]/u.test(name));
 
 describe('foldLookAlikes', () => {
+  // ZITADEL joins characters with the same simple lower case.
   it('is NFKC_Casefold of the same Unicode for every character, but for white space, controls and the dotted I', () => {
     expect(version).toBe(UNICODE_VERSION);
     const different: string[] = [];
     for (const character of everyCharacter()) {
-      if (/[\p{White_Space}\p{Cc}İ]/u.test(character)) continue;
-      if (foldLookAlikes(character) !== withoutSurplus(nfkcCasefold(character))) different.push(character);
+      const folded = foldLookAlikes(character);
+      const isExempt = /[\p{White_Space}\p{Cc}İ]/u.test(character);
+      if (!isExempt && folded !== withoutSurplus(nfkcCasefold(character))) different.push(character);
+      const goToLower = character === 'İ' ? 'i' : character.toLowerCase();
+      if (foldLookAlikes(goToLower) !== folded) different.push(character);
     }
     expect(different).toEqual([]);
   });
@@ -108,14 +112,6 @@ describe('foldLookAlikes', () => {
       }),
       { numRuns: 1_000 },
     );
-  });
-
-  it('joins every pair that ZITADEL joins, which compares the simple lower case of each character', () => {
-    const goToLower = (character: string) => (character === 'İ' ? 'i' : character.toLowerCase());
-    const apart = [...everyCharacter()].filter(
-      (character) => foldLookAlikes(goToLower(character)) !== foldLookAlikes(character),
-    );
-    expect(apart).toEqual([]);
   });
 
   it.each([
