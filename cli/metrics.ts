@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { createApp, type Route } from '../shared/http/app.ts';
 import type { RequestObserver } from '../shared/http/requestLog.ts';
-import { type RunningServer, serve } from '../shared/http/serve.ts';
+import { type RunningServer, serve } from '../shared/http/server.ts';
 import { databaseFile, type StoreLocation } from '../shared/store/openStore.ts';
 import type { Reader, Snapshot, Store } from '../shared/store/store.ts';
 

@@ -12,7 +12,7 @@ import { completeFile } from '../shared/durableFiles.ts';
 import { IdentityError } from '../shared/errors/identityError.ts';
 import { createApp } from '../shared/http/app.ts';
 import { docsRoutes } from '../shared/http/docs.ts';
-import { serve } from '../shared/http/serve.ts';
+import { serve } from '../shared/http/server.ts';
 import { createCloudStorage } from '../shared/objectStorage/cloudStorage.ts';
 import { instanceKey } from '../shared/store/instance.ts';
 import { openStore } from '../shared/store/openStore.ts';

@@ -3,8 +3,7 @@ import { http as registerHttp } from '@google-cloud/functions-framework';
 import { type Config, readConfig } from '../config.ts';
 import { configureLog, log } from '../log.ts';
 import type { Application } from './requestListener.ts';
-import { serverUrl, shutDownOnSignals, terminationSignals } from './serve.ts';
-import { createHttpServer } from './server.ts';
+import { createHttpServer, serverUrl } from './server.ts';
 
 /** A function, ready to serve. */
 export interface FunctionProgram {
@@ -102,6 +101,9 @@ function failStart(name: string, error: unknown): never {
   process.exit(1);
 }
 
+/** The signals that shut this process down. */
+const terminationSignals = ['SIGTERM', 'SIGINT'] as const;
+
 type Listeners = readonly (readonly NodeJS.SignalsListener[])[];
 
 const signalListeners = (): Listeners => terminationSignals.map((signal) => process.listeners(signal));
@@ -115,4 +117,20 @@ function replaceFrameworkSignals(before: Listeners, drain: () => Promise<number>
   terminationSignals.forEach((signal, i) => {
     for (const listener of added[i] ?? []) process.off(signal, listener);
   });
+}
+
+/**
+ * Drains the server and exits with 0 at SIGTERM or SIGINT. A second signal exits immediately, with 1.
+ * @param drain resolves with the number of aborted requests
+ */
+function shutDownOnSignals(drain: () => Promise<number>): void {
+  let shuttingDown = false;
+  const shutDown = async (signal: string) => {
+    if (shuttingDown) process.exit(1);
+    shuttingDown = true;
+    log.shuttingDown(signal);
+    log.shutDown(await drain());
+    process.exit(0);
+  };
+  for (const signal of terminationSignals) process.on(signal, shutDown);
 }

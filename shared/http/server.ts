@@ -1,7 +1,7 @@
-import type { EventEmitter } from 'node:events';
+import { type EventEmitter, once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { constants } from 'node:http2';
-import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
+import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import {
@@ -15,6 +15,7 @@ import {
 } from '../errors/httpErrors.ts';
 import type { IdentityError } from '../errors/identityError.ts';
 import { defaultLimits, fixedLimits, type Limits } from '../limits.ts';
+import { log } from '../log.ts';
 import { ConcurrencyLimit, descriptorsForConnections, limitConnections, RequestsInFlight } from './concurrency.ts';
 import { closeAfter, closed, continueOnDemand, type Incoming, isHttp1, type Outgoing } from './exchange.ts';
 import { createHttp2, type Http2, switchProtocols } from './protocols.ts';
@@ -43,20 +44,23 @@ export type HttpServerOptions = Partial<
 > & {
   /** The number of addresses that trusted proxies append to `X-Forwarded-For`. */
   readonly trustedProxies?: number;
-  /** Encrypts the connections; without it, a proxy or the platform does. */
-  readonly certificate?: Certificate | undefined;
 };
 
 /**
  * Creates an application's server, not yet listening. It speaks HTTP/1, and HTTP/2 on the same port, also without TLS, as
  * gRPC clients do. Requests that Node itself rejects get the interface's error body too.
+ * @param certificate encrypts the connections; without it, a proxy or the platform does
  */
-export function createHttpServer(app: Application, options: HttpServerOptions = {}): HttpServer {
+export function createHttpServer(
+  app: Application,
+  options: HttpServerOptions = {},
+  certificate?: Certificate,
+): HttpServer {
   const limits = { ...fixedLimits, ...defaultLimits('selfHosted'), trustedProxies: 0, ...options };
   const descriptors = descriptorsForConnections();
   const connections = Math.min(limits.connections, descriptors);
   const perClient = Math.min(limits.perClient, Math.ceil(descriptors / 2));
-  const server = createHttp1Server(limits, options.certificate);
+  const server = createHttp1Server(limits, certificate);
   const http2 = createHttp2(limits.keepAliveMs);
   switchProtocols(server, http2.server, limits.headersMs);
   // All connections of a proxy have one address.
@@ -183,4 +187,52 @@ async function drainServer({ server, http2, sockets, requests }: OpenServer, lim
   for (const socket of sockets) socket.destroy();
   server.close();
   return aborted;
+}
+
+/** The address to listen on, and the time that requests in flight get when the server closes. */
+export interface ServeOptions {
+  readonly app: Application;
+  readonly host: string;
+  /** 0 selects a free port. */
+  readonly port: number;
+  /** Milliseconds; default 10,000. */
+  readonly drainMs?: number;
+  /** The limits on connections; default as self-hosted, without a proxy. */
+  readonly limits?: HttpServerOptions;
+  /** Encrypts the connections by TLS. */
+  readonly certificate?: Certificate | undefined;
+}
+
+/** A listening server. `close` drains it and resolves with the number of aborted requests. */
+export interface RunningServer {
+  readonly url: string;
+  /** Replaces the certificate of a server with TLS, for new connections. */
+  renewCertificate(certificate: Certificate): void;
+  close(): Promise<number>;
+}
+
+/** Starts a server; resolves when it is listening, and rejects when the address is not available. */
+export async function serve(options: ServeOptions): Promise<RunningServer> {
+  const { app, host, port, drainMs = 10_000, limits = {}, certificate } = options;
+  const { server, drain } = createHttpServer(app, limits, certificate);
+  server.listen(port, host);
+  await once(server, 'listening');
+  const url = serverUrl(server);
+  log.listening(url);
+  return {
+    url,
+    renewCertificate: (renewed) => {
+      if (!(server instanceof TlsServer)) throw new TypeError('the server has no certificate to renew');
+      server.setSecureContext(renewed);
+    },
+    close: () => drain(drainMs),
+  };
+}
+
+/** Returns the base URL of a listening server, without a trailing slash. */
+export function serverUrl(server: Server | TlsServer): string {
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new TypeError('the server does not listen on a port');
+  const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+  return `${server instanceof TlsServer ? 'https' : 'http'}://${host}:${address.port}`;
 }

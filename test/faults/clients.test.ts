@@ -1,6 +1,6 @@
 import { type ClientRequest, request as httpRequest } from 'node:http';
 import { beforeAll, expect, it } from 'vitest';
-import { serve } from '../../shared/http/serve.ts';
+import { serve } from '../../shared/http/server.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { type TestInstance, testInstance } from '../support/instances/testInstance.ts';
 import { repetitions } from '../support/repetitions.ts';

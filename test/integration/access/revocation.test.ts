@@ -7,7 +7,7 @@ import { createServiceUser, deleteServiceUser } from '../../../shared/accounts/s
 import { changeLock } from '../../../shared/accounts/userLocks.ts';
 import { organisationKey } from '../../../shared/auth/authorise.ts';
 import { storeUnavailable } from '../../../shared/errors/storeErrors.ts';
-import { serve } from '../../../shared/http/serve.ts';
+import { serve } from '../../../shared/http/server.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';

@@ -5,7 +5,7 @@ import { issueToken } from '../../../shared/accounts/personalAccessTokens.ts';
 import { deleteServiceUser } from '../../../shared/accounts/serviceUsers.ts';
 import { authenticate } from '../../../shared/auth/authorise.ts';
 import { createApp } from '../../../shared/http/app.ts';
-import { serve } from '../../../shared/http/serve.ts';
+import { serve } from '../../../shared/http/server.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { survived } from '../../faults/support/survived.ts';
 import { memoryTrail } from '../../support/audit/memoryTrail.ts';

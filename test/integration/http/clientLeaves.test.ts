@@ -6,7 +6,7 @@ import { routes as importRoutes } from '../../../functions/import/app.ts';
 import { initialise } from '../../../shared/accounts/initialise.ts';
 import { IdentityError } from '../../../shared/errors/identityError.ts';
 import { createApp, type Route } from '../../../shared/http/app.ts';
-import { serve } from '../../../shared/http/serve.ts';
+import { serve } from '../../../shared/http/server.ts';
 import { defaultLimits } from '../../../shared/limits.ts';
 import { configureLog, type RequestLine } from '../../../shared/log.ts';
 import type { Snapshot, Store, Transaction } from '../../../shared/store/store.ts';

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { z } from 'zod';
 import { createApp, type Route } from '../../../shared/http/app.ts';
 import { type FunctionProgram, registerFunction } from '../../../shared/http/functionShell.ts';
-import { serverUrl } from '../../../shared/http/serve.ts';
+import { serverUrl } from '../../../shared/http/server.ts';
 import { configureLog } from '../../../shared/log.ts';
 import { type Running, root, run, startProgram } from '../../../tools/program.ts';
 import { openConnection, readAnswer } from '../../support/http/rawHttp.ts';

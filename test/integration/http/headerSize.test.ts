@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createApp } from '../../../shared/http/app.ts';
-import { type RunningServer, serve } from '../../../shared/http/serve.ts';
+import { type RunningServer, serve } from '../../../shared/http/server.ts';
 import { fixedLimits } from '../../../shared/limits.ts';
 import { configureLog } from '../../../shared/log.ts';
 import { errorInfo } from '../../support/http/errorInfo.ts';

@@ -12,7 +12,7 @@ import {
 import { createApp } from '../../../shared/http/app.ts';
 import { getOutgoing } from '../../../shared/http/exchange.ts';
 import { readBody } from '../../../shared/http/requestBody.ts';
-import { serve, serverUrl } from '../../../shared/http/serve.ts';
+import { serve, serverUrl } from '../../../shared/http/server.ts';
 import { fixedLimits } from '../../../shared/limits.ts';
 import { errorInfo } from '../../support/http/errorInfo.ts';
 import { gatedServer } from '../../support/http/gatedServer.ts';

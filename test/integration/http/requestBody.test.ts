@@ -9,7 +9,7 @@ import { deadlineExceeded } from '../../../shared/errors/errors.ts';
 import { createApp } from '../../../shared/http/app.ts';
 import type { ReceivedBody } from '../../../shared/http/bodyStorage.ts';
 import { receiveBody } from '../../../shared/http/requestBody.ts';
-import { type RunningServer, serve } from '../../../shared/http/serve.ts';
+import { type RunningServer, serve } from '../../../shared/http/server.ts';
 import { fixedLimits } from '../../../shared/limits.ts';
 import { configureLog } from '../../../shared/log.ts';
 import { errorInfo } from '../../support/http/errorInfo.ts';

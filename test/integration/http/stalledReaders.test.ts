@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { expect, it, onTestFinished } from 'vitest';
 import { createApp, type Route } from '../../../shared/http/app.ts';
-import { serve } from '../../../shared/http/serve.ts';
+import { serve } from '../../../shared/http/server.ts';
 import { configureLog } from '../../../shared/log.ts';
 import { openConnection } from '../../support/http/rawHttp.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { importEndpoint } from '../../../functions/import/contract.ts';
 import { initialise } from '../../../shared/accounts/initialise.ts';
-import { serve } from '../../../shared/http/serve.ts';
+import { serve } from '../../../shared/http/server.ts';
 import { openApiDocument } from '../../../shared/openapi/openApiDocument.ts';
 import { memoryTrail } from '../../support/audit/memoryTrail.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';

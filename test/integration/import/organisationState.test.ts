@@ -3,7 +3,7 @@ import { routes as removalRoutes } from '../../../functions/removeOtpEmail/app.t
 import { changeRole } from '../../../shared/accounts/members.ts';
 import { createPersonalAccessToken } from '../../../shared/accounts/personalAccessTokens.ts';
 import { createApp } from '../../../shared/http/app.ts';
-import { serve } from '../../../shared/http/serve.ts';
+import { serve } from '../../../shared/http/server.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { memoryTrail } from '../../support/audit/memoryTrail.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';

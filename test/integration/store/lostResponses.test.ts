@@ -3,7 +3,7 @@ import { routes } from '../../../functions/removeOtpEmail/app.ts';
 import { enableOtpEmail } from '../../../shared/accounts/users.ts';
 import { deadlineExceeded } from '../../../shared/errors/errors.ts';
 import { createApp } from '../../../shared/http/app.ts';
-import { serve } from '../../../shared/http/serve.ts';
+import { serve } from '../../../shared/http/server.ts';
 import { type Store, storeForCall, WriteConflictError } from '../../../shared/store/store.ts';
 import { survived } from '../../faults/support/survived.ts';
 import { memoryTrail } from '../../support/audit/memoryTrail.ts';

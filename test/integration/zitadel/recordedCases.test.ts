@@ -2,7 +2,7 @@ import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { allRoutes } from '../../../functions/endpoints.ts';
 import { initialise } from '../../../shared/accounts/initialise.ts';
 import { createApp } from '../../../shared/http/app.ts';
-import { serve } from '../../../shared/http/serve.ts';
+import { serve } from '../../../shared/http/server.ts';
 import { defaultLimits } from '../../../shared/limits.ts';
 import { configureLog } from '../../../shared/log.ts';
 import type { ObjectStorage } from '../../../shared/objectStorage/objectStorage.ts';

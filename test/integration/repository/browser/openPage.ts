@@ -3,7 +3,7 @@ import { access, constants, readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { delimiter, extname, join, normalize } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { serverUrl } from '../../../../shared/http/serve.ts';
+import { serverUrl } from '../../../../shared/http/server.ts';
 import { root } from '../../../../tools/program.ts';
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
