@@ -5,7 +5,7 @@ import { userKey } from '../../../shared/auth/authorise.ts';
 import { comparable } from '../../support/fixtures/comparable.ts';
 import { organisation, person, zitadelExport, zitadelRequest } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
-import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { describeStores, openTestStore, setUpOnce } from '../../support/stores/stores.ts';
 
 const ACME = '330000000000000001';
 const PARTNER = '330000000000000002';
@@ -19,14 +19,14 @@ const secrets = {
 const { hashes, seeds, clientSecrets, passwords, factors } = secrets;
 
 describeStores('an export', (kind) => {
-  async function filled() {
+  const filled = setUpOnce(async () => {
     const instance = await testInstance(await openTestStore(kind));
     const [first, ...rest] = zitadelRequest('import-request');
     const people = z.array(z.looseObject({})).parse(first?.humanUsers);
     const withFactor = { ...first, humanUsers: people.map((one) => ({ ...one, otpEmail: true })) };
     await instance.import({ dataOrgs: { orgs: [withFactor, ...rest] }, with_keys: true });
     return instance;
-  }
+  });
 
   it.each([
     ['nothing', {}, [hashes, seeds, clientSecrets, passwords, factors], []],
@@ -34,7 +34,7 @@ describeStores('an export', (kind) => {
     ['with_otp', { with_otp: true }, [hashes, clientSecrets, passwords], [seeds, factors]],
     ['with_keys', { with_keys: true }, [hashes, seeds, clientSecrets, passwords, factors], []],
   ])('asked for %s has no other secret anywhere in its bytes', async (_what, asked, absent, present) => {
-    const instance = await filled();
+    const instance = filled();
     const nothing = { with_passwords: false, with_otp: false, with_keys: false };
     const { bytes, orgs } = await instance.export({ ...nothing, ...asked });
     expect(orgs).toHaveLength(2);
@@ -44,7 +44,7 @@ describeStores('an export', (kind) => {
   });
 
   it('without credentials can be imported: what it does not carry is not there then', async () => {
-    const source = await filled();
+    const source = filled();
     const bare = await source.export({ with_passwords: false, with_otp: false });
     const target = await testInstance(await openTestStore(kind), 'target');
     const { errors, summary } = await target.import(`{"data_orgs":${bare.bytes},"with_keys":true}`);
@@ -66,20 +66,20 @@ describeStores('an export', (kind) => {
     ['one that is excluded too', { org_ids: [ACME, PARTNER], excluded: [ACME] }, [PARTNER]],
     ['all but all', { excluded: [ACME, PARTNER] }, []],
   ])('of selected organisations has those: %s', async (_what, { excluded = [], ...request }, expected) => {
-    const instance = await filled();
+    const instance = filled();
     const { orgs, manifest } = await instance.export({ excluded_org_ids: [instance.orgId, ...excluded], ...request });
     expect(orgs.map(({ orgId }) => orgId).sort()).toEqual(expected);
     expect(manifest.counts.orgs ?? 0).toBe(expected.length);
   });
 
   it('has the default organisation too, unless it is excluded', async () => {
-    const instance = await filled();
+    const instance = filled();
     const { orgs } = await instance.export({ excluded_org_ids: [] });
     expect(orgs.map(({ orgId }) => orgId)).toContain(instance.orgId);
   });
 
   it('gives for each organisation the same, alone or with others', async () => {
-    const instance = await filled();
+    const instance = filled();
     const [all, acme, partner] = await Promise.all([
       instance.export(),
       instance.export({ org_ids: [ACME] }),
@@ -89,7 +89,7 @@ describeStores('an export', (kind) => {
   });
 
   it('has no token, no membership of the instance and no claim', async () => {
-    const instance = await filled();
+    const instance = filled();
     const { bytes } = await instance.export({ excluded_org_ids: [] });
     expect(bytes).not.toMatch(/idpat_|IAM_OWNER|claims/);
   });

@@ -2,9 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startStorage } from '../../../local/storage/server.ts';
-import { createServiceAccount } from '../../../local/storage/serviceAccountKey.ts';
+import { createServiceAccount, type LocalServiceAccount } from '../../../local/storage/serviceAccountKey.ts';
 import type { ServiceAccount } from '../../../shared/objectStorage/objectStorage.ts';
 import { readServiceAccount } from '../../../shared/objectStorage/serviceAccount.ts';
+import { root } from '../../../tools/program.ts';
 
 /** A stand-in with one bucket, `exports`, and an account for each of the roles. */
 export interface LocalBucket {
@@ -20,16 +21,24 @@ export interface LocalBucket {
   close(): Promise<void>;
 }
 
+/** Keys are kept between runs: to generate one takes a tenth of a second of processor. */
+const KEYS = join(root, 'node_modules/.cache/test-keys');
+
+function keptAccount(name: string): Promise<LocalServiceAccount> {
+  const read = () => createServiceAccount({ file: join(KEYS, `${name}.json`), name });
+  // Another worker may have created the same file meanwhile.
+  return read().catch(read);
+}
+
 /** Starts the stand-in in a directory that goes away with it. */
 export async function startLocalBucket(): Promise<LocalBucket> {
   const directory = await mkdtemp(join(tmpdir(), 'bucket-'));
-  const make = (name: string) => createServiceAccount({ file: join(directory, 'keys', `${name}.json`), name });
   const [both, creator, viewer, admin, stranger] = await Promise.all([
-    make('both'),
-    make('creator'),
-    make('viewer'),
-    make('admin'),
-    make('stranger'),
+    keptAccount('both'),
+    keptAccount('creator'),
+    keptAccount('viewer'),
+    keptAccount('admin'),
+    keptAccount('stranger'),
   ]);
   const storage = await startStorage({
     directory: join(directory, 'storage'),

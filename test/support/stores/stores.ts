@@ -1,4 +1,4 @@
-import { describe, onTestFinished } from 'vitest';
+import { beforeAll, describe, onTestFinished } from 'vitest';
 import { openStore, type StoreLocation } from '../../../shared/store/openStore.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { newEmulatorDatabase } from '../emulators/emulatorDatabase.ts';
@@ -9,8 +9,33 @@ import { temporaryDirectory } from '../processes/temporaryDirectory.ts';
 export interface StoreKind {
   readonly name: 'SQLite' | 'Firestore';
   readonly isAvailable: boolean;
-  /** A place where no database is yet; what comes to be there is removed when the test has finished. */
+  /** A place where no database is yet; what comes to be there is removed when the test, or its `setUpOnce`, has finished. */
   newLocation(): Promise<StoreLocation>;
+}
+
+type CleanUp = () => unknown;
+let whenFinished: (cleanUp: CleanUp) => void = (cleanUp) => onTestFinished(async () => void (await cleanUp()));
+
+/** Sets up what all tests of a `describe` share: its stores stay open until the last of them has finished. */
+export function setUpOnce<Result>(setUp: () => Promise<Result>): () => Result {
+  let result: { readonly value: Result } | undefined;
+  beforeAll(async () => {
+    const cleanUps: CleanUp[] = [];
+    const usual = whenFinished;
+    whenFinished = (cleanUp) => cleanUps.push(cleanUp);
+    try {
+      result = { value: await setUp() };
+    } finally {
+      whenFinished = usual;
+    }
+    return async () => {
+      for (const cleanUp of cleanUps.toReversed()) await cleanUp();
+    };
+  });
+  return () => {
+    if (result === undefined) throw new Error('the set-up has not run');
+    return result.value;
+  };
 }
 
 /** The embedded store. */
@@ -19,7 +44,7 @@ export const sqlite: StoreKind = {
   isAvailable: true,
   newLocation: async () => {
     const directory = await temporaryDirectory();
-    onTestFinished(() => directory.remove());
+    whenFinished(() => directory.remove());
     return { kind: 'sqlite', directory: directory.path };
   },
 };
@@ -30,7 +55,7 @@ export const firestore: StoreKind = {
   isAvailable: firestoreEmulator !== null,
   newLocation: async () => {
     const { location, empty } = await newEmulatorDatabase();
-    onTestFinished(empty);
+    whenFinished(empty);
     return location;
   },
 };
@@ -49,10 +74,10 @@ export function keyEnvironment({ masterKey }: StoreLocation): Readonly<Record<st
   return { IDENTITY_MASTER_KEY: masterKey };
 }
 
-/** Opens a store that is closed when the test has finished; without `location` on a new, empty database. */
+/** Opens a store that is closed when the test, or its `setUpOnce`, has finished; without `location` on a new, empty database. */
 export async function openTestStore(kind: StoreKind, location?: StoreLocation): Promise<Store> {
   const store = await openStore(location ?? (await kind.newLocation()));
-  onTestFinished(() => store.close());
+  whenFinished(() => store.close());
   return store;
 }
 
