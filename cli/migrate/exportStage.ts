@@ -1,17 +1,19 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ImportResponse } from '../../functions/import/contract.ts';
+import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts';
 import { selector } from '../../functions/import/selection.ts';
 import { total } from '../../shared/collections/counts.ts';
 import { moveFile } from '../../shared/durableFiles.ts';
 import type { JsonObject } from '../../shared/json/jsonObject.ts';
 import { openFile } from '../places/filePlace.ts';
 import { inspectPlace, type PlaceInspection } from '../places/inspectPlace.ts';
-import type { ExportOptions, Place } from '../places/place.ts';
-import { trackStore } from '../places/recordCounter.ts';
+import type { DatabasePlace, ExportOptions, Place } from '../places/place.ts';
+import { trackImport, trackStore } from '../places/recordCounter.ts';
 import { type ExportFilter, filterExport, readManifest } from './exportFilter.ts';
 import type { MigrationRun } from './run.ts';
 import { exportPath, removeExport } from './runDirectory.ts';
-import { everything, sourceOptions } from './settings.ts';
+import { everything, sourceOptions, targetOptions } from './settings.ts';
 import type { Side } from './sides.ts';
 
 const DEFAULT_ORGANISATION = 'the default organisation of the source, which moves only if --org names it';
@@ -73,9 +75,10 @@ async function storeExport({ export: staged, output, signal }: MigrationRun, pla
   await trackStore(staged, { name: place.name, content }, 'exporting', output, signal);
 }
 
-function inspectStaged({ export: staged, output, signal, state }: MigrationRun): Promise<PlaceInspection> {
-  const options = { ...sourceOptions(state.settings), ...everything };
-  return inspectPlace(staged, options, undefined, output, signal);
+/** Reads the export, record by record. */
+export function inspectStaged(run: MigrationRun, visitor?: RecordVisitor): Promise<PlaceInspection> {
+  const options = { ...sourceOptions(run.state.settings), ...everything };
+  return inspectPlace(run.export, options, visitor, run.output, run.signal);
 }
 
 /** Replaces the export by what a filter keeps of it, with a manifest if it had one. */
@@ -94,9 +97,17 @@ async function replaceStaged(run: MigrationRun, filter: ExportFilter, manifest?:
 }
 
 async function readStaged<Result>(
-  { export: staged, signal, state }: MigrationRun,
+  run: MigrationRun,
   use: (read: () => AsyncIterable<Uint8Array>) => Promise<Result>,
 ): Promise<Result> {
-  await using content = await staged.readExport(sourceOptions(state.settings), signal);
-  return await use(() => content.open(signal));
+  await using content = await run.openExport();
+  return await use(() => content.open(run.signal));
+}
+
+/** Imports the export into a target, or tries that. */
+export async function importExport(run: MigrationRun, target: DatabasePlace, dryRun: boolean): Promise<ImportResponse> {
+  const { output, signal, state, export: staged } = run;
+  await using content = await run.openExport();
+  const read = { name: staged.name, content };
+  return await trackImport(target, read, targetOptions(state.settings, dryRun), output, signal);
 }

@@ -3,17 +3,17 @@ import { IdentityError } from '../../shared/errors/identityError.ts';
 import { placeTokenRejected } from '../../shared/errors/placeErrors.ts';
 import type { Output, Surroundings } from '../command.ts';
 import { askConsent, askText, canAsk } from '../consent.ts';
-import type { DatabasePlace, FilePlace, StoredFile } from '../places/place.ts';
-import { trackImport, trackStore } from '../places/recordCounter.ts';
+import type { FilePlace, StoredFile } from '../places/place.ts';
+import { trackStore } from '../places/recordCounter.ts';
 import type { MigrationCall, PlanningCall } from './callOptions.ts';
 import type { MigrationPlan, MigrationResult } from './documents.ts';
-import { currentSelection, stageExport } from './exportStage.ts';
+import { currentSelection, importExport, stageExport } from './exportStage.ts';
 import { makePlan, readPlan } from './plan.ts';
 import { prove } from './proof.ts';
 import { makeResult, readResult, requireReportable, writeReport } from './result.ts';
 import { type MigrationRun, workAlone, writeState } from './run.ts';
 import { createRunDirectory, findRunDirectory, removeExport, resumeCommand } from './runDirectory.ts';
-import { readSettings, replaceSecretFiles, targetOptions } from './settings.ts';
+import { readSettings, replaceSecretFiles } from './settings.ts';
 import { findDefaultOrganisation, openSides, type Side, type Sides } from './sides.ts';
 import { planText, resultText } from './texts.ts';
 
@@ -99,20 +99,13 @@ async function plan(run: MigrationRun, { source, target }: Sides): Promise<Migra
 
 /** Imports the export into the target, or stores it there. Both can be repeated after an interruption. */
 async function moveExport(run: MigrationRun, { place }: Side): Promise<void> {
-  const moved =
-    place.takes === 'imports'
-      ? { response: await importExport(run, place) }
-      : { stored: await storeExport(run, place) };
-  await run.advance('moved', { moved });
-}
-
-async function importExport(run: MigrationRun, target: DatabasePlace) {
-  const { output, signal, state, export: staged } = run;
-  await using content = await staged.readExport(currentSelection(run).options, signal);
-  const read = { name: staged.name, content };
-  const response = await trackImport(target, read, targetOptions(state.settings, false), output, signal);
+  if (place.takes === 'files') {
+    await run.advance('moved', { moved: { stored: await storeExport(run, place) } });
+    return;
+  }
+  const response = await importExport(run, place, false);
   // ZITADEL lists ids nevertheless.
-  return { ...response, success: {} };
+  await run.advance('moved', { moved: { response: { ...response, success: {} } } });
 }
 
 async function storeExport(
@@ -120,7 +113,7 @@ async function storeExport(
   target: FilePlace,
 ): Promise<Pick<StoredFile, 'place'> & Partial<StoredFile>> {
   const { output, signal, export: staged } = run;
-  await using content = await staged.readExport(currentSelection(run).options, signal);
+  await using content = await run.openExport();
   try {
     return await trackStore(target, { name: staged.name, content }, 'storing', output, signal);
   } catch (error) {

@@ -3,17 +3,16 @@ import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts
 import { dryRunTooLarge } from '../../shared/errors/errors.ts';
 import { combine, compareSides } from '../compare/compareSides.ts';
 import { Comparison } from '../compare/comparison.ts';
-import { FileFacts, inspectPlace } from '../places/inspectPlace.ts';
+import { FileFacts } from '../places/inspectPlace.ts';
 import type { DatabasePlace } from '../places/place.ts';
-import { trackImport } from '../places/recordCounter.ts';
 import { missingKinds, selectedKinds } from '../values.ts';
 import { type MigrationPlan, migrationPlan } from './documents.ts';
-import { currentSelection } from './exportStage.ts';
+import { importExport, inspectStaged } from './exportStage.ts';
 import { listPhases, readJournal } from './journal.ts';
 import { NOT_FOUND, sortNotices } from './result.ts';
 import type { MigrationRun } from './run.ts';
 import { readJson, writeJson } from './runDirectory.ts';
-import { everything, sourceOptions, targetOptions } from './settings.ts';
+import { everything, sourceOptions } from './settings.ts';
 import { describeSide, listChecks, onlyThese, type Side } from './sides.ts';
 import { OrganisationTally, organisationCounts } from './tallies.ts';
 
@@ -83,7 +82,7 @@ async function readSides(
     await compareSides({ comparison, first, second, visitors }, run);
     return;
   }
-  await inspectPlace(run.export, options, combine([comparison.first, ...visitors]), run.output, run.signal);
+  await inspectStaged(run, combine([comparison.first, ...visitors]));
   comparison.finish();
 }
 
@@ -95,12 +94,9 @@ interface Trial {
 
 /** Tries the import; undefined where the export has more records than the target tries. */
 async function tryImport(run: MigrationRun, target: DatabasePlace): Promise<Trial | undefined> {
-  const { output, signal, state, export: staged } = run;
   const startedAt = performance.now();
-  await using content = await staged.readExport(currentSelection(run).options, signal);
   try {
-    const read = { name: staged.name, content };
-    const response = await trackImport(target, read, targetOptions(state.settings, true), output, signal);
+    const response = await importExport(run, target, true);
     return { response, seconds: (performance.now() - startedAt) / 1000 };
   } catch (error) {
     if (dryRunTooLarge.is(error)) return undefined;

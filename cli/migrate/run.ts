@@ -6,11 +6,11 @@ import { InterruptedError, type Surroundings, UsageError } from '../command.ts';
 import { describeFault } from '../faults.ts';
 import { progressOutput } from '../places/callOptions.ts';
 import { openFile } from '../places/filePlace.ts';
-import type { FilePlace } from '../places/place.ts';
+import type { ExportContent, FilePlace } from '../places/place.ts';
 import type { ProgressOutput } from '../progress.ts';
 import { Journal } from './journal.ts';
 import { exportPath, lockRunDirectory, readJson, removeExport, resumeCommand, writeJson } from './runDirectory.ts';
-import { migrationSettings } from './settings.ts';
+import { everything, migrationSettings, sourceOptions } from './settings.ts';
 
 const time = z.iso.datetime();
 
@@ -107,6 +107,11 @@ export class MigrationRun {
   /** The file that holds what moves, as a place. */
   get export(): FilePlace {
     return { ...openFile(exportPath(this.directory)), name: 'the export' };
+  }
+
+  /** Opens that file. */
+  openExport(): Promise<ExportContent> {
+    return this.export.readExport({ ...sourceOptions(this.state.settings), ...everything }, this.signal);
   }
 
   /** Whether the run directory holds the export that the state describes. */
