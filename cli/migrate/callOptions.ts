@@ -8,7 +8,7 @@ export const existingDirectory = {
     "the migration's directory; by default the latest identity-migration-… in the current one",
   ),
 };
-/** The option that agrees to a migration. */
+/** The option that confirms. */
 export const yes = { yes: flag('do not ask') };
 /** The options for the secrets of both sides. */
 export const secrets = secretsOfTwo('the source', 'the target');

@@ -29,12 +29,10 @@ const migrationSide = z.strictObject({
   crc32c: z.string().optional(),
 });
 
-/** A side of a migration. */
 export type MigrationSide = z.infer<typeof migrationSide>;
 
 const organisationCounts = z.strictObject({ absent: count, equal: count, different: count, onlyTarget: count });
 
-/** The numbers of an organisation's records by how both sides stand to each other. */
 export type OrganisationCounts = z.infer<typeof organisationCounts>;
 
 const organisation = z.strictObject({
@@ -169,7 +167,6 @@ export const migrationResult = z.strictObject({
   logins,
 });
 
-/** The result of a migration. */
 export type MigrationResult = z.infer<typeof migrationResult>;
 
 /** The schema of a plan: what a migration would do, tried and measured. It is `plan.json` of the run directory. */
@@ -211,5 +208,4 @@ export const migrationPlan = z.strictObject({
   }),
 });
 
-/** What a migration would do. */
 export type MigrationPlan = z.infer<typeof migrationPlan>;

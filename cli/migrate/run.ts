@@ -62,12 +62,10 @@ const migrationState = z.strictObject({
   finishedAt: time.optional(),
 });
 
-/** How far a migration has come. */
 export type MigrationState = z.infer<typeof migrationState>;
 
 const NAME = 'state.json';
 
-/** Reads the state of a migration. */
 export async function readState(directory: string): Promise<MigrationState> {
   const state = await readJson(directory, NAME, migrationState);
   if (state === undefined) throw new Error(`${directory} has no state`);

@@ -26,7 +26,6 @@ export const migrationSettings = z.strictObject({
   secretFiles: z.record(z.string(), path),
 });
 
-/** What a migration was told to do. */
 export type MigrationSettings = z.infer<typeof migrationSettings>;
 
 const kindsOfSecrets = ['token-file', 'credentials-file'] as const;

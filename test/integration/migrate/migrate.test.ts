@@ -1,19 +1,22 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { identity } from '../../support/command.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { betweenServers, exportFileWith, migrate, prepareMigration } from '../../support/migrations/migrating.ts';
 import { servedPlace } from '../../support/places/servedPlace.ts';
-import { describeStores, keyEnvironment } from '../../support/stores/stores.ts';
+import { keyEnvironment, sqlite } from '../../support/stores/stores.ts';
+import { DEFAULT_ORGANISATION } from '../../support/zitadel/behaviour.ts';
+import { people } from '../../support/zitadel/files.ts';
+import { filledZitadel } from '../../support/zitadel/placeOfZitadel.ts';
 
 const HASH = '$2a$04$0123456789012345678901uBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB';
 const all = ['--with', 'passwords,otp,keys'];
 
-describeStores('identity migrate', (kind) => {
+describe('identity migrate', () => {
   it('moves organisations between two instances, and proves it', { timeout: 120_000 }, async () => {
-    const north = await servedPlace(kind);
-    const south = await servedPlace(kind);
+    const north = await servedPlace(sqlite);
+    const south = await servedPlace(sqlite);
     const ada = person('ada', { hashedPassword: { value: HASH } });
     const file = await exportFileWith(
       organisation('acme', { humanUsers: [ada, person('bob')] }),
@@ -56,5 +59,76 @@ describeStores('identity migrate', (kind) => {
     const again = await migrate([...betweenServers(north, south), ...all, '--yes'], await prepareMigration(north));
     expect(again.moved.imported).toMatchObject({ created: {}, unchanged: { org: 2, humanUsers: 3 } });
     expect(again.organisations).toMatchObject([{ before: { equal: 3, absent: 0 } }, { before: { equal: 2 } }]);
+  });
+});
+
+describe('the report of identity migrate', { timeout: 120_000 }, () => {
+  it('is written with the result, and again when the finished migration is resumed', async () => {
+    const { database, location } = await servedPlace(sqlite);
+    const hostile = organisation('acme', { org: { name: '<script>alert(1)</script>' }, humanUsers: [person('ada')] });
+    const migrating = await prepareMigration({ location });
+    const from = ['--from', await exportFileWith(hostile), '--to', database, '--yes'];
+    const result = await migrate([...from, '--report', 'report.html'], migrating);
+    const path = join(migrating.cwd, 'report.html');
+    const page = await readFile(path, 'utf8');
+    expect(page).toContain('Done: 2 records are equal on both sides.');
+    expect(page).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
+    expect(page).not.toContain('<script>');
+    expect(page).toContain(result.source.digest);
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    await writeFile(path, 'damaged');
+    expect(await identity(['migrate', 'resume'], migrating)).toMatchObject({ code: 0 });
+    expect(await readFile(path, 'utf8')).toBe(page);
+  });
+
+  it('is found out to be impossible before anything is done', async () => {
+    const { database, location } = await servedPlace(sqlite);
+    const migrating = await prepareMigration({ location });
+    const from = ['migrate', '--from', await exportFileWith(organisation('acme')), '--to', database, '--yes'];
+    const path = join(migrating.cwd, 'report.html');
+    await writeFile(path, 'of somebody else');
+    const taken = await identity([...from, '--report', path], migrating);
+    expect(taken).toMatchObject({ code: 1, stderr: expect.stringMatching(/^identity: .*report\.html exists/) });
+    expect(await readFile(path, 'utf8')).toBe('of somebody else');
+    const nowhere = await identity([...from, '--report', join(migrating.cwd, 'none', 'report.html')], migrating);
+    expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringContaining('ENOENT') });
+    const after = await identity(['export', database, '--to', '-', '--org', 'acme'], migrating);
+    expect(after).toMatchObject({ code: 3, stderr: expect.stringContaining('not found, and not exported: acme') });
+  });
+});
+
+const withPeople = organisation('acme', { humanUsers: people(3) });
+
+describe('a migration', { timeout: 120_000 }, () => {
+  it('from ZITADEL leaves its default organisation behind, and says what its exports lack', async () => {
+    const { zitadel, tokenFile } = await filledZitadel([withPeople, organisation('emca')]);
+    const north = await servedPlace(sqlite);
+    const from = ['--from', zitadel.url, '--from-token-file', tokenFile];
+    const result = await migrate([...from, '--to', north.database, ...all, '--yes'], await prepareMigration(north));
+    expect(result).toMatchObject({
+      outcome: 'done',
+      source: { kind: 'zitadel' },
+      leftOut: [{ orgId: DEFAULT_ORGANISATION }],
+      organisations: [{ orgId: 'acme', people: 3 }, { orgId: 'emca' }],
+      proof: { unexpected: 0, sections: { humanUsers: { equal: 3 } } },
+      logins: { withPassword: 3, ready: 3 },
+    });
+    expect(zitadel.deaths()).toBe(0);
+  });
+
+  it('to ZITADEL waits for its projections, and lists what remains to be done', async () => {
+    const { zitadel, tokenFile } = await filledZitadel([], { lagMs: 1_500 });
+    const north = await servedPlace(sqlite);
+    const to = ['--to', zitadel.url, '--to-token-file', tokenFile];
+    const migrating = await prepareMigration(north);
+    const result = await migrate(['--from', await exportFileWith(withPeople), ...to, ...all, '--yes'], migrating);
+    expect(result, JSON.stringify(result.proof)).toMatchObject({
+      outcome: 'done',
+      target: { kind: 'zitadel' },
+      moved: { imported: { created: { humanUsers: 3 } } },
+      proof: { unexpected: 0 },
+      leftToDo: expect.arrayContaining([expect.objectContaining({ message: expect.stringContaining('ORG_OWNER') })]),
+      logins: { withPassword: 3, ready: 3 },
+    });
   });
 });
