@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto';
+import { type FieldViolation, invalidRequest } from '../../../shared/errors/errors.ts';
+import type { IdentityError } from '../../../shared/errors/identityError.ts';
 import { TOO_MUCH_WHITE_SPACE } from '../../../shared/http/requestBody.ts';
 import { WhiteSpaceRun } from '../../../shared/json/bytes.ts';
-import { JsonError, type JsonPath, parseJson } from '../../../shared/json/jsonScanner.ts';
+import { formatPath, JsonError, type JsonPath, parseJson } from '../../../shared/json/jsonScanner.ts';
 import { duplicateKey } from '../../../shared/json/jsonText.ts';
 import { fixedLimits } from '../../../shared/limits.ts';
 import { type Manifest, ManifestTally, manifestSchema } from '../../../shared/organisation/exportFile.ts';
-import type { UnknownContent } from '../../../shared/organisation/message.ts';
-import { InvalidRecordError } from '../../../shared/organisation/message.ts';
+import { type FieldIssue, InvalidRecordError, type UnknownContent } from '../../../shared/organisation/message.ts';
 import { type OrganisationRecord, readRecord } from '../../../shared/organisation/record.ts';
+import { causedBy } from '../../../shared/organisation/rules.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
 import { findSection } from '../../../shared/organisation/sections.ts';
 import { MAX_DOCUMENT_BYTES } from '../../../shared/store/store.ts';
@@ -15,7 +17,6 @@ import { chunksInTurns } from '../../../shared/turns.ts';
 import { type ExportFileItem, ExportFileReader, type ExportFileSource } from '../source/exportFileReader.ts';
 import { checkIds, checkOrganisationId } from './fileLimits.ts';
 import { OrganisationDraft, withAdditions } from './organisationDraft.ts';
-import { Violations } from './violations.ts';
 
 /** The result of reading a whole export file. */
 export interface FilePass {
@@ -179,4 +180,66 @@ class UnknownFields {
   get counts(): Record<string, number> {
     return Object.fromEntries(this.counted);
   }
+}
+
+const MAX_VIOLATIONS = 100;
+
+/** The issues of an export file, each with its path, up to the limit of one response. */
+export class Violations {
+  private readonly violations: FieldViolation[] = [];
+  private firstMessage: string | undefined;
+  /** The request's field that holds the file; undefined for a file in a bucket. */
+  private readonly field: string | undefined;
+
+  constructor(field: string | undefined) {
+    this.field = field;
+  }
+
+  get full(): boolean {
+    return this.violations.length >= MAX_VIOLATIONS;
+  }
+
+  /** Runs `work` on the value at `path` and captures its issues. Other errors are rethrown. */
+  capture(path: JsonPath, work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      if (!(error instanceof JsonError) && !(error instanceof InvalidRecordError)) throw error;
+      this.add(error, path);
+    }
+  }
+
+  add(error: JsonError | InvalidRecordError, path: JsonPath): void {
+    if (error instanceof JsonError) this.push({ field: formatPath(error.path), description: error.message }, undefined);
+    else for (const issue of error.issues) this.push(toViolation(path, issue), this.zitadelMessage(path, issue));
+  }
+
+  /** @throws IdentityError INVALID_ARGUMENT with all issues, if there are any */
+  throwIfAny(): void {
+    if (this.violations.length > 0) throw this.error();
+  }
+
+  private error(): IdentityError {
+    return invalidRequest(this.violations.slice(0, MAX_VIOLATIONS), this.firstMessage);
+  }
+
+  private push(violation: FieldViolation, message: string | undefined): void {
+    if (this.violations.length === 0) this.firstMessage = message;
+    this.violations.push(violation);
+  }
+
+  /** Returns ZITADEL's message for a broken rule, with every message from the request to the field (zitadel 3.2). */
+  private zitadelMessage([, organisation, section, index]: JsonPath, { message }: FieldIssue): string | undefined {
+    if (message === undefined || typeof organisation !== 'number') return undefined;
+    const request = this.field === undefined ? '' : causedBy('ImportDataRequest', this.field);
+    const inSection = typeof index === 'number' || !message.startsWith('invalid DataOrg.');
+    const record = inSection ? causedBy('DataOrg', String(section), typeof index === 'number' ? index : undefined) : '';
+    return `${request}${causedBy('ImportDataOrg', 'orgs', organisation)}${record}${message}`;
+  }
+}
+
+function toViolation(path: JsonPath, { path: subpath, reason }: FieldIssue): FieldViolation {
+  const parent = path.length === 3 && subpath.startsWith(`${path[2]}`) ? path.slice(0, 2) : path;
+  const prefix = formatPath(parent);
+  return { field: subpath === '' ? prefix : `${prefix}.${subpath}`, description: reason };
 }

@@ -7,10 +7,9 @@ import { isList } from '../../../shared/organisation/section.ts';
 import { organisationSection } from '../../../shared/organisation/sections.ts';
 import type { ExportFileSource } from '../source/exportFileReader.ts';
 import { FileBudget, type FileLimits } from './fileLimits.ts';
-import { type FilePass, readFile } from './filePass.ts';
+import { type FilePass, readFile, Violations } from './filePass.ts';
 import type { OrganisationDraft, OrganisationHeader } from './organisationDraft.ts';
 import { RepeatedRecords } from './repeatedRecords.ts';
-import { Violations } from './violations.ts';
 
 /** The result of validating an export file. */
 export interface Inspection {

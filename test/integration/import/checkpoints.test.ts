@@ -75,21 +75,6 @@ describeStores('checkpoints', (kind) => {
     expect(resumed).toEqual(orgs.map(() => true));
   });
 
-  it.each([
-    ['no JSON', { body: '{' }],
-    ['without a body', { body: null }],
-    ['of another shape', { body: '{"phases":[]}' }],
-  ])('that are %s count as absent', async (_what, fields) => {
-    const store = await openTestStore(kind);
-    await stop(store, people('O'));
-    const keys = await checkpoints(store);
-    expect(keys).toHaveLength(1);
-    await store.commit(keys.map((key) => ({ type: 'update', key, fields })));
-    const { errors, summary } = await run(store, people('O'));
-    expect({ errors, resumed: summary.resumed }).toEqual({ errors: [], resumed: false });
-    expect(summary.unchanged).toEqual({ org: 1, humanUsers: 20 });
-  });
-
   it('of many separate failures are saved too', async () => {
     const store = await openTestStore(kind);
     const users = Array.from({ length: 10 }, (_, index) => person(`U${index}`));

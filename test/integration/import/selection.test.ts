@@ -169,7 +169,7 @@ describeStores('an import with new_orgs_only', (kind) => {
     const request = { new_orgs_only: true, data_orgs: { orgs: [organisation('large', { humanUsers: people })] } };
     const together = new Rendezvous(3);
     const waiting = hookedStore(store, async (writes) => {
-      if (writes.some(({ key }) => key.id.includes('mark'))) await together.arrive();
+      if (writes.some(({ key }) => key.id.includes('|note|'))) await together.arrive();
       if (writes.some(({ key }) => key.collection === 'users')) throw storeUnavailable(new Error('injected'));
     });
     const instance = await testInstance(store, 'test', { store: waiting });

@@ -157,11 +157,6 @@ describe('an import', () => {
     expect((await load(store)).resumed).toBe(false);
   });
 
-  it('has a place of its own, as every other import', async () => {
-    const places = await Promise.all(Array.from({ length: 200 }, (_, number) => placeOf(`${number}`)));
-    expect(new Set(places.map(({ collection, id }) => `${collection}/${id}`)).size).toBe(200);
-  });
-
   it('does not resume once records were deleted, nor does an import that ran meanwhile', async () => {
     const store = new MemoryStore();
     await saveCheckpoint(store);
@@ -204,20 +199,6 @@ describe('a checkpoint', () => {
     expect([await savedAfter(500), await savedAfter(500)]).toEqual([0, 1]);
   });
 
-  it('is saved again after 500 further records', async () => {
-    const store = new MemoryStore();
-    const progress = await load(store);
-    settle(progress, 500);
-    await progress.saveIfDue();
-    vi.advanceTimersByTime(60_000);
-    settle(progress, 499);
-    await progress.saveIfDue();
-    expect(store.writes).toHaveLength(1);
-    settleOne(progress, 1, 499);
-    await progress.saveIfDue();
-    expect(store.writes).toHaveLength(2);
-  });
-
   it('is saved only once something is written', async () => {
     const store = new MemoryStore();
     const progress = await load(store);
@@ -248,19 +229,6 @@ describe('a checkpoint', () => {
     expect((await load(store, 'key', '2026-11-22T09:30:00.000Z')).resumed).toBe(true);
   });
 
-  it('is small also with a million records to look at again, each by itself', async () => {
-    const store = new MemoryStore();
-    const progress = await load(store);
-    for (let ordinal = 0; ordinal < 2_000_000; ordinal++)
-      settleOne(progress, 1, ordinal, { written: true, revisit: ordinal % 2 === 1 || ordinal % 7 === 0 });
-    await progress.save();
-    const [saved] = Object.values(store.contents());
-    expect(saved?.body?.length).toBeLessThan(50_000);
-    const again = (await load(store)).forPhase(1);
-    expect(again.state().read).toBe(2_000_000);
-    for (let ordinal = 1; ordinal < 2_000_000; ordinal += 2) if (!again.open(ordinal)) throw new Error(`${ordinal}`);
-  });
-
   it('is saved before those that have expired are deleted, once in a call', async () => {
     const store = new MemoryStore();
     const scans: number[] = [];
@@ -281,15 +249,6 @@ describe('a checkpoint', () => {
     await saveCheckpoint(store, 'other');
     await (await load(store)).finish();
     expect([(await load(store)).resumed, (await load(store, 'other')).resumed]).toEqual([false, true]);
-  });
-
-  it('is dropped by the call that saved it', async () => {
-    const store = new MemoryStore();
-    const progress = await load(store);
-    settle(progress, 3);
-    await progress.save();
-    await progress.finish();
-    expect(store.contents()).toEqual({});
   });
 
   it('costs no write at the end of an import that saved none', async () => {
