@@ -1,23 +1,11 @@
-import type { ImportResponse, ImportWarning } from '../../functions/import/contract.ts';
-import { inspect } from '../../functions/import/inspect/inspection.ts';
-import { unproved } from '../../functions/import/results/report.ts';
-import { selector } from '../../functions/import/selection.ts';
-import { IdentityError } from '../../shared/errors/identityError.ts';
-import { placeRefused } from '../../shared/errors/placeErrors.ts';
-import { callSignal } from '../../shared/http/deadline.ts';
-import type { LeftToDoEntry } from '../../shared/organisation/leftToDo.ts';
 import type { ZitadelConnection } from '../zitadel/connection.ts';
 import { exportContent, exportLosses } from '../zitadel/export/exportContent.ts';
-import { importOrganisations } from '../zitadel/import/importOrganisations.ts';
-import { FileSurvey, ImportPlan } from '../zitadel/import/importPlan.ts';
+import { importIntoZitadel } from '../zitadel/import/importFile.ts';
 import { importChanges } from '../zitadel/import/importSteps.ts';
-import { ImportTally } from '../zitadel/import/importTally.ts';
 import { requestLimits } from '../zitadel/import/outgoingRecords.ts';
-import { TargetState, type ZitadelImport } from '../zitadel/import/targetState.ts';
 import { deleteServiceUser, readCaller, readInstance } from '../zitadel/instance.ts';
-import { repeatable } from './content.ts';
 import type { InstanceSettings } from './instancePlace.ts';
-import type { DatabasePlace, ExportContent, ImportMeter, ImportOptions, PlaceFacts, Recognised } from './place.ts';
+import type { DatabasePlace, PlaceFacts, Recognised } from './place.ts';
 
 /** Opens a ZITADEL as a place: it exports organisation by organisation, and imports in steps. */
 export function openZitadel({ origin, token, tokenOption }: InstanceSettings, recognised: Recognised): DatabasePlace {
@@ -59,53 +47,4 @@ async function readZitadelFacts(connection: ZitadelConnection, recognised: Recog
     exportLosses,
     importChanges,
   };
-}
-
-/**
- * Imports into a ZITADEL what it does not have. A dry run compares only. An import that was interrupted is repeated
- * without harm: what it has written is found, and not sent again.
- */
-export async function importIntoZitadel(
-  connect: ZitadelImport['connect'],
-  content: ExportContent,
-  options: ImportOptions,
-  meter: ImportMeter,
-  signal: AbortSignal,
-): Promise<ImportResponse> {
-  using call = callSignal(signal, options.timeoutMs);
-  const connection = connect(call.signal);
-  const { baseUrl } = connection;
-  if (options.onConflict === 'overwrite')
-    throw placeRefused(baseUrl, 'ZITADEL never overwrites records: specify --on-conflict report or skip');
-  await using file = await repeatable(content, call.signal);
-  try {
-    return await importFile({ connect, connection, file, options, isSelected: selector(options) }, meter);
-  } catch (error) {
-    const isInvalid = error instanceof IdentityError && error.code === 'INVALID_ARGUMENT';
-    throw isInvalid ? placeRefused(baseUrl, error.message, error) : error;
-  }
-}
-
-async function importFile(importing: ZitadelImport, meter: ImportMeter): Promise<ImportResponse> {
-  const { connection, file, options, isSelected } = importing;
-  const { signal } = connection;
-  const survey = new FileSurvey();
-  const inspection = await inspect(file, signal, { isSelected, visitor: survey });
-  const orgIds = inspection.organisations.map(({ orgId }) => orgId);
-  using target = await TargetState.read(importing, orgIds);
-  const withKeys = options.withKeys && survey.facts.content.withKeys;
-  const exists: ImportPlan['exists'] = (record) => target.has(record);
-  const plan = await ImportPlan.read({ ...inspection, source: file, survey, withKeys, exists }, signal);
-  const tally = new ImportTally(target, options.onConflict);
-  meter.onStarted(() => tally.settled);
-  if (!options.dryRun) await importOrganisations(connection, plan, tally);
-  const { entries, omitted: warningsOmitted } = plan.leftToDo;
-  const { proved } = inspection;
-  const warnings = [...(proved ? [] : [unproved]), ...entries.map(leftToDoWarning)];
-  const { dryRun } = options;
-  return tally.response(plan, { dryRun, orgIds, warnings, warningsOmitted, proved });
-}
-
-function leftToDoWarning({ id, ...entry }: LeftToDoEntry): ImportWarning {
-  return { ...entry, ...(id === undefined ? {} : { id }) };
 }

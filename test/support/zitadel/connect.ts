@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { importIntoZitadel } from '../../../cli/places/zitadelPlace.ts';
 import type { ZitadelConnection } from '../../../cli/zitadel/connection.ts';
 import { exportContent } from '../../../cli/zitadel/export/exportContent.ts';
+import { importIntoZitadel } from '../../../cli/zitadel/import/importFile.ts';
 import { fileWith } from './files.ts';
 import type { ZitadelStandIn } from './standIn.ts';
 
