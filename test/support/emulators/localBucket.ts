@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startStorage } from '../../../local/storage/server.ts';
@@ -24,21 +24,24 @@ export interface LocalBucket {
 /** Keys are kept between runs: to generate one takes a tenth of a second of processor. */
 const KEYS = join(root, 'node_modules/.cache/test-keys');
 
-function keptAccount(name: string): Promise<LocalServiceAccount> {
-  const read = () => createServiceAccount({ file: join(KEYS, `${name}.json`), name });
+async function keptAccount(name: string, directory: string): Promise<LocalServiceAccount> {
+  const file = join(KEYS, `${name}.json`);
+  const read = () => createServiceAccount({ file, name });
   // Another worker may have created the same file meanwhile.
-  return read().catch(read);
+  const account = await read().catch(read);
+  await cp(file, join(directory, 'keys', `${name}.json`));
+  return account;
 }
 
 /** Starts the stand-in in a directory that goes away with it. */
 export async function startLocalBucket(): Promise<LocalBucket> {
   const directory = await mkdtemp(join(tmpdir(), 'bucket-'));
   const [both, creator, viewer, admin, stranger] = await Promise.all([
-    keptAccount('both'),
-    keptAccount('creator'),
-    keptAccount('viewer'),
-    keptAccount('admin'),
-    keptAccount('stranger'),
+    keptAccount('both', directory),
+    keptAccount('creator', directory),
+    keptAccount('viewer', directory),
+    keptAccount('admin', directory),
+    keptAccount('stranger', directory),
   ]);
   const storage = await startStorage({
     directory: join(directory, 'storage'),
