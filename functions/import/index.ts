@@ -1,23 +1,10 @@
-import { openAudit } from '../../shared/audit/openAudit.ts';
-import { createApp } from '../../shared/http/app.ts';
-import { withOpenApi } from '../../shared/http/docs.ts';
 import { registerFunction } from '../../shared/http/functionShell.ts';
-import { healthRoutes } from '../../shared/http/health.ts';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
-import { openStore, requireMasterKey } from '../../shared/store/openStore.ts';
+import { requireMasterKey } from '../../shared/store/openStore.ts';
+import { functionProgram } from '../program.ts';
 import { routes } from './app.ts';
 
-registerFunction('import', async (config) => {
+registerFunction('import', (config) => {
   requireMasterKey(config.storeLocation);
-  const audit = await openAudit(config);
-  const store = await openStore(config.storeLocation);
-  const importRoutes = routes({
-    ...config,
-    store,
-    audit,
-    objectStorage: createCloudStorage(),
-    now: () => new Date(),
-  });
-  const app = createApp({ ...config, routes: withOpenApi([...importRoutes, ...healthRoutes(store)]) });
-  return { app, close: () => audit.close() };
+  return functionProgram(config, (ports) => routes({ ...config, ...ports, objectStorage: createCloudStorage() }));
 });

@@ -31,6 +31,7 @@ const layers: readonly (readonly string[])[] = [
   ['functions/ports'],
   ['functions/*'],
   ['functions/endpoints'],
+  ['functions/program'],
   ['functions/*/index'],
   ['cli', 'local'],
   ['tools/program', 'tools/ports'],

@@ -1,0 +1,24 @@
+import { openAudit } from '../shared/audit/openAudit.ts';
+import type { Config } from '../shared/config.ts';
+import { createApp, type Route } from '../shared/http/app.ts';
+import { withOpenApi } from '../shared/http/docs.ts';
+import type { FunctionProgram } from '../shared/http/functionShell.ts';
+import { healthRoutes } from '../shared/http/health.ts';
+import { openStore } from '../shared/store/openStore.ts';
+import type { Ports } from './ports.ts';
+
+/**
+ * Creates the program of one function: its routes, those for probes, and their description.
+ * @param loadEndpoints loads the endpoints to describe instead, where other functions serve the same base URL
+ */
+export async function functionProgram(
+  config: Config,
+  routes: (ports: Pick<Ports, 'store' | 'audit' | 'now'>) => readonly Route[],
+  loadEndpoints?: Parameters<typeof withOpenApi>[1],
+): Promise<FunctionProgram> {
+  const audit = await openAudit(config);
+  const store = await openStore(config.storeLocation);
+  const all = [...routes({ store, audit, now: () => new Date() }), ...healthRoutes(store)];
+  const app = createApp({ ...config, routes: withOpenApi(all, loadEndpoints) });
+  return { app, close: () => audit.close() };
+}
