@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { extractTrail, hasTrail, storeTrail } from '../shared/audit/file/trailCopy.ts';
+import { extractTrail, hasTrail, storeTrail } from '../shared/audit/file/readTrail.ts';
 import { fileExists, instanceExists } from '../shared/errors/commandErrors.ts';
 import { databaseFile, openKeyring, type StoreLocation } from '../shared/store/openStore.ts';
 import { changeKeyFile, fileKeyring, keyFilePath } from '../shared/store/secrets/keyring.ts';

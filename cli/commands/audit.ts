@@ -26,7 +26,7 @@ async function* readRows(
   damaged: Map<string, number>,
   stderr: Surroundings['stderr'],
 ): AsyncGenerator<Output> {
-  const { readAuditEvents } = await import('../../shared/audit/file/readEvents.ts');
+  const { readAuditEvents } = await import('../../shared/audit/file/readTrail.ts');
   const onDamaged = (path: string) => void damaged.set(path, (damaged.get(path) ?? 0) + 1);
   for await (const event of readAuditEvents(directory, since, onDamaged)) yield { json: event, text: row(event) };
   for (const [path, lines] of damaged) stderr.write(`${path} has ${lines} damaged lines, which are skipped\n`);

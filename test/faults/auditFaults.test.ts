@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { AuditEvent } from '../../shared/audit/auditEvent.ts';
 import { AuditFile } from '../../shared/audit/file/auditFile.ts';
-import { readAuditEvents } from '../../shared/audit/file/readEvents.ts';
+import { readAuditEvents } from '../../shared/audit/file/readTrail.ts';
 import { generateToken } from '../../shared/auth/token.ts';
 import { openStore, type StoreLocation } from '../../shared/store/openStore.ts';
 import { type Running, startProgram } from '../../tools/program.ts';

@@ -3,8 +3,15 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { auditUnwritable } from '../../errors/storeErrors.ts';
 import type { AuditEvent, AuditTrail } from '../auditEvent.ts';
-import { appendLines, type FileLimits, listTrailFiles, openTrailFile, rotationTime } from './trailFiles.ts';
-import { openTrailLock, type TrailLock } from './trailLock.ts';
+import {
+  appendLines,
+  type FileLimits,
+  listTrailFiles,
+  openTrailFile,
+  openTrailLock,
+  rotationTime,
+  type TrailLock,
+} from './trailFiles.ts';
 
 const syncData = promisify(fdatasync);
 

@@ -1,4 +1,4 @@
-import { readAuditEvents } from '../../../shared/audit/file/readEvents.ts';
+import { readAuditEvents } from '../../../shared/audit/file/readTrail.ts';
 import { openStore } from '../../../shared/store/openStore.ts';
 import { readDatabase } from '../../support/stores/database.ts';
 import { violationsOf } from '../../support/stores/invariants.ts';

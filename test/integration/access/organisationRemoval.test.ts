@@ -25,7 +25,9 @@ async function contents(store: Store) {
 }
 
 /** An instance with the staying organisation, and its content before the others are imported and linked with it. */
-async function linkedInstance(store: Store, orgs = linkedOrganisations) {
+async function linkedInstance(kind = sqlite, orgs = linkedOrganisations) {
+  const store = await openTestStore(kind);
+  const removeAll = async () => void (await removeOrganisations(store, goingIds, signal));
   const instance = await testInstance(store);
   await instance.import({ data_orgs: { orgs: [staying] } });
   const before = await contents(store);
@@ -33,13 +35,12 @@ async function linkedInstance(store: Store, orgs = linkedOrganisations) {
   expect(errors?.filter(({ id = '' }) => /stays|goes/.test(id)) ?? []).toEqual([]);
   await changeRole(store, { userId: 'goes-ben', orgId: undefined }, 'IAM_OWNER', 'add', now);
   for (const userId of ['goes-ben', 'goes-robot']) await issueToken(store, userId, now, DAY_MS);
-  return { instance, before };
+  return { store, instance, before, removeAll };
 }
 
 describeStores('the removal of organisations', (kind) => {
   it('leaves everything as it was before they were imported', async () => {
-    const store = await openTestStore(kind);
-    const { instance, before } = await linkedInstance(store);
+    const { store, instance, before } = await linkedInstance(kind);
     expect(await describeRemoval(store, ['goes'])).toEqual([
       { orgId: 'goes', name: 'Organisation goes', people: 2, serviceUsers: 1 },
     ]);
@@ -66,8 +67,7 @@ describeStores('the removal of organisations', (kind) => {
   });
 
   it('is refused where it would take the last IAM_OWNER with valid tokens away', async () => {
-    const store = await openTestStore(kind);
-    const { instance } = await linkedInstance(store);
+    const { store, instance } = await linkedInstance(kind);
     await store.commit(
       (await readDatabase(store))
         .get('users')
@@ -82,8 +82,7 @@ describeStores('the removal of organisations', (kind) => {
   });
 
   it('that was interrupted hides the organisation, keeps everything out of it, and continues when it is repeated', async () => {
-    const store = await openTestStore(kind);
-    const { instance, before } = await linkedInstance(store);
+    const { store, instance, before } = await linkedInstance(kind);
     const interrupted = interruptedStore(store, { commit: 1, when: 'after' }, () => Promise.reject(killed));
     await expect(removeOrganisations(interrupted, goingIds, signal)).rejects.toThrow(killed);
     for (const org_ids of [[], goingIds]) {
@@ -106,10 +105,8 @@ describeStores('the removal of organisations', (kind) => {
   });
 
   it.each([2, 6])('at the same time as an import into it leaves nothing of the import (commit %i)', async (moment) => {
-    const store = await openTestStore(kind);
-    const { instance, before } = await linkedInstance(store);
-    const interrupt = async () => void (await removeOrganisations(store, goingIds, signal));
-    const during = interruptedStore(store, { commit: moment, when: 'before' }, interrupt);
+    const { store, removeAll, instance, before } = await linkedInstance(kind);
+    const during = interruptedStore(store, { commit: moment, when: 'before' }, removeAll);
     const served = servedInstance(during, instance);
     const more = organisation('goes', {
       humanUsers: Array.from({ length: 2_000 }, (_, index) => person(`more${index}`)),
@@ -126,21 +123,17 @@ describeStores('the removal of organisations', (kind) => {
   });
 
   it('that ends before the first write of an import leaves that a whole one', async () => {
-    const store = await openTestStore(kind);
-    const { instance } = await linkedInstance(store);
-    const interrupt = async () => void (await removeOrganisations(store, goingIds, signal));
-    const served = servedInstance(interruptedStore(store, { commit: 0, when: 'before' }, interrupt), instance);
+    const { store, removeAll, instance } = await linkedInstance(kind);
+    const served = servedInstance(interruptedStore(store, { commit: 0, when: 'before' }, removeAll), instance);
     const { summary } = await served.import({ data_orgs: { orgs: linkedOrganisations.slice(0, 1) } });
     expect(summary.created).toMatchObject({ org: 1, humanUsers: 2, projects: 1 });
     expect(violationsOf(await readDatabase(store))).toEqual([]);
   });
 
   it('at the same time as an import into another one leaves no reference to it', async () => {
-    const store = await openTestStore(kind);
-    const { instance } = await linkedInstance(store);
-    const interrupt = async () => void (await removeOrganisations(store, goingIds, signal));
+    const { store, removeAll, instance } = await linkedInstance(kind);
     for (const commit of [0, 1]) {
-      const during = interruptedStore(store, { commit, when: 'before' }, interrupt);
+      const during = interruptedStore(store, { commit, when: 'before' }, removeAll);
       const served: TestInstance = servedInstance(during, instance);
       const members = { orgMembers: [{ userId: 'goes-robot', roles: ['ORG_OWNER'] }] };
       const { summary } = await served.import({ data_orgs: { orgs: [organisation(`other${commit}`, members)] } });
@@ -151,17 +144,14 @@ describeStores('the removal of organisations', (kind) => {
   });
 
   it('by another call at the same time ends with what remains', async () => {
-    const store = await openTestStore(kind);
-    const { before } = await linkedInstance(store);
-    const interrupt = async () => void (await removeOrganisations(store, goingIds, signal));
-    const during = interruptedStore(store, { commit: 2, when: 'before' }, interrupt);
+    const { store, removeAll, before } = await linkedInstance(kind);
+    const during = interruptedStore(store, { commit: 2, when: 'before' }, removeAll);
     await expect(removeOrganisations(during, goingIds, signal)).rejects.toThrow('another call');
     expect(await contents(store)).toEqual(before);
   });
 
   it('ends between two commits when it is stopped', async () => {
-    const store = await openTestStore(kind);
-    const { before } = await linkedInstance(store);
+    const { store, before } = await linkedInstance(kind);
     const stop = new AbortController();
     let commits = 0;
     const watched = watchedStore(store, () => {
@@ -177,8 +167,7 @@ describeStores('the removal of organisations', (kind) => {
 it('the removal of organisations that is killed at any commit continues when it is repeated', async () => {
   let commit = 0;
   for (; ; commit++) {
-    const store = await openTestStore(sqlite);
-    const { before } = await linkedInstance(store, linkedOrganisations.slice(0, 2));
+    const { store, before } = await linkedInstance(sqlite, linkedOrganisations.slice(0, 2));
     let hasHappened = false;
     const interrupted = interruptedStore(store, { commit, when: 'before' }, () => {
       hasHappened = true;

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { AuditEvent } from '../../../shared/audit/auditEvent.ts';
 import { AuditFile, type AuditFileOptions } from '../../../shared/audit/file/auditFile.ts';
-import { readAuditEvents } from '../../../shared/audit/file/readEvents.ts';
+import { readAuditEvents } from '../../../shared/audit/file/readTrail.ts';
 import { startProgram } from '../../../tools/program.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
 
