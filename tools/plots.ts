@@ -94,11 +94,6 @@ function drawGoal(x: number, y: number): string {
   return `<path d="M${x.toFixed(1)} ${y - half}V${y + half}" stroke="${colour(1)}" stroke-width="3"/>`;
 }
 
-/** An axis: its title with the unit. */
-interface Axis {
-  readonly label: string;
-}
-
 /** A line: its name, and its points in the order of x. */
 interface Series {
   readonly name: string;
@@ -107,14 +102,16 @@ interface Series {
 
 /** One diagram: its lines share both axes, which begin at 0. */
 interface Panel {
-  readonly y: Axis;
+  /** The axis' title with the unit. */
+  readonly y: string;
   readonly series: readonly Series[];
 }
 
 /** Diagrams one below the other, with one x axis. */
 export interface LinePlot {
   readonly title: string;
-  readonly x: Axis;
+  /** The axis' title with the unit. */
+  readonly x: string;
   readonly panels: readonly Panel[];
 }
 
@@ -141,7 +138,7 @@ export function drawLinePlot({ title, x, panels }: LinePlot): string {
   return svgDocument(title, height, [
     ...drawn,
     ...xTicks.map((value) => text(horizontal(value, xTicks), bottom + 18, print(value), 'middle')),
-    text(MARGIN.left + INNER_WIDTH / 2, bottom + 40, x.label, 'middle'),
+    text(MARGIN.left + INNER_WIDTH / 2, bottom + 40, x, 'middle'),
   ]);
 }
 
@@ -159,7 +156,7 @@ function drawPanel({ y, series }: Panel, top: number, xTicks: readonly number[])
     return points.length === 0 ? '' : `<path d="M${path}" fill="none" stroke="${colour(index)}" stroke-width="1.5"/>`;
   });
   return [
-    text(MARGIN.left, top - 8, y.label, 'start'),
+    text(MARGIN.left, top - 8, y, 'start'),
     ...drawLegend(series, top - 8),
     ...grid,
     ...lines.filter((line) => line !== ''),

@@ -79,8 +79,8 @@ function drawCourses(courses: readonly ModelledCourse[], users: number): string 
   }));
   return drawLinePlot({
     title: `${millions(users)} users into an empty database, modelled`,
-    x: { label: 'hours' },
-    panels: [{ y: { label: 'million users' }, series }],
+    x: 'hours',
+    panels: [{ y: 'million users', series }],
   });
 }
 

@@ -64,17 +64,17 @@ export function diagramName({ store }: LoadResult): string {
 export function drawResources({ store, samples }: LoadResult): string {
   return drawLinePlot({
     title: `Server under mixed load, ${store}`,
-    x: { label: 'time (s)' },
+    x: 'time (s)',
     panels: [
       {
-        y: { label: 'memory (MB)' },
+        y: 'memory (MB)',
         series: [
           { name: 'RSS', points: samples.map(({ seconds, rss }) => [seconds, rss / MEGABYTE]) },
           { name: 'heap in use', points: samples.map(({ seconds, heap }) => [seconds, heap / MEGABYTE]) },
         ],
       },
       {
-        y: { label: 'open descriptors' },
+        y: 'open descriptors',
         series: [{ name: 'descriptors', points: samples.map(({ seconds, descriptors }) => [seconds, descriptors]) }],
       },
     ],

@@ -4,10 +4,10 @@ import { type Element, parseXml } from '../../support/documents/xml.ts';
 
 const plot: LinePlot = {
   title: 'Memory & "more" < 1',
-  x: { label: 'time (s)' },
+  x: 'time (s)',
   panels: [
     {
-      y: { label: 'memory (MB)' },
+      y: 'memory (MB)',
       series: [
         {
           name: 'RSS',
@@ -20,7 +20,7 @@ const plot: LinePlot = {
       ],
     },
     {
-      y: { label: 'descriptors' },
+      y: 'descriptors',
       series: [
         { name: 'files', points: [[0, 10]] },
         { name: 'sockets', points: [] },
@@ -77,7 +77,7 @@ describe('a line plot', () => {
   });
 
   it('has axes without values', () => {
-    const empty = parseXml(drawLinePlot({ ...plot, panels: [{ y: { label: 'y' }, series: [] }] }));
+    const empty = parseXml(drawLinePlot({ ...plot, panels: [{ y: 'y', series: [] }] }));
     expect(all(empty, 'text').map(({ text }) => text)).toContain('1');
   });
 });
