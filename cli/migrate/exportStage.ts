@@ -13,7 +13,7 @@ import { trackImport, trackStore } from '../places/recordCounter.ts';
 import { type ExportFilter, filterExport, readManifest } from './exportFilter.ts';
 import type { MigrationRun } from './run.ts';
 import { exportPath, removeExport } from './runDirectory.ts';
-import { everything, sourceOptions, targetOptions } from './settings.ts';
+import { sourceOptions, stagedOptions, targetOptions } from './settings.ts';
 import type { Side } from './sides.ts';
 
 const DEFAULT_ORGANISATION = 'the default organisation of the source, which moves only if --org names it';
@@ -77,7 +77,7 @@ async function storeExport({ export: staged, output, signal }: MigrationRun, pla
 
 /** Reads the export, record by record. */
 export function inspectStaged(run: MigrationRun, visitor?: RecordVisitor): Promise<PlaceInspection> {
-  const options = { ...sourceOptions(run.state.settings), ...everything };
+  const options = stagedOptions(run.state.settings);
   return inspectPlace(run.export, options, visitor, run.output, run.signal);
 }
 

@@ -12,7 +12,7 @@ import { listPhases, readJournal } from './journal.ts';
 import { NOT_FOUND, sortNotices } from './result.ts';
 import type { MigrationRun } from './run.ts';
 import { readJson, writeJson } from './runDirectory.ts';
-import { everything, sourceOptions } from './settings.ts';
+import { stagedOptions } from './settings.ts';
 import { describeSide, listChecks, onlyThese, type Side } from './sides.ts';
 import { OrganisationTally, organisationCounts } from './tallies.ts';
 
@@ -75,7 +75,7 @@ async function readSides(
   comparison: Comparison,
   visitors: readonly RecordVisitor[],
 ): Promise<void> {
-  const options = { ...sourceOptions(run.state.settings), ...everything };
+  const options = stagedOptions(run.state.settings);
   const first = { place: run.export, options, isLagging: false };
   if (target.place.takes === 'imports') {
     const second = { ...onlyThese(target, options), isLagging: false };

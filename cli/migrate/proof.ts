@@ -10,7 +10,7 @@ import type { MigrationPlan, MigrationResult, OrganisationCounts } from './docum
 import { filterExport } from './exportFilter.ts';
 import { currentSelection } from './exportStage.ts';
 import type { MigrationRun } from './run.ts';
-import { everything, type MigrationSettings, sourceOptions } from './settings.ts';
+import { type MigrationSettings, stagedOptions } from './settings.ts';
 import { MAX_NAMED, onlyThese, type Side, type Sides } from './sides.ts';
 import { OrganisationTally, organisationCounts, PasswordTally } from './tallies.ts';
 
@@ -44,8 +44,7 @@ async function isReadable(run: MigrationRun, { takes, readExport }: Place): Prom
 
 /** The source as it is now, without what stays; standard input can be read once only, so its copy takes its place. */
 function openSource(run: MigrationRun, { place, kind }: Side) {
-  const staged = { ...sourceOptions(run.state.settings), ...everything };
-  if (kind === 'stream') return { place: run.export, options: staged, isLagging: false };
+  if (kind === 'stream') return { place: run.export, options: stagedOptions(run.state.settings), isLagging: false };
   const { options, withoutUser: userId } = currentSelection(run);
   return { place: userId === undefined ? place : withoutUser(place, userId), options, isLagging: false };
 }

@@ -10,7 +10,7 @@ import type { ExportContent, FilePlace } from '../places/place.ts';
 import type { ProgressOutput } from '../progress.ts';
 import { Journal } from './journal.ts';
 import { exportPath, lockRunDirectory, readJson, removeExport, resumeCommand, writeJson } from './runDirectory.ts';
-import { everything, migrationSettings, sourceOptions } from './settings.ts';
+import { migrationSettings, stagedOptions } from './settings.ts';
 
 const time = z.iso.datetime();
 
@@ -109,7 +109,7 @@ export class MigrationRun {
 
   /** Opens that file. */
   openExport(): Promise<ExportContent> {
-    return this.export.readExport({ ...sourceOptions(this.state.settings), ...everything }, this.signal);
+    return this.export.readExport(stagedOptions(this.state.settings), this.signal);
   }
 
   /** Whether the run directory holds the export that the state describes. */

@@ -83,11 +83,15 @@ export function sourceOptions(settings: MigrationSettings): ExportOptions {
   return { orgIds, excludedOrgIds, withPasswords, withOtp, withKeys, forZitadel: false, timeoutMs };
 }
 
-/** Returns how a migration imports. Its file holds what moves, and nothing else. */
+const everything = { orgIds: [], excludedOrgIds: [] };
+
+/** Returns how a migration reads its export, which holds what moves and nothing else. */
+export function stagedOptions(settings: MigrationSettings): ExportOptions {
+  return { ...sourceOptions(settings), ...everything };
+}
+
+/** Returns how a migration imports its export. */
 export function targetOptions(settings: MigrationSettings, dryRun: boolean): ImportOptions {
   const { withKeys, onConflict, newOrgsOnly, timeoutMs } = settings;
   return { ...everything, withKeys, onConflict, newOrgsOnly, dryRun, timeoutMs, ids: false };
 }
-
-/** All that a file holds. */
-export const everything = { orgIds: [], excludedOrgIds: [] };
