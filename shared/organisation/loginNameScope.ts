@@ -1,5 +1,5 @@
 import { type DocumentKey, documentId, documentPath, type Reader, type Write } from '../store/store.ts';
-import { claimKey } from './claimKeys.ts';
+import { claimKey } from './recordPlan.ts';
 import { LOGIN_NAME_SCOPE } from './sections/policies.ts';
 import { organisationSection } from './sections.ts';
 

@@ -1,9 +1,9 @@
-import { textAt, textsAt } from '../json/jsonObject.ts';
+import { textAt, textsAt, valueAt } from '../json/jsonObject.ts';
+import { foldLookAlikes } from '../lookAlikes/lookAlikes.ts';
 import type { DocumentFields } from '../store/documentFields.ts';
-import { type DocumentKey, documentId, documentPath, type Write } from '../store/store.ts';
-import { caselessClaimKey, claimedNames, recordClaimKey, reservedKey } from './claimKeys.ts';
+import { type DocumentKey, distinctKeys, documentId, documentPath, type Write } from '../store/store.ts';
 import { type OrganisationRecord, storedFields } from './record.ts';
-import type { RecordIssue, Reference } from './relations.ts';
+import type { RecordIssue, Reference, UniqueName } from './relations.ts';
 import { targetParts } from './sections/references.ts';
 
 /** A name that a record claims, and the issue when another record has claimed it. */
@@ -40,10 +40,10 @@ export function planRecord(record: OrganisationRecord, loginNamesByDomain: boole
   return { record, key: recordKey(record), claims, reserves };
 }
 
-function plannedReserves(record: OrganisationRecord): PlannedReserve[] {
-  return (record.section.reserved ?? []).flatMap((name) => {
-    const key = reservedKey(name, record);
-    return key === undefined ? [] : [{ key, reserved: name.reserved }];
+function plannedReserves({ section, json, orgId }: OrganisationRecord): PlannedReserve[] {
+  return (section.reserved ?? []).flatMap(({ type, suffixOf, reserved }) => {
+    const [, name] = /@([^@]*)$/.exec(foldLookAlikes(textAt(json, suffixOf, orgId))) ?? [];
+    return name === undefined ? [] : [{ key: claimKey(type, [name]), reserved }];
   });
 }
 
@@ -102,4 +102,46 @@ export function planReferences({ section, json, given, orgId }: OrganisationReco
       permit,
     }));
   });
+}
+
+/** Converts a name to the text that it has in common with all names that count as the same. */
+type Fold = (name: string) => string;
+
+const lowerCase: Fold = (name) => name.toLowerCase();
+
+/**
+ * Returns the key of a name's claim.
+ * @param names the name's parts, in the form in which the same names are equal
+ */
+export function claimKey(type: string, names: readonly string[], scope: readonly string[] = []): DocumentKey {
+  return { collection: 'claims', id: documentId(type, ...scope, ...names) };
+}
+
+/** Returns the key of the claim of a name that ZITADEL compares without regard to case. */
+export function caselessClaimKey(type: string, parts: readonly string[]): DocumentKey {
+  return claimKey(type, parts.map(lowerCase));
+}
+
+/** Lists the unique names that a record claims. */
+function claimedNames({ section, json }: OrganisationRecord): UniqueName[] {
+  return (section.unique ?? []).filter(({ onlyIf }) => onlyIf === undefined || valueAt(json, onlyIf) === true);
+}
+
+/**
+ * Returns the key of a record's claim.
+ * @param byDomain whether the organisation's login names carry its domain
+ */
+function recordClaimKey(unique: UniqueName, { json, orgId }: OrganisationRecord, byDomain: boolean): DocumentKey {
+  const isScoped = unique.perOrganisation || (unique.perOrganisationByDomainPolicy === true && byDomain);
+  const fold = unique.lookAlikes === true ? foldLookAlikes : lowerCase;
+  const names = unique.parts.map((path) => fold(textAt(json, path, orgId)));
+  return claimKey(unique.type, names, isScoped ? [orgId] : []);
+}
+
+/** Lists the keys of a record's claims, whether or not its organisation's login names carry the domain. */
+export function possibleClaimKeys(record: OrganisationRecord): DocumentKey[] {
+  const keys = claimedNames(record).flatMap((unique) =>
+    [false, true].map((byDomain) => recordClaimKey(unique, record, byDomain)),
+  );
+  return distinctKeys(keys);
 }

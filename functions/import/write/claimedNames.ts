@@ -1,7 +1,11 @@
 import { parseObject, textAt } from '../../../shared/json/jsonObject.ts';
-import { caselessClaimKey } from '../../../shared/organisation/claimKeys.ts';
 import { withChanges } from '../../../shared/organisation/normaliseRecord.ts';
-import { type PlannedReserve, type RecordPlan, recordKey } from '../../../shared/organisation/recordPlan.ts';
+import {
+  caselessClaimKey,
+  type PlannedReserve,
+  type RecordPlan,
+  recordKey,
+} from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import type { FilledField } from '../../../shared/organisation/section.ts';
 import { type DocumentKey, type DocumentStore, documentPath, readByPath } from '../../../shared/store/store.ts';

@@ -1,10 +1,9 @@
 import { verifyPassword } from '../../../shared/auth/password.ts';
 import { type JsonObject, parseObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { foldLookAlikes } from '../../../shared/lookAlikes/lookAlikes.ts';
-import { possibleClaimKeys } from '../../../shared/organisation/claimKeys.ts';
 import { type OrganisationRecord, storedFields, toRecord } from '../../../shared/organisation/record.ts';
 import { hasFilledFields, isEqualWhenFilled, serialise } from '../../../shared/organisation/recordBody.ts';
-import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
+import { possibleClaimKeys, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { sectionPartition, usualState } from '../../../shared/organisation/section.ts';
 import type { FieldName } from '../../../shared/store/documentFields.ts';
 import { type DocumentKey, documentPath, type StoredDocument, type Write } from '../../../shared/store/store.ts';
