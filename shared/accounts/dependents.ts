@@ -1,7 +1,7 @@
 import { instanceMemberKey, userKey } from '../auth/authorise.ts';
 import { parseObject, textAt } from '../json/jsonObject.ts';
-import { possibleClaimKeys } from '../organisation/recordPlan.ts';
 import { readRecord, toRecord } from '../organisation/record.ts';
+import { possibleClaimKeys } from '../organisation/recordPlan.ts';
 import type { Reference } from '../organisation/relations.ts';
 import {
   foreignSections,

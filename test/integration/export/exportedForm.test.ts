@@ -1,9 +1,9 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { comparable } from '../../support/fixtures/comparable.ts';
 import { filled } from '../../support/fixtures/filledOrganisation.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
-import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 
 const idp = { clientId: 'c', clientSecret: 's', issuer: 'https://i.example' };
 const jwt = { jwtEndpoint: 'https://j', issuer: 'https://j', keysEndpoint: 'https://j', headerName: 'j' };
@@ -30,9 +30,9 @@ const sparse = organisation('O', {
   orgState: 'ORG_STATE_ACTIVE',
 });
 
-describeStores('an export', (kind) => {
+describe('an export', () => {
   it("has the values that ZITADEL's exports have beside the imported ones", async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     expect((await instance.import({ data_orgs: { orgs: [sparse] } })).errors).toBeUndefined();
     const { orgs } = await instance.export();
     expect(comparable(orgs)).toEqual(comparable([filled(sparse)]));
@@ -60,10 +60,10 @@ describeStores('an export', (kind) => {
   });
 
   it('is proved and found unchanged by imports of it, as is the file before it', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     await instance.import({ data_orgs: { orgs: [sparse] } });
     const { bytes, manifest } = await instance.export();
-    const fresh = await testInstance(await openTestStore(kind));
+    const fresh = await testInstance(await openTestStore(sqlite));
     for (const target of [instance, fresh, fresh]) {
       for (const on_conflict of ['report', 'overwrite']) {
         const { errors, summary } = await target.import({ data_orgs: JSON.parse(bytes), on_conflict });
@@ -78,7 +78,7 @@ describeStores('an export', (kind) => {
   });
 
   it('describes links by the provider as it is now', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     await instance.import({ data_orgs: { orgs: [sparse] } });
     const renamed = { orgId: 'O', oidcIdps: [{ idpId: 'oidc', idp: { ...idp, name: 'Renamed' } }] };
     await instance.import({ data_orgs: { orgs: [renamed] }, on_conflict: 'overwrite' });
@@ -87,7 +87,7 @@ describeStores('an export', (kind) => {
   });
 
   it("calls the organisation's own providers its own in a login policy, whatever the file calls them", async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     const named = (ownerType: string) => ['oidc', 'none'].map((idpId) => ({ idpId, ownerType }));
     const org = { ...sparse, loginPolicy: { idps: named('IDP_OWNER_TYPE_SYSTEM') } };
     await instance.import({ data_orgs: { orgs: [org] } });
@@ -101,7 +101,7 @@ describeStores('an export', (kind) => {
   });
 
   it('still finds other content in records whose values it fills in', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     await instance.import({ data_orgs: { orgs: [sparse] } });
     const userLinks = [link('oidc', { providedUserName: 'changed' })];
     const oidcApps = [{ appId: 'A', app: { projectId: 'P', name: 'A', clockSkew: '2s' } }];

@@ -11,7 +11,7 @@ import {
 } from '../../support/fixtures/organisations.ts';
 import { lossesInZitadel } from '../../support/fixtures/zitadelImport.ts';
 import { type Exported, testInstance } from '../../support/instances/testInstance.ts';
-import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { describeStores, openTestStore, sqlite } from '../../support/stores/stores.ts';
 
 const NORTHWIND = '400633194090597414';
 const response = z.object({ errors: z.array(z.object({ type: z.string(), id: z.string() })) });
@@ -80,10 +80,10 @@ describe('the recorded import of an export of this service into a ZITADEL', () =
   });
 });
 
-describeStores('an export for ZITADEL', (kind) => {
+describe('an export for ZITADEL', () => {
   it('of what a ZITADEL lost in part has the form in which it lost nothing', async () => {
     const orgs = zitadelRequest('import-of-our-export-request');
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     expect((await instance.import({ data_orgs: { orgs } })).errors).toBeUndefined();
     const file = await instance.export({ for_zitadel: true });
     expect(lossesInZitadel(file.orgs)).toEqual([]);
@@ -109,10 +109,10 @@ describeStores('an export for ZITADEL', (kind) => {
   });
 
   it('comes back without a loss into an instance of this service', async () => {
-    const source = await testInstance(await openTestStore(kind));
+    const source = await testInstance(await openTestStore(sqlite));
     await source.import({ data_orgs: { orgs: zitadelRequest('import-of-our-export-request') } });
     const file = await source.export({ for_zitadel: true });
-    const target = await testInstance(await openTestStore(kind));
+    const target = await testInstance(await openTestStore(sqlite));
     const { errors, summary } = await target.import({ data_orgs: JSON.parse(file.bytes) });
     expect(errors).toBeUndefined();
     expect(summary).toMatchObject({ proved: true, failed: {}, notCarried: {} });
@@ -122,7 +122,7 @@ describeStores('an export for ZITADEL', (kind) => {
   });
 
   it('says what is left to do, and more of it than an export for every target', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     await instance.import({ data_orgs: { orgs: zitadelRequest('import-of-our-export-request') } });
     const entriesOf = async (request: object) => leftToDo.parse((await instance.export(request)).manifest.leftToDo);
     const idsOf = (entries: z.infer<typeof leftToDo>) =>
@@ -211,9 +211,9 @@ describeStores('an export for ZITADEL of many records of other projects', (kind)
   });
 });
 
-describeStores('an export of some organisations', (kind) => {
+describe('an export of some organisations', () => {
   it('lists the records that depend on an organisation which it omits', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore(sqlite));
     await instance.import({ data_orgs: { orgs: entangled(3, 1) } });
     const entriesOf = async (request: object) => {
       const { manifest } = await instance.export({ excluded_org_ids: [], ...request });

@@ -116,7 +116,7 @@ describeStores('an import and an export of what was imported', (kind) => {
     expect(digests).toEqual([digests[0], digests[0], digests[0]]);
   });
 
-  it('carry all 39 fields of an organisation', async () => {
+  it("carry all 39 fields of an organisation, as ZITADEL's descriptors write them", async () => {
     const orgs = zitadelRequest('import-request');
     const instance = await testInstance(await openTestStore(kind));
     const { errors } = await instance.import({ dataOrgs: { orgs }, withKeys: true });
@@ -125,6 +125,7 @@ describeStores('an import and an export of what was imported', (kind) => {
     expect(exported.orgs.map(({ orgId }) => orgId).sort()).toEqual([ACME, PARTNER]);
     const acme = exported.orgs.find(({ orgId }) => orgId === ACME) ?? {};
     expect(Object.keys(acme).sort()).toEqual(DataOrgSchema.fields.map(({ jsonName }) => jsonName).sort());
+    expect(comparable(asZitadelWrites(exported.orgs))).toEqual(comparable(exported.orgs));
     const { orgs: comparableOrgs, hashes } = withoutMadeHashes(exported);
     expect(comparable(comparableOrgs)).toEqual(comparable(asZitadelWrites(orgs).map(normalised).map(filled)));
     const clear = orgs
@@ -133,13 +134,6 @@ describeStores('an import and an export of what was imported', (kind) => {
     expect(await Promise.all(clear.map((password, index) => verifyPassword(password, hashes[index] ?? '')))).toEqual([
       true,
     ]);
-  });
-
-  it("write what ZITADEL's descriptors would write", async () => {
-    const instance = await testInstance(await openTestStore(kind));
-    await instance.import({ dataOrgs: { orgs: zitadelRequest('import-request') }, withKeys: true });
-    const { orgs } = await instance.export();
-    expect(comparable(asZitadelWrites(orgs))).toEqual(comparable(orgs));
   });
 
   it('carry a v1 document: its own fields become those of v2', async () => {
