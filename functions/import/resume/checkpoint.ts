@@ -11,15 +11,6 @@ import {
   type Store,
   WriteConflictError,
 } from '../../../shared/store/store.ts';
-import type { PhaseState } from './phaseProgress.ts';
-
-/** The saved progress of an unfinished import. */
-export interface Checkpoint {
-  /** The epoch in which it was saved (`CheckpointEpoch`). */
-  readonly epoch: string;
-  /** In the order of the phases. */
-  readonly phases: readonly PhaseState[];
-}
 
 /** Increased when checkpoints get another meaning, so that none of an older version is resumed from. */
 const FORMAT = 3;
@@ -29,9 +20,17 @@ const MAX_AGE_MS = 24 * 3_600_000;
 export const RENEWAL_INTERVAL_MS = 3_600_000;
 
 const ordinal = z.int().nonnegative();
-const phaseState = z.object({ read: ordinal, open: z.array(z.tuple([ordinal, ordinal])) });
-const checkpointSchema = z.object({ epoch: z.string(), phases: z.array(phaseState) });
+const ranges = z.array(z.tuple([ordinal, ordinal]).readonly()).readonly();
+const checkpointSchema = z.object({
+  /** The epoch in which it was saved (`CheckpointEpoch`). */
+  epoch: z.string(),
+  /** In the order of the phases. */
+  phases: z.array(z.object({ read: ordinal, open: ranges })),
+});
 const storedCheckpoint = z.string().transform(parseIfJson).pipe(checkpointSchema);
+
+/** The saved progress of an unfinished import. */
+export type Checkpoint = z.infer<typeof checkpointSchema>;
 
 /**
  * Returns the key of an import's checkpoint. Each import has its own document; software with another section table or

@@ -230,11 +230,14 @@ describe('a document that is not as the contract says is refused, naming the pla
 });
 
 describe('a file with a manifest', () => {
-  async function exportedFile(): Promise<Exported> {
+  let exported: Promise<Exported> | undefined;
+  const exportFile = async () => {
     const source = await testInstance(await openTestStore(sqlite), 'source');
     await source.import({ dataOrgs: { orgs: zitadelExport('export-full') }, with_keys: true });
     return source.export();
-  }
+  };
+  /** The same file for all tests. */
+  const exportedFile = () => (exported ??= exportFile());
 
   it('is proved by it, in whatever order its organisations, lists and fields are', async () => {
     const { orgs, manifest } = await exportedFile();

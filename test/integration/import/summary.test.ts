@@ -79,18 +79,6 @@ describe('errors and warnings', () => {
     expect(warnings.filter((warning) => isDeepStrictEqual(warning, unproved))).toHaveLength(1);
     expect(summary).toMatchObject({ errorsOmitted: 3_000, warningsOmitted: 2_000, failed: { userMetadata: 13_000 } });
   });
-
-  it('are all listed where there are no more', async () => {
-    const instance = await testInstance(await openTestStore(sqlite));
-    const userMetadata = Array.from({ length: 10_000 }, (_, index) => ({
-      id: 'missing',
-      key: `${index}`,
-      value: 'eA==',
-    }));
-    const { errors, summary } = await instance.import({ dataOrgs: { orgs: [organisation('O', { userMetadata })] } });
-    expect(errors).toHaveLength(10_000);
-    expect(Object.keys(summary)).not.toContain('errorsOmitted');
-  });
 });
 
 describe('what a file says that would be stored otherwise', () => {
