@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { codes, IdentityError } from '../errors/identityError.ts';
 import { log } from '../log.ts';
 
@@ -121,9 +120,8 @@ export function encodeDetails({ details }: IdentityError) {
     const type = detail['@type'].slice(TYPE_URL.length);
     const fields = messages[type]?.map((name): [string, string] => [name, String(detail[name])]);
     if (fields === undefined) return [];
-    const writer = new BinaryWriter();
-    for (const [index, [, text]] of fields.entries()) writer.tag(index + 1, WireType.LengthDelimited).string(text);
-    return [{ type, value: writer.finish(), debug: Object.fromEntries(fields) }];
+    const value = Buffer.concat(fields.map(([, text], index) => encodeField(index + 1, text)));
+    return [{ type, value, debug: Object.fromEntries(fields) }];
   });
 }
 
@@ -131,14 +129,19 @@ export function encodeDetails({ details }: IdentityError) {
 function statusHeader(error: IdentityError): Readonly<Record<string, string>> {
   const details = encodeDetails(error);
   if (details.length === 0) return {};
-  const status = new BinaryWriter().tag(1, WireType.Varint).int32(codes[error.code].number);
-  status.tag(2, WireType.LengthDelimited).string(error.message.toWellFormed());
-  for (const { type, value } of details) {
-    status.tag(3, WireType.LengthDelimited).fork();
-    status.tag(1, WireType.LengthDelimited).string(TYPE_URL + type);
-    status.tag(2, WireType.LengthDelimited).bytes(value).join();
-  }
-  return { 'grpc-status-details-bin': Buffer.from(status.finish()).toString('base64') };
+  const status = [Uint8Array.of(8, codes[error.code].number), encodeField(2, error.message.toWellFormed())];
+  for (const { type, value } of details)
+    status.push(encodeField(3, Buffer.concat([encodeField(1, TYPE_URL + type), encodeField(2, value)])));
+  return { 'grpc-status-details-bin': Buffer.concat(status).toString('base64') };
+}
+
+/** Encodes a text or a message as a field of protobuf, without its library, which the other functions do not load. */
+function encodeField(number: number, content: string | Uint8Array): Buffer {
+  const bytes = Buffer.from(content);
+  const head = [(number << 3) | 2];
+  let length = bytes.length;
+  for (; length > 127; length >>>= 7) head.push((length & 127) | 128);
+  return Buffer.concat([Uint8Array.of(...head, length), bytes]);
 }
 
 function toHeaderValue(text: string): string {

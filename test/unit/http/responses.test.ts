@@ -41,9 +41,12 @@ describe('errorResponse', () => {
   });
 
   it('names the error to gRPC clients in a status that they can decode', () => {
-    const { headers } = errorResponse(requestTooLarge(10), 'r', 'application/grpc');
+    const { headers } = errorResponse(requestTooLarge(10, 'x'.repeat(200)), 'r', 'application/grpc');
     const { code, rawMessage, details } = findTrailerError(headers) ?? {};
-    expect({ code, rawMessage }).toEqual({ code: 8, rawMessage: 'the request body exceeds 10 bytes' });
+    expect({ code, rawMessage }).toEqual({
+      code: 8,
+      rawMessage: `the request body exceeds 10 bytes: ${'x'.repeat(200)}`,
+    });
     const value = new TextEncoder().encode('\n\x11REQUEST_TOO_LARGE\x12\x08identity');
     expect(details).toEqual([{ type: 'google.rpc.ErrorInfo', value }]);
     expect(errorResponse(authHeaderMissing(), 'r', 'application/grpc').headers.has('grpc-status-details-bin')).toBe(
