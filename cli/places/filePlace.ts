@@ -2,13 +2,9 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { pinExportObject } from '../../functions/import/source/exportObject.ts';
 import { completeFile } from '../../shared/durableFiles.ts';
 import { fileExists } from '../../shared/errors/commandErrors.ts';
 import { sourceMissing, storageFull } from '../../shared/errors/placeErrors.ts';
-import { createCloudStorage, removeObject } from '../../shared/objectStorage/cloudStorage.ts';
-import { objectUri } from '../../shared/objectStorage/objectName.ts';
-import type { ObjectLocation } from '../../shared/objectStorage/objectStorage.ts';
 import { systemCode } from '../../shared/systemCode.ts';
 import type { Surroundings } from '../command.ts';
 import { compressFor, decompress, storedContent } from './content.ts';
@@ -80,29 +76,5 @@ function storeIn(stdout: Writable): FilePlace['store'] {
     }
     await pipeline(counted(), stdout, { end: false, signal });
     return { place: 'standard output', bytes };
-  };
-}
-
-/** Opens an object in Cloud Storage as a place. It need not exist. */
-export function openObject(location: ObjectLocation): FilePlace {
-  const name = objectUri(location);
-  const storage = createCloudStorage();
-  return {
-    takes: 'files',
-    object: location,
-    name,
-    remove: (signal) => removeObject(location, signal),
-    async readExport(_, signal) {
-      // The generation that is the current one now is read, however often.
-      const object = await pinExportObject(storage, location, signal);
-      return storedContent(
-        () => object.size,
-        (count, readSignal) => object.read(readSignal, (part, bytes) => decompress(part, count(bytes))),
-      );
-    },
-    async store(content, signal) {
-      const written = await storage.write(location, compressFor(location.path, content), signal);
-      return { place: name, bytes: written.size, generation: written.generation, crc32c: written.crc32c };
-    },
   };
 }

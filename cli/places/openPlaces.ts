@@ -47,7 +47,7 @@ async function openPlace(call: Surroundings, { parsed }: GivenPlace, secret: Sec
     case 'object': {
       const account =
         secret === undefined ? DEFAULT_CREDENTIALS : await readKeyFile(secret.file, secret.option, call.stderr);
-      const { openObject } = await import('./filePlace.ts');
+      const { openObject } = await import('./objectPlace.ts');
       return openObject({ bucket: parsed.bucket, path: parsed.path, account });
     }
     case 'instance': {

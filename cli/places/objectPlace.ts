@@ -1,0 +1,30 @@
+import { pinExportObject } from '../../functions/import/source/exportObject.ts';
+import { createCloudStorage, removeObject } from '../../shared/objectStorage/cloudStorage.ts';
+import { objectUri } from '../../shared/objectStorage/objectName.ts';
+import type { ObjectLocation } from '../../shared/objectStorage/objectStorage.ts';
+import { compressFor, decompress, storedContent } from './content.ts';
+import type { FilePlace } from './place.ts';
+
+/** Opens an object in Cloud Storage as a place. It need not exist. */
+export function openObject(location: ObjectLocation): FilePlace {
+  const name = objectUri(location);
+  const storage = createCloudStorage();
+  return {
+    takes: 'files',
+    object: location,
+    name,
+    remove: (signal) => removeObject(location, signal),
+    async readExport(_, signal) {
+      // The generation that is the current one now is read, however often.
+      const object = await pinExportObject(storage, location, signal);
+      return storedContent(
+        () => object.size,
+        (count, readSignal) => object.read(readSignal, (part, bytes) => decompress(part, count(bytes))),
+      );
+    },
+    async store(content, signal) {
+      const written = await storage.write(location, compressFor(location.path, content), signal);
+      return { place: name, bytes: written.size, generation: written.generation, crc32c: written.crc32c };
+    },
+  };
+}
