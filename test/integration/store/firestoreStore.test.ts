@@ -2,16 +2,10 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { v1 } from '@google-cloud/firestore';
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
-import { routes } from '../../../functions/removeOtpEmail/app.ts';
-import { createApp } from '../../../shared/http/app.ts';
-import { FORMAT, instanceKey } from '../../../shared/store/instance.ts';
 import type { PartitionRange, StoredDocument } from '../../../shared/store/store.ts';
 import { freePort } from '../../../tools/ports.ts';
-import { memoryTrail } from '../../support/audit/memoryTrail.ts';
 import { describeWithFirestore, firestoreEmulator } from '../../support/emulators/withFirestore.ts';
-import { errorInfo } from '../../support/http/errorInfo.ts';
 import { startTcpProxy } from '../../support/http/tcpProxy.ts';
-import { testInstance } from '../../support/instances/testInstance.ts';
 import { createUser, createUsers, readUser, scanAll } from '../../support/stores/documents.ts';
 import { firestore, openTestStore } from '../../support/stores/stores.ts';
 
@@ -110,23 +104,6 @@ describeWithFirestore('the Firestore store', () => {
       expect(store.transaction(({ getMany }) => getMany([]))).rejects.toMatchObject(failure),
       expect(store.snapshot()).rejects.toMatchObject(failure),
     ]);
-  });
-
-  it('rejects the requests of this version with 503 when another one has migrated the database', async () => {
-    const location = await firestore.newLocation();
-    const direct = await openTestStore(firestore, location);
-    const { token } = await testInstance(direct);
-    const [instance] = await direct.getMany([instanceKey], ['body']);
-    expect(JSON.parse(instance?.body ?? '')).toEqual({ name: 'test', format: FORMAT });
-    const body = JSON.stringify({ name: 'test', format: FORMAT + 1 });
-    await direct.commit([{ type: 'update', key: instanceKey, fields: { body } }]);
-    const store = await openTestStore(firestore, location);
-    const app = createApp({ routes: routes({ store, audit: memoryTrail().audit, now: () => new Date() }) });
-    const headers = { authorization: `Bearer ${token}` };
-    const response = await app.request('/v2/users/ada/otp_email', { method: 'DELETE', headers });
-    expect(response.status).toBe(503);
-    const message = `the database has format ${FORMAT + 1}, and this version needs format ${FORMAT}: run the version that has written it, or begin with an empty database`;
-    expect(await response.json()).toEqual({ code: 14, message, details: [errorInfo('DATABASE_FORMAT_UNSUPPORTED')] });
   });
 
   it('says what the database refused in one word', async () => {
