@@ -5,9 +5,8 @@ import type { Store } from '../../../shared/store/store.ts';
 import { inPieces } from '../../support/fixtures/bytes.ts';
 import { type Organisation, organisation, person } from '../../support/fixtures/organisations.ts';
 import { importReport } from '../../support/instances/testInstance.ts';
-import { hookedStore } from '../../support/stores/hookedStore.ts';
 import { describeStores, openTestStore } from '../../support/stores/stores.ts';
-import { watchedStore } from '../../support/stores/watchedStore.ts';
+import { hookedStore, watchedStore } from '../../support/stores/watchedStore.ts';
 
 const HOUR_MS = 3_600_000;
 const PEOPLE = 600;

@@ -4,11 +4,10 @@ import type { Store } from '../../../shared/store/store.ts';
 import { organisation, person, unproved } from '../../support/fixtures/organisations.ts';
 import { servedInstance, testInstance } from '../../support/instances/testInstance.ts';
 import { readDatabase } from '../../support/stores/database.ts';
-import { hookedStore } from '../../support/stores/hookedStore.ts';
 import { interruptedStore } from '../../support/stores/interruptedStore.ts';
 import { violationsOf } from '../../support/stores/invariants.ts';
 import { describeStores, openTestStore } from '../../support/stores/stores.ts';
-import { watchedStore } from '../../support/stores/watchedStore.ts';
+import { hookedStore, watchedStore } from '../../support/stores/watchedStore.ts';
 
 const USERS = 300;
 const overwriting = (...orgs: object[]) => ({ data_orgs: { orgs }, on_conflict: 'overwrite' });

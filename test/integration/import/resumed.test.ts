@@ -7,9 +7,8 @@ import type { Collection, DocumentKey, Store } from '../../../shared/store/store
 import { inPieces } from '../../support/fixtures/bytes.ts';
 import { type Organisation, organisation, person, unproved } from '../../support/fixtures/organisations.ts';
 import { contentsOf, readDatabase } from '../../support/stores/database.ts';
-import { hookedStore } from '../../support/stores/hookedStore.ts';
 import { describeStores, openTestStore } from '../../support/stores/stores.ts';
-import { watchedStore } from '../../support/stores/watchedStore.ts';
+import { hookedStore, watchedStore } from '../../support/stores/watchedStore.ts';
 
 const PEOPLE = 2_000;
 const numbers = Array.from({ length: PEOPLE }, (_, index) => index);

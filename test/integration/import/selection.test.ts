@@ -7,8 +7,8 @@ import { storeUnavailable } from '../../../shared/errors/storeErrors.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { organisation, person, unproved } from '../../support/fixtures/organisations.ts';
 import { servedInstance, testInstance } from '../../support/instances/testInstance.ts';
-import { hookedStore } from '../../support/stores/hookedStore.ts';
 import { describeStores, openTestStore, type StoreKind } from '../../support/stores/stores.ts';
+import { hookedStore } from '../../support/stores/watchedStore.ts';
 
 const members = (orgId: string, count: number) =>
   Array.from({ length: count }, (_, index) => person(`${orgId}-${index}`));

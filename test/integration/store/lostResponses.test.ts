@@ -12,8 +12,8 @@ import { organisation, person } from '../../support/fixtures/organisations.ts';
 import type { CallFault } from '../../support/http/grpcProxy.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
 import { createUser, readUser, userKey } from '../../support/stores/documents.ts';
-import { hookedStore } from '../../support/stores/hookedStore.ts';
 import { openProxiedStore } from '../../support/stores/proxiedStore.ts';
+import { hookedStore } from '../../support/stores/watchedStore.ts';
 
 /** A commit whose response gets lost, or which gets lost itself. */
 const lostCommit = { method: 'Commit', isForwarded: true } as const;

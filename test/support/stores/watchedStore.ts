@@ -2,22 +2,35 @@ import type { Store, Write } from '../../../shared/store/store.ts';
 
 /** A store that tells of the writes that it has done, and waits until that is settled. */
 export function watchedStore(store: Store, onWritten: (writes: readonly Write[]) => unknown): Store {
+  return interceptedStore(store, async () => {}, onWritten);
+}
+
+/** A store at which something happens before each of its writes, once the reads of a transaction are done. */
+export function hookedStore(store: Store, before: (writes: readonly Write[]) => Promise<void>): Store {
+  return interceptedStore(store, before, () => {});
+}
+
+function interceptedStore(
+  store: Store,
+  before: (writes: readonly Write[]) => Promise<void>,
+  after: (writes: readonly Write[]) => unknown,
+): Store {
   return {
     commit: async (writes) => {
+      await before(writes);
       await store.commit(writes);
-      await onWritten(writes);
+      await after(writes);
     },
     transaction: async (work) => {
-      let written: Write[] = [];
-      const result = await store.transaction((transaction) => {
-        written = [];
-        const write = (writes: readonly Write[]) => {
-          written.push(...writes);
-          transaction.write(writes);
-        };
-        return work({ ...transaction, write });
+      let writes: Write[] = [];
+      const result = await store.transaction(async (transaction) => {
+        writes = [];
+        const returned = await work({ ...transaction, write: (added) => void writes.push(...added) });
+        await before(writes);
+        transaction.write(writes);
+        return returned;
       });
-      await onWritten(written);
+      await after(writes);
       return result;
     },
     getMany: (keys, fields) => store.getMany(keys, fields),
