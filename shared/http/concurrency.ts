@@ -73,6 +73,7 @@ export class RequestsInFlight {
   readonly #ofConnections = new OpenCounts<Duplex>();
   readonly #perClient: number;
   readonly #trustedProxies: number;
+  #onEmpty: (() => void) | undefined;
 
   /** @param trustedProxies the number of addresses that trusted proxies append to `X-Forwarded-For` */
   constructor(perClient: number, trustedProxies: number) {
@@ -84,7 +85,7 @@ export class RequestsInFlight {
     return this.#responses;
   }
 
-  /** Counts a request until its response closes. Returns false if its client has too many. */
+  /** Counts a request until its response closes, and the rest of its body over HTTP/1. Returns false if its client has too many. */
   add(incoming: Incoming, outgoing: Outgoing): boolean {
     const { headers, socket } = incoming;
     const forwarded = headers['x-forwarded-for']?.toString();
@@ -98,10 +99,16 @@ export class RequestsInFlight {
     }
     this.#responses.add(outgoing);
     this.#ofClients.add(client);
-    outgoing.once('close', () => {
+    const release = () => {
       this.#responses.delete(outgoing);
       this.#ofClients.remove(client);
       if (connection !== undefined) this.#ofConnections.remove(connection);
+      if (this.#responses.size === 0) this.#onEmpty?.();
+    };
+    outgoing.once('close', () => {
+      // A connection that still reads the rest of a body closes after it.
+      if (connection === undefined || incoming.complete || connection.destroyed) release();
+      else connection.once('close', release);
     });
     return true;
   }
@@ -109,6 +116,14 @@ export class RequestsInFlight {
   /** Whether a connection of HTTP/1 has a request in flight. */
   isUsing(connection: Duplex): boolean {
     return this.#ofConnections.of(connection) > 0;
+  }
+
+  /** Resolves when no request is in flight. */
+  async emptied(): Promise<void> {
+    if (this.#responses.size === 0) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#onEmpty = resolve;
+    await promise;
   }
 }
 

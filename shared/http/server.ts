@@ -17,7 +17,7 @@ import type { IdentityError } from '../errors/identityError.ts';
 import { defaultLimits, fixedLimits, type Limits } from '../limits.ts';
 import { log } from '../log.ts';
 import { ConcurrencyLimit, descriptorsForConnections, limitConnections, RequestsInFlight } from './concurrency.ts';
-import { closeAfter, closed, continueOnDemand, type Incoming, isHttp1, type Outgoing } from './exchange.ts';
+import { closeAfter, continueOnDemand, type Incoming, isHttp1, type Outgoing } from './exchange.ts';
 import { createHttp2, type Http2, switchProtocols } from './protocols.ts';
 import { type Application, requestListener, type WaitTimes, writeResponse } from './requestListener.ts';
 import { errorResponse, newRequestId, writeRawError } from './responses.ts';
@@ -179,9 +179,7 @@ async function drainServer({ server, http2, sockets, requests }: OpenServer, lim
   NetServer.prototype.close.call(server);
   for (const session of http2.sessions) session.close();
   http2.server.on('session', (session) => session.close());
-  const timeout = setTimeout(limitMs, undefined, { ref: false });
-  // Includes those that arrive meanwhile.
-  for (const outgoing of requests.responses) await Promise.race([closed(outgoing), timeout]);
+  await Promise.race([requests.emptied(), setTimeout(limitMs, undefined, { ref: false })]);
   const aborted = requests.responses.size;
   for (const session of http2.sessions) session.destroy();
   for (const socket of sockets) socket.destroy();

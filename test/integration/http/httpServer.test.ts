@@ -349,6 +349,18 @@ describe('a draining server', () => {
     expect(cut).toBe(1);
   });
 
+  it('lets clients that still send read why they need not', async () => {
+    const socket = await openConnection(server.url);
+    socket.write('POST /refuse HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabc');
+    expect((await readAnswer(socket)).status).toBe(401);
+    const drained = server.serving?.close();
+    await ended(socket);
+    const closed = once(socket, 'close');
+    socket.end('def');
+    await closed;
+    expect(await drained).toBe(0);
+  });
+
   it('ends a long answer that had begun', async () => {
     const response = await fetch(`${server.url}/stream`);
     await server.entered.promise;

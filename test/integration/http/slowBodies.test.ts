@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createApp } from '../../../shared/http/app.ts';
 import { expectBody } from '../../../shared/http/exchange.ts';
-import { createHttpServer, type HttpServerOptions, serverUrl } from '../../../shared/http/server.ts';
+import { type HttpServerOptions, serve } from '../../../shared/http/server.ts';
 import { fixedLimits } from '../../../shared/limits.ts';
 import { configureLog } from '../../../shared/log.ts';
 import { ended, openConnection, readAnswer, sendUntilClosed } from '../../support/http/rawHttp.ts';
@@ -32,13 +32,11 @@ function sendEndless({ app, token }: TestInstance, path: string, type: string, s
 
 /** Serves an application, and connects to it; both end with the test. */
 async function connectTo(app: TestInstance['app'], limits: HttpServerOptions = {}): Promise<Socket> {
-  const { server, drain } = createHttpServer(app, limits);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const socket = await openConnection(serverUrl(server));
+  const serving = await serve({ app, host: '127.0.0.1', port: 0, limits, drainMs: 0 });
+  const socket = await openConnection(serving.url);
   onTestFinished(async () => {
     socket.destroy();
-    await drain(0);
+    await serving.close();
   });
   return socket.on('error', () => undefined);
 }
