@@ -8,10 +8,10 @@ import { type Measured, measure } from './task.ts';
 
 /** A user's document and its claim, of as many users as an import commits at once. */
 const WRITES_PER_TRANSACTION = 2 * 1_000;
-const INSERT_USER = `INSERT INTO documents (collection, id, "partition", "orgId", "body", "digest", "passwordHash",
-  "totpSeed", "state", "sequence", "createdAt", "changedAt") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-const INSERT_CLAIM = 'INSERT INTO documents (collection, id, "orgId", "ownerId") VALUES (?, ?, ?, ?)';
-const SELECT = `SELECT "body", "passwordHash", "totpSeed" FROM documents WHERE collection = 'users' ORDER BY id`;
+const INSERT_USER = `INSERT INTO documents (collection, id, version, "partition", "orgId", "body", "digest", "passwordHash",
+  "sealedTotpSeed", "state", "sequence", "createdAt", "changedAt") VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const INSERT_CLAIM = 'INSERT INTO documents (collection, id, version, "orgId", "ownerId") VALUES (?, ?, 1, ?, ?)';
+const SELECT = `SELECT "body", "passwordHash", "sealedTotpSeed" FROM documents WHERE collection = 'users' ORDER BY id`;
 
 const rowSchema = z.tuple([z.string(), z.string(), z.string().nullable()]);
 
