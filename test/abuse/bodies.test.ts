@@ -6,9 +6,8 @@ import { startLocalBucket } from '../support/emulators/localBucket.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
 import { post } from '../support/http/wire.ts';
 import { startAbusedSqlite } from './support/abusedServer.ts';
-import { askMeanwhile } from './support/meanwhile.ts';
-import { sizes } from './support/sizes.ts';
-import { sendStream } from './support/streams.ts';
+import { sizes } from './support/abuseTable.ts';
+import { askMeanwhile, sendStream } from './support/requests.ts';
 
 const KEYS_BYTES = 7_500_000;
 /** Fewer would show that the event loop was held. */

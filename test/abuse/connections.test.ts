@@ -7,8 +7,8 @@ import { frame } from '../support/http/grpcFrames.ts';
 import { connectHttp2, openStream, readStream } from '../support/http/http2.ts';
 import { ask, ended, openConnection, readAnswer } from '../support/http/rawHttp.ts';
 import { type AbusedServer, startAbusedSqlite } from './support/abusedServer.ts';
-import { askMeanwhile } from './support/meanwhile.ts';
-import { sizes } from './support/sizes.ts';
+import { sizes } from './support/abuseTable.ts';
+import { askMeanwhile } from './support/requests.ts';
 
 const RPC = '/zitadel.user.v2.UserService/RemoveOTPEmail';
 const CALLS = 100;

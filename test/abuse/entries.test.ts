@@ -8,7 +8,7 @@ import { frame } from '../support/http/grpcFrames.ts';
 import { post, send } from '../support/http/wire.ts';
 import { describeDatabases } from '../support/instances/commandInstance.ts';
 import { startAbused, startAbusedSqlite } from './support/abusedServer.ts';
-import { repeated, sendStream } from './support/streams.ts';
+import { repeated, sendStream } from './support/requests.ts';
 
 const ENTRIES = 10_600_000;
 const RPC = '/zitadel.user.v2.UserService/RemoveOTPEmail';

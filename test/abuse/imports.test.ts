@@ -2,9 +2,8 @@ import { expect, it } from 'vitest';
 import { organisation, person } from '../support/fixtures/organisations.ts';
 import { removeOtpEmail } from '../support/http/wire.ts';
 import { startAbusedSqlite } from './support/abusedServer.ts';
-import { askMeanwhile } from './support/meanwhile.ts';
-import { sizes } from './support/sizes.ts';
-import { sendStream } from './support/streams.ts';
+import { sizes } from './support/abuseTable.ts';
+import { askMeanwhile, sendStream } from './support/requests.ts';
 
 /** The limit of a self-hosted instance. */
 const CLEAR_PASSWORDS = 5_000;

@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { startLocalBucket } from '../support/emulators/localBucket.ts';
 import { post, removeOtpEmail } from '../support/http/wire.ts';
 import { startAbusedSqlite } from './support/abusedServer.ts';
-import { askMeanwhile } from './support/meanwhile.ts';
+import { askMeanwhile } from './support/requests.ts';
 
 const REQUESTS = 200;
 

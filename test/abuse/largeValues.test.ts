@@ -6,8 +6,8 @@ import { organisation, person } from '../support/fixtures/organisations.ts';
 import { importInto, parseOk, post } from '../support/http/wire.ts';
 import { describeDatabases } from '../support/instances/commandInstance.ts';
 import { startAbused } from './support/abusedServer.ts';
-import { sizes } from './support/sizes.ts';
-import { drainExport, sendStream } from './support/streams.ts';
+import { sizes } from './support/abuseTable.ts';
+import { drainExport, sendStream } from './support/requests.ts';
 
 const VALUES = 495;
 const VALUE = Buffer.alloc(480_000).toString('base64');

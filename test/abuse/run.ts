@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { runSuite } from '../support/suite.ts';
-import { missingOutcomes, type Outcome, outcomeTable } from './support/outcome.ts';
+import { missingOutcomes, type Outcome, outcomeTable } from './support/abuseTable.ts';
 
 // `npm run test:abuse [-- --write] [FILTER …]`: tries every abuse in full size, or those of some test files; with
 // --write, docs/reliability/abuse.md is made of the outcomes, if the processes have withstood all.

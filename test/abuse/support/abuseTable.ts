@@ -1,7 +1,14 @@
-import { sizes } from './sizes.ts';
+import type { TestContext } from 'vitest';
+import { repetitions } from '../../support/repetitions.ts';
+
+/** How large the abuses are, which `npm run test:all` tries in a smaller size. */
+export const sizes = repetitions({
+  few: { exports: 2, imports: 0, whiteSpaceMegabytes: 200, dryRunRecords: 20_000, streamRounds: 3 },
+  many: { exports: 4, imports: 2, whiteSpaceMegabytes: 900, dryRunRecords: 200_000, streamRounds: 30 },
+});
 
 /** The database of the abused process. */
-export type Place = 'SQLite' | 'Firestore';
+type Place = 'SQLite' | 'Firestore';
 
 /** A request, or many, with which a caller could try to take the service down. */
 interface AbuseRow {
@@ -17,7 +24,7 @@ const one = ['SQLite'] as const;
  * Every abuse that is tried: the tests take their names from here, and `docs/reliability/abuse.md` has its rows from here
  * with the figures of a run.
  */
-export const abuseTable = {
+const abuseTable = {
   largeValues: {
     abuse: `495 \`userMetadata\` values of 480 KB: an import, then ${sizes.exports} exports and ${sizes.imports} imports from a bucket at once`,
     places: both,
@@ -92,3 +99,50 @@ export const abuseTable = {
 
 /** The name of an abuse. */
 export type AbuseName = keyof typeof abuseTable;
+
+/** An abuse of the table that a process has withstood. */
+export interface Outcome {
+  readonly name: AbuseName;
+  readonly place: Place;
+  /** The largest resident set of the process. */
+  readonly peakBytes: number;
+}
+
+declare module 'vitest' {
+  interface TaskMeta {
+    /** What the test's process has withstood, for the report. */
+    outcomes?: Outcome[];
+  }
+}
+
+/** Notes for the report that a process has withstood an abuse. */
+export function noteOutcome({ task }: Pick<TestContext, 'task'>, outcome: Outcome): void {
+  task.meta.outcomes = [...(task.meta.outcomes ?? []), outcome];
+}
+
+const HEAD = ['request', 'on', 'response', 'peak of memory'];
+
+/** Every line that the report has, in its order. */
+const lines: readonly (readonly [AbuseName, Place])[] = Object.keys(abuseTable)
+  .filter((name): name is AbuseName => name in abuseTable)
+  .flatMap((name) => abuseTable[name].places.map((place) => [name, place] as const));
+
+/** Returns the names of the table's lines that no outcome stands for. */
+export function missingOutcomes(outcomes: readonly Outcome[]): string[] {
+  return lines
+    .filter(([name, place]) => peakIn(outcomes, name, place) === 0)
+    .map(([name, place]) => `${abuseTable[name].abuse} (${place})`);
+}
+
+/** The report's table in Markdown. */
+export function outcomeTable(outcomes: readonly Outcome[]): string {
+  const rows = lines.map(([name, place]) => {
+    const { abuse, response } = abuseTable[name];
+    return [abuse, place, response, `${Math.round(peakIn(outcomes, name, place) / 2 ** 20)} MiB`];
+  });
+  return [HEAD, HEAD.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+function peakIn(outcomes: readonly Outcome[], name: AbuseName, place: Place): number {
+  return Math.max(0, ...outcomes.filter((one) => one.name === name && one.place === place).map((one) => one.peakBytes));
+}

@@ -3,8 +3,7 @@ import { expect, onTestFinished, type TestContext } from 'vitest';
 import { init, serve } from '../../support/instances/commandInstance.ts';
 import type { Instance } from '../../support/instances/deployments.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
-import type { AbuseName } from './abuseTable.ts';
-import { noteOutcome } from './outcome.ts';
+import { type AbuseName, noteOutcome } from './abuseTable.ts';
 
 /** The heap of the smallest function in Google Cloud. */
 const HEAP_MEGABYTES = 512;

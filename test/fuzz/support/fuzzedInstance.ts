@@ -1,14 +1,18 @@
-import { readdir, readlink } from 'node:fs/promises';
+import { readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createServiceAccount } from '../../../local/storage/serviceAccountKey.ts';
+import { readAuditEvents } from '../../../shared/audit/file/readTrail.ts';
+import { openStore } from '../../../shared/store/openStore.ts';
 import { run } from '../../../tools/program.ts';
+import { type LocalBucket, startLocalBucket } from '../../support/emulators/localBucket.ts';
 import { person, zitadelExport } from '../../support/fixtures/organisations.ts';
 import { exportFrom, importInto } from '../../support/http/wire.ts';
 import { init, serve } from '../../support/instances/commandInstance.ts';
 import type { Instance } from '../../support/instances/deployments.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
+import { readDatabase } from '../../support/stores/database.ts';
+import { violationsOf } from '../../support/stores/invariants.ts';
 import type { Known } from '../kinds/kind.ts';
-import { startBucket } from './bucket.ts';
-import { auditFaults, databaseFaults } from './remains.ts';
 
 /** A server process with a filled database and a bucket. */
 export interface FuzzedInstance extends Instance {
@@ -37,7 +41,7 @@ const environment = { BCRYPT_COST: '10', MAX_CLEAR_PASSWORDS: '2', LOG_LEVEL: 'e
 /** Starts an instance. */
 export async function startFuzzedInstance(): Promise<FuzzedInstance> {
   const directory = await temporaryDirectory();
-  const bucket = await startBucket(directory.path);
+  const bucket = await startLocalBucket();
   const data = join(directory.path, 'data');
   const { token } = await init(['--data', data]);
   const program = await serve(['--data', data], [], { ...environment, STORAGE_EMULATOR_HOST: bucket.url });
@@ -50,7 +54,7 @@ export async function startFuzzedInstance(): Promise<FuzzedInstance> {
   const exported = await exportFrom(instance, { excluded_org_ids: ['users'] });
   return {
     ...instance,
-    known: { exported, userIds, keyFiles: bucket.keyFiles },
+    known: { exported, userIds, keyFiles: await keyFilesOf(bucket) },
     memory: async () => Number((await run('ps', ['-o', 'rss=', '-p', String(program.pid)])).stdout) * 1_024,
     openFiles: async () => {
       const links = (await readdir(`/proc/${program.pid}/fd`)).map((name) => linkOf(`/proc/${program.pid}/fd/${name}`));
@@ -91,4 +95,35 @@ async function lossesInto(data: string, file: unknown): Promise<readonly object[
   } finally {
     await program.stop();
   }
+}
+
+/** Everything that is wrong in the database that a server leaves behind. */
+async function databaseFaults(directory: string): Promise<readonly string[]> {
+  const store = await openStore({ kind: 'sqlite', directory });
+  try {
+    return violationsOf(await readDatabase(store));
+  } finally {
+    await store.close();
+  }
+}
+
+/** Everything that is wrong in the audit trail that a server leaves behind: each call that has started must have ended. */
+async function auditFaults(directory: string): Promise<readonly string[]> {
+  const faults: string[] = [];
+  const counts = new Map<string, number>();
+  const onDamaged = (path: string) => void faults.push(`${path} has a line that is no event`);
+  for await (const { event } of readAuditEvents(directory, new Date(0), onDamaged))
+    counts.set(event, (counts.get(event) ?? 0) + 1);
+  for (const name of ['export', 'import']) {
+    const [started = 0, ended = 0] = [counts.get(`${name}.started`), counts.get(`${name}.finished`)];
+    if (started !== ended) faults.push(`${started} × ${name}.started, but ${ended} × ${name}.finished`);
+  }
+  return faults;
+}
+
+/** Returns the key files of accounts of the bucket, of another bucket, and of none. */
+async function keyFilesOf({ directory }: LocalBucket): Promise<readonly string[]> {
+  const keyFile = (name: string) => join(directory, 'keys', `${name}.json`);
+  const { json } = await createServiceAccount({ file: keyFile('unknown'), name: 'unknown' });
+  return [await readFile(keyFile('both'), 'utf8'), await readFile(keyFile('stranger'), 'utf8'), json];
 }
