@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { isJsonObject, parseObject } from '../../shared/json/jsonObject.ts';
+import { hasFilledFields, withoutFilled } from '../../shared/organisation/filledFields.ts';
 import { normaliseRecord } from '../../shared/organisation/normaliseRecord.ts';
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import { recordKey, reportedId } from '../../shared/organisation/recordPlan.ts';
@@ -26,7 +27,8 @@ export interface RecordContent {
 }
 
 /**
- * Returns what is compared of a record: its values as an import stores them, and the selected secrets.
+ * Returns what is compared of a record: its values as an import stores them, without those that are filled in, and the
+ * selected secrets.
  * @returns undefined for a key, unless keys are compared
  */
 export function comparedRecord(given: OrganisationRecord, selection: SecretSelection): ComparedRecord | undefined {
@@ -34,7 +36,7 @@ export function comparedRecord(given: OrganisationRecord, selection: SecretSelec
   if (section.keys === true && !selection.withKeys) return undefined;
   const { record } = normaliseRecord(given);
   const id = documentPath(recordKey(record));
-  const body = record.body;
+  const body = hasFilledFields(section) ? JSON.stringify(withoutFilled(section, record.json)) : record.body;
   const otpEmail = section.additional?.otpEmail === true && selection.withOtp ? { otpEmail: record.otpEmail } : {};
   return {
     key: hash('sha256', JSON.stringify([section.name, orgId, id]), 'buffer'),

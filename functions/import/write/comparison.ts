@@ -1,12 +1,19 @@
 import { verifyPassword } from '../../../shared/auth/password.ts';
 import { type JsonObject, parseObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { foldLookAlikes } from '../../../shared/lookAlikes/lookAlikes.ts';
+import { hasFilledFields, isEqualWhenFilled } from '../../../shared/organisation/filledFields.ts';
 import { type OrganisationRecord, storedFields, toRecord } from '../../../shared/organisation/record.ts';
-import { hasFilledFields, isEqualWhenFilled, serialise } from '../../../shared/organisation/recordBody.ts';
+import { serialise } from '../../../shared/organisation/recordBody.ts';
 import { possibleClaimKeys, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { sectionPartition, usualState } from '../../../shared/organisation/section.ts';
 import type { FieldName } from '../../../shared/store/documentFields.ts';
-import { type DocumentKey, documentPath, type StoredDocument, type Write } from '../../../shared/store/store.ts';
+import {
+  type DocumentKey,
+  type DocumentStore,
+  documentPath,
+  type StoredDocument,
+  type Write,
+} from '../../../shared/store/store.ts';
 import type { OnConflict } from '../contract.ts';
 
 /** The fields by which a stored record is compared with an imported one. */
@@ -23,9 +30,30 @@ export const comparedFields: readonly FieldName[] = [
   'changedAt',
 ];
 
-/** Lists the fields to read for a comparison: bodies, which may be large, only where a digest does not decide. */
-export function fieldsToCompare(plans: readonly RecordPlan[]): readonly FieldName[] {
-  return plans.some(({ record }) => hasFilledFields(record.section)) ? [...comparedFields, 'body'] : comparedFields;
+/**
+ * Reads what is stored under the records' keys, in their order: bodies, which may be large, only where a digest does not
+ * decide.
+ */
+export async function readCompared(
+  reader: Pick<DocumentStore, 'getMany'>,
+  plans: readonly RecordPlan[],
+): Promise<(StoredDocument | undefined)[]> {
+  const stored = await reader.getMany(
+    plans.map(({ key }) => key),
+    comparedFields,
+  );
+  const undecided = plans.flatMap((plan, index) => (needsBody(plan, stored[index]) ? [index] : []));
+  if (undecided.length === 0) return stored;
+  const keys = undecided.flatMap((index) => plans[index]?.key ?? []);
+  // All of their fields anew: outside of a transaction they may have changed.
+  const whole = await reader.getMany(keys, [...comparedFields, 'body']);
+  for (const [position, index] of undecided.entries()) stored[index] = whole[position];
+  return stored;
+}
+
+/** Whether the digests of a record do not decide: exports may have filled in fields of one of them. */
+export function needsBody({ record }: RecordPlan, stored: StoredDocument | undefined): boolean {
+  return stored !== undefined && stored.digest !== record.digest && hasFilledFields(record.section);
 }
 
 /** The comparison of a batch's records with stored ones. Each password is derived once for as long as the hash stays. */

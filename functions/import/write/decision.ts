@@ -15,10 +15,11 @@ import { type Claimant, ClaimLedger } from './claims.ts';
 import {
   type BatchComparison,
   canOverwrite,
-  fieldsToCompare,
+  comparedFields,
   heldClaims,
   isSameRecord,
   keepsReservedNames,
+  needsBody,
   overwriteRecord,
   overwrittenFields,
 } from './comparison.ts';
@@ -152,9 +153,16 @@ async function readStored(
   };
   const overwriting = onConflict === 'overwrite';
   const keys = plans.flatMap(({ key, claims }) => [key, ...claims.map((claim) => claim.key)]);
-  const fields = new Set([...fieldsToCompare(plans), 'ownerId' as const, ...(overwriting ? overwrittenFields : [])]);
-  await read(keys, [...fields]);
-  if (!overwriting) return stored;
+  await read(keys, [...comparedFields, 'ownerId', ...(overwriting ? overwrittenFields : [])]);
+  if (!overwriting) {
+    const undecided = plans.filter((plan) => needsBody(plan, stored.get(documentPath(plan.key))));
+    if (undecided.length > 0)
+      await read(
+        undecided.map(({ key }) => key),
+        [...comparedFields, 'body'],
+      );
+    return stored;
+  }
   const held = plans.flatMap((plan) => heldClaims(plan, stored.get(documentPath(plan.key))));
   const unread = held.filter((key) => !stored.has(documentPath(key)));
   if (unread.length > 0) await read(unread, ['orgId', 'ownerId']);

@@ -5,7 +5,7 @@ import type { ImportWarning } from '../contract.ts';
 import type { DecidedPlan, Outcome, PlacedPlan } from '../outcome.ts';
 import { type BatchContext, isOfThisImport, nextStamp } from './batchContext.ts';
 import { fillFields } from './claimedNames.ts';
-import { BatchComparison, fieldsToCompare } from './comparison.ts';
+import { BatchComparison, readCompared } from './comparison.ts';
 import { decideBatch } from './decision.ts';
 import { GuardedStore, ReferenceChangedError } from './guardedStore.ts';
 import { findPrivileges, isOwner, type Privileges, writeWarnings } from './privileges.ts';
@@ -117,8 +117,7 @@ async function findUnchanged(
   comparison: BatchComparison,
   outcomes: Map<RecordPlan, Outcome>,
 ): Promise<boolean> {
-  const keys = plans.map(({ key }) => key);
-  const stored = await context.store.getMany(keys, fieldsToCompare(plans));
+  const stored = await readCompared(context.store, plans);
   await comparison.comparePasswords(plans.map((plan, index) => [plan, stored[index]]));
   for (const [index, plan] of plans.entries()) {
     const document = stored[index];
@@ -136,8 +135,7 @@ async function comparePasswords(
 ): Promise<void> {
   const withPassword = plans.filter(hasClearPassword);
   if (withPassword.length === 0) return;
-  const keys = withPassword.map(({ key }) => key);
-  const stored = await store.getMany(keys, fieldsToCompare(withPassword));
+  const stored = await readCompared(store, withPassword);
   await comparison.comparePasswords(withPassword.map((plan, index) => [plan, stored[index]]));
 }
 

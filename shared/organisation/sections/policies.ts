@@ -1,7 +1,8 @@
 import { isJsonObject, type JsonObject, textAt, textsAt } from '../../json/jsonObject.ts';
 import { type DocumentKey, documentId } from '../../store/store.ts';
+import { fillIn } from '../filledFields.ts';
 import { checkComplexityPolicy } from '../passwords.ts';
-import { fillDefaults, nameOrganisation } from '../recordBody.ts';
+import { nameOrganisation } from '../recordBody.ts';
 import type { RecordIssue } from '../relations.ts';
 import type { ImportedRecord, Provider, Section } from '../section.ts';
 import { emailInvalid, isPlainEmailAddress } from '../valueRules.ts';
@@ -49,14 +50,6 @@ export const passwordPolicySection = policy(
   { id: 'Org-LdhbS', key: 'Errors.Org.PasswordComplexityPolicy.AlreadyExists' },
   { check: checkComplexityPolicy },
 );
-
-const loginPolicyDefaults = {
-  passwordCheckLifetime: '0s',
-  externalLoginCheckLifetime: '0s',
-  mfaInitSkipLifetime: '0s',
-  secondFactorCheckLifetime: '0s',
-  multiFactorCheckLifetime: '0s',
-};
 
 /** The sections of an organisation's policies. */
 export const policySections: readonly Section[] = [
@@ -139,7 +132,7 @@ function fillLoginPolicy(
     (idp) => findProvider(textAt(idp, 'idpId', ''))?.orgId === orgId && idp.ownerType !== 'IDP_OWNER_TYPE_ORG',
   );
   for (const idp of mistyped) idp.ownerType = 'IDP_OWNER_TYPE_ORG';
-  return fillDefaults(policy, loginPolicyDefaults) || mistyped.length > 0;
+  return fillIn('loginPolicy', policy, 'exports') || mistyped.length > 0;
 }
 
 function keepIdps(policy: JsonObject, isKept: (id: string) => boolean): void {

@@ -1,5 +1,6 @@
 import { textAt } from '../../json/jsonObject.ts';
-import { deriveId, fillDefaults, reorder } from '../recordBody.ts';
+import { fillIn } from '../filledFields.ts';
+import { deriveId, reorder } from '../recordBody.ts';
 import { deactivatable, type Section } from '../section.ts';
 import { enumerationOr, textRule, trimmed, trimSpace } from '../valueRules.ts';
 import { own, project, taken } from './references.ts';
@@ -10,12 +11,6 @@ const oidcAppFields = [
   ...['idTokenRoleAssertion', 'idTokenUserinfoAssertion', 'clockSkew', 'additionalOrigins', 'skipNativeAppSuccessPage'],
   ...['backChannelLogoutUri', 'loginVersion'],
 ];
-
-const oidcAppDefaults = {
-  'app.responseTypes': ['OIDC_RESPONSE_TYPE_CODE'],
-  'app.grantTypes': ['OIDC_GRANT_TYPE_AUTHORIZATION_CODE'],
-  'app.clockSkew': '0s',
-};
 
 /** Trims the base URI of a login, which may be relative. */
 const loginUri = textRule((uri) => {
@@ -72,7 +67,7 @@ export const projectSections: readonly Section[] = [
     },
     exported: {
       order: { inner: 'app', fields: oidcAppFields },
-      fill: (app) => fillDefaults(app, oidcAppDefaults),
+      fill: (app) => fillIn('oidcApps', app, 'exports'),
     },
   },
 ];

@@ -22,6 +22,24 @@ const list = z.array(z.looseObject({}));
 const sorted = (entries: readonly unknown[] = []) => entries.map((entry) => JSON.stringify(entry)).sort();
 
 describeStores('a second import of the same file', (kind) => {
+  it('leaves people as they are whose display name and language ZITADEL has filled in, and no others', async () => {
+    const { instance, writesOf } = await countedInstance(kind);
+    const named = (profile: object) => person('A', { profile: { firstName: 'First', lastName: 'Last', ...profile } });
+    const request = (profile: object) => ({
+      dataOrgs: { orgs: [organisation('O', { humanUsers: [named(profile)] })] },
+    });
+    await instance.import(request({}));
+    const filled = request({ displayName: 'First Last', preferredLanguage: 'und' });
+    for (const on_conflict of ['report', 'overwrite']) {
+      const { result, writes } = await writesOf(() => instance.import({ ...filled, on_conflict }));
+      expect({ errors: result.errors, writes }).toEqual({ errors: undefined, writes: 0 });
+      expect(result.summary).toMatchObject({ unchanged: { humanUsers: 1 } });
+    }
+    const { errors } = await instance.import(request({ displayName: 'Last First' }));
+    expect(errors).toMatchObject([{ id: 'A', message: expect.stringContaining('COMMAND-ziuna') }]);
+    expect((await instance.export()).orgs[0]).toMatchObject({ humanUsers: [named({})] });
+  });
+
   it('finds the people and projects that have no id in the file, since theirs follows from their names', async () => {
     const { instance } = await countedInstance(kind);
     const content = { humanUsers: [{ ...person('A'), userId: undefined }], projects: [{ project: { name: 'P' } }] };

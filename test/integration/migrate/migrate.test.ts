@@ -116,6 +116,27 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect(zitadel.deaths()).toBe(0);
   });
 
+  it('takes people as equal whose display name and language ZITADEL has filled in, both ways and again', async () => {
+    const sparse = people(4).map(({ user, ...rest }) => ({
+      ...rest,
+      user: { ...user, profile: { firstName: 'Zoë', lastName: rest.userId } },
+    }));
+    const { zitadel, tokenFile } = await filledZitadel([]);
+    const north = await servedPlace(sqlite);
+    const from = ['--from', await exportFileWith(organisation('acme', { humanUsers: sparse }))];
+    const there = ['--to', zitadel.url, '--to-token-file', tokenFile];
+    const first = await migrate([...from, ...there, ...all, '--yes'], await prepareMigration(north));
+    expect(first).toMatchObject({ outcome: 'done', proof: { unexpected: 0, sections: { humanUsers: { equal: 4 } } } });
+    const again = await migrate([...from, ...there, ...all, '--yes'], await prepareMigration(north));
+    expect(again.moved.imported).toMatchObject({ created: {}, unchanged: { humanUsers: 4 }, failed: {} });
+    expect(again).toMatchObject({ outcome: 'done', proof: { unexpected: 0 } });
+    await migrate([...from, '--to', north.database, ...all, '--yes'], await prepareMigration(north));
+    const back = ['--from', zitadel.url, '--from-token-file', tokenFile, '--org', 'acme', '--to', north.database];
+    const returned = await migrate([...back, ...all, '--yes'], await prepareMigration(north));
+    expect(returned.moved.imported).toMatchObject({ unchanged: { humanUsers: 4 } });
+    expect(returned.proof).toMatchObject({ sections: { humanUsers: { equal: 4 } } });
+  });
+
   it('to ZITADEL waits for its projections, and lists what remains to be done', async () => {
     const { zitadel, tokenFile } = await filledZitadel([], { lagMs: 1_500 });
     const north = await servedPlace(sqlite);

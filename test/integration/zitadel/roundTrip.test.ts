@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { isJsonObject, type JsonObject, putAt, valueAt } from '../../../shared/json/jsonObject.ts';
+import { fillIn } from '../../../shared/organisation/filledFields.ts';
 import { type Organisation, zitadelRequest } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore, sqlite } from '../../support/stores/stores.ts';
@@ -22,6 +23,7 @@ const lostOfPolicies = ['allowDomainDiscovery', 'disableLoginWithEmail', 'disabl
 function asZitadelKeepsIt(section: string, given: JsonObject): JsonObject {
   const record = structuredClone(given);
   for (const path of section === 'loginPolicy' ? lostOfPolicies : lost) unset(record, path);
+  fillIn(section, record, 'zitadel');
   const isPerson = section === 'humanUsers';
   if (!isPerson || valueAt(record, 'user.hashedPassword.value') !== undefined) return record;
   unset(record, 'user.email.isEmailVerified');

@@ -1,4 +1,5 @@
 import { type JsonObject, textAt, textsAt, valueAt } from '../../../shared/json/jsonObject.ts';
+import { fillIn } from '../../../shared/organisation/filledFields.ts';
 import { type Contents, elements, newId } from './contents.ts';
 
 /** One import as ZITADEL works it off: in three phases over all organisations, in their order, without trying again. */
@@ -228,8 +229,13 @@ export const thirdPhase: readonly Row[] = [
   },
 ];
 
-/** A person without a credential becomes initial, and loses the verified address. */
-function importedPerson(json: JsonObject): JsonObject {
+/**
+ * A person gets a display name and a language where the file has none; one without a credential becomes initial, and
+ * loses the verified address.
+ */
+function importedPerson(given: JsonObject): JsonObject {
+  const json = structuredClone(given);
+  fillIn('humanUsers', json, 'zitadel');
   const inner = elements(json.user)[0] ?? {};
   const { idps: _, ...kept } = inner;
   const hasPassword = valueAt(json, 'user.hashedPassword.value') !== undefined || inner.password !== undefined;
