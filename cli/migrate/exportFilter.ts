@@ -1,7 +1,7 @@
 import { type JsonObject, parseObject, textAt, textsAt } from '../../shared/json/jsonObject.ts';
 import { JsonScanner, parseJson, type ScannedValue } from '../../shared/json/jsonScanner.ts';
 import { fixedLimits } from '../../shared/limits.ts';
-import { organisationFields, readRecord } from '../../shared/organisation/record.ts';
+import { type OrganisationRecord, organisationFields, readRecord } from '../../shared/organisation/record.ts';
 import type { Section } from '../../shared/organisation/section.ts';
 import { sections } from '../../shared/organisation/sections.ts';
 import { MAX_DOCUMENT_BYTES } from '../../shared/store/store.ts';
@@ -42,7 +42,7 @@ export async function* filterExport(
     const texts = values.flatMap(({ path: [, index = 0, field = ''], path, text }) => {
       const orgId = orgIds.get(Number(index)) ?? '';
       const isList = path.length === 4;
-      const refers = withoutUser !== undefined && isList && refersTo(String(field), text, orgId, withoutUser);
+      const refers = withoutUser !== undefined && isList && textRefersTo(String(field), text, orgId, withoutUser);
       return keeps(orgId) && !refers ? [writer.write(Number(index), String(field), isList, text)] : [];
     });
     if (texts.length > 0) yield Buffer.from(texts.join(''));
@@ -96,16 +96,21 @@ async function* scan(
 }
 
 /** Whether a record is the user's, or refers to it. */
-function refersTo(field: string, text: string, orgId: string, userId: string): boolean {
-  const section = sectionsByField.get(field);
-  if (section === undefined || !text.includes(JSON.stringify(userId))) return false;
-  const { json } = readRecord(section, parseJson(text, [field]), orgId);
+export function refersTo({ section, json, orgId }: Referring, userId: string): boolean {
   const own = section.collection === 'users' ? section.key : [];
   const references = (section.references ?? []).filter(({ collection }) => collection === 'users');
   return (
     own.some((path) => textAt(json, path, orgId) === userId) ||
     references.some(({ key }) => key.some((path) => textsAt(json, path, orgId).includes(userId)))
   );
+}
+
+type Referring = Pick<OrganisationRecord, 'section' | 'json' | 'orgId'>;
+
+function textRefersTo(field: string, text: string, orgId: string, userId: string): boolean {
+  const section = sectionsByField.get(field);
+  if (section === undefined || !text.includes(JSON.stringify(userId))) return false;
+  return refersTo(readRecord(section, parseJson(text, [field]), orgId), userId);
 }
 
 /** Writes the values of organisations, in the order of the file, as JSON. */

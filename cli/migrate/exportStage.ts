@@ -5,12 +5,13 @@ import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts
 import { selector } from '../../functions/import/selection.ts';
 import { total } from '../../shared/collections/counts.ts';
 import { moveFile } from '../../shared/durableFiles.ts';
-import type { JsonObject } from '../../shared/json/jsonObject.ts';
+import { type JsonObject, textAt } from '../../shared/json/jsonObject.ts';
+import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import { openFile } from '../places/filePlace.ts';
 import { inspectPlace, type PlaceInspection } from '../places/inspectPlace.ts';
 import type { DatabasePlace, ExportOptions, Place } from '../places/place.ts';
 import { trackImport, trackStore } from '../places/recordCounter.ts';
-import { type ExportFilter, filterExport, readManifest } from './exportFilter.ts';
+import { type ExportFilter, filterExport, readManifest, refersTo } from './exportFilter.ts';
 import type { MigrationRun } from './run.ts';
 import { exportPath, removeExport } from './runDirectory.ts';
 import { sourceOptions, stagedOptions, targetOptions } from './settings.ts';
@@ -20,23 +21,25 @@ const DEFAULT_ORGANISATION = 'the default organisation of the source, which move
 
 /**
  * Exports the source into the run directory: compressed, complete, valid, and only what moves. The default organisation
- * stays unless it is named, and so does the user of the source's token.
+ * stays unless it is named, and so does the user of the source's token, with all that refers to it.
  */
 export async function stageExport(run: MigrationRun, source: Side, defaultOrgId: string | undefined): Promise<void> {
   await removeExport(run.directory);
   const { settings, callers } = run.state;
   const startedAt = new Date().toISOString();
   await storeExport(run, source.place, withoutOrganisation(sourceOptions(settings), defaultOrgId));
-  const whole = await inspectStaged(run);
-  // A file is exported whole, and only the export's manifest may name who made it.
-  const ownDefault = settings.orgIds.length > 0 ? undefined : (defaultOrgId ?? whole.manifest?.defaultOrgId);
-  const { userId, orgId } = source.facts?.caller ?? whole.manifest?.exportedBy ?? {};
+  // A file is exported whole, and only the export's manifest may name its default organisation, and who made it.
+  const manifest = (await readStaged(run, readManifest)) ?? {};
+  const exportedFrom = defaultOrgId ?? (textAt(manifest, 'defaultOrgId', '') || undefined);
+  const ownDefault = settings.orgIds.length > 0 ? undefined : exportedFrom;
+  const userId = source.facts?.caller?.userId ?? (textAt(manifest, 'exportedBy.userId', '') || undefined);
   const keeps = selector(withoutOrganisation(sourceOptions(settings), ownDefault));
-  const moves = whole.organisations.some((one) => one.orgId === orgId && keeps(one.orgId));
-  const withoutUser = moves ? userId : undefined;
-  const isFiltered = moves || !whole.organisations.every((one) => keeps(one.orgId));
+  const references = new UserReferences(userId, keeps);
+  const whole = await inspectStaged(run, references);
+  const withoutUser = references.found ? userId : undefined;
+  const isFiltered = references.found || !whole.organisations.every((one) => keeps(one.orgId));
   if (isFiltered) await filterStaged(run, { keeps, withoutUser });
-  const { bytes, tally, manifest, organisations } = isFiltered ? await inspectStaged(run) : whole;
+  const { bytes, tally, organisations, ...staged } = isFiltered ? await inspectStaged(run) : whole;
   const { orgs = 0, ...sections } = tally.counts;
   const found = new Set(organisations.map((one) => one.orgId));
   const defaults = ownDefault === undefined ? [] : [{ orgId: ownDefault, reason: DEFAULT_ORGANISATION }];
@@ -49,13 +52,34 @@ export async function stageExport(run: MigrationRun, source: Side, defaultOrgId:
       bytes,
       records: total(sections),
       organisations: orgs,
-      readAt: manifest?.readTime ?? startedAt,
+      readAt: staged.manifest?.readTime ?? startedAt,
       digest: tally.digest,
-      instance: manifest?.instance,
+      instance: staged.manifest?.instance,
       missing: settings.orgIds.filter((id) => !found.has(id)),
       withoutUser,
     },
   });
+}
+
+/** Finds out whether the organisations that move hold a user, or refer to it: as owner of what it created, for one. */
+class UserReferences implements RecordVisitor {
+  found = false;
+  private readonly userId: string | undefined;
+  private readonly keeps: (orgId: string) => boolean;
+
+  constructor(userId: string | undefined, keeps: (orgId: string) => boolean) {
+    this.userId = userId;
+    this.keeps = keeps;
+  }
+
+  add(record: OrganisationRecord): void {
+    if (this.userId === undefined || this.found || !this.keeps(record.orgId)) return;
+    this.found = refersTo(record, this.userId);
+  }
+
+  reset(): void {
+    this.found = false;
+  }
 }
 
 /** Returns what a migration exports, once its first export has shown what stays. */

@@ -153,10 +153,12 @@ describe('a call on a ZITADEL that fails', { timeout: TIMEOUT_MS }, () => {
         'equal, but for what ZITADEL makes differ',
         'humanUsers: 1 equal, 1 different',
         `domains: 0 equal, 1 only in ${zitadel.url}`,
+        `orgMembers: 0 equal, 1 only in ${zitadel.url}`,
         'org: 1 equal',
         'not compared: otp, keys (--with)',
         expect.stringMatching(/^expected: humanUsers bob of acme: ZITADEL makes people without password hash/),
         expect.stringMatching(/^expected: domains acme_.* of acme: ZITADEL adds a domain to each organisation$/),
+        expect.stringMatching(/^expected: orgMembers acme_owner of acme: ZITADEL makes the caller owner/),
       ],
     });
     zitadel.contents.put('acme', 'humanUsers', 'ada', hashed('ada', 'countess'));

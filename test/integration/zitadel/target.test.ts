@@ -42,9 +42,9 @@ describe('an import into a ZITADEL', () => {
       const { sections = new Map() } = zitadel.contents.organisations.get(org.orgId) ?? {};
       for (const [name, content] of Object.entries(org)) {
         if (plainFields.has(name)) continue;
-        // ZITADEL creates a domain with each organisation, and keeps the links that a person holds apart.
+        // ZITADEL creates a domain and an owner with each organisation, and keeps the links that a person holds apart.
         const held = elements(org.humanUsers).flatMap(({ user }) => elements(elements(user)[0]?.idps));
-        const added: Readonly<Record<string, number>> = { domains: 1, userLinks: held.length };
+        const added: Readonly<Record<string, number>> = { domains: 1, orgMembers: 1, userLinks: held.length };
         const expected = elements(content).length + (added[name] ?? 0);
         expect([name, sections.get(name)?.size ?? 0]).toEqual([name, droppedSections.includes(name) ? 0 : expected]);
       }

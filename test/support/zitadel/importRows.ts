@@ -8,6 +8,8 @@ export interface ImportRun {
   /** The organisation in whose context the request is handled. */
   readonly contextOrgId: string;
   readonly host: string;
+  /** Whose token it is: owner of each organisation that the import creates. Undefined for what others imported. */
+  readonly callerId?: string;
   /** Called before each write; ends the import by throwing. */
   readonly write: () => void;
 }

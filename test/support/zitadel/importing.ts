@@ -40,7 +40,7 @@ export function importAll(run: ImportRun, orgs: readonly JsonObject[]): { errors
   return { errors, reached: reached.map((org) => textAt(org, 'orgId', '')) };
 }
 
-function createOrganisation({ contents, write, host }: ImportRun, org: JsonObject): Fault | undefined {
+function createOrganisation({ contents, write, host, callerId }: ImportRun, org: JsonObject): Fault | undefined {
   const id = textAt(org, 'orgId', '');
   const name = textAt(org, 'org.name', '');
   const fault = (message: string) => ({ type: 'org', id, message });
@@ -55,6 +55,7 @@ function createOrganisation({ contents, write, host }: ImportRun, org: JsonObjec
     .toLowerCase()
     .replaceAll(' ', '-')
     .replaceAll(/[^a-z0-9-]/g, '')}.${host}`;
+  if (callerId !== undefined) contents.put(id, 'orgMembers', callerId, { userId: callerId, roles: ['ORG_OWNER'] });
   contents.put(id, 'domains', domainName, { orgId: id, domainName, isVerified: true, isPrimary: true });
   return undefined;
 }

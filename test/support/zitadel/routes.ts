@@ -118,7 +118,7 @@ function measure({ path, body }: Routed): { bytes?: number; records?: number } {
   return { bytes: toBinary(ImportDataRequestSchema, message).byteLength, records };
 }
 
-function importRoute(ports: RoutePorts, { body, orgId }: Called): Reply {
+function importRoute(ports: RoutePorts, { body, orgId, callerId }: Called): Reply {
   const request =
     elements(toJson(ImportDataRequestSchema, fromJson(ImportDataRequestSchema, json(body), lenient)))[0] ?? {};
   const orgs = elements(valueAt(request, 'dataOrgs.orgs'));
@@ -140,7 +140,8 @@ function importRoute(ports: RoutePorts, { body, orgId }: Called): Reply {
   };
   try {
     const { contents, host } = ports;
-    const { errors, reached } = importAll({ contents, contextOrgId: orgId ?? DEFAULT_ORGANISATION, host, write }, orgs);
+    const run = { contents, contextOrgId: orgId ?? DEFAULT_ORGANISATION, host, callerId, write };
+    const { errors, reached } = importAll(run, orgs);
     const success = reached.length === 0 ? {} : { orgs: reached.map((id) => ({ orgId: id })) };
     return replies.found({ ...(errors.length === 0 ? {} : { errors }), success });
   } catch (error) {
