@@ -7,7 +7,7 @@ import {
   secretsOfTwo,
   toOption,
 } from '../places/callOptions.ts';
-import type { ExportOptions, FilePlace, Place, StoredFile } from '../places/place.ts';
+import type { ExportOptions, FilePlace, Place, StoredFile, UnexportedOrganisation } from '../places/place.ts';
 import type { RecordCounter } from '../places/recordCounter.ts';
 import { printableLines } from '../texts.ts';
 
@@ -57,11 +57,18 @@ export const exportPlace = defineCommand({
     const { RecordCounter: Counter, requestLines, trackStore } = await import('../places/recordCounter.ts');
     const missing = new Set(options.orgIds);
     const counter = new Counter(source.name, missing);
+    const unexported: UnexportedOrganisation[] = [];
+    const onUnexported = (one: UnexportedOrganisation) => {
+      unexported.push(one);
+      missing.delete(one.orgId);
+    };
     return interruptible(signal, `interrupted: ${leftBehind(target)}; repeat the command`, async () => {
-      await using content = await source.readExport(options, signal);
+      await using content = await source.readExport({ ...options, onUnexported }, signal);
       const read = { name: source.name, content, counter };
       const stored = await trackStore(target, read, 'exporting', progress, signal);
-      return { ...exported(stored, counter, requestLines(counter.request), [...missing], content.losses), stream };
+      const { losses = [] } = content;
+      const found = { requested: requestLines(counter.request), missing: [...missing], unexported, losses };
+      return { ...exported(stored, counter, found), stream };
     });
   },
 });
@@ -83,13 +90,19 @@ function leftBehind({ name }: FilePlace): string {
 function exported(
   stored: StoredFile,
   { records, organisations, request }: RecordCounter,
-  requested: readonly string[],
-  missing: readonly string[],
-  losses: readonly string[] = [],
+  {
+    requested,
+    missing,
+    unexported,
+    losses,
+  }: Readonly<Record<'requested' | 'missing' | 'losses', readonly string[]>> & {
+    readonly unexported: readonly UnexportedOrganisation[];
+  },
 ): Output {
   const lines = [
     `exported ${organisations} organisations with ${records} records to ${stored.place}, ${stored.bytes} bytes`,
     ...(missing.length === 0 ? [] : [`not found, and not exported: ${missing.join(', ')}`]),
+    ...unexported.map(({ message }) => `not exported: ${message}`),
     ...requested,
     ...losses.map((loss) => `not exported by ZITADEL: ${loss}`),
   ];
@@ -100,10 +113,11 @@ function exported(
       records,
       ...stored,
       missing,
+      ...(unexported.length === 0 ? {} : { unexported }),
       ...request,
       ...(losses.length === 0 ? {} : { losses }),
     },
     text: printableLines(lines),
-    exitStatus: () => (missing.length === 0 ? 'done' : 'listed'),
+    exitStatus: () => (missing.length + unexported.length === 0 ? 'done' : 'listed'),
   };
 }

@@ -2,6 +2,7 @@ import type { LeftToDoEntry } from '../../shared/organisation/leftToDo.ts';
 import { defineCommand, type Output, required } from '../command.ts';
 import { eventsOption, exportChoices, exportOptions, progressOutput, secretOptions } from '../places/callOptions.ts';
 import type { FileFacts, PlaceInspection } from '../places/inspectPlace.ts';
+import type { UnexportedOrganisation } from '../places/place.ts';
 import { countList, noticeText, printableLines } from '../texts.ts';
 
 export const inspect = defineCommand({
@@ -16,15 +17,26 @@ export const inspect = defineCommand({
     const { FileFacts: Facts, inspectPlace } = await import('../places/inspectPlace.ts');
     const place = await openOnlyPlace(call, call.options, call.arguments[0]);
     const facts = new Facts();
-    const inspection = await inspectPlace(place, exportOptions(call), facts, progressOutput(call), call.signal);
+    const unexported: UnexportedOrganisation[] = [];
+    const onUnexported = (one: UnexportedOrganisation) => void unexported.push(one);
+    const options = { ...exportOptions(call), onUnexported };
+    const inspection = await inspectPlace(place, options, facts, progressOutput(call), call.signal);
     const { requestLines } = await import('../places/recordCounter.ts');
-    return inspected(place.name, inspection, facts, requestLines(inspection.request));
+    return inspected(place.name, { ...inspection, unexported }, facts, requestLines(inspection.request));
   },
 });
 
 function inspected(
   name: string,
-  { bytes, organisations, unknown, manifest, request, losses }: PlaceInspection,
+  {
+    bytes,
+    organisations,
+    unknown,
+    manifest,
+    request,
+    losses,
+    unexported,
+  }: PlaceInspection & { readonly unexported: readonly UnexportedOrganisation[] },
   facts: FileFacts,
   requested: readonly string[],
 ): Output {
@@ -40,6 +52,7 @@ function inspected(
     manifest: manifest === undefined ? null : { ...manifest, ...request },
     leftToDo,
     leftToDoInZitadel,
+    ...(unexported.length === 0 ? {} : { unexported }),
     ...(losses.length === 0 ? {} : { losses }),
   };
   const origin =
@@ -49,6 +62,7 @@ function inspected(
   const lines = [
     `${name}: ${organisations.length} organisations, ${bytes} bytes`,
     origin,
+    ...unexported.map(({ message }) => `not exported: ${message}`),
     ...requested,
     ...[...sections].map(([section, size]) => `${section}: ${size.records} records, ${size.bytes} bytes`),
     `secrets: ${countList(Object.fromEntries(secrets))}`,
@@ -58,7 +72,7 @@ function inspected(
     ...leftToDo.map((entry) => `left to do: ${noticeText(entry)}`),
     ...onlyIn(leftToDoInZitadel, leftToDo).map((entry) => `left to do in ZITADEL: ${noticeText(entry)}`),
   ];
-  return { json, text: printableLines(lines) };
+  return { json, text: printableLines(lines), exitStatus: () => (unexported.length === 0 ? 'done' : 'listed') };
 }
 
 function onlyIn(entries: readonly LeftToDoEntry[], others: readonly LeftToDoEntry[]): readonly LeftToDoEntry[] {

@@ -8,10 +8,20 @@ import type { ObjectLocation } from '../../shared/objectStorage/objectStorage.ts
 export interface ExportOptions extends Omit<ExportSelection, 'range' | 'ignored'> {
   /** Milliseconds; by default the longest that the place allows. */
   readonly timeoutMs: number | undefined;
+  /** Takes an organisation that the place fails to export; by default, the export ends with that error. */
+  readonly onUnexported?: (organisation: UnexportedOrganisation) => void;
+}
+
+/** An organisation that a place has and fails to export. */
+export interface UnexportedOrganisation {
+  readonly orgId: string;
+  /** What the place said, and what to do. */
+  readonly message: string;
 }
 
 /** How an instance or a database imports. */
-export interface ImportOptions extends Omit<ExportOptions, 'withPasswords' | 'withOtp' | 'forZitadel'> {
+export interface ImportOptions
+  extends Omit<ExportOptions, 'withPasswords' | 'withOtp' | 'forZitadel' | 'onUnexported'> {
   readonly onConflict: OnConflict;
   readonly newOrgsOnly: boolean;
   readonly dryRun: boolean;

@@ -171,6 +171,14 @@ export const zitadelCallFailed = defineError('UNKNOWN', 'ZITADEL_CALL_FAILED', {
   remedy: "Look up the error in the ZITADEL's log.",
 });
 
+export const zitadelCannotExport = defineError('UNKNOWN', 'ZITADEL_CANNOT_EXPORT', {
+  text: (url: string, orgId: string, status: number, message: string) =>
+    `${url} fails to export organisation ${orgId} with ${status}: ${message}; exclude it with --exclude-org ${orgId}`,
+  example: ['https://zitadel.example.com', '330000000000000001', 500, 'An internal error occurred (QUERY-h9TeF)'],
+  when: 'A ZITADEL holds an organisation that it accepted and cannot export.',
+  remedy: '`identity inspect` lists all such organisations.',
+});
+
 export const zitadelExportTooSlow = defineError('DEADLINE_EXCEEDED', 'ZITADEL_EXPORT_TOO_SLOW', {
   text: (orgId: string, seconds: number) =>
     `the export of organisation ${orgId} takes more than ${seconds} s, after which gateways cut it off: export it without password hashes, which is four times as fast`,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { zitadelCannotExport } from '../../../shared/errors/placeErrors.ts';
 import { callSignal } from '../../../shared/http/deadline.ts';
 import { type JsonObject, putAt, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { sections } from '../../../shared/organisation/sections.ts';
@@ -25,7 +26,11 @@ export function exportContent(
     [done, total] = [0, selected.size];
     let start = '{"orgs":[';
     for (const orgId of selected) {
-      const organisation = await exportOne(connection, orgId, options);
+      const organisation = await exportOne(connection, orgId, options).catch((error: unknown) => {
+        if (!zitadelCannotExport.is(error) || options.onUnexported === undefined) throw error;
+        options.onUnexported({ orgId, message: error.message });
+        return undefined;
+      });
       done++;
       if (organisation === undefined) continue;
       applyOptions(organisation, options);

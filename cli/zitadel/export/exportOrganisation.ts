@@ -7,7 +7,7 @@ import {
   placeTokenForbidden,
   placeTokenRejected,
   placeUnreachable,
-  zitadelCallFailed,
+  zitadelCannotExport,
   zitadelExportTooSlow,
 } from '../../../shared/errors/placeErrors.ts';
 import { isJsonObject, type JsonObject, parseIfJson, textAt } from '../../../shared/json/jsonObject.ts';
@@ -31,7 +31,7 @@ const file = z.looseObject({ orgs: z.array(z.record(z.string(), z.unknown())).de
  * Exports one organisation with all of its grants and members: over REST, which has the fields of every release, and over
  * gRPC-Web where REST refuses the response's size.
  * @returns undefined if the ZITADEL does not have the organisation
- * @throws IdentityError DEADLINE_EXCEEDED after `timeoutMs`
+ * @throws IdentityError DEADLINE_EXCEEDED after `timeoutMs`; ZITADEL_CANNOT_EXPORT where the ZITADEL fails to export it
  */
 export async function exportOne(
   connection: ZitadelConnection,
@@ -58,6 +58,7 @@ async function exportAlone(
   if (answer.status === 429 && messageIn(answer.text).includes(TOO_LARGE))
     return exportByRpc(connection, request, orgId, timeoutMs);
   if (answer.status === 504) throw zitadelExportTooSlow(orgId, timeoutMs / 1_000);
+  if (answer.status >= 500) throw zitadelCannotExport(connection.baseUrl, orgId, answer.status, messageIn(answer.text));
   const parsed = answer.status === 200 ? file.safeParse(parseIfJson(answer.text)) : undefined;
   if (parsed?.success !== true) throw callError(connection, call, answer);
   return parsed.data.orgs[0];
@@ -84,17 +85,17 @@ async function exportByRpc(
   } catch (error) {
     signal.throwIfAborted();
     if (limit.aborted) throw zitadelExportTooSlow(orgId, timeoutMs / 1_000);
-    throw error instanceof ConnectError ? rpcError(connection, error) : error;
+    throw error instanceof ConnectError ? rpcError(connection, orgId, error) : error;
   }
 }
 
-function rpcError({ baseUrl, tokenOption }: ZitadelConnection, error: ConnectError): Error {
+function rpcError({ baseUrl, tokenOption }: ZitadelConnection, orgId: string, error: ConnectError): Error {
   const { code, rawMessage } = error;
   if (code === Code.Unauthenticated) return placeTokenRejected(baseUrl, tokenOption, rawMessage);
   if (code === Code.PermissionDenied) return placeTokenForbidden(baseUrl, tokenOption, rawMessage);
   if (code === Code.Unavailable || code === Code.Aborted)
     return placeUnreachable(baseUrl, connectionReason(error.cause));
-  return zitadelCallFailed(baseUrl, 'ExportData over gRPC-Web', code, rawMessage);
+  return zitadelCannotExport(baseUrl, orgId, code, rawMessage);
 }
 
 function isTimeout(error: unknown): boolean {

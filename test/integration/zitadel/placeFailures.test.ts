@@ -70,6 +70,29 @@ describe('a call on a ZITADEL that fails', { timeout: TIMEOUT_MS }, () => {
     expect(target.requests.map(({ status }) => status)).toContain(429);
   });
 
+  it('exports and inspects the others where an organisation cannot be exported, and names it', async () => {
+    // ZITADEL accepts this application, and fails to read it.
+    const app = { projectId: '5', name: 'web', postLogoutRedirectUris: ['null'] };
+    const broken = organisation('broken', {
+      projects: [{ projectId: '5', project: { name: 'Shop' } }],
+      oidcApps: [{ appId: '6', app }],
+    });
+    const { zitadel, tokenFile } = await filledZitadel([broken, crowd(2)]);
+    const from = [zitadel.url, '--token-file', tokenFile];
+    const problem = `${zitadel.url} fails to export organisation broken with 500: An internal error occurred (QUERY-h9TeF); exclude it with --exclude-org broken`;
+    const path = join(await testDirectory(), 'out.json');
+    const exported = await ends('export', ...from, '--org', 'broken', '--org', 'acme', '--to', path);
+    expect(exported).toMatchObject({ code: 3, stdout: expect.stringContaining(`\nnot exported: ${problem}\n`) });
+    expect(exported.stdout).toContain('exported 1 organisations');
+    expect(exported.stdout).not.toContain('not found');
+    const inspected = await ends('inspect', ...from);
+    expect(inspected).toMatchObject({ code: 3, stdout: expect.stringContaining(`\nnot exported: ${problem}\n`) });
+    expect(inspected.stdout).toContain(`${zitadel.url}: 2 organisations, `);
+    // What a comparison leaves out would pass for equal.
+    expect(await ends('compare', path, ...from)).toMatchObject({ code: 1, message: `identity: ${problem}` });
+    expect(await ends('inspect', ...from, '--exclude-org', 'broken')).toMatchObject({ code: 0 });
+  });
+
   it('imports on through the death of the ZITADEL, and completes when it is repeated', async () => {
     const { zitadel } = await filledZitadel([], { diesAtWrite: 60, deadMs: 500 });
     const survived = await importIntoStandIn(zitadel, [crowd(100)]);

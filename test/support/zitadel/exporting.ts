@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type JsonObject, putAt, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import type { Contents } from './contents.ts';
 
@@ -8,6 +9,9 @@ export interface ExportFlags {
   readonly withPasswords: boolean;
   readonly withOtp: boolean;
 }
+
+/** The failure of an export by an organisation that ZITADEL cannot export. */
+export class UnexportableError extends Error {}
 
 /** The end of the process by an exclusion that matches. */
 class DeadlyExclusionError extends Error {}
@@ -35,6 +39,9 @@ export function exportFrom(contents: Contents, { orgIds, excludedOrgIds, ...secr
   const visible = [...contents.organisations.values()].filter(({ visibleAt }) => visibleAt <= performance.now());
   const asked = visible.filter(({ orgId }) => orgIds.length === 0 || orgIds.includes(orgId));
   if (asked.some(({ orgId }) => excludedOrgIds.includes(orgId))) throw new DeadlyExclusionError('an exclusion matches');
+  const applications = asked.flatMap(({ orgId }) => contents.visible(orgId, 'oidcApps'));
+  if (applications.some((one) => isDeepStrictEqual(valueAt(one, 'app.postLogoutRedirectUris'), ['null'])))
+    throw new UnexportableError('an application is not read');
   const exported = new Set(asked.map(({ orgId }) => orgId));
   const isUserIn = (json: JsonObject) => exported.has(contents.users.get(textAt(json, 'userId', '')) ?? '');
   const projects = new Set(asked.flatMap(({ orgId }) => contents.visible(orgId, 'projects').map(projectId)));

@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { type JsonObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { DEFAULT_ORGANISATION, type ReceivedRequest, type ZitadelBehaviour } from './behaviour.ts';
 import { type Contents, elements } from './contents.ts';
-import { exportFrom } from './exporting.ts';
+import { exportFrom, UnexportableError } from './exporting.ts';
 import { DeadlineError, importAll } from './importing.ts';
 import { grpcWeb, type Reply, replies } from './replies.ts';
 
@@ -80,7 +80,10 @@ const routes: readonly (readonly [method: string, path: RegExp, handler: Handler
 
 /** Answers a request, and records it. */
 export async function handle(ports: RoutePorts, routed: Routed): Promise<Reply> {
-  const found = await answer(ports, routed);
+  const found = await answer(ports, routed).catch((error: unknown) => {
+    if (error instanceof UnexportableError) return replies.unexportable;
+    throw error;
+  });
   const { path, orgId } = routed;
   ports.requests.push({ path, orgId, status: found.status, ...measure(routed) });
   return found;
