@@ -49,7 +49,7 @@ export const migrateStatus = defineCommand({
 export const migrateCleanup = defineCommand({
   name: 'migrate cleanup',
   summary:
-    "remove a migration's leftovers: its run directory, the object that it has read, and ZITADEL's service users; print instructions for the rest",
+    "remove a migration's leftovers: its run directory, the object that it has read, and younger service users of ZITADEL; print instructions for the rest",
   arguments: [],
   options: { ...existingDirectory, ...secrets, ...yes, ...eventsOption },
   examples: ['migrate cleanup', 'migrate cleanup --run-dir ./north-migration --yes'],

@@ -3,7 +3,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { isWellFormed, tokenId } from '../../shared/auth/token.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { objectNotFound } from '../../shared/errors/storageErrors.ts';
-import { interruptible, type Output, UsageError } from '../command.ts';
+import { interruptible, NOTHING_CHANGED, type Output, UsageError } from '../command.ts';
 import { askConsent } from '../consent.ts';
 import { openPlaces } from '../places/openPlaces.ts';
 import { parsePlace } from '../places/parsePlace.ts';
@@ -20,50 +20,55 @@ interface Remainder {
   readonly what: string;
   /** How a person removes it. */
   readonly byHand: string;
-  /** The side of the migration that has it. */
-  readonly side: 'from' | 'to';
-  /** Removes it where the place permits that; false where it has no call for it. */
-  readonly remove: (place: Place, signal: AbortSignal) => Promise<boolean>;
+  /** Why it is not removed with the rest. */
+  readonly reason?: string;
+  /** Why it could not be looked at. */
+  readonly problem?: string;
+  /** The file of the token that ends with it. */
+  readonly tokenFile?: string;
+  /** Removes it; undefined where only a person can. What has a reason is removed by a question of its own. */
+  readonly remove?: (signal: AbortSignal) => Promise<void>;
 }
 
 /** A remainder after the clean-up. */
-interface CleanedUp {
-  readonly what: string;
-  readonly removed: boolean;
-  /** Why it could not be removed. */
-  readonly problem?: string;
-  /** What a person does instead. */
-  readonly byHand?: string;
-}
+type CleanedUp = Remainder & { readonly removed: boolean };
 
 /** Removes what a migration leaves behind, and its run directory, if a person confirms. */
 export async function cleanUp(call: MigrationCall, directory: string): Promise<Output> {
   using _lock = await lockRunDirectory(directory);
   const stored = await readState(directory);
   const state = { ...stored, settings: replaceSecretFiles(stored.settings, call.options) };
-  const remainders = listRemainders(state);
-  const warnings = await listTokens(state);
+  const remainders = await interruptible(call.signal, NOTHING_CHANGED, () => findRemainders(call, state));
+  const kept = remainders.map((one) => ({ ...one, removed: false }));
+  const warnings = await listTokens(state, remainders.filter(isCertain));
   const giveUp = 'the migration is not finished: it cannot be resumed then';
   const lines = [
     ...(state.finishedAt === undefined ? [giveUp] : []),
-    ...remainders.map(({ what }) => `remove ${what}`),
+    ...kept.map((one) => (isCertain(one) ? `remove ${one.what}` : cleanedText(one))),
     `remove the run directory ${directory}`,
     ...warnings,
   ];
   if (!(await askConsent(`${printableLines(lines)}\nClean up?`, call))) {
-    const byHand = remainders.map((one) => `by hand: ${one.what}: ${one.byHand}`);
+    const byHand = kept.filter(isCertain).map(cleanedText);
     return {
       json: { event: 'result', removed: false, remainders, warnings },
       text: printableLines([...lines, ...byHand, 'nothing is removed: add --yes']),
       exitStatus: () => 'consentMissing',
     };
   }
+  const chosen = await choose(call, remainders);
   const interruption = 'interrupted: repeat the command to remove the rest';
-  const cleaned = await interruptible(call.signal, interruption, () => removeAll(call, state, remainders));
+  const cleaned = await interruptible(call.signal, interruption, () => removeAll(call.signal, remainders, chosen));
+  return finish(directory, state, cleaned);
+}
+
+async function finish(directory: string, state: MigrationState, cleaned: readonly CleanedUp[]): Promise<Output> {
   const isDone = cleaned.every(({ problem }) => problem === undefined);
   // What could not be removed can be tried again, with another token.
   if (isDone) await rm(directory, { recursive: true });
   else await removeExport(directory);
+  const removed = cleaned.filter((one) => one.removed);
+  const warnings = await listTokens(state, removed);
   const kept = `kept: the run directory ${directory}, to try again; it holds no secrets`;
   const text = [...cleaned.map(cleanedText), isDone ? `removed: the run directory ${directory}` : kept, ...warnings];
   return {
@@ -73,22 +78,36 @@ export async function cleanUp(call: MigrationCall, directory: string): Promise<O
   };
 }
 
+/** Whether a remainder is removed with the rest. */
+function isCertain({ remove, reason }: Remainder): boolean {
+  return remove !== undefined && reason === undefined;
+}
+
+/** Asks for each remainder that has a question of its own; `--yes` is no answer to that. */
+async function choose(call: MigrationCall, remainders: readonly Remainder[]): Promise<Set<Remainder>> {
+  const chosen = new Set(remainders.filter(isCertain));
+  const asked = { ...call, options: {} };
+  for (const one of remainders) {
+    if (chosen.has(one) || one.remove === undefined || call.options.yes) continue;
+    if (await askConsent(printableLines([`${one.what}: ${one.reason}`, 'Remove it nevertheless?']), asked))
+      chosen.add(one);
+  }
+  return chosen;
+}
+
 async function removeAll(
-  call: MigrationCall,
-  { settings: { secretFiles, from, to } }: MigrationState,
+  signal: AbortSignal,
   remainders: readonly Remainder[],
+  chosen: ReadonlySet<Remainder>,
 ): Promise<CleanedUp[]> {
-  if (remainders.length === 0) return [];
-  const opened = await attempt(() => openPlaces(call, secretFiles, from, to));
   const cleaned: CleanedUp[] = [];
-  for (const { what, byHand, side, remove } of remainders) {
-    const place = opened.result?.[side === 'from' ? 0 : 1];
-    const { result: removed = false, problem } =
-      place === undefined
-        ? { result: false, problem: opened.problem }
-        : await attempt(() => remove(place, call.signal));
-    const failure = problem === undefined ? {} : { problem };
-    cleaned.push(removed ? { what, removed } : { what, removed, byHand, ...failure });
+  for (const one of remainders) {
+    const { remove } = one;
+    if (remove === undefined || !chosen.has(one)) cleaned.push({ ...one, removed: false });
+    else {
+      const { problem } = await attempt(() => remove(signal));
+      cleaned.push(problem === undefined ? { ...one, removed: true } : { ...one, removed: false, problem });
+    }
   }
   return cleaned;
 }
@@ -103,56 +122,106 @@ async function attempt<Result>(work: () => Promise<Result>): Promise<{ result?: 
   }
 }
 
-function cleanedText({ what, removed, problem, byHand = '' }: CleanedUp): string {
+function cleanedText({ what, removed, reason, problem, byHand }: CleanedUp): string {
   if (removed) return `removed: ${what}`;
-  return problem === undefined ? `by hand: ${what}: ${byHand}` : `failed: ${what}: ${problem}; by hand: ${byHand}`;
+  if (problem !== undefined) return `failed: ${what}: ${problem}; by hand: ${byHand}`;
+  return `by hand: ${what}${reason === undefined ? '' : ` (${reason})`}: ${byHand}`;
 }
 
-/** Lists the tokens and keys that outlive a migration, by their files. Of a token, its id is said, never itself. */
-async function listTokens({ settings: { secretFiles } }: MigrationState): Promise<string[]> {
+/**
+ * Lists the tokens and keys that outlive a migration, by their files. Of a token, its id is said, never itself.
+ * @param removed what is removed, with the tokens of removed users
+ */
+async function listTokens({ settings }: MigrationState, removed: readonly Remainder[]): Promise<string[]> {
+  const dead = new Set(removed.map(({ tokenFile }) => tokenFile));
   const warnings: string[] = [];
-  for (const [option, file] of Object.entries(secretFiles)) {
+  for (const [option, file] of Object.entries(settings.secretFiles)) {
     if (!existsSync(file)) continue;
     const text = (await readFile(file, 'utf8')).trim();
     const id = isWellFormed(text) ? ` (revoke it with identity pat revoke ${tokenId(text)})` : '';
     const kind = option.endsWith('token-file') ? 'token' : 'key';
-    warnings.push(`the ${kind} in ${file} stays valid until it expires or is revoked${id}: delete the file`);
+    const life = dead.has(file) ? 'ends with its user' : `stays valid until it expires or is revoked${id}`;
+    warnings.push(`the ${kind} in ${file} ${life}: delete the file`);
   }
   return warnings;
 }
 
-/** Lists what a migration leaves behind: the users of its tokens, and the object that it has read. */
-function listRemainders({ settings: { from, to }, callers = {} }: MigrationState): Remainder[] {
-  const isInstance = (place: string) => parsePlace(place).kind === 'instance';
-  return [
-    ...(isInstance(from) ? [caller('from', from, callers.from)] : []),
-    ...(isInstance(to) ? [caller('to', to, callers.to)] : []),
-    ...(parsePlace(from).kind === 'object' ? [object(from)] : []),
-  ];
+/** Finds what a migration leaves behind: the users of its tokens, and the object that it has read. */
+async function findRemainders(call: MigrationCall, state: MigrationState): Promise<Remainder[]> {
+  const { secretFiles, from, to } = state.settings;
+  const sides = (['from', 'to'] as const).map((side, index) => {
+    const place = state.settings[side];
+    return { side, index, place, kind: parsePlace(place).kind };
+  });
+  const left = sides.filter(({ side, kind }) => kind === 'instance' || (kind === 'object' && side === 'from'));
+  if (left.length === 0) return [];
+  const { result: places, problem } = await attempt(() => openPlaces(call, secretFiles, from, to));
+  const failure = problem === undefined ? {} : { problem };
+  const found: Remainder[] = [];
+  for (const { side, index, place, kind } of left) {
+    if (kind === 'object') {
+      found.push({ ...object(place, places?.[index]), ...failure });
+      continue;
+    }
+    const user = { place, userId: state.callers?.[side] };
+    const one = await findCaller(call, state, places?.[index], user);
+    const tokenFile = secretFiles[`${side}-token-file`] ?? secretFiles['token-file'];
+    found.push({ ...one, ...failure, ...(tokenFile === undefined ? {} : { tokenFile }) });
+  }
+  return found;
 }
 
-function caller(side: Remainder['side'], place: string, userId: string | undefined): Remainder {
-  const user = userId ?? 'USER_ID';
+/** A user as the state of a migration names it. */
+interface NamedUser {
+  readonly place: string;
+  readonly userId: string | undefined;
+}
+
+/** A user whom the command cannot delete, or not reach. */
+function callerByHand({ place, userId }: NamedUser): Remainder {
+  const command = `identity service-user delete ${userId ?? 'USER_ID'} with --data or --firestore of ${place}`;
   return {
     what: `the service user ${userId ?? 'of the token'} on ${place}, with its tokens`,
-    byHand: `if it was created for the migration, run identity service-user delete ${user} with --data or --firestore of ${place}; otherwise revoke its token with identity pat revoke; in ZITADEL, delete it in the console`,
-    side,
-    remove: async (opened, signal) => opened.takes === 'imports' && ((await opened.deleteCaller?.(signal)) ?? false),
+    byHand: `if it was created for the migration, run ${command}; otherwise revoke its token with identity pat revoke`,
   };
 }
 
-function object(from: string): Remainder {
+/** Only a user who is younger than the migration can have been created for nothing else. */
+async function findCaller(
+  { signal }: MigrationCall,
+  { startedAt }: MigrationState,
+  place: Place | undefined,
+  named: NamedUser,
+): Promise<Remainder> {
+  const { result: user, problem } = await attempt(async () => {
+    return place?.takes === 'imports' ? place.findDeletable?.(signal) : undefined;
+  });
+  if (problem !== undefined) return { ...callerByHand(named), problem };
+  if (user === undefined) return callerByHand(named);
+  const { name, userId, organisation, createdAt, tokens, keptBecause } = user;
+  const reasons = [
+    ...(keptBecause === undefined ? [] : [keptBecause]),
+    ...(Date.parse(createdAt) < Date.parse(startedAt) ? ['it is older than the migration'] : []),
+    ...(tokens > 1 ? ['it has other tokens'] : []),
+  ];
   return {
-    what: `the object ${from}`,
-    byHand: `run gcloud storage rm ${from}`,
-    side: 'from',
-    async remove(opened, signal) {
-      if (opened.takes !== 'files' || opened.remove === undefined) return false;
-      await opened.remove(signal).catch((error: unknown) => {
+    what: `the user ${name} (${userId}) of the organisation ${organisation} on ${named.place}, created at ${createdAt}, tokens: ${tokens}`,
+    byHand: "if it was created for the migration, delete it in ZITADEL's console; otherwise only its token",
+    ...(reasons.length === 0 ? {} : { reason: reasons.join(', ') }),
+    ...(keptBecause === undefined ? { remove: user.delete } : {}),
+  };
+}
+
+function object(from: string, place: Place | undefined): Remainder {
+  const found = { what: `the object ${from}`, byHand: `run gcloud storage rm ${from}` };
+  if (place?.takes !== 'files' || place.remove === undefined) return found;
+  const { remove } = place;
+  return {
+    ...found,
+    remove: (signal) =>
+      remove(signal).catch((error: unknown) => {
         // An earlier clean-up may have been interrupted when the object was gone.
         if (!objectNotFound.is(error)) throw error;
-      });
-      return true;
-    },
+      }),
   };
 }

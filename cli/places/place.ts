@@ -124,10 +124,23 @@ export interface DatabasePlace extends Source {
    */
   facts(signal: AbortSignal): Promise<PlaceFacts>;
   /**
-   * Deletes the service user of the place's token, with all its tokens.
-   * @returns false where the place has no call for that, and where the user is a person
+   * Looks at the user of the place's token, to delete it.
+   * @returns undefined where the place has no call for that
    */
-  deleteCaller?(signal: AbortSignal): Promise<boolean>;
+  findDeletable?(signal: AbortSignal): Promise<DeletableUser | undefined>;
+}
+
+/** A user that a place could delete, with all its tokens. */
+export interface DeletableUser {
+  readonly userId: string;
+  readonly name: string;
+  /** The name of the organisation that the user belongs to. */
+  readonly organisation: string;
+  readonly createdAt: string;
+  readonly tokens: number;
+  /** Why nobody should delete it. */
+  readonly keptBecause: string | undefined;
+  readonly delete: (signal: AbortSignal) => Promise<void>;
 }
 
 /** A place: the source or the target of organisations. */

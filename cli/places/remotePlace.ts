@@ -59,7 +59,7 @@ export function openRemote(settings: InstanceSettings): DatabasePlace {
     import: async (content, options, meter, signal) =>
       (await openRecognised(settings, signal)).import(content, options, meter, signal),
     facts: async (signal) => (await openRecognised(settings, signal)).facts(signal),
-    deleteCaller: async (signal) => (await (await openRecognised(settings, signal)).deleteCaller?.(signal)) ?? false,
+    findDeletable: async (signal) => (await openRecognised(settings, signal)).findDeletable?.(signal),
   };
 }
 

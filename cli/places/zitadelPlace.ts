@@ -3,9 +3,16 @@ import { exportContent, exportLosses } from '../zitadel/export/exportContent.ts'
 import { importIntoZitadel } from '../zitadel/import/importFile.ts';
 import { importChanges } from '../zitadel/import/importSteps.ts';
 import { requestLimits } from '../zitadel/import/outgoingRecords.ts';
-import { deleteServiceUser, readCaller, readInstance } from '../zitadel/instance.ts';
+import {
+  countTokens,
+  deleteServiceUser,
+  listOwners,
+  readCaller,
+  readInstance,
+  readOwnOrganisation,
+} from '../zitadel/instance.ts';
 import type { InstanceSettings } from './instancePlace.ts';
-import type { DatabasePlace, PlaceFacts, Recognised } from './place.ts';
+import type { DatabasePlace, DeletableUser, PlaceFacts, Recognised } from './place.ts';
 
 /** Opens a ZITADEL as a place: it exports organisation by organisation, and imports in steps. */
 export function openZitadel({ origin, token, tokenOption }: InstanceSettings, recognised: Recognised): DatabasePlace {
@@ -16,11 +23,32 @@ export function openZitadel({ origin, token, tokenOption }: InstanceSettings, re
     readExport: async (options) => exportContent(connect, options),
     import: (content, options, meter, signal) => importIntoZitadel(connect, content, options, meter, signal),
     facts: (signal) => readZitadelFacts(connect(signal), recognised),
-    async deleteCaller(signal) {
-      const { userId, isServiceUser } = await readCaller(connect(signal));
-      return isServiceUser && (await deleteServiceUser(connect(signal), userId));
-    },
+    findDeletable: (signal) => findDeletable(connect, signal),
   };
+}
+
+/** Looks at the user of the token. Only a service user has tokens that can be counted. */
+async function findDeletable(
+  connect: (signal: AbortSignal) => ZitadelConnection,
+  signal: AbortSignal,
+): Promise<DeletableUser> {
+  const connection = connect(signal);
+  const { userId, userName, createdAt, isServiceUser, roles } = await readCaller(connection);
+  return {
+    userId,
+    name: userName,
+    organisation: await readOwnOrganisation(connection),
+    createdAt,
+    tokens: isServiceUser ? await countTokens(connection, userId) : 0,
+    keptBecause: isServiceUser ? await ownerReason(connection, userId, roles) : 'it is a person',
+    delete: (ends) => deleteServiceUser(connect(ends), userId),
+  };
+}
+
+async function ownerReason(connection: ZitadelConnection, userId: string, roles: readonly string[]) {
+  if (!roles.includes('IAM_OWNER')) return undefined;
+  const isLast = (await listOwners(connection)).every((owner) => owner === userId);
+  return isLast ? 'it is the last IAM_OWNER' : undefined;
 }
 
 /** The roles that may export and import. In a ZITADEL, readers of the instance may export its secrets. */
@@ -29,15 +57,14 @@ const importers = new Set(['IAM_OWNER']);
 
 /** Asks a ZITADEL about itself and the token. */
 async function readZitadelFacts(connection: ZitadelConnection, recognised: Recognised): Promise<PlaceFacts> {
-  const { isServiceUser: _, ...caller } = await readCaller(connection);
-  const { roles } = caller;
+  const { userId, userName, orgId, roles } = await readCaller(connection);
   const mayExport = roles.some((role) => exporters.has(role));
   const { records, bytes } = requestLimits;
   return {
     ...recognised,
     // Others may not read the instance.
     ...(mayExport ? await readInstance(connection) : { instance: undefined, defaultOrgId: undefined, domains: [] }),
-    caller,
+    caller: { userId, userName, orgId, roles },
     mayExport,
     mayImport: roles.some((role) => importers.has(role)),
     limits: [

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { clockAhead, type PlaceFacts } from '../places/place.ts';
-import { callError, request, send, type ZitadelCall, type ZitadelConnection } from './connection.ts';
+import { callError, request, search, send, type ZitadelCall, type ZitadelConnection } from './connection.ts';
 
 /** A ZITADEL's instance, as it describes itself to a caller who may read it. */
 type ZitadelInstance = Pick<PlaceFacts, 'version' | 'instance' | 'defaultOrgId' | 'domains'>;
@@ -9,6 +9,7 @@ type ZitadelInstance = Pick<PlaceFacts, 'version' | 'instance' | 'defaultOrgId' 
 /** The user of a token. */
 interface Caller extends NonNullable<PlaceFacts['caller']> {
   readonly isServiceUser: boolean;
+  readonly createdAt: string;
 }
 
 // Other OpenID providers have other paths.
@@ -25,13 +26,15 @@ const userAnswer = z.looseObject({
   user: z.looseObject({
     id: z.string(),
     userName: z.string(),
-    details: z.looseObject({ resourceOwner: z.string() }),
+    details: z.looseObject({ resourceOwner: z.string(), creationDate: z.string() }),
     machine: z.looseObject({}).optional(),
   }),
 });
 const membershipsAnswer = z.looseObject({
   result: z.array(z.looseObject({ roles: z.array(z.string()).default([]), iam: z.boolean().optional() })).default([]),
 });
+const ownOrganisation = z.looseObject({ org: z.looseObject({ name: z.string() }) });
+const instanceMember = z.looseObject({ userId: z.string(), roles: z.array(z.string()).default([]) });
 const RELEASE = /^v?\d+\.\d+\.\d+/;
 
 /** Recognises a ZITADEL by its OpenID configuration, without a token; undefined for any other server. */
@@ -71,19 +74,35 @@ export async function readCaller(connection: ZitadelConnection): Promise<Caller>
     userName: user.userName,
     orgId: user.details.resourceOwner,
     isServiceUser: user.machine !== undefined,
+    createdAt: user.details.creationDate,
     roles: result.filter(({ iam }) => iam === true).flatMap(({ roles }) => roles),
   };
 }
 
-/**
- * Deletes a service user, with its tokens and memberships: those in the organisations too, which an import gave it.
- * @returns whether it existed
- */
-export async function deleteServiceUser(connection: ZitadelConnection, userId: string): Promise<boolean> {
+/** Reads the name of the organisation that the token's user belongs to. */
+export async function readOwnOrganisation(connection: ZitadelConnection): Promise<string> {
+  const { org } = await request(connection, { method: 'GET', path: '/management/v1/orgs/me' }, ownOrganisation);
+  return org.name;
+}
+
+/** Counts the personal access tokens of a service user. */
+export async function countTokens(connection: ZitadelConnection, userId: string): Promise<number> {
+  const path = `/management/v1/users/${encodeURIComponent(userId)}/pats/_search`;
+  return (await Array.fromAsync(search(connection, { path, result: z.looseObject({}) }))).length;
+}
+
+/** Lists the users with the role IAM_OWNER. */
+export async function listOwners(connection: ZitadelConnection): Promise<string[]> {
+  const path = '/admin/v1/members/_search';
+  const members = await Array.fromAsync(search(connection, { path, result: instanceMember }));
+  return members.filter(({ roles }) => roles.includes('IAM_OWNER')).map(({ userId }) => userId);
+}
+
+/** Deletes a service user, with its tokens and memberships: those in the organisations too, which an import gave it. */
+export async function deleteServiceUser(connection: ZitadelConnection, userId: string): Promise<void> {
   const call: ZitadelCall = { method: 'DELETE', path: `/v2/users/${encodeURIComponent(userId)}` };
   const answer = await send(connection, call);
-  if (answer.status === 200) return true;
-  // A user without membership gets 404 as well.
-  if (answer.status === 404 && answer.text.includes('COMMAND-bd4ir1mblj')) return false;
-  throw callError(connection, call, answer);
+  // An attempt without answer may have deleted it. A caller without membership gets 404 as well.
+  const isGone = answer.status === 404 && answer.text.includes('COMMAND-bd4ir1mblj');
+  if (answer.status !== 200 && !isGone) throw callError(connection, call, answer);
 }

@@ -7,6 +7,7 @@ import { startLocalBucket } from '../../support/emulators/localBucket.ts';
 import { organisation } from '../../support/fixtures/organisations.ts';
 import { betweenServers, exportFileWith, migrate, prepareMigration } from '../../support/migrations/migrating.ts';
 import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
+import { identityAtTerminal, terminalMissing } from '../../support/processes/terminal.ts';
 import { sqlite } from '../../support/stores/stores.ts';
 import { filledZitadel } from '../../support/zitadel/placeOfZitadel.ts';
 
@@ -77,17 +78,59 @@ describe('identity migrate cleanup', { timeout: 120_000 }, () => {
     expect(existsSync(interrupted)).toBe(false);
   });
 
-  it('deletes the service user of a ZITADEL, and gives up what is not finished', async () => {
+  /** Plans a migration from a ZITADEL, and returns what cleans it up. */
+  async function planned() {
     const { zitadel, tokenFile } = await filledZitadel([acme]);
-    const target = join(await testDirectory(), 'acme.json');
     const directory = await newRunDirectory();
-    const from = ['--from', zitadel.url, '--from-token-file', tokenFile];
-    const planned = await identity(['migrate', 'plan', ...from, '--to', target, '--run-dir', directory]);
-    expect(planned.code, planned.stderr).toBe(0);
-    const { code, stdout } = await identity(['migrate', 'cleanup', '--run-dir', directory, '--yes', '--json']);
-    expect(JSON.parse(stdout)).toMatchObject({ removed: true, remainders: [{ removed: true }] });
+    const places = ['--from', zitadel.url, '--from-token-file', tokenFile, '--to', join(directory, '..', 'acme.json')];
+    const { code, stderr } = await identity(['migrate', 'plan', ...places, '--run-dir', directory]);
+    expect(code, stderr).toBe(0);
+    const user = `the user owner (owner) of the organisation ZITADEL on ${zitadel.url}, created at `;
+    return { zitadel, tokenFile, directory, user, args: ['migrate', 'cleanup', '--run-dir', directory] };
+  }
+
+  it('deletes a service user of a ZITADEL who is younger than the migration, and says what becomes of its token', async () => {
+    const { zitadel, tokenFile, directory, user, args } = await planned();
+    const createdAt = new Date(Date.now() + 1_000).toISOString();
+    zitadel.behaviour.userCreatedAt = createdAt;
+    const asked = await identity(args);
+    expect(asked.stdout).toContain(`remove ${user}${createdAt}, tokens: 1\n`);
+    const { code, stdout } = await identity([...args, '--yes']);
+    expect(stdout).toContain(`removed: ${user}${createdAt}, tokens: 1\n`);
+    for (const text of [asked.stdout, stdout])
+      expect(text).toContain(`the token in ${tokenFile} ends with its user: delete the file\n`);
     expect(code).toBe(0);
-    expect(zitadel.requests.map(({ path }) => path)).toContainEqual(expect.stringMatching(/^\/v2\/users\/[^/]+$/));
+    expect(zitadel.contents.users.has('owner')).toBe(false);
     expect(existsSync(directory)).toBe(false);
+  });
+
+  const future = '2100-01-01T00:00:00Z';
+  it.each([
+    ['it is older than the migration', {}],
+    ['it has other tokens', { userCreatedAt: future, tokensOfUser: 2 }],
+    ['it is the last IAM_OWNER', { userCreatedAt: future, owners: ['owner'] }],
+  ])('leaves any other service user of a ZITADEL to a person: %s', async (reason, behaviour) => {
+    const { zitadel, tokenFile, directory, args } = await planned();
+    Object.assign(zitadel.behaviour, behaviour);
+    const asked = await identity(args);
+    expect(asked.stdout).not.toContain('remove the user');
+    const { code, stdout } = await identity([...args, '--yes']);
+    expect(stdout).toContain(`(${reason}): if it was created for the migration, delete it in ZITADEL's console`);
+    expect(stdout).toContain(`the token in ${tokenFile} stays valid until it expires or is revoked: delete the file`);
+    expect(code).toBe(0);
+    expect(zitadel.contents.users.has('owner')).toBe(true);
+    expect(existsSync(directory)).toBe(false);
+  });
+
+  it.skipIf(terminalMissing !== undefined)('deletes an older one after a yes to its own question', async () => {
+    const { zitadel, user, args } = await planned();
+    const [whole, own] = ['Clean up?', 'Remove it nevertheless?'];
+    const { code, stdout } = await identityAtTerminal(args, [
+      [whole, 'y'],
+      [own, 'y'],
+    ]);
+    expect(code, stdout).toBe(0);
+    expect(stdout).toContain(`removed: ${user}`);
+    expect(zitadel.contents.users.has('owner')).toBe(false);
   });
 });

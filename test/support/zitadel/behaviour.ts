@@ -12,6 +12,11 @@ export interface ZitadelBehaviour {
   deadMs: number | undefined;
   /** How long an export takes at least. */
   exportMs: number;
+  /** When the users of its tokens were created, and how many tokens each has. */
+  userCreatedAt: string;
+  tokensOfUser: number;
+  /** The users with the role IAM_OWNER. */
+  owners: readonly string[];
 }
 
 /** The behaviour of the measured ZITADEL. */
@@ -22,6 +27,9 @@ export const measured: Readonly<ZitadelBehaviour> = {
   diesAtWrite: Infinity,
   deadMs: 100,
   exportMs: 0,
+  userCreatedAt: '2020-01-01T00:00:00.000000Z',
+  tokensOfUser: 1,
+  owners: ['owner', 'admin'],
 };
 
 /** A request that the stand-in received. */

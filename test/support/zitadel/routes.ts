@@ -8,7 +8,7 @@ import {
 import { z } from 'zod';
 import { type JsonObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { DEFAULT_ORGANISATION, type ReceivedRequest, type ZitadelBehaviour } from './behaviour.ts';
-import { type Contents, elements } from './contents.ts';
+import { type Contents, elements, newId } from './contents.ts';
 import { exportFrom, UnexportableError } from './exporting.ts';
 import { DeadlineError, importAll } from './importing.ts';
 import { grpcWeb, type Reply, replies } from './replies.ts';
@@ -75,6 +75,9 @@ const routes: readonly (readonly [method: string, path: RegExp, handler: Handler
     /^\/management\/v1\/projects\/([^/]+)\/grants\/([^/]+)\/members\/_search$/,
     (ports, called) => records(ports, called, 'projectGrantMembers', { grantId: called.parts[1] }),
   ],
+  ['GET', /^\/management\/v1\/orgs\/me$/, ownOrganisation],
+  ['POST', /^\/management\/v1\/users\/[^/]+\/pats\/_search$/, tokensOfUser],
+  ['POST', /^\/admin\/v1\/members\/_search$/, owners],
   ['DELETE', /^\/v2\/users\/([^/]+)$/, deleteUser],
 ];
 
@@ -172,8 +175,8 @@ function exportMessage({ contents }: RoutePorts, flags: Parameters<typeof export
   return fromJson(ExportDataResponseSchema, z.json().parse(JSON.parse(JSON.stringify({ orgs }))), lenient);
 }
 
-function whoAmI({ contents }: RoutePorts, { callerId }: Called): Reply {
-  const details = { resourceOwner: contents.users.get(callerId) };
+function whoAmI({ contents, behaviour }: RoutePorts, { callerId }: Called): Reply {
+  const details = { resourceOwner: contents.users.get(callerId), creationDate: behaviour.userCreatedAt };
   return replies.found({ user: { id: callerId, details, userName: callerId, machine: { name: callerId } } });
 }
 
@@ -184,6 +187,25 @@ function memberships(_ports: RoutePorts, { callerId }: Called): Reply {
     details,
     result: [{ userId: callerId, roles: ['IAM_OWNER'], displayName: 'ZITADEL', iam: true }],
   });
+}
+
+function ownOrganisation({ contents }: RoutePorts, { callerId, orgId }: Called): Reply {
+  const id = orgId ?? contents.users.get(callerId) ?? DEFAULT_ORGANISATION;
+  return replies.found({ org: { id, name: contents.organisations.get(id)?.name } });
+}
+
+function tokensOfUser({ behaviour }: RoutePorts, called: Called): Reply {
+  return results(
+    called,
+    Array.from({ length: behaviour.tokensOfUser }, () => ({ id: newId() })),
+  );
+}
+
+function owners({ behaviour }: RoutePorts, called: Called): Reply {
+  return results(
+    called,
+    behaviour.owners.map((userId) => ({ userId, roles: ['IAM_OWNER'] })),
+  );
 }
 
 function organisations(ports: RoutePorts, called: Called): Reply {
