@@ -13,7 +13,7 @@ export const limits: readonly Limit[] = [
   { figure: 'files that an export to a bucket passes', atMost: 60 },
   { figure: 'lines of tests', atMost: 54_400 },
   { figure: 'lines of tools, bench and build', atMost: 4_650 },
-  { figure: 'words of documents', atMost: 14_850 },
+  { figure: 'words of documents', atMost: 14_920 },
 ];
 
 interface Limit {
