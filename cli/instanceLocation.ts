@@ -20,7 +20,7 @@ interface InstanceLocation {
 
 /**
  * Reads the mutually exclusive options `--data DIR` and `--firestore PROJECT[/DATABASE]`.
- * @throws UsageError unless exactly one is set
+ * @throws UsageError unless exactly one is set, and for an address as directory
  */
 export function instanceLocation(
   data: string | undefined,
@@ -30,6 +30,10 @@ export function instanceLocation(
   const masterKey = environment.IDENTITY_MASTER_KEY || undefined;
   const variables = { DATA_DIR: undefined, FIRESTORE_PROJECT: undefined, FIRESTORE_DATABASE: undefined };
   if (data !== undefined && firestore === undefined) {
+    if (/^https?:\/\//i.test(data))
+      throw new UsageError(
+        `${data} is an address: specify the instance's directory by --data DIR, or its database by --firestore PROJECT[/DATABASE]`,
+      );
     const directory = resolve(data);
     return {
       location: { kind: 'sqlite', directory, masterKey },

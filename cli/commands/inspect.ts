@@ -22,7 +22,10 @@ export const inspect = defineCommand({
     const options = { ...exportOptions(call), onUnexported };
     const inspection = await inspectPlace(place, options, facts, progressOutput(call), call.signal);
     const { requestLines } = await import('../places/recordCounter.ts');
-    return inspected(place.name, { ...inspection, unexported }, facts, requestLines(inspection.request));
+    const missing = new Set(options.orgIds).difference(new Set(inspection.organisations.map(({ orgId }) => orgId)));
+    for (const { orgId } of unexported) missing.delete(orgId);
+    const lacks = { unexported, missing: [...missing] };
+    return inspected(place.name, { ...inspection, ...lacks }, facts, requestLines(inspection.request));
   },
 });
 
@@ -36,7 +39,8 @@ function inspected(
     request,
     losses,
     unexported,
-  }: PlaceInspection & { readonly unexported: readonly UnexportedOrganisation[] },
+    missing,
+  }: PlaceInspection & { readonly unexported: readonly UnexportedOrganisation[]; readonly missing: readonly string[] },
   facts: FileFacts,
   requested: readonly string[],
 ): Output {
@@ -52,6 +56,7 @@ function inspected(
     manifest: manifest === undefined ? null : { ...manifest, ...request },
     leftToDo,
     leftToDoInZitadel,
+    ...(missing.length === 0 ? {} : { missing }),
     ...(unexported.length === 0 ? {} : { unexported }),
     ...(losses.length === 0 ? {} : { losses }),
   };
@@ -62,6 +67,7 @@ function inspected(
   const lines = [
     `${name}: ${organisations.length} organisations, ${bytes} bytes`,
     origin,
+    ...(missing.length === 0 ? [] : [`not found: ${missing.join(', ')}`]),
     ...unexported.map(({ message }) => `not exported: ${message}`),
     ...requested,
     ...[...sections].map(([section, size]) => `${section}: ${size.records} records, ${size.bytes} bytes`),
@@ -72,7 +78,11 @@ function inspected(
     ...leftToDo.map((entry) => `left to do: ${noticeText(entry)}`),
     ...onlyIn(leftToDoInZitadel, leftToDo).map((entry) => `left to do in ZITADEL: ${noticeText(entry)}`),
   ];
-  return { json, text: printableLines(lines), exitStatus: () => (unexported.length === 0 ? 'done' : 'listed') };
+  return {
+    json,
+    text: printableLines(lines),
+    exitStatus: () => (unexported.length + missing.length === 0 ? 'done' : 'listed'),
+  };
 }
 
 function onlyIn(entries: readonly LeftToDoEntry[], others: readonly LeftToDoEntry[]): readonly LeftToDoEntry[] {

@@ -128,7 +128,8 @@ const forTargetZitadel: readonly LeftToDoRule[] = [
   {
     sections: ['humanUsers'],
     scope: 'record',
-    message: 'ZITADEL makes a person with an unverified e-mail address initial: the person must activate the user',
+    message:
+      'ZITADEL makes a person with an unverified e-mail address initial: its session API accepts the password nevertheless; verify the address',
     applies: (person) =>
       person.passwordHash !== undefined && person.state !== 'USER_STATE_INITIAL' && !isEmailVerified(person),
   },

@@ -144,6 +144,12 @@ describe('a directory without an instance', () => {
     expect(await readdir(path)).toEqual([]);
   });
 
+  it('that is an address is rejected with advice for one', async () => {
+    const { code, stderr } = await identity(['org', 'delete', '1', '--data', 'http://localhost:8080']);
+    expect(code).toBe(64);
+    expect(stderr).toContain("http://localhost:8080 is an address: specify the instance's directory by --data DIR");
+  });
+
   it('that is a file is rejected without a stack trace', async () => {
     const file = join(await newDirectory(), 'file');
     await writeFile(file, '');

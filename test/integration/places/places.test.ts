@@ -132,6 +132,19 @@ describe('the commands on places', () => {
   });
 });
 
+describe('an inspection', () => {
+  it('names the organisations that a place does not have', async () => {
+    const file = join(await testDirectory(), 'orgs.json');
+    await writeFile(file, JSON.stringify({ orgs }));
+    const only = ['--org', 'acme', '--org', '999'];
+    const { code, stdout } = await identity(['inspect', file, ...only]);
+    expect({ code, stdout }).toEqual({ code: 3, stdout: expect.stringContaining('\nnot found: 999\n') });
+    expect(lastEvent((await identity(['inspect', file, ...only, '--json'])).stdout)).toMatchObject({
+      missing: ['999'],
+    });
+  });
+});
+
 describe('a manifest of another tool', () => {
   it.each([
     ['no object', '7'],
