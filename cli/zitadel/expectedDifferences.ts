@@ -64,6 +64,7 @@ const fieldRules: readonly FieldRule[] = [
     reason: 'ZITADEL verifies each domain that it imports',
     applies: ([other, zitadel]) => zitadel === true && other !== true,
   },
+  { sections: ['domains'], paths: ['validationType'], reason: 'ZITADEL imports no validation type of domains' },
 ];
 
 const CLEAR_PASSWORD = 'an import stores the hash of a clear password';

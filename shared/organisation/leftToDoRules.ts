@@ -172,6 +172,13 @@ const forTargetZitadel: readonly LeftToDoRule[] = [
     applies: (document) => !isVerified(document),
   },
   {
+    sections: ['domains'],
+    scope: 'record',
+    message:
+      'ZITADEL does not import how this domain was verified (`validationType`): verify it there if the way matters',
+    applies: ({ body }) => parseObject(body).validationType !== undefined,
+  },
+  {
     sections: [...messageTexts, 'passwordlessRegistrationMessages', 'inviteUserMessages'],
     scope: 'organisation',
     message:

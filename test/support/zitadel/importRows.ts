@@ -59,7 +59,7 @@ export const firstPhase: readonly Row[] = [
     key: ['domainName'],
     exists: 'ID=V2-e1wse Message=Errors.Already.Exists',
     // An unverified domain comes back as verified.
-    stored: ({ json }) => ({ ...json, isVerified: true }),
+    stored: ({ json: { validationType: _, ...kept } }) => ({ ...kept, isVerified: true }),
   },
   policy('labelPolicy', 'label_policy', 'ID=Org-2B0ps Message=Errors.Org.LabelPolicy.AlreadyExists'),
   policy('lockoutPolicy', 'lockout_policy', 'ID=ORG-0olDf Message=Errors.ORG.LockoutPolicy.AlreadyExists'),

@@ -49,6 +49,12 @@ describe('what is left to do', () => {
     ['an argon2 hash', 'humanUsers', person({ passwordHash: '$argon2id$' }), /^human_user U: .*format/],
     ['the OTP e-mail factor', 'humanUsers', person({ otpEmail: true }), /^human_user U: .*factor/],
     [
+      'how a domain was verified',
+      'domains',
+      record({ domainName: 'a.example', isVerified: true, validationType: 'DOMAIN_VALIDATION_TYPE_DNS' }),
+      /^domain O_a\.example: ZITADEL does not import how/,
+    ],
+    [
       'an inactive project',
       'projects',
       record({ projectId: 'P' }, { state: 'PROJECT_STATE_INACTIVE' }),
