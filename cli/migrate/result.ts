@@ -77,7 +77,7 @@ type Notice = MigrationResult['errors'][number];
 
 /**
  * Sorts what a target says of an import, or of a trial of it. The warnings of ZITADEL's import are what remains to be done
- * there, but for that of the whole file.
+ * there, but for those of the whole file and of secrets.
  * @param leftToDo what the export leaves to do in an instance of this service
  */
 export function sortNotices(response: ImportResponse | undefined, { kind }: Side, leftToDo: readonly Notice[]) {
@@ -85,9 +85,9 @@ export function sortNotices(response: ImportResponse | undefined, { kind }: Side
   const { warnings = [], warningsOmitted = 0, errorsOmitted = 0 } = summary ?? {};
   const said = { errors, errorsOmitted, warnings, warningsOmitted, leftToDo: [...leftToDo], leftToDoOmitted: 0 };
   if (kind !== 'zitadel') return said;
-  const ofFile = warnings.filter(({ type }) => type === 'manifest');
-  const remaining = warnings.filter(({ type }) => type !== 'manifest');
-  return { ...said, warnings: ofFile, warningsOmitted: 0, leftToDo: remaining, leftToDoOmitted: warningsOmitted };
+  const general = warnings.filter(({ type }) => type === 'manifest' || type === 'secrets');
+  const remaining = warnings.filter((warning) => !general.includes(warning));
+  return { ...said, warnings: general, warningsOmitted: 0, leftToDo: remaining, leftToDoOmitted: warningsOmitted };
 }
 
 type Settings = Pick<MigrationSettings, 'report'>;

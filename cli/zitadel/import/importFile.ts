@@ -8,10 +8,13 @@ import { IdentityError } from '../../../shared/errors/identityError.ts';
 import { placeRefused } from '../../../shared/errors/placeErrors.ts';
 import { callSignal } from '../../../shared/http/deadline.ts';
 import type { LeftToDoEntry } from '../../../shared/organisation/leftToDo.ts';
+import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
+import { humanUserSection } from '../../../shared/organisation/sections/users.ts';
 import { organisationSection, sections } from '../../../shared/organisation/sections.ts';
 import type { RecordDifference } from '../../compare/comparison.ts';
 import { repeatable } from '../../places/content.ts';
 import type { ExportContent, ImportMeter, ImportOptions } from '../../places/place.ts';
+import { withoutTotp } from '../instance.ts';
 import { type ImportObserver, importOrganisations } from './importOrganisations.ts';
 import { FileSurvey, ImportPlan } from './importPlan.ts';
 import type { OutgoingRecord } from './outgoingRecords.ts';
@@ -50,8 +53,12 @@ async function importFile(importing: ZitadelImport, meter: ImportMeter): Promise
   const orgIds = inspection.organisations.map(({ orgId }) => orgId);
   using target = await TargetState.read(importing, orgIds);
   const withKeys = options.withKeys && survey.facts.content.withKeys;
-  const exists: ImportPlan['exists'] = (record) => target.has(record);
-  const plan = await ImportPlan.read({ ...inspection, source: file, survey, withKeys, exists }, signal);
+  const known = {
+    exists: (record: OrganisationRecord) => target.has(record),
+    hasEqualPerson: (person: OrganisationRecord) => target.hasEqualPerson(person),
+    withoutTotp: (userIds: readonly string[]) => withoutTotp(connection, userIds),
+  };
+  const plan = await ImportPlan.read({ ...inspection, source: file, survey, withKeys, ...known }, signal);
   const tally = new ImportTally(target, options);
   meter.onStarted(() => tally.settled);
   if (!options.dryRun) await importOrganisations(connection, plan, tally);
@@ -68,6 +75,9 @@ const MAX_LISTED = 10_000;
 const types = new Map([organisationSection, ...sections].map(({ name, error }) => [name, error.type]));
 const namesByType = new Map([...types].map(([name, type]) => [type, name]));
 
+const SEED_TYPE = 'human_user_otp';
+const personTypes = new Set([SEED_TYPE, humanUserSection.error.type]);
+
 /** The outcomes of an import into a ZITADEL, from its answers and from what it had before. */
 class ImportTally implements ImportObserver {
   private readonly target: TargetState;
@@ -79,6 +89,8 @@ class ImportTally implements ImportObserver {
   private readonly unsent: Counts = {};
   private readonly refused = new Set<string>();
   private readonly errors: BoundedList<ImportError>;
+  /** The numbers of people whose TOTP seed was sent alone, and is there now; and is not. */
+  private readonly seeds = { arrived: 0, failed: 0 };
   /** The number of records whose outcome is known. */
   settled = 0;
 
@@ -93,9 +105,16 @@ class ImportTally implements ImportObserver {
   }
 
   onAnswer(records: readonly OutgoingRecord[], errors: Parameters<ImportObserver['onAnswer']>[1]): void {
-    this.settled += records.length;
-    for (const { sections: names } of records) for (const name of names) increase(this.sent, name);
-    for (const { kind, type, id, message } of errors) {
+    const ofSeeds = new Set(records.flatMap(({ seedOwner }) => seedOwner ?? []));
+    this.settled += records.length - ofSeeds.size;
+    for (const { sections: names, seedOwner } of records)
+      if (seedOwner === undefined) for (const name of names) increase(this.sent, name);
+    const isOfSeed = ({ id = '', type }: { readonly id?: string | undefined; readonly type: string }) =>
+      ofSeeds.has(id) && personTypes.has(type);
+    this.addSeeds(ofSeeds, errors.filter(isOfSeed));
+    for (const error of errors) {
+      if (isOfSeed(error)) continue;
+      const { kind, type, id, message } = error;
       const section = namesByType.get(type) ?? type;
       if (kind === 'existing') increase(this.existing, section);
       if (kind !== 'real') continue;
@@ -105,37 +124,67 @@ class ImportTally implements ImportObserver {
     }
   }
 
+  /** Adds the outcome of seeds that were sent alone. ZITADEL says of each person that it exists. */
+  private addSeeds(owners: ReadonlySet<string>, errors: Parameters<ImportObserver['onAnswer']>[1]): void {
+    const failed = new Set<string>();
+    const present = new Set<string>();
+    for (const { kind, type, id = '', message } of errors) {
+      if (kind === 'real') {
+        failed.add(id);
+        this.errors.add({ type, id, message });
+      } else if (type === SEED_TYPE) present.add(id);
+    }
+    this.seeds.failed += failed.size;
+    this.seeds.arrived += owners.size - failed.union(present).size;
+  }
+
   onRefused(record: OutgoingRecord): void {
     for (const name of record.sections) increase(this.unsent, name);
   }
 
   /** Returns the response that this service gives to such an import. */
   response(
-    { survey, withheldSections, leftToDo }: ImportPlan,
+    { survey, withheldSections, leftToDo, withoutSeed, existingWithSecrets }: ImportPlan,
     { organisations, proved }: Pick<Inspection, 'organisations' | 'proved'>,
   ): ImportResponse {
     const { dryRun, onConflict } = this.options;
     const before = this.target.sections;
-    const outcomes = { created: {}, unchanged: {}, skipped: {}, failed: { ...this.failed }, notCarried: {} };
+    const outcomes = {
+      created: {},
+      unchanged: {},
+      overwritten: {},
+      skipped: {},
+      failed: { ...this.failed },
+      notCarried: {},
+    };
+    const seeds = dryRun ? { arrived: withoutSeed.size, failed: 0 } : this.seeds;
+    increase(outcomes.overwritten, humanUserSection.name, seeds.arrived);
+    increase(outcomes.failed, humanUserSection.name, seeds.failed);
     for (const [section, { records }] of survey.facts.sections) {
       const { equal = 0, different = 0, missing = 0 } = before.get(section) ?? {};
       const sent = dryRun ? missing - (withheldSections[section] ?? 0) : (this.sent[section] ?? 0);
       const [existing, unsent] = [this.existing[section] ?? 0, this.unsent[section] ?? 0];
       increase(outcomes.created, section, sent - existing - (this.failed[section] ?? 0));
-      increase(outcomes.unchanged, section, equal + existing);
+      const changed = section === humanUserSection.name ? seeds.arrived + seeds.failed : 0;
+      increase(outcomes.unchanged, section, equal + existing - changed);
       increase(outcomes[onConflict === 'report' ? 'failed' : 'skipped'], section, different);
       increase(outcomes.failed, section, unsent);
       increase(outcomes.notCarried, section, records - equal - different - sent - unsent);
     }
-    const { skipped, ...others } = outcomes;
+    const { skipped, overwritten, ...others } = outcomes;
     const orgs = organisations.flatMap(({ orgId }) => (this.refused.has(orgId) ? [] : [{ orgId }]));
     return {
       ...(this.errors.size === 0 ? {} : { errors: this.errors.entries }),
       success: orgs.length === 0 ? {} : { orgs },
       summary: {
         ...others,
+        ...(Object.keys(overwritten).length === 0 ? {} : { overwritten }),
         ...(Object.keys(skipped).length === 0 ? {} : { skipped }),
-        warnings: [...(proved ? [] : [unproved]), ...leftToDo.entries.map(leftToDoWarning)],
+        warnings: [
+          ...(proved ? [] : [unproved]),
+          ...secretWarnings(seeds.arrived, existingWithSecrets, dryRun),
+          ...leftToDo.entries.map(leftToDoWarning),
+        ],
         proved,
         resumed: false,
         ...(dryRun ? { dryRun } : {}),
@@ -145,6 +194,15 @@ class ImportTally implements ImportObserver {
       },
     };
   }
+}
+
+/** Says what became of the secrets of the people whom the ZITADEL had. */
+function secretWarnings(seeds: number, existing: number, dryRun: boolean): ImportWarning[] {
+  const type = 'secrets';
+  const sent = dryRun ? 'not there, and would be sent' : 'not there, and were sent';
+  const missing = `overwritten are people whose TOTP seeds were ${sent}: ${seeds}`;
+  const others = `password hashes and TOTP seeds of people who were there are not compared (identity compare --with passwords,otp does that): ${existing}`;
+  return [...(seeds === 0 ? [] : [{ type, message: missing }]), ...(existing === 0 ? [] : [{ type, message: others }])];
 }
 
 function conflict({ section, id, fields = [] }: RecordDifference): ImportError {

@@ -11,6 +11,7 @@ import { parseJson } from '../../../shared/json/jsonScanner.ts';
 import { LeftToDo } from '../../../shared/organisation/leftToDo.ts';
 import { equalButForCase, invitationsAlone } from '../../../shared/organisation/leftToDoRules.ts';
 import { type OrganisationRecord, readRecord, storedFields } from '../../../shared/organisation/record.ts';
+import { humanUserSection } from '../../../shared/organisation/sections/users.ts';
 import { findSection } from '../../../shared/organisation/sections.ts';
 import { FileFacts } from '../../places/inspectPlace.ts';
 import { droppedSections, type ImportStep } from './importSteps.ts';
@@ -63,6 +64,10 @@ export interface ImportedFile extends Pick<Inspection, 'organisations' | 'entrie
   readonly withKeys: boolean;
   /** Whether the ZITADEL has a record, so that it is not sent. */
   readonly exists: (record: OrganisationRecord) => boolean;
+  /** Whether the ZITADEL has a person with equal content. */
+  readonly hasEqualPerson: (person: OrganisationRecord) => boolean;
+  /** Returns those of some people who have no TOTP in the ZITADEL. */
+  readonly withoutTotp: (userIds: readonly string[]) => Promise<ReadonlySet<string>>;
 }
 
 /** What of an export file is sent to a ZITADEL, and what it cannot take. */
@@ -73,6 +78,11 @@ export class ImportPlan {
   readonly leftToDo: LeftToDo;
   /** The numbers of records that ZITADEL cannot take and does not have, by section. */
   readonly withheldSections: Counts = {};
+  /** The number of people whom the ZITADEL has, and for whom the file has passwords or TOTP seeds. */
+  existingWithSecrets = 0;
+  /** The ids of the people whom the ZITADEL has, but for the file's TOTP seed. */
+  withoutSeed: ReadonlySet<string> = new Set();
+  private readonly existingWithSeed: string[] = [];
   private readonly file: ImportedFile;
   /** The paths of records that ZITADEL cannot take. */
   private readonly withheld = new Set<string>();
@@ -97,7 +107,14 @@ export class ImportPlan {
         if (record !== undefined) plan.judge(record, pathOf(item));
       }
     }
+    plan.withoutSeed = await file.withoutTotp(plan.existingWithSeed);
     return plan;
+  }
+
+  /** Returns the id of a person whose TOTP seed did not arrive with the rest. */
+  seedOwner({ section, json, orgId }: OrganisationRecord): string | undefined {
+    const userId = textAt(json, 'userId', orgId);
+    return section === humanUserSection && this.withoutSeed.has(userId) ? userId : undefined;
   }
 
   /** Whether a step has anything to send. */
@@ -129,6 +146,7 @@ export class ImportPlan {
     const stored = document(record);
     this.leftToDo.addRecord(section, stored);
     this.judgeProviders(record);
+    if (section === humanUserSection && this.exists(record)) this.judgeSecrets(record);
     const isInvitation = section.name === 'inviteUserMessages' && !this.survey.passwordless.has(orgId);
     if (isInvitation) this.leftToDo.add(invitationsAlone, section, stored);
     // ZITADEL exports each project's members under every organisation, and imports them under the project's own only.
@@ -141,6 +159,14 @@ export class ImportPlan {
     if (!(isDropped || isInvitation || isForeign || isRepeated || lacksSecret(record))) return;
     this.withheld.add(path);
     if (!this.exists(record)) increase(this.withheldSections, section.name);
+  }
+
+  private judgeSecrets(person: OrganisationRecord): void {
+    const { json, orgId, credentials, clearPassword } = person;
+    const { passwordHash = clearPassword, totpSeed } = credentials;
+    if (passwordHash !== undefined || totpSeed !== undefined) this.existingWithSecrets++;
+    if (totpSeed !== undefined && this.file.hasEqualPerson(person))
+      this.existingWithSeed.push(textAt(json, 'userId', orgId));
   }
 
   /** Lists the providers that a record names and ZITADEL will not have. */

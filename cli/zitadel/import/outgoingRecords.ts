@@ -16,6 +16,8 @@ export interface OutgoingRecord {
   readonly label: string;
   /** The names of its section, and of that of each record inside it. */
   readonly sections: readonly string[];
+  /** The person's id, where the ZITADEL has the person and lacks only the TOTP seed. */
+  readonly seedOwner: string | undefined;
   /** The list of the organisation document that holds the record; undefined where `json` holds the document's fields. */
   readonly list: string | undefined;
   readonly json: JsonObject;
@@ -47,13 +49,14 @@ export async function* readStep(
   }
 }
 
-function isSent({ exists }: ImportPlan, record: OrganisationRecord): boolean {
-  return !(record.section.collection === 'texts' && hasNoText(record.json)) && !exists(record);
+function isSent(plan: ImportPlan, record: OrganisationRecord): boolean {
+  if (record.section.collection === 'texts' && hasNoText(record.json)) return false;
+  return !plan.exists(record) || plan.seedOwner(record) !== undefined;
 }
 
 function outgoingOrganisation({ orgId, section, json, state }: OrganisationRecord): OutgoingRecord {
   const fields = encodeRecord(DataOrgSchema, { org: json.org, orgState: state });
-  return { orgId, label: `org ${orgId}`, sections: [section.name], list: undefined, ...fields };
+  return { orgId, label: `org ${orgId}`, sections: [section.name], seedOwner: undefined, list: undefined, ...fields };
 }
 
 function outgoingItem(plan: ImportPlan, record: OrganisationRecord): OutgoingRecord {
@@ -61,7 +64,8 @@ function outgoingItem(plan: ImportPlan, record: OrganisationRecord): OutgoingRec
   const { json, bytes } = encodeRecord(recordSchema(section), sentForm(plan, record));
   const label = [section.error.type, ...section.error.id.map((path) => textAt(json, path, orgId))].join(' ');
   const placed = isList(section) ? { list: section.name, json } : { list: undefined, json: { [section.name]: json } };
-  return { orgId, label, sections: [section.name, ...nestedSections(record)], ...placed, bytes };
+  const sections = [section.name, ...nestedSections(record)];
+  return { orgId, label, sections, seedOwner: plan.seedOwner(record), ...placed, bytes };
 }
 
 /** Returns a record with its credentials, in the form that a ZITADEL imports without loss (zitadel 4.6). */

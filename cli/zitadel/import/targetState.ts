@@ -3,7 +3,9 @@ import type { ExportFileSource } from '../../../functions/import/source/exportFi
 import type { BoundedList } from '../../../shared/collections/boundedList.ts';
 import { type Counts, increase } from '../../../shared/collections/counts.ts';
 import { organisationsExist } from '../../../shared/errors/errors.ts';
+import { textAt } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
+import { humanUserSection } from '../../../shared/organisation/sections/users.ts';
 import { Comparison, type RecordDifference } from '../../compare/comparison.ts';
 import { repeatable } from '../../places/content.ts';
 import type { ExportContent, ImportOptions } from '../../places/place.ts';
@@ -53,6 +55,8 @@ export class TargetState implements Disposable {
    * other content.
    */
   private readonly foreign = new Set<string>();
+  /** The ids of the people whom the ZITADEL has with other content. */
+  private readonly otherPeople = new Set<string>();
 
   private constructor(orgIds: readonly string[], withKeys: boolean, zitadel: ZitadelSide) {
     this.orgIds = new Set(orgIds);
@@ -93,6 +97,11 @@ export class TargetState implements Disposable {
     return this.orgIds.has(record.orgId) && this.comparison.has(record);
   }
 
+  /** Whether the ZITADEL has a person with equal content, as far as its exports show that. */
+  hasEqualPerson(person: OrganisationRecord): boolean {
+    return this.has(person) && !this.otherPeople.has(textAt(person.json, 'userId', person.orgId));
+  }
+
   /** The numbers of records by section. Keys are counted only where they are imported. */
   get sections(): ReadonlyMap<string, SectionState> {
     return new Map(
@@ -114,18 +123,19 @@ export class TargetState implements Disposable {
 
   /** Returns why a record need not be listed: only those with other content are. */
   private explain(difference: RecordDifference, zitadel: ZitadelSide): string | undefined {
-    const { outcome, section, orgId } = difference;
+    const { outcome, section, orgId, id } = difference;
     if (outcome === 'onlySecond') return 'ZITADEL does not have it';
     const reason = zitadelReason(difference, zitadel);
     if (reason === undefined) this.foreign.add(orgId);
     if (outcome === 'onlyFirst') return 'the file does not have it';
     if (reason !== undefined) increase(this.explained, section);
+    else if (section === humanUserSection.name) this.otherPeople.add(id);
     return reason;
   }
 
   private reset(): void {
     this.explained = {};
-    this.foreign.clear();
+    for (const found of [this.foreign, this.otherPeople]) found.clear();
   }
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { droppedSections } from '../../../cli/zitadel/import/importSteps.ts';
+import { valueAt } from '../../../shared/json/jsonObject.ts';
 import { organisation, zitadelRequest } from '../../support/fixtures/organisations.ts';
 import { DEFAULT_ORGANISATION } from '../../support/zitadel/behaviour.ts';
 import { importIntoStandIn } from '../../support/zitadel/connect.ts';
@@ -14,10 +15,18 @@ async function imported(...[zitadel, content]: Parameters<typeof importIntoStand
   return summary;
 }
 
+/** Returns a person without the TOTP seed. */
+function without(person: ReturnType<typeof people>[number] | undefined) {
+  return { ...person, user: { ...person?.user, otpCode: undefined } };
+}
+
 const plainFields = new Set(['orgId', 'orgState', 'org']);
 const imports = ({ requests }: ZitadelStandIn) => requests.filter(({ path }) => path === '/admin/v1/import');
 const sectionOf = (zitadel: ZitadelStandIn, section: string) =>
   zitadel.contents.organisations.get('1')?.sections.get(section);
+const seedOf = ({ contents }: ZitadelStandIn, userId = '') =>
+  valueAt(contents.find('1', 'humanUsers', userId) ?? {}, 'user.otpCode');
+const ofSecrets = (warnings: readonly { readonly type: string }[]) => warnings.filter(({ type }) => type === 'secrets');
 
 describe('an import into a ZITADEL', () => {
   it('fills requests up to 4,000,000 bytes of protobuf', async () => {
@@ -86,6 +95,46 @@ describe('an import into a ZITADEL', () => {
     await imported(zitadel, content);
     const { created, unchanged } = await imported(zitadel, content);
     expect({ created, unchanged }).toEqual({ created: {}, unchanged: { org: 1, domains: 1, humanUsers: 2 } });
+  });
+
+  it('sends the TOTP seed that did not arrive with its person, and counts nobody unchanged who lacks it', async () => {
+    // The process dies when the organisation and the person are written, before the seed.
+    const zitadel = await startZitadel({ lagMs: 0, diesAtWrite: 3, deadMs: undefined });
+    const content = [organisation('1', { humanUsers: people(2) })];
+    await expect(importIntoStandIn(zitadel, content)).rejects.toThrow('cannot be reached');
+    zitadel.revive();
+    const seed = () => seedOf(zitadel, people(1)[0]?.userId);
+    expect(seed()).toBeUndefined();
+    const notCompared = (count: number) => ({
+      type: 'secrets',
+      message: expect.stringMatching(`not compared.*: ${count}$`),
+    });
+    const tried = (await importIntoStandIn(zitadel, content, { dryRun: true })).summary;
+    expect(tried).toMatchObject({ created: { humanUsers: 1 }, unchanged: { org: 1 }, overwritten: { humanUsers: 1 } });
+    const { created, unchanged, overwritten, warnings } = await imported(zitadel, content);
+    expect({ created, unchanged, overwritten }).toEqual({
+      created: { humanUsers: 1 },
+      unchanged: { org: 1 },
+      overwritten: { humanUsers: 1 },
+    });
+    const sent = 'overwritten are people whose TOTP seeds were not there, and were sent: 1';
+    expect(ofSecrets(warnings)).toEqual([{ type: 'secrets', message: sent }, notCompared(1)]);
+    expect(seed()).toBe('JBSWY3DPEHPK3PXP');
+    const again = await imported(zitadel, content);
+    expect(again).toMatchObject({ created: {}, unchanged: { org: 1, humanUsers: 2 } });
+    expect(ofSecrets(again.warnings)).toEqual([notCompared(2)]);
+    expect(again.overwritten).toBeUndefined();
+  });
+
+  it('sends no seed to a person who exists with other content', async () => {
+    const zitadel = await startZitadel({ lagMs: 0 });
+    const [ada] = people(1);
+    await imported(zitadel, [organisation('1', { humanUsers: [without(ada)] })]);
+    const renamed = { ...ada, user: { ...ada?.user, userName: 'another' } };
+    const { errors, summary } = await importIntoStandIn(zitadel, [organisation('1', { humanUsers: [renamed] })]);
+    expect(errors).toMatchObject([{ type: 'human_user', message: expect.stringContaining('other content') }]);
+    expect(summary).toMatchObject({ unchanged: { org: 1 }, failed: { humanUsers: 1 } });
+    expect(seedOf(zitadel, ada?.userId)).toBeUndefined();
   });
 
   it('takes the automatic domain and verified domains for what they are', async () => {

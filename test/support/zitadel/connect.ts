@@ -31,10 +31,10 @@ export async function exportFromZitadel(zitadel: Pick<ZitadelStandIn, 'url'>, or
 export function importIntoStandIn(
   zitadel: Pick<ZitadelStandIn, 'url'>,
   content: Parameters<typeof fileWith>[0],
-  { newOrgsOnly = false, onStarted = () => {}, signal = new AbortController().signal } = {},
+  { newOrgsOnly = false, dryRun = false, onStarted = () => {}, signal = new AbortController().signal } = {},
 ) {
   const file = { ...fileWith(content), isRepeatable: true, [Symbol.asyncDispose]: async () => {} };
-  const scope = { orgIds: [], excludedOrgIds: [], newOrgsOnly, dryRun: false, timeoutMs: undefined };
+  const scope = { orgIds: [], excludedOrgIds: [], newOrgsOnly, dryRun, timeoutMs: undefined };
   const options = { ...everything, ...scope, onConflict: 'report' as const };
   const connect = (ends: AbortSignal) => ({ ...connectTo(zitadel), signal: ends });
   return importIntoZitadel(connect, file, options, { onStarted }, signal);

@@ -239,7 +239,7 @@ function importedPerson(given: JsonObject): JsonObject {
   const json = structuredClone(given);
   fillIn('humanUsers', json, 'zitadel');
   const inner = elements(json.user)[0] ?? {};
-  const { idps: _, ...kept } = inner;
+  const { idps: _, otpCode: _seed, ...kept } = inner;
   const hasPassword = valueAt(json, 'user.hashedPassword.value') !== undefined || inner.password !== undefined;
   const email = elements(inner.email)[0] ?? {};
   if (hasPassword) return { ...json, user: kept };

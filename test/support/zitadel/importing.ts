@@ -72,7 +72,8 @@ function importSection(run: ImportRun, org: JsonObject, row: Row): Fault[] {
     const isTaken = isUser
       ? contents.users.has(named(key)) || contents.deletedIds.has(named(key))
       : exists !== '' && contents.find(orgId, section, named(key)) !== undefined;
-    if (isTaken) return [fault(exists)];
+    // The seed follows as a write of its own, also for a person who exists.
+    if (isTaken) return [fault(exists), ...importSeed(run, orgId, json)];
     const refusal = refuses?.(given);
     if (refusal !== undefined) return [fault(refusal)];
     run.write();
@@ -80,10 +81,27 @@ function importSection(run: ImportRun, org: JsonObject, row: Row): Fault[] {
     contents.put(orgId, section, isUser ? textAt(written, 'userId', '') : named(key), written);
     if (isUser) contents.users.set(textAt(written, 'userId', ''), orgId);
     putHeldLinks(run, orgId, json);
+    const seedFaults = importSeed(run, orgId, json);
     // With the default policy, adding a domain verifies it.
     const isVerifiedTwice = section === 'domains' && json.isVerified === true;
-    return isVerifiedTwice ? [{ ...fault(`${ALREADY}.Org.Domain.AlreadyExists`), type: 'domain_isverified' }] : [];
+    const domainFault = { ...fault(`${ALREADY}.Org.Domain.AlreadyExists`), type: 'domain_isverified' };
+    return [...seedFaults, ...(isVerifiedTwice ? [domainFault] : [])];
   });
+}
+
+/** Adds the TOTP seed of a person, if the record has one. */
+function importSeed({ contents, write }: ImportRun, orgId: string, json: JsonObject): Fault[] {
+  const otpCode = valueAt(json, 'user.otpCode');
+  const id = textAt(json, 'userId', orgId);
+  if (otpCode === undefined) return [];
+  const stored = contents.find(orgId, 'humanUsers', id);
+  const fault = (message: string) => [{ type: 'human_user_otp', id, message }];
+  if (stored === undefined) return fault('ID=COMMAND-uXHNj Message=Errors.User.NotFound');
+  if (valueAt(stored, 'user.otpCode') !== undefined)
+    return fault('ID=COMMAND-do9se Message=Errors.User.MFA.OTP.AlreadyReady');
+  write();
+  contents.put(orgId, 'humanUsers', id, { ...stored, user: { ...elements(stored.user)[0], otpCode } });
+  return [];
 }
 
 /** Keeps the links that a person holds as links of their own, as exports have them. */

@@ -78,6 +78,7 @@ const routes: readonly (readonly [method: string, path: RegExp, handler: Handler
   ['GET', /^\/management\/v1\/orgs\/me$/, ownOrganisation],
   ['POST', /^\/management\/v1\/users\/[^/]+\/pats\/_search$/, tokensOfUser],
   ['POST', /^\/admin\/v1\/members\/_search$/, owners],
+  ['GET', /^\/v2\/users\/([^/]+)\/authentication_methods$/, authenticationMethods],
   ['DELETE', /^\/v2\/users\/([^/]+)$/, deleteUser],
 ];
 
@@ -239,6 +240,17 @@ function results({ body }: Called, all: readonly unknown[]): Reply {
   const result = all.slice(offset, offset + limit);
   const details = { totalResult: String(all.length), viewTimestamp: new Date().toISOString() };
   return replies.found({ details, ...(result.length === 0 ? {} : { result }) });
+}
+
+function authenticationMethods({ contents }: RoutePorts, { parts: [userId = ''] }: Called): Reply {
+  const person = contents.find(contents.users.get(userId) ?? '', 'humanUsers', userId) ?? {};
+  const authMethodTypes = [
+    ...(valueAt(person, 'user.otpCode') === undefined ? [] : ['AUTHENTICATION_METHOD_TYPE_TOTP']),
+    ...(valueAt(person, 'user.hashedPassword') === undefined ? [] : ['AUTHENTICATION_METHOD_TYPE_PASSWORD']),
+  ];
+  const details = { timestamp: new Date().toISOString() };
+  if (authMethodTypes.length === 0) return replies.found({ details });
+  return replies.found({ details: { totalResult: `${authMethodTypes.length}`, ...details }, authMethodTypes });
 }
 
 function deleteUser({ contents, tokens }: RoutePorts, { parts }: Called): Reply {
