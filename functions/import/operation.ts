@@ -164,7 +164,7 @@ async function writeFile(
   inspection: Inspection,
   barrier: PhaseBarrier | undefined,
 ): Promise<ImportResponse> {
-  const { base, source, options, signal, report, repeated } = run;
+  const { store, base, source, options, signal, report, repeated } = run;
   const { now = systemNow, dryRun = false, newOrgsOnly = false } = options;
   const orgIds = inspection.organisations.map(({ orgId }) => orgId);
   const identity = importIdentity(inspection, options);
@@ -173,7 +173,6 @@ async function writeFile(
   const mark = new OverwriteMark(key, now);
   barrier?.identify(wholeIdentity(inspection, options));
   const context = await beginBatches(run, orgIds, notes, mark);
-  const { store } = context;
   if (newOrgsOnly) {
     await notes.requireOwn(store, orgIds, signal);
     await notes.nameCall(store);
@@ -183,7 +182,8 @@ async function writeFile(
   const targets = await writeOrganisations(context, inspection, report);
   if (newOrgsOnly) await notes.requireOwn(store, orgIds, signal);
   // An organisation that was removed until now, and is created anew, has nothing of what an earlier call imported.
-  const progress = await ImportProgress.load(context, key, mark);
+  // Its own notes and marks go to the store itself: the batches' store would take them for records that are overwritten.
+  const progress = await ImportProgress.load({ ...context, store }, key, mark);
   await writePhases({ context, source, inspection, repeated, targets, report, progress }, options, barrier);
   await progress.finish();
   report.addWriteWarnings(await notes.finish(store));

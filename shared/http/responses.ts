@@ -132,7 +132,8 @@ function statusHeader(error: IdentityError): Readonly<Record<string, string>> {
   const status = [Uint8Array.of(8, codes[error.code].number), encodeField(2, error.message.toWellFormed())];
   for (const { type, value } of details)
     status.push(encodeField(3, Buffer.concat([encodeField(1, TYPE_URL + type), encodeField(2, value)])));
-  return { 'grpc-status-details-bin': Buffer.concat(status).toString('base64') };
+  // gRPC wants no padding here.
+  return { 'grpc-status-details-bin': Buffer.concat(status).toString('base64').replace(/=+$/, '') };
 }
 
 /** Encodes a text or a message as a field of protobuf, without its library, which the other functions do not load. */

@@ -77,7 +77,8 @@ function decide(
 ): Outcome['kind'] {
   if (record.section === 'machineKeys' && !withKeys) return 'notCarried';
   const stored = model.records.get(placeOf(record));
-  const sentAs = kindOf(record.section).perOrganisation ? `${placeOf(record)} of ${record.orgId}` : placeOf(record);
+  // A user grant with its project grant's id and one without are two records of the file.
+  const sentAs = kindOf(record.section).perOrganisation ? `${placeOf(given)} of ${record.orgId}` : placeOf(given);
   const first = seen.get(sentAs);
   if (first === undefined) seen.set(sentAs, given);
   if (record.section !== 'org' && !model.has('organisation', record.orgId)) return 'failed';

@@ -134,7 +134,9 @@ export function isSameRecord({ record }: RecordPlan, stored: StoredDocument): bo
 /** Whether the stored record has the imported one's content, apart from credentials and a state that the file lacks. */
 export function hasStoredContent(plan: RecordPlan, stored: StoredDocument): boolean {
   if (!isSameRecord(plan, stored)) return false;
-  return [plan, withStoredState(plan, stored)].some(({ record }) => record.digest === stored.digest);
+  return [plan, withStoredState(plan, stored)].some(
+    ({ record }) => record.digest === stored.digest || hasEqualFilledContent(record, stored),
+  );
 }
 
 /** Returns the record to store: with the stored state, if the export file has none. */

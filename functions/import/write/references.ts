@@ -38,17 +38,15 @@ export async function checkReferences(
 ): Promise<[RecordPlan, Rejection][]> {
   const planned = plans.map((plan) => ({ plan, references: planReferences(plan.record) }));
   const all = planned.flatMap(({ references }) => references);
-  const isInspected = ({ reference }: PlannedReference) => reference.check !== undefined;
-  // Bodies may be large: read only those that a check inspects.
+  const isInspected = ({ reference }: PlannedReference) => reference.check !== undefined || reference.isParent === true;
+  // Bodies may be large: read only those that a check inspects, and those of parents, which are compared.
   const [existing, inspected] = await Promise.all([
     read(
       store,
       all.filter((reference) => !isInspected(reference)),
-      all.some(({ reference }) => reference.isParent)
-        ? ['orgId', 'partition', 'digest', 'state']
-        : ['orgId', 'partition'],
+      ['orgId', 'partition'],
     ),
-    read(store, all.filter(isInspected), ['orgId', 'partition', 'body']),
+    read(store, all.filter(isInspected), ['orgId', 'partition', 'digest', 'state', 'body']),
   ]);
   const isRemoved = (target: StoredDocument | undefined) => removed.has(target?.orgId ?? '');
   const stored = [...existing, ...inspected].filter(([, target]) => !isRemoved(target));

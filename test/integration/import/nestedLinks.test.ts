@@ -50,6 +50,17 @@ describe('links inside a person', () => {
     expect(JSON.stringify(orgs)).not.toContain('idps":');
   });
 
+  it('are kept where ZITADEL has filled in a display name and a language of the stored person', async () => {
+    const names = { firstName: 'First', lastName: 'Last' };
+    const filled = { ...names, displayName: 'First Last', preferredLanguage: 'und' };
+    const { instance } = await instanceWith(org(person('U', { profile: filled })));
+    const sent = person('U', { profile: names, idps: [inner('idp', 'a')] });
+    const { errors, summary } = await instance.import(file(org(sent)));
+    expect(errors).toBeUndefined();
+    expect(summary).toMatchObject({ created: { userLinks: 1 }, unchanged: { humanUsers: 1 }, notCarried: {} });
+    expect((await instance.export()).orgs).toMatchObject([{ userLinks: [exportedLink('U', 'a')] }]);
+  });
+
   it('are unchanged when the same file, or its export, is imported again', async () => {
     const { instance } = await instanceWith(org(linked('U', inner('idp', 'a', 'Ann'))));
     const again = await instance.import(file(org(linked('U', inner('idp', 'a', 'Ann')))));

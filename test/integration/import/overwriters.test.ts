@@ -84,3 +84,21 @@ describeStores('an import that was stopped resumes from nothing that has been ov
     expect(again.summary).toMatchObject({ unchanged: { userMetadata: 1 }, failed: { userMetadata: 1 } });
   });
 });
+
+describeStores('an import that may overwrite, and creates only', (kind) => {
+  it('takes nobody the checkpoint, and resumes from its own', async () => {
+    const store = await openTestStore(kind);
+    const stopped = file('new', { a: older });
+    await stop(store, stopped, 'userMetadata');
+    const created = { ...stopped, orgId: 'other', org: { name: 'other' }, machineUsers: [], userMetadata: [] };
+    const more = Array.from({ length: 600 }, (_, index) => ({
+      userId: `M${index}`,
+      user: { userName: `m${index}`, name: 'M' },
+    }));
+    const creating = { ...created, machineUsers: more, userMetadata: [{ id: 'M1', key: 'a', value: older }] };
+    await stop(store, creating, 'userMetadata', { onConflict: 'overwrite' });
+    const { summary } = await run(store, creating, { onConflict: 'overwrite' });
+    expect(summary).toMatchObject({ resumed: true });
+    expect((await run(store, stopped, {})).summary).toMatchObject({ resumed: true });
+  });
+});

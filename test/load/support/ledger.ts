@@ -30,6 +30,11 @@ export class Ledger {
     this.#kind = kind;
   }
 
+  /** The answers that were asked for and have not come yet. */
+  get missing(): readonly string[] {
+    return this.#kind.asked.filter((answer) => !this.#answers.has(answer));
+  }
+
   /** Takes the outcome of a request, and its time. */
   add({ answer, problem }: Outcome, milliseconds: number): void {
     this.#microseconds.record(Math.max(1, Math.round(1_000 * milliseconds)));
@@ -41,8 +46,8 @@ export class Ledger {
 
   /** Sums up; an answer that was asked for and never came is a problem. */
   result(seconds: number): KindResult {
-    const { name, asked } = this.#kind;
-    const missing = asked.filter((answer) => !this.#answers.has(answer));
+    const { missing } = this;
+    const { name } = this.#kind;
     const { count, max } = this.#microseconds;
     const percentile = (percent: number) => (count === 0 ? 0 : this.#microseconds.percentile(percent) / 1_000);
     return {
