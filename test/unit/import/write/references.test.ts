@@ -150,7 +150,7 @@ describe('the references of a batch', () => {
     const keys = (...ids: readonly string[]) => ids.map((id) => ({ collection: 'projects', id: documentId(id) }));
     expect(store.reads).toEqual([
       { keys: keys('t0', 't1', 't2'), fields: ['orgId', 'partition'] },
-      { keys: keys('l0', 'l1'), fields: ['orgId', 'partition', 'body'] },
+      { keys: keys('l0', 'l1'), fields: ['orgId', 'partition', 'digest', 'state', 'body'] },
     ]);
   });
 
