@@ -15,6 +15,7 @@ const { engines } = require('./package.json');
 const platform = process.platform === 'win32' ? 'win' : process.platform;
 const executable = process.platform === 'win32' ? 'node.exe' : 'node';
 const locked = join(__dirname, 'node_modules', `node-${platform}-${process.arch}`, 'bin', executable);
+const CHILD = '--as-child';
 const needed = engines.node.replace('>=', '');
 
 /** Runs a program under the locked Node. If the platform has none, a recent system Node serves. */
@@ -38,12 +39,22 @@ function runHere(file, args) {
 }
 
 function runUnder(node, options, file, args) {
-  const PATH = `${dirname(node)}${delimiter}${process.env.PATH}`;
-  const all = [...process.execArgv, ...options, file, ...args];
-  const child = spawn(node, all, { stdio: 'inherit', env: { ...process.env, PATH } });
+  const env = { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH}` };
+  const all = [...process.execArgv, ...options];
+  // One process instead of two: a SIGKILL would end only the first. Windows and older Nodes cannot replace a process.
+  if (process.execve) process.execve(node, [node, ...all, file, ...args], env);
+  const words = [...all, __filename, CHILD, file, ...args];
+  const child = spawn(node, words, { stdio: ['inherit', 'inherit', 'inherit', 'ipc'], env });
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   process.on('SIGINT', () => {}); // A terminal sends Ctrl-C to both.
   child.on('exit', (code, signal) => process.exit(signal === null ? code : 128 + constants.signals[signal]));
+}
+
+/** Runs a program that ends as soon as its parent has ended. */
+function runAsChild(file, args) {
+  process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+  process.channel.unref();
+  runHere(file, args);
 }
 
 function isRecent(version) {
@@ -61,4 +72,8 @@ function exitTooOld() {
 
 module.exports = { run };
 
-if (require.main === module) run(process.argv[2], process.argv.slice(3));
+if (require.main === module) {
+  const [first, ...others] = process.argv.slice(2);
+  if (first === CHILD) runAsChild(others[0], others.slice(1));
+  else run(first, others);
+}

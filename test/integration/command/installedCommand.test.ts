@@ -135,7 +135,7 @@ describe('the installed command', () => {
   });
 
   it('serves two instances, and migrates an organisation with its passwords between them', async () => {
-    const { instance: source } = await startInstance('source');
+    const { instance: source, running: sourceRunning } = await startInstance('source');
     const { instance: target, metricsUrl, running } = await startInstance('target');
     const ada = { ...person('ada', { password: 'Password1!' }), otpEmail: true };
     const people = organisation('O', { humanUsers: [ada] });
@@ -161,6 +161,8 @@ describe('the installed command', () => {
     expect((await send(target, { method: 'GET', path: '/docs/swagger-ui-bundle.js' })).status).toBe(200);
     expect(await (await fetch(metricsUrl)).text()).toContain('identity_documents_written_total');
     expect(await running.stop()).toMatchObject({ code: 0, stderr: '' });
+    expect(await sourceRunning.stop('SIGKILL')).toMatchObject({ code: null });
+    await expect(fetch(source.url)).rejects.toThrow('fetch failed');
   });
 });
 

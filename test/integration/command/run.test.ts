@@ -73,10 +73,22 @@ describe('run.cjs', () => {
     },
   );
 
-  it('passes SIGTERM on, and returns what the program does', async () => {
-    const cwd = await project('signalled', '20.19', true);
-    const running = await startProgram(process.execPath, ['run.cjs', 'program.mjs', 'wait'], /wait/, { cwd });
-    expect(await running.stop('SIGTERM')).toMatchObject({ code: 7, stderr: '' });
+  describe.each([
+    ['one process', []],
+    ['two, where Node cannot replace a process', ['--import', 'data:text/javascript,delete process.execve']],
+  ])('as %s', (name, without) => {
+    const start = async () => {
+      const cwd = await project(`killed ${name}`, '20.19', true);
+      return startProgram(process.execPath, [...without, 'run.cjs', 'program.mjs', 'wait'], /"yes".*wait/, { cwd });
+    };
+
+    it('passes SIGTERM on, and returns what the program does', async () => {
+      expect(await (await start()).stop('SIGTERM')).toMatchObject({ code: 7, stderr: '' });
+    });
+
+    it('leaves no program behind that holds its output when SIGKILL ends it', async () => {
+      expect(await (await start()).stop('SIGKILL')).toMatchObject({ code: null, stderr: '' });
+    });
   });
 
   it.each(['99.1', `${process.versions.node.split('.')[0]}.99`])(
