@@ -1,6 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import type { StoreLocation } from '../shared/store/openStore.ts';
 import type { Store } from '../shared/store/store.ts';
+import type { Line, TerminalStream } from './terminal.ts';
 import type { Value, ValueName } from './values.ts';
 
 /** An argument, or an option with values. */
@@ -72,16 +73,11 @@ export interface GivenValues {
   readonly options: Readonly<Record<string, readonly string[]>>;
 }
 
-/** A stream that may be a terminal. */
-interface Terminal {
-  readonly isTTY?: boolean;
-}
-
 /** The surroundings of a call: those of the process, unless a test provides others. */
 export interface Surroundings {
-  readonly stdin: Readable & Terminal;
-  readonly stdout: Writable & Terminal;
-  readonly stderr: Writable & Terminal;
+  readonly stdin: Readable & TerminalStream;
+  readonly stdout: Writable & TerminalStream;
+  readonly stderr: Writable & TerminalStream;
   /** The environment, in which the command's options determine the database. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The time of the call. */
@@ -112,27 +108,35 @@ interface Printed {
 /** A command's output: JSON with `--json`, otherwise text. */
 export interface Output extends Printed {
   readonly json: unknown;
-  readonly text: string;
+  /** Lines are laid out for the stream; a text is printed as it is. */
+  readonly text: string | readonly Line[];
   /** By default standard output, unless that takes other data. */
   readonly stream?: 'stdout' | 'stderr';
 }
 
-/** A list as a command's output, printed while it is read: with `--json` as the field `name` of an object. */
-export interface ListOutput extends Printed {
-  readonly name: string;
-  readonly rows: AsyncIterable<Output>;
+/** A row of a list. */
+export interface Row {
+  readonly json: unknown;
+  readonly cells: readonly string[];
 }
 
-/** Returns a list as output, each element with its text: cells separated by tabs. */
-export function toList<Row>(
+/** A list as a command's output, printed while it is read: with `--json` as the field `name` of an object, else as a table. */
+export interface ListOutput extends Printed {
+  readonly name: string;
+  readonly heads: readonly string[];
+  readonly rows: AsyncIterable<Row>;
+}
+
+/** Returns a list as output, with a column for each head. */
+export function toList<Element>(
   name: string,
-  elements: AsyncIterable<Row>,
-  cells: (element: Row) => readonly string[],
+  elements: AsyncIterable<Element> | Iterable<Element>,
+  columns: Readonly<Record<string, (element: Element) => string>>,
 ): ListOutput {
-  async function* rows(): AsyncGenerator<Output> {
-    for await (const json of elements) yield { json, text: cells(json).join('\t') };
+  async function* rows(): AsyncGenerator<Row> {
+    for await (const json of elements) yield { json, cells: Object.values(columns).map((cell) => cell(json)) };
   }
-  return { name, rows: rows() };
+  return { name, heads: Object.keys(columns), rows: rows() };
 }
 
 type Result = Promise<Output | ListOutput | undefined>;

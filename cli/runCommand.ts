@@ -22,6 +22,7 @@ import {
 } from './command.ts';
 import { instanceLocation } from './instanceLocation.ts';
 import { parseValues } from './parseValues.ts';
+import { type Layout, layOut, layOutTable, layoutOf } from './terminal.ts';
 
 type AnyOutput = Output | ListOutput | undefined;
 
@@ -63,28 +64,43 @@ export async function runCommand(
 async function printOutput(
   output: Output | ListOutput,
   asJson: boolean,
-  { stdout, stderr, signal }: Surroundings,
+  { stdout, stderr, environment, signal }: Surroundings,
 ): Promise<void> {
   if (!('rows' in output)) {
-    const { json, text, stream } = output;
-    (stream === 'stderr' ? stderr : stdout).write(`${asJson ? JSON.stringify(json) : text}\n`);
+    const { json, text } = output;
+    const stream = output.stream === 'stderr' ? stderr : stdout;
+    const shown = typeof text === 'string' ? text : layOut(text, layoutOf(stream, environment));
+    stream.write(`${asJson ? JSON.stringify(json) : shown}\n`);
     return;
   }
+  const lines = asJson ? jsonLines(output) : textLines(output, layoutOf(stdout, environment));
   await interruptible(signal, 'interrupted: the list is incomplete', () =>
-    pipeline(lines(output, asJson), stdout, { end: false, signal }),
+    pipeline(lines, stdout, { end: false, signal }),
   );
 }
 
-/** Yields the text of a list, which may be longer than the memory. A list that fails at once yields nothing. */
-async function* lines({ name, rows }: ListOutput, asJson: boolean): AsyncGenerator<string> {
+/** Yields a list as JSON, which may be longer than the memory. A list that fails at once yields nothing. */
+async function* jsonLines({ name, rows }: ListOutput): AsyncGenerator<string> {
   const start = `{${JSON.stringify(name)}:[`;
   let count = 0;
-  for await (const { json, text } of rows) {
-    yield asJson ? `${count === 0 ? start : ','}${JSON.stringify(json)}` : `${text}\n`;
+  for await (const { json } of rows) {
+    yield `${count === 0 ? start : ','}${JSON.stringify(json)}`;
     count++;
   }
-  if (asJson) yield `${count === 0 ? start : ''}]}\n`;
-  else if (count === 0) yield `no ${name}\n`;
+  yield `${count === 0 ? start : ''}]}\n`;
+}
+
+/** Yields a list as a table. */
+async function* textLines({ name, heads, rows }: ListOutput, layout: Layout): AsyncGenerator<string> {
+  let count = 0;
+  async function* cells(): AsyncGenerator<readonly string[]> {
+    for await (const row of rows) {
+      yield row.cells;
+      count++;
+    }
+  }
+  for await (const line of layOutTable(heads, cells(), layout)) yield `${line}\n`;
+  if (count === 0) yield `no ${name}\n`;
 }
 
 /**

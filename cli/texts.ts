@@ -8,9 +8,26 @@ export function printableLines(lines: readonly string[]): string {
   return lines.map(printable).join('\n');
 }
 
-/** Returns numbers with their names, such as `org 2, humanUsers 10`. */
+/** Returns a number as people read it, such as `30,680`. */
+function numberText(number: number): string {
+  return number.toLocaleString('en');
+}
+
+/** The plurals that do not just end in an s. */
+const plurals: Readonly<Record<string, string>> = { person: 'people', 'thing left to do': 'things left to do' };
+
+function nounOf(count: number, noun: string): string {
+  return count === 1 ? noun : (plurals[noun] ?? `${noun}s`);
+}
+
+/** Returns a number with its noun, such as `1 error` or `2,000 people`. */
+export function counted(count: number, noun: string): string {
+  return `${numberText(count)} ${nounOf(count, noun)}`;
+}
+
+/** Returns numbers with their names, such as `org 2, humanUsers 30,680`. */
 export function countList(counts: Readonly<Record<string, number>>): string {
-  const texts = Object.entries(counts).map(([name, count]) => `${name} ${count}`);
+  const texts = Object.entries(counts).map(([name, count]) => `${name} ${numberText(count)}`);
   return texts.join(', ') || 'none';
 }
 
@@ -28,25 +45,20 @@ export function noticeText({ type, id, message }: Notice): string {
 
 const MAX_LINES = 20;
 
-/** Returns the first lines, and one with the number of the others. */
-export function firstLines(lines: readonly string[], plural: string, omitted = 0): string[] {
+/** Returns the first lines, and one with the number of the others, whose noun is given. */
+export function firstLines(lines: readonly string[], noun: string, omitted = 0): string[] {
   const shown = lines.slice(0, MAX_LINES);
   const more = lines.length - shown.length + omitted;
-  return more === 0 ? shown : [...shown, `${more} more ${plural}; --json lists them`];
+  return more === 0 ? shown : [...shown, `${numberText(more)} more ${nounOf(more, noun)}; --json lists them`];
 }
 
-/** The kinds of notices, alone and together. */
-const plurals = {
-  refused: 'refused records',
-  error: 'errors',
-  warning: 'warnings',
-  'left to do': 'things left to do',
-};
+/** The kinds of notices, with their nouns. */
+const noticeNouns = { refused: 'refused record', error: 'error', warning: 'warning', 'left to do': 'thing left to do' };
 
 /** Returns the lines of the first notices of a kind. */
-export function noticeLines(kind: keyof typeof plurals, notices: readonly Notice[], omitted?: number): string[] {
+export function noticeLines(kind: keyof typeof noticeNouns, notices: readonly Notice[], omitted?: number): string[] {
   const lines = notices.map((notice) => `${kind}: ${noticeText(notice)}`);
-  return firstLines(lines, plurals[kind], omitted);
+  return firstLines(lines, noticeNouns[kind], omitted);
 }
 
 /** A field in which two records differ: the values as JSON text, or how secrets differ. */

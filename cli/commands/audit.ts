@@ -1,7 +1,6 @@
 import type { AuditEvent } from '../../shared/audit/auditEvent.ts';
-import { defineInstanceCommand, type Output, optional, type Surroundings } from '../command.ts';
+import { defineInstanceCommand, optional, type Row, type Surroundings } from '../command.ts';
 import { embeddedDirectory } from '../instanceLocation.ts';
-import { printable } from '../texts.ts';
 import { DAY_MS } from '../values.ts';
 
 export const audit = defineInstanceCommand({
@@ -15,7 +14,7 @@ export const audit = defineInstanceCommand({
     const damaged = new Map<string, number>();
     const from = new Date(now.getTime() - (since?.milliseconds ?? DAY_MS));
     const rows = readRows(directory, from, damaged, stderr);
-    return { name: 'events', rows, exitStatus: () => (damaged.size === 0 ? 'done' : 'listed') };
+    return { name: 'events', heads, rows, exitStatus: () => (damaged.size === 0 ? 'done' : 'listed') };
   },
 });
 
@@ -25,18 +24,19 @@ async function* readRows(
   since: Date,
   damaged: Map<string, number>,
   stderr: Surroundings['stderr'],
-): AsyncGenerator<Output> {
+): AsyncGenerator<Row> {
   const { readAuditEvents } = await import('../../shared/audit/file/readTrail.ts');
   const onDamaged = (path: string) => void damaged.set(path, (damaged.get(path) ?? 0) + 1);
-  for await (const event of readAuditEvents(directory, since, onDamaged)) yield { json: event, text: row(event) };
+  for await (const event of readAuditEvents(directory, since, onDamaged)) yield { json: event, cells: cells(event) };
   for (const [path, lines] of damaged) stderr.write(`${path} has ${lines} damaged lines, which are skipped\n`);
 }
 
-function row(event: AuditEvent): string {
+const heads = ['time', 'event', 'outcome', 'user', 'address', 'target', 'organisations', 'repeated'];
+
+function cells(event: AuditEvent): string[] {
   const { orgIds = [], orgCount, repeated } = event;
   const organisations = orgCount === undefined ? orgIds : [...orgIds, `… (${orgCount})`];
   const { time, event: name, outcome, userId, account, remote, target } = event;
-  const cells = [time, name, outcome, userId ?? account, remote, target, organisations.join(',')];
-  const text = cells.map((cell) => printable(cell ?? '') || '-').join('\t');
-  return repeated === undefined ? text : `${text}\t${repeated} more`;
+  const known = [time, name, outcome, userId ?? account, remote, target, organisations.join(',')];
+  return [...known.map((cell) => cell || '-'), ...(repeated === undefined ? [] : [`${repeated} more`])];
 }

@@ -47,10 +47,10 @@ export const memberList = defineInstanceCommand({
   examples: ['member list --data ./north'],
   run: async ({ store, options }) => {
     const { listMembers } = await import('../../shared/accounts/listing.ts');
-    return toList('members', listMembers(store, options.org), ({ userId, orgId, roles }) => [
-      userId,
-      orgId ?? 'instance',
-      roles.join(','),
-    ]);
+    return toList('members', listMembers(store, options.org), {
+      user: ({ userId }) => userId,
+      organisation: ({ orgId }) => orgId ?? 'instance',
+      roles: ({ roles }) => roles.join(','),
+    });
   },
 });

@@ -10,7 +10,11 @@ export const orgList = defineInstanceCommand({
   examples: ['org list --data ./north'],
   run: async ({ store }) => {
     const { listOrganisations } = await import('../../shared/accounts/listing.ts');
-    return toList('organisations', listOrganisations(store), ({ orgId, name, state }) => [orgId, state, name]);
+    return toList('organisations', listOrganisations(store), {
+      id: ({ orgId }) => orgId,
+      state: ({ state }) => state,
+      name: ({ name }) => name,
+    });
   },
 });
 

@@ -1,4 +1,4 @@
-import { defineInstanceCommand, flag, optional, repeatable, required, UsageError } from '../command.ts';
+import { defineInstanceCommand, flag, optional, repeatable, required, toList, UsageError } from '../command.ts';
 
 export const patCreate = defineInstanceCommand({
   name: 'pat create',
@@ -35,12 +35,12 @@ export const patList = defineInstanceCommand({
     const { listTokens } = await import('../../shared/accounts/personalAccessTokens.ts');
     await requireUser(store, user);
     const tokens = await listTokens(store, user);
-    const lines = tokens.map(({ tokenId, expiresAt, operation, orgIds }) =>
-      [`${tokenId} valid until ${expiresAt}`, operation, orgIds?.join(',')]
-        .filter((part) => part !== undefined)
-        .join('\t'),
-    );
-    return { json: { tokens }, text: lines.join('\n') || 'no tokens' };
+    return toList('tokens', tokens, {
+      id: ({ tokenId }) => tokenId,
+      'valid until': ({ expiresAt }) => expiresAt,
+      operation: ({ operation = 'all' }) => operation,
+      organisations: ({ orgIds }) => orgIds?.join(',') ?? 'all',
+    });
   },
 });
 

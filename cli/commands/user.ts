@@ -10,13 +10,13 @@ export const userList = defineInstanceCommand({
   examples: ['user list --org 330000000000000001 --data ./north'],
   run: async ({ store, options }) => {
     const { listUsers } = await import('../../shared/accounts/listing.ts');
-    return toList('users', listUsers(store, options.org), ({ userId, orgId, userName, kind, state }) => [
-      userId,
-      orgId,
-      kind,
-      state,
-      userName,
-    ]);
+    return toList('users', listUsers(store, options.org), {
+      id: ({ userId }) => userId,
+      organisation: ({ orgId }) => orgId,
+      kind: ({ kind }) => kind,
+      state: ({ state }) => state,
+      'user name': ({ userName }) => userName,
+    });
   },
 });
 

@@ -25,11 +25,6 @@ export function words(section: string): string {
   return section.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
-/** Returns a number with its noun, such as `1 error` or `2,000 errors`. */
-export function counted(count: number, noun: string): string {
-  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
-}
-
 /** Returns a moment as people read it, in UTC. */
 export function moment(time: string): string {
   return `${time.slice(0, 19).replace('T', ' ')} UTC`;

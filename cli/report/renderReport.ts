@@ -1,18 +1,8 @@
 import { total } from '../../shared/collections/counts.ts';
 import type { MigrationResult, MigrationSide } from '../migrate/documents.ts';
 import { span } from '../progress.ts';
-import {
-  type BarCounts,
-  bar,
-  counted,
-  definitions,
-  type Html,
-  html,
-  listSection,
-  moment,
-  rateCurve,
-  words,
-} from './html.ts';
+import { counted } from '../texts.ts';
+import { type BarCounts, bar, definitions, type Html, html, listSection, moment, rateCurve, words } from './html.ts';
 import { style } from './style.ts';
 
 /**

@@ -1,15 +1,16 @@
 import { spawnSync } from 'node:child_process';
+import { stripVTControlCharacters } from 'node:util';
 import { type Ended, type ProgramOptions, run } from '../../../tools/program.ts';
 import { identityProgram } from './programs.ts';
 
-/** Runs a program at a pseudo-terminal of 120 columns, and types each answer when its question has appeared. */
+/** Runs a program at a pseudo-terminal, and types each answer when its question has appeared. */
 const script = `
 import fcntl, json, os, pty, struct, sys, termios
-questions = json.loads(sys.argv[1])
+questions, columns = json.loads(sys.argv[1])
 process, terminal = pty.fork()
 if process == 0:
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     os.execvp(sys.argv[2], sys.argv[2:])
-fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
 output = b""
 while True:
     try:
@@ -31,11 +32,18 @@ export const terminalMissing =
   spawnSync('python3', ['-c', 'import pty']).status === 0 ? undefined : 'python3 with pty is not installed';
 if (terminalMissing !== undefined) process.stderr.write(`skipped at a terminal: ${terminalMissing}\n`);
 
-/** Runs the `identity` command at a terminal; `stdout` is what the terminal shows. */
+/** Runs the `identity` command at a terminal; `stdout` is what the terminal gets. */
 export function identityAtTerminal(
   args: readonly string[],
-  answers: readonly (readonly [question: string, keys: string])[],
-  options: ProgramOptions = {},
+  answers: readonly (readonly [question: string, keys: string])[] = [],
+  { columns = 120, ...options }: ProgramOptions & { readonly columns?: number } = {},
 ): Promise<Ended> {
-  return run('python3', ['-c', script, JSON.stringify(answers), ...identityProgram, ...args], options);
+  const given = JSON.stringify([answers, columns]);
+  return run('python3', ['-c', script, given, ...identityProgram, ...args], options);
+}
+
+/** Returns the lines that a person sees of what a terminal got: without colours, and the last state of those that changed. */
+export function seenLines({ stdout }: Ended): string[] {
+  const lines = stripVTControlCharacters(stdout).split('\r\n');
+  return lines.map((line) => line.split('\r').at(-1) ?? '');
 }

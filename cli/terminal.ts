@@ -1,0 +1,162 @@
+import { styleText } from 'node:util';
+import { printable } from './texts.ts';
+
+/** How text is laid out. */
+export interface Layout {
+  /** The width of the terminal; infinite where there is none. */
+  readonly columns: number;
+  readonly isColoured: boolean;
+}
+
+/** A stream that may be a terminal. */
+export interface TerminalStream {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const DEFAULT_COLUMNS = 80;
+
+/** Returns the layout of what a stream shows: plain where it is no terminal. */
+export function layoutOf({ isTTY, columns }: TerminalStream, { NO_COLOR = '', TERM }: Environment): Layout {
+  if (isTTY !== true) return { columns: Number.POSITIVE_INFINITY, isColoured: false };
+  // A terminal of unknown size has 0 columns.
+  return { columns: columns || DEFAULT_COLUMNS, isColoured: NO_COLOR === '' && TERM !== 'dumb' };
+}
+
+const formats = { heading: 'bold', good: 'green', warning: 'yellow', bad: 'red', soft: 'dim' } as const;
+
+/** A line of text, before it is laid out. */
+interface StyledLine {
+  readonly text: string;
+  readonly style?: keyof typeof formats;
+  /** The depth of the line's indentation. */
+  readonly depth?: number;
+  /** Whether it is a command: what is copied from several lines still runs. */
+  readonly isCommand?: true;
+}
+
+export type Line = string | StyledLine;
+
+/** Returns a command that a person may run, such as `identity migrate resume`. */
+export function commandLine(text: string): Line {
+  return { text, isCommand: true, depth: 1 };
+}
+
+/** Returns a heading with its lines, which are indented; nothing where there are none. */
+export function section(heading: string, lines: readonly Line[]): Line[] {
+  const indented = lines.map(styled).map((line) => ({ ...line, depth: (line.depth ?? 0) + 1 }));
+  return indented.length === 0 ? [] : [{ text: heading, style: 'heading' }, ...indented];
+}
+
+/** Lays lines out. Control characters in them are replaced. */
+export function layOut(lines: readonly Line[], layout: Layout): string {
+  return lines
+    .map(styled)
+    .flatMap((line, index) => [...(line.style === 'heading' && index > 0 ? [''] : []), ...wrapLine(line, layout)])
+    .join('\n');
+}
+
+function styled(line: Line): StyledLine {
+  return typeof line === 'string' ? { text: line } : line;
+}
+
+const INDENT = '  ';
+
+function wrapLine({ text, style, depth = 0, isCommand }: StyledLine, { columns, isColoured }: Layout): string[] {
+  const start = INDENT.repeat(depth);
+  return wrap(printable(text), columns - start.length, isCommand === true ? ' \\' : '').map((part) => {
+    return start + (isColoured && style !== undefined ? paint(formats[style], part) : part);
+  });
+}
+
+function paint(format: Parameters<typeof styleText>[0], text: string): string {
+  return styleText(format, text, { validateStream: false });
+}
+
+/** Wraps a line between its words. A word that is longer than the line stays whole, so that it can be copied. */
+function wrap(text: string, columns: number, joint: string): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    const longer = line === '' ? word : `${line} ${word}`;
+    if (line.trim() === '' || textWidth(longer) + joint.length <= columns) {
+      line = longer;
+      continue;
+    }
+    lines.push(line + joint);
+    line = INDENT + word;
+  }
+  return [...lines, line];
+}
+
+const wide =
+  /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60]/u;
+
+/** Returns the number of a terminal's columns that a text takes. */
+function textWidth(text: string): number {
+  let width = 0;
+  for (const character of text) width += /\p{M}/u.test(character) ? 0 : wide.test(character) ? 2 : 1;
+  return width;
+}
+
+/** The rows of a table that are read before they are laid out. */
+const BATCH_ROWS = 200;
+
+/**
+ * Lays rows out while they are read. At a terminal they are aligned below their heads, or one cell a line where a row is
+ * too wide; elsewhere the cells are separated by tabs.
+ */
+export async function* layOutTable(
+  heads: readonly string[],
+  rows: AsyncIterable<readonly string[]>,
+  layout: Layout,
+): AsyncGenerator<string> {
+  let [batch, form]: [(readonly string[])[], TableForm?] = [[]];
+  const flush = () => {
+    const shown = batch;
+    batch = [];
+    if (shown.length === 0) return [];
+    const isFirst = form === undefined;
+    form ??= tableForm(heads, shown, layout);
+    return form.show(shown, isFirst);
+  };
+  for await (const row of rows) {
+    batch.push(row.map(printable));
+    if (layout.columns === Number.POSITIVE_INFINITY || batch.length === BATCH_ROWS) yield* flush();
+  }
+  yield* flush();
+}
+
+/** How the rows of a table look. */
+interface TableForm {
+  show(rows: readonly (readonly string[])[], isFirst: boolean): string[];
+}
+
+/** Chooses the form of a table by its first rows. */
+function tableForm(heads: readonly string[], first: readonly (readonly string[])[], layout: Layout): TableForm {
+  const { columns, isColoured } = layout;
+  if (columns === Number.POSITIVE_INFINITY) return { show: (rows) => rows.map((row) => row.join('\t')) };
+  const bold = (text: string) => (isColoured ? paint('bold', text) : text);
+  const widths = heads.map((head, index) =>
+    Math.max(...[head, ...first.map((row) => row[index] ?? '')].map(textWidth)),
+  );
+  const align = (row: readonly string[]) =>
+    row
+      .map((cell, index) => padded(cell, widths[index]))
+      .join(INDENT)
+      .trimEnd();
+  if (widths.reduce((sum, width) => sum + width + INDENT.length, -INDENT.length) <= columns)
+    return { show: (rows, isFirst) => [...(isFirst ? [bold(align(heads))] : []), ...rows.map(align)] };
+  const longest = Math.max(...heads.map(textWidth));
+  const card = (row: readonly string[]) =>
+    heads.map((head, index) => `${bold(padded(head, longest))}${INDENT}${row[index] ?? ''}`);
+  return {
+    show: (rows, isFirst) => rows.flatMap((row, index) => [...(isFirst && index === 0 ? [] : ['']), ...card(row)]),
+  };
+}
+
+function padded(text: string, width = 0): string {
+  return text + ' '.repeat(Math.max(0, width - textWidth(text)));
+}

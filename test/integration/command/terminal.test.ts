@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { identity } from '../../support/command.ts';
+import { servedPlace } from '../../support/places/servedPlace.ts';
+import { identityAtTerminal, seenLines, terminalMissing } from '../../support/processes/terminal.ts';
+import { keyEnvironment, sqlite } from '../../support/stores/stores.ts';
+
+describe.skipIf(terminalMissing !== undefined)('a list at a terminal', { timeout: 60_000 }, () => {
+  it('has heads and is aligned, or has one value a line in a narrow one; in a pipe there are tabs', async () => {
+    const { location, orgId } = await servedPlace(sqlite);
+    const args = ['user', 'list', '--data', location.kind === 'sqlite' ? location.directory : ''];
+    const env = keyEnvironment(location);
+    const { stdout } = await identity(args, { env });
+    const [[id = '', , kind, state, name = ''] = []] = stdout.split('\n').map((line) => line.split('\t'));
+    const cells = [id, orgId, kind, state, name].join('  ');
+    const wide = await identityAtTerminal(args, [], { env });
+    expect(seenLines(wide)).toEqual([expect.stringMatching(/^id +organisation +kind +state +user name$/), cells, '']);
+    expect(wide.stdout).toContain('\u001b[1mid');
+    const narrow = await identityAtTerminal(args, [], { env: { ...env, NO_COLOR: '1' }, columns: 50 });
+    expect(narrow.stdout.split('\r\n')).toEqual([
+      `id            ${id}`,
+      `organisation  ${orgId}`,
+      `kind          ${kind}`,
+      `state         ${state}`,
+      `user name     ${name}`,
+      '',
+    ]);
+  });
+});

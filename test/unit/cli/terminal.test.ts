@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { commandLine, layOut, layOutTable, layoutOf, section } from '../../../cli/terminal.ts';
+
+const plain = layoutOf({}, {});
+const terminal = (columns: number, environment = { NO_COLOR: '1' }) => layoutOf({ isTTY: true, columns }, environment);
+
+describe('the layout of lines', () => {
+  const lines = [
+    'moved',
+    ...section('Warnings', ['one organisation has a name that takes more than a line', 'another one']),
+    ...section('Nothing', []),
+    ...section('Next', [commandLine('identity migrate resume --run-dir identity-migration-1 --yes')]),
+  ];
+
+  it('is plain and unwrapped where there is no terminal', () => {
+    expect(layOut(lines, plain).split('\n')).toEqual([
+      'moved',
+      '',
+      'Warnings',
+      '  one organisation has a name that takes more than a line',
+      '  another one',
+      '',
+      'Next',
+      '    identity migrate resume --run-dir identity-migration-1 --yes',
+    ]);
+  });
+
+  it('is wrapped between words at a terminal, and a wrapped command still runs', () => {
+    expect(layOut(lines, terminal(40)).split('\n')).toEqual([
+      'moved',
+      '',
+      'Warnings',
+      '  one organisation has a name that takes',
+      '    more than a line',
+      '  another one',
+      '',
+      'Next',
+      '    identity migrate resume --run-dir \\',
+      '      identity-migration-1 --yes',
+    ]);
+    const id = '330000000000000201'.repeat(3);
+    expect(layOut([`user ${id} stays`], terminal(20))).toBe(`user\n  ${id}\n  stays`);
+  });
+
+  it('has colour at a terminal only, unless NO_COLOR is set or the terminal is dumb', () => {
+    const coloured = [{ text: 'careful', style: 'warning' as const }];
+    expect(layOut(coloured, terminal(40, { NO_COLOR: '' }))).toBe('\u001b[33mcareful\u001b[39m');
+    for (const layout of [plain, terminal(40), layoutOf({ isTTY: true, columns: 40 }, { TERM: 'dumb' })])
+      expect(layOut(coloured, layout)).toBe('careful');
+  });
+
+  it('replaces control characters', () => {
+    expect(layOut(['a\u001b[2Jb\nc'], plain)).toBe('a?[2Jb?c');
+  });
+});
+
+describe('a table', () => {
+  const rows = [
+    ['330000000000000001', 'active', 'Acme Robotics'],
+    ['2', 'inactive', '株式会社'],
+    ['3', 'active', 'forged\nrow\t'],
+  ];
+  async function* read() {
+    yield* rows;
+  }
+  const show = (columns?: number) =>
+    Array.fromAsync(layOutTable(['id', 'state', 'name'], read(), columns === undefined ? plain : terminal(columns)));
+
+  it('has cells between tabs, without heads, where there is no terminal', async () => {
+    expect(await show()).toEqual([
+      '330000000000000001\tactive\tAcme Robotics',
+      '2\tinactive\t株式会社',
+      '3\tactive\tforged?row?',
+    ]);
+  });
+
+  it('is aligned below its heads at a terminal', async () => {
+    expect(await show(80)).toEqual([
+      'id                  state     name',
+      '330000000000000001  active    Acme Robotics',
+      '2                   inactive  株式会社',
+      '3                   active    forged?row?',
+    ]);
+  });
+
+  it('has one cell a line where a row is wider than the terminal', async () => {
+    expect((await show(40)).slice(0, 5)).toEqual([
+      'id     330000000000000001',
+      'state  active',
+      'name   Acme Robotics',
+      '',
+      'id     2',
+    ]);
+  });
+
+  it('is shown as it is read, heads once', async () => {
+    async function* endless() {
+      for (let index = 0; ; index++) yield [String(index)];
+    }
+    const lines: string[] = [];
+    for await (const line of layOutTable(['id'], endless(), terminal(80))) if (lines.push(line) === 1_000) break;
+    expect(lines.filter((line) => line === 'id')).toHaveLength(1);
+    expect(lines.at(-1)).toBe('998');
+  });
+});
