@@ -51,7 +51,7 @@ async function runWords(words: readonly string[], surroundings: Surroundings): P
     if (error.code === 'commander.help') return 'usage';
     const command = namedCommand(program, words);
     const mistyped = await findMistypedSubcommand(error, command, words);
-    return printFault(mistyped ?? usageError(error, fullName(command)), surroundings);
+    return printFault(mistyped ?? usageError(error, command), surroundings);
   }
 }
 
@@ -80,10 +80,18 @@ async function printFault(error: unknown, { stderr, environment }: Surroundings)
 }
 
 /** Returns commander's error as one of ours: in one line, with the next step. */
-function usageError({ message }: CommanderError, name: string): UsageError {
+function usageError({ message }: CommanderError, command: Commander): UsageError {
   const [, problem = message, suggestion] = /^error: (.*?)\.?(?:\n\(Did you mean (.*)\?\))?$/s.exec(message) ?? [];
   const line = problem.replace(/[<>]/g, '').replaceAll('\n', ' ');
-  return new UsageError(`${line}: ${suggestion === undefined ? `run ${name} --help` : `did you mean ${suggestion}?`}`);
+  const remedy = suggestion === undefined ? `run ${fullName(command)} --help` : `did you mean ${suggestion}?`;
+  return new UsageError(`${line}: ${startingOption(problem, command) ?? remedy}`);
+}
+
+/** Explains an unknown option that the command above has, which begins what this one continues. */
+function startingOption(problem: string, { parent }: Commander): string | undefined {
+  const [, option] = /^unknown option '(--[a-z-]+)/.exec(problem) ?? [];
+  const isAbove = option !== undefined && parent?.options.some(({ long }) => long === option) === true;
+  return isAbove ? `${fullName(parent)} takes it when it begins, and nothing can be added later` : undefined;
 }
 
 /** The commit of an installed package, which its build defines. */

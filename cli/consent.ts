@@ -36,6 +36,29 @@ export async function askText(question: string, asked: Asked): Promise<string> {
   return answer;
 }
 
+/** A value that a person can choose. */
+interface Choice<Value> {
+  readonly value: Value;
+  readonly label: string;
+  readonly hint?: string;
+}
+
+/**
+ * Asks a person at a terminal to choose; the question goes to standard error.
+ * @throws InterruptedError when the person interrupts the question
+ */
+export async function askChoice<Value extends string>(
+  question: string,
+  choices: readonly Choice<Value>[],
+  asked: Asked,
+): Promise<Value> {
+  const { select, isCancel } = await import('@clack/prompts');
+  const answer = await select<string>({ message: question, options: [...choices], ...streams(asked) });
+  const chosen = choices.find(({ value }) => value === answer);
+  if (isCancel(answer) || chosen === undefined) throw new InterruptedError('interrupted: nothing is changed');
+  return chosen.value;
+}
+
 function streams({ stdin, stderr, signal }: Asked) {
   return { input: stdin, output: stderr, signal };
 }

@@ -8,6 +8,8 @@ type Zod = typeof import('zod');
 export interface ValueKind {
   /** The only values. */
   readonly choices?: readonly string[];
+  /** Those of the choices that a value may combine, separated by commas. */
+  readonly elements?: readonly string[];
   /** What of the file system completion offers. */
   readonly paths?: 'files' | 'directories';
   /** What to specify instead of an invalid value. */
@@ -33,6 +35,9 @@ function parseSpan(text: string): Span {
 
 /** The secrets that an export contains only on request. */
 const secretNames = ['passwords', 'otp', 'keys'] as const;
+
+/** The choices of the secrets that a call moves. */
+export const SECRET_CHOICES = 'passwords,otp,keys, or some of them, all or none';
 
 function choice<const Choice extends string>(choices: readonly Choice[]) {
   return { choices, remedy: `choose one of ${choices.join(', ')}`, schema: ({ z }: Zod) => z.enum(choices) };
@@ -88,11 +93,13 @@ const valueKinds = {
   },
   ROLE: choice([...knownRoles('instance'), ...knownRoles('organisation')]),
   SECRETS: {
-    remedy: 'specify passwords, otp and keys, or some of them, separated by commas',
+    choices: [...secretNames, 'all', 'none'],
+    elements: secretNames,
+    remedy: `specify ${SECRET_CHOICES}`,
     schema: ({ z }: Zod) =>
       z
         .string()
-        .transform((list) => list.split(','))
+        .transform((list) => (list === 'all' ? [...secretNames] : list === 'none' ? [] : list.split(',')))
         .pipe(z.array(z.enum(secretNames))),
   },
   SHELL: choice(['bash', 'zsh', 'fish']),

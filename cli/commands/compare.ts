@@ -11,7 +11,7 @@ import type { Comparison, RecordDifference } from '../compare/comparison.ts';
 import { eventsOption, exportChoices, exportOptions, progressOutput, secretsOfTwo } from '../places/callOptions.ts';
 import type { ExportOptions } from '../places/place.ts';
 import { differenceLines, printableLines, valueText } from '../texts.ts';
-import { missingKinds } from '../values.ts';
+import { missingKinds, SECRET_CHOICES } from '../values.ts';
 
 const DEFAULT_LIMIT = 100;
 
@@ -22,7 +22,7 @@ export const compare = defineCommand({
   arguments: [required('PLACE', 'the first place'), required('PLACE', 'the second place')],
   options: {
     ...exportChoices,
-    with: { ...exportChoices.with, meaning: 'the secrets to compare, such as passwords,otp,keys; by default none' },
+    with: { ...exportChoices.with, meaning: `the secrets to compare: ${SECRET_CHOICES}; by default none` },
     limit: optional('COUNT', `how many differing records to list; by default ${DEFAULT_LIMIT}`),
     ...secretsOfTwo('the first place', 'the second place'),
     ...eventsOption,

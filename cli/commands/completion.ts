@@ -167,10 +167,13 @@ function nextArgument(
 }
 
 function completeValue({ value }: Parameter, current: string): Completion {
-  const { choices, paths } = valueKind(value);
+  const { choices, elements = [], paths } = valueKind(value);
   if (choices === undefined) return { kind: paths ?? value, candidates: [] };
+  const start = current.slice(0, current.lastIndexOf(',') + 1);
+  const others = elements.filter((one) => !start.split(',').includes(one));
+  const words = start === '' ? choices : others.map((one) => `${start}${one}`);
   return offer(
-    choices.map((word) => ({ word, meaning: '' })),
+    words.map((word) => ({ word, meaning: '' })),
     current,
   );
 }

@@ -10,7 +10,7 @@ export const migrate = defineCommand({
   options: { ...planning, ...yes, ...eventsOption },
   examples: [
     'migrate --from https://old.example.com --from-token-file old.pat --to https://new.example.com --to-token-file new.pat --with passwords,otp,keys',
-    'migrate --from sqlite:./north --to gs://exports/north.json.gz --credentials-file exporter.json --yes',
+    'migrate --from sqlite:./north --to gs://exports/north.json.gz --credentials-file exporter.json --with all --yes',
   ],
   run: async (call) => (await import('../migrate/migration.ts')).migrate(call),
 });
@@ -20,7 +20,7 @@ export const migratePlan = defineCommand({
   summary: 'show what a migration would do, after a trial on the target; changes nothing',
   arguments: [],
   options: { ...planning, ...eventsOption },
-  examples: ['migrate plan --from sqlite:./north --to https://new.example.com --to-token-file new.pat'],
+  examples: ['migrate plan --from sqlite:./north --to https://new.example.com --to-token-file new.pat --with all'],
   run: async (call) => (await import('../migrate/migration.ts')).planMigration(call),
 });
 

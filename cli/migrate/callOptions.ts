@@ -1,5 +1,6 @@
 import { flag, optional, required, type Surroundings, type Values } from '../command.ts';
 import { type eventsOption, exportChoices, importChoices, secretsOfTwo, toOption } from '../places/callOptions.ts';
+import { SECRET_CHOICES } from '../values.ts';
 
 /** The option of a migration that exists. */
 export const existingDirectory = {
@@ -18,7 +19,7 @@ export const planning = {
   from: required('PLACE', 'the source'),
   ...toOption('the target: an instance, a database, a new file or a new object'),
   ...exportChoices,
-  with: optional('SECRETS', 'the secrets that move, such as passwords,otp,keys; by default none'),
+  with: optional('SECRETS', `the secrets that move: ${SECRET_CHOICES}; required, unless a terminal can be asked`),
   ...importChoices,
   'run-dir': optional('DIR', "the new directory for the migration's state; by default ./identity-migration-TIME"),
   report: optional('FILE', 'the HTML page to write about the result: one file, without scripts'),

@@ -13,6 +13,7 @@ import { prove } from './proof.ts';
 import { makeResult, readResult, requireReportable, writeReport } from './result.ts';
 import { type MigrationRun, workAlone, writeState } from './run.ts';
 import { createRunDirectory, findRunDirectory, removeExport, resumeCommand } from './runDirectory.ts';
+import { chooseSecrets, requireSecrets } from './secrets.ts';
 import { readSettings, replaceSecretFiles } from './settings.ts';
 import { findDefaultOrganisation, openSides, type Side, type Sides } from './sides.ts';
 import { planText, resultText } from './texts.ts';
@@ -42,9 +43,11 @@ export async function resumeMigration(call: MigrationCall): Promise<Output> {
 
 /** Begins a migration. Problems of a call are found before anything is left on the disk. */
 async function begin(call: PlanningCall, steps: (run: MigrationRun, sides: Sides) => Promise<Output>): Promise<Output> {
-  const settings = readSettings(call);
-  await requireReportable(settings);
-  const sides = await openSides(call, settings);
+  requireSecrets(call);
+  const given = readSettings(call);
+  await requireReportable(given);
+  const sides = await openSides(call, given);
+  const settings = await chooseSecrets(call, given, sides.source);
   const directory = await createRunDirectory(call.options['run-dir'], call.now);
   await writeState(directory, { version: 1, startedAt: call.now.toISOString(), settings });
   return await workAlone(call, directory, 'started', (run) => steps(run, sides));

@@ -1,7 +1,7 @@
 import { flag, optional, repeatable, required, type Surroundings, type Values } from '../command.ts';
 import type { ProgressOutput } from '../progress.ts';
 import { progressEvents, progressLines } from '../progress.ts';
-import { secretSelection } from '../values.ts';
+import { SECRET_CHOICES, secretSelection } from '../values.ts';
 import type { ExportOptions, ImportOptions } from './place.ts';
 
 /** The option of commands that print events. */
@@ -11,7 +11,7 @@ export const eventsOption = { json: flag('print events as NDJSON on standard out
 export const exportChoices = {
   org: repeatable('ORG_ID', 'an organisation; by default all'),
   'exclude-org': repeatable('ORG_ID', 'an organisation to exclude'),
-  with: optional('SECRETS', 'the secrets to include, such as passwords,otp,keys; by default none'),
+  with: optional('SECRETS', `the secrets to include: ${SECRET_CHOICES}; by default none`),
   timeout: optional('DURATION', 'time limit such as 30m; by default as long as the place allows'),
 };
 

@@ -26,6 +26,10 @@ describe('a wrong command line', () => {
     [['pat', 'revok', '--data', 'x'], "unknown command 'revok': did you mean revoke?"],
     [['migrate', 'rezume', '--yes'], "unknown command 'rezume': did you mean resume?"],
     [['pat', 'create', '--usr', '1'], "unknown option '--usr': did you mean --user?"],
+    [
+      ['migrate', 'resume', '--with', 'passwords'],
+      "unknown option '--with': identity migrate takes it when it begins, and nothing can be added later",
+    ],
     [['--colour', 'red'], "unknown option '--colour': run identity --help"],
     [['init', '--colour', 'red'], "unknown option '--colour': run identity init --help"],
     [['init'], noDatabase],

@@ -74,6 +74,10 @@ describe.each(Object.entries(shells))('identity completion %s', (shell, complete
     expect(await offered('pat', '')).toEqual(expect.arrayContaining(['create', 'list', 'revoke']));
     expect(await offered('pat', 'create', '--o')).toEqual(['--only', '--org']);
     expect(await offered('pat', 'create', '--only', '')).toEqual(['export', 'import', 'otp-email']);
+    const secrets = ['all', 'keys', 'none', 'otp', 'passwords'];
+    expect(await offered('migrate', '--with', '')).toEqual(secrets);
+    expect(await offered('export', '--with', 'passwords,')).toEqual(['passwords,keys', 'passwords,otp']);
+    expect(await offered('import', '--with', 'otp,passwords,k')).toEqual(['otp,passwords,keys']);
     expect(await offered('member', 'add', '--user', 'pat', '--role', 'IAM_OWNER')).toEqual([
       'IAM_OWNER',
       'IAM_OWNER_VIEWER',

@@ -22,7 +22,10 @@ describe('identity migrate cleanup', { timeout: 120_000 }, () => {
     const [north, south] = [await servedPlace(sqlite), await servedPlace(sqlite)];
     await identity(['import', await exportFileWith(acme), '--to', north.database]);
     const directory = await newRunDirectory();
-    await migrate([...betweenServers(north, south), '--run-dir', directory, '--yes'], await prepareMigration(north));
+    await migrate(
+      [...betweenServers(north, south), '--with', 'none', '--run-dir', directory, '--yes'],
+      await prepareMigration(north),
+    );
     const cleanup = ['migrate', 'cleanup', '--run-dir', directory];
     const asked = await identity(cleanup);
     expect(asked.code).toBe(2);
@@ -57,7 +60,18 @@ describe('identity migrate cleanup', { timeout: 120_000 }, () => {
     const file = await exportFileWith(acme);
     expect((await identity(['export', file, '--to', object, ...key('both')], { env })).code).toBe(0);
     const directory = await newRunDirectory();
-    const args = ['--from', object, '--to', south.database, '--run-dir', directory, ...key('viewer'), '--yes'];
+    const args = [
+      '--from',
+      object,
+      '--to',
+      south.database,
+      '--with',
+      'none',
+      '--run-dir',
+      directory,
+      ...key('viewer'),
+      '--yes',
+    ];
     await migrate(args, { env, cwd: await testDirectory() });
     const cleanup = ['migrate', 'cleanup', '--run-dir', directory, '--yes'];
     const refused = await identity(cleanup, { env });
@@ -83,7 +97,7 @@ describe('identity migrate cleanup', { timeout: 120_000 }, () => {
     const { zitadel, tokenFile } = await filledZitadel([acme]);
     const directory = await newRunDirectory();
     const places = ['--from', zitadel.url, '--from-token-file', tokenFile, '--to', join(directory, '..', 'acme.json')];
-    const { code, stderr } = await identity(['migrate', 'plan', ...places, '--run-dir', directory]);
+    const { code, stderr } = await identity(['migrate', 'plan', ...places, '--with', 'none', '--run-dir', directory]);
     expect(code, stderr).toBe(0);
     const user = `the user owner (owner) of the organisation ZITADEL on ${zitadel.url}, created at `;
     return { zitadel, tokenFile, directory, user, args: ['migrate', 'cleanup', '--run-dir', directory] };

@@ -3,7 +3,7 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { identity } from '../../support/command.ts';
-import { organisation } from '../../support/fixtures/organisations.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { exportFileWith } from '../../support/migrations/migrating.ts';
 import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
 import { identityAtTerminal, terminalMissing } from '../../support/processes/terminal.ts';
@@ -14,7 +14,7 @@ describe.skipIf(terminalMissing !== undefined)('a migration at a terminal', { ti
     const directory = await testDirectory();
     const target = join(directory, 'copy.json');
     const runDirectory = join(directory, 'run');
-    const places = ['--from', await exportFileWith(organisation('acme')), '--to', target];
+    const places = ['--from', await exportFileWith(organisation('acme')), '--to', target, '--with', 'none'];
     return { target, runDirectory, args: ['migrate', ...places, '--run-dir', runDirectory] };
   }
 
@@ -28,13 +28,30 @@ describe.skipIf(terminalMissing !== undefined)('a migration at a terminal', { ti
     expect(existsSync(target)).toBe(true);
   });
 
+  it('asks which secrets move, with the number of people who would lose their password', async () => {
+    const hash = { hashedPassword: { value: `$2a$10$${'x'.repeat(53)}` } };
+    const people = [person('ada', hash), person('bob', hash), person('eve')];
+    const target = join(await testDirectory(), 'copy.json');
+    const from = await exportFileWith(organisation('acme', { humanUsers: people }));
+    const args = ['migrate', '--from', from, '--to', target, '--run-dir', join(await testDirectory(), 'run')];
+    const which = 'Which secrets move? Without passwords, 2 people would have to set a new password.';
+    const { code, stdout } = await identityAtTerminal(args, [
+      [which, '\r'],
+      ['Migrate?', 'y'],
+    ]);
+    expect(code, stdout).toBe(0);
+    expect(stdout).toContain('secrets: passwords, otp, keys ');
+    const interrupted = await identityAtTerminal([...args, '--org', 'acme'], [[which, '\u0003']]);
+    expect(interrupted.code, interrupted.stdout).toBe(130);
+  });
+
   it('asks for another token where a place rejects one, and goes on with it', async () => {
     const south = await servedPlace(sqlite);
     const wrong = join(await testDirectory(), 'wrong.pat');
     await writeFile(wrong, 'some-token', { mode: 0o600 });
     const { runDirectory, args } = await migrateFile();
     const [, from = ''] = args.slice(args.indexOf('--from'));
-    const plan = ['migrate', 'plan', '--from', from, '--to', south.url, '--run-dir', runDirectory];
+    const plan = ['migrate', 'plan', '--from', from, '--to', south.url, '--with', 'none', '--run-dir', runDirectory];
     expect((await identity([...plan, '--token-file', south.tokenFile])).code).toBe(0);
     const resume = ['migrate', 'resume', '--run-dir', runDirectory, '--yes', '--to-token-file', wrong];
     const answer = ['The file of --to-token-file:', `${south.tokenFile}\r`] as const;

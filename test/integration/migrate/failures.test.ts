@@ -18,6 +18,9 @@ const users = z.looseObject({ users: z.array(z.looseObject({ userId: z.string() 
 const newToken = z.looseObject({ token: z.string(), tokenId: z.string() });
 const [command, script] = identityProgram;
 
+/** No secrets move. */
+const none = ['--with', 'none'];
+
 /** The line that says what is wrong. */
 function message(stderr: string): string {
   return stderr.split('\n').find((line) => line.startsWith('identity: ')) ?? stderr;
@@ -55,17 +58,28 @@ describe('a migration', { timeout: 120_000 }, () => {
       return { code, message: stderr };
     };
     const same = ['--from', 'sqlite:a', '--to', 'sqlite:../a'];
+    const choices = 'specify the secrets that move: passwords,otp,keys, or some of them, all or none';
+    for (const more of [[], ['--yes'], ['--json']])
+      for (const verb of [[], ['plan']])
+        expect(await call(...verb, ...same, ...more.filter((one) => verb.length === 0 || one !== '--yes'))).toEqual({
+          code: 64,
+          message: `identity: missing option --with: ${choices}\n`,
+        });
+    expect(await call(...same, '--with', 'all,otp')).toEqual({
+      code: 64,
+      message: `identity: invalid --with all,otp: ${choices.replace('the secrets that move: ', '')}\n`,
+    });
     expect(await call('--from', 'sqlite:a')).toEqual({
       code: 64,
       message: 'identity: missing option --to: run identity migrate --help\n',
     });
-    expect(await call('--from', 'sqlite:a', '--to', 'sqlite:./b/../a')).toEqual({
+    expect(await call('--from', 'sqlite:a', '--to', 'sqlite:./b/../a', ...none)).toEqual({
       code: 64,
       message: expect.stringMatching(/is both the source and the target: specify two places\n$/),
     });
-    expect((await call('--from', 'sqlite:a', '--to', '-')).message).toContain('use identity export');
+    expect((await call('--from', 'sqlite:a', '--to', '-', ...none)).message).toContain('use identity export');
     expect(await call('resume')).toMatchObject({ code: 1, message: expect.stringContaining('no migration in ') });
-    expect((await call(...same)).message).toMatch(/no instance in .*: create one with identity init/);
+    expect((await call(...same, ...none)).message).toMatch(/no instance in .*: create one with identity init/);
     expect(await readdir(cwd)).toEqual([]);
   });
 
@@ -78,7 +92,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     const call = async (file: string) => {
       const tokens = ['--from-token-file', north.tokenFile, '--to-token-file', file];
       const places = ['--from', north.url, '--to', south.url];
-      const { code, stderr } = await identity(['migrate', ...places, ...tokens, '--run-dir', directory]);
+      const { code, stderr } = await identity(['migrate', ...places, ...tokens, ...none, '--run-dir', directory]);
       return { code, message: message(stderr) };
     };
     expect(await call(wrong)).toEqual({
@@ -95,7 +109,7 @@ describe('a migration', { timeout: 120_000 }, () => {
   it('prints its plan and ends with 2 where nobody can be asked; resume --yes migrates', async () => {
     const [north, south] = [await filledPlace(), await servedPlace(sqlite)];
     const directory = await runDirectory();
-    const args = ['migrate', ...betweenServers(north, south), '--run-dir', directory];
+    const args = ['migrate', ...betweenServers(north, south), ...none, '--run-dir', directory];
     const { code, stdout } = await identity(args);
     expect(code, stdout).toBe(2);
     expect(stdout).toContain('acme (Organisation acme): 3 records, 2 people: 3 new\n');
@@ -121,7 +135,7 @@ describe('a migration', { timeout: 120_000 }, () => {
       organisation('acme', { humanUsers: [person('person-0', { userName: 'other' })] }),
     );
     expect((await identity(['import', other, '--to', south.database])).code).toBe(0);
-    const between = ['migrate', ...betweenServers(north, south), '--yes', '--json'];
+    const between = ['migrate', ...betweenServers(north, south), ...none, '--yes', '--json'];
     const reported = await identity([...between, '--run-dir', await runDirectory()]);
     expect(reported.code, reported.stderr).toBe(3);
     expect(reported.stdout).toMatch(/^\{"event":"plan".*"different":1/m);
@@ -148,7 +162,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     const [north, directory] = [await filledPlace(), await runDirectory()];
     const to = join(await testDirectory(), 'copy.json');
     const places = ['--from', north.database, '--to', to, '--org', 'acme', '--org', 'acne'];
-    const { code, stdout, stderr } = await identity(['migrate', ...places, '--run-dir', directory, '--yes']);
+    const { code, stdout, stderr } = await identity(['migrate', ...places, ...none, '--run-dir', directory, '--yes']);
     expect(code, stderr).toBe(3);
     const text = '--org names it, and the source does not have it';
     expect(stderr).toContain(`\nwarning: acne: ${text}\n`);
@@ -161,7 +175,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     const { file, tokenId } = await newTokenFile(south);
     const tokens = ['--from-token-file', north.tokenFile, '--to-token-file', file];
     const places = ['--from', north.url, '--to', south.url];
-    expect((await identity(['migrate', 'plan', ...places, ...tokens, '--run-dir', directory])).code).toBe(0);
+    expect((await identity(['migrate', 'plan', ...places, ...tokens, ...none, '--run-dir', directory])).code).toBe(0);
     await identityJson(['pat', 'revoke', tokenId, ...databaseOptions(south.location)]);
     const resume = ['migrate', 'resume', '--run-dir', directory, '--yes'];
     expect(await identity(resume)).toMatchObject({
@@ -177,7 +191,7 @@ describe('a migration', { timeout: 120_000 }, () => {
   it('is interrupted by Ctrl-C, resumed by one process alone, and says what is left', async () => {
     const [north, south] = [await filledPlace(), await restartablePlace(sqlite)];
     const directory = await runDirectory();
-    const places = betweenServers(north, south);
+    const places = [...betweenServers(north, south), ...none];
     expect((await identity(['migrate', 'plan', ...places, '--run-dir', directory])).code).toBe(0);
     south.signal('SIGSTOP');
     const resume = ['migrate', 'resume', '--run-dir', directory, '--yes'];
@@ -207,7 +221,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     const token = join(await testDirectory(), 'some.pat');
     await writeFile(token, 'some-token', { mode: 0o600 });
     const places = ['--from', waiting.url, '--token-file', token, '--to', join(await testDirectory(), 'copy.json')];
-    const running = await startProgram(command, [script, 'migrate', ...places, '--run-dir', directory], /^/);
+    const running = await startProgram(command, [script, 'migrate', ...places, ...none, '--run-dir', directory], /^/);
     await asked.promise;
     expect(await running.stop('SIGINT')).toMatchObject({
       code: 130,
@@ -220,7 +234,8 @@ describe('a migration', { timeout: 120_000 }, () => {
   it('says that the target has died, and goes on when it is back', async () => {
     const [north, south] = [await filledPlace(), await restartablePlace(sqlite)];
     const directory = await runDirectory();
-    expect((await identity(['migrate', 'plan', ...betweenServers(north, south), '--run-dir', directory])).code).toBe(0);
+    const planning = ['migrate', 'plan', ...betweenServers(north, south), ...none, '--run-dir', directory];
+    expect((await identity(planning)).code).toBe(0);
     await south.kill();
     const resume = ['migrate', 'resume', '--run-dir', directory, '--yes'];
     expect(await identity(resume)).toMatchObject({
@@ -236,7 +251,7 @@ describe('a migration', { timeout: 120_000 }, () => {
   it.skipIf(process.platform === 'win32')('says that the disk is full, and goes on when it is not', async () => {
     const [north, south] = [await filledPlace(4_000), await servedPlace(sqlite)];
     const directory = await runDirectory();
-    const args = ['migrate', ...betweenServers(north, south), '--run-dir', directory, '--yes'];
+    const args = ['migrate', ...betweenServers(north, south), ...none, '--run-dir', directory, '--yes'];
     // The limit of a process for its files' sizes stands for the disk's.
     const limited = ['-c', 'ulimit -f 40 && exec "$0" "$@"', ...identityProgram, ...args];
     const { code, stderr } = await run('/bin/sh', limited, { env: { NODE_COMPILE_CACHE: undefined } });
@@ -252,7 +267,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     const [north, south] = [await filledPlace(), await servedPlace(sqlite)];
     const file = await exportFileWith(organisation('acme'));
     expect((await identity(['import', file, '--to', south.database])).code).toBe(0);
-    const args = ['migrate', ...betweenServers(north, south), '--new-orgs-only', '--yes'];
+    const args = ['migrate', ...betweenServers(north, south), ...none, '--new-orgs-only', '--yes'];
     const { code, stderr } = await identity([...args, '--run-dir', await runDirectory()]);
     expect({ code, message: message(stderr) }).toEqual({
       code: 1,
@@ -272,6 +287,7 @@ describe('a migration', { timeout: 120_000 }, () => {
       file,
       '--to',
       south.database,
+      ...none,
       '--run-dir',
       directory,
     ]);

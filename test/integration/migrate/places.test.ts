@@ -118,7 +118,7 @@ describe('identity migrate', () => {
     const count = 1_100;
     const file = await exportFileWith(...Array.from({ length: count }, (_, index) => organisation(`org-${index}`)));
     const to = ['--to', south.url, '--to-token-file', south.tokenFile];
-    const result = await migrate(['--from', file, ...to, '--yes'], await prepareMigration(south));
+    const result = await migrate(['--from', file, ...to, '--with', 'none', '--yes'], await prepareMigration(south));
     expect(result).toMatchObject({
       outcome: 'done',
       organisationsOmitted: 100,
@@ -141,7 +141,8 @@ describe('identity migrate', () => {
     const result = await migrate(['--from', whole, '--to', all, '--yes', ...secrets], migrating);
     expect(result.leftOut).toMatchObject([{ orgId: north.orgId }]);
     expect((await exported(all)).orgs.map(({ orgId }) => orgId)).toEqual(['acme', 'emca']);
-    await migrate(['--from', whole, '--to', one, '--exclude-org', 'acme', '--yes'], await prepareMigration(north));
+    const others = ['--to', one, '--with', 'none', '--exclude-org', 'acme', '--yes'];
+    await migrate(['--from', whole, ...others], await prepareMigration(north));
     expect((await exported(one)).orgs.map(({ orgId }) => orgId)).toEqual(['emca']);
   });
 });
