@@ -3,7 +3,7 @@ import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { placeUnreachable } from '../shared/errors/placeErrors.ts';
+import { connectionError, trustSystem } from './tls.ts';
 
 /** A call of an instance or a ZITADEL. */
 export interface HttpCall {
@@ -71,7 +71,8 @@ export async function callServer(origin: string, call: HttpCall, signal: AbortSi
     request.destroy();
     await sent;
     signal.throwIfAborted();
-    throw sourceFailure ?? placeUnreachable(origin, connectionReason(error));
+    if (call.body === undefined && trustSystem(error)) return callServer(origin, call, signal);
+    throw sourceFailure ?? (await connectionError(origin, error));
   }
 }
 
@@ -89,12 +90,6 @@ async function isAskedFor(request: ClientRequest): Promise<boolean> {
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** Returns the short reason of a connection's error: its code, such as ECONNREFUSED. */
-export function connectionReason(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return 'code' in error ? String(error.code) : error.message;
 }
 
 /** Reads a response of limited size; what exceeds it is cut off. */

@@ -42,7 +42,9 @@ async function checkPlace(
 ): Promise<Check[]> {
   const { parsePlace } = await import('../places/parsePlace.ts');
   const { readKeyFile, readTokenFile } = await import('../places/openPlaces.ts');
+  const { trustAuthorities } = await import('../tls.ts');
   const { 'token-file': tokenFile, 'credentials-file': keyFile } = secrets;
+  await trustAuthorities(secrets['ca-file']);
   const place = parsePlace(text);
   switch (place.kind) {
     case 'stream':

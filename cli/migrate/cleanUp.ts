@@ -136,7 +136,7 @@ async function listTokens({ settings }: MigrationState, removed: readonly Remain
   const dead = new Set(removed.map(({ tokenFile }) => tokenFile));
   const warnings: string[] = [];
   for (const [option, file] of Object.entries(settings.secretFiles)) {
-    if (!existsSync(file)) continue;
+    if (option === 'ca-file' || !existsSync(file)) continue;
     const text = (await readFile(file, 'utf8')).trim();
     const id = isWellFormed(text) ? ` (revoke it with identity pat revoke ${tokenId(text)})` : '';
     const kind = option.endsWith('token-file') ? 'token' : 'key';

@@ -22,7 +22,7 @@ export const migrationSettings = z.strictObject({
   newOrgsOnly: z.boolean(),
   timeoutMs: z.number().optional(),
   report: path.optional(),
-  /** The files of tokens and keys, by the options that name them. */
+  /** The files of tokens, keys and authorities, by the options that name them. */
   secretFiles: z.record(z.string(), path),
 });
 
@@ -72,7 +72,8 @@ function isReplaced(earlier: string, later: string): boolean {
 }
 
 function givenSecretFiles(options: SecretFiles): Record<string, string> {
-  const names = kindsOfSecrets.flatMap((kind) => [kind, `from-${kind}`, `to-${kind}`] as const);
+  const sides = kindsOfSecrets.flatMap((kind) => [kind, `from-${kind}`, `to-${kind}`] as const);
+  const names = ['ca-file', ...sides] as const;
   const given = names.flatMap((name) => (options[name] === undefined ? [] : [[name, resolve(options[name])] as const]));
   return Object.fromEntries(given);
 }

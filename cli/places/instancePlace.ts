@@ -1,7 +1,8 @@
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import { placeBroke } from '../../shared/errors/placeErrors.ts';
 import { snakeCase } from '../../shared/wire/requestMessage.ts';
-import { callServer, connectionReason, type HttpCall, type HttpResponse } from '../httpClient.ts';
+import { callServer, type HttpCall, type HttpResponse } from '../httpClient.ts';
+import { connectionReason } from '../tls.ts';
 import { ACCEPT, type CalledInstance, readImportResponse, responseError } from './instanceResponses.ts';
 import type {
   DatabasePlace,

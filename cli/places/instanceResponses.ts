@@ -10,7 +10,8 @@ import { total } from '../../shared/collections/counts.ts';
 import type { ErrorBody, IdentityError } from '../../shared/errors/identityError.ts';
 import { placeFailed, placeRefused, placeTokenForbidden, placeTokenRejected } from '../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
-import { connectionReason, type HttpResponse, readText } from '../httpClient.ts';
+import { type HttpResponse, readText } from '../httpClient.ts';
+import { connectionReason } from '../tls.ts';
 import type { ImportMeter } from './place.ts';
 
 /** The media types that a call of an import accepts: events, where the instance or a proxy before it knows them. */

@@ -8,6 +8,7 @@ import { systemCode } from '../../shared/systemCode.ts';
 import { type Surroundings, UsageError } from '../command.ts';
 import { loadConfig } from '../configuration.ts';
 import { instanceLocation } from '../instanceLocation.ts';
+import { trustAuthorities } from '../tls.ts';
 import type { SecretFiles } from './callOptions.ts';
 import { type ParsedPlace, parsePlace } from './parsePlace.ts';
 import type { Place } from './place.ts';
@@ -25,6 +26,7 @@ export async function openPlaces(
   const source = { side: 'from', parsed: parsePlace(from) } as const;
   const target = { side: 'to', parsed: parsePlace(to) } as const;
   const files = secretFiles(secrets, [source, target]);
+  await trustAuthorities(secrets['ca-file']);
   return [await openPlace(call, source, files.get(source)), await openPlace(call, target, files.get(target))];
 }
 
@@ -34,6 +36,7 @@ export async function openPlaces(
  */
 export async function openOnlyPlace(call: Surroundings, secrets: SecretFiles, text: string): Promise<Place> {
   const place = { parsed: parsePlace(text) };
+  await trustAuthorities(secrets['ca-file']);
   return openPlace(call, place, secretFiles(secrets, [place]).get(place));
 }
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { placeNotKnown } from '../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { callServer, readText } from '../httpClient.ts';
+import { plainToTls } from '../tls.ts';
 import { recogniseZitadel } from '../zitadel/instance.ts';
 import type { InstanceSettings } from './instancePlace.ts';
 import { clockAhead, type DatabasePlace, type Recognised } from './place.ts';
@@ -35,6 +36,9 @@ async function recogniseOurs(origin: string, signal: AbortSignal): Promise<Recog
   const { status, headers } = response;
   if (status >= 300 && status < 400)
     throw placeNotKnown(origin, `it redirects to ${redirectOrigin(origin, headers.location)}`);
+  // Go's servers and nginx answer a plain request to a port with TLS.
+  const isPlain = status === 400 ? await plainToTls(origin) : undefined;
+  if (isPlain !== undefined) throw isPlain;
   if (status !== 200) return `${PATH} is answered with ${status}`;
   const document = ours.safeParse(parseIfJson(await readText(response.body, MAX_BYTES))).data;
   const hasOperations = document?.paths['/admin/v1/export'] ?? document?.paths['/admin/v1/import'];

@@ -8,7 +8,8 @@ import {
 } from '../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { Backoff, type RetryPolicy } from '../../shared/retry.ts';
-import { callServer, connectionReason, readText } from '../httpClient.ts';
+import { callServer, readText } from '../httpClient.ts';
+import { connectionReason } from '../tls.ts';
 
 /** How to reach a ZITADEL. */
 export interface ZitadelConnection {

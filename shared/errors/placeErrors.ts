@@ -6,8 +6,25 @@ export const placeUnreachable = defineError('UNAVAILABLE', 'PLACE_UNREACHABLE', 
   text: (place: string, reason: string) =>
     `${place} cannot be reached (${reason}): check the address, and that the instance runs`,
   example: ['https://id.example.com', 'ECONNREFUSED'],
-  when: 'The host is unknown, nothing listens there, its certificate is not trusted, or ZITADEL stayed unavailable through all retries.',
-  remedy: 'Check the address. `NODE_EXTRA_CA_CERTS` names a file with the certificates of a private authority.',
+  when: 'The host is unknown, nothing listens there, or ZITADEL stayed unavailable through all retries.',
+  remedy: 'Check the address.',
+});
+
+export const placeUntrusted = defineError('FAILED_PRECONDITION', 'PLACE_UNTRUSTED', {
+  text: (place: string, problem: string) => `the certificate of ${place} ${problem}`,
+  example: [
+    'https://id.example.com',
+    "is of an unknown authority (SELF_SIGNED_CERT_IN_CHAIN): name the file with the authority's certificate by --ca-file FILE",
+  ],
+  when: "Neither Node nor the system trusts the certificate's authority, it has expired, or it names another host. No token was sent.",
+  remedy: "Give `--ca-file` the PEM file of the authority's certificate, or renew the certificate.",
+});
+
+export const placeProtocolWrong = defineError('FAILED_PRECONDITION', 'PLACE_PROTOCOL_WRONG', {
+  text: (place: string, problem: string) => `${place} ${problem}`,
+  example: ['http://127.0.0.1:8443', 'expects TLS: specify https://127.0.0.1:8443'],
+  when: 'The address begins with `http:` and its port expects TLS, or with `https:` and its port has none.',
+  remedy: 'Specify the address that the message names.',
 });
 
 export const placeNotKnown = defineError('FAILED_PRECONDITION', 'PLACE_NOT_RECOGNISED', {

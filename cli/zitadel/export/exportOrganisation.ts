@@ -11,7 +11,7 @@ import {
   zitadelExportTooSlow,
 } from '../../../shared/errors/placeErrors.ts';
 import { isJsonObject, type JsonObject, parseIfJson, textAt } from '../../../shared/json/jsonObject.ts';
-import { connectionReason } from '../../httpClient.ts';
+import { connectionReason } from '../../tls.ts';
 import { callError, messageIn, search, send, type ZitadelConnection } from '../connection.ts';
 
 /** What an export holds beside the records. */

@@ -9,7 +9,7 @@ import { post } from '../../support/http/wire.ts';
 import { startFakeInstance } from '../../support/places/fakeInstance.ts';
 import { databaseOptions } from '../../support/places/locations.ts';
 import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
-import { identityProgram } from '../../support/processes/programs.ts';
+import { identityProcess, identityProgram } from '../../support/processes/programs.ts';
 import { sqlite } from '../../support/stores/stores.ts';
 
 async function tokenFile(text = 'some-token') {
@@ -72,6 +72,46 @@ describe('a call on places that fails', { timeout: 240_000 }, () => {
     expect(message(foreign.stderr)).toMatch(
       /is not an instance of this service \(\/openapi\.json is answered with 40\d\)/,
     );
+  });
+
+  describe('by TLS', () => {
+    const fixture = (name: string) => new URL(`../../fixtures/tls/${name}`, import.meta.url).pathname;
+    const certificate = ['--tls-cert-file', fixture('first.crt'), '--tls-key-file', fixture('first.key')];
+    const doctor = async (url: string, more: readonly string[] = [], env = {}) =>
+      (await identityProcess(['doctor', url, ...more], { env })).stdout.split('\n')[0];
+
+    it('says whether the authority is unknown, the port expects TLS, or has none', async () => {
+      const [encrypted, plain] = [await servedPlace(sqlite, certificate), await servedPlace(sqlite)];
+      const { host } = new URL(encrypted.url);
+      const { host: plainHost } = new URL(plain.url);
+      expect(await doctor(encrypted.url)).toBe(
+        `failed address: the certificate of ${encrypted.url} is of an unknown authority (DEPTH_ZERO_SELF_SIGNED_CERT): name the file with the authority's certificate by --ca-file FILE`,
+      );
+      expect(await doctor(`http://${host}`)).toBe(
+        `failed address: http://${host} expects TLS: specify https://${host}`,
+      );
+      expect(await doctor(`https://${plainHost}`)).toBe(
+        `failed address: https://${plainHost} speaks no TLS: specify its TLS port, or on this machine http://${plainHost}`,
+      );
+    });
+
+    it("trusts the authorities of --ca-file, also where a migration is resumed, and the system's", async () => {
+      const { url, tokenFile: token } = await servedPlace(sqlite, certificate);
+      const authority = ['--ca-file', fixture('first.crt')];
+      const trusted = expect.stringMatching(/^ok +address: https:\S+ is an instance/);
+      expect(await doctor(url, authority)).toEqual(trusted);
+      expect(await doctor(url, [], { SSL_CERT_FILE: fixture('first.crt') })).toEqual(trusted);
+      const directory = await testDirectory();
+      const run = ['--run-dir', join(directory, 'run')];
+      const places = ['--from', url, '--token-file', token, '--to', join(directory, 'out.json')];
+      await identityProcess(['migrate', 'plan', ...places, ...authority, ...run, '--with', 'passwords']);
+      const resumed = await identityProcess(['migrate', 'resume', ...run, '--yes']);
+      expect(resumed, resumed.stderr).toMatchObject({ code: 0 });
+      const removed = await identityProcess(['migrate', 'cleanup', ...run, '--yes']);
+      expect(removed.stdout + removed.stderr).not.toContain('first.crt');
+      const invalid = await identityProcess(['doctor', url, '--ca-file', token]);
+      expect(invalid).toMatchObject({ code: 1, stderr: `identity: ${token} of --ca-file holds no PEM certificate\n` });
+    });
   });
 
   it('leaves nothing under the name of a file whose source breaks off or sends no export', async () => {

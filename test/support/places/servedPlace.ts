@@ -22,13 +22,16 @@ export interface ServedPlace {
   readonly orgId: string;
 }
 
-/** Initialises a database and serves it until the test has finished. */
-export async function servedPlace(kind: StoreKind): Promise<ServedPlace> {
+/**
+ * Initialises a database and serves it until the test has finished.
+ * @param more options of the server
+ */
+export async function servedPlace(kind: StoreKind, more: readonly string[] = []): Promise<ServedPlace> {
   const location = await kind.newLocation();
   const env = keyEnvironment(location);
   const options = databaseOptions(location);
   const { token, orgId } = created.parse(await identityJson(['init', ...options], { env }));
-  const running = await serve(options, [], env);
+  const running = await serve(options, more, env);
   onTestFinished(async () => void (await running.stop()));
   const tokenFile = join(await testDirectory(), 'owner.pat');
   await writeFile(tokenFile, `${token}\n`, { mode: 0o600 });

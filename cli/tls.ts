@@ -1,0 +1,108 @@
+import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { connect, getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { certificateInvalid } from '../shared/errors/commandErrors.ts';
+import type { IdentityError } from '../shared/errors/identityError.ts';
+import { placeProtocolWrong, placeUnreachable, placeUntrusted } from '../shared/errors/placeErrors.ts';
+import { systemCode } from '../shared/systemCode.ts';
+
+/**
+ * Trusts the authorities of a PEM file, beside those of Node and the system.
+ * @throws IdentityError for a file without certificates; an error of the system
+ */
+export async function trustAuthorities(file: string | undefined): Promise<void> {
+  if (file === undefined) return;
+  const text = await readFile(file, 'utf8');
+  const certificates = text.match(/-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs) ?? [];
+  if (certificates.length === 0 || !certificates.every(isCertificate))
+    throw certificateInvalid(file, '--ca-file', 'holds no PEM certificate');
+  setDefaultCACertificates([...getCACertificates('default'), ...certificates]);
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).raw.length > 0;
+  } catch {
+    return false;
+  }
+}
+
+/** The codes of a certificate from an authority that is not trusted. */
+const untrusted = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
+let isSystemTrusted = false;
+
+/**
+ * Trusts the system's authorities too, once a certificate needs them: they take a third of a second to load.
+ * @returns whether the connection that failed may succeed now
+ */
+export function trustSystem(error: unknown): boolean {
+  if (isSystemTrusted || !untrusted.has(systemCode(error))) return false;
+  isSystemTrusted = true;
+  setDefaultCACertificates([...getCACertificates('default'), ...getCACertificates('system')]);
+  return true;
+}
+
+/** What is wrong with a certificate of a trusted authority, by the code of the connection's error. */
+const problems: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: "has expired: renew it, or correct this machine's clock",
+  CERT_NOT_YET_VALID: "is not valid yet: correct this machine's clock",
+  ERR_TLS_CERT_ALTNAME_INVALID: "is another host's: specify the host that the certificate names",
+};
+
+/** Returns the error of a connection without a response: what to do about TLS, or that nothing answers. */
+export async function connectionError(origin: string, error: unknown): Promise<IdentityError> {
+  const code = systemCode(error);
+  const problem = problems[code];
+  if (problem !== undefined) return placeUntrusted(origin, problem);
+  if (untrusted.has(code))
+    return placeUntrusted(
+      origin,
+      `is of an unknown authority (${code}): name the file with the authority's certificate by --ca-file FILE`,
+    );
+  const { protocol, host } = new URL(origin);
+  if (protocol === 'https:' && String(error).includes('wrong version number'))
+    return placeProtocolWrong(origin, `speaks no TLS: specify its TLS port, or on this machine http://${host}`);
+  const isRefused = code === 'ECONNREFUSED' || code === 'ENOTFOUND';
+  return (isRefused ? undefined : await plainToTls(origin)) ?? placeUnreachable(origin, connectionReason(error));
+}
+
+/** Returns the error of plain requests to a port that expects TLS; undefined where it does not. */
+export async function plainToTls(origin: string): Promise<IdentityError | undefined> {
+  const { protocol, host } = new URL(origin);
+  if (protocol !== 'http:' || !(await speaksTls(origin))) return undefined;
+  return placeProtocolWrong(origin, `expects TLS: specify https://${host}`);
+}
+
+const PROBE_MS = 2_000;
+
+/** Whether a server answers a TLS handshake. */
+async function speaksTls(origin: string): Promise<boolean> {
+  const { hostname, port } = new URL(origin);
+  const socket = connect({
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: Number(port || 80),
+    rejectUnauthorized: false,
+  });
+  try {
+    return await once(socket, 'secureConnect', { signal: AbortSignal.timeout(PROBE_MS) }).then(
+      () => true,
+      () => false,
+    );
+  } finally {
+    socket.destroy();
+  }
+}
+
+/** Returns the short reason of a connection's error: its code, such as ECONNREFUSED. */
+export function connectionReason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return 'code' in error ? String(error.code) : error.message;
+}
