@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { isJsonObject, parseObject } from '../../shared/json/jsonObject.ts';
 import { hasFilledFields, withoutFilled } from '../../shared/organisation/filledFields.ts';
 import { normaliseRecord } from '../../shared/organisation/normaliseRecord.ts';
+import { passwordHashFormat } from '../../shared/organisation/passwords.ts';
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import { recordKey, reportedId } from '../../shared/organisation/recordPlan.ts';
 import { documentPath } from '../../shared/store/store.ts';
@@ -24,6 +25,8 @@ export interface RecordContent {
   readonly secrets: Readonly<Record<string, string>>;
   /** Whether the person has the OTP e-mail factor; absent where that is not compared. */
   readonly otpEmail?: boolean;
+  /** The format of the password's hash, or `unknown`; absent without a hash, and where passwords are not compared. */
+  readonly hashFormat?: string;
 }
 
 /**
@@ -43,8 +46,13 @@ export function comparedRecord(given: OrganisationRecord, selection: SecretSelec
     section: section.name,
     orgId,
     id: reportedId(given) || orgId,
-    content: { body, secrets: secretDigests(record, selection), ...otpEmail },
+    content: { body, secrets: secretDigests(record, selection), ...otpEmail, ...hashFormat(record, selection) },
   };
+}
+
+function hashFormat({ credentials: { passwordHash } }: OrganisationRecord, { withPasswords }: SecretSelection) {
+  if (passwordHash === undefined || !withPasswords) return {};
+  return { hashFormat: passwordHashFormat(passwordHash) ?? 'unknown' };
 }
 
 function secretDigests({ section, credentials, clearPassword }: OrganisationRecord, selection: SecretSelection) {

@@ -28,28 +28,41 @@ export interface RecordDifference {
 }
 
 const row = z.object({ content: z.string() });
-const remaining = z.object({ section: z.string(), orgId: z.string(), id: z.string() });
+const remaining = z.object({ section: z.string(), orgId: z.string(), id: z.string(), content: z.string() });
 const content = z.object({
   body: z.string(),
   secrets: z.record(z.string(), z.string()),
   otpEmail: z.boolean().exactOptional(),
+  hashFormat: z.string().exactOptional(),
 });
 
 /** What else is done with the records of a comparison. */
 export interface ComparisonOptions {
   /** Returns why a record may differ; undefined where it should not. By default none may. */
   readonly explain?: (difference: RecordDifference) => string | undefined;
-  /** Takes the records that both sides have: that of the second side, and what the first side has. */
-  readonly pairs?: PairVisitor;
+  /** Takes the records of the first side, each with that of the second one. */
+  readonly pairs?: PairVisitor | undefined;
 }
 
-/** A visitor of records that both sides have. */
-interface PairVisitor {
-  addPair(second: OrganisationRecord, first: RecordContent): void;
+/** A record of the first side, and what the second side has of it. */
+export interface ComparedPair extends Pick<ComparedRecord, 'section' | 'orgId' | 'id'> {
+  readonly outcome: Exclude<Outcome, 'onlySecond'>;
+  readonly first: RecordContent;
+  /** Undefined for a record that only the first side has. */
+  readonly second: RecordContent | undefined;
+}
+
+/** A visitor of pairs. */
+export interface PairVisitor {
+  addPair(pair: ComparedPair): void;
   reset(): void;
 }
 
 type Counts = Record<Outcome, number>;
+
+function readContent(text: string): RecordContent {
+  return content.parse(JSON.parse(text));
+}
 
 /**
  * A comparison of two sides, record by record. The first side is kept in an unnamed temporary file, which the operating
@@ -82,7 +95,7 @@ export class Comparison implements Disposable {
       meet: this.database.prepare('INSERT OR IGNORE INTO met VALUES (?)'),
       find: this.database.prepare('SELECT content FROM first WHERE key = ?'),
       rest: this.database.prepare(
-        'SELECT section, orgId, id FROM first WHERE key NOT IN (SELECT key FROM met) ORDER BY rowid',
+        'SELECT section, orgId, id, content FROM first WHERE key NOT IN (SELECT key FROM met) ORDER BY rowid',
       ),
     };
   }
@@ -103,7 +116,7 @@ export class Comparison implements Disposable {
     add: (given) => {
       const record = comparedRecord(given, this.selection);
       // A file may repeat a record: the first one counts, as in an import.
-      if (record !== undefined && this.statements.meet.run(record.key).changes === 1) this.compare(record, given);
+      if (record !== undefined && this.statements.meet.run(record.key).changes === 1) this.compare(record);
     },
     reset: () => {
       this.database.exec('DELETE FROM met');
@@ -122,8 +135,9 @@ export class Comparison implements Disposable {
   /** Adds the records that only the first side has. Call it after both sides. */
   finish(): void {
     for (const found of this.statements.rest.iterate()) {
-      const { section, orgId, id } = remaining.parse(found);
-      this.add({ outcome: 'onlyFirst', section, orgId, id });
+      const { content: first, ...record } = remaining.parse(found);
+      this.options.pairs?.addPair({ ...record, outcome: 'onlyFirst', first: readContent(first), second: undefined });
+      this.add({ outcome: 'onlyFirst', ...record });
     }
   }
 
@@ -136,7 +150,7 @@ export class Comparison implements Disposable {
     this.database.close();
   }
 
-  private compare(record: ComparedRecord, given: OrganisationRecord): void {
+  private compare(record: ComparedRecord): void {
     const { key, section, orgId, id, content: second } = record;
     const found = row.safeParse(this.statements.find.get(key)).data?.content;
     const isSame = found === JSON.stringify(second);
@@ -144,12 +158,13 @@ export class Comparison implements Disposable {
     if (found === undefined) this.add({ outcome: 'onlySecond', section, orgId, id });
     else if (isSame && pairs === undefined) this.count(record, 'equal');
     else {
-      const first = content.parse(JSON.parse(found));
-      pairs?.addPair(given, first);
+      const first = readContent(found);
       // Some values have several forms: equal fields are an equal record.
       const fields = isSame ? [] : fieldDifferences(first, second);
-      if (fields.length === 0) this.count(record, 'equal');
-      else this.add({ outcome: 'different', section, orgId, id, fields });
+      const outcome = fields.length === 0 ? 'equal' : 'different';
+      pairs?.addPair({ section, orgId, id, outcome, first, second });
+      if (outcome === 'equal') this.count(record, outcome);
+      else this.add({ outcome, section, orgId, id, fields });
     }
   }
 

@@ -101,16 +101,21 @@ const proof = z.strictObject({
   sourceUnchanged: z.boolean().optional(),
 });
 
-/** Who can log in with the password of before. */
+/** Who can log in with the password of before; absent where the target is a file or an object. */
 const logins = z.strictObject({
   people: count,
   /** People with a password in the source. */
   withPassword: count,
-  /** Those whose hash is on the target byte for byte, in a format that the target verifies. */
+  /**
+   * Those who are active in the target, of an active organisation, with the same hash in a format that the target
+   * verifies, and with the same TOTP seed where they had one.
+   */
   ready: count,
-  /** The hashes that have arrived byte for byte, by their formats. */
-  formats: counts,
+  /** Why the others cannot log in as before: how many they are, and the names of the first ones. */
+  others: z.array(z.strictObject({ reason: z.string(), count, names: z.array(z.string()) })),
 });
+
+export type Logins = z.infer<typeof logins>;
 
 /** The schema of a migration's result, which `result.json` holds and the report shows. */
 export const migrationResult = z.strictObject({
@@ -164,7 +169,7 @@ export const migrationResult = z.strictObject({
   leftToDo: z.array(leftToDoEntry),
   leftToDoOmitted: count,
   proof,
-  logins,
+  logins: logins.optional(),
 });
 
 export type MigrationResult = z.infer<typeof migrationResult>;
@@ -189,6 +194,8 @@ export const migrationPlan = z.strictObject({
   /** The secrets that travel, and how many of each kind the export holds. */
   secrets: z.strictObject({ selected: z.array(z.string()), found: z.record(z.string(), count) }),
   hashFormats: z.record(z.string(), count),
+  /** Who can log in as before, if all arrive. */
+  logins: logins.optional(),
   /** What the target's dry run refuses, and warns of. */
   refused: z.array(notice),
   refusedOmitted: count,

@@ -9,6 +9,7 @@ import { missingKinds, selectedKinds } from '../values.ts';
 import { type MigrationPlan, migrationPlan } from './documents.ts';
 import { importExport, inspectStaged } from './exportStage.ts';
 import { listPhases, readJournal } from './journal.ts';
+import { loginTally } from './logins.ts';
 import { NOT_FOUND, sortNotices } from './result.ts';
 import type { MigrationRun } from './run.ts';
 import { readJson, writeJson } from './runDirectory.ts';
@@ -30,7 +31,8 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
   const { state } = run;
   const { leftOut = [] } = state;
   const [facts, organisations] = [new FileFacts(), new OrganisationTally()];
-  using comparison = new Comparison(state.settings, 0);
+  const logins = loginTally(target, state.settings.onConflict);
+  using comparison = new Comparison(state.settings, 0, { pairs: logins });
   await readSides(run, target, comparison, [facts, organisations]);
   const trial = target.place.takes === 'imports' ? await tryImport(run, target.place) : undefined;
   if (target.place.takes === 'files') await target.place.requireFree?.();
@@ -57,6 +59,7 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
     bytes: exported?.bytes ?? 0,
     secrets,
     hashFormats: Object.fromEntries(facts.hashFormats),
+    logins: logins?.logins,
     refused,
     refusedOmitted,
     ...notices,

@@ -9,10 +9,11 @@ import { selectedKinds } from '../values.ts';
 import type { MigrationPlan, MigrationResult, OrganisationCounts } from './documents.ts';
 import { filterExport } from './exportFilter.ts';
 import { currentSelection } from './exportStage.ts';
+import { loginTally } from './logins.ts';
 import type { MigrationRun } from './run.ts';
 import { type MigrationSettings, stagedOptions } from './settings.ts';
 import { MAX_NAMED, onlyThese, type Side, type Sides } from './sides.ts';
-import { OrganisationTally, organisationCounts, PasswordTally } from './tallies.ts';
+import { OrganisationTally, organisationCounts } from './tallies.ts';
 
 /** What the proof adds to a result. */
 export interface Proved extends Pick<MigrationResult, 'proof' | 'logins' | 'organisations' | 'organisationsOmitted'> {
@@ -56,17 +57,15 @@ const nothing: OrganisationCounts = { absent: 0, equal: 0, different: 0, onlyTar
 
 async function proveByFields(run: MigrationRun, plan: MigrationPlan, { source, target }: Sides): Promise<Proved> {
   const { settings, moved, exported } = run.state;
-  // By default ZITADEL verifies hashes of one format only.
-  const passwords = new PasswordTally((format) => target.kind !== 'zitadel' || format === 'bcrypt');
+  const logins = loginTally(target);
   const organisations = new OrganisationTally();
   const byZitadels = explainZitadels(source.facts, target.facts);
   using comparison = new Comparison(settings, MAX_LISTED, {
     explain: (difference) => byZitadels(difference) ?? explain(difference, settings, moved?.response),
-    pairs: passwords,
+    pairs: logins,
   });
-  const visitors = [organisations, passwords.source];
   const first = openSource(run, source);
-  const sides = { comparison, first, second: onlyThese(target, first.options), visitors };
+  const sides = { comparison, first, second: onlyThese(target, first.options), visitors: [organisations] };
   const [before, after] = await compareSides(sides, run);
   const { differences, expected } = comparison;
   const isStream = source.kind === 'stream';
@@ -86,7 +85,7 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, { source, t
       differences: [...differences.entries, ...expected.entries].map(describeDifference),
       ...(isStream ? {} : { sourceUnchanged: before.tally.digest === exported?.digest }),
     },
-    logins: passwords.logins,
+    logins: logins?.logins,
     organisations: organisations.listed.map((one) => ({
       ...one,
       before: planned.get(one.orgId) ?? { ...nothing, absent: one.records },
@@ -125,7 +124,7 @@ function proveByChecksum({ state: { settings, moved, exported } }: MigrationRun,
       unexpected: 0,
       differences: [],
     },
-    logins: { people: plan.sections.humanUsers ?? 0, withPassword: 0, ready: 0, formats: plan.hashFormats },
+    logins: undefined,
     organisations: plan.organisations.map((one) => ({ ...one, after: one.before })),
     organisationsOmitted: plan.organisationsOmitted,
     sourceDigest: digest,

@@ -1,14 +1,10 @@
-import { hash } from 'node:crypto';
 import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts';
-import { type Counts, increase, total } from '../../shared/collections/counts.ts';
 import { textAt } from '../../shared/json/jsonObject.ts';
-import { passwordHashFormat } from '../../shared/organisation/passwords.ts';
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import { humanUserSection } from '../../shared/organisation/sections/users.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
-import type { RecordContent } from '../compare/comparedRecord.ts';
 import type { Comparison } from '../compare/comparison.ts';
-import type { MigrationPlan, MigrationResult, OrganisationCounts } from './documents.ts';
+import type { MigrationPlan, OrganisationCounts } from './documents.ts';
 
 /** Bounds the organisations that a plan or a result lists. */
 const MAX_LISTED = 1_000;
@@ -46,48 +42,4 @@ export class OrganisationTally implements RecordVisitor {
 export function organisationCounts({ organisations }: Comparison, orgId: string): OrganisationCounts {
   const { equal = 0, different = 0, onlyFirst = 0, onlySecond = 0 } = organisations.get(orgId) ?? {};
   return { absent: onlyFirst, equal, different, onlyTarget: onlySecond };
-}
-
-const path = humanUserSection.credentials?.find(({ field }) => field === 'passwordHash')?.path ?? '';
-
-/** The people who can log in with the same password, because its hash is on both sides byte for byte. */
-export class PasswordTally {
-  private readonly verifies: (format: string) => boolean;
-  private people = 0;
-  private withPassword = 0;
-  private formats: Counts = {};
-
-  /** @param verifies whether the target can verify hashes of a format */
-  constructor(verifies: (format: string) => boolean) {
-    this.verifies = verifies;
-  }
-
-  /** Takes the records of the source. */
-  readonly source: RecordVisitor = {
-    add: ({ section, credentials }) => {
-      if (section !== humanUserSection) return;
-      this.people++;
-      if (credentials.passwordHash !== undefined) this.withPassword++;
-    },
-    reset: () => {
-      [this.people, this.withPassword] = [0, 0];
-    },
-  };
-
-  /** Takes a record of the target, and what the source has of it. */
-  addPair({ section, credentials: { passwordHash } }: OrganisationRecord, { secrets }: RecordContent): void {
-    if (section !== humanUserSection || passwordHash === undefined) return;
-    if (secrets[path] === hash('sha256', passwordHash))
-      increase(this.formats, passwordHashFormat(passwordHash) ?? 'unknown');
-  }
-
-  reset(): void {
-    this.formats = {};
-  }
-
-  get logins(): MigrationResult['logins'] {
-    const { people, withPassword, formats } = this;
-    const verified = Object.entries(formats).filter(([format]) => format !== 'unknown' && this.verifies(format));
-    return { people, withPassword, ready: total(Object.fromEntries(verified)), formats };
-  }
 }

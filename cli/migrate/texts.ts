@@ -1,8 +1,9 @@
 import { total } from '../../shared/collections/counts.ts';
 import type { Output } from '../command.ts';
 import { countList, differenceLines, firstLines, noticeLines, printableLines } from '../texts.ts';
-import type { MigrationPlan, MigrationResult } from './documents.ts';
+import type { Logins, MigrationPlan, MigrationResult } from './documents.ts';
 import { readJournal } from './journal.ts';
+import { describeLogins } from './logins.ts';
 import { readResult } from './result.ts';
 import { readState } from './run.ts';
 import { findWorker, resumeCommand } from './runDirectory.ts';
@@ -22,6 +23,7 @@ export function planText(plan: MigrationPlan): string {
     ...leftOut.map(({ orgId, reason }) => `stays: ${orgId} (${reason})`),
     `secrets: ${secrets.selected.join(', ') || 'none'}${found(secrets.found)}`,
     `password hashes: ${countList(plan.hashFormats)}`,
+    ...loginLines('logins, if all arrive', plan.logins),
     ...noticeLines('refused', plan.refused, plan.refusedOmitted),
     ...noticeLines('warning', plan.warnings, plan.warningsOmitted),
     ...plan.losses.map((loss) => `does not move: ${loss}`),
@@ -54,10 +56,15 @@ function found(counts: Readonly<Record<string, number>>): string {
   return Object.keys(counts).length === 0 ? '' : ` (the export holds ${countList(counts)})`;
 }
 
+function loginLines(title: string, logins: Logins | undefined): string[] {
+  if (logins === undefined) return [];
+  const { sentence, reasons } = describeLogins(logins);
+  return [`${title}: ${sentence}`, ...reasons.map((reason) => `not as before: ${reason}`)];
+}
+
 /** Returns a result as people read it. */
 export function resultText(result: MigrationResult, directory: string): string {
   const { source, target, moved, proof, phases } = result;
-  const { people, withPassword, ready } = result.logins;
   // The last attempt of each phase.
   const attempts = new Map(phases.map((phase) => [phase.phase, phase]));
   const imported = Object.entries(moved.imported ?? {}).filter(([, counts]) => Object.keys(counts).length > 0);
@@ -73,7 +80,7 @@ export function resultText(result: MigrationResult, directory: string): string {
     ...noticeLines('error', result.errors, result.errorsOmitted),
     ...noticeLines('warning', result.warnings, result.warningsOmitted),
     ...noticeLines('left to do', result.leftToDo, result.leftToDoOmitted),
-    `logins: ${ready} of ${withPassword} people with a password log in with the same one; ${people - withPassword} of ${people} have none in the export`,
+    ...loginLines('logins', result.logins),
     `clean up: identity migrate cleanup --run-dir ${directory}`,
   ];
   return printableLines(lines);

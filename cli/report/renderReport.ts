@@ -1,5 +1,6 @@
 import { total } from '../../shared/collections/counts.ts';
-import type { MigrationResult, MigrationSide } from '../migrate/documents.ts';
+import type { Logins, MigrationResult, MigrationSide } from '../migrate/documents.ts';
+import { describeLogins } from '../migrate/logins.ts';
 import { span } from '../progress.ts';
 import { counted } from '../texts.ts';
 import { type BarCounts, bar, definitions, type Html, html, listSection, moment, rateCurve, words } from './html.ts';
@@ -159,7 +160,6 @@ function proof({ proof: found, logins, source, target }: MigrationResult): reado
   const { description, provedAt, secrets, expected, unexpected, differences, sourceUnchanged } = found;
   const odd = differences.filter(({ reason }) => reason === undefined);
   const known = differences.filter(({ reason }) => reason !== undefined);
-  const formats = Object.entries(logins.formats).map(([format, count]) => `${format} ${count.toLocaleString('en')}`);
   return [
     html`<section><h2>How it was proved</h2><p>At ${moment(provedAt)}, ${description}.</p>
 ${definitions({
@@ -167,14 +167,18 @@ ${definitions({
   Digests: source.digest !== undefined && source.digest === target.digest ? 'equal on both sides' : undefined,
   Source:
     sourceUnchanged === undefined ? undefined : sourceUnchanged ? 'as it was exported' : 'changed since its export',
-})}<h3>Who can log in as before</h3>
-<p>${logins.ready} of ${logins.withPassword} people with a password log in with the same one: its hash is on both sides
-byte for byte, in a format that the target verifies. ${logins.people - logins.withPassword} of ${logins.people} people have
-no password in the export. Sessions are not carried: each person logs in once.</p>
-${formats.length === 0 ? undefined : html`<p class="soft">Hashes: ${formats.join(', ')}</p>`}</section>`,
+})}${logins && loginsOf(logins)}</section>`,
     listSection('Differences', odd, differenceItem, unexpected - odd.length),
     listSection('Expected differences', known, differenceItem, expected - known.length),
   ];
+}
+
+/** Shows who can log in as before, and why the others cannot. */
+function loginsOf(logins: Logins): Html {
+  const { sentence, reasons } = describeLogins(logins);
+  return html`<h3>Who can log in as before</h3>
+<p>${sentence}. Sessions are not carried: each person logs in once.</p>
+<ul>${reasons.map((reason) => html`<li>${reason}</li>\n`)}</ul>`;
 }
 
 const sides = { different: '', onlySource: 'in the source only', onlyTarget: 'in the target only' } as const;

@@ -131,7 +131,12 @@ export function migrationResult(given: Partial<MigrationResult> = {}): Migration
       ],
       sourceUnchanged: true,
     },
-    logins: { people: 24_000, withPassword: 23_500, ready: 23_499, formats: { bcrypt: 23_400, argon2: 99 } },
+    logins: {
+      people: 24_000,
+      withPassword: 23_500,
+      ready: 23_498,
+      others: [{ reason: 'locked in the target, active in the source', count: 2, names: ['bob', 'eve'] }],
+    },
     ...given,
   };
 }

@@ -43,7 +43,7 @@ describe('identity migrate', () => {
         sections: { humanUsers: { equal: 3 } },
         sourceUnchanged: true,
       },
-      logins: { people: 3, withPassword: 1, ready: 1, formats: { bcrypt: 1 } },
+      logins: { people: 3, withPassword: 1, ready: 1, others: [] },
     });
     expect(result.phases.map(({ phase, succeeded }) => `${phase} ${succeeded}`)).toContain('importing true');
     const [name = ''] = await readdir(migrating.cwd);
@@ -101,6 +101,34 @@ describe('the report of identity migrate', { timeout: 120_000 }, () => {
 const withPeople = organisation('acme', { humanUsers: people(3) });
 
 describe('a migration', { timeout: 120_000 }, () => {
+  it('names the people who cannot log in as before, in plan, result and report alike', async () => {
+    const people = (stateOfAda: string) => [
+      { ...person('ada', { hashedPassword: { value: HASH } }), state: stateOfAda },
+      { ...person('bob', { hashedPassword: { value: HASH } }), state: 'USER_STATE_INACTIVE' },
+      person('eve'),
+    ];
+    const active = await exportFileWith(organisation('acme', { humanUsers: people('USER_STATE_ACTIVE') }));
+    const locked = await exportFileWith(organisation('acme', { humanUsers: people('USER_STATE_LOCKED') }));
+    const { database, location } = await servedPlace(sqlite);
+    const to = ['--to', database, ...all, '--yes'];
+    const asInSource = { reason: 'inactive, as in the source', count: 1, names: ['name of bob'] };
+    const first = await migrate(['--from', active, ...to], await prepareMigration({ location }));
+    expect(first.logins).toEqual({ people: 3, withPassword: 2, ready: 1, others: [asInSource] });
+    const lock = ['--from', locked, ...to, '--on-conflict', 'overwrite'];
+    await migrate(lock, await prepareMigration({ location }));
+    const migrating = await prepareMigration({ location });
+    const again = ['migrate', '--from', active, ...to, '--on-conflict', 'skip', '--report', 'report.html'];
+    const { code, stdout, stderr } = await identity(again, migrating);
+    expect(code).toBe(0);
+    const lines = [
+      '0 of 2 people with a password log in as before; 1 of 3 people have no password in the export',
+      '1 locked in the target, active in the source: name of ada',
+      '1 inactive, as in the source: name of bob',
+    ];
+    const page = await readFile(join(migrating.cwd, 'report.html'), 'utf8');
+    for (const text of [stderr, stdout, page]) for (const line of lines) expect(text).toContain(line);
+  });
+
   it('from ZITADEL leaves its default organisation behind, and the memberships of the user of its token', async () => {
     const { zitadel, tokenFile } = await filledZitadel([withPeople, organisation('emca')]);
     zitadel.contents.put('acme', 'orgMembers', 'owner', { userId: 'owner', roles: ['ORG_OWNER'] });

@@ -1,0 +1,168 @@
+import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
+import { humanUserSection } from '../../shared/organisation/sections/users.ts';
+import { organisationSection } from '../../shared/organisation/sections.ts';
+import type { RecordContent } from '../compare/comparedRecord.ts';
+import type { ComparedPair, PairVisitor } from '../compare/comparison.ts';
+import type { Logins } from './documents.ts';
+import type { MigrationSettings } from './settings.ts';
+import type { Side } from './sides.ts';
+
+/** The people of an organisation who share a reason: their number, and the names of the first ones. */
+interface Group {
+  count: number;
+  readonly names: string[];
+}
+
+/** The people of one organisation who have a password in the source. */
+interface OrganisationLogins {
+  /** Why nobody of it can log in. */
+  reason?: string;
+  readonly ready: Group;
+}
+
+/** Bounds the people who are named for each reason. */
+const MAX_NAMES = 3;
+
+const [passwordPath, clearPath, totpPath] = ['user.hashedPassword.value', 'user.password', 'user.otpCode'];
+
+/** Counts the people who can log in at the target with the password of the source, and names the others by reason. */
+export class LoginTally implements PairVisitor {
+  private readonly verifies: (format: string) => boolean;
+  private readonly arrives: ReadonlySet<ComparedPair['outcome']>;
+  private people = 0;
+  private withPassword = 0;
+  private readonly organisations = new Map<string, OrganisationLogins>();
+  private readonly others = new Map<string, Group>();
+
+  /**
+   * @param verifies whether the target verifies hashes of a format
+   * @param arrives the records that a planned import will make as they are in the source; none after it
+   */
+  constructor(verifies: (format: string) => boolean, arrives: readonly ComparedPair['outcome'][] = []) {
+    this.verifies = verifies;
+    this.arrives = new Set(arrives);
+  }
+
+  addPair({ section, orgId, id, outcome, first, second }: ComparedPair): void {
+    const target = this.arrives.has(outcome) ? first : second;
+    if (section === organisationSection.name) this.addOrganisation(orgId, first, target);
+    if (section === humanUserSection.name) this.addPerson({ orgId, id }, first, target);
+  }
+
+  reset(): void {
+    [this.people, this.withPassword] = [0, 0];
+    this.organisations.clear();
+    this.others.clear();
+  }
+
+  /** The figures that plan, result and report show. Organisations come after their people. */
+  get logins(): Logins {
+    const others = new Map(
+      [...this.others].map(([reason, { count, names }]) => [reason, { count, names: [...names] }]),
+    );
+    let ready = 0;
+    for (const organisation of this.organisations.values()) {
+      if (organisation.reason === undefined) ready += organisation.ready.count;
+      else addTo(others, organisation.reason, organisation.ready);
+    }
+    const { people, withPassword } = this;
+    const sorted = [...others].toSorted(([, a], [, b]) => b.count - a.count);
+    return { people, withPassword, ready, others: sorted.map(([reason, group]) => ({ reason, ...group })) };
+  }
+
+  private addOrganisation(orgId: string, first: RecordContent, target: RecordContent | undefined): void {
+    const states = [first, target ?? first].map(({ body }) => textAt(parseObject(body), 'orgState', ''));
+    const reason = stateReason(states);
+    if (reason !== undefined) this.organisation(orgId).reason = `of an organisation that is ${reason}`;
+  }
+
+  private addPerson(
+    { orgId, id }: Pick<ComparedPair, 'orgId' | 'id'>,
+    source: RecordContent,
+    target: RecordContent | undefined,
+  ): void {
+    this.people++;
+    if (source.hashFormat === undefined && source.secrets[clearPath] === undefined) return;
+    this.withPassword++;
+    const person = parseObject(source.body);
+    const reason = this.reason(source, target);
+    const one = { count: 1, names: [textAt(person, 'user.userName', id)] };
+    if (reason === undefined) add(this.organisation(orgId).ready, one);
+    else addTo(this.others, reason, one);
+  }
+
+  private organisation(orgId: string): OrganisationLogins {
+    const organisation = this.organisations.get(orgId) ?? { ready: { count: 0, names: [] } };
+    this.organisations.set(orgId, organisation);
+    return organisation;
+  }
+
+  /** Returns why a person cannot log in as before. */
+  private reason(source: RecordContent, target: RecordContent | undefined): string | undefined {
+    if (target === undefined) return 'not in the target';
+    const states = [source, target].map(({ body }) => textAt(parseObject(body), 'state', ''));
+    return stateReason(states) ?? this.passwordReason(source, target) ?? totpReason(source, target);
+  }
+
+  private passwordReason(source: RecordContent, target: RecordContent): string | undefined {
+    const { hashFormat } = source;
+    if (hashFormat === undefined) return 'with a clear password, which the target hashes: not compared';
+    if (target.hashFormat === undefined) return 'without a password in the target';
+    if (source.secrets[passwordPath] !== target.secrets[passwordPath]) return 'with another password in the target';
+    return this.verifies(hashFormat) ? undefined : `with a hash that the target does not verify (${hashFormat})`;
+  }
+}
+
+/** Says of states such as USER_STATE_LOCKED, in the source and in the target, why nobody can log in. */
+function stateReason(states: readonly string[]): string | undefined {
+  const [source, target = ''] = states.map((state) => state.replace(/^.*_STATE_/, '').toLowerCase());
+  if (target === 'active') return undefined;
+  return source === target ? `${target}, as in the source` : `${target} in the target, ${source} in the source`;
+}
+
+function totpReason({ secrets: source }: RecordContent, { secrets: target }: RecordContent): string | undefined {
+  if (source[totpPath] === target[totpPath]) return undefined;
+  return target[totpPath] === undefined
+    ? 'without the TOTP seed in the target'
+    : 'with another TOTP seed in the target';
+}
+
+function addTo(groups: Map<string, Group>, reason: string, added: Group): void {
+  const group = groups.get(reason) ?? { count: 0, names: [] };
+  groups.set(reason, group);
+  add(group, added);
+}
+
+function add(group: Group, { count, names }: Group): void {
+  group.count += count;
+  group.names.push(...names.slice(0, MAX_NAMES - group.names.length));
+}
+
+/**
+ * Creates the tally of a migration's target. A target that is a file makes no statement about logins.
+ * @param planned how the planned import treats records that differ; absent after the import
+ */
+export function loginTally({ place, kind }: Side, planned?: MigrationSettings['onConflict']): LoginTally | undefined {
+  if (place.takes === 'files') return undefined;
+  // By default ZITADEL verifies hashes of one format only.
+  const verifies = (format: string) => (kind === 'zitadel' ? format === 'bcrypt' : format !== 'unknown');
+  if (planned === undefined) return new LoginTally(verifies);
+  return new LoginTally(verifies, planned === 'overwrite' ? ['onlyFirst', 'different'] : ['onlyFirst']);
+}
+
+/** Says who can log in as before, and who cannot: the sentence, and a phrase for each reason. */
+export function describeLogins({ people, withPassword, ready, others }: Logins) {
+  const [all, some, able, without] = [people, withPassword, ready, people - withPassword].map(formatCount);
+  const rest = people === withPassword ? '' : `; ${without} of ${all} people have no password in the export`;
+  return {
+    sentence: `${able} of ${some} people with a password log in as before${rest}`,
+    reasons: others.map(({ reason, count, names }) => {
+      const more = count > names.length ? `, and ${formatCount(count - names.length)} more` : '';
+      return `${formatCount(count)} ${reason}: ${names.join(', ')}${more}`;
+    }),
+  };
+}
+
+function formatCount(count: number): string {
+  return count.toLocaleString('en');
+}

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import type { RecordContent } from '../../../../cli/compare/comparedRecord.ts';
+import type { ComparedPair } from '../../../../cli/compare/comparison.ts';
+import { describeLogins, LoginTally } from '../../../../cli/migrate/logins.ts';
+
+const knows = (format: string) => format !== 'unknown';
+const HASH = 'user.hashedPassword.value';
+const SEED = 'user.otpCode';
+
+/** A person with a password, as one side has it. */
+function content(given: { state?: string; hash?: string; seed?: string; format?: string } = {}): RecordContent {
+  const { state = 'ACTIVE', hash = 'a', seed, format = 'bcrypt' } = given;
+  const secrets = { [HASH]: hash, ...(seed === undefined ? {} : { [SEED]: seed }) };
+  return {
+    body: JSON.stringify({ user: { userName: 'ada' }, state: `USER_STATE_${state}` }),
+    secrets,
+    hashFormat: format,
+  };
+}
+
+const withoutHash: RecordContent = { body: '{"user":{"userName":"ada"},"state":"USER_STATE_ACTIVE"}', secrets: {} };
+const clear: RecordContent = { ...withoutHash, secrets: { 'user.password': 'c' } };
+
+type Sides = Pick<ComparedPair, 'first' | 'second'>;
+
+function pair(sides: Sides, given: Partial<ComparedPair> = {}): ComparedPair {
+  const outcome = sides.second === undefined ? 'onlyFirst' : 'different';
+  return { section: 'humanUsers', orgId: 'acme', id: '1', outcome, ...sides, ...given };
+}
+
+function organisation(...states: readonly [source: string, target: string]): ComparedPair {
+  const [first, second] = states.map((state) => ({ body: `{"orgState":"ORG_STATE_${state}"}`, secrets: {} }));
+  return pair({ first: first ?? clear, second }, { section: 'org' });
+}
+
+/** What is said of one person. */
+function said(tally: LoginTally, ...pairs: readonly ComparedPair[]): string {
+  for (const one of pairs) tally.addPair(one);
+  const { sentence, reasons } = describeLogins(tally.logins);
+  return [sentence, ...reasons].join(' | ');
+}
+
+describe('the people who log in as before', () => {
+  it.each<[string | undefined, RecordContent, RecordContent | undefined]>([
+    [undefined, content(), content()],
+    [undefined, content({ state: 'LOCKED', seed: 's' }), content({ seed: 's' })],
+    [undefined, content({ format: 'argon2' }), content({ format: 'argon2' })],
+    ['not in the target', content(), undefined],
+    ['locked in the target, active in the source', content(), content({ state: 'LOCKED' })],
+    ['inactive, as in the source', content({ state: 'INACTIVE' }), content({ state: 'INACTIVE' })],
+    ['initial in the target, locked in the source', content({ state: 'LOCKED' }), content({ state: 'INITIAL' })],
+    ['without a password in the target', content(), withoutHash],
+    ['with another password in the target', content(), content({ hash: 'b' })],
+    [
+      'with a hash that the target does not verify (unknown)',
+      content({ format: 'unknown' }),
+      content({ format: 'unknown' }),
+    ],
+    ['with a clear password, which the target hashes: not compared', clear, content()],
+    ['without the TOTP seed in the target', content({ seed: 's' }), content()],
+    ['with another TOTP seed in the target', content(), content({ seed: 't' })],
+  ])('are counted, and others are named: %s', (reason, first, second) => {
+    const expected = reason === undefined ? '1 of 1' : '0 of 1';
+    const others = reason === undefined ? '' : ` | 1 ${reason}: ada`;
+    expect(said(new LoginTally(knows), pair({ first, second }))).toBe(
+      `${expected} people with a password log in as before${others}`,
+    );
+  });
+
+  it.each([
+    ['inactive in the target, active in the source', 'ACTIVE'],
+    ['inactive, as in the source', 'INACTIVE'],
+  ])('are none of an organisation that is %s', (reason, source) => {
+    const [both, locked] = [
+      { first: content(), second: content() },
+      { first: content(), second: content({ state: 'LOCKED' }) },
+    ];
+    const people = [pair(both), pair(both), pair(locked), pair(both, { orgId: 'emca' })];
+    expect(said(new LoginTally(knows), ...people, organisation(source, 'INACTIVE'))).toBe(
+      `1 of 4 people with a password log in as before | 2 of an organisation that is ${reason}: ada, ada | 1 locked in the target, active in the source: ada`,
+    );
+  });
+
+  it('are those with a password: who has none in the export is counted apart, and the first of many are named', () => {
+    const tally = new LoginTally(knows);
+    const missing = Array.from({ length: 5_000 }, () => pair({ first: content(), second: undefined }));
+    expect(said(tally, pair({ first: withoutHash, second: content() }), ...missing)).toBe(
+      '0 of 5,000 people with a password log in as before; 1 of 5,001 people have no password in the export | 5,000 not in the target: ada, ada, ada, and 4,997 more',
+    );
+    tally.reset();
+    expect(tally.logins).toEqual({ people: 0, withPassword: 0, ready: 0, others: [] });
+  });
+
+  it('are, in a plan, who will be in the target as they are in the source, and who stays there as they are', () => {
+    const locked = pair({ first: content(), second: content({ state: 'LOCKED' }) });
+    const missing = pair({ first: content(), second: undefined });
+    expect(said(new LoginTally(knows, ['onlyFirst']), locked, missing)).toMatch(/^1 of 2 .* \| 1 locked in the target/);
+    expect(said(new LoginTally(knows, ['onlyFirst', 'different']), locked, missing)).toMatch(/^2 of 2 [^|]*$/);
+  });
+});
