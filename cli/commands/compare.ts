@@ -40,8 +40,10 @@ export const compare = defineCommand({
       const [first, second] = await openPlaces(call, call.options, ...call.arguments);
       if (first.name === '-' && second.name === '-') throw new UsageError('- can be one of the places only');
       const options = exportOptions(call);
-      const firstFacts = first.takes === 'imports' && first.isRemote ? await first.facts(signal) : undefined;
-      const secondFacts = second.takes === 'imports' && second.isRemote ? await second.facts(signal) : undefined;
+      const firstFacts =
+        first.takes === 'imports' && first.isRemote ? await first.facts(['export'], signal) : undefined;
+      const secondFacts =
+        second.takes === 'imports' && second.isRemote ? await second.facts(['export'], signal) : undefined;
       const explain = explainZitadels(firstFacts, secondFacts);
       using comparison = new Compared(options, call.options.limit ?? DEFAULT_LIMIT, { explain });
       const sides = {

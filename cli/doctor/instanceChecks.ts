@@ -1,6 +1,6 @@
 import { callServer } from '../httpClient.ts';
-import { findDenial, type InstanceSettings, type Operation } from '../places/instancePlace.ts';
-import { compareClocks, type PlaceFacts, type Recognised } from '../places/place.ts';
+import { type InstanceSettings, tryOperation } from '../places/instancePlace.ts';
+import { compareClocks, type Operation, type PlaceFacts, type Recognised } from '../places/place.ts';
 import { recognise } from '../places/remotePlace.ts';
 import { openZitadel } from '../places/zitadelPlace.ts';
 import { type Check, check, type Finding, failed, ok, warning } from './localChecks.ts';
@@ -41,6 +41,8 @@ async function askReadiness(origin: string, signal: AbortSignal): Promise<Findin
     : failed(`the instance is not ready (status ${response.status}): read its log`);
 }
 
+const operations: readonly Operation[] = ['export', 'import'];
+
 async function checkToken(
   recognised: Recognised,
   { origin, token }: CheckedInstance,
@@ -48,14 +50,15 @@ async function checkToken(
 ): Promise<Check[]> {
   if (token === undefined) return [{ subject: 'token', ...warning('not checked: specify --token-file') }];
   const settings = { origin, token: token.text, tokenOption: token.option };
-  if (recognised.service === 'zitadel') return checkZitadel(() => openZitadel(settings, recognised).facts(signal));
+  if (recognised.service === 'zitadel')
+    return checkZitadel(() => openZitadel(settings, recognised).facts(operations, signal));
   return [await checkPermission('export', settings, signal), await checkPermission('import', settings, signal)];
 }
 
 /** Checks whether a token permits an operation. Nothing happens on the instance. */
 function checkPermission(operation: Operation, settings: InstanceSettings, signal: AbortSignal): Promise<Check> {
   return check(`token for ${operation}s`, async () => {
-    const denial = await findDenial(settings, operation, signal);
+    const { denial } = await tryOperation(settings, operation, signal);
     if (denial === undefined) return ok(`the token of ${settings.tokenOption} permits ${operation}s`);
     return denial.code === 'PERMISSION_DENIED' ? warning(denial.message) : failed(denial.message);
   });
@@ -72,16 +75,16 @@ async function checkZitadel(readFacts: () => Promise<PlaceFacts>): Promise<Check
   if (facts === undefined) return [token];
   return [
     token,
-    await checkRole('exports', facts.mayExport),
-    await checkRole('imports', facts.mayImport),
+    await checkRole('export', facts),
+    await checkRole('import', facts),
     { subject: 'limits', ...ok(facts.limits.join('; ')) },
   ];
 }
 
-function checkRole(operations: string, isPermitted: boolean): Promise<Check> {
-  return check(`token for ${operations}`, () =>
-    isPermitted
-      ? ok(`the token permits ${operations}`)
-      : warning(`the token does not permit ${operations}: give its user the role IAM_OWNER`),
+function checkRole(operation: Operation, { denied }: PlaceFacts): Promise<Check> {
+  return check(`token for ${operation}s`, () =>
+    denied.includes(operation)
+      ? warning(`the token does not permit ${operation}s: give its user the role IAM_OWNER`)
+      : ok(`the token permits ${operation}s`),
   );
 }

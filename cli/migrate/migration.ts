@@ -15,7 +15,7 @@ import { type MigrationRun, workAlone, writeState } from './run.ts';
 import { createRunDirectory, findRunDirectory, removeExport, resumeCommand } from './runDirectory.ts';
 import { chooseSecrets, requireSecrets } from './secrets.ts';
 import { readSettings, replaceSecretFiles } from './settings.ts';
-import { findDefaultOrganisation, openSides, type Side, type Sides } from './sides.ts';
+import { defaultOrganisation, openSides, type Side, type Sides } from './sides.ts';
 import { planText, resultText } from './texts.ts';
 
 /** A call that begins or continues a migration. */
@@ -94,7 +94,7 @@ async function plan(run: MigrationRun, { source, target }: Sides): Promise<Migra
   if (isPlanned || moved !== undefined) return readPlan(run.directory);
   // A plan of another export is void, and so is the consent to it.
   await run.advance('planning', { plannedAt: undefined, consentedAt: undefined });
-  await stageExport(run, source, await findDefaultOrganisation(source, settings, run.signal));
+  await stageExport(run, source, defaultOrganisation(source, settings));
   const made = await makePlan(run, source, target);
   await run.advance('planned', { plannedAt: new Date().toISOString() });
   return made;

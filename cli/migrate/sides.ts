@@ -1,12 +1,11 @@
-import { type Inspection, inspect } from '../../functions/import/inspect/inspection.ts';
+import type { Inspection } from '../../functions/import/inspect/inspection.ts';
 import { migrationTokenTooNarrow } from '../../shared/errors/placeErrors.ts';
 import { interruptible, NOTHING_CHANGED, type Surroundings } from '../command.ts';
-import { repeatable } from '../places/content.ts';
 import { openPlaces } from '../places/openPlaces.ts';
 import { parsePlace } from '../places/parsePlace.ts';
-import { compareClocks, type ExportOptions, type Place, type PlaceFacts } from '../places/place.ts';
+import { compareClocks, type ExportOptions, NO_ORGANISATION, type Place, type PlaceFacts } from '../places/place.ts';
 import type { MigrationPlan, MigrationSide } from './documents.ts';
-import { type MigrationSettings, sourceOptions } from './settings.ts';
+import type { MigrationSettings } from './settings.ts';
 
 /** A place of a migration, and what it says of itself. */
 export interface Side {
@@ -42,8 +41,8 @@ const operations = { from: ['export'], to: ['export', 'import'] } as const;
 async function examine(side: keyof typeof operations, text: string, place: Place, signal: AbortSignal): Promise<Side> {
   const { kind } = parsePlace(text);
   if (place.takes === 'files') return { place, kind, facts: undefined };
-  const facts = await place.facts(signal);
-  const missing = operations[side].find((operation) => !(operation === 'export' ? facts.mayExport : facts.mayImport));
+  const facts = await place.facts(operations[side], signal);
+  const [missing] = facts.denied;
   if (missing !== undefined) throw migrationTokenTooNarrow(place.name, missing);
   return { place, kind: facts.service === 'zitadel' ? 'zitadel' : kind === 'instance' ? kind : 'database', facts };
 }
@@ -74,9 +73,6 @@ export function listChecks({ place: { name }, facts }: Side): MigrationPlan['che
 /** The most organisations that are named in a request; of more, a place exports all, and the others are skipped here. */
 export const MAX_NAMED = 1_000;
 
-/** No organisation has this id; without one, a place would export all. */
-const NO_ORGANISATION = '-';
-
 /** Returns a target as the second side of a comparison, with the organisations that the first side holds. */
 export function onlyThese({ place, kind }: Side, firstOptions: ExportOptions) {
   return {
@@ -94,20 +90,9 @@ export function onlyThese({ place, kind }: Side, firstOptions: ExportOptions) {
 }
 
 /**
- * Finds the organisation of the source that a migration leaves out unless it is named: the default one, in which the
+ * Returns the organisation of the source that a migration leaves out unless it is named: the default one, in which the
  * migrating service user usually is.
- * @returns undefined where organisations are named, and where the place does not tell it
  */
-export async function findDefaultOrganisation(
-  { place, facts }: Side,
-  settings: MigrationSettings,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  if (place.takes === 'files' || settings.orgIds.length > 0) return undefined;
-  if (facts?.defaultOrgId !== undefined) return facts.defaultOrgId;
-  // An instance names it in the manifest of every export, also of one without organisations.
-  const options = { ...sourceOptions(settings), orgIds: [NO_ORGANISATION], excludedOrgIds: [] };
-  await using content = await place.readExport(options, signal);
-  await using file = await repeatable(content, signal);
-  return (await inspect(file, signal)).manifest?.defaultOrgId;
+export function defaultOrganisation({ facts }: Side, settings: MigrationSettings): string | undefined {
+  return settings.orgIds.length > 0 ? undefined : facts?.defaultOrgId;
 }

@@ -1,17 +1,24 @@
+import { z } from 'zod';
 import type { ImportResponse } from '../../functions/import/contract.ts';
+import { tokenForOtherOrganisations } from '../../shared/errors/errors.ts';
+import type { IdentityError } from '../../shared/errors/identityError.ts';
 import { placeBroke } from '../../shared/errors/placeErrors.ts';
+import { parseIfJson } from '../../shared/json/jsonObject.ts';
+import { manifestSchema } from '../../shared/organisation/exportFile.ts';
 import { snakeCase } from '../../shared/wire/requestMessage.ts';
-import { callServer, type HttpCall, type HttpResponse } from '../httpClient.ts';
+import { callServer, type HttpCall, type HttpResponse, readText } from '../httpClient.ts';
 import { connectionReason } from '../tls.ts';
 import { ACCEPT, type CalledInstance, readImportResponse, responseError } from './instanceResponses.ts';
-import type {
-  DatabasePlace,
-  ExportContent,
-  ExportOptions,
-  ImportMeter,
-  ImportOptions,
-  PlaceFacts,
-  Recognised,
+import {
+  type DatabasePlace,
+  type ExportContent,
+  type ExportOptions,
+  type ImportMeter,
+  type ImportOptions,
+  NO_ORGANISATION,
+  type Operation,
+  type PlaceFacts,
+  type Recognised,
 } from './place.ts';
 
 /** Opens an instance of this service as a place: it exports and imports by the interface. */
@@ -21,7 +28,7 @@ export function openInstance(settings: InstanceSettings, recognised: Recognised)
     name: settings.origin,
     readExport: (options) => readContent(settings, options),
     import: (content, options, meter, signal) => importInto(settings, content, options, meter, signal),
-    facts: (signal) => readFacts(settings, recognised, signal),
+    facts: (operations, signal) => readFacts(settings, recognised, operations, signal),
   };
 }
 
@@ -88,9 +95,6 @@ export interface InstanceSettings extends CalledInstance {
   readonly token: string;
 }
 
-/** The operations of the interface that move organisations. */
-export type Operation = 'export' | 'import';
-
 /** What no export of this service holds (specification 8.4). */
 export const ownLosses: readonly string[] = [
   'the policies, members, identity providers and factors of the instance',
@@ -98,17 +102,29 @@ export const ownLosses: readonly string[] = [
   'sessions: each person logs in once after the migration',
 ];
 
-/** Asks an instance of this service about the token. */
-async function readFacts(settings: InstanceSettings, recognised: Recognised, signal: AbortSignal): Promise<PlaceFacts> {
+/** Asks an instance of this service about itself and the token. */
+async function readFacts(
+  settings: InstanceSettings,
+  recognised: Recognised,
+  operations: readonly Operation[],
+  signal: AbortSignal,
+): Promise<PlaceFacts> {
+  const denied: Operation[] = [];
+  let manifest: Trial['manifest'];
+  for (const operation of operations) {
+    const trial = await tryOperation(settings, operation, signal);
+    if (trial.denial !== undefined && trial.denial.code !== 'PERMISSION_DENIED') throw trial.denial;
+    if (trial.denial !== undefined) denied.push(operation);
+    manifest ??= trial.manifest;
+  }
   return {
     ...recognised,
-    // The interface tells neither.
-    instance: undefined,
-    defaultOrgId: undefined,
+    instance: manifest?.instance,
+    defaultOrgId: manifest?.defaultOrgId,
     domains: [],
+    // The interface does not tell it.
     caller: undefined,
-    mayExport: await isPermitted(settings, 'export', signal),
-    mayImport: await isPermitted(settings, 'import', signal),
+    denied,
     limits: [
       'a request may have 1 GB where the target is self-hosted, and 32 MB in Cloud Functions: above, import from a bucket',
     ],
@@ -117,18 +133,29 @@ async function readFacts(settings: InstanceSettings, recognised: Recognised, sig
   };
 }
 
-async function isPermitted(settings: InstanceSettings, operation: Operation, signal: AbortSignal): Promise<boolean> {
-  const denial = await findDenial(settings, operation, signal);
-  if (denial !== undefined && denial.code !== 'PERMISSION_DENIED') throw denial;
-  return denial === undefined;
+/** Valid requests that move nothing. */
+const trials: Readonly<Record<Operation, unknown>> = {
+  export: { org_ids: [NO_ORGANISATION], response_output: true },
+  import: { dry_run: true, data_orgs: { orgs: [] } },
+};
+const trialAnswer = z.object({ manifest: manifestSchema.pick({ instance: true, defaultOrgId: true }).optional() });
+const MAX_TRIAL_BYTES = 1_000_000;
+
+/** The answer to a trial: the error of a denied call, or what an export says of the instance. */
+interface Trial extends z.output<typeof trialAnswer> {
+  readonly denial?: IdentityError;
 }
 
-/**
- * Finds out whether a token permits an operation, by a request without content: only a caller with the permission learns
- * that it is invalid, and nothing happens.
- * @returns the error of a denied call
- */
-export async function findDenial(settings: InstanceSettings, operation: Operation, signal: AbortSignal) {
-  using response = await callOperation(settings, { operation, body: [Buffer.from('{}')] }, signal);
-  return response.status === 400 ? undefined : responseError(settings, response);
+/** Finds out whether a token permits an operation. One that is restricted to organisations permits it for those. */
+export async function tryOperation(
+  settings: InstanceSettings,
+  operation: Operation,
+  signal: AbortSignal,
+): Promise<Trial> {
+  const body = [Buffer.from(JSON.stringify(trials[operation]))];
+  using response = await callOperation(settings, { operation, body }, signal);
+  if (response.status === 200)
+    return trialAnswer.parse(parseIfJson(await readText(response.body, MAX_TRIAL_BYTES)) ?? {});
+  const denial = await responseError(settings, response);
+  return tokenForOtherOrganisations.is(denial) ? {} : { denial };
 }

@@ -101,7 +101,8 @@ export interface CalledInstance {
 /** The errors of an instance, by what they ask of a person. */
 const faults = {
   token: ({ origin, tokenOption }: CalledInstance, reason: string) => placeTokenRejected(origin, tokenOption, reason),
-  role: ({ origin, tokenOption }: CalledInstance, reason: string) => placeTokenForbidden(origin, tokenOption, reason),
+  role: ({ origin, tokenOption }: CalledInstance, reason: string, body: unknown) =>
+    placeTokenForbidden(origin, tokenOption, reason, body),
   repeat: ({ origin }: CalledInstance, reason: string, body: unknown) => placeFailed(origin, reason, body),
   correct: ({ origin }: CalledInstance, reason: string, body: unknown) => placeRefused(origin, reason, body),
 };

@@ -119,10 +119,10 @@ export interface DatabasePlace extends Source {
    */
   openParts?(options: ExportOptions, readTime: Date | undefined, signal: AbortSignal): Promise<PartSource | undefined>;
   /**
-   * Asks the place about itself and its token, and changes nothing.
+   * Asks the place about itself, and whether its token permits some operations. Nothing is moved.
    * @throws IdentityError for a place that cannot be reached, is another service, or rejects the token
    */
-  facts(signal: AbortSignal): Promise<PlaceFacts>;
+  facts(operations: readonly Operation[], signal: AbortSignal): Promise<PlaceFacts>;
   /**
    * Looks at the user of the place's token, to delete it.
    * @returns undefined where the place has no call for that
@@ -146,6 +146,12 @@ export interface DeletableUser {
 /** A place: the source or the target of organisations. */
 export type Place = FilePlace | DatabasePlace;
 
+/** What a place with a database does, and its token may not permit. */
+export type Operation = 'export' | 'import';
+
+/** No organisation has this id: an export of it alone has a manifest, and no records. */
+export const NO_ORGANISATION = '-';
+
 /** The user of a place's token. */
 interface PlaceCaller {
   readonly userId: string;
@@ -168,8 +174,8 @@ export interface PlaceFacts {
   readonly domains: readonly string[];
   /** Undefined where the place does not tell it. */
   readonly caller: PlaceCaller | undefined;
-  readonly mayExport: boolean;
-  readonly mayImport: boolean;
+  /** Those of the asked operations that the token does not permit. */
+  readonly denied: readonly Operation[];
   /** How far this machine's clock is ahead of the place's; undefined where the place does not tell its time. */
   readonly clockAheadMs: number | undefined;
   /** What limits a call of the place, and how the command keeps it. */

@@ -12,7 +12,7 @@ import {
   readOwnOrganisation,
 } from '../zitadel/instance.ts';
 import type { InstanceSettings } from './instancePlace.ts';
-import type { DatabasePlace, DeletableUser, PlaceFacts, Recognised } from './place.ts';
+import type { DatabasePlace, DeletableUser, Operation, PlaceFacts, Recognised } from './place.ts';
 
 /** Opens a ZITADEL as a place: it exports organisation by organisation, and imports in steps. */
 export function openZitadel({ origin, token, tokenOption }: InstanceSettings, recognised: Recognised): DatabasePlace {
@@ -22,7 +22,7 @@ export function openZitadel({ origin, token, tokenOption }: InstanceSettings, re
     name: origin,
     readExport: async (options) => exportContent(connect, options),
     import: (content, options, meter, signal) => importIntoZitadel(connect, content, options, meter, signal),
-    facts: (signal) => readZitadelFacts(connect(signal), recognised),
+    facts: (operations, signal) => readZitadelFacts(connect(signal), recognised, operations),
     findDeletable: (signal) => findDeletable(connect, signal),
   };
 }
@@ -51,22 +51,29 @@ async function ownerReason(connection: ZitadelConnection, userId: string, roles:
   return isLast ? 'it is the last IAM_OWNER' : undefined;
 }
 
-/** The roles that may export and import. In a ZITADEL, readers of the instance may export its secrets. */
-const exporters = new Set(['IAM_OWNER', 'IAM_OWNER_VIEWER', 'IAM_LOGIN_CLIENT']);
-const importers = new Set(['IAM_OWNER']);
+/** The roles that permit an operation. In a ZITADEL, readers of the instance may export its secrets. */
+const permitting: Readonly<Record<Operation, ReadonlySet<string>>> = {
+  export: new Set(['IAM_OWNER', 'IAM_OWNER_VIEWER', 'IAM_LOGIN_CLIENT']),
+  import: new Set(['IAM_OWNER']),
+};
 
 /** Asks a ZITADEL about itself and the token. */
-async function readZitadelFacts(connection: ZitadelConnection, recognised: Recognised): Promise<PlaceFacts> {
+async function readZitadelFacts(
+  connection: ZitadelConnection,
+  recognised: Recognised,
+  operations: readonly Operation[],
+): Promise<PlaceFacts> {
   const { userId, userName, orgId, roles } = await readCaller(connection);
-  const mayExport = roles.some((role) => exporters.has(role));
+  const permits = (operation: Operation) => roles.some((role) => permitting[operation].has(role));
   const { records, bytes } = requestLimits;
   return {
     ...recognised,
     // Others may not read the instance.
-    ...(mayExport ? await readInstance(connection) : { instance: undefined, defaultOrgId: undefined, domains: [] }),
+    ...(permits('export')
+      ? await readInstance(connection)
+      : { instance: undefined, defaultOrgId: undefined, domains: [] }),
     caller: { userId, userName, orgId, roles },
-    mayExport,
-    mayImport: roles.some((role) => importers.has(role)),
+    denied: operations.filter((operation) => !permits(operation)),
     limits: [
       'an export is one call per organisation, each of at most 60 s: about 80,000 people with password hashes, or 300,000 without',
       `an import is sent in requests of at most ${records.toLocaleString('en')} records and ${bytes.toLocaleString('en')} bytes, about 250 people per second`,

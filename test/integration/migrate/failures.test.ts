@@ -106,6 +106,20 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect(existsSync(directory)).toBe(false);
   });
 
+  it('asks for permissions by calls that succeed, and a source for no import', async () => {
+    const [north, south] = [await servedPlace(sqlite), await servedPlace(sqlite)];
+    const { file } = await newTokenFile(north, '--only', 'export');
+    const tokens = ['--from-token-file', file, '--to-token-file', south.tokenFile];
+    const args = ['migrate', '--from', north.url, '--to', south.url, ...tokens, '--run-dir', await runDirectory()];
+    expect(await identity(args)).toMatchObject({ code: 2 });
+    const [called, exported, imported] = ['/openapi.json 200', '/admin/v1/export 200', '/admin/v1/import 200'];
+    await expect.poll(() => new Set(north.requests())).toEqual(new Set([called, exported]));
+    await expect.poll(() => new Set(south.requests())).toEqual(new Set([called, exported, imported]));
+    const restricted = await newTokenFile(south, '--org', south.orgId);
+    const doctor = await identity(['doctor', south.url, '--token-file', restricted.file]);
+    expect(doctor).toMatchObject({ code: 0, stdout: expect.stringMatching(/permits exports\n.*permits imports/) });
+  });
+
   it('prints its plan and ends with 2 where nobody can be asked; resume --yes migrates', async () => {
     const [north, south] = [await filledPlace(), await servedPlace(sqlite)];
     const directory = await runDirectory();

@@ -176,36 +176,35 @@ describe('10,000 people', { timeout: 2 * TIMEOUT_MS }, () => {
 });
 
 describe('the facts of a place', { timeout: TIMEOUT_MS }, () => {
+  const both = ['export', 'import'] as const;
   const open = (url: string, token: string) => openRemote({ origin: url, token, tokenOption: '--token-file' });
 
   it('are those of a ZITADEL and its token', async () => {
     const { zitadel } = await filledZitadel([]);
-    const facts = await open(zitadel.url, 'owner-token').facts(signal);
+    const facts = await open(zitadel.url, 'owner-token').facts(both, signal);
     expect(facts).toMatchObject({
       service: 'zitadel',
       version: undefined,
       instance: 'ZITADEL',
       defaultOrgId: DEFAULT_ORGANISATION,
       caller: { userId: 'owner', roles: ['IAM_OWNER'] },
-      mayExport: true,
-      mayImport: true,
+      denied: [],
     });
     expect(Math.abs(facts.clockAheadMs ?? Infinity)).toBeLessThan(5_000);
     zitadel.tokens.set('guest', 'guest-token');
     zitadel.contents.users.set('guest', DEFAULT_ORGANISATION);
-    expect(await open(zitadel.url, 'guest-token').facts(signal)).toMatchObject({ mayExport: false, mayImport: false });
-    await expect(open(zitadel.url, 'wrong').facts(signal)).rejects.toThrow('rejects the token');
+    expect(await open(zitadel.url, 'guest-token').facts(both, signal)).toMatchObject({ denied: both });
+    await expect(open(zitadel.url, 'wrong').facts(both, signal)).rejects.toThrow('rejects the token');
   });
 
   it('are those of an instance of this service', async () => {
     const { url, token } = await servedPlace(sqlite);
-    expect(await open(url, token).facts(signal)).toMatchObject({
+    expect(await open(url, token).facts(both, signal)).toMatchObject({
       service: 'identity',
       version: expect.stringMatching(/^\d+\.\d+\.\d+/),
-      mayExport: true,
-      mayImport: true,
+      denied: [],
     });
-    await expect(open(url, 'wrong').facts(signal)).rejects.toThrow('rejects the token of --token-file');
+    await expect(open(url, 'wrong').facts(both, signal)).rejects.toThrow('rejects the token of --token-file');
   });
 });
 

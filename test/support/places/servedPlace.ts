@@ -9,6 +9,7 @@ import { temporaryDirectory } from '../processes/temporaryDirectory.ts';
 import { keyEnvironment, type StoreKind } from '../stores/stores.ts';
 import { databaseOptions, placeOfLocation } from './locations.ts';
 
+const requestLine = z.looseObject({ route: z.string(), status: z.number() });
 const created = z.object({ token: z.string(), orgId: z.string() });
 
 /** An instance that is a place in two ways: by its database, and by its server. */
@@ -22,11 +23,17 @@ export interface ServedPlace {
   readonly orgId: string;
 }
 
+/** One that logs its requests. */
+export interface LoggedPlace extends ServedPlace {
+  /** The route and status of each request so far. */
+  readonly requests: () => string[];
+}
+
 /**
  * Initialises a database and serves it until the test has finished.
  * @param more options of the server
  */
-export async function servedPlace(kind: StoreKind, more: readonly string[] = []): Promise<ServedPlace> {
+export async function servedPlace(kind: StoreKind, more: readonly string[] = []): Promise<LoggedPlace> {
   const location = await kind.newLocation();
   const env = keyEnvironment(location);
   const options = databaseOptions(location);
@@ -36,7 +43,12 @@ export async function servedPlace(kind: StoreKind, more: readonly string[] = [])
   const tokenFile = join(await testDirectory(), 'owner.pat');
   await writeFile(tokenFile, `${token}\n`, { mode: 0o600 });
   const url = running.ready[1] ?? '';
-  return { location, database: placeOfLocation(location), url, tokenFile, token, orgId };
+  const lines = () => running.stderr().matchAll(/^.*"request finished".*$/gm);
+  const requests = () =>
+    Array.from(lines(), ([line]) => requestLine.parse(JSON.parse(line))).map(
+      ({ route, status }) => `${route} ${status}`,
+    );
+  return { location, database: placeOfLocation(location), url, tokenFile, token, orgId, requests };
 }
 
 /** Makes a directory that is removed when the test has finished. */
