@@ -22,6 +22,7 @@ export default mergeConfig(
         project('abuse', 'test/abuse/**/*.test.ts', 5),
         project('load', 'test/load/**/*.test.ts', 30),
         project('mutations', 'test/terraform/mutations/**/*.test.ts', 5),
+        project('openapi', 'test/openapi/**/*.test.ts', 5),
       ],
     },
   }),

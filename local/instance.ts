@@ -32,6 +32,8 @@ export interface LocalInstanceOptions extends LocalContent {
 export interface LocalInstance {
   readonly url: string;
   readonly tokenFile: string;
+  /** The address of its interactive documentation, which takes the owner's token from it. */
+  readonly docsUrl: string;
   close(): Promise<void>;
 }
 
@@ -42,7 +44,7 @@ export async function startInstance(options: LocalInstanceOptions): Promise<Loca
   const config = readConfig({ ...process.env, ...storeEnvironment(name, directory) });
   const store = await openStore(config.storeLocation);
   const tokenFile = join(directory, 'owner.pat');
-  await prepareInstance(store, options, tokenFile, new Date());
+  const token = await prepareInstance(store, options, tokenFile, new Date());
   const objectStorage = createCloudStorage({ apiEndpoint: storageUrl });
   const audit = await openAudit(config, process.stderr);
   const routes = await allRoutes({ ...config, store, audit, objectStorage, now: () => new Date() });
@@ -54,7 +56,7 @@ export async function startInstance(options: LocalInstanceOptions): Promise<Loca
     await audit.close();
     await store.close();
   };
-  return { url: server.url, tokenFile, close };
+  return { url: server.url, tokenFile, docsUrl: `${server.url}/docs#token=${token}`, close };
 }
 
 /** Returns the variables of a database in the Firestore emulator if one is configured, otherwise of an embedded one. */
@@ -75,27 +77,28 @@ export interface LocalContent {
 const TOKEN_LIFETIME_MS = 30 * 86_400_000;
 
 /**
- * Ensures that the instance is initialised and seeded, and that the file holds a valid token of its owner. The file is
- * written last: as long as it holds no valid token, the rest may be missing too.
+ * Ensures that the instance is initialised and seeded, and that the file holds a valid token of its owner, which it
+ * returns. The file is written last: as long as it holds no valid token, the rest may be missing too.
  */
 export async function prepareInstance(
   store: Store,
   { name, fill }: LocalContent,
   tokenFile: string,
   now: Date,
-): Promise<void> {
-  const savedToken = await readIfExists(tokenFile);
-  if (savedToken !== undefined && (await isValid(store, savedToken, now))) return;
+): Promise<string> {
+  const savedToken = (await readIfExists(tokenFile))?.trim();
+  if (savedToken !== undefined && (await isValid(store, savedToken, now))) return savedToken;
   const { token } = (await isNew(store))
     ? await initialise(store, name, TOKEN_LIFETIME_MS, now)
     : await createOwnerToken(store, name, now);
   await fill(store);
   await completeFile(tokenFile, token, 'replacing');
+  return token;
 }
 
 async function isValid(store: Store, token: string, now: Date): Promise<boolean> {
   try {
-    await requireOwner(store, `Bearer ${token.trim()}`, 'export', now);
+    await requireOwner(store, `Bearer ${token}`, 'export', now);
     return true;
   } catch (error) {
     if (error instanceof IdentityError && (error.code === 'UNAUTHENTICATED' || error.code === 'PERMISSION_DENIED'))

@@ -55,21 +55,21 @@ async function start(directory: string, port: number): Promise<void> {
     exporter: inDirectory('exporter'),
     importer: inDirectory('importer'),
   };
-  process.stdout.write(welcome(addresses, storageUrl));
+  process.stdout.write(welcome(addresses, storageUrl, source.docsUrl));
   await stopSignal();
   process.stdout.write('\nstopping\n');
   await Promise.all([source.close(), target.close()]);
   await storage.close();
 }
 
-function welcome(addresses: Addresses, storageUrl: string): string {
+function welcome(addresses: Addresses, storageUrl: string, docsUrl: string): string {
   const shown = withRelativePaths(addresses);
   const commands = localCommands(shown).map(({ title, line }) => `# ${title}\n${line}\n`);
   return [
     `source  ${addresses.source.url}  with sample data`,
     `target  ${addresses.target.url}  empty`,
     `storage ${storageUrl}  a stand-in for Cloud Storage with the bucket ${addresses.bucket}`,
-    `docs    ${addresses.source.url}/docs  describes and calls the operations; the token is in ${shown.source.tokenFile}`,
+    `docs    ${docsUrl}  calls the operations as the owner of source`,
     '',
     ...commands,
     'Ctrl-C stops all of it.',

@@ -58,13 +58,15 @@ const requiredOutput: JsonSchema = {
 
 const operation = (): Operation => ({
   operationId: 'exportOrganisations',
+  tag: 'Organisations',
   summary: 'Export organisations',
   description:
     'Exports organisations with all their records from one snapshot: to the response, to Cloud Storage, or to both. Requires the role IAM_OWNER. Field names are accepted in snake_case and camelCase.',
   request: {
     schema: describeRequest(exportRequest, requiredOutput),
     examples: {
-      'Export everything': { with_passwords: true, with_otp: true, timeout: '30s', response_output: true },
+      'Export without secrets': { response_output: true },
+      'Export with password hashes and OTP seeds': { with_passwords: true, with_otp: true, response_output: true },
     },
   },
   response: {

@@ -199,6 +199,7 @@ const inlineFiles = requestMessage({ dataOrgs: inlineFile, dataOrgsv1: inlineFil
 
 const operation = (): Operation => ({
   operationId: 'importOrganisations',
+  tag: 'Organisations',
   summary: 'Import organisations',
   description:
     'Imports an export file from the request or from Cloud Storage. Requires the role IAM_OWNER. The whole file is validated before anything is written. Imports are idempotent: after an interruption, the same request resumes. Field names are accepted in snake_case and camelCase.',
@@ -207,7 +208,6 @@ const operation = (): Operation => ({
     examples: {
       'Try an import without writing': {
         dry_run: true,
-        timeout: '10m',
         data_orgsv1: { orgs: [{ orgId: '163840776835432345', org: { name: 'Acme' } }] },
       },
     },

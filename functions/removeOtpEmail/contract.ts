@@ -38,6 +38,7 @@ export type OperationDetails = z.output<typeof operationDetails>;
 
 const removal = (): Operation => ({
   operationId: 'removeOtpEmail',
+  tag: 'Users',
   summary: 'Remove the OTP e-mail factor of a user',
   description:
     'Users may remove their own factor; other callers need `user.write` on the user’s organisation or on the instance. A request body is ignored. `Accept` selects JSON, gRPC or gRPC-Web.',
@@ -173,6 +174,7 @@ export type MethodsResponse = z.output<typeof methodsResponse>;
 
 const betaList = (): Operation => ({
   operationId: 'listAuthenticationMethodTypesBeta',
+  tag: 'Users',
   summary: 'List the authentication methods of a user',
   description:
     'Lists which of password, TOTP and OTP e-mail the user has. Users may list their own methods; other callers need `user.read` on the user’s organisation or on the instance. `Accept` selects JSON, gRPC or gRPC-Web.',
@@ -191,11 +193,10 @@ const list = (): Operation => ({
   operationId: 'listAuthenticationMethodTypes',
   deprecated: false,
   query: {
-    'domainQuery.domain': { contract: domainParameter, example: 'example.com' },
-    'domainQuery.includeWithoutDomain': {
-      contract: z.boolean().describe('Whether to list passkeys without a domain too; only beside a domain.'),
-      example: true,
-    },
+    'domainQuery.domain': domainParameter,
+    'domainQuery.includeWithoutDomain': z
+      .boolean()
+      .describe('Whether to list passkeys without a domain too; only beside a domain.'),
   },
 });
 

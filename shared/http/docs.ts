@@ -17,6 +17,7 @@ const page = `<!doctype html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
 <title>Identity</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/docs/swagger-ui.css">
@@ -31,21 +32,29 @@ const page = `<!doctype html>
 </html>
 `;
 
+// A link may carry a token as `#token=`, which no request contains; it leaves the address at once.
 // Without `validatorUrl: null`, Swagger UI may send the document to a validator on the internet.
-const script = `SwaggerUIBundle({
+const script = `const dark = matchMedia('(prefers-color-scheme: dark)');
+const followSystem = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+dark.addEventListener('change', followSystem);
+followSystem();
+const [, token] = /^#token=([\\w-]+)$/.exec(location.hash) ?? [];
+if (token !== undefined) history.replaceState(null, '', location.pathname);
+const ui = SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#operations',
   validatorUrl: null,
   deepLinking: true,
   defaultModelRendering: 'model',
+  onComplete: () => token !== undefined && ui.preauthorizeApiKey('token', token),
 });
 `;
 
-// Swagger UI's tables need wide screens, and it shows headings for tags and links that the document does not have.
+// Swagger UI's tables need wide screens, and it shows headings for links and a choice of servers that the document lacks.
 const style = `body { margin: 0 }
 #operations .info { margin: 1.5rem 0 }
 #operations .scheme-container { padding: 0 0 1rem; box-shadow: none }
-#operations .opblock-tag[data-tag=default], #operations .response-col_links { display: none }
+#operations :is(.response-col_links, .schemes-server-container) { display: none }
 @media (max-width: 640px) {
   #operations .wrapper { padding: 0 .5rem }
   #operations .opblock-body :is(table, tbody, tr) { display: block }

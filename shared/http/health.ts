@@ -17,6 +17,7 @@ const ready = z.strictObject({ status: z.literal('ready') }).meta({ id: 'Readine
 
 const health: Operation = {
   operationId: 'health',
+  tag: 'Probes',
   isPublic: true,
   summary: 'Check that the process is alive',
   description: 'Asks nothing of the database.',
@@ -26,6 +27,7 @@ const health: Operation = {
 
 const readiness: Operation = {
   operationId: 'readiness',
+  tag: 'Probes',
   isPublic: true,
   summary: 'Check that requests can succeed',
   description: 'Reads one document, at most once a second.',

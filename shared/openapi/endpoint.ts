@@ -1,25 +1,32 @@
 import type { z } from 'zod';
 import type { JsonSchema } from './jsonSchema.ts';
 
+/** The groups of operations, with their descriptions. */
+export const tags = {
+  Users: 'The authentication methods of users.',
+  Organisations: 'Export and import of organisations with all their records.',
+  Probes: 'The state of the process and its database, without a token.',
+} as const;
+type Tag = keyof typeof tags;
+
 /** The HTTP methods of routes. */
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-
-/** Parameters by name; `example` is a working value. */
-export type Parameters = Readonly<Record<string, { readonly contract: z.ZodType; readonly example: string | boolean }>>;
 
 /** The description of an operation, based on the contracts that its route validates with. */
 export interface Operation {
   readonly operationId: string;
+  /** The group that pages and generated clients put it in. */
+  readonly tag: Tag;
   readonly summary: string;
   readonly description: string;
   /** Whether another path replaces this operation. */
   readonly deprecated?: boolean;
   /** Whether it needs no token. */
   readonly isPublic?: boolean;
-  /** The path's parameters, by name. */
-  readonly parameters?: Parameters;
-  /** The query's parameters, by name. All are optional. */
-  readonly query?: Parameters;
+  /** The path's parameters, by name, each with a working value. */
+  readonly parameters?: Readonly<Record<string, { readonly contract: z.ZodType; readonly example: string }>>;
+  /** The contracts of the query's parameters, by name. All are optional, and pages that try operations leave them empty. */
+  readonly query?: Readonly<Record<string, z.ZodType>>;
   readonly request?: {
     /** Schemas in its `$defs` become components of the OpenAPI document. */
     readonly schema: JsonSchema;

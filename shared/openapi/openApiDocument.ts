@@ -1,6 +1,7 @@
+import type { z } from 'zod';
 import packageJson from '../../package.json' with { type: 'json' };
 import { errorBody } from '../errors/identityError.ts';
-import type { Endpoint, Operation, Parameters } from './endpoint.ts';
+import { type Endpoint, type Operation, tags } from './endpoint.ts';
 import { type JsonSchema, mapSchemas, requestSchema, responseSchema } from './jsonSchema.ts';
 
 type Schemas = Record<string, JsonSchema>;
@@ -22,10 +23,13 @@ export function openApiDocument(endpoints: readonly Endpoint[]) {
     const template = path.replace(/:(\w+)/g, '{$1}');
     paths[template] = { ...paths[template], [method.toLowerCase()]: describe(operation(), schemas) };
   }
-  const { version, description } = packageJson;
+  const { version, description, license } = packageJson;
   return {
     openapi: '3.1.1',
-    info: { title: 'Identity', version, description },
+    info: { title: 'Identity', version, description, license: { name: license, identifier: license } },
+    // Relative to the document's own address.
+    servers: [{ url: '/', description: 'The instance that serves this document.' }],
+    tags: Object.entries(tags).map(([name, text]) => ({ name, description: text })),
     security: [{ token: [] }],
     paths,
     components: { securitySchemes, schemas },
@@ -33,15 +37,21 @@ export function openApiDocument(endpoints: readonly Endpoint[]) {
 }
 
 function describe(operation: Operation, schemas: Schemas) {
-  const { operationId, summary, description, deprecated, isPublic } = operation;
-  const { parameters, query, request, response, errors } = operation;
-  const parameterObjects = [...describeParameters('path', parameters), ...describeParameters('query', query)];
+  const { operationId, tag, summary, description, deprecated, isPublic } = operation;
+  const { parameters = {}, query = {}, request, response, errors } = operation;
+  const parameterObjects = [
+    ...Object.entries(parameters).map(([name, { contract, example }]) => {
+      return { name, in: 'path', required: true, ...describeParameter(contract), example };
+    }),
+    ...Object.entries(query).map(([name, contract]) => ({ name, in: 'query', ...describeParameter(contract) })),
+  ];
   const failures = Object.entries({ ...errors, default: 'Any other error.' }).map(
     ([status, text]) => [status, { description: text, contract: errorBody }] as const,
   );
   const responses = [['200', response] as const, ...failures];
   return {
     operationId,
+    tags: [tag],
     summary,
     description,
     ...(deprecated === undefined ? {} : { deprecated }),
@@ -52,10 +62,9 @@ function describe(operation: Operation, schemas: Schemas) {
   };
 }
 
-function describeParameters(place: 'path' | 'query', parameters: Parameters = {}) {
-  return Object.entries(parameters).map(([name, { contract, example }]) => {
-    return { name, in: place, required: place === 'path', schema: requestSchema(contract), example };
-  });
+function describeParameter(contract: z.ZodType) {
+  const { description, ...schema } = requestSchema(contract);
+  return { description, schema };
 }
 
 function describeRequest({ schema, examples }: NonNullable<Operation['request']>, schemas: Schemas) {

@@ -150,7 +150,7 @@ export const importedFile = z
   .meta({
     id: 'GivenFile',
     description: 'An export file, of this service or of ZITADEL, v1 or v2.',
-    anyOf: [{ required: ['orgs'] }, { maxProperties: 0 }],
+    anyOf: [{ required: ['orgs'], properties: { orgs: {} } }, { maxProperties: 0 }],
   });
 
 function recordsSchema(section: Section): z.ZodType {

@@ -71,12 +71,12 @@ describe('npm start', () => {
   };
 
   it('says where everything is', () => {
-    const { program, sourceUrl, targetUrl, port } = running();
+    const { program, sourceUrl, sourceToken, targetUrl, port } = running();
     const text = program.stdout();
     expect(text).toContain(`source  ${sourceUrl}`);
     expect(text).toContain(`target  ${targetUrl}`);
     expect(text).toContain(`storage http://127.0.0.1:${port + 2}`);
-    expect(text).toContain(`docs    ${sourceUrl}/docs`);
+    expect(text).toContain(`docs    ${sourceUrl}/docs#token=${sourceToken}  `);
     expect(text).toContain('Ctrl-C stops all of it.');
     expect(program.stderr()).toBe('');
   });

@@ -100,21 +100,21 @@ const program = await findBrowser();
 if (program === undefined) process.stdout.write(`skipped: ${noBrowser}\n`);
 
 describe.skipIf(program === undefined)('the page of npm start, 390 pixels wide', () => {
-  /** Opens `/` of the source instance; keeps what the page writes to the console and which origins it asks. */
+  /** Opens the link that `npm start` prints; keeps what the page writes to the console and which origins it asks. */
   async function open() {
     const directory = resources.adopt(await temporaryDirectory(), (made) => made.remove());
     const local = await startLocal({ directory: directory.path });
     resources.adopt(local, async (started) => void (await started.stop()));
     const browser = resources.adopt(await launchBrowser(program ?? ''), (launched) => launched.close());
-    const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
+    const page = await browser.newPage({ viewport: { width: 390, height: 844 }, colorScheme: 'dark' });
     page.setDefaultTimeout(20_000);
     const origins = new Set<string>();
     const messages: string[] = [];
     page.on('request', (request) => origins.add(new URL(request.url()).origin));
     page.on('console', (message) => messages.push(message.text()));
     page.on('pageerror', (error) => messages.push(error.message));
-    await page.goto(local.sourceUrl);
-    return { page, origins, messages, url: local.sourceUrl, token: local.sourceToken };
+    await page.goto(/^docs {4}(\S+)/m.exec(local.program.stdout())?.[1] ?? '');
+    return { page, origins, messages, url: local.sourceUrl };
   }
   type Opened = Awaited<ReturnType<typeof open>>;
   let opened: Opened | undefined;
@@ -149,12 +149,24 @@ describe.skipIf(program === undefined)('the page of npm start, 390 pixels wide',
     for (const name of Object.keys(components.schemas)) expect(content).toContain(name);
   });
 
-  it('takes a token', async () => {
-    const { page, token } = shown();
+  it('has the token of the link, which leaves the address', async () => {
+    const { page, url } = shown();
     await page.getByRole('button', { name: 'Authorize', exact: true }).click();
-    await page.getByLabel('auth-bearer-value').fill(token);
-    await page.getByRole('button', { name: 'Apply credentials' }).click();
+    await page.getByRole('button', { name: 'Remove authorization' }).waitFor();
     await page.getByRole('button', { name: 'Close', exact: true }).click();
+    expect(page.url()).toBe(`${url}/docs`);
+  });
+
+  it('is dark while the system is', async () => {
+    const { page } = shown();
+    const background = () => page.evaluate('getComputedStyle(document.documentElement).backgroundColor');
+    for (const [colorScheme, color] of [
+      ['dark', 'rgb(28, 32, 34)'],
+      ['light', 'rgba(0, 0, 0, 0)'],
+    ] as const) {
+      await page.emulateMedia({ colorScheme });
+      await expect.poll(background).toBe(color);
+    }
   });
 
   it('exports to the response', async () => {

@@ -221,6 +221,7 @@ it('where none is configured no page may call', async () => {
 describe('GET /openapi.json', () => {
   const operation = () => ({
     operationId: 'makeThing',
+    tag: 'Users' as const,
     summary: 'Make a thing',
     description: 'Makes it.',
     response: { description: 'It is made.', contract: z.strictObject({ name: z.string() }) },

@@ -1,17 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { allEndpoints } from '../../../functions/endpoints.ts';
-import type { Endpoint } from '../../../shared/openapi/endpoint.ts';
+import type { Endpoint, Operation } from '../../../shared/openapi/endpoint.ts';
 import { openApiDocument } from '../../../shared/openapi/openApiDocument.ts';
 
 const record = z.record(z.string(), z.unknown());
 const thing = z.strictObject({ name: z.string() }).readonly().meta({ id: 'Thing' });
-const operation = {
+const operation: Operation = {
   operationId: 'makeThing',
+  tag: 'Users',
   summary: 'Make a thing',
   description: 'Makes it.',
   parameters: { id: { contract: z.string().meta({ minLength: 1 }), example: '7' } },
-  query: { 'size.inches': { contract: z.boolean(), example: true } },
+  query: { 'size.inches': z.boolean().describe('How large.') },
   response: { description: 'It is made.', contract: z.strictObject({ thing }) },
   errors: { 409: 'It is there.' },
 };
@@ -20,14 +21,19 @@ const endpoint: Endpoint = { method: 'POST', path: '/things/:id', operation: () 
 describe('the description of an endpoint', async () => {
   const document = await openApiDocument([endpoint, { method: 'POST', path: '/rpc' }]);
 
-  it('stands under its path and method, with the parameters of its path and its query', () => {
-    expect(document.paths['/things/{id}']?.post).toMatchObject({
-      operationId: 'makeThing',
-      parameters: [
-        { name: 'id', in: 'path', required: true, schema: { type: 'string', minLength: 1 }, example: '7' },
-        { name: 'size.inches', in: 'query', required: false, schema: { type: 'boolean' }, example: true },
-      ],
-    });
+  it('stands under its path and method, with the parameters of its path and, without values, of its query', () => {
+    const { operationId, tags, parameters } = document.paths['/things/{id}']?.post ?? {};
+    expect([operationId, tags]).toEqual(['makeThing', ['Users']]);
+    expect(parameters).toEqual([
+      { name: 'id', in: 'path', required: true, schema: { type: 'string', minLength: 1 }, example: '7' },
+      { name: 'size.inches', in: 'query', description: 'How large.', schema: { type: 'boolean' } },
+    ]);
+  });
+
+  it('says whose address it has, under which licence, and what its tags mean', () => {
+    expect(document.servers).toEqual([{ url: '/', description: expect.any(String) }]);
+    expect(document.info.license).toEqual({ name: 'Apache-2.0', identifier: 'Apache-2.0' });
+    expect(document.tags.map(({ name }) => name)).toEqual(['Users', 'Organisations', 'Probes']);
   });
 
   it('is left out where it has none', () => {
