@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type Running, startProgram } from '../../../tools/program.ts';
 import { identityJson } from '../../support/command.ts';
+import { readDocument, shownModule } from '../../support/documents/documentation.ts';
 import { describeRpcClients } from '../../support/http/describeRpcClients.ts';
 import type { RpcClient } from '../../support/http/rpcClients.ts';
 import type { Instance } from '../../support/instances/deployments.ts';
@@ -67,9 +68,18 @@ describe.skipIf(program === undefined)('@zitadel/client for web in a browser', (
     describeRpcClients(() => ({ url: urlOfFunction, instance: open }), [client]);
   });
 
+  it.each(['removeOtpEmail', 'removeWithClient'])('of the documentation, %s, reads the errors', async (name) => {
+    const code = shownModule(await readDocument('docs/clients.md')).replaceAll('http://127.0.0.1:8080', open.url);
+    const url = `data:text/javascript,${encodeURIComponent(code)}`;
+    const failed = opened?.page.evaluate(
+      `import(${JSON.stringify(url)}).then(({ ${name} }) => ${name}('${open.token}', 'none'))`,
+    );
+    await expect(failed).rejects.toThrow(/(404|NotFound) COMMAND-4g3xq: .*, request [\w-]{36}/);
+  });
+
   it('of an origin that is not configured gets no answer', async () => {
     const { url, token } = closed;
     const removal = client.call({ method: 'removeOTPEmail', url, token, userId: '1' });
-    await expect(removal).rejects.toMatchObject({ message: expect.stringContaining('Failed to fetch') });
+    await expect(removal).rejects.toMatchObject({ code: 2, message: expect.stringContaining('Failed to fetch') });
   });
 });

@@ -12,6 +12,7 @@ import {
   relativeLinks,
   type ShownCommand,
   shownCommands,
+  shownModule,
   withoutChanging,
 } from '../../support/documents/documentation.ts';
 import { type LocalStart, startLocal } from '../../support/instances/localStart.ts';
@@ -74,6 +75,25 @@ describe.each([
       expect(withoutChanging(stdout)).toMatch(outputPattern(withPorts(output, port)));
     },
   );
+
+  it('are joined by code for pages, whose calls and errors are those that it says', async () => {
+    const code = `import { readFileSync } from 'node:fs';
+      ${shownModule(await readDocument('docs/clients.md'))}
+      const token = readFileSync('.local/source/owner.pat', 'utf8');
+      const show = (removal) => removal.then(console.log, ({ message }) => console.log(message));
+      for (const remove of [removeOtpEmail, removeOtpEmail, removeWithClient]) await show(remove(token, '330000000000000201'));`;
+    const args = ['--input-type=module', '--eval', withPorts(code, local?.port ?? 0)];
+    const { stdout, stderr } = await run(process.execPath, args, { cwd: clone.path });
+    expect([stderr, stdout.replace(/[\da-f]{8}(?:-[\da-f]{4,12}){4}/g, '<id>').split('\n')]).toEqual([
+      '',
+      [
+        '330000000000000001',
+        "404 COMMAND-b312D: Multifactor OTP (OneTimePassword) doesn't exist (COMMAND-b312D), request <id>",
+        "NotFound COMMAND-b312D: Multifactor OTP (OneTimePassword) doesn't exist (COMMAND-b312D), request <id>",
+        '',
+      ],
+    ]);
+  });
 
   it('show all that npm start prints', () => {
     const printed = local?.program.stdout().split('\n') ?? [];

@@ -59,6 +59,11 @@ export function shownCommands({ path, text }: Document): ShownCommand[] {
   return commands;
 }
 
+/** Returns the `js` blocks of a document as one module. */
+export function shownModule({ text }: Document): string {
+  return Array.from(text.matchAll(/^```js\n([\s\S]*?)^```$/gm), ([, block = '']) => block).join('\n');
+}
+
 /** A link to a file of the repository. */
 export interface RelativeLink {
   /** The file's path from the root. */
