@@ -66,7 +66,12 @@ const operation = (): Operation => ({
     schema: describeRequest(exportRequest, requiredOutput),
     examples: {
       'Export without secrets': { response_output: true },
-      'Export with password hashes and OTP seeds': { with_passwords: true, with_otp: true, response_output: true },
+      'Export with password hashes and OTP seeds': {
+        with_passwords: true,
+        with_otp: true,
+        timeout: '30s',
+        response_output: true,
+      },
     },
   },
   response: {
