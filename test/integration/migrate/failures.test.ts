@@ -110,7 +110,8 @@ describe('a migration', { timeout: 120_000 }, () => {
     const [north, south] = [await servedPlace(sqlite), await servedPlace(sqlite)];
     const { file } = await newTokenFile(north, '--only', 'export');
     const tokens = ['--from-token-file', file, '--to-token-file', south.tokenFile];
-    const args = ['migrate', '--from', north.url, '--to', south.url, ...tokens, '--run-dir', await runDirectory()];
+    const places = ['--from', north.url, '--to', south.url];
+    const args = ['migrate', ...places, ...tokens, ...none, '--run-dir', await runDirectory()];
     expect(await identity(args)).toMatchObject({ code: 2 });
     const [called, exported, imported] = ['/openapi.json 200', '/admin/v1/export 200', '/admin/v1/import 200'];
     await expect.poll(() => new Set(north.requests())).toEqual(new Set([called, exported]));
