@@ -84,10 +84,12 @@ function imported(
   const { created, unchanged, overwritten = {}, skipped = {}, failed, notCarried } = summary;
   const outcomes = { created, unchanged, overwritten, skipped, failed, 'not carried': notCarried };
   const counts = Object.entries(outcomes).filter(([, bySection]) => Object.keys(bySection).length > 0);
+  const earlier = Object.entries(summary.earlier ?? {});
   const heading = dryRun ? `tried an import into ${target}, nothing is written` : `imported into ${target}`;
   const lines = [
     `${heading}${summary.resumed ? ', resumed' : ''}`,
     ...counts.map(([outcome, bySection]) => `${outcome}: ${countList(bySection)}`),
+    ...earlier.map(([outcome, bySection]) => `${outcome} by earlier calls of this import: ${countList(bySection)}`),
     ...noticeLines('error', errors, summary.errorsOmitted),
     ...noticeLines('warning', summary.warnings, summary.warningsOmitted),
     ...requested,

@@ -78,6 +78,11 @@ export const unsupportedSources = ['dataOrgsLocal', 'dataOrgsv1Local', 'dataOrgs
 const count = z.record(z.string(), z.int().positive());
 const counts = count.describe('Numbers of records by section, without zeros.');
 
+const earlierCalls = z.strictObject({ created: count.optional(), overwritten: count.optional() });
+
+/** What earlier calls of an import that resumed did, by section. */
+export type EarlierCalls = z.output<typeof earlierCalls>;
+
 const importError = z.strictObject({
   type: z.string().describe('The record’s type, such as `human_user`.'),
   id: z.string().optional(),
@@ -129,7 +134,12 @@ export const importResponse = z
         .describe(
           'Whether the file had a manifest, which it then matched. A manifest shows accidents, not tampering: it is not signed.',
         ),
-      resumed: z.boolean().describe('Whether the import resumed from a checkpoint.'),
+      resumed: z.boolean().describe('Whether the import continued one that was interrupted.'),
+      earlier: earlierCalls
+        .optional()
+        .describe(
+          'What earlier calls of the same import created and overwrote, which this one counts as `unchanged`. Only where it resumed, and where that is known.',
+        ),
       dryRun: z.literal(true).optional().describe('Present in a dry run: nothing was written.'),
       idsOmitted: z
         .literal(true)

@@ -169,8 +169,8 @@ async function writeFile(
   const orgIds = inspection.organisations.map(({ orgId }) => orgId);
   const identity = importIdentity(inspection, options);
   const key = checkpointKey(identity);
-  const notes = new ImportNotes(base, identity, stampPrefix(run), now);
   const mark = new OverwriteMark(key, now);
+  const notes = new ImportNotes(base, { identity, call: stampPrefix(run), mark, now });
   barrier?.identify(wholeIdentity(inspection, options));
   const context = await beginBatches(run, orgIds, notes, mark);
   if (newOrgsOnly) {
@@ -186,10 +186,12 @@ async function writeFile(
   const progress = await ImportProgress.load({ ...context, store }, key, mark);
   await writePhases({ context, source, inspection, repeated, targets, report, progress }, options, barrier);
   await progress.finish();
-  report.addWriteWarnings(await notes.finish(store));
+  const others = await notes.finish(store);
+  report.addWriteWarnings(others.warnings);
   warnOfMissing(inspection, options, report);
   countNotCarried(inspection, options, report);
-  return report.toJson({ proved: inspection.proved, resumed: progress.resumed, dryRun });
+  const earlier = progress.resumed && progress.counted ? others.earlier : undefined;
+  return report.toJson({ proved: inspection.proved, resumed: progress.resumed, earlier, dryRun });
 }
 
 /** Creates the state that all batches share. */

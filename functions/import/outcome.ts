@@ -1,3 +1,4 @@
+import { type Counts, increase } from '../../shared/collections/counts.ts';
 import type { RecordPlan } from '../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../shared/organisation/relations.ts';
 import type { ImportWarning } from './contract.ts';
@@ -31,4 +32,11 @@ export interface PlacedPlan extends RecordPlan {
 export interface DecidedPlan {
   readonly plan: PlacedPlan;
   readonly outcome: Outcome;
+}
+
+/** Counts records by section. */
+export function countSections(plans: readonly Pick<RecordPlan, 'record'>[]): Counts {
+  const counts: Counts = {};
+  for (const { record } of plans) increase(counts, record.section.name);
+  return counts;
 }

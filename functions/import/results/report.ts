@@ -5,7 +5,7 @@ import type { IgnoredField } from '../../../shared/organisation/exportFile.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { reportedId } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
-import type { ImportError, ImportResponse, ImportWarning } from '../contract.ts';
+import type { EarlierCalls, ImportError, ImportResponse, ImportWarning } from '../contract.ts';
 import { isWritten, type Outcome } from '../outcome.ts';
 import type { WholeReport } from './wholeReport.ts';
 
@@ -13,8 +13,9 @@ import type { WholeReport } from './wholeReport.ts';
 interface ImportFacts {
   /** Whether the file had a manifest, which proved it complete and unchanged. */
   readonly proved: boolean;
-  /** Whether the import resumed from a checkpoint. */
+  /** Whether the import continued one that was interrupted. */
   readonly resumed: boolean;
+  readonly earlier: EarlierCalls | undefined;
   readonly dryRun: boolean;
 }
 
@@ -125,7 +126,7 @@ export class ImportReport {
   }
 
   /** Creates the import response: ZITADEL's lists and `summary`. Empty lists are omitted, as ZITADEL does. */
-  toJson({ proved, resumed, dryRun }: ImportFacts): ImportResponse {
+  toJson({ proved, resumed, earlier, dryRun }: ImportFacts): ImportResponse {
     const omitted = this.listed > this.maxListedIds;
     const orgs = [...this.success.values()].map((org) => (omitted ? { orgId: org.orgId } : org));
     const { created, unchanged, overwritten, skipped, failed, notCarried } = this.counts;
@@ -141,6 +142,7 @@ export class ImportReport {
       warnings: [...this.fileWarnings, ...warnings],
       proved,
       resumed,
+      ...(earlier === undefined ? {} : { earlier }),
       ...(dryRun ? { dryRun } : {}),
       ...(omitted ? { idsOmitted: omitted } : {}),
       ...(this.errors.omitted > 0 ? { errorsOmitted: this.errors.omitted } : {}),

@@ -26,6 +26,8 @@ const checkpointSchema = z.object({
   epoch: z.string(),
   /** In the order of the phases. */
   phases: z.array(z.object({ read: ordinal, open: ranges })),
+  /** Whether the notes of the import's calls tell what all of them did. */
+  counted: z.boolean().optional(),
 });
 const storedCheckpoint = z.string().transform(parseIfJson).pipe(checkpointSchema);
 

@@ -23,13 +23,15 @@ interface ProgressContext {
   readonly store: DocumentStore;
   readonly base: Pick<Store, 'snapshot'>;
   readonly now: () => Date;
-  readonly notes: Pick<ImportNotes, 'renew'>;
+  readonly notes: Pick<ImportNotes, 'renew' | 'readEarlier'>;
 }
 
 /** An import's progress, saved in checkpoints from which the same import resumes. */
 export class ImportProgress {
-  /** Whether the import resumed from a checkpoint. */
+  /** Whether the import continues one that was interrupted. */
   readonly resumed: boolean;
+  /** Whether the notes of the import's calls tell what all of them did. */
+  readonly counted: boolean;
   private readonly context: ProgressContext;
   private readonly key: DocumentKey;
   private readonly mark: OverwriteMark;
@@ -40,12 +42,20 @@ export class ImportProgress {
   private hasWritten: boolean;
   private isSaved: boolean;
 
-  private constructor(context: ProgressContext, key: DocumentKey, mark: OverwriteMark, found: Checkpoint | undefined) {
+  private constructor(
+    context: ProgressContext,
+    key: DocumentKey,
+    mark: OverwriteMark,
+    { found, earlier }: { found: Checkpoint | undefined; earlier: Awaited<ReturnType<ImportNotes['readEarlier']>> },
+  ) {
     this.context = context;
     this.key = key;
     this.mark = mark;
     const saved = found?.epoch === mark.epoch ? found : undefined;
-    this.resumed = saved !== undefined;
+    // One that was interrupted before its first checkpoint has left notes only.
+    const continues = found === undefined && earlier.continue;
+    this.resumed = saved !== undefined || continues;
+    this.counted = found === undefined ? continues || !earlier.exist : saved?.counted === true;
     this.isSaved = found !== undefined;
     this.hasWritten = this.resumed;
     this.phases = new Map(phases.map((phase, index) => [phase, new PhaseProgress(saved?.phases[index])]));
@@ -58,10 +68,11 @@ export class ImportProgress {
    * @param mark the import's mark, which is read again
    */
   static async load(context: ProgressContext, key: DocumentKey, mark: OverwriteMark): Promise<ImportProgress> {
-    const { store, now } = context;
+    const { store, now, notes } = context;
     // The epoch is read first: one that ends between the two reads is noticed then.
     await mark.load(store);
-    return new ImportProgress(context, key, mark, await loadCheckpoint(store, key, now()));
+    const found = await loadCheckpoint(store, key, now());
+    return new ImportProgress(context, key, mark, { found, earlier: await notes.readEarlier() });
   }
 
   forPhase(phase: Phase): PhaseProgress {
@@ -97,7 +108,8 @@ export class ImportProgress {
   private async saveIn(epoch: string): Promise<void> {
     const { store, now } = this.context;
     this.isSaved = true;
-    const checkpoint: Checkpoint = { epoch, phases: [...this.phases.values()].map((phase) => phase.state()) };
+    const phaseStates = [...this.phases.values()].map((phase) => phase.state());
+    const checkpoint: Checkpoint = { epoch, phases: phaseStates, counted: this.counted };
     await saveMark(store, this.key, JSON.stringify(checkpoint), now());
   }
 

@@ -9,7 +9,7 @@ import {
   type Write,
 } from '../../../shared/store/store.ts';
 import type { ImportWarning, OnConflict } from '../contract.ts';
-import { isWritten, type Outcome } from '../outcome.ts';
+import { countSections, isWritten, type Outcome } from '../outcome.ts';
 import { type BatchContext, isOfThisImport } from './batchContext.ts';
 import { type Claimant, ClaimLedger } from './claims.ts';
 import {
@@ -23,7 +23,7 @@ import {
   overwriteRecord,
   overwrittenFields,
 } from './comparison.ts';
-import { findKeptStates, isOwner, type Privileges, writeWarnings } from './privileges.ts';
+import { findKeptStates, type Privileges, writeWarnings } from './privileges.ts';
 
 /** The records of a batch that are not decided yet. */
 export interface UndecidedBatch {
@@ -66,7 +66,7 @@ export async function decideBatch(
 ): Promise<Map<RecordPlan, Outcome>> {
   // Kept between the attempts: one whose commit's response was lost has overwritten what the next one reads.
   const warnings = new Map<RecordPlan, readonly ImportWarning[]>();
-  const { outcomes, noted } = await context.store.transaction(async (transaction) => {
+  const outcomes = await context.store.transaction(async (transaction) => {
     const plans = [...batch.records.keys()];
     const documents = await readStored(transaction, plans, context.onConflict);
     const findStored = (plan: RecordPlan) => documents.get(documentPath(plan.key));
@@ -96,11 +96,9 @@ export async function decideBatch(
       for (const [plan, outcome] of outcomes) if (isWritten(outcome)) written.add(documentPath(plan.key));
     }
     transaction.write(ledger.writes());
-    const noted = noteWrites(context, allPlaced, warnings);
-    transaction.write(noted);
-    return { outcomes, noted };
+    transaction.write(noteWrites(context, allPlaced, warnings));
+    return outcomes;
   });
-  context.notes.confirm(noted);
   for (const [plan, outcome] of outcomes)
     outcomes.set(plan, withWriteWarnings(outcome, warnings.get(plan) ?? writeWarnings(batch.privileges, plan)));
   return outcomes;
@@ -112,10 +110,13 @@ function noteWrites(
   placed: readonly Candidate[],
   warnings: ReadonlyMap<RecordPlan, readonly ImportWarning[]>,
 ): Write[] {
-  return notes.writes(
-    placed.some(({ plan, decision }) => decision.write === 'create' && isOwner(plan)),
-    placed.flatMap(({ plan }) => warnings.get(plan) ?? []),
-  );
+  const written = (kind: Decision['write']) =>
+    countSections(placed.flatMap(({ plan, decision }) => (decision.write === kind ? [plan] : [])));
+  return notes.writes({
+    created: written('create'),
+    overwritten: written('overwrite'),
+    warnings: placed.flatMap(({ plan }) => warnings.get(plan) ?? []),
+  });
 }
 
 function withWriteWarnings(outcome: Outcome, warnings: readonly ImportWarning[]): Outcome {

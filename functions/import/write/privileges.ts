@@ -5,9 +5,7 @@ import { type JsonObject, parseObject, textAt, textsAt, valueAt } from '../../..
 import { type RecordPlan, reportedId } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import type { GivenPrivilege, KeptState } from '../../../shared/organisation/section.ts';
-import { sections } from '../../../shared/organisation/sections.ts';
 import {
-  type Collection,
   type DocumentStore,
   documentId,
   documentPath,
@@ -29,16 +27,6 @@ interface Privilege {
 
 /** The records of a batch that give privileges. */
 export type Privileges = ReadonlyMap<RecordPlan, Privilege>;
-
-/** The collections of the records in which others give privileges. */
-const ownerCollections: ReadonlySet<Collection> = new Set(
-  sections.flatMap(({ privilege }) => (privilege === undefined ? [] : [privilege.within.collection])),
-);
-
-/** Whether a record is one in which others may give privileges, so that later calls must know who created it. */
-export function isOwner({ key }: RecordPlan): boolean {
-  return ownerCollections.has(key.collection);
-}
 
 /** Finds the records of a batch that give privileges. */
 export async function findPrivileges(

@@ -2,13 +2,13 @@ import { hashPassword } from '../../../shared/auth/password.ts';
 import { createWrites, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { type DocumentStore, documentPath, WriteConflictError } from '../../../shared/store/store.ts';
 import type { ImportWarning } from '../contract.ts';
-import type { DecidedPlan, Outcome, PlacedPlan } from '../outcome.ts';
+import { countSections, type DecidedPlan, type Outcome, type PlacedPlan } from '../outcome.ts';
 import { type BatchContext, isOfThisImport, nextStamp } from './batchContext.ts';
 import { fillFields } from './claimedNames.ts';
 import { BatchComparison, readCompared } from './comparison.ts';
 import { decideBatch } from './decision.ts';
 import { GuardedStore, ReferenceChangedError } from './guardedStore.ts';
-import { findPrivileges, isOwner, type Privileges, writeWarnings } from './privileges.ts';
+import { findPrivileges, type Privileges, writeWarnings } from './privileges.ts';
 import { checkReferences, type Rejection } from './references.ts';
 import { findWithdrawals, withdraw, withdrawalWarning } from './withdrawals.ts';
 
@@ -95,14 +95,13 @@ async function tryCreate(
   const writes = [...records.values()].flatMap((plan) => createWrites(plan, stamp));
   if (new Set(writes.map(({ key }) => documentPath(key))).size < writes.length) return undefined;
   const warnings = plans.map((plan) => writeWarnings(privileges, plan));
-  const noted = notes.writes(plans.some(isOwner), warnings.flat());
+  const noted = notes.writes({ created: countSections(plans), overwritten: {}, warnings: warnings.flat() });
   try {
     await store.commit([...writes, ...noted]);
   } catch (error) {
     if (error instanceof WriteConflictError) return undefined;
     throw error;
   }
-  notes.confirm(noted);
   return new Map(plans.map((plan, index) => [plan, createdWith(warnings[index] ?? [])]));
 }
 

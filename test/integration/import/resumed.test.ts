@@ -1,12 +1,13 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { type ImportOptions, importOrganisations } from '../../../functions/import/operation.ts';
+import { ImportNotes } from '../../../functions/import/resume/notes.ts';
 import { removeOrganisations } from '../../../shared/accounts/organisationRemoval.ts';
 import { deadlineExceeded } from '../../../shared/errors/errors.ts';
 import type { Collection, DocumentKey, Store } from '../../../shared/store/store.ts';
 import { inPieces } from '../../support/fixtures/bytes.ts';
 import { type Organisation, organisation, person, unproved } from '../../support/fixtures/organisations.ts';
-import { contentsOf, readDatabase } from '../../support/stores/database.ts';
+import { contentsOf, countsOf, readDatabase } from '../../support/stores/database.ts';
 import { describeStores, openTestStore } from '../../support/stores/stores.ts';
 import { hookedStore, watchedStore } from '../../support/stores/watchedStore.ts';
 
@@ -32,7 +33,9 @@ const report = z.looseObject({
   summary: z.looseObject({
     created: counts,
     unchanged: counts,
+    overwritten: counts.default({}),
     resumed: z.boolean(),
+    earlier: z.unknown(),
     warnings: z.array(z.object({ type: z.string(), id: z.string().optional() })),
   }),
 });
@@ -64,9 +67,18 @@ async function stopAfter(store: Store, documents: number, org: Organisation): Pr
 }
 
 /** A store that stops working, without a word, after so many commits: what a killed process leaves behind. */
-async function killAfter(store: Store, commits: number, org: Organisation): Promise<void> {
+async function killAfter(
+  store: Store,
+  commits: number,
+  org: Organisation,
+  options: Partial<ImportOptions> = {},
+): Promise<void> {
+  await expect(run(dyingStore(store, commits), org, options)).rejects.toThrow('killed');
+}
+
+function dyingStore(store: Store, commits: number): Store {
   let left = commits;
-  const dying: Store = {
+  return {
     ...watchedStore(store, () => {}),
     commit: async (writes) => {
       if (left-- <= 0) throw new Error('killed');
@@ -77,7 +89,17 @@ async function killAfter(store: Store, commits: number, org: Organisation): Prom
       return await store.transaction(work);
     },
   };
-  await expect(run(dying, org)).rejects.toThrow('killed');
+}
+
+/** Changes one of the notes that earlier calls have left, or deletes it. */
+async function changeNote(store: Store, change: object | undefined): Promise<void> {
+  const documents = (await readDatabase(store)).get('instance') ?? [];
+  const note = documents.find(({ id }) => id.includes('|note|'));
+  if (note?.body === undefined) throw new Error('the import has left no note');
+  const key = { collection: 'instance', id: note.id } as const;
+  if (change === undefined) return await store.commit([{ type: 'delete', key }]);
+  const body = JSON.stringify({ ...JSON.parse(note.body), ...change });
+  await store.commit([{ type: 'update', key, fields: { body } }]);
 }
 
 /** A store that tells which documents of a collection are read or written. */
@@ -131,6 +153,62 @@ describeStores('an import that was stopped', (kind) => {
     expect(summary.warnings).toMatchObject([{ type: unproved.type }, { id: 'unreadable' }]);
   });
 
+  it.each<[string, (store: Store) => Promise<void>, Organisation]>([
+    ['a time-out', (store) => stopAfter(store, PEOPLE, people), people],
+    ['a kill', (store) => killAfter(store, 10, people), people],
+    ['a kill before the first checkpoint', (store) => killAfter(store, 3, people), people],
+    ['a kill among the metadata', (store) => killAfter(store, 8, large), large],
+    ['two kills', (store) => killAfter(store, 6, people).then(() => killAfter(store, 6, people)), people],
+  ])('by %s tells exactly what its earlier calls did', async (_by, stop, org) => {
+    const store = await openTestStore(kind);
+    await stop(store);
+    const before = countsOf(await readDatabase(store), ['people', 'large']);
+    const { summary } = await run(store, org);
+    expect(summary).toMatchObject({ resumed: true, unchanged: before, earlier: { created: before } });
+    expect((await run(store, org)).summary).toMatchObject({ resumed: false, created: {}, earlier: undefined });
+  });
+
+  it('tells what its earlier calls have overwritten', async () => {
+    const store = await openTestStore(kind);
+    const older = numbers.map((number) => person(`P${number}`, { userName: `former${number}` }));
+    await run(store, organisation('people', { humanUsers: older }));
+    await killAfter(store, 12, people, { onConflict: 'overwrite' });
+    const { overwritten, earlier } = (await run(store, people, { onConflict: 'overwrite' })).summary;
+    expect(overwritten.humanUsers).toBeLessThan(PEOPLE);
+    expect(earlier).toEqual({ overwritten: { humanUsers: PEOPLE - (overwritten.humanUsers ?? 0) } });
+  });
+
+  it.each([
+    ['a note is of an older release', { created: undefined }],
+    ['another call is at work', { call: '2026-01-09' }],
+    ['a note is gone', undefined],
+  ])('says nothing of its earlier calls where %s meanwhile', async (_case, change) => {
+    const store = await openTestStore(kind);
+    await stopAfter(store, PEOPLE, people);
+    let isChanged = false;
+    const racing = hookedStore(store, async (writes) => {
+      if (isChanged || !writes.some(({ key }) => key.collection === 'users')) return;
+      isChanged = true;
+      await changeNote(store, change);
+    });
+    expect((await run(racing, people)).summary).toMatchObject({ resumed: true, earlier: undefined });
+  });
+
+  it('takes what a kill has left of the notes for no import', async () => {
+    const store = await openTestStore(kind);
+    const noting = { identity: 'import', mark: { epoch: 'epoch' }, now: () => new Date('2026-01-01') };
+    const [first, second, third] = ['1', '2', '3'].map((call) => new ImportNotes(store, { ...noting, call }));
+    if (!first || !second || !third) throw new Error('three calls');
+    for (let part = 0; part < 3; part++)
+      await store.commit(
+        numbers.slice(0, 400).flatMap(() => first.writes({ created: { org: 1 }, overwritten: {}, warnings: [] })),
+      );
+    expect(await second.readEarlier()).toEqual({ exist: true, continue: true });
+    await expect(second.finish(dyingStore(store, 2))).rejects.toThrow('killed');
+    expect(await third.readEarlier()).toEqual({ exist: true, continue: false });
+    expect((await third.finish(store)).earlier).toBeUndefined();
+  });
+
   it('starts anew with another document, with other options, and after a day', async () => {
     const store = await openTestStore(kind);
     await stopAfter(store, PEOPLE, people);
@@ -168,8 +246,8 @@ describeStores('an import that was stopped', (kind) => {
     const store = await openTestStore(kind);
     const checkpoints = async () => (await readDatabase(store)).get('instance') ?? [];
     await stopAfter(store, PEOPLE, people);
-    // The checkpoint, and the note of the call that created the organisation.
-    expect(await checkpoints()).toHaveLength(2);
+    // The checkpoint, and a note for each commit.
+    expect((await checkpoints()).length).toBeGreaterThanOrEqual(2);
     await run(store, people);
     expect(await checkpoints()).toEqual([]);
     expect((await run(store, people)).summary).toMatchObject({ resumed: false, created: {}, unchanged: all });

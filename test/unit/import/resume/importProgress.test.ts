@@ -34,7 +34,8 @@ function contextOf(store: DocumentStore, stamp = NOW, onConflict: OnConflict = '
   const now = () => new Date(stamp);
   const settings = { store, base: emptyBase, stamp, now, onConflict, reservedNames: new ReservedNames(store) };
   const { signal } = new AbortController();
-  const notes = new ImportNotes(emptyBase, 'import', stamp, now);
+  const mark = new OverwriteMark(checkpointKey('import'), now);
+  const notes = new ImportNotes(emptyBase, { identity: 'import', call: stamp, mark, now });
   const watch = new RemovalWatch(store, [], { version: '', orgIds: new Set() });
   return {
     ...settings,

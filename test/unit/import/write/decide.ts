@@ -60,9 +60,9 @@ export function contextOf(store: MemoryStore, onConflict: OnConflict, stamp = ST
   const reservedNames = new ReservedNames(store);
   const settings = { onConflict, reservedNames, passwordHashing: defaultPasswordHashing, signal };
   const now = () => new Date(ofImport);
-  const notes = new ImportNotes(unread, 'import', ofImport.replace('Z', ''), now);
-  // As after a first commit, so that the writes of a batch are those of its records alone.
-  notes.confirm([{ type: 'delete', key: { collection: 'instance', id: 'note' } }]);
+  const noting = { identity: 'import', call: ofImport.replace('Z', ''), mark: { epoch: undefined }, now };
+  // The writes of a batch are those of its records alone.
+  const notes = Object.assign(new ImportNotes(unread, noting), { writes: () => [] });
   const watch = new RemovalWatch(store, [], { version: '', orgIds: new Set() });
   const batches = { mayHaveOverwritten: false, batches: 0, expectExisting: false };
   return { store, base: unread, stamp: ofImport, now, ...settings, notes, watch, ...batches };
