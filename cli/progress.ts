@@ -24,35 +24,48 @@ export interface ProgressOutput {
   finish(state: PhaseState, hasSucceeded: boolean): void;
 }
 
-/** Does the work of one phase, and shows its progress meanwhile. */
+/** Time left is guessed no earlier: a phase may start slowly. */
+const MIN_MEASURED_SECONDS = 3;
+
+/**
+ * Does the work of one phase, and shows its progress meanwhile. Its count never falls, whatever the meter says.
+ * @param count returns the final count of a result; by default what the meter says last
+ */
 export async function trackPhase<Result>(
   output: ProgressOutput,
   phase: string,
   meter: Meter,
   work: () => Promise<Result>,
+  count?: (result: Result) => number,
 ): Promise<Result> {
   const startedAt = performance.now();
   const rate = new RollingRate();
+  let [records, fraction]: [number, number?] = [0];
+  const elapsed = () => (performance.now() - startedAt) / 1000;
   const measure = (): PhaseState => {
-    const atMs = performance.now();
-    const records = meter.records();
-    rate.add({ atMs, records, fraction: meter.fraction?.() });
-    const { perSecond, secondsLeft } = rate;
-    return { phase, seconds: (atMs - startedAt) / 1000, records, perSecond, secondsLeft };
+    records = Math.max(records, meter.records());
+    const share = meter.fraction?.();
+    if (share !== undefined) fraction = Math.max(fraction ?? 0, Math.min(1, share));
+    rate.add({ atMs: performance.now(), records, fraction });
+    const secondsLeft = elapsed() < MIN_MEASURED_SECONDS ? undefined : rate.secondsLeft;
+    return { phase, seconds: rounded(elapsed()), records, perSecond: rounded(rate.perSecond), secondsLeft };
   };
   measure();
   const timer = setInterval(() => output.show(measure()), output.intervalMs);
+  let final: number | undefined;
   let hasSucceeded = false;
   try {
     const result = await work();
+    final = count?.(result);
     hasSucceeded = true;
     return result;
   } finally {
     clearInterval(timer);
-    const { records, seconds, ...last } = measure();
+    const last = measure();
+    const total = final ?? last.records;
     // At the end, the speed of the whole phase says more than that of its last seconds.
-    const perSecond = seconds > 0 ? records / seconds : 0;
-    output.finish({ ...last, records, seconds, perSecond, secondsLeft: undefined }, hasSucceeded);
+    const perSecond = last.seconds > 0 ? rounded(total / last.seconds) : 0;
+    output.finish({ ...last, records: total, perSecond, secondsLeft: undefined }, hasSucceeded);
   }
 }
 
@@ -80,11 +93,12 @@ class RollingRate {
     return this.slope(({ records }) => records);
   }
 
-  /** Undefined while nothing says how much there is, or nothing moves. */
+  /** Undefined while nothing says how much there is, nothing moves, or everything has passed. */
   get secondsLeft(): number | undefined {
     const fraction = this.samples.at(-1)?.fraction;
     const perSecond = this.slope((sample) => sample.fraction ?? 0);
-    return fraction === undefined || perSecond <= 0 ? undefined : (1 - fraction) / perSecond;
+    // What remains once everything is passed on, nobody has measured.
+    return fraction === undefined || fraction === 1 || perSecond <= 0 ? undefined : (1 - fraction) / perSecond;
   }
 
   private slope(value: (sample: Sample) => number): number {
@@ -123,7 +137,7 @@ export function progressLines(stream: TextStream): ProgressOutput {
 export function progressEvents(stream: TextStream): ProgressOutput {
   const write = (event: string, { phase, records, seconds, perSecond, secondsLeft }: PhaseState, more: object = {}) => {
     const left = secondsLeft === undefined ? {} : { secondsLeft: Math.ceil(secondsLeft) };
-    const facts = { phase, records, seconds: rounded(seconds), perSecond: rounded(perSecond), ...left, ...more };
+    const facts = { phase, records, seconds, perSecond, ...left, ...more };
     stream.write(`${JSON.stringify({ event, ...facts })}\n`);
   };
   return {

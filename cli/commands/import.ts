@@ -89,7 +89,9 @@ function imported(
   const lines = [
     `${heading}${summary.resumed ? ', resumed' : ''}`,
     ...counts.map(([outcome, bySection]) => `${outcome}: ${countList(bySection)}`),
-    ...earlier.map(([outcome, bySection]) => `${outcome} by earlier calls of this import: ${countList(bySection)}`),
+    ...earlier.map(
+      ([outcome, bySection]) => `${outcome} by earlier calls of this import: ${countList(bySection ?? {})}`,
+    ),
     ...noticeLines('error', errors, summary.errorsOmitted),
     ...noticeLines('warning', summary.warnings, summary.warningsOmitted),
     ...requested,

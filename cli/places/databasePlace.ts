@@ -19,14 +19,15 @@ import { openExistingStore, type StoreLocation } from '../../shared/store/openSt
 import { storeForCall } from '../../shared/store/store.ts';
 import { repeatable } from './content.ts';
 import { ownLosses } from './instancePlace.ts';
-import type {
-  DatabasePlace,
-  ExportContent,
-  ExportOptions,
-  ImportMeter,
-  ImportOptions,
-  PartSource,
-  PlaceFacts,
+import {
+  countSettled,
+  type DatabasePlace,
+  type ExportContent,
+  type ExportOptions,
+  type ImportMeter,
+  type ImportOptions,
+  type PartSource,
+  type PlaceFacts,
 } from './place.ts';
 
 /**
@@ -90,6 +91,7 @@ async function importInto(
   meter: ImportMeter,
   signal: AbortSignal,
 ): Promise<ImportResponse> {
+  meter.onBegun('reading');
   const { store, audit, resources } = await openResources(settings);
   await using _resources = resources;
   await using file = await repeatable(content, signal);
@@ -97,7 +99,10 @@ async function importInto(
   const source = { open: (readSignal: AbortSignal) => file.open(readSignal) };
   const audited = audit.call('import', {});
   const onInspected = (inspected: InspectedFile) => {
-    meter.onStarted(() => total(inspected.totals()));
+    meter.onStarted(() => {
+      const { records, total: all } = inspected.progress();
+      return { records: countSettled(records), total: total(all) };
+    });
     const facts = { ...importFacts(options, source, inspected), ...account() };
     return audited.begin(facts, () => ({ counts: inspected.totals() }));
   };

@@ -53,6 +53,7 @@ async function importInto(
   meter: ImportMeter,
   signal: AbortSignal,
 ): Promise<ImportResponse> {
+  meter.onBegun('sending');
   const body = importBody(content.open(signal), options);
   using response = await post(settings, { operation: 'import', accept: ACCEPT, asksFirst: true, body }, signal);
   return await readImportResponse(settings, response, meter, signal);

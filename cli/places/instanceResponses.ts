@@ -12,7 +12,7 @@ import { placeFailed, placeRefused, placeTokenForbidden, placeTokenRejected } fr
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { type HttpResponse, readText } from '../httpClient.ts';
 import { connectionReason } from '../tls.ts';
-import type { ImportMeter } from './place.ts';
+import { countSettled, type ImportMeter, type ImportSettled } from './place.ts';
 
 /** The media types that a call of an import accepts: events, where the instance or a proxy before it knows them. */
 export const ACCEPT = `${NDJSON}, application/json;q=0.9`;
@@ -46,11 +46,11 @@ async function readEvents(
   body: AsyncIterable<Uint8Array>,
   meter: ImportMeter,
 ): Promise<Exclude<ImportEvent, { event: 'progress' }> | undefined> {
-  let settled = 0;
+  let settled: ImportSettled = { records: 0, total: 0 };
   for await (const line of lines(body)) {
     const event = importEvent.parse(JSON.parse(line));
     if (event.event !== 'progress') return event;
-    settled = Object.values(event.records).reduce((sum, counts) => sum + total(counts ?? {}), 0);
+    settled = { records: countSettled(event.records), total: total(event.total) };
     meter.onStarted(() => settled);
   }
   return undefined;

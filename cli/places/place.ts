@@ -2,6 +2,7 @@ import type { ExportSelection, OrganisationExport } from '../../functions/export
 import type { OrganisationRange } from '../../functions/export/selection.ts';
 import type { ImportResponse, OnConflict } from '../../functions/import/contract.ts';
 import type { ImportShare } from '../../functions/import/tasks.ts';
+import { total } from '../../shared/collections/counts.ts';
 import type { ObjectLocation } from '../../shared/objectStorage/objectStorage.ts';
 
 /** What a place with a database exports. A file is always read whole. */
@@ -94,10 +95,29 @@ export interface PartSource extends AsyncDisposable {
   export(range: OrganisationRange, object: ObjectLocation): OrganisationExport;
 }
 
+/** How far the target of an import has come: how many records of how many it has settled. */
+export interface ImportSettled {
+  readonly records: number;
+  readonly total: number;
+}
+
 /** What an import reports while it runs. */
 export interface ImportMeter {
-  /** Takes a function that returns the number of records that are settled so far, where the place knows it. */
-  readonly onStarted: (settled: () => number) => void;
+  /** Takes what happens to the content before the target writes. */
+  readonly onBegun: (phase: 'sending' | 'reading' | 'comparing') => void;
+  /** Takes a function that returns how far the target has come; called once the target begins to write. */
+  readonly onStarted: (settled: () => ImportSettled) => void;
+}
+
+/** Returns the number of records that an import has settled, by its counts by outcome: those that it takes at all. */
+export function countSettled({
+  created = {},
+  unchanged = {},
+  overwritten = {},
+  skipped = {},
+  failed = {},
+}: Partial<ImportResponse['summary']>): number {
+  return [created, unchanged, overwritten, skipped, failed].reduce((sum, counts) => sum + total(counts), 0);
 }
 
 /** A place with a database: it exports and imports organisations. */

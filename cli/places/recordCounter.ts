@@ -7,7 +7,16 @@ import { fixedLimits } from '../../shared/limits.ts';
 import { exportedManifest } from '../../shared/organisation/exportFile.ts';
 import { MAX_DOCUMENT_BYTES } from '../../shared/store/store.ts';
 import { type ProgressOutput, trackPhase } from '../progress.ts';
-import type { DatabasePlace, ExportContent, FilePlace, ImportOptions, StoredFile } from './place.ts';
+import {
+  countSettled,
+  type DatabasePlace,
+  type ExportContent,
+  type FilePlace,
+  type ImportMeter,
+  type ImportOptions,
+  type ImportSettled,
+  type StoredFile,
+} from './place.ts';
 
 /** The schema of what a manifest says of the request for the file; older ones say less. */
 const exportedRequest = exportedManifest.pick({ secrets: true, ignored: true }).partial();
@@ -118,26 +127,35 @@ interface ReadContent {
 }
 
 /**
- * Imports content into a place, and shows how many records are settled, where the place tells it, else how many are read.
+ * Imports content into a place, and shows two phases: what the target is given, and what it has settled of that.
  */
-export function trackImport(
+export async function trackImport(
   target: DatabasePlace,
   { name, content, counter = new RecordCounter(name) }: ReadContent,
   options: ImportOptions,
   output: ProgressOutput,
   signal: AbortSignal,
 ): Promise<ImportResponse> {
-  let settled: (() => number) | undefined;
-  const onStarted = (count: () => number) => {
-    settled = count;
+  const begun = Promise.withResolvers<Parameters<ImportMeter['onBegun']>[0]>();
+  const started = Promise.withResolvers<void>();
+  let settled = (): ImportSettled => ({ records: 0, total: 0 });
+  const onStarted = (read: () => ImportSettled) => {
+    settled = read;
+    started.resolve();
   };
-  const meter = {
-    records: () => settled?.() ?? counter.records,
-    fraction: () => (settled === undefined ? content.fraction?.() : portion(settled(), counter.records)),
+  const meter = { onBegun: begun.resolve, onStarted };
+  const importing = target.import(countedContent(content, counter), options, meter, signal);
+  const first = await Promise.race([begun.promise, importing.then(() => 'sending')]);
+  // What a comparison reads of the target, the content does not tell.
+  const fraction = () => (first === 'comparing' ? undefined : content.fraction?.());
+  const given = { records: () => counter.records, fraction };
+  await trackPhase(output, first, given, () => Promise.race([started.promise, importing]));
+  const taken = {
+    records: () => settled().records,
+    fraction: () => (settled().total === 0 ? undefined : settled().records / settled().total),
   };
-  return trackPhase(output, options.dryRun ? 'trying' : 'importing', meter, () =>
-    target.import(countedContent(content, counter), options, { onStarted }, signal),
-  );
+  const count = ({ summary }: ImportResponse) => countSettled(summary);
+  return await trackPhase(output, options.dryRun ? 'trying' : 'writing', taken, () => importing, count);
 }
 
 /** Stores content in a place, and shows how many records are read. */
@@ -150,10 +168,6 @@ export function trackStore(
 ): Promise<StoredFile> {
   const meter = { records: () => counter.records, fraction: () => content.fraction?.() };
   return trackPhase(output, phase, meter, () => target.store(counter.count(content.open(signal)), signal));
-}
-
-function portion(done: number, total: number): number | undefined {
-  return total === 0 ? undefined : Math.min(1, done / total);
 }
 
 /** Counts the records of content when it is read for the first time. The content's owner disposes of it. */

@@ -88,9 +88,13 @@ interface RatePoint {
   readonly perSecond: number;
 }
 
+/** A curve of fewer points shows nothing that its figures do not say. */
+const MIN_POINTS = 10;
+
 /** Draws a rate over time. Its ends are written below it, so that no text is scaled. */
 export function rateCurve(points: readonly RatePoint[]): Html | undefined {
   const [first, last] = [points[0], points.at(-1)];
+  if (points.length < MIN_POINTS) return undefined;
   if (first === undefined || last === undefined || last.seconds <= first.seconds) return undefined;
   const peak = Math.max(1, ...points.map(({ perSecond }) => perSecond));
   const coordinates = points.map(({ seconds, perSecond }) => {

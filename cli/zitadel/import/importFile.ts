@@ -31,6 +31,7 @@ export async function importIntoZitadel(
   meter: ImportMeter,
   signal: AbortSignal,
 ): Promise<ImportResponse> {
+  meter.onBegun('comparing');
   using call = callSignal(signal, options.timeoutMs);
   const connection = connect(call.signal);
   const { baseUrl } = connection;
@@ -60,7 +61,8 @@ async function importFile(importing: ZitadelImport, meter: ImportMeter): Promise
   };
   const plan = await ImportPlan.read({ ...inspection, source: file, survey, withKeys, ...known }, signal);
   const tally = new ImportTally(target, options);
-  meter.onStarted(() => tally.settled);
+  const total = [...survey.facts.sections.values()].reduce((sum, { records }) => sum + records, 0);
+  meter.onStarted(() => ({ records: tally.settled, total }));
   if (!options.dryRun) await importOrganisations(connection, plan, tally);
   return tally.response(plan, inspection);
 }

@@ -35,7 +35,7 @@ const report = z.looseObject({
     unchanged: counts,
     overwritten: counts.default({}),
     resumed: z.boolean(),
-    earlier: z.unknown(),
+    earlier: z.unknown().optional(),
     warnings: z.array(z.object({ type: z.string(), id: z.string().optional() })),
   }),
 });
@@ -165,7 +165,8 @@ describeStores('an import that was stopped', (kind) => {
     const before = countsOf(await readDatabase(store), ['people', 'large']);
     const { summary } = await run(store, org);
     expect(summary).toMatchObject({ resumed: true, unchanged: before, earlier: { created: before } });
-    expect((await run(store, org)).summary).toMatchObject({ resumed: false, created: {}, earlier: undefined });
+    const again = (await run(store, org)).summary;
+    expect([again.resumed, again.created, again.earlier]).toEqual([false, {}, undefined]);
   });
 
   it('tells what its earlier calls have overwritten', async () => {
@@ -191,7 +192,8 @@ describeStores('an import that was stopped', (kind) => {
       isChanged = true;
       await changeNote(store, change);
     });
-    expect((await run(racing, people)).summary).toMatchObject({ resumed: true, earlier: undefined });
+    const { resumed, earlier } = (await run(racing, people)).summary;
+    expect([resumed, earlier]).toEqual([true, undefined]);
   });
 
   it('takes what a kill has left of the notes for no import', async () => {

@@ -13,7 +13,7 @@ import { tokenFileWith } from '../../support/zitadel/placeOfZitadel.ts';
 const NDJSON = 'application/x-ndjson';
 const events = z.array(z.looseObject({ event: z.string(), records: z.number().optional() }));
 const summary = {
-  created: { org: 1 },
+  created: { org: 1, humanUsers: 3_999 },
   unchanged: {},
   failed: {},
   notCarried: {},
@@ -73,7 +73,10 @@ describe('the progress of an import into an instance', { timeout: 120_000 }, () 
     expect(code).toBe(0);
     const records = shown.filter(({ event }) => event === 'progress').map((event) => event.records);
     expect(records).toContain(1_000);
-    expect(shown.at(-2)).toMatchObject({ event: 'phase', records: 4_000 });
+    expect(shown.filter(({ event }) => event === 'phase')).toMatchObject([
+      { phase: 'sending', records: 11, succeeded: true },
+      { phase: 'writing', records: 4_000, succeeded: true },
+    ]);
     expect(shown.at(-1)).toMatchObject({ event: 'result', summary });
   });
 
@@ -111,9 +114,11 @@ describe('the progress of an import into an instance', { timeout: 120_000 }, () 
         .split('\n')
         .map((line) => JSON.parse(line)),
     );
-    // The file alone would be read at once.
-    const counts = shown.flatMap(({ event, records = 0 }) => (event === 'progress' ? [records] : []));
+    const counts = shown.flatMap(({ event, phase, records = 0 }) =>
+      event === 'progress' && phase === 'writing' ? [records] : [],
+    );
     expect(counts.filter((count) => count > 0 && count < 30_001).length).toBeGreaterThan(0);
-    expect(shown.at(-2)).toMatchObject({ event: 'phase', records: 30_001 });
+    expect(counts).toEqual(counts.toSorted((a, b) => a - b));
+    expect(shown.at(-2)).toMatchObject({ event: 'phase', phase: 'writing', records: 30_001 });
   });
 });

@@ -37,5 +37,5 @@ export function importIntoStandIn(
   const scope = { orgIds: [], excludedOrgIds: [], newOrgsOnly, dryRun, timeoutMs: undefined };
   const options = { ...everything, ...scope, onConflict: 'report' as const };
   const connect = (ends: AbortSignal) => ({ ...connectTo(zitadel), signal: ends });
-  return importIntoZitadel(connect, file, options, { onStarted }, signal);
+  return importIntoZitadel(connect, file, options, { onBegun: () => {}, onStarted }, signal);
 }

@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { progressEvents, progressLines, trackPhase } from '../../../cli/progress.ts';
+import { type PhaseState, progressEvents, progressLines, trackPhase } from '../../../cli/progress.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -72,5 +73,55 @@ describe('the progress of a phase', () => {
     await phase;
     expect(target.written[3]).toBe('importing: 0 records, 20s so far\n');
     expect(target.written[5]).toBe('importing: 1,000 records, 100/s, 30s so far\n');
+  });
+
+  it('guesses no time left in the first seconds, nor once everything has passed', async () => {
+    const target = stream({ isTTY: true });
+    await runPhase(progressLines(target));
+    const early = target.written.filter((line) => / [123]s (so far|left)/.test(line));
+    expect(early.length).toBeGreaterThan(0);
+    expect(early.filter((line) => line.includes('left'))).toEqual([]);
+    const passed = stream();
+    const work = () => new Promise<void>((resolve) => setTimeout(resolve, 21_000));
+    const fraction = () => (performance.now() - startedAt > 9_000 ? 1 : 0.5);
+    const startedAt = performance.now();
+    const phase = trackPhase(progressLines(passed), 'sending', { records: () => 10, fraction }, work);
+    await vi.advanceTimersByTimeAsync(21_000);
+    await phase;
+    expect(passed.written.filter((line) => line.includes('left'))).toEqual([]);
+  });
+
+  it('never falls, has no negative rate, and ends with the result, whatever is measured', async () => {
+    const measured = fc.record({ records: fc.integer({ min: -5, max: 50 }), fraction: fc.double({ noNaN: true }) });
+    const isEnding = fc.boolean();
+    await fc.assert(
+      fc.asyncProperty(fc.array(measured, { minLength: 1 }), fc.nat(100), isEnding, async (steps, result, isDone) => {
+        const states: PhaseState[] = [];
+        const last: PhaseState[] = [];
+        const show = (state: PhaseState) => void states.push(state);
+        const output = { intervalMs: 100, show, finish: (state: PhaseState) => void last.push(state) };
+        let step = 0;
+        const at = () => steps[Math.min(step, steps.length - 1)] ?? { records: 0, fraction: 0 };
+        const meter = { records: () => at().records, fraction: () => at().fraction };
+        const work = async () => {
+          for (; step < steps.length; step++) await new Promise((resolve) => setTimeout(resolve, 700));
+          if (!isDone) throw new Error('lost');
+          return result;
+        };
+        const phase = trackPhase(output, 'writing', meter, work, (count) => count).catch(() => undefined);
+        await vi.advanceTimersByTimeAsync(700 * steps.length);
+        await phase;
+        const counts = states.map(({ records }) => records);
+        expect(counts).toEqual(counts.toSorted((a, b) => a - b));
+        expect(Math.max(0, ...counts)).toBeLessThanOrEqual(Math.max(0, ...steps.map(({ records }) => records)));
+        for (const { perSecond, secondsLeft = 0 } of [...states, ...last]) {
+          expect(perSecond).toBeGreaterThanOrEqual(0);
+          expect(secondsLeft).toBeGreaterThanOrEqual(0);
+        }
+        expect(last).toHaveLength(1);
+        if (isDone) expect(last[0]?.records).toBe(result);
+      }),
+      { numRuns: 50 },
+    );
   });
 });
