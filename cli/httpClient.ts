@@ -92,8 +92,13 @@ async function isAskedFor(request: ClientRequest): Promise<boolean> {
   }
 }
 
-/** Reads a response of limited size; what exceeds it is cut off. */
+/** Reads a response of limited size as text; what exceeds it is cut off. */
 export async function readText(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
+  return (await readBytes(body, maxBytes)).toString('utf8', 0, maxBytes);
+}
+
+/** Reads a response until it has more bytes than the limit. */
+export async function readBytes(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body) {
@@ -101,5 +106,5 @@ export async function readText(body: AsyncIterable<Uint8Array>, maxBytes: number
     size += chunk.byteLength;
     if (size > maxBytes) break;
   }
-  return Buffer.concat(chunks).toString('utf8', 0, maxBytes);
+  return Buffer.concat(chunks);
 }

@@ -8,7 +8,7 @@ import {
 } from '../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { Backoff, type RetryPolicy } from '../../shared/retry.ts';
-import { callServer, readText } from '../httpClient.ts';
+import { callServer, readBytes } from '../httpClient.ts';
 import { connectionReason } from '../tls.ts';
 
 /** How to reach a ZITADEL. */
@@ -50,13 +50,14 @@ const defaultRetries: RetryPolicy = { attempts: () => 8, initialDelayMs: 500, ma
 const UNAVAILABLE = new Set([502, 503]);
 const CALL_TIMEOUT_MS = 30_000;
 /** An export of one organisation over REST has 4 MiB of protobuf; its JSON is larger. */
-const MAX_ANSWER_BYTES = 256_000_000;
+export const MAX_ANSWER_BYTES = 64_000_000;
 
 const errorBody = z.looseObject({ code: z.number().optional(), message: z.string() });
 
 /**
  * Sends a call, again where a ZITADEL does not answer or is not ready. Only send calls that may be repeated.
- * @throws IdentityError UNAVAILABLE; `DOMException` TimeoutError after the call's time limit
+ * @throws IdentityError UNAVAILABLE, or for a response that is too large; `DOMException` TimeoutError after the call's time
+ * limit
  */
 export async function send(connection: ZitadelConnection, call: ZitadelCall): Promise<ZitadelAnswer> {
   const { baseUrl, signal, retries = defaultRetries } = connection;
@@ -85,11 +86,20 @@ async function attempt(connection: ZitadelConnection, call: ZitadelCall): Promis
   try {
     using response = await callServer(baseUrl, { method, path, token, headers, ...content }, signal);
     const { status, headers: answered } = response;
-    return { answer: { status, text: await readText(response.body, MAX_ANSWER_BYTES), date: answered.date } };
+    const bytes = await readBytes(response.body, MAX_ANSWER_BYTES);
+    if (bytes.length > MAX_ANSWER_BYTES)
+      throw zitadelCallFailed(baseUrl, `${method} ${path}`, status, excess(MAX_ANSWER_BYTES));
+    return { answer: { status, text: bytes.toString(), date: answered.date } };
   } catch (error) {
     signal.throwIfAborted();
+    if (zitadelCallFailed.is(error)) throw error;
     return { problem: error };
   }
+}
+
+/** Says that a response has more bytes than the command reads into memory. */
+export function excess(maxBytes: number): string {
+  return `the response has more than ${maxBytes / 1_000_000} MB`;
 }
 
 /**

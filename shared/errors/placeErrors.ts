@@ -193,8 +193,9 @@ export const zitadelCannotExport = defineError('UNKNOWN', 'ZITADEL_CANNOT_EXPORT
   text: (url: string, orgId: string, status: number, message: string) =>
     `${url} fails to export organisation ${orgId} with ${status}: ${message}; exclude it with --exclude-org ${orgId}`,
   example: ['https://zitadel.example.com', '330000000000000001', 500, 'An internal error occurred (QUERY-h9TeF)'],
-  when: 'A ZITADEL holds an organisation that it accepted and cannot export.',
-  remedy: '`identity inspect` lists all such organisations.',
+  when: 'A ZITADEL holds an organisation that it accepted and cannot export, or of which it returns more than 64 MB over REST or 128 MB over gRPC-Web.',
+  remedy:
+    '`identity inspect` lists all such organisations. An export without password hashes and TOTP seeds is smaller.',
 });
 
 export const zitadelExportTooSlow = defineError('DEADLINE_EXCEEDED', 'ZITADEL_EXPORT_TOO_SLOW', {

@@ -7,12 +7,13 @@ import {
   placeTokenForbidden,
   placeTokenRejected,
   placeUnreachable,
+  zitadelCallFailed,
   zitadelCannotExport,
   zitadelExportTooSlow,
 } from '../../../shared/errors/placeErrors.ts';
 import { isJsonObject, type JsonObject, parseIfJson, textAt } from '../../../shared/json/jsonObject.ts';
 import { connectionReason } from '../../tls.ts';
-import { callError, messageIn, search, send, type ZitadelConnection } from '../connection.ts';
+import { callError, excess, MAX_ANSWER_BYTES, messageIn, search, send, type ZitadelConnection } from '../connection.ts';
 
 /** What an export holds beside the records. */
 interface ExportedSecrets {
@@ -24,6 +25,8 @@ interface ExportedSecrets {
 const MAX_EXPORT_MS = 60_000;
 /** The gateway's text of a message above its limit of 4 MiB. Over gRPC-Web no gateway is in between. */
 const TOO_LARGE = 'received message larger than max';
+/** More than an organisation with which a ZITADEL is done in time. Memory holds several times as much. */
+const MAX_MESSAGE_BYTES = 128_000_000;
 
 const file = z.looseObject({ orgs: z.array(z.record(z.string(), z.unknown())).default([]) });
 
@@ -53,6 +56,8 @@ async function exportAlone(
   const request = { orgIds: [orgId], ...secrets, responseOutput: true, timeout: `${timeoutMs}ms` };
   const call = { method: 'POST', path: '/admin/v1/export', body: JSON.stringify(request), timeoutMs } as const;
   const answer = await send(connection, call).catch((error: unknown) => {
+    if (zitadelCallFailed.is(error))
+      throw zitadelCannotExport(connection.baseUrl, orgId, 200, excess(MAX_ANSWER_BYTES));
     throw isTimeout(error) ? zitadelExportTooSlow(orgId, timeoutMs / 1_000) : error;
   });
   if (answer.status === 429 && messageIn(answer.text).includes(TOO_LARGE))
@@ -75,7 +80,12 @@ async function exportByRpc(
     call.header.set('authorization', `Bearer ${token ?? ''}`);
     return next(call);
   };
-  const transport = createGrpcWebTransport({ baseUrl, httpVersion: '1.1', interceptors: [authorise] });
+  const transport = createGrpcWebTransport({
+    baseUrl,
+    httpVersion: '1.1',
+    interceptors: [authorise],
+    readMaxBytes: MAX_MESSAGE_BYTES,
+  });
   const limit = AbortSignal.timeout(timeoutMs);
   const options = { signal: AbortSignal.any([signal, limit]) };
   try {
@@ -95,7 +105,8 @@ function rpcError({ baseUrl, tokenOption }: ZitadelConnection, orgId: string, er
   if (code === Code.PermissionDenied) return placeTokenForbidden(baseUrl, tokenOption, rawMessage);
   if (code === Code.Unavailable || code === Code.Aborted)
     return placeUnreachable(baseUrl, connectionReason(error.cause));
-  return zitadelCannotExport(baseUrl, orgId, code, rawMessage);
+  const isTooLarge = code === Code.ResourceExhausted && rawMessage.includes('readMaxBytes');
+  return zitadelCannotExport(baseUrl, orgId, code, isTooLarge ? excess(MAX_MESSAGE_BYTES) : rawMessage);
 }
 
 function isTimeout(error: unknown): boolean {
