@@ -1,4 +1,4 @@
-import { access, readFile, writeFile } from 'node:fs/promises';
+import { access, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
@@ -10,7 +10,6 @@ import { init } from '../../support/instances/commandInstance.ts';
 import { identityProgram } from '../../support/processes/programs.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
 
-const INSTALLED = '/usr/local/bin/identity';
 const DATA = '/var/lib/identity';
 const units = ['identity.service', 'identity-backup.service', 'identity-backup.timer'];
 const readSelfHosting = (name: string) => readFile(join(root, 'hosting', name), 'utf8');
@@ -28,11 +27,22 @@ async function newInstance() {
   return { directory: directory.path, data };
 }
 
+/** Returns the environment of a unit whose configuration names the directory in which npm has installed the command. */
+async function installedElsewhere(directory: string) {
+  const prefix = join(directory, 'opt', 'node', 'bin');
+  await mkdir(prefix, { recursive: true });
+  await writeFile(join(prefix, 'identity'), `#!/bin/sh\nexec ${identityProgram.join(' ')} "$@"\n`, { mode: 0o755 });
+  return { PATH: `${prefix}:/usr/bin:/bin` };
+}
+
 /** Starts what a file runs, but on another directory and port. */
-async function start(args: readonly string[], replaced: Readonly<Record<string, string>>) {
-  const [node, script] = identityProgram;
-  const own = args.map((arg) => replaced[arg] ?? arg);
-  const running = await startProgram(node, [script, ...own], /listening on (\S+)/);
+async function start(
+  words: readonly string[],
+  replaced: Readonly<Record<string, string>>,
+  env: Readonly<Record<string, string>>,
+) {
+  const [program = '', ...args] = words.map((word) => replaced[word] ?? word);
+  const running = await startProgram(program, args, /listening on (\S+)/, { env });
   onTestFinished(async () => void (await running.stop()));
   return running.ready[1] ?? '';
 }
@@ -44,12 +54,11 @@ function words(containerfile: string, instruction: string): readonly string[] {
 }
 
 describe('the units of systemd', () => {
-  it('serve an instance', async () => {
-    const { data } = await newInstance();
+  it('serve an instance, wherever npm has put the command', async () => {
+    const { directory, data } = await newInstance();
     const [, command = ''] = /^ExecStart=(.*)$/m.exec(await readSelfHosting('identity.service')) ?? [];
-    const [program, ...args] = command.split(' ');
-    expect(program).toBe(INSTALLED);
-    const url = await start(args, { [DATA]: data, '8080': '0' });
+    const env = await installedElsewhere(directory);
+    const url = await start(command.split(' '), { [DATA]: data, '8080': '0' }, env);
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
   });
 
@@ -57,31 +66,23 @@ describe('the units of systemd', () => {
     const { directory, data } = await newInstance();
     const unit = await readSelfHosting('identity-backup.service');
     const [, script = ''] = /^ExecStart=\/bin\/sh -c '(.*)'$/m.exec(unit) ?? [];
-    const own = script
-      .replaceAll('%%', '%')
-      .replace(INSTALLED, identityProgram.join(' '))
-      .replace('/var/backups/identity', directory)
-      .replace(DATA, data);
-    expect(await run('/bin/sh', ['-c', own])).toMatchObject({ code: 0 });
+    const own = script.replaceAll('%%', '%').replace('/var/backups/identity', directory).replace(DATA, data);
+    const env = await installedElsewhere(directory);
+    expect(await run('/bin/sh', ['-c', own], { env })).toMatchObject({ code: 0 });
     const old = join(directory, 'old.backup');
     await writeFile(old, '');
     expect(await run('touch', ['-d', '40 days ago', old])).toMatchObject({ code: 0 });
     const [, find = '', deletion = ''] = /^ExecStartPost=(\S+) (.*)$/m.exec(unit) ?? [];
     expect(await run(find, deletion.replace('/var/backups/identity', directory).split(' '))).toMatchObject({ code: 0 });
     const { stdout } = await run('ls', [directory]);
-    expect(stdout).toMatch(/^\d{4}-\d\d-\d\dT\d{6}Z\.backup\ndata\n$/);
+    expect(stdout).toMatch(/^\d{4}-\d\d-\d\dT\d{6}Z\.backup\ndata\nopt\n$/);
     const backup = join(directory, stdout.split('\n')[0] ?? '');
     const restored = await identity(['restore', backup, '--data', `${directory}/new`, '--key', `${data}/master.key`]);
     expect(restored).toMatchObject({ code: 0 });
   });
 
   it.skipIf(!systemd)('are valid, and expose little (skipped where systemd-analyze is missing)', async () => {
-    const { directory } = await newInstance();
-    const files = units.map((name) => join(directory, name));
-    for (const [index, name] of units.entries()) {
-      // It looks for the program.
-      await writeFile(files[index] ?? '', (await readSelfHosting(name)).replaceAll(INSTALLED, '/bin/true'));
-    }
+    const files = units.map((name) => join(root, 'hosting', name));
     const { code, stderr } = await run('systemd-analyze', ['verify', ...files]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const rated = await run('systemd-analyze', ['security', '--offline=true', '--threshold=15', files[0] ?? '']);
@@ -96,7 +97,7 @@ describe('the container', () => {
     expect(words(containerfile, '^ENTRYPOINT')).toEqual(['identity']);
     // On this machine, the network is that of other tests too.
     const replaced = { '/data': data, '8080': '0', '0.0.0.0': '127.0.0.1' };
-    const url = await start(words(containerfile, '^CMD'), replaced);
+    const url = await start([...identityProgram, ...words(containerfile, '^CMD')], replaced, {});
     const [, ...check] = words(containerfile, '^ +CMD');
     const at = (address: string) => check.map((word) => word.replace('http://127.0.0.1:8080', address));
     expect(await run(process.execPath, at(url))).toMatchObject({ code: 0 });
