@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { extractTrail, hasTrail, storeTrail } from '../shared/audit/file/readTrail.ts';
-import { fileExists, instanceExists } from '../shared/errors/commandErrors.ts';
+import { backupKeyMissing, fileExists, instanceExists } from '../shared/errors/commandErrors.ts';
+import { masterKeyMissing } from '../shared/errors/storeErrors.ts';
 import { databaseFile, openKeyring, type StoreLocation } from '../shared/store/openStore.ts';
 import { changeKeyFile, fileKeyring, keyFilePath } from '../shared/store/secrets/keyring.ts';
 import { copyDatabase } from '../shared/store/sqlite/databaseFile.ts';
@@ -33,6 +34,10 @@ export async function restoreBackup(location: StoreLocation, file: string, key: 
   if (key !== undefined && (existsSync(keyFile) || location.masterKey !== undefined))
     throw new UsageError(`--key is mutually exclusive with ${keyFile} and IDENTITY_MASTER_KEY: use one of them`);
   const keyring = key === undefined ? openKeyring(location) : fileKeyring(resolve(key));
-  await copyDatabase(resolve(file), database, { keyring, complete: (copy) => extractTrail(copy, directory) });
+  try {
+    await copyDatabase(resolve(file), database, { keyring, complete: (copy) => extractTrail(copy, directory) });
+  } catch (error) {
+    throw masterKeyMissing.is(error) ? backupKeyMissing(file) : error;
+  }
   if (key !== undefined) changeKeyFile(keyFile, () => keyring.keys());
 }

@@ -1,6 +1,7 @@
 import { IdentityError } from '../shared/errors/identityError.ts';
 import type { ExitStatus } from './command.ts';
 import { InterruptedError, UsageError } from './command.ts';
+import { printable, printableLines } from './texts.ts';
 
 /** What a person reads of a fault, and how the command ends by it. */
 interface Fault {
@@ -13,14 +14,15 @@ interface Fault {
  * @param logLevel at `debug`, the stack of an unexpected fault is printed
  */
 export function describeFault(error: unknown, logLevel = process.env.LOG_LEVEL): Fault {
-  if (error instanceof UsageError) return { message: error.message, exitStatus: 'usage' };
-  if (error instanceof InterruptedError) return { message: error.message, exitStatus: 'interrupted' };
+  // Each problem of the configuration has a line.
+  if (error instanceof UsageError) return { message: printableLines(error.message.split('\n')), exitStatus: 'usage' };
+  if (error instanceof InterruptedError) return { message: printable(error.message), exitStatus: 'interrupted' };
   if (error instanceof IdentityError) {
     const isUsage = error.code === 'INVALID_ARGUMENT';
-    return { message: error.message, exitStatus: isUsage ? 'usage' : 'failed' };
+    return { message: printable(error.message), exitStatus: isUsage ? 'usage' : 'failed' };
   }
   const isExpected = isSystemError(error);
-  return { message: isExpected ? error.message : unexpected(error, logLevel), exitStatus: 'failed' };
+  return { message: isExpected ? printable(error.message) : unexpected(error, logLevel), exitStatus: 'failed' };
 }
 
 /** Whether an operating system, or SQLite, has given the error its message. */
@@ -31,5 +33,5 @@ function isSystemError(error: unknown): error is Error {
 function unexpected(error: unknown, logLevel: string | undefined): string {
   const { message, stack = message } = error instanceof Error ? error : new Error(String(error));
   if (logLevel === 'debug') return `unexpected fault: ${stack}`;
-  return `unexpected fault: ${message}: run the command with LOG_LEVEL=debug, and report what it prints`;
+  return `unexpected fault: ${printable(message)}: run the command with LOG_LEVEL=debug, and report what it prints`;
 }

@@ -1,8 +1,7 @@
-import { userInfo } from 'node:os';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { type AuditFacts, organisationFacts } from '../shared/audit/auditEvent.ts';
-import { openAudit } from '../shared/audit/openAudit.ts';
+import { openAudit, systemAccount } from '../shared/audit/openAudit.ts';
 import { instanceMissing } from '../shared/errors/commandErrors.ts';
 import { IdentityError } from '../shared/errors/identityError.ts';
 import { configureLog } from '../shared/log.ts';
@@ -141,7 +140,7 @@ function commandFacts(command: InstanceCommand, { positionals, options }: GivenV
   const orgIds = isAboutOrganisations ? positionals : options.org;
   const others = Object.keys(command.options).filter((name) => name !== 'user' && name !== 'org');
   return {
-    account: userInfo().username,
+    account: systemAccount(),
     ...(target === undefined ? {} : { target: target.slice(0, MAX_CHARACTERS) }),
     ...(orgIds === undefined ? {} : organisationFacts(orgIds)),
     flags: others.flatMap((name) => (options[name] === undefined ? [] : [[`--${name}`, ...options[name]].join(' ')])),

@@ -1,6 +1,11 @@
-/** Replaces control characters, which callers can put into ids, and which would reach the terminal. */
+const escapes: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+
+/** Escapes control characters and line breaks: callers can put them into ids and names, and forge what a terminal shows. */
 export function printable(text: string): string {
-  return text.replace(/\p{C}/gu, '?');
+  return text.replace(
+    /[\p{C}\p{Zl}\p{Zp}]/gu,
+    (character) => escapes[character] ?? `\\u{${character.codePointAt(0)?.toString(16)}}`,
+  );
 }
 
 /** Joins the lines that a command prints. */

@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os';
 import { exportFacts, progressFacts, recordEnd } from '../../functions/export/auditFacts.ts';
 import { exportOrganisations, type OrganisationExport, openSnapshot } from '../../functions/export/operation.ts';
 import { divideOrganisations } from '../../functions/export/selection.ts';
@@ -7,7 +6,7 @@ import type { ImportResponse } from '../../functions/import/contract.ts';
 import { type InspectedFile, importOrganisations, uniqueStamp } from '../../functions/import/operation.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Audit } from '../../shared/audit/audit.ts';
-import { openAudit } from '../../shared/audit/openAudit.ts';
+import { openAudit, systemAccount } from '../../shared/audit/openAudit.ts';
 import { total } from '../../shared/collections/counts.ts';
 import type { Config } from '../../shared/config.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
@@ -152,9 +151,9 @@ async function openParts(
   };
 }
 
-/** Returns the account of the operating system, which takes the place of a token in the audit trail. */
+/** Returns what takes the place of a token in the audit trail. */
 function account() {
-  return { account: userInfo().username };
+  return { account: systemAccount() };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import type { Writable } from 'node:stream';
 import { auditUnwritable } from '../errors/storeErrors.ts';
 import { traceField } from '../log.ts';
@@ -26,6 +27,16 @@ export async function openAudit(
   if (storeLocation.kind === 'firestore') return new Audit(createAuditLog(storeLocation.projectId, stream));
   const { AuditFile } = await import('./file/auditFile.ts');
   return new Audit(new AuditFile(storeLocation.directory, { retentionMs: auditRetentionMs }));
+}
+
+/** Returns the account of the operating system that runs a command: its name, or its id where it has none. */
+export function systemAccount(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // A container may run under any id.
+    return `uid ${process.getuid?.()}`;
+  }
 }
 
 /** The label by which the sink of Cloud Logging selects the trail's lines. */

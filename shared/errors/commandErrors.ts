@@ -137,6 +137,14 @@ export const fileExists = defineError('ALREADY_EXISTS', 'BACKUP_EXISTS', {
   remedy: 'Choose another name, or move the file.',
 });
 
+export const backupKeyMissing = defineError('FAILED_PRECONDITION', 'BACKUP_KEY_MISSING', {
+  text: (file: string) =>
+    `the secrets in ${file} are encrypted, and a backup has no master key: name a copy of the instance's master.key by --key FILE`,
+  example: ['north.backup'],
+  when: '`identity restore` has neither `--key` nor `IDENTITY_MASTER_KEY`, and the directory has no `master.key`.',
+  remedy: 'Name the copy of `master.key`. Without the key, only a backup whose key you have can be read.',
+});
+
 export const certificateInvalid = defineError('FAILED_PRECONDITION', 'CERTIFICATE_INVALID', {
   text: (file: string, option: string, reason: string) => `${file} of ${option} ${reason}`,
   example: ['tls.key', '--tls-key-file', "is not the key of tls.crt's certificate"],

@@ -52,7 +52,7 @@ export const masterKeyMissing = defineError('UNAVAILABLE', 'MASTER_KEY_MISSING',
   text: 'there is no master key, and the database has encrypted secrets: set IDENTITY_MASTER_KEY, or put master.key back into the data directory',
   when: 'The database has secrets that are encrypted, or must be, and the process has no key.',
   remedy:
-    'Self-hosted: put the copy of `master.key` back, or name it with `identity restore --key`. In the cloud: give the function the variable. Without the key, only a backup whose key you have can be read.',
+    'Self-hosted: put the copy of `master.key` back. In the cloud: give the function the variable. Without the key, only a backup whose key you have can be read.',
 });
 
 export const masterKeyUnknown = defineError('UNAVAILABLE', 'MASTER_KEY_UNKNOWN', {

@@ -1,6 +1,8 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
+import os from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
 import { commands } from '../../../cli/commands.ts';
 import { initialise } from '../../../shared/accounts/initialise.ts';
@@ -172,6 +174,23 @@ describe('a command whose line cannot be written', () => {
   });
 });
 
+it('names the account of an audited command by its uid where it has no name', async () => {
+  const { path, remove } = await temporaryDirectory();
+  onTestFinished(remove);
+  vi.spyOn(os, 'userInfo').mockImplementation(() => {
+    throw new Error('A system error occurred: uv_os_get_passwd returned ENOENT (no such file or directory)');
+  });
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    vi.restoreAllMocks();
+    syncBuiltinESMExports();
+  });
+  await identityJson(['init', '--data', path]);
+  const account = `uid ${process.getuid?.()}`;
+  const { events } = trail.parse(await identityJson(['audit', '--data', path]));
+  expect(events).toEqual([expect.objectContaining({ account }), expect.anything()]);
+});
+
 describe('identity audit', () => {
   it('lists the events of a span, as JSON and as a table', async () => {
     const { path, remove } = await temporaryDirectory();
@@ -199,7 +218,7 @@ describe('identity audit', () => {
       .trimEnd()
       .split('\n')
       .map((line) => line.split('\t'));
-    expect(rows[0]).toEqual([old.time, old.event, old.outcome, '-', '?[2J', '-', '-', '7 more']);
+    expect(rows[0]).toEqual([old.time, old.event, old.outcome, '-', '\\u{1b}[2J', '-', '-', '7 more']);
     expect(rows[2]?.slice(1, 3)).toEqual(['command.init', 'ok']);
     expect(code).toBe(3);
     expect(stderr).toMatch(/audit\.ndjson has 1 damaged lines, which are skipped\n$/);

@@ -165,6 +165,12 @@ describe('a fault', () => {
     expect(describeFault(error)).toEqual({ message: error.message, exitStatus });
   });
 
+  it('shows what a caller has put into an id escaped, in one line', () => {
+    const { message } = describeFault(userUnknown('1\u001b[2J\nidentity: all is well'));
+    expect(message).toContain('1\\u{1b}[2J\\nidentity: all is well');
+    expect(describeFault(new UsageError('\n  PORT is\n  HOST is')).message).toBe('\n  PORT is\n  HOST is');
+  });
+
   it('that nobody expected has no stack, unless LOG_LEVEL is debug', () => {
     const fault = new TypeError('x is not a function');
     const advice = 'run the command with LOG_LEVEL=debug, and report what it prints';

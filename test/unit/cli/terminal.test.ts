@@ -49,8 +49,8 @@ describe('the layout of lines', () => {
       expect(layOut(coloured, layout)).toBe('careful');
   });
 
-  it('replaces control characters', () => {
-    expect(layOut(['a\u001b[2Jb\nc'], plain)).toBe('a?[2Jb?c');
+  it('escapes control characters', () => {
+    expect(layOut(['a\u001b[2Jb\nc\u2028'], plain)).toBe('a\\u{1b}[2Jb\\nc\\u{2028}');
   });
 });
 
@@ -70,7 +70,7 @@ describe('a table', () => {
     expect(await show()).toEqual([
       '330000000000000001\tactive\tAcme Robotics',
       '2\tinactive\t株式会社',
-      '3\tactive\tforged?row?',
+      '3\tactive\tforged\\nrow\\t',
     ]);
   });
 
@@ -79,7 +79,7 @@ describe('a table', () => {
       'id                  state     name',
       '330000000000000001  active    Acme Robotics',
       '2                   inactive  株式会社',
-      '3                   active    forged?row?',
+      '3                   active    forged\\nrow\\t',
     ]);
   });
 
