@@ -43,6 +43,19 @@ function choice<const Choice extends string>(choices: readonly Choice[]) {
   return { choices, remedy: `choose one of ${choices.join(', ')}`, schema: ({ z }: Zod) => z.enum(choices) };
 }
 
+function someOf<const Choice extends string>(choices: readonly Choice[]) {
+  return {
+    choices,
+    elements: choices,
+    remedy: `specify some of ${choices.join(', ')}, separated by commas`,
+    schema: ({ z }: Zod) =>
+      z
+        .string()
+        .transform((list) => [...new Set(list.split(','))])
+        .pipe(z.array(z.enum(choices))),
+  };
+}
+
 /** Organisations have ids as users have. */
 const id = {
   remedy: 'specify an id of 1 to 200 characters',
@@ -79,7 +92,7 @@ const valueKinds = {
   },
   // The rules of export files decide about names: those of organisations and of service users differ.
   NAME: text,
-  OPERATION: choice(operations),
+  OPERATIONS: someOf(operations),
   ORG_ID: id,
   // The command that opens the place says what is wrong with it.
   PLACE: { ...path, paths: 'files', remedy: 'specify a place, such as https://HOST or FILE.json' },

@@ -7,8 +7,8 @@ import { instanceOwners } from '../shared/accounts/members.ts';
 import { issueToken, type NewToken } from '../shared/accounts/personalAccessTokens.ts';
 import { openAudit } from '../shared/audit/openAudit.ts';
 import { requireOwner } from '../shared/auth/requireOwner.ts';
+import { storeNewToken } from '../shared/auth/tokenFile.ts';
 import { readConfig } from '../shared/config.ts';
-import { completeFile } from '../shared/durableFiles.ts';
 import { IdentityError } from '../shared/errors/identityError.ts';
 import { createApp } from '../shared/http/app.ts';
 import { docsRoutes } from '../shared/http/docs.ts';
@@ -88,11 +88,13 @@ export async function prepareInstance(
 ): Promise<string> {
   const savedToken = (await readIfExists(tokenFile))?.trim();
   if (savedToken !== undefined && (await isValid(store, savedToken, now))) return savedToken;
-  const { token } = (await isNew(store))
-    ? await initialise(store, name, TOKEN_LIFETIME_MS, now)
-    : await createOwnerToken(store, name, now);
-  await fill(store);
-  await completeFile(tokenFile, token, 'replacing');
+  const { token } = await storeNewToken(tokenFile, async () => {
+    const created = (await isNew(store))
+      ? await initialise(store, name, TOKEN_LIFETIME_MS, now)
+      : await createOwnerToken(store, name, now);
+    await fill(store);
+    return created;
+  });
   return token;
 }
 

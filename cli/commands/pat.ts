@@ -1,4 +1,5 @@
 import { defineInstanceCommand, flag, optional, repeatable, required, toList, UsageError } from '../command.ts';
+import { createToken, newTokenFile, tokenText } from '../newToken.ts';
 
 export const patCreate = defineInstanceCommand({
   name: 'pat create',
@@ -8,19 +9,22 @@ export const patCreate = defineInstanceCommand({
   options: {
     user: required('USER_ID', 'the person or service user'),
     expires: optional('DURATION', 'lifetime of the token; by default 30d'),
-    only: optional('OPERATION', 'restrict the token to one operation'),
+    only: optional('OPERATIONS', 'restrict the token to some operations, such as export,import'),
     org: repeatable('ORG_ID', 'restrict the token to organisations'),
+    ...newTokenFile,
   },
-  examples: ['pat create --user 330000000000000301 --expires 12h --only export --data ./north'],
-  run: async ({ options: { user, expires, only, org }, store, environment, now }) => {
+  examples: ['pat create --user 330000000000000301 --expires 12h --only export --token-file north.pat --data ./north'],
+  run: async ({ options, store, environment, now }) => {
+    const { user, expires, only, org } = options;
     const { tokenLifetime } = await import('../configuration.ts');
     const { issueToken } = await import('../../shared/accounts/personalAccessTokens.ts');
     const restriction = {
-      ...(only === undefined ? {} : { operation: only }),
+      ...(only === undefined ? {} : { operations: only }),
       ...(org.length === 0 ? {} : { orgIds: org }),
     };
-    const created = await issueToken(store, user, now, tokenLifetime(expires, { environment }), restriction);
-    return { json: created, text: `token ${created.token} (id ${created.tokenId}), valid until ${created.expiresAt}` };
+    const lifetimeMs = tokenLifetime(expires, { environment });
+    const created = await createToken(options, () => issueToken(store, user, now, lifetimeMs, restriction));
+    return { json: created, text: tokenText(created) };
   },
 });
 
@@ -38,7 +42,7 @@ export const patList = defineInstanceCommand({
     return toList('tokens', tokens, {
       id: ({ tokenId }) => tokenId,
       'valid until': ({ expiresAt }) => expiresAt,
-      operation: ({ operation = 'all' }) => operation,
+      operations: ({ operations }) => operations?.join(',') ?? 'all',
       organisations: ({ orgIds }) => orgIds?.join(',') ?? 'all',
     });
   },

@@ -127,12 +127,18 @@ export function userKey(userId: string): DocumentKey {
   return { collection: 'users', id: documentId(userId) };
 }
 
-const restrictionSchema = z.strictObject({
-  /** The only operation that the token is valid for. */
-  operation: z.enum(operations).optional(),
-  /** The only organisations that the token is valid for. */
-  orgIds: z.array(z.string()).min(1).readonly().optional(),
-});
+const restrictionSchema = z
+  .strictObject({
+    /** The only operations that the token is valid for. */
+    operations: z.array(z.enum(operations)).min(1).readonly().optional(),
+    /** The only one, as tokens are stored from when they could name no more. */
+    operation: z.enum(operations).optional(),
+    /** The only organisations that the token is valid for. */
+    orgIds: z.array(z.string()).min(1).readonly().optional(),
+  })
+  .transform(({ operation, ...restriction }) => {
+    return operation === undefined ? restriction : { ...restriction, operations: [operation] };
+  });
 
 /** What a token is restricted to, beyond what its user may do. Without fields it is not restricted. */
 export type TokenRestriction = Readonly<z.output<typeof restrictionSchema>>;
@@ -146,8 +152,8 @@ export function parseRestriction(body: string | undefined): TokenRestriction {
 }
 
 /** @throws IdentityError PERMISSION_DENIED unless the token is valid for the operation */
-function checkOperation({ operation }: TokenRestriction, requested: Operation): void {
-  if (operation !== undefined && operation !== requested) throw tokenForOtherOperation(operation, requested);
+function checkOperation({ operations: valid }: TokenRestriction, requested: Operation): void {
+  if (valid !== undefined && !valid.includes(requested)) throw tokenForOtherOperation(valid, requested);
 }
 
 /**

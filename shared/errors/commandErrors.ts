@@ -8,6 +8,13 @@ export const instanceInitialised = defineError('FAILED_PRECONDITION', 'INSTANCE_
   remedy: "Create a token for the instance's service user with `identity pat create`.",
 });
 
+export const tokenFileForeign = defineError('INVALID_ARGUMENT', 'TOKEN_FILE_FOREIGN', {
+  text: (file: string, problem: string) => `${file} ${problem}: specify a new file for the token, or one of your own`,
+  example: ['./north.pat', 'is a link'],
+  when: 'The file for a new token exists, and is a link, a directory or device, or another account owns it. No token was created.',
+  remedy: 'Specify another file, in a directory where only you can write.',
+});
+
 export const userUnknown = defineError('NOT_FOUND', 'USER_UNKNOWN', {
   text: (userId: string) => `user ${userId} not found`,
   example: ['310716089541329'],

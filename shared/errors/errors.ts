@@ -37,9 +37,9 @@ export const personDenied = defineError('PERMISSION_DENIED', 'PERSON_DENIED', {
 });
 
 export const tokenForOtherOperation = defineError('PERMISSION_DENIED', 'TOKEN_FOR_OTHER_OPERATION', {
-  text: (only: string, requested: string) =>
-    `the token is valid for ${only} only: use one that is valid for ${requested}`,
-  example: ['import', 'export'],
+  text: (only: readonly string[], requested: string) =>
+    `the token is valid for ${only.join(', ')} only: use one that is valid for ${requested}`,
+  example: [['import'], 'export'],
   when: 'The token was created with `--only`, and the request needs another operation.',
   remedy: 'Use another token, or create one with `identity pat create`.',
 });

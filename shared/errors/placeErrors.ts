@@ -175,10 +175,10 @@ export const migrationStopped = defineError('UNAVAILABLE', 'MIGRATION_STOPPED', 
 
 export const migrationTokenTooNarrow = defineError('PERMISSION_DENIED', 'MIGRATION_TOKEN_TOO_NARROW', {
   text: (place: string, operation: string) =>
-    `the token for ${place} does not permit ${operation}s: use one of a service user with the role IAM_OWNER, without --only`,
+    `the token for ${place} does not permit ${operation}s: use one of a service user with the role IAM_OWNER, whose --only (if any) includes it`,
   example: ['https://id.example.com', 'export'],
-  when: 'The user of the token lacks the role, or the token is restricted to one operation. A migration exports both sides, to compare them at its end.',
-  remedy: 'Create a token with `identity pat create` without `--only`.',
+  when: 'The user of the token lacks the role, or the token is restricted to other operations. A migration exports both sides, to compare them at its end.',
+  remedy: 'Create the token for a source with `--only export`, that for a target with `--only export,import`.',
 });
 
 export const zitadelCallFailed = defineError('UNKNOWN', 'ZITADEL_CALL_FAILED', {

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { identity, identityJson } from '../../support/command.ts';
@@ -12,6 +14,7 @@ import {
   tokenPattern,
 } from '../../support/instances/commandInstance.ts';
 import { newServiceUser, newToken } from '../../support/instances/tokens.ts';
+import { testDirectory } from '../../support/places/servedPlace.ts';
 
 const restricted = z.strictObject({ tokenId: z.string(), token: z.string(), expiresAt: z.string() });
 const text = z.string();
@@ -70,6 +73,19 @@ describeDatabases('a command on accounts', (newDatabase) => {
     expectError(await removeOtpEmail(instance, 'nobody', elsewhere), 403, 7);
     const { stdout } = await identity(['pat', 'list', '--user', owner, ...database]);
     expect(stdout).toMatch(new RegExp(`\\texport\\t${orgId},other\\n`));
+  });
+
+  it('pat create --only takes several operations, and --token-file the token instead of the output', async () => {
+    const file = join(await testDirectory(), 'migration.pat');
+    const args = ['--user', owner, '--only', 'export,import', '--token-file', file, ...database];
+    const { code, stdout, stderr } = await identity(['pat', 'create', ...args]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(new RegExp(`^token in ${file} \\(id [0-9a-f]{32}\\), valid until \\S+\n$`));
+    const token = await readFile(file, 'utf8');
+    await exportFrom({ ...instance, token }, { org_ids: ['A'] });
+    await importInto({ ...instance, token }, { data_orgs: { orgs: [] } });
+    const { message } = expectError(await removeOtpEmail({ ...instance, token }, people.ada), 403, 7);
+    expect(message).toContain('valid for export, import only: use one that is valid for otp-email');
   });
 
   it('MAX_TOKEN_DAYS sets the longest lifetime of a token, and shortens the default', async () => {

@@ -56,7 +56,10 @@ describe('a wrong command line', () => {
     [['pat', 'create', '--user', ''], `invalid --user "": ${ids}`],
     [['pat', 'create', '--user', '1', '--org', ''], `invalid --org "": ${ids}`],
     [['user', 'lock', 'x'.repeat(201)], `invalid USER_ID ${'x'.repeat(201)}: ${ids}`],
-    [['pat', 'create', '--user', '1', '--only', 'all'], 'invalid --only all: choose one of export, import, otp-email'],
+    [
+      ['pat', 'create', '--user', '1', '--only', 'export,all'],
+      'invalid --only export,all: specify some of export, import, otp-email, separated by commas',
+    ],
     [['pat', 'create', '--user', '1', '--expires', '1 d'], `invalid --expires "1 d": ${spans}`],
     [
       ['pat', 'revoke', `idpat_${'x'.repeat(51)}`],
@@ -175,7 +178,7 @@ describe('the help', () => {
     const { code, stdout } = await identity(['pat', 'create', '--help']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Usage: identity pat create --user USER_ID \[--expires DURATION\] .*\n/);
-    expect(stdout).toMatch(/\n {2}--only OPERATION {2,}restrict /);
+    expect(stdout).toMatch(/\n {2}--only OPERATIONS {2,}restrict /);
     expect(stdout).toMatch(/\nExample:\n {2}identity pat create --user \d+ .*\n$/);
   });
 

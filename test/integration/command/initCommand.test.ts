@@ -1,9 +1,10 @@
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import { identity } from '../../support/command.ts';
 import { exportFrom } from '../../support/http/wire.ts';
 import { daysFromNow, describeDatabases, init, serve, tokenPattern } from '../../support/instances/commandInstance.ts';
+import { testDirectory } from '../../support/places/servedPlace.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
 
 describeDatabases('identity init', (newDatabase) => {
@@ -45,6 +46,15 @@ describeDatabases('identity init', (newDatabase) => {
     await directory.remove();
   });
 
+  it('makes nothing where the file of the token is a link', async () => {
+    const file = join(await testDirectory(), 'owner.pat');
+    await symlink('elsewhere', file);
+    const { code, stderr } = await identity(['init', '--token-file', file, ...database]);
+    const message = `${file} is a link: specify a new file for the token, or one of your own`;
+    expect({ code, stderr }).toEqual({ code: 64, stderr: `identity: ${message}\n` });
+    await init(database);
+  });
+
   it('refuses a name that no import would take', async () => {
     const { code, stderr } = await identity(['init', '--name', ' ', ...database]);
     expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringMatching(/^identity: invalid name: .*\n$/) });
@@ -54,7 +64,7 @@ describeDatabases('identity init', (newDatabase) => {
   it('makes nothing where the token cannot be written', async () => {
     const { code, stderr } = await identity(['init', '--token-file', '/nonexistent/owner.pat', ...database]);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^identity: ENOENT.*\/nonexistent\/owner\.pat'\n$/);
+    expect(stderr).toMatch(/^identity: ENOENT.*\/nonexistent\/owner\.pat\..*'\n$/);
     await init(database);
   });
 });

@@ -82,7 +82,7 @@ describeStores('an import of some organisations of a file', (kind) => {
     const now = new Date();
     const userId = await createServiceUser(store, 'migration', undefined, now);
     await changeRole(store, { userId, orgId: undefined }, 'IAM_OWNER', 'add', now);
-    const { token } = await issueToken(store, userId, now, 60_000, { operation: 'import', orgIds: ['a'] });
+    const { token } = await issueToken(store, userId, now, 60_000, { operations: ['import'], orgIds: ['a'] });
     const send = async (request: object) => {
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
       const body = JSON.stringify({ ...request, data_orgs: file });

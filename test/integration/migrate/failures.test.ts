@@ -101,7 +101,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     });
     expect(await call(narrow.file)).toEqual({
       code: 1,
-      message: `identity: the token for ${south.url} does not permit exports: use one of a service user with the role IAM_OWNER, without --only`,
+      message: `identity: the token for ${south.url} does not permit exports: use one of a service user with the role IAM_OWNER, whose --only (if any) includes it`,
     });
     expect(existsSync(directory)).toBe(false);
   });

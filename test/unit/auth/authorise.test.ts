@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { createPersonalAccessToken } from '../../../shared/accounts/personalAccessTokens.ts';
-import { authenticate, organisationKey, parseRoles, userKey } from '../../../shared/auth/authorise.ts';
+import {
+  authenticate,
+  organisationKey,
+  parseRestriction,
+  parseRoles,
+  userKey,
+} from '../../../shared/auth/authorise.ts';
 import type { Write } from '../../../shared/store/store.ts';
 import { MemoryStore } from '../../support/stores/memoryStore.ts';
 
@@ -53,6 +59,16 @@ describe('a valid token', () => {
   it('is rejected from the millisecond of its expiry on', async () => {
     expect(await authenticateAs(active, open, new Date(NOW.getTime() - MINUTE_MS + 1))).toBe('ada');
     expect(await authenticateAs(active, open, new Date(NOW.getTime() - MINUTE_MS))).toBe(INVALID);
+  });
+});
+
+describe('the restriction of a stored token', () => {
+  it.each([
+    [undefined, {}],
+    ['{"operation":"export","orgIds":["a"]}', { operations: ['export'], orgIds: ['a'] }],
+    ['{"operations":["export","import"]}', { operations: ['export', 'import'] }],
+  ])('is read from the body %s', (body, restriction) => {
+    expect(parseRestriction(body)).toEqual(restriction);
   });
 });
 

@@ -101,7 +101,7 @@ function instanceMembership({ userId, holding: { role, on } }: Caller): Write[] 
 function withToken(caller: Caller): { row: CallerRow; write: Write } {
   const { kind, userId, orgId } = caller;
   const restriction = {
-    ...(kind.only && { operation: kind.only }),
+    ...(kind.only && { operations: kind.only }),
     ...(kind.orgs && { orgIds: kind.orgs.map((org) => (org === 'own' ? orgId : org)) }),
   };
   const created = kind.ended === 'expired' ? new Date(Date.now() - 2 * DAY_MS) : new Date();

@@ -23,7 +23,8 @@ export type Operation = 'export' | 'import' | 'otp-email';
 export interface TokenKind {
   readonly name: string;
   readonly owner: 'person' | 'serviceUser';
-  readonly only?: Operation;
+  /** The operations that the token is restricted to. */
+  readonly only?: readonly Operation[];
   /** The organisations that the token is restricted to. */
   readonly orgs?: readonly ('own' | 'other')[];
   readonly ended?: 'expired' | 'revoked' | 'ownerGone' | 'otherSecret';
@@ -37,13 +38,14 @@ const serviceUser = { owner: 'serviceUser' } as const;
 export const tokenKinds: readonly TokenKind[] = [
   { name: "a person's token", owner: 'person' },
   { name: "a service user's token", ...serviceUser },
-  { name: "a service user's token, --only export", ...serviceUser, only: 'export' },
-  { name: "a service user's token, --only import", ...serviceUser, only: 'import' },
-  { name: "a service user's token, --only otp-email", ...serviceUser, only: 'otp-email' },
+  { name: "a service user's token, --only export", ...serviceUser, only: ['export'] },
+  { name: "a service user's token, --only import", ...serviceUser, only: ['import'] },
+  { name: "a service user's token, --only export,import", ...serviceUser, only: ['export', 'import'] },
+  { name: "a service user's token, --only otp-email", ...serviceUser, only: ['otp-email'] },
   { name: "a service user's token, --org own", ...serviceUser, orgs: ['own'] },
   { name: "a service user's token, --org other", ...serviceUser, orgs: ['other'] },
-  { name: "a service user's token, --only export --org own", ...serviceUser, only: 'export', orgs: ['own'] },
-  { name: "a person's token, --only otp-email --org other", owner: 'person', only: 'otp-email', orgs: ['other'] },
+  { name: "a service user's token, --only export --org own", ...serviceUser, only: ['export'], orgs: ['own'] },
+  { name: "a person's token, --only otp-email --org other", owner: 'person', only: ['otp-email'], orgs: ['other'] },
   { name: "an expired service user's token", ...serviceUser, ended: 'expired' },
   { name: "a revoked service user's token", ...serviceUser, ended: 'revoked' },
   { name: "a deleted service user's token", ...serviceUser, ended: 'ownerGone' },

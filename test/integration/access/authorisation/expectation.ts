@@ -16,7 +16,7 @@ export const verdicts = [
     name: 'otherOperation',
     sign: 'x',
     status: 403,
-    message: /^the token is valid for (export|import|otp-email) only: /,
+    message: /^the token is valid for (export|import|otp-email)(, import)? only: /,
   },
   { name: 'otherOrganisation', sign: 'o', status: 403, message: /^the token is valid for the organisations .* only: / },
   {
@@ -47,7 +47,7 @@ export function expectedVerdict(holding: Holding, kind: TokenKind, call: Call): 
   if (ended !== undefined || !validStates.includes(ownerState)) return 'unauthenticated';
   if (organisationState !== undefined) return 'organisationInactive';
   const operation: Operation = 'user' in call ? 'otp-email' : call.operation;
-  if (only !== undefined && only !== operation) return 'otherOperation';
+  if (only !== undefined && !only.includes(operation)) return 'otherOperation';
   return 'user' in call ? userVerdict(holding, kind, call) : transferVerdict(holding, kind, call.selection);
 }
 

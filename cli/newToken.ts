@@ -1,0 +1,28 @@
+import type { NewToken } from '../shared/accounts/personalAccessTokens.ts';
+import { optional, type Values } from './command.ts';
+
+/** The option of commands that create a token. */
+export const newTokenFile = { 'token-file': optional('FILE', 'write the token to a file instead of printing it') };
+
+/** A new token as a command shows it: in its file, or itself. */
+type ShownToken = Omit<NewToken, 'token'> & { readonly token?: string; readonly tokenFile?: string };
+
+/**
+ * Creates a token, into the file that a call names.
+ * @returns what is created, with the file's name instead of the token
+ */
+export async function createToken<Created extends NewToken>(
+  { 'token-file': tokenFile }: Values<typeof newTokenFile>,
+  create: () => Promise<Created>,
+): Promise<Omit<Created, 'token'> & ShownToken> {
+  if (tokenFile === undefined) return create();
+  const { storeNewToken } = await import('../shared/auth/tokenFile.ts');
+  const { token: _, ...created } = await storeNewToken(tokenFile, create);
+  return { ...created, tokenFile };
+}
+
+/** Describes a new token: itself, or its file. */
+export function tokenText({ token, tokenFile, tokenId, expiresAt }: ShownToken): string {
+  const shown = tokenFile === undefined ? `token ${token}` : `token in ${tokenFile}`;
+  return `${shown} (id ${tokenId}), valid until ${expiresAt}`;
+}
