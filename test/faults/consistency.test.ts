@@ -55,8 +55,11 @@ describeStores(faultTable['export while others write'].fault, (kind) => {
   async function filled(pinned: boolean) {
     const store = await openTestStore(kind);
     const writer = writerTo(store);
-    const instance = await testInstance(store, 'test', { store: interrupted(store, writer.step, pinned) });
+    let isFilled = false;
+    const write = async () => (isFilled ? writer.step() : undefined);
+    const instance = await testInstance(store, 'test', { store: interrupted(store, write, pinned) });
     await instance.import({ data_orgs: { orgs: content } });
+    isFilled = true;
     for (let step = 0; step < USERS; step++) await writer.step();
     return { store, instance, writer };
   }
