@@ -42,7 +42,8 @@ export async function stageExport(run: MigrationRun, source: Side, defaultOrgId:
   const { bytes, tally, organisations, ...staged } = isFiltered ? await inspectStaged(run) : whole;
   const { orgs = 0, ...sections } = tally.counts;
   const found = new Set(organisations.map((one) => one.orgId));
-  const defaults = ownDefault === undefined ? [] : [{ orgId: ownDefault, reason: DEFAULT_ORGANISATION }];
+  const name = source.facts?.defaultOrgName === undefined ? '' : `${source.facts.defaultOrgName}, `;
+  const defaults = ownDefault === undefined ? [] : [{ orgId: ownDefault, reason: `${name}${DEFAULT_ORGANISATION}` }];
   const excluded = settings.excludedOrgIds.map((id) => ({ orgId: id, reason: 'excluded by --exclude-org' }));
   await run.advance('exported', {
     callers: { ...callers, from: userId },

@@ -190,6 +190,8 @@ export interface PlaceFacts {
   /** The instance's name, where the place tells it. */
   readonly instance: string | undefined;
   readonly defaultOrgId: string | undefined;
+  /** The default organisation's name, where the place tells it. */
+  readonly defaultOrgName?: string;
   /** The domains of a ZITADEL's instance, of which it makes those of its organisations. */
   readonly domains: readonly string[];
   /** Undefined where the place does not tell it. */

@@ -4,7 +4,7 @@ import { clockAhead, type PlaceFacts } from '../places/place.ts';
 import { callError, request, search, send, type ZitadelCall, type ZitadelConnection } from './connection.ts';
 
 /** A ZITADEL's instance, as it describes itself to a caller who may read it. */
-type ZitadelInstance = Pick<PlaceFacts, 'version' | 'instance' | 'defaultOrgId' | 'domains'>;
+type ZitadelInstance = Pick<PlaceFacts, 'version' | 'instance' | 'defaultOrgId' | 'defaultOrgName' | 'domains'>;
 
 /** The user of a token. */
 interface Caller extends NonNullable<PlaceFacts['caller']> {
@@ -21,7 +21,7 @@ const instanceAnswer = z.looseObject({
     domains: z.array(z.looseObject({ domain: z.string(), primary: z.boolean().default(false) })).default([]),
   }),
 });
-const defaultOrganisation = z.looseObject({ org: z.looseObject({ id: z.string() }) });
+const defaultOrganisation = z.looseObject({ org: z.looseObject({ id: z.string(), name: z.string() }) });
 const userAnswer = z.looseObject({
   user: z.looseObject({
     id: z.string(),
@@ -58,6 +58,7 @@ export async function readInstance(connection: ZitadelConnection): Promise<Zitad
     version: RELEASE.test(instance.version) ? instance.version : undefined,
     instance: instance.name,
     defaultOrgId: org.id,
+    defaultOrgName: org.name,
     domains: domains.map(({ domain }) => domain),
   };
 }

@@ -140,13 +140,41 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect(result).toMatchObject({
       outcome: 'done',
       source: { kind: 'zitadel' },
-      leftOut: [{ orgId: DEFAULT_ORGANISATION }],
+      leftOut: [{ orgId: DEFAULT_ORGANISATION, reason: expect.stringMatching(/^ZITADEL, the default organisation/) }],
       organisations: [{ orgId: 'acme', people: 3 }, { orgId: 'emca' }],
       moved: { imported: { failed: {} } },
       proof: { unexpected: 0, sections: { humanUsers: { equal: 3 } }, sourceUnchanged: true },
       logins: { withPassword: 3, ready: 3 },
     });
     expect(zitadel.deaths()).toBe(0);
+  });
+
+  it('from ZITADEL moves its default organisation where that is named, without the user of its token', async () => {
+    const { zitadel, tokenFile } = await filledZitadel([withPeople]);
+    const [ada] = people(1, 50);
+    zitadel.contents.put(DEFAULT_ORGANISATION, 'humanUsers', ada?.userId ?? '', { ...ada });
+    zitadel.contents.put(DEFAULT_ORGANISATION, 'orgMembers', 'owner', { userId: 'owner', roles: ['ORG_OWNER'] });
+    const north = await servedPlace(sqlite);
+    const from = [
+      '--from',
+      zitadel.url,
+      '--from-token-file',
+      tokenFile,
+      '--org',
+      'acme',
+      '--org',
+      DEFAULT_ORGANISATION,
+    ];
+    const result = await migrate([...from, '--to', north.database, ...all, '--yes'], await prepareMigration(north));
+    expect(result).toMatchObject({
+      outcome: 'done',
+      leftOut: [],
+      moved: { imported: { created: { org: 2, humanUsers: 4 }, failed: {} } },
+      proof: { unexpected: 0, sections: { humanUsers: { equal: 4 } } },
+    });
+    expect(result.organisations).toContainEqual(
+      expect.objectContaining({ orgId: DEFAULT_ORGANISATION, name: 'ZITADEL', people: 1 }),
+    );
   });
 
   it('takes people as equal whose display name and language ZITADEL has filled in, both ways and again', async () => {

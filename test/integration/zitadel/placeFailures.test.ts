@@ -129,6 +129,25 @@ describe('a call on a ZITADEL that fails', { timeout: TIMEOUT_MS }, () => {
     expect(await ends('export', zitadel.url, '--token-file', tokenFile, '--to', path)).toMatchObject({ code: 0 });
   });
 
+  it('ends at SIGTERM in the middle of an import, and completes without doubling when it is repeated', async () => {
+    const { zitadel, tokenFile } = await filledZitadel([], { lagMs: 0, stallsAtWrite: 10 });
+    const projects = [{ projectId: '5', project: { name: 'Shop' } }];
+    const input = await exportFileWith({ ...crowd(20), projects });
+    const to = ['import', input, '--to', zitadel.url, '--token-file', tokenFile];
+    const [command, script] = identityProgram;
+    const importing = await startProgram(command, [script, ...to, '--json'], /"event":"progress"/);
+    await expect.poll(() => peopleOf(zitadel, 'acme'), { timeout: TIMEOUT_MS }).toBe(20);
+    expect(await importing.stop('SIGTERM')).toMatchObject({
+      code: 130,
+      stderr: `identity: interrupted: records already imported into ${zitadel.url} remain; repeat the command to resume\n`,
+    });
+    zitadel.behaviour.stallsAtWrite = Infinity;
+    const again = await ends(...to);
+    expect(again).toMatchObject({ code: 0, stdout: expect.stringMatching(/^created: .*projects 1/m) });
+    expect(again.stdout).toMatch(/^unchanged: .*humanUsers 20/m);
+    expect(peopleOf(zitadel, 'acme')).toBe(20);
+  });
+
   it('lists records with other content, which stay, and refuses to overwrite them', async () => {
     const { zitadel, tokenFile } = await filledZitadel([
       organisation('acme', { humanUsers: [hashed('ada'), hashed('bob')] }),

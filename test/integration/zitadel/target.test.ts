@@ -126,6 +126,19 @@ describe('an import into a ZITADEL', () => {
     expect(again.overwritten).toBeUndefined();
   });
 
+  it('names each person whose hash a ZITADEL verifies only if its configuration says so, and sends it', async () => {
+    const zitadel = await startZitadel();
+    const [ada, bob] = people(2);
+    const value = '$argon2id$v=19$m=65536,t=1,p=4$c2FsdHNhbHRzYWx0$Ai0pmtUIJ0aPLrQ0NYSyYIxYFMlaYaNyeGs3fpd3zOk';
+    const argon = { ...ada, user: { ...ada?.user, hashedPassword: { value } } };
+    const { warnings } = await imported(zitadel, [organisation('1', { humanUsers: [argon, bob] })]);
+    const message = expect.stringMatching(/^ZITADEL verifies this password hash only where its configuration/);
+    const ofHashes = warnings.filter(({ id }) => id !== undefined);
+    expect(ofHashes).toEqual([{ type: 'human_user', id: ada?.userId, message }]);
+    const stored = zitadel.contents.find('1', 'humanUsers', ada?.userId ?? '') ?? {};
+    expect(valueAt(stored, 'user.hashedPassword.value')).toBe(value);
+  });
+
   it('sends no seed to a person who exists with other content', async () => {
     const zitadel = await startZitadel({ lagMs: 0 });
     const [ada] = people(1);

@@ -8,6 +8,8 @@ export interface ZitadelBehaviour {
   lagMs: number;
   /** The write at which the process dies, counted from 1. */
   diesAtWrite: number;
+  /** The write, counted from 1, after which the answer to its import never comes. */
+  stallsAtWrite: number;
   /** How long the process is gone when it has died; measured were 1,600 ms. Undefined: for good. */
   deadMs: number | undefined;
   /** How long an export takes at least. */
@@ -25,6 +27,7 @@ export const measured: Readonly<ZitadelBehaviour> = {
   maxMessageBytes: 4_194_304,
   lagMs: 300,
   diesAtWrite: Infinity,
+  stallsAtWrite: Infinity,
   deadMs: 100,
   exportMs: 0,
   userCreatedAt: '2020-01-01T00:00:00.000000Z',

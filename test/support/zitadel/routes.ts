@@ -125,7 +125,7 @@ function measure({ path, body }: Routed): { bytes?: number; records?: number } {
   return { bytes: toBinary(ImportDataRequestSchema, message).byteLength, records };
 }
 
-function importRoute(ports: RoutePorts, { body, orgId, callerId }: Called): Reply {
+async function importRoute(ports: RoutePorts, { body, orgId, callerId }: Called): Promise<Reply> {
   const request =
     elements(toJson(ImportDataRequestSchema, fromJson(ImportDataRequestSchema, json(body), lenient)))[0] ?? {};
   const orgs = elements(valueAt(request, 'dataOrgs.orgs'));
@@ -142,6 +142,7 @@ function importRoute(ports: RoutePorts, { body, orgId, callerId }: Called): Repl
   const most = (Number(seconds) / 1_000) * ports.behaviour.recordsPerSecond;
   const write = () => {
     writes++;
+    ports.behaviour.stallsAtWrite--;
     if (--ports.behaviour.diesAtWrite <= 0) throw new DeathError('the process dies');
     if (writes > most) throw new DeadlineError('context deadline exceeded');
   };
@@ -149,6 +150,7 @@ function importRoute(ports: RoutePorts, { body, orgId, callerId }: Called): Repl
     const { contents, host } = ports;
     const run = { contents, contextOrgId: orgId ?? DEFAULT_ORGANISATION, host, callerId, write };
     const { errors, reached } = importAll(run, orgs);
+    if (ports.behaviour.stallsAtWrite <= 0) await new Promise(() => {});
     const success = reached.length === 0 ? {} : { orgs: reached.map((id) => ({ orgId: id })) };
     return replies.found({ ...(errors.length === 0 ? {} : { errors }), success });
   } catch (error) {
