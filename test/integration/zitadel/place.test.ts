@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { openRemote } from '../../../cli/places/remotePlace.ts';
 import { exportLosses } from '../../../cli/zitadel/export/exportContent.ts';
 import { importResponse } from '../../../functions/import/contract.ts';
+import { valueAt } from '../../../shared/json/jsonObject.ts';
 import { identity } from '../../support/command.ts';
 import { organisation, zitadelRequest } from '../../support/fixtures/organisations.ts';
 import { exportFileWith } from '../../support/migrations/migrating.ts';
@@ -51,7 +52,7 @@ const acme = organisation('acme', {
   ],
 });
 
-const searchesOf = ({ requests }: ZitadelStandIn) => requests.filter(({ path }) => path.includes('export'));
+const searchesOf = ({ requests }: ZitadelStandIn) => requests.filter(({ path }) => /export/i.test(path));
 
 describe('a ZITADEL as a source', { timeout: TIMEOUT_MS }, () => {
   it('is recognised, exported organisation by organisation, and its losses are said', async () => {
@@ -172,6 +173,30 @@ describe('10,000 people', { timeout: 2 * TIMEOUT_MS }, () => {
     expect(await resultOf(...back, ...moved)).toMatchObject({ code: 3, summary });
     const proof = await resultOf('compare', north.database, south.database, ...moved);
     expect(proof).toMatchObject({ counts: { humanUsers: { equal: 10_000 } } });
+  });
+});
+
+describe('30,000 people', { timeout: 2 * TIMEOUT_MS }, () => {
+  it('leave a ZITADEL over gRPC-Web, and enter another in requests that it takes, each with hash and seed', async () => {
+    const crowd = organisation('acme', { humanUsers: people(30_000) });
+    const { zitadel, tokenFile: token } = await filledZitadel([crowd]);
+    const path = join(await testDirectory(), 'out.json.gz');
+    const from = ['export', zitadel.url, '--token-file', token, '--org', 'acme', '--with', 'passwords,otp'];
+    expect((await identity([...from, '--to', path])).code).toBe(0);
+    expect(searchesOf(zitadel).map(({ status }) => status)).toEqual([429, 200]);
+    const target = await filledZitadel([], { lagMs: 0 });
+    const to = ['--to', target.zitadel.url, '--token-file', target.tokenFile];
+    expect(await resultOf('import', path, ...to)).toMatchObject({
+      code: 0,
+      summary: { created: { humanUsers: 30_000 }, unchanged: {}, failed: {} },
+    });
+    const imports = target.zitadel.requests.filter(({ path: called }) => called === '/admin/v1/import');
+    for (const { status, bytes = 0, records = 0 } of imports)
+      expect([status, bytes <= 4_194_304, records <= 5_000]).toEqual([200, true, true]);
+    const arrived = target.zitadel.contents.visible('acme', 'humanUsers');
+    expect(arrived).toHaveLength(30_000);
+    expect(arrived.every((person) => valueAt(person, 'user.hashedPassword.value') !== undefined)).toBe(true);
+    expect(arrived.filter((person) => valueAt(person, 'user.otpCode') !== undefined)).toHaveLength(3_000);
   });
 });
 
