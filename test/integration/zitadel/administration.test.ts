@@ -68,6 +68,7 @@ describe('the recorded answers of a ZITADEL', () => {
       instance: 'ZITADEL',
       version: undefined,
       defaultOrgId: '400632721778478118',
+      defaultOrgName: 'ZITADEL',
       domains: ['localhost', 'zitadel-lpqwrk.localhost'],
     });
     expect(await readCaller(connection)).toEqual({
