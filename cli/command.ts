@@ -163,6 +163,8 @@ export interface InstanceCommand<Arguments = readonly Parameter[], Own = Options
   readonly isAudited?: true;
   /** Creates the database by other means than opening it. */
   prepare?(call: Call<Arguments, Own>, location: StoreLocation): Promise<void>;
+  /** Runs a call on something else than an instance of this service; undefined for any other call. */
+  elsewhere?(call: Call<Arguments, Own>): Promise<Output | undefined>;
   /** Runs the command. It loads what it needs, so that no command waits for another command's modules. */
   run(call: Call<Arguments, Own> & OpenInstance): Result;
 }

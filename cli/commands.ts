@@ -10,9 +10,17 @@ import { importPlace } from './commands/import.ts';
 import { init } from './commands/init.ts';
 import { inspect } from './commands/inspect.ts';
 import { memberAdd, memberList, memberRemove } from './commands/member.ts';
-import { migrate, migrateCleanup, migratePlan, migrateResume, migrateStatus } from './commands/migrate.ts';
+import {
+  migrate,
+  migrateCleanup,
+  migratePlan,
+  migrateReport,
+  migrateResume,
+  migrateStatus,
+} from './commands/migrate.ts';
 import { orgDelete, orgList } from './commands/org.ts';
 import { patCreate, patList, patRevoke } from './commands/pat.ts';
+import { migratePrepare } from './commands/prepare.ts';
 import { rekey } from './commands/rekey.ts';
 import { serve } from './commands/serve.ts';
 import {
@@ -43,7 +51,10 @@ export const families: Families = {
 /** The tables of all commands, in the order of the help. Their definitions are light: each loads what it needs as it runs. */
 export const commandTables: readonly CommandTable[] = [
   { title: 'Instances', commands: [init, serve, rekey, backup, restore, audit] },
-  { title: 'Migrations', commands: [migrate, migratePlan, migrateResume, migrateStatus, migrateCleanup] },
+  {
+    title: 'Migrations',
+    commands: [migrate, migratePrepare, migratePlan, migrateResume, migrateStatus, migrateReport, migrateCleanup],
+  },
   { title: 'Places', commands: [exportPlace, importPlace, compare, inspect, doctor] },
   { title: 'Tokens and roles', commands: [patCreate, patList, patRevoke, memberAdd, memberRemove, memberList] },
   {

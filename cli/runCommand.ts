@@ -41,6 +41,8 @@ export async function runCommand(
     return output?.exitStatus?.() ?? 'done';
   };
   if (command.instance === 'none') return print(await command.run(call));
+  const elsewhere = await command.elsewhere?.(call);
+  if (elsewhere !== undefined) return print(elsewhere);
   const { data: [data] = [], firestore: [firestore] = [] } = given.options;
   const { location, defaultName, environment } = instanceLocation(data, firestore, call.environment);
   if (command.instance === 'existing' && !hasDatabase(location)) throw instanceMissing(data ?? '');

@@ -1,4 +1,4 @@
-import { defineCommand } from '../command.ts';
+import { defineCommand, required } from '../command.ts';
 import { existingDirectory, planning, secrets, yes } from '../migrate/callOptions.ts';
 import { eventsOption } from '../places/callOptions.ts';
 
@@ -46,10 +46,23 @@ export const migrateStatus = defineCommand({
   },
 });
 
+export const migrateReport = defineCommand({
+  name: 'migrate report',
+  summary: "write a finished migration's result as an HTML page, at any time, also after cleanup",
+  arguments: [],
+  options: { ...existingDirectory, to: required('FILE', 'the new page: one file, without scripts'), ...eventsOption },
+  examples: ['migrate report --to report.html', 'migrate report --run-dir ./north-migration --to report.html'],
+  run: async ({ options }) => {
+    const { findRunDirectory } = await import('../migrate/runDirectory.ts');
+    const { reportMigration } = await import('../migrate/result.ts');
+    return reportMigration(await findRunDirectory(options['run-dir']), options.to);
+  },
+});
+
 export const migrateCleanup = defineCommand({
   name: 'migrate cleanup',
   summary:
-    "remove a migration's leftovers: its run directory, the object that it has read, and younger service users of ZITADEL; print instructions for the rest",
+    "remove a migration's leftovers: its export, the object that it has read, and younger service users of ZITADEL; list the rest, and keep the result",
   arguments: [],
   options: { ...existingDirectory, ...secrets, ...yes, ...eventsOption },
   examples: ['migrate cleanup', 'migrate cleanup --run-dir ./north-migration --yes'],

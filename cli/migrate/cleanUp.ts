@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
+import { isMigrationUser } from '../../shared/accounts/serviceUsers.ts';
 import { isWellFormed, tokenId } from '../../shared/auth/token.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { objectNotFound } from '../../shared/errors/storageErrors.ts';
@@ -33,7 +34,7 @@ interface Remainder {
 /** A remainder after the clean-up. */
 type CleanedUp = Remainder & { readonly removed: boolean };
 
-/** Removes what a migration leaves behind, and its run directory, if a person confirms. */
+/** Removes what a migration leaves behind, if a person confirms. Its result stays, and nothing stays of one given up. */
 export async function cleanUp(call: MigrationCall, directory: string): Promise<Output> {
   using _lock = await lockRunDirectory(directory);
   const stored = await readState(directory);
@@ -42,10 +43,12 @@ export async function cleanUp(call: MigrationCall, directory: string): Promise<O
   const kept = remainders.map((one) => ({ ...one, removed: false }));
   const warnings = await listTokens(state, remainders.filter(isCertain));
   const giveUp = 'the migration is not finished: it cannot be resumed then';
+  const certain = remainders.filter(isCertain).map(({ what }) => `remove ${what}`);
   const lines = [
     ...(state.finishedAt === undefined ? [giveUp] : []),
-    ...kept.map((one) => (isCertain(one) ? `remove ${one.what}` : cleanedText(one))),
-    `remove the run directory ${directory}`,
+    ...certain,
+    state.finishedAt === undefined ? `remove the run directory ${directory}` : keptText(directory),
+    ...kept.filter((one) => !isCertain(one)).map(cleanedText),
     ...warnings,
   ];
   if (!(await askConsent(`${printableLines(lines)}\nClean up?`, call))) {
@@ -64,18 +67,29 @@ export async function cleanUp(call: MigrationCall, directory: string): Promise<O
 
 async function finish(directory: string, state: MigrationState, cleaned: readonly CleanedUp[]): Promise<Output> {
   const isDone = cleaned.every(({ problem }) => problem === undefined);
-  // What could not be removed can be tried again, with another token.
-  if (isDone) await rm(directory, { recursive: true });
+  // A finished migration keeps its evidence; and what could not be removed can be tried again, with another token.
+  const isGone = isDone && state.finishedAt === undefined;
+  if (isGone) await rm(directory, { recursive: true });
   else await removeExport(directory);
   const removed = cleaned.filter((one) => one.removed);
   const warnings = await listTokens(state, removed);
-  const kept = `kept: the run directory ${directory}, to try again; it holds no secrets`;
-  const text = [...cleaned.map(cleanedText), isDone ? `removed: the run directory ${directory}` : kept, ...warnings];
+  const again = `kept: the run directory ${directory}, to try again; it holds no secrets`;
+  const text = [
+    ...removed.map(cleanedText),
+    isGone ? `removed: the run directory ${directory}` : isDone ? keptText(directory) : again,
+    ...cleaned.filter((one) => !one.removed).map(cleanedText),
+    ...warnings,
+  ];
   return {
     json: { event: 'result', removed: isDone, remainders: cleaned, warnings },
     text: printableLines(text),
     exitStatus: () => (isDone ? 'done' : 'listed'),
   };
+}
+
+function keptText(directory: string): string {
+  const report = `identity migrate report --run-dir ${directory} --to FILE.html`;
+  return `kept: the result in ${directory}, without export and secrets; ${report} shows it`;
 }
 
 /** Whether a remainder is removed with the rest. */
@@ -141,7 +155,7 @@ async function listTokens({ settings }: MigrationState, removed: readonly Remain
     const id = isWellFormed(text) ? ` (revoke it with identity pat revoke ${tokenId(text)})` : '';
     const kind = option.endsWith('token-file') ? 'token' : 'key';
     const life = dead.has(file) ? 'ends with its user' : `stays valid until it expires or is revoked${id}`;
-    warnings.push(`the ${kind} in ${file} ${life}: delete the file`);
+    warnings.push(`by hand: the ${kind} in ${file} ${life}: delete the file`);
   }
   return warnings;
 }
@@ -180,6 +194,8 @@ interface NamedUser {
 /** A user whom the command cannot delete, or not reach. */
 function callerByHand({ place, userId }: NamedUser): Remainder {
   const command = `identity service-user delete ${userId ?? 'USER_ID'} with --data or --firestore of ${place}`;
+  if (userId !== undefined && isMigrationUser(userId))
+    return { what: `the service user ${userId} of identity migrate prepare on ${place}`, byHand: `run ${command}` };
   return {
     what: `the service user ${userId ?? 'of the token'} on ${place}, with its tokens`,
     byHand: `if it was created for the migration, run ${command}; otherwise revoke its token with identity pat revoke`,

@@ -1,15 +1,17 @@
 import { access, constants } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { completeFile } from '../../shared/durableFiles.ts';
+import { migrationUnfinished } from '../../shared/errors/placeErrors.ts';
+import type { Output } from '../command.ts';
 import { openFile } from '../places/filePlace.ts';
 import { selectedKinds } from '../values.ts';
 import { type MigrationPlan, type MigrationResult, migrationResult } from './documents.ts';
 import { listPhases, readJournal } from './journal.ts';
 import type { Proved } from './proof.ts';
 import type { MigrationRun } from './run.ts';
-import { readJson, writeJson } from './runDirectory.ts';
+import { readJson, resumeCommand, writeJson } from './runDirectory.ts';
 import type { MigrationSettings } from './settings.ts';
 import type { Side } from './sides.ts';
 
@@ -97,6 +99,19 @@ export async function requireReportable({ report }: Settings): Promise<void> {
   if (report === undefined) return;
   await openFile(report).requireFree?.();
   await access(dirname(report), constants.W_OK);
+}
+
+/**
+ * Writes the report of a finished migration into a new file.
+ * @throws IdentityError FAILED_PRECONDITION before the migration's end, ALREADY_EXISTS for a file that exists
+ */
+export async function reportMigration(directory: string, file: string): Promise<Output> {
+  const result = await readResult(directory);
+  if (result === undefined) throw migrationUnfinished(directory, resumeCommand(directory));
+  const report = resolve(file);
+  await requireReportable({ report });
+  await writeReport({ report }, result);
+  return { json: { event: 'result', directory, report }, text: `the report of ${directory} is in ${report}` };
 }
 
 /** Writes the report of a migration where that was asked for; a resumed migration replaces its own. */

@@ -1,4 +1,5 @@
 import { userKey } from '../auth/authorise.ts';
+import type { Operation } from '../auth/token.ts';
 import { notServiceUser, userNameTaken } from '../errors/commandErrors.ts';
 import { instanceScopeWrite, readScopes, scopeKey } from '../organisation/loginNameScope.ts';
 import { createWrites } from '../organisation/recordPlan.ts';
@@ -8,7 +9,8 @@ import { defaultOrganisation } from '../store/instance.ts';
 import type { DocumentKey, Store, Transaction } from '../store/store.ts';
 import { endCheckpointEpoch } from './checkpointEpoch.ts';
 import { deleteWithClaims, findReferring, readStored, refersTo, type Stored } from './dependents.ts';
-import { holdOtherOwner } from './members.ts';
+import { createMember, holdOtherOwner } from './members.ts';
+import { createPersonalAccessToken, type NewToken } from './personalAccessTokens.ts';
 import { generateId, holdOrganisation, planServiceUser, requireUser } from './users.ts';
 
 /**
@@ -20,17 +22,55 @@ import { generateId, holdOrganisation, planServiceUser, requireUser } from './us
 export function createServiceUser(store: Store, name: string, orgId: string | undefined, now: Date): Promise<string> {
   const userId = generateId();
   return store.transaction(async (transaction) => {
-    const owner = orgId ?? (await defaultOrganisation(transaction));
-    await holdOrganisation(transaction, owner);
-    const plan = planServiceUser(userId, owner, name, await claimLoginNames(transaction, owner));
-    const holders = await transaction.getMany(
-      plan.claims.map(({ key }) => key),
-      [],
-    );
-    if (holders.some((holder) => holder !== undefined)) throw userNameTaken(name);
-    transaction.write(createWrites(plan, now.toISOString()));
+    await addServiceUser(transaction, { userId, name, orgId, now });
     return userId;
   });
+}
+
+/** The ids of service users for migrations begin so: what cleans a migration up tells them from others. */
+const MIGRATION_USER = 'migration-';
+
+/** Whether a user was created for a migration. */
+export function isMigrationUser(userId: string): boolean {
+  return userId.startsWith(MIGRATION_USER);
+}
+
+/**
+ * Creates a service user for a migration in the default organisation, with the role IAM_OWNER and a token, in one commit.
+ * @param operations what the token permits
+ */
+export function createMigrationUser(
+  store: Store,
+  operations: readonly Operation[],
+  lifetimeMs: number,
+  now: Date,
+): Promise<NewToken & { readonly userId: string }> {
+  const userId = `${MIGRATION_USER}${generateId()}`;
+  const { created, write } = createPersonalAccessToken(userId, now, lifetimeMs, { operations });
+  return store.transaction(async (transaction) => {
+    await addServiceUser(transaction, { userId, name: userId, orgId: undefined, now });
+    transaction.write([createMember({ userId, orgId: undefined }, ['IAM_OWNER'], now), write]);
+    return { userId, ...created };
+  });
+}
+
+interface NewServiceUser {
+  readonly userId: string;
+  readonly name: string;
+  readonly orgId: string | undefined;
+  readonly now: Date;
+}
+
+async function addServiceUser(transaction: Transaction, { userId, name, orgId, now }: NewServiceUser): Promise<void> {
+  const owner = orgId ?? (await defaultOrganisation(transaction));
+  await holdOrganisation(transaction, owner);
+  const plan = planServiceUser(userId, owner, name, await claimLoginNames(transaction, owner));
+  const holders = await transaction.getMany(
+    plan.claims.map(({ key }) => key),
+    [],
+  );
+  if (holders.some((holder) => holder !== undefined)) throw userNameTaken(name);
+  transaction.write(createWrites(plan, now.toISOString()));
 }
 
 /** Reads whether an organisation's login names carry its domain (zitadel 3.4), and settles it if it is open. */

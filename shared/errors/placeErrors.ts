@@ -163,6 +163,13 @@ export const migrationRunning = defineError('ABORTED', 'MIGRATION_RUNNING', {
   remedy: 'Wait for the other process, or stop it with `kill`.',
 });
 
+export const migrationUnfinished = defineError('FAILED_PRECONDITION', 'MIGRATION_UNFINISHED', {
+  text: (path: string, next: string) => `the migration in ${path} has no result yet: continue with ${next}`,
+  example: [directory, `identity migrate resume --run-dir ${directory}`],
+  when: 'A report is asked for before the end of a migration.',
+  remedy: 'Resume the migration, and repeat the command.',
+});
+
 export const migrationStopped = defineError('UNAVAILABLE', 'MIGRATION_STOPPED', {
   text: (problem: string, next: string) => `${problem}; then continue with ${next}`,
   example: [

@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
-import { cp } from 'node:fs/promises';
+import { cp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { identity } from '../../support/command.ts';
 import { startLocalBucket } from '../../support/emulators/localBucket.ts';
 import { organisation } from '../../support/fixtures/organisations.ts';
 import { betweenServers, exportFileWith, migrate, prepareMigration } from '../../support/migrations/migrating.ts';
+import { databaseOptions } from '../../support/places/locations.ts';
 import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
 import { identityAtTerminal, terminalMissing } from '../../support/processes/terminal.ts';
 import { sqlite } from '../../support/stores/stores.ts';
@@ -18,7 +19,7 @@ async function newRunDirectory() {
 }
 
 describe('identity migrate cleanup', { timeout: 120_000 }, () => {
-  it('asks, says how to delete service users of instances, warns of tokens, and removes the run directory', async () => {
+  it('asks, says how to delete service users of instances, warns of tokens, and keeps the result', async () => {
     const [north, south] = [await servedPlace(sqlite), await servedPlace(sqlite)];
     await identity(['import', await exportFileWith(acme), '--to', north.database]);
     const directory = await newRunDirectory();
@@ -45,9 +46,58 @@ describe('identity migrate cleanup', { timeout: 120_000 }, () => {
         ),
       );
     }
-    expect(stdout).toContain(`removed: the run directory ${directory}\n`);
+    expect(stdout).toContain(`kept: the result in ${directory}, without export and secrets; identity migrate report`);
+    expect(stdout).not.toContain('removed:');
     expect(stdout).not.toContain(north.token);
-    expect(existsSync(directory)).toBe(false);
+    const page = join(directory, '..', 'report.html');
+    const reported = await identity(['migrate', 'report', '--run-dir', directory, '--to', page]);
+    expect(reported.stdout).toBe(`the report of ${directory} is in ${page}\n`);
+    expect(await readFile(page, 'utf8')).toContain('equal on both sides');
+  });
+
+  it('names the users that prepare has created, whose tokens permit a migration and nothing more', async () => {
+    const [north, south] = [await servedPlace(sqlite), await servedPlace(sqlite)];
+    await identity(['import', await exportFileWith(acme), '--to', north.database]);
+    const prepare = async ({ location }: typeof north, ...only: string[]) => {
+      const tokenFile = join(await testDirectory(), 'migration.pat');
+      const args = ['migrate', 'prepare', '--token-file', tokenFile, ...only, ...databaseOptions(location)];
+      const { code, stdout, stderr } = await identity(args);
+      expect(code, stderr).toBe(0);
+      const [userId = ''] = /migration-\d{18}/.exec(stdout) ?? [];
+      expect(stdout).toContain(`identity service-user delete ${userId} ${databaseOptions(location).join(' ')}`);
+      return { tokenFile, userId };
+    };
+    const [source, target] = [await prepare(north, '--only', 'export'), await prepare(south)];
+    const directory = await newRunDirectory();
+    const places = betweenServers({ ...north, ...source }, { ...south, ...target });
+    await migrate([...places, '--with', 'none', '--run-dir', directory, '--yes'], await prepareMigration(north));
+    const { stdout } = await identity(['migrate', 'cleanup', '--run-dir', directory, '--yes']);
+    for (const { url, userId } of [
+      { ...north, ...source },
+      { ...south, ...target },
+    ])
+      expect(stdout).toContain(
+        `by hand: the service user ${userId} of identity migrate prepare on ${url}: run identity service-user delete ${userId} `,
+      );
+    const undone = await identity(['service-user', 'delete', source.userId, ...databaseOptions(north.location)]);
+    expect(undone.code, undone.stderr).toBe(0);
+  });
+
+  it('follows a preparation that prints the steps for a ZITADEL, and creates nothing for any other place', async () => {
+    const prepare = ['migrate', 'prepare', '--token-file', '/nonexistent/zitadel.pat'];
+    const { code, stdout } = await identity([...prepare, 'https://zitadel.example.com']);
+    expect(code).toBe(0);
+    expect(stdout).toContain('Service Users, New: a user in the default organisation');
+    expect(stdout).toContain('identity doctor https://zitadel.example.com --token-file /nonexistent/zitadel.pat');
+    const file = await identity([...prepare, 'north.json']);
+    expect(file).toMatchObject({ code: 64, stderr: expect.stringContaining('north.json is no address') });
+  });
+
+  it('has no report of a migration before its end', async () => {
+    const { directory } = await planned();
+    const { code, stderr } = await identity(['migrate', 'report', '--run-dir', directory, '--to', 'report.html']);
+    const problem = `the migration in ${directory} has no result yet: continue with identity migrate resume`;
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(problem) });
   });
 
   it('removes an object that was read, where the account may, and tries again where it may not', async () => {
@@ -83,13 +133,13 @@ describe('identity migrate cleanup', { timeout: 120_000 }, () => {
     await cp(directory, interrupted, { recursive: true });
     const removed = await identity([...cleanup, ...key('admin')], { env });
     expect(removed.code, removed.stderr).toBe(0);
-    expect(removed.stdout).toContain(`removed: the object ${object}\nremoved: the run directory`);
+    expect(removed.stdout).toContain(`removed: the object ${object}\nkept: the result in ${directory}`);
     const after = await identity(['inspect', object, ...key('viewer')], { env });
     expect(after.stderr).toContain('not found');
     // As an interruption between the object's removal and the directory's leaves it.
     const again = ['migrate', 'cleanup', '--run-dir', interrupted, '--yes', ...key('admin')];
     expect((await identity(again, { env })).code).toBe(0);
-    expect(existsSync(interrupted)).toBe(false);
+    expect(existsSync(join(interrupted, 'result.json'))).toBe(true);
   });
 
   /** Plans a migration from a ZITADEL, and returns what cleans it up. */

@@ -1,0 +1,73 @@
+import type { StoreLocation } from '../../shared/store/openStore.ts';
+import { defineInstanceCommand, type Output, optional, required, UsageError } from '../command.ts';
+import { createToken, tokenText } from '../newToken.ts';
+import { commandLine, section } from '../terminal.ts';
+import { DAY_MS } from '../values.ts';
+
+const day = { text: '1d', milliseconds: DAY_MS };
+
+export const migratePrepare = defineInstanceCommand({
+  name: 'migrate prepare',
+  summary: 'create a service user for a migration, with the role IAM_OWNER and a token for a day',
+  isAudited: true,
+  arguments: [optional('PLACE', "instead of an instance: a ZITADEL's address, to print the steps in its console")],
+  options: {
+    'token-file': required('FILE', 'the new file for the token'),
+    only: optional('OPERATIONS', 'what the token permits: export for a source; by default export,import, for a target'),
+  },
+  examples: [
+    'migrate prepare --only export --token-file north.pat --data ./north',
+    'migrate prepare --token-file south.pat --firestore my-project/south',
+    'migrate prepare https://zitadel.example.com --token-file zitadel.pat',
+  ],
+  elsewhere: async ({ arguments: [place], options }) => {
+    if (place === undefined) return undefined;
+    const { parsePlace } = await import('../places/parsePlace.ts');
+    const parsed = parsePlace(place);
+    if (parsed.kind === 'instance') return zitadelSteps(parsed.origin, options['token-file']);
+    throw new UsageError(`${place} is no address: name an instance by --data DIR or --firestore PROJECT[/DATABASE]`);
+  },
+  run: async ({ options, store, location, environment, now }) => {
+    const { tokenLifetime } = await import('../configuration.ts');
+    const { createMigrationUser } = await import('../../shared/accounts/serviceUsers.ts');
+    const { only = ['export', 'import'] } = options;
+    const lifetimeMs = tokenLifetime(day, { environment });
+    const created = await createToken(options, () => createMigrationUser(store, only, lifetimeMs, now));
+    const side = only.includes('import') ? 'to' : 'from';
+    const next = `identity migrate plan --${side} PLACE --${side}-token-file ${options['token-file']} …`;
+    const undo = `identity service-user delete ${created.userId} ${locationOption(location)}`;
+    return {
+      json: { ...created, undo },
+      text: [
+        `service user ${created.userId} with the role IAM_OWNER, ${tokenText(created)}`,
+        ...section('Next', [`the token permits ${only.join(' and ')}:`, commandLine(next)]),
+        ...section('After the migration, delete the user and its token', [commandLine(undo)]),
+      ],
+    };
+  },
+});
+
+function locationOption(location: StoreLocation): string {
+  if (location.kind === 'sqlite') return `--data ${location.directory}`;
+  return `--firestore ${location.projectId}/${location.databaseId}`;
+}
+
+/** Says what a person does in a ZITADEL's console: the command has no rights there yet. */
+function zitadelSteps(origin: string, file: string): Output {
+  const steps = [
+    '1. Users, Service Users, New: a user in the default organisation, with the Access Token Type Bearer',
+    '2. its Personal Access Tokens, New: with tomorrow as the expiration date',
+    `3. store the token alone in ${file}, which only you can read (chmod 600)`,
+    '4. Default settings, Administrators, New: the user with the role Iam Owner; Iam Owner Viewer is enough for a source',
+  ];
+  const next = `identity doctor ${origin} --token-file ${file}`;
+  return {
+    json: { place: origin, steps, next },
+    text: [
+      ...section(`In the console of ${origin}, if it is a ZITADEL`, steps),
+      ...section('Next', [commandLine(next)]),
+      'After the migration, delete the user there, which ends its token.',
+      'For an instance of this service, name its database instead: --data DIR or --firestore PROJECT[/DATABASE].',
+    ],
+  };
+}
