@@ -18,7 +18,7 @@ import {
   UsageError,
 } from './command.ts';
 import { commandTables, families } from './commands.ts';
-import { commandUsage, commonOptions, exampleText, exitCodeText, helpFormat } from './help.ts';
+import { commandUsage, commonOptions, exampleText, helpFormat } from './help.ts';
 import { valueKind } from './values.ts';
 
 /**
@@ -30,7 +30,7 @@ export async function runCommandLine(words: readonly string[], surroundings: Sur
   return exitCodes[await runWords(words, surroundings)].code;
 }
 
-async function runWords(words: readonly string[], surroundings: Surroundings): Promise<ExitStatus> {
+async function runWords(given: readonly string[], surroundings: Surroundings): Promise<ExitStatus> {
   const { stdout, stderr } = surroundings;
   let exitStatus: ExitStatus = 'done';
   const program = createProgram(
@@ -41,7 +41,9 @@ async function runWords(words: readonly string[], surroundings: Surroundings): P
     },
     { writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) },
   );
+  const words = given[0] === 'help' ? [...given.slice(1), '--help'] : given;
   try {
+    if (given[0] === 'help') requireCommand(program, given.slice(1));
     if (words.length === 0) program.outputHelp();
     else await program.parseAsync([...words], { from: 'user' });
     return exitStatus;
@@ -53,6 +55,16 @@ async function runWords(words: readonly string[], surroundings: Surroundings): P
     const mistyped = await findMistypedSubcommand(error, command, words);
     return printFault(mistyped ?? usageError(error, command), surroundings);
   }
+}
+
+/**
+ * Checks that words select a command, or several: commander's help of unknown words is that of all commands.
+ * @throws UsageError
+ */
+function requireCommand(program: Commander, words: readonly string[]): void {
+  const name = fullName(namedCommand(program, words));
+  if (name !== ['identity', ...words].join(' '))
+    throw new UsageError(`unknown command '${words.join(' ')}': run ${name} --help`);
 }
 
 /** Explains an argument of a command that takes none, but has subcommands: commander itself only counts it. */
@@ -108,23 +120,16 @@ export function createProgram(
   output: Pick<OutputConfiguration, 'writeOut' | 'writeErr'> = {},
   tables = commandTables,
 ): Commander {
-  const names = new Set(tables.flatMap(({ commands }) => commands.map(({ name }) => `identity ${name}`)));
   const program = new Commander('identity')
-    .description('Set up and serve an instance, manage its accounts, and move organisations between places.')
-    .usage('COMMAND')
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help, or that of a command')
     .helpCommand(false)
-    .configureHelp(helpFormat((command) => names.has(fullName(command))))
+    .configureHelp(helpFormat(tables))
     // A command and its subcommands may have options of the same name.
     .enablePositionalOptions()
     .configureOutput({ ...output, outputError: () => {} })
-    .exitOverride()
-    .addHelpText('after', exitCodeText());
-  for (const { title, commands } of tables) {
-    program.commandsGroup(`${title}:`);
-    for (const command of commands) addCommand(program, command, run).helpGroup(`${title}:`);
-  }
+    .exitOverride();
+  for (const { commands } of tables) for (const command of commands) addCommand(program, command, run);
   return program;
 }
 

@@ -31,12 +31,7 @@ import {
   userLock,
   userUnlock,
 } from './commands/user.ts';
-
-/** The commands under one heading of the help. */
-interface CommandTable {
-  readonly title: string;
-  readonly commands: readonly Command[];
-}
+import type { CommandTable } from './help.ts';
 
 /** What the commands with a common first word are about. */
 export const families: Families = {

@@ -2,6 +2,7 @@ import { styleText } from 'node:util';
 import { type Command as Commander, Help, type HelpConfiguration } from 'commander';
 import { type Command, exitCodes, flag, type Option, type Options } from './command.ts';
 import { instanceOptions } from './instanceLocation.ts';
+import { layOut, section } from './terminal.ts';
 
 const bold = (text: string) => styleText('bold', text, { validateStream: false });
 
@@ -45,15 +46,30 @@ function argumentUsage(command: Command): string[] {
   });
 }
 
+/** The commands under one heading of the help. */
+export interface CommandTable {
+  readonly title: string;
+  readonly commands: readonly Command[];
+}
+
+const DEFAULT_WIDTH = 80;
+
 /**
- * Returns how commander prints help: commands with all their words, values without brackets, titles in bold on a terminal.
- * @param canRun whether a command can be called, and has not only subcommands
+ * Returns how commander prints help: all commands on one screen, one command with all its words, usage wrapped, values
+ * without brackets, titles in bold on a terminal.
  */
-export const helpFormat = (canRun: (command: Commander) => boolean): HelpConfiguration => ({
+export const helpFormat = (tables: readonly CommandTable[]): HelpConfiguration => ({
   formatHelp: (command, helper) => {
-    const visibleCommands = (parent: Commander) => descendants(parent).filter(canRun);
-    return Help.prototype.formatHelp.call(Object.assign(helper, { visibleCommands }), command, helper);
+    const { helpWidth: columns = DEFAULT_WIDTH } = helper;
+    if (command.parent === null) return overview(tables, columns);
+    const changed = {
+      visibleCommands: descendants,
+      commandUsage: (one: Commander) => wrapUsage(Help.prototype.commandUsage.call(helper, one), columns),
+    };
+    return Help.prototype.formatHelp.call(Object.assign(helper, changed), command, helper);
   },
+  // Narrow terminals too have wrapped meanings.
+  minWidthToWrap: 10,
   subcommandTerm: (command) => [...words(command), ...command.registeredArguments.map(argumentTerm)].join(' '),
   optionTerm: ({ flags }) => flags.replace(/[<>]/g, ''),
   styleTitle: bold,
@@ -65,10 +81,54 @@ export function exampleText({ examples }: Command): string {
   return `\n${bold(lines.length === 1 ? 'Example:' : 'Examples:')}\n${lines.join('\n')}`;
 }
 
-/** Writes the exit codes for the end of the help. */
-export function exitCodeText(): string {
-  const lines = Object.values(exitCodes).map(({ code, meaning }) => `  ${String(code).padEnd(4)} ${meaning}`);
-  return `\n${bold('Exit codes:')}\n${lines.join('\n')}`;
+/** The first calls of somebody who has just installed the command. */
+const firstCalls = [
+  'identity init --data ./north --token-file owner.pat',
+  'identity serve --data ./north',
+  'identity migrate --from https://old.example.com --to https://new.example.com',
+];
+
+/** Writes the help of the whole command, which fits a screen of 80 columns and 24 lines. */
+function overview(tables: readonly CommandTable[], columns: number): string {
+  const codes = Object.values(exitCodes).map(({ code, meaning }) => `${code} ${meaning.split(':')[0]}`);
+  const lines = [
+    'Usage: identity COMMAND',
+    'Serve an instance, manage its accounts, and move organisations between places.',
+    ...section(
+      'Start here:',
+      firstCalls.map((text) => ({ text, isCommand: true })),
+    ),
+    ...section(
+      'Commands:',
+      tables.map(({ title, commands }) => `${title}: ${families(commands).join(', ')}`),
+    ),
+    '',
+    'identity help COMMAND prints the options and examples of a command.',
+    `Exit codes: ${codes.join('; ')}`,
+  ];
+  return `${layOut(lines, { columns, isColoured: true })}\n`;
+}
+
+/** Lists commands with a common first word together, such as `pat create|list|revoke`. */
+function families(commands: readonly Command[]): string[] {
+  const found = new Map<string, string[]>();
+  for (const { name } of commands) {
+    const [first = '', ...more] = name.split(' ');
+    found.set(first, [...(found.get(first) ?? []), more.join(' ')]);
+  }
+  return [...found].map(([first, all]) => {
+    const below = all.filter((word) => word !== '').join('|');
+    if (below === '') return first;
+    return all.includes('') ? `${first} [${below}]` : `${first} ${below}`;
+  });
+}
+
+const USAGE = 'Usage: ';
+
+/** Wraps a usage between its arguments and options, each of which stays whole. */
+function wrapUsage(usage: string, columns: number): string {
+  const whole = usage.replace(/\([^)]*\)|\[[^\]]*\]|--\S+ [A-Z]\S*/g, (part) => part.replaceAll(' ', '\u00a0'));
+  return layOut([whole], { columns: columns - USAGE.length, isColoured: false }).replaceAll('\u00a0', ' ');
 }
 
 /** Lists the commands below one, at any depth. */

@@ -110,7 +110,7 @@ interface Completion {
  */
 export function complete(commands: readonly Command[], families: Families, words: readonly string[]): Completion {
   // Bash splits --data=DIR into three words.
-  const given = words.slice(0, -1).filter((word) => word !== '=');
+  const given = words.slice(words[0] === 'help' && words.length > 1 ? 1 : 0, -1).filter((word) => word !== '=');
   const current = words.at(-1) === '=' ? '' : (words.at(-1) ?? '');
   const name = selectedName(commands, given);
   const command = commands.find((one) => one.name === name);
@@ -119,6 +119,7 @@ export function complete(commands: readonly Command[], families: Families, words
   const valued = optionBefore(others.at(-1), options);
   if (valued !== undefined) return completeValue(valued, current);
   const subcommands = [...nextWords(commands, families, name)].map(([word, meaning]) => ({ word, meaning }));
+  if (words.length === 1) subcommands.push({ word: 'help', meaning: 'print the help of a command' });
   const argument = command && nextArgument(command, others, options);
   if (!current.startsWith('-') && argument !== undefined) return completeValue(argument, current);
   if (!current.startsWith('-') && subcommands.length > 0) return offer(subcommands, current);

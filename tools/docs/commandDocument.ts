@@ -28,7 +28,7 @@ Commands that change something or copy secrets are put on record in the [audit t
 [errors.md](errors.md#the-identity-command) lists the errors. With \`LOG_LEVEL=debug\`, an unexpected fault is printed with its place in the code.
 \`NO_COLOR\` removes bold text from the help.
 
-\`--help\` describes each command, \`--version\` prints the version, and \`identity completion\` makes a shell complete commands, options and values.`;
+\`identity help COMMAND\` describes a command, \`--version\` prints the version, and \`identity completion\` makes a shell complete commands, options and values.`;
 
 /** Writes `docs/command.md` from the tables of commands. */
 export function commandDocument(): string {

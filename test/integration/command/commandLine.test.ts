@@ -7,6 +7,7 @@ import { identity } from '../../support/command.ts';
 import { init } from '../../support/instances/commandInstance.ts';
 import { identityProgram } from '../../support/processes/programs.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
+import { identityAtTerminal, seenLines, terminalMissing } from '../../support/processes/terminal.ts';
 
 const noDatabase = 'specify either --data DIR (self-hosted) or --firestore PROJECT[/DATABASE]';
 const spans = 'specify a span such as 30d, 12h or 45m';
@@ -166,18 +167,40 @@ describe('a directory without an instance', () => {
 });
 
 describe('the help', () => {
-  it.each([[[]], [['--help']], [['-h']]])('%j prints every command, exit code 0', async (args) => {
+  it.each([[[]], [['--help']], [['-h']], [['help']]])('%j prints every command on one screen', async (args) => {
     const { code, stdout, stderr } = await identity(args);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    for (const name of ['init', 'serve', 'otp-email enable', 'pat create', 'member add', 'service-user delete'])
-      expect(stdout).toContain(`\n  ${name} `);
-    expect(stdout).toContain('\n  130  interrupted');
+    const words = stdout.replaceAll(/\s+/g, ' ');
+    for (const name of ['init', 'serve', 'otp-email enable', 'pat create|list', 'migrate [plan|', '130 interrupted'])
+      expect(words).toContain(` ${name}`);
+    expect(stdout).toMatch(/\nStart here:\n(?: {2}identity .*\n){3}\n/);
+    // The next prompt takes a line of the 24.
+    expect(stdout.split('\n').length).toBeLessThanOrEqual(24);
+    for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+  });
+
+  it('is that of a command, or of several, after the word help', async () => {
+    for (const words of [['pat', 'create'], ['pat'], ['migrate']])
+      expect(await identity(['help', ...words])).toEqual(await identity([...words, '--help']));
+    const stderr = "identity: unknown command 'pat crate': run identity pat --help\n";
+    expect(await identity(['help', 'pat', 'crate'])).toEqual({ code: 64, stdout: '', stderr, trail: '' });
+  });
+
+  it.skipIf(terminalMissing !== undefined)('fits the terminal, and no option is torn from its value', async () => {
+    for (const columns of [80, 50]) {
+      const lines = seenLines(await identityAtTerminal(['help', 'migrate', 'plan'], [], { columns }));
+      const usage = lines.slice(0, lines.indexOf(''));
+      expect(usage.length).toBeGreaterThan(5);
+      for (const line of columns === 80 ? lines.slice(0, lines.indexOf('Example:')) : usage)
+        expect(line.length).toBeLessThanOrEqual(columns);
+      for (const line of usage) expect(line).toMatch(/^[^[]*(?:\[[^\]]+\](?:\.\.\.)? ?)*$/);
+    }
   });
 
   it('of a command describes its options, and has an example', async () => {
     const { code, stdout } = await identity(['pat', 'create', '--help']);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^Usage: identity pat create --user USER_ID \[--expires DURATION\] .*\n/);
+    expect(stdout).toMatch(/^Usage: identity pat create --user USER_ID \[--expires DURATION\][^\n]*\n/);
     expect(stdout).toMatch(/\n {2}--only OPERATIONS {2,}restrict /);
     expect(stdout).toMatch(/\nExample:\n {2}identity pat create --user \d+ .*\n$/);
   });

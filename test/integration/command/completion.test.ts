@@ -71,6 +71,8 @@ describe.each(Object.entries(shells))('identity completion %s', (shell, complete
     const first = commands.map(({ name }) => name.split(' ')[0]);
     expect(await offered('')).toEqual(expect.arrayContaining(first));
     expect(await offered('se')).toEqual(['serve', 'service-user']);
+    expect(await offered('he')).toEqual(['help']);
+    expect(await offered('help', 'se')).toEqual(['serve', 'service-user']);
     expect(await offered('pat', '')).toEqual(expect.arrayContaining(['create', 'list', 'revoke']));
     expect(await offered('pat', 'create', '--o')).toEqual(['--only', '--org']);
     expect(await offered('pat', 'create', '--only', '')).toEqual(['export', 'import', 'otp-email']);

@@ -84,7 +84,7 @@ describe('the parser', () => {
 
   it('lists both in the help', () => {
     const program = createProgram(async () => {}, {}, tables);
-    expect(program.helpInformation()).toMatch(/Moves:.*\n {2}move {2,}does move\n {2}move plan {2,}does move plan\n/s);
+    expect(program.helpInformation()).toContain('\n  Moves: move [plan]\n');
   });
 });
 
