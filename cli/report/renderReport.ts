@@ -3,7 +3,7 @@ import type { Logins, MigrationResult, MigrationSide } from '../migrate/document
 import { describeLogins } from '../migrate/logins.ts';
 import { span } from '../progress.ts';
 import { counted } from '../texts.ts';
-import { type BarCounts, bar, definitions, type Html, html, listSection, moment, rateCurve, words } from './html.ts';
+import { definitions, type Html, html, listSection, moment, words } from './html.ts';
 import { style } from './style.ts';
 
 /**
@@ -19,6 +19,8 @@ export function renderReport(result: MigrationResult): string {
 ${overview(result)}
 ${listSection('Errors', errors, noticeItem, errorsOmitted)}
 ${listSection('Left to do', leftToDo, noticeItem, leftToDoOmitted)}
+${differences(result)}
+${places(result)}
 ${moved(result)}
 ${proof(result)}
 ${timings(result)}
@@ -33,16 +35,27 @@ function noticeItem({ type, id, message }: MigrationResult['errors'][number]): H
   return html`${type}${id === undefined ? undefined : html` <code>${id}</code>`}: ${message}`;
 }
 
-/** Shows what happened in a sentence, when, and between which sides. */
+/** Shows what happened in a sentence, whom it concerns, who can log in, and when it was. */
 function overview(result: MigrationResult): Html {
-  const { command, startedAt, finishedAt, source, target, resumedAt, options, leftOut } = result;
+  const {
+    command,
+    startedAt,
+    finishedAt,
+    logins,
+    moved: { organisations, exported },
+  } = result;
   const seconds = (Date.parse(finishedAt) - Date.parse(startedAt)) / 1_000;
+  const people = counted(exported.humanUsers ?? 0, 'person');
+  return html`<header><h1>Migration of ${people} in ${counted(organisations, 'organisation')}</h1>
+<p class="verdict ${result.outcome}">${verdict(result)}</p>${logins && loginsOf(logins)}
+<p class="soft">${moment(startedAt)} to ${moment(finishedAt)}, ${span(seconds)}; identity ${command}</p></header>`;
+}
+
+/** Shows both sides, and the options. */
+function places({ source, target, resumedAt, options, leftOut }: MigrationResult): Html {
   const { orgIds, excludedOrgIds, secrets, onConflict, newOrgsOnly } = options;
   const last = resumedAt.at(-1);
-  return html`<header><h1>Migration of ${counted(result.moved.organisations, 'organisation')}</h1>
-<p class="verdict ${result.outcome}">${verdict(result)}</p>
-<p class="soft">${moment(startedAt)} to ${moment(finishedAt)}, ${span(seconds)}; identity ${command}</p></header>
-<section><h2>From and to</h2><div class="sides">${side('From', source)}${side('To', target)}</div>
+  return html`<section><h2>From and to</h2><div class="sides">${side('From', source)}${side('To', target)}</div>
 ${definitions({
   Organisations: orgIds.length === 0 ? 'all' : `${orgIds.length} selected`,
   'Left out': excludedOrgIds.length + leftOut.length || undefined,
@@ -90,11 +103,11 @@ function side(title: string, shown: MigrationSide): Html {
   })}</div>`;
 }
 
-/** A row of bars. */
-interface Row {
-  readonly name: Html;
-  readonly records: number;
-  readonly counts: BarCounts;
+/** The records of a section or organisation, by how the target has them. */
+interface Compared {
+  readonly equal: number;
+  readonly different: number;
+  readonly absent: number;
 }
 
 /** Shows what moved: by section, by what the import did, and by organisation. */
@@ -102,27 +115,20 @@ function moved(result: MigrationResult): Html {
   const { records, organisations, exported, imported } = result.moved;
   const { sections } = result.proof;
   const names = [...new Set([...Object.keys(exported), ...Object.keys(sections)])];
-  const rows = names.map((section): Row => {
+  const rows = names.map((section) => {
     const all = exported[section] ?? 0;
     const { equal, different, onlySource: absent } = sections[section] ?? { equal: all, different: 0, onlySource: 0 };
-    return { name: html`${words(section)}`, records: all, counts: { equal, different, absent } };
+    return { all, line: comparedItem(html`${words(section)}`, all, { equal, different, absent }) };
   });
   return html`<section><h2>What moved</h2>
-<p>${counted(records, 'record')} of ${counted(organisations, 'organisation')}.
-<span class="key good"></span>equal on both sides <span class="key odd"></span>different
-<span class="key lost"></span>in the source only</p>
-${bars(rows.toSorted((a, b) => b.records - a.records))}</section>${importedOf(imported)}${organisationBars(result)}`;
+<p>${counted(records, 'record')} of ${counted(organisations, 'organisation')}.</p>
+<ul>${rows.toSorted((a, b) => b.all - a.all).map(({ line }) => line)}</ul></section>${importedOf(imported)}${organisationList(result)}`;
 }
 
-function bars(rows: readonly Row[]): Html {
-  const largest = Math.max(0, ...rows.map(({ records }) => records));
-  const items = rows.map(({ name, records, counts }) => {
-    const { equal, different, absent } = counts;
-    const parts = { equal: equal === records ? 0 : equal, different, 'in the source only': absent };
-    const texts = Object.entries(parts).map(([text, count]) => (count === 0 ? undefined : html`, ${count} ${text}`));
-    return html`<li>${name}: ${counted(records, 'record')}${texts}${bar(counts, largest)}</li>\n`;
-  });
-  return html`<ul class="bars">${items}</ul>`;
+function comparedItem(name: Html, records: number, { equal, different, absent }: Compared): Html {
+  const parts = { equal: equal === records ? 0 : equal, different, 'in the source only': absent };
+  const texts = Object.entries(parts).map(([text, count]) => (count === 0 ? undefined : html`, ${count} ${text}`));
+  return html`<li>${name}: ${counted(records, 'record')}${texts}</li>\n`;
 }
 
 function importedOf(outcomes: MigrationResult['moved']['imported']): Html | undefined {
@@ -142,24 +148,33 @@ function importedOf(outcomes: MigrationResult['moved']['imported']): Html | unde
 const MAX_ORGANISATIONS = 50;
 
 /** Shows the organisations with differences, then the largest ones. */
-function organisationBars({ organisations: all, organisationsOmitted, proof }: MigrationResult): Html | undefined {
+function organisationList({ organisations: all, organisationsOmitted, proof }: MigrationResult): Html | undefined {
   if (all.length === 0) return undefined;
   const differing = ({ after }: (typeof all)[number]) => after.different + after.absent;
   const sorted = all.toSorted((a, b) => differing(b) - differing(a) || b.records - a.records);
-  const rows = sorted.slice(0, MAX_ORGANISATIONS).map(({ orgId, name, people, records, after }): Row => {
+  const items = sorted.slice(0, MAX_ORGANISATIONS).map(({ orgId, name, people, records, after }) => {
     const counts = proof.method === 'checksum' ? { equal: records, different: 0, absent: 0 } : after;
-    return { name: html`${name} <span class="soft">${orgId}</span>, ${people} people`, records, counts };
+    return comparedItem(
+      html`${name} <span class="soft">${orgId}</span>, ${counted(people, 'person')}`,
+      records,
+      counts,
+    );
   });
-  const omitted = all.length - rows.length + organisationsOmitted;
+  const omitted = all.length - items.length + organisationsOmitted;
   const rest = omitted === 0 ? undefined : html`<p class="soft">and ${omitted} more</p>`;
-  return html`<section><h2>Organisations (${all.length + organisationsOmitted})</h2>${bars(rows)}${rest}</section>`;
+  return html`<section><h2>Organisations (${all.length + organisationsOmitted})</h2><ul>${items}</ul>${rest}</section>`;
 }
 
-/** Shows how the result was proved, and the differences. */
-function proof({ proof: found, logins, source, target }: MigrationResult): readonly (Html | undefined)[] {
-  const { description, provedAt, secrets, expected, unexpected, differences, sourceUnchanged } = found;
-  const odd = differences.filter(({ reason }) => reason === undefined);
-  const known = differences.filter(({ reason }) => reason !== undefined);
+/** Shows the differences that should not be; the expected ones follow the proof. */
+function differences({ proof: { differences: all, unexpected } }: MigrationResult): Html | undefined {
+  const odd = all.filter(({ reason }) => reason === undefined);
+  return listSection('Differences', odd, differenceItem, unexpected - odd.length);
+}
+
+/** Shows how the result was proved, and the differences that were expected. */
+function proof({ proof: found, source, target }: MigrationResult): readonly (Html | undefined)[] {
+  const { description, provedAt, secrets, expected, sourceUnchanged } = found;
+  const known = found.differences.filter(({ reason }) => reason !== undefined);
   return [
     html`<section><h2>How it was proved</h2><p>At ${moment(provedAt)}, ${description}.</p>
 ${definitions({
@@ -167,8 +182,7 @@ ${definitions({
   Digests: source.digest !== undefined && source.digest === target.digest ? 'equal on both sides' : undefined,
   Source:
     sourceUnchanged === undefined ? undefined : sourceUnchanged ? 'as it was exported' : 'changed since its export',
-})}${logins && loginsOf(logins)}</section>`,
-    listSection('Differences', odd, differenceItem, unexpected - odd.length),
+})}</section>`,
     listSection('Expected differences', known, differenceItem, expected - known.length),
   ];
 }
@@ -176,8 +190,7 @@ ${definitions({
 /** Shows who can log in as before, and why the others cannot. */
 function loginsOf(logins: Logins): Html {
   const { sentence, reasons } = describeLogins(logins);
-  return html`<h3>Who can log in as before</h3>
-<p>${sentence}. Sessions are not carried: each person logs in once.</p>
+  return html`<p>${sentence}. Sessions are not carried: each person logs in once.</p>
 <ul>${reasons.map((reason) => html`<li>${reason}</li>\n`)}</ul>`;
 }
 
@@ -203,17 +216,16 @@ function differenceItem({
 /** A migration that was interrupted often has many attempts; further ones are counted only. */
 const MAX_PHASES = 40;
 
-/** Shows how long each phase took, and its rate over time. */
+/** Shows how long each phase took, and its rate. */
 function timings({ phases }: MigrationResult): Html | undefined {
   if (phases.length === 0) return undefined;
   const shown = phases.slice(-MAX_PHASES);
   const omitted = phases.length - shown.length;
   const rest = omitted === 0 ? undefined : html`<p class="soft">${omitted} earlier attempts are not shown</p>`;
-  const figures = shown.map(({ phase, startedAt, seconds, records, perSecond, succeeded, samples }) => {
+  const items = shown.map(({ phase, startedAt, seconds, records, perSecond, succeeded }) => {
     const outcome = succeeded ? '' : ', interrupted';
-    return html`<figure class="rate"><figcaption><strong>${phase}</strong>: ${counted(records, 'record')} in ${span(seconds)},
-${Math.round(perSecond)}/s${outcome} <span class="soft">from ${moment(startedAt)}</span></figcaption>
-${rateCurve(samples)}</figure>\n`;
+    return html`<li><strong>${phase}</strong>: ${counted(records, 'record')} in ${span(seconds)},
+${Math.round(perSecond)}/s${outcome} <span class="soft">from ${moment(startedAt)}</span></li>\n`;
   });
-  return html`<section><h2>Timings</h2>${rest}${figures}</section>`;
+  return html`<section><h2>Timings</h2>${rest}<ul>${items}</ul></section>`;
 }

@@ -3,9 +3,9 @@ import { raw } from 'hono/html';
 /** The report's only style sheet: for narrow and wide windows, light and dark ones, and paper. */
 export const style = raw(`
 :root { color-scheme: light dark; --text: #1c2024; --soft: #5b6470; --page: #fff; --card: #f4f5f7; --line: #d5d9de;
-  --good: #1f6feb; --odd: #d9730d; --lost: #8b929b; --bad: #b42318; }
+  --good: #1f6feb; --bad: #b42318; }
 @media (prefers-color-scheme: dark) { :root { --text: #e8eaed; --soft: #a3abb5; --page: #15181b; --card: #1f2327;
-  --line: #3a4047; --good: #58a6ff; --odd: #f0883e; --lost: #7d858e; --bad: #ff8a80; } }
+  --line: #3a4047; --good: #58a6ff; --bad: #ff8a80; } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; max-width: 60rem; padding: 1rem; background: var(--page); color: var(--text);
   font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
@@ -23,20 +23,10 @@ dl { margin: 0.75rem 0 0; display: grid; grid-template-columns: max-content minm
 dt { color: var(--soft); }
 dd { margin: 0; }
 ul, ol { margin: 0.5rem 0; padding-left: 1.2rem; }
-ul.bars { list-style: none; padding: 0; display: grid; gap: 0.5rem; }
-ul.bars li, figure { break-inside: avoid; }
-.bars svg, .rate svg { display: block; width: 100%; }
-.bars svg { height: 0.6rem; background: var(--card); }
-.rate { margin: 0.75rem 0; }
-.rate svg { height: 7rem; border: solid var(--line); border-width: 0 0 1px 1px; background: var(--card); }
-.rate .ends { display: flex; justify-content: space-between; gap: 1rem; }
-.good { fill: var(--good); } .odd { fill: var(--odd); } .lost { fill: var(--lost); }
-.curve { fill: none; stroke: var(--good); stroke-width: 2; vector-effect: non-scaling-stroke; }
-.key { display: inline-block; width: 0.7rem; height: 0.7rem; margin-right: 0.3rem; }
-.key.good { background: var(--good); } .key.odd { background: var(--odd); } .key.lost { background: var(--lost); }
+li { break-inside: avoid; }
 code { font-family: ui-monospace, monospace; font-size: 0.9em; }
 @media print { :root { color-scheme: light; --text: #000; --soft: #444; --page: #fff; --card: #f4f5f7; --line: #bbb;
-  --good: #1f6feb; --odd: #d9730d; --lost: #8b929b; --bad: #b42318; }
+  --good: #1f6feb; --bad: #b42318; }
   body { max-width: none; padding: 0; font-size: 10pt; } h2, h3 { break-after: avoid; }
   * { print-color-adjust: exact; } }
 `);
