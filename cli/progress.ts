@@ -22,6 +22,8 @@ export interface ProgressOutput {
   show(state: PhaseState): void;
   /** Shows the last state of a phase, which has succeeded or failed. */
   finish(state: PhaseState, hasSucceeded: boolean): void;
+  /** Says that a connection was lost, and in how many seconds the work begins again. */
+  retry(problem: string, seconds: number): void;
 }
 
 /** Time left is guessed no earlier: a phase may start slowly. */
@@ -130,6 +132,8 @@ export function progressLines(stream: TextStream): ProgressOutput {
     intervalMs: isLive ? LIVE_MS : LINES_MS,
     show: (state) => void draw(progressLine(state).slice(0, width), ''),
     finish: (state, hasSucceeded) => void draw(lastLine(state, hasSucceeded), '\n'),
+    retry: (_problem, seconds) =>
+      void stream.write(`the connection was lost: trying again in ${seconds.toLocaleString('en')} s\n`),
   };
 }
 
@@ -144,6 +148,7 @@ export function progressEvents(stream: TextStream): ProgressOutput {
     intervalMs: EVENTS_MS,
     show: (state) => write('progress', state),
     finish: (state, hasSucceeded) => write('phase', state, { succeeded: hasSucceeded }),
+    retry: (problem, seconds) => stream.write(`${JSON.stringify({ event: 'retry', problem, seconds })}\n`),
   };
 }
 

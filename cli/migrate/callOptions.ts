@@ -19,6 +19,10 @@ export const planning = {
   from: required('PLACE', 'the source'),
   ...toOption('the target: an instance, a database, a new file or a new object'),
   ...exportChoices,
+  timeout: optional(
+    'DURATION',
+    'time limit of each call such as 30m, by default as long as the place allows; and of the waits for a lost connection, by default 1m',
+  ),
   with: optional('SECRETS', `the secrets that move: ${SECRET_CHOICES}; required, unless a terminal can be asked`),
   ...importChoices,
   'run-dir': optional('DIR', "the new directory for the migration's state; by default ./identity-migration-TIME"),

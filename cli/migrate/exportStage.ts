@@ -95,9 +95,12 @@ function withoutOrganisation(options: ExportOptions, orgId: string | undefined):
 }
 
 /** Stores the source's export, which appears under its name when it is complete. */
-async function storeExport({ export: staged, output, signal }: MigrationRun, place: Place, options: ExportOptions) {
-  await using content = await place.readExport(options, signal);
-  await trackStore(staged, { name: place.name, content }, 'exporting', output, signal);
+async function storeExport(run: MigrationRun, place: Place, options: ExportOptions): Promise<void> {
+  const { export: staged, output, signal } = run;
+  await run.reconnecting(async () => {
+    await using content = await place.readExport(options, signal);
+    await trackStore(staged, { name: place.name, content }, 'exporting', output, signal);
+  });
 }
 
 /** Reads the export, record by record. */
@@ -132,7 +135,9 @@ async function readStaged<Result>(
 /** Imports the export into a target, or tries that. */
 export async function importExport(run: MigrationRun, target: DatabasePlace, dryRun: boolean): Promise<ImportResponse> {
   const { output, signal, state, export: staged } = run;
-  await using content = await run.openExport();
-  const read = { name: staged.name, content };
-  return await trackImport(target, read, targetOptions(state.settings, dryRun), output, signal);
+  return await run.reconnecting(async () => {
+    await using content = await run.openExport();
+    const read = { name: staged.name, content };
+    return await trackImport(target, read, targetOptions(state.settings, dryRun), output, signal);
+  });
 }

@@ -13,6 +13,7 @@ const entry = z.discriminatedUnion('event', [
   z.object({ time: z.iso.datetime(), event: z.literal('failed'), problem: z.string() }),
   z.object({ time: z.iso.datetime(), event: z.literal('sample'), ...rate }),
   z.object({ time: z.iso.datetime(), event: z.literal('ended'), ...rate, succeeded: z.boolean() }),
+  z.object({ time: z.iso.datetime(), event: z.literal('retry'), problem: z.string() }),
   z.object({ time: z.iso.datetime(), event: z.literal('step'), step: z.string() }),
 ]);
 
@@ -59,6 +60,10 @@ export class Journal implements Disposable {
       finish: (state, succeeded) => {
         output.finish(state, succeeded);
         this.add({ event: 'ended', ...facts(state), succeeded });
+      },
+      retry: (problem, seconds) => {
+        output.retry(problem, seconds);
+        this.add({ event: 'retry', problem });
       },
     };
   }

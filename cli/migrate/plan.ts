@@ -82,7 +82,7 @@ async function readSides(
   const first = { place: run.export, options, isLagging: false };
   if (target.place.takes === 'imports') {
     const second = { ...onlyThese(target, options), isLagging: false };
-    await compareSides({ comparison, first, second, visitors }, run);
+    await run.reconnecting(() => compareSides({ comparison, first, second, visitors }, run));
     return;
   }
   await inspectStaged(run, combine([comparison.first, ...visitors]));

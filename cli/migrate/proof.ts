@@ -66,7 +66,7 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, { source, t
   });
   const first = openSource(run, source);
   const sides = { comparison, first, second: onlyThese(target, first.options), visitors: [organisations] };
-  const [before, after] = await compareSides(sides, run);
+  const [before, after] = await run.reconnecting(() => compareSides(sides, run));
   const { differences, expected } = comparison;
   const isStream = source.kind === 'stream';
   const sections = [...comparison.counts].map(([name, { equal, different, onlyFirst, onlySecond }]) => {

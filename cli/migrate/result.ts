@@ -2,13 +2,14 @@ import { access, constants } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import packageJson from '../../package.json' with { type: 'json' };
+import { type Counts, increase, total } from '../../shared/collections/counts.ts';
 import { completeFile } from '../../shared/durableFiles.ts';
 import { migrationUnfinished } from '../../shared/errors/placeErrors.ts';
 import type { Output } from '../command.ts';
 import { openFile } from '../places/filePlace.ts';
 import { selectedKinds } from '../values.ts';
 import { type MigrationPlan, type MigrationResult, migrationResult } from './documents.ts';
-import { listPhases, readJournal } from './journal.ts';
+import { type JournalEntry, listPhases, readJournal } from './journal.ts';
 import type { Proved } from './proof.ts';
 import type { MigrationRun } from './run.ts';
 import { readJson, resumeCommand, writeJson } from './runDirectory.ts';
@@ -59,6 +60,7 @@ export async function makeResult(
     phases: listPhases(journal),
     resumedAt: journal.flatMap(({ event, time }) => (event === 'resumed' ? [time] : [])),
     ...notices,
+    ...(isUncounted(summary, journal) ? { warnings: [UNCOUNTED, ...notices.warnings] } : {}),
     errors,
     proof,
     logins,
@@ -67,9 +69,46 @@ export async function makeResult(
   return result;
 }
 
-function importedCounts(summary: ImportResponse['summary']) {
-  const { created, unchanged, overwritten = {}, skipped = {}, failed, notCarried } = summary;
-  return { created, unchanged, overwritten, skipped, failed, notCarried };
+/** Returns what all runs of a migration did: what earlier calls of its import did is no longer `unchanged`. */
+function importedCounts({
+  created,
+  unchanged,
+  overwritten = {},
+  skipped = {},
+  failed,
+  notCarried,
+  earlier = {},
+}: ImportResponse['summary']) {
+  const before = addCounts(earlier.created, earlier.overwritten);
+  const rest = Object.entries(unchanged).map(([section, count]) => [section, count - (before[section] ?? 0)] as const);
+  return {
+    created: addCounts(created, earlier.created),
+    unchanged: Object.fromEntries(rest.filter(([, count]) => count > 0)),
+    overwritten: addCounts(overwritten, earlier.overwritten),
+    skipped,
+    failed,
+    notCarried,
+  };
+}
+
+function addCounts(first: Counts = {}, second: Counts = {}): Counts {
+  const sum = { ...first };
+  for (const [section, count] of Object.entries(second)) increase(sum, section, count);
+  return sum;
+}
+
+/** What is said of an import whose earlier calls nobody counted: a ZITADEL does not, and notes of an import may be lost. */
+const UNCOUNTED = {
+  type: 'import',
+  message: 'interrupted runs of this migration may have created what counts as unchanged: only the last one is counted',
+};
+
+/** Whether earlier calls of a migration's import did what its last one does not count. */
+function isUncounted(summary: ImportResponse['summary'] | undefined, journal: readonly JournalEntry[]): boolean {
+  if (summary === undefined || summary.earlier !== undefined || total(summary.unchanged) === 0) return false;
+  const isStep = (name: string) => (line: JournalEntry) => line.event === 'step' && line.step === name;
+  const moving = journal.slice(journal.findLastIndex(isStep('consented')), journal.findLastIndex(isStep('moved')));
+  return moving.some(({ event }) => event === 'resumed' || event === 'retry');
 }
 
 /** What is said of an organisation that was named, and that the source does not have. */

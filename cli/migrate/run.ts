@@ -1,13 +1,14 @@
 import { statSync } from 'node:fs';
 import { z } from 'zod';
 import { importResponse } from '../../functions/import/contract.ts';
-import { migrationStopped, placeBroke, placeFailed } from '../../shared/errors/placeErrors.ts';
+import { migrationStopped, placeBroke, placeFailed, placeLost } from '../../shared/errors/placeErrors.ts';
 import { InterruptedError, type Surroundings, UsageError } from '../command.ts';
 import { describeFault } from '../faults.ts';
 import { progressOutput } from '../places/callOptions.ts';
 import { openFile } from '../places/filePlace.ts';
 import type { ExportContent, FilePlace } from '../places/place.ts';
 import type { ProgressOutput } from '../progress.ts';
+import { reconnecting } from '../reconnection.ts';
 import { Journal } from './journal.ts';
 import { exportPath, lockRunDirectory, readJson, removeExport, resumeCommand, writeJson } from './runDirectory.ts';
 import { migrationSettings, stagedOptions } from './settings.ts';
@@ -119,6 +120,11 @@ export class MigrationRun {
     return exported !== undefined && stored?.size === exported.storedBytes;
   }
 
+  /** Does what may be repeated, again where a connection is lost. */
+  reconnecting<Result>(work: () => Promise<Result>): Promise<Result> {
+    return reconnecting({ ...this, limitMs: this.state.settings.timeoutMs }, work);
+  }
+
   /** Keeps that a step is done, durably. */
   async advance(step: string, change: Partial<MigrationState>): Promise<void> {
     this.current = { ...this.current, ...change };
@@ -156,7 +162,7 @@ export async function workAlone<Result>(
     }
     const { message } = describeFault(error);
     journal.add({ event: 'failed', problem: message });
-    const problem = placeFailed.is(error) || placeBroke.is(error) ? error.text : message;
+    const problem = placeFailed.is(error) || placeBroke.is(error) || placeLost.is(error) ? error.text : message;
     throw migrationStopped(problem, resumeCommand(directory));
   }
 }

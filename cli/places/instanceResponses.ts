@@ -8,7 +8,13 @@ import {
 } from '../../functions/import/contract.ts';
 import { total } from '../../shared/collections/counts.ts';
 import type { ErrorBody, IdentityError } from '../../shared/errors/identityError.ts';
-import { placeFailed, placeRefused, placeTokenForbidden, placeTokenRejected } from '../../shared/errors/placeErrors.ts';
+import {
+  placeFailed,
+  placeLost,
+  placeRefused,
+  placeTokenForbidden,
+  placeTokenRejected,
+} from '../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { type HttpResponse, readText } from '../httpClient.ts';
 import { connectionReason } from '../tls.ts';
@@ -38,7 +44,7 @@ export async function readImportResponse(
   const last = await guarded(instance, readEvents(body, meter), signal);
   if (last?.event === 'result') return last.response;
   if (last?.event === 'error') throw eventError(instance, last.error);
-  throw placeFailed(instance.origin, 'the connection broke before the result (its last event is missing)');
+  throw placeLost(instance.origin, 'its last event is missing');
 }
 
 /** Reads events up to the result or the error; undefined where neither comes. */
@@ -84,7 +90,7 @@ async function guarded<Result>(
     return await reading;
   } catch (error) {
     signal.throwIfAborted();
-    throw placeFailed(origin, `the connection broke before the result (${connectionReason(error)})`);
+    throw placeLost(origin, connectionReason(error));
   }
 }
 

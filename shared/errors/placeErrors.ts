@@ -78,6 +78,15 @@ export const placeBroke = defineError('UNAVAILABLE', 'PLACE_BROKE_OFF', {
   remedy: 'Repeat the command.',
 });
 
+export const placeLost = defineError('UNAVAILABLE', 'PLACE_LOST', {
+  text: (place: string, reason: string) => `${place} failed: the connection broke before the result (${reason})`,
+  advice: 'repeat the command',
+  example: ['https://id.example.com', 'ECONNRESET'],
+  when: 'The target of an import has ended, or the connection to it. What it has imported so far stays.',
+  remedy:
+    'Repeat the command: an import resumes. A migration does so by itself, for a minute or as long as its `--timeout`.',
+});
+
 export const sourceInvalid = defineError('FAILED_PRECONDITION', 'SOURCE_INVALID', {
   text: (place: string, reason: string) => `${place} is no export file: ${reason}`,
   example: ['north.json', 'unexpected end of JSON input'],

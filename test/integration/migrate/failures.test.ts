@@ -246,6 +246,22 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect(existsSync(directory)).toBe(false);
   });
 
+  it('goes on by itself where the target is killed in mid-import and comes back, and counts what all of it did', async () => {
+    const [north, south] = [await filledPlace(8_000), await restartablePlace(sqlite)];
+    const args = [...betweenServers(north, south), '--with', 'none', '--run-dir', await runDirectory()];
+    const writing = /"phase":"trying".*"event":"phase","phase":"sending"/s;
+    const running = await startProgram(command, [script, 'migrate', ...args, '--yes', '--json'], writing);
+    await south.kill();
+    await south.start();
+    const { code, stdout, stderr } = await running.stop('SIGCONT');
+    expect(code, stderr).toBe(0);
+    expect(stdout).toContain('"event":"retry"');
+    expect(readResult(stdout).moved.imported).toMatchObject({
+      created: { org: 1, humanUsers: 8_000 },
+      unchanged: {},
+    });
+  });
+
   it('says that the target has died, and goes on when it is back', async () => {
     const [north, south] = [await filledPlace(), await restartablePlace(sqlite)];
     const directory = await runDirectory();

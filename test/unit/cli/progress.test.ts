@@ -99,7 +99,7 @@ describe('the progress of a phase', () => {
         const states: PhaseState[] = [];
         const last: PhaseState[] = [];
         const show = (state: PhaseState) => void states.push(state);
-        const output = { intervalMs: 100, show, finish: (state: PhaseState) => void last.push(state) };
+        const output = { intervalMs: 100, show, finish: (state: PhaseState) => void last.push(state), retry() {} };
         let step = 0;
         const at = () => steps[Math.min(step, steps.length - 1)] ?? { records: 0, fraction: 0 };
         const meter = { records: () => at().records, fraction: () => at().fraction };

@@ -1,0 +1,58 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { progressEvents, progressLines } from '../../../cli/progress.ts';
+import { reconnecting } from '../../../cli/reconnection.ts';
+import { placeBroke, placeFailed, placeLost, placeUnreachable } from '../../../shared/errors/placeErrors.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const lost = placeUnreachable('https://id.example.com', 'ECONNREFUSED');
+
+/** Does work that fails with some errors, one an attempt; after them it succeeds. */
+async function attempt(errors: readonly Error[], limitMs?: number, json = false) {
+  const written: string[] = [];
+  const stream = { write: (text: string) => void written.push(text) };
+  const controller = new AbortController();
+  let attempts = 0;
+  const work = async () => {
+    const error = errors[attempts++];
+    if (error !== undefined) throw error;
+    return 'done';
+  };
+  const output = json ? progressEvents(stream) : progressLines(stream);
+  const running = reconnecting({ output, signal: controller.signal, limitMs }, work).catch((error: unknown) => error);
+  await vi.advanceTimersByTimeAsync(3_600_000);
+  return { result: await running, attempts, written };
+}
+
+describe('work on a place whose connection is lost', () => {
+  it.each([lost, placeBroke('north', 'ECONNRESET'), placeLost('north', 'ECONNRESET')])(
+    'is done again: %s',
+    async (error) => {
+      const { result, written } = await attempt([error, error]);
+      expect(result).toBe('done');
+      expect(written).toEqual([
+        'the connection was lost: trying again in 1 s\n',
+        'the connection was lost: trying again in 2 s\n',
+      ]);
+    },
+  );
+
+  it('is said to programs with its reason', async () => {
+    const { written } = await attempt([lost], undefined, true);
+    expect(JSON.parse(written[0] ?? '')).toEqual({ event: 'retry', problem: lost.message, seconds: 1 });
+  });
+
+  it.each([
+    ['a minute', undefined, 6],
+    ['its limit', 7_000, 4],
+    ['no time at all', 500, 1],
+  ])('ends with the error after waits of at most %s', async (_limit, limitMs, attempts) => {
+    expect(await attempt(Array(1_000).fill(lost), limitMs)).toMatchObject({ result: lost, attempts });
+  });
+
+  it('ends at once with what a place answers', async () => {
+    const answer = placeFailed('https://id.example.com', 'status 503');
+    expect(await attempt([answer])).toMatchObject({ result: answer, attempts: 1, written: [] });
+  });
+});
