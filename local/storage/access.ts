@@ -6,8 +6,8 @@ import { forbidden, insufficientScope, noSuchBucket, unauthenticated } from './g
 /** The permissions that roles grant, both by Google's names. */
 const roles = {
   objectCreator: ['storage.objects.create'],
-  objectViewer: ['storage.objects.get', 'storage.objects.list'],
-  objectAdmin: ['storage.objects.create', 'storage.objects.delete', 'storage.objects.get', 'storage.objects.list'],
+  objectViewer: ['storage.objects.get'],
+  objectAdmin: ['storage.objects.create', 'storage.objects.delete', 'storage.objects.get'],
 } as const;
 
 /** A permission in a bucket. */

@@ -1,14 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, open, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { CRC32C } from '@google-cloud/storage';
 import { z } from 'zod';
 import { createSerialQueue } from '../../shared/async.ts';
 import { completeFile, moveFile } from '../../shared/durableFiles.ts';
-import { systemCode } from '../../shared/systemCode.ts';
 import { invalid } from './googleError.ts';
+import { readIfExists } from './serviceAccountKey.ts';
 
 /** The schema of an object's metadata file. */
 const storedObject = z.object({
@@ -17,7 +17,6 @@ const storedObject = z.object({
   generation: z.string(),
   size: z.number(),
   crc32c: z.string(),
-  md5Hash: z.string(),
   contentType: z.string(),
   contentEncoding: z.string().optional(),
   metadata: z.record(z.string(), z.string()).optional(),
@@ -38,7 +37,6 @@ export interface ObjectFiles {
   draft(): Promise<Draft>;
   publish(draft: Draft, description: ObjectDescription, guard: Guard): Promise<StoredObject>;
   find(bucket: string, name: string): Promise<StoredObject | undefined>;
-  list(bucket: string, prefix: string): Promise<StoredObject[]>;
   remove(bucket: string, name: string, guard: Guard): Promise<void>;
   /** Reads the bytes from `start` to `end`, both inclusive. */
   read(object: StoredObject, start: number, end: number): Readable;
@@ -60,7 +58,7 @@ export async function openObjectFiles(directory: string): Promise<ObjectFiles> {
     guard(present);
     const object = {
       ...description,
-      ...draft.checksums(),
+      crc32c: draft.crc32c(),
       size: draft.size(),
       generation: nextGeneration(present?.generation),
       timeCreated: new Date().toISOString(),
@@ -85,7 +83,6 @@ export async function openObjectFiles(directory: string): Promise<ObjectFiles> {
     publish: (draft, description, guard) => enqueue(() => publish(draft, description, guard)),
     remove: (bucket, name, guard) => enqueue(() => remove(bucket, name, guard)),
     find,
-    list: (bucket, prefix) => listMetadata(join(directory, bucket, 'objects'), prefix),
     read: (object, start, end) => createReadStream(dataPath(object), { start, end, highWaterMark: 256 * 1024 }),
   };
 }
@@ -94,21 +91,8 @@ export async function openObjectFiles(directory: string): Promise<ObjectFiles> {
 const sha256 = (name: string) => createHash('sha256').update(name).digest('hex');
 
 async function readMetadata(path: string): Promise<StoredObject | undefined> {
-  const text = await readFile(path, 'utf8').catch(undefinedIfMissing);
+  const text = await readIfExists(path);
   return text === undefined ? undefined : storedObject.parse(JSON.parse(text));
-}
-
-async function listMetadata(directory: string, prefix: string): Promise<StoredObject[]> {
-  const names = (await readdir(directory).catch(undefinedIfMissing)) ?? [];
-  const files = names.filter((name) => name.endsWith('.json'));
-  const all = await Promise.all(files.map((file) => readMetadata(join(directory, file))));
-  const found = all.filter((object) => object !== undefined).filter(({ name }) => name.startsWith(prefix));
-  return found.sort((a, b) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)));
-}
-
-function undefinedIfMissing(error: unknown): undefined {
-  if (systemCode(error) === 'ENOENT') return undefined;
-  throw error;
 }
 
 /** Creates a file's directory, and returns the file. */
@@ -129,7 +113,7 @@ function createClock(): (present: string | undefined) => string {
 /** The bytes of an unfinished upload. */
 export interface Draft {
   readonly size: () => number;
-  readonly checksums: () => Checksums;
+  readonly crc32c: () => string;
   /** Appends bytes as they arrive. If the source fails, the complete units of 256 KiB stay, as in Cloud Storage. */
   append(source: AsyncIterable<Buffer>): Promise<void>;
   /** Makes the bytes durable, and returns their file's path. */
@@ -144,15 +128,15 @@ export const unitBytes = 256 * 1024;
 async function createDraft(directory: string): Promise<Draft> {
   const path = join(directory, randomUUID());
   const file = await open(path, 'wx', 0o600);
-  const checksummer = createChecksummer();
+  const crc32c = new CRC32C();
   let size = 0;
   return {
     size: () => size,
-    checksums: () => checksummer.current(),
+    crc32c: () => crc32c.toString(),
     async append(source) {
       for await (const bytes of inUnits(source)) {
         await file.writeFile(bytes);
-        checksummer.update(bytes);
+        crc32c.update(bytes);
         size += bytes.length;
       }
     },
@@ -184,46 +168,11 @@ async function* inUnits(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer, v
   if (length > 0) yield Buffer.concat(pieces);
 }
 
-/** An object's checksums, in base64, under the names of the API. */
-export interface Checksums {
-  readonly crc32c: string;
-  readonly md5Hash: string;
-}
-
-/** A running computation of both checksums. */
-interface Checksummer {
-  update(bytes: Buffer): void;
-  /** Returns the checksums of all bytes so far. */
-  current(): Checksums;
-}
-
-function createChecksummer(): Checksummer {
-  const crc32c = new CRC32C();
-  const md5 = createHash('md5');
-  return {
-    update(bytes) {
-      crc32c.update(bytes);
-      md5.update(bytes);
-    },
-    current: () => ({ crc32c: crc32c.toString(), md5Hash: md5.copy().digest('base64') }),
-  };
-}
-
 /**
- * Compares the client's checksums with those of the received bytes.
+ * Compares the checksum that a client expects, if it names one, with that of the received bytes.
  * @throws GoogleError 400 on a mismatch
  */
-export function compareChecksums(expected: Partial<Checksums>, actual: Checksums): void {
-  if (expected.crc32c !== undefined && expected.crc32c !== actual.crc32c)
-    throw invalid(`Provided CRC32C "${expected.crc32c}" doesn't match calculated CRC32C "${actual.crc32c}".`);
-  if (expected.md5Hash !== undefined && expected.md5Hash !== actual.md5Hash)
-    throw invalid(`Provided MD5 hash "${expected.md5Hash}" doesn't match calculated MD5 hash "${actual.md5Hash}".`);
-}
-
-/** Parses the checksums in an `x-goog-hash` header: `crc32c=…,md5=…`. */
-export function parseHashHeader(header: string | undefined): Partial<Checksums> {
-  const pairs = (header ?? '').split(',').map((pair) => pair.trim());
-  const value = (name: string) => pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
-  const [crc32c, md5Hash] = [value('crc32c'), value('md5')];
-  return { ...(crc32c === undefined ? {} : { crc32c }), ...(md5Hash === undefined ? {} : { md5Hash }) };
+export function compareChecksum(expected: string | undefined, actual: string): void {
+  if (expected !== undefined && expected !== actual)
+    throw invalid(`Provided CRC32C "${expected}" doesn't match calculated CRC32C "${actual}".`);
 }

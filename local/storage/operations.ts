@@ -33,12 +33,6 @@ export async function getObject({ route, request, response, files, origin }: Exc
   else sendJson(response, 200, resource(object, origin));
 }
 
-/** Serves objects.list, in one page. */
-export async function listObjects({ route, response, files, origin }: Exchange): Promise<void> {
-  const found = await files.list(route.bucket, route.query.get('prefix') ?? '');
-  sendJson(response, 200, { kind: 'storage#objects', items: found.map((object) => resource(object, origin)) });
-}
-
 /** Serves objects.delete. */
 export async function deleteObject({ route, response, files }: Exchange): Promise<void> {
   await files.remove(route.bucket, route.object, (present) => {
@@ -114,7 +108,7 @@ function objectHeaders(object: StoredObject): Record<string, string> {
     'last-modified': new Date(object.timeCreated).toUTCString(),
     'x-goog-generation': object.generation,
     'x-goog-metageneration': metageneration,
-    'x-goog-hash': `crc32c=${object.crc32c},md5=${object.md5Hash}`,
+    'x-goog-hash': `crc32c=${object.crc32c}`,
     'x-goog-storage-class': 'STANDARD',
     'x-goog-stored-content-length': String(object.size),
     'x-goog-stored-content-encoding': object.contentEncoding ?? 'identity',

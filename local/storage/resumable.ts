@@ -3,13 +3,11 @@ import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import { GoogleError, invalid } from './googleError.ts';
 import {
-  type Checksums,
-  compareChecksums,
+  compareChecksum,
   type Draft,
   type Guard,
   type ObjectDescription,
   type ObjectFiles,
-  parseHashHeader,
   type StoredObject,
   unitBytes,
 } from './objectFiles.ts';
@@ -102,10 +100,8 @@ async function receive(files: ObjectFiles, session: Session, message: IncomingMe
       throw invalid('A chunk that is not the last must be a multiple of 256 KiB.');
   }
   if (!range.endsWithBody && range.total !== draft.size()) return { persisted: draft.size() };
-  compareChecksums(
-    { ...request.expected, ...parseHashHeader(String(message.headers['x-goog-hash'] ?? '')) },
-    draft.checksums(),
-  );
+  const [, inHeader = request.crc32c] = /\bcrc32c=([^,]*)/.exec(String(message.headers['x-goog-hash'])) ?? [];
+  compareChecksum(inHeader, draft.crc32c());
   session.object = await files.publish(draft, request.description, guard);
   return { object: session.object };
 }
@@ -136,14 +132,13 @@ const body = z.object({
   contentEncoding: z.string().optional(),
   metadata: z.record(z.string(), z.string()).optional(),
   crc32c: z.string().optional(),
-  md5Hash: z.string().optional(),
 });
 
 /** The request that starts an upload. */
 export interface UploadRequest {
   readonly description: ObjectDescription;
-  /** The checksums that the client expects the object to have. */
-  readonly expected: Partial<Checksums>;
+  /** The checksum that the client expects the object to have. */
+  readonly crc32c: string | undefined;
 }
 
 /**
@@ -160,7 +155,7 @@ export function readUploadRequest(
   const parsed = body.safeParse(parse(json));
   const name = query.get('name') ?? parsed.data?.name;
   if (!parsed.success || name === undefined || name === '') throw invalid('Required: object name');
-  const { crc32c, md5Hash, contentEncoding, metadata } = parsed.data;
+  const { crc32c, contentEncoding, metadata } = parsed.data;
   return {
     description: {
       bucket,
@@ -169,7 +164,7 @@ export function readUploadRequest(
       contentEncoding,
       metadata,
     },
-    expected: { ...(crc32c === undefined ? {} : { crc32c }), ...(md5Hash === undefined ? {} : { md5Hash }) },
+    crc32c,
   };
 }
 

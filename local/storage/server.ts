@@ -9,7 +9,6 @@ import {
   type Exchange,
   getObject,
   insertObject,
-  listObjects,
   parseRoute,
   putChunk,
   type Route,
@@ -40,9 +39,9 @@ interface Service {
 }
 
 /**
- * Starts a local stand-in for Cloud Storage on 127.0.0.1. It serves the part of the JSON API that official clients use to
- * write, read, list and remove objects, and the token endpoint. Tokens, roles, generations, preconditions and checksums
- * are checked as by Google.
+ * Starts a local stand-in for Cloud Storage on 127.0.0.1. It serves the part of the JSON API that exports and imports use,
+ * to write, read and remove objects, and the token endpoint. Tokens, roles, generations, preconditions and CRC32C are
+ * checked as by Google.
  */
 export async function startStorage({ directory, port, accounts }: StorageOptions): Promise<RunningStorage> {
   const files = await openObjectFiles(directory);
@@ -104,7 +103,6 @@ interface Operation {
 
 const operations: Readonly<Record<string, Operation>> = {
   'GET object': { permission: 'storage.objects.get', run: getObject },
-  'GET bucket': { permission: 'storage.objects.list', run: listObjects },
   'DELETE object': { permission: 'storage.objects.delete', run: deleteObject },
   'POST upload': { permission: 'storage.objects.create', run: insertObject },
 };
