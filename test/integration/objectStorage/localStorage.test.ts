@@ -79,8 +79,7 @@ describe('the local Cloud Storage stand-in', () => {
     expect(answer.status).toBe(status);
     if (body !== undefined) expect(await answer.text()).toBe(body);
     if (status === 206) expect(answer.headers.get('content-range')).toMatch(/^bytes \d-\d\/10$/);
-    if (body !== undefined)
-      expect(answer.headers.get('x-goog-hash')).toBe('crc32c=KAwGng==');
+    if (body !== undefined) expect(answer.headers.get('x-goog-hash')).toBe('crc32c=KAwGng==');
   });
 
   it.each(['/storage/v1/b/bucket/o/ten', '/b/bucket/o/ten', '/download/storage/v1/b/bucket/o/ten'])(
