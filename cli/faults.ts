@@ -1,7 +1,8 @@
 import { IdentityError } from '../shared/errors/identityError.ts';
 import type { ExitStatus } from './command.ts';
 import { InterruptedError, UsageError } from './command.ts';
-import { printable, printableLines } from './texts.ts';
+import { printable } from './terminal.ts';
+import { humanMessage, printableLines } from './texts.ts';
 
 /** What a person reads of a fault, and how the command ends by it. */
 interface Fault {
@@ -19,7 +20,7 @@ export function describeFault(error: unknown, logLevel = process.env.LOG_LEVEL):
   if (error instanceof InterruptedError) return { message: printable(error.message), exitStatus: 'interrupted' };
   if (error instanceof IdentityError) {
     const isUsage = error.code === 'INVALID_ARGUMENT';
-    return { message: printable(error.message), exitStatus: isUsage ? 'usage' : 'failed' };
+    return { message: printable(humanMessage(error.message)), exitStatus: isUsage ? 'usage' : 'failed' };
   }
   const isExpected = isSystemError(error);
   return { message: isExpected ? printable(error.message) : unexpected(error, logLevel), exitStatus: 'failed' };

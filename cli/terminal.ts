@@ -1,5 +1,4 @@
 import { styleText } from 'node:util';
-import { printable } from './texts.ts';
 
 /** How text is laid out. */
 export interface Layout {
@@ -27,6 +26,16 @@ export function layoutOf({ isTTY, columns }: TerminalStream, { NO_COLOR = '', TE
 
 const formats = { heading: 'bold', good: 'green', warning: 'yellow', bad: 'red', soft: 'dim' } as const;
 
+const escapes: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+
+/** Escapes control characters and line breaks: callers can put them into ids and names, and forge what a terminal shows. */
+export function printable(text: string): string {
+  return text.replace(
+    /[\p{C}\p{Zl}\p{Zp}]/gu,
+    (character) => escapes[character] ?? `\\u{${character.codePointAt(0)?.toString(16)}}`,
+  );
+}
+
 /** A line of text, before it is laid out. */
 interface StyledLine {
   readonly text: string;
@@ -41,7 +50,7 @@ export type Line = string | StyledLine;
 
 /** Returns a command that a person may run, such as `identity migrate resume`. */
 export function commandLine(text: string): Line {
-  return { text, isCommand: true, depth: 1 };
+  return { text, isCommand: true };
 }
 
 /** Returns a heading with its lines, which are indented; nothing where there are none. */
@@ -50,7 +59,7 @@ export function section(heading: string, lines: readonly Line[]): Line[] {
   return indented.length === 0 ? [] : [{ text: heading, style: 'heading' }, ...indented];
 }
 
-/** Lays lines out. Control characters in them are replaced. */
+/** Lays lines out. Control characters in them are escaped. */
 export function layOut(lines: readonly Line[], layout: Layout): string {
   return lines
     .map(styled)

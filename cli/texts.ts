@@ -1,20 +1,12 @@
-const escapes: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+import { type Line, printable, section } from './terminal.ts';
 
-/** Escapes control characters and line breaks: callers can put them into ids and names, and forge what a terminal shows. */
-export function printable(text: string): string {
-  return text.replace(
-    /[\p{C}\p{Zl}\p{Zp}]/gu,
-    (character) => escapes[character] ?? `\\u{${character.codePointAt(0)?.toString(16)}}`,
-  );
-}
-
-/** Joins the lines that a command prints. */
+/** Joins the lines of a question. */
 export function printableLines(lines: readonly string[]): string {
   return lines.map(printable).join('\n');
 }
 
 /** Returns a number as people read it, such as `30,680`. */
-function numberText(number: number): string {
+export function numberText(number: number): string {
   return number.toLocaleString('en');
 }
 
@@ -30,6 +22,11 @@ export function counted(count: number, noun: string): string {
   return `${numberText(count)} ${nounOf(count, noun)}`;
 }
 
+/** Returns numbers before their names, such as `71 new`, without zeros. */
+export function figures(counts: Readonly<Record<string, number>>): string[] {
+  return Object.entries(counts).flatMap(([name, count]) => (count === 0 ? [] : [`${numberText(count)} ${name}`]));
+}
+
 /** Returns numbers with their names, such as `org 2, humanUsers 30,680`. */
 export function countList(counts: Readonly<Record<string, number>>): string {
   const texts = Object.entries(counts).map(([name, count]) => `${name} ${numberText(count)}`);
@@ -43,9 +40,44 @@ export interface Notice {
   readonly message: string;
 }
 
+const EXISTS =
+  'exists with other content, or in another organisation: --on-conflict overwrite replaces content of the same one';
+
+/** What people read of an import's errors, by their ids or by what their keys hold; a program reads ids and keys. */
+const importErrors: readonly (readonly [error: RegExp, sentence: string])[] = [
+  [/^ID=V3-DKcYh /, 'another record has this login name, or another organisation this verified domain'],
+  [/^ID=IMPORT-ownOrgState /, "an import does not change the state of the caller's own organisation"],
+  [/^ID=IMPORT-ownState /, 'an import does not change the state of its caller'],
+  [/^ID=IMPORT-instanceMemberState /, 'an import does not change the state of a member of the instance'],
+  [/ Errors\.\S*DomainNotAllowedAsUsername/, "the user name ends with another organisation's verified domain"],
+  [/ Errors\.\S*(?:Already\.?Exist|NoChanges)/, EXISTS],
+  [/ Errors\.\S*NotFound/, 'refers to a record that neither the file nor the target has'],
+  [/ Errors\.\S*ActionIDsNotExist/, 'refers to an action that neither the file nor the target has'],
+];
+
+/** The fields of requests, as the interface and its messages name them, by the options of the command that set them. */
+const fieldOptions: Readonly<Record<string, string>> = {
+  with_passwords: '--with passwords',
+  with_otp: '--with otp',
+  with_keys: '--with keys',
+  for_zitadel: '--for-zitadel',
+  org_ids: '--org',
+  excluded_org_ids: '--exclude-org',
+  on_conflict: '--on-conflict',
+  new_orgs_only: '--new-orgs-only',
+  dry_run: '--dry-run',
+};
+
+/** Returns a message of a server in the words of the command: without ids of errors, with options in place of fields. */
+export function humanMessage(message: string): string {
+  const known = importErrors.find(([error]) => error.test(message.replace(' Message=', ' ')));
+  return known?.[1] ?? message.replace(/`?\b([a-z]+(?:_[a-z]+)+)\b`?/g, (text, field) => fieldOptions[field] ?? text);
+}
+
 /** Returns a notice with its record. */
 export function noticeText({ type, id, message }: Notice): string {
-  return id === undefined ? message : `${type} ${id}: ${message}`;
+  const text = humanMessage(message);
+  return id === undefined ? text : `${type} ${id}: ${text}`;
 }
 
 const MAX_LINES = 20;
@@ -57,13 +89,29 @@ export function firstLines(lines: readonly string[], noun: string, omitted = 0):
   return more === 0 ? shown : [...shown, `${numberText(more)} more ${nounOf(more, noun)}; --json lists them`];
 }
 
-/** The kinds of notices, with their nouns. */
-const noticeNouns = { refused: 'refused record', error: 'error', warning: 'warning', 'left to do': 'thing left to do' };
+/** The kinds of notices, with their headings, nouns and styles. */
+const noticeKinds = {
+  error: { heading: 'Errors', noun: 'error', style: 'bad' },
+  warning: { heading: 'Warnings', noun: 'warning', style: 'warning' },
+  'left to do': { heading: 'Left to do by hand', noun: 'thing left to do', style: undefined },
+} as const;
 
-/** Returns the lines of the first notices of a kind. */
-export function noticeLines(kind: keyof typeof noticeNouns, notices: readonly Notice[], omitted?: number): string[] {
-  const lines = notices.map((notice) => `${kind}: ${noticeText(notice)}`);
-  return firstLines(lines, noticeNouns[kind], omitted);
+/**
+ * Returns the first notices of a kind below their heading.
+ * @param others texts of the same kind, which stand last
+ */
+export function noticeSection(
+  kind: keyof typeof noticeKinds,
+  notices: readonly Notice[],
+  omitted?: number,
+  others: readonly string[] = [],
+): Line[] {
+  const { heading, noun, style } = noticeKinds[kind];
+  const lines = [...firstLines(notices.map(noticeText), noun, omitted), ...others];
+  return section(
+    heading,
+    lines.map((text) => (style === undefined ? text : { text, style })),
+  );
 }
 
 /** A field in which two records differ: the values as JSON text, or how secrets differ. */

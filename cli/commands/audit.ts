@@ -1,6 +1,7 @@
 import type { AuditEvent } from '../../shared/audit/auditEvent.ts';
 import { defineInstanceCommand, optional, type Row, type Surroundings } from '../command.ts';
 import { embeddedDirectory } from '../instanceLocation.ts';
+import { counted, numberText } from '../texts.ts';
 import { DAY_MS } from '../values.ts';
 
 export const audit = defineInstanceCommand({
@@ -28,15 +29,15 @@ async function* readRows(
   const { readAuditEvents } = await import('../../shared/audit/file/readTrail.ts');
   const onDamaged = (path: string) => void damaged.set(path, (damaged.get(path) ?? 0) + 1);
   for await (const event of readAuditEvents(directory, since, onDamaged)) yield { json: event, cells: cells(event) };
-  for (const [path, lines] of damaged) stderr.write(`${path} has ${lines} damaged lines, which are skipped\n`);
+  for (const [path, lines] of damaged) stderr.write(`${path} has ${counted(lines, 'damaged line')}, skipped\n`);
 }
 
 const heads = ['time', 'event', 'outcome', 'user', 'address', 'target', 'organisations', 'repeated'];
 
 function cells(event: AuditEvent): string[] {
   const { orgIds = [], orgCount, repeated } = event;
-  const organisations = orgCount === undefined ? orgIds : [...orgIds, `… (${orgCount})`];
+  const organisations = orgCount === undefined ? orgIds : [...orgIds, `… (${numberText(orgCount)})`];
   const { time, event: name, outcome, userId, account, remote, target } = event;
   const known = [time, name, outcome, userId ?? account, remote, target, organisations.join(',')];
-  return [...known.map((cell) => cell || '-'), ...(repeated === undefined ? [] : [`${repeated} more`])];
+  return [...known.map((cell) => cell || '-'), ...(repeated === undefined ? [] : [`${numberText(repeated)} more`])];
 }

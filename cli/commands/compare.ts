@@ -10,7 +10,8 @@ import {
 import type { Comparison, RecordDifference } from '../compare/comparison.ts';
 import { eventsOption, exportChoices, exportOptions, progressOutput, secretsOfTwo } from '../places/callOptions.ts';
 import type { ExportOptions } from '../places/place.ts';
-import { differenceLines, printableLines, valueText } from '../texts.ts';
+import { type Line, section } from '../terminal.ts';
+import { counted, differenceLines, figures, numberText, valueText } from '../texts.ts';
 import { missingKinds, SECRET_CHOICES } from '../values.ts';
 
 const DEFAULT_LIMIT = 100;
@@ -61,22 +62,19 @@ function compared(
   names: readonly [string, string],
 ): Output {
   const notCompared = missingKinds(options);
-  const sections = [...counts].map(([section, { equal, different, onlyFirst, onlySecond }]) => {
-    const others = [
-      ...(different === 0 ? [] : [`${different} different`]),
-      ...(onlyFirst === 0 ? [] : [`${onlyFirst} only in ${names[0]}`]),
-      ...(onlySecond === 0 ? [] : [`${onlySecond} only in ${names[1]}`]),
-    ];
-    return `${section}: ${[`${equal} equal`, ...others].join(', ')}`;
+  const sections = [...counts].map(([name, { equal, different, onlyFirst, onlySecond }]) => {
+    const others = { different, [`only in ${names[0]}`]: onlyFirst, [`only in ${names[1]}`]: onlySecond };
+    return `${name}: ${[`${numberText(equal)} equal`, ...figures(others)].join(', ')}`;
   });
-  const lines = [
-    isEqual ? (expected.size === 0 ? 'equal' : 'equal, but for what ZITADEL makes differ') : 'different',
+  const verdict = isEqual ? (expected.size === 0 ? 'equal' : 'equal, but for what ZITADEL makes differ') : 'different';
+  const listed = differences.entries.flatMap((difference) => describe(difference, names));
+  const explained = expected.entries.map((one) => `${one.section} ${one.id} of ${one.orgId}: ${one.reason}`);
+  const text: Line[] = [
+    { text: verdict, style: isEqual ? 'good' : 'bad' },
     ...sections,
     ...(notCompared.length === 0 ? [] : [`not compared: ${notCompared.join(', ')} (--with)`]),
-    ...differences.entries.flatMap((difference) => describe(difference, names)),
-    ...(differences.omitted === 0 ? [] : [`${differences.omitted} more records differ: --limit lists more`]),
-    ...expected.entries.map(({ section, id, orgId, reason }) => `expected: ${section} ${id} of ${orgId}: ${reason}`),
-    ...(expected.omitted === 0 ? [] : [`${expected.omitted} more differ as expected`]),
+    ...section('Differences as expected', [...explained, ...further(expected.omitted, '')]),
+    ...section('Differences', [...listed, ...further(differences.omitted, ': --limit lists more')]),
   ];
   const json = {
     event: 'result',
@@ -88,7 +86,12 @@ function compared(
     expected: expected.entries,
     expectedCount: expected.size,
   };
-  return { json, text: printableLines(lines), exitStatus: () => (isEqual ? 'done' : 'listed') };
+  return { json, text, exitStatus: () => (isEqual ? 'done' : 'listed') };
+}
+
+/** Returns the line that stands for records that are not listed. */
+function further(omitted: number, remedy: string): string[] {
+  return omitted === 0 ? [] : [`and ${counted(omitted, 'further record')}${remedy}`];
 }
 
 function describe(difference: RecordDifference, [first, second]: readonly [string, string]): string[] {

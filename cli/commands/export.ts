@@ -9,7 +9,8 @@ import {
 } from '../places/callOptions.ts';
 import type { ExportOptions, FilePlace, Place, StoredFile, UnexportedOrganisation } from '../places/place.ts';
 import type { RecordCounter } from '../places/recordCounter.ts';
-import { printableLines } from '../texts.ts';
+import { section } from '../terminal.ts';
+import { counted } from '../texts.ts';
 
 const FORMS =
   'https://HOST (an instance, or ZITADEL), FILE.json, FILE.json.gz, - (standard input or output), gs://BUCKET/PATH, sqlite:DIR or firestore:PROJECT[/DATABASE] (a database, without a server)';
@@ -99,12 +100,12 @@ function exported(
     readonly unexported: readonly UnexportedOrganisation[];
   },
 ): Output {
-  const lines = [
-    `exported ${organisations} organisations with ${records} records to ${stored.place}, ${stored.bytes} bytes`,
+  const text = [
+    `exported ${counted(organisations, 'organisation')} with ${counted(records, 'record')} to ${stored.place}, ${counted(stored.bytes, 'byte')}`,
     ...(missing.length === 0 ? [] : [`not found, and not exported: ${missing.join(', ')}`]),
     ...unexported.map(({ message }) => `not exported: ${message}`),
     ...requested,
-    ...losses.map((loss) => `not exported by ZITADEL: ${loss}`),
+    ...section('Not exported by ZITADEL', losses),
   ];
   return {
     json: {
@@ -117,7 +118,7 @@ function exported(
       ...request,
       ...(losses.length === 0 ? {} : { losses }),
     },
-    text: printableLines(lines),
+    text,
     exitStatus: () => (missing.length + unexported.length === 0 ? 'done' : 'listed'),
   };
 }

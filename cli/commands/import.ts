@@ -1,4 +1,5 @@
 import type { ImportResponse } from '../../functions/import/contract.ts';
+import { total } from '../../shared/collections/counts.ts';
 import { defineCommand, flag, interruptible, type Output, required, UsageError } from '../command.ts';
 import {
   eventsOption,
@@ -12,7 +13,8 @@ import {
 } from '../places/callOptions.ts';
 import type { ImportOptions } from '../places/place.ts';
 import type { ExportedRequest } from '../places/recordCounter.ts';
-import { countList, noticeLines, printableLines } from '../texts.ts';
+import { type Line, section } from '../terminal.ts';
+import { counted, countList, noticeSection } from '../texts.ts';
 
 export const importPlace = defineCommand({
   name: 'import',
@@ -85,21 +87,26 @@ function imported(
   const outcomes = { created, unchanged, overwritten, skipped, failed, 'not carried': notCarried };
   const counts = Object.entries(outcomes).filter(([, bySection]) => Object.keys(bySection).length > 0);
   const earlier = Object.entries(summary.earlier ?? {});
-  const heading = dryRun ? `tried an import into ${target}, nothing is written` : `imported into ${target}`;
-  const lines = [
-    `${heading}${summary.resumed ? ', resumed' : ''}`,
+  const isListed = errors.length > 0 || Object.keys(failed).length > 0;
+  const isWritten = total(created) + total(overwritten) > 0;
+  const unwritten = isListed ? `nothing is imported into ${target}` : `nothing to import: ${target} has it all`;
+  const done = dryRun ? `tried an import into ${target}, nothing is written` : `imported into ${target}`;
+  const failures = isListed ? `, with ${counted(errors.length + (summary.errorsOmitted ?? 0), 'error')}` : '';
+  const heading = `${isWritten || dryRun ? done : unwritten}${summary.resumed ? ', resumed' : ''}${failures}`;
+  const text: Line[] = [
+    { text: heading, style: isListed ? 'bad' : 'good' },
     ...counts.map(([outcome, bySection]) => `${outcome}: ${countList(bySection)}`),
     ...earlier.map(
       ([outcome, bySection]) => `${outcome} by earlier calls of this import: ${countList(bySection ?? {})}`,
     ),
-    ...noticeLines('error', errors, summary.errorsOmitted),
-    ...noticeLines('warning', summary.warnings, summary.warningsOmitted),
     ...requested,
-    ...losses.map((loss) => `not exported by ZITADEL: ${loss}`),
+    ...section('Not exported by ZITADEL', losses),
+    ...noticeSection('error', errors, summary.errorsOmitted),
+    ...noticeSection('warning', summary.warnings, summary.warningsOmitted),
   ];
   return {
     json: { event: 'result', ...response, ...request, ...(losses.length === 0 ? {} : { losses }) },
-    text: printableLines(lines),
-    exitStatus: () => (errors.length > 0 || Object.keys(failed).length > 0 ? 'listed' : 'done'),
+    text,
+    exitStatus: () => (isListed ? 'listed' : 'done'),
   };
 }

@@ -3,7 +3,8 @@ import { defineCommand, type Output, required } from '../command.ts';
 import { eventsOption, exportChoices, exportOptions, progressOutput, secretOptions } from '../places/callOptions.ts';
 import type { FileFacts, PlaceInspection } from '../places/inspectPlace.ts';
 import type { UnexportedOrganisation } from '../places/place.ts';
-import { countList, noticeText, printableLines } from '../texts.ts';
+import { section } from '../terminal.ts';
+import { counted, countList, noticeText, numberText } from '../texts.ts';
 
 export const inspect = defineCommand({
   name: 'inspect',
@@ -64,23 +65,26 @@ function inspected(
     manifest === undefined
       ? 'no manifest: its completeness cannot be verified'
       : `manifest version ${manifest.version}: exported by ${manifest.instance} at ${manifest.readTime}, complete and unchanged`;
-  const lines = [
-    `${name}: ${organisations.length} organisations, ${bytes} bytes`,
+  const text = [
+    `${name}: ${counted(organisations.length, 'organisation')}, ${counted(bytes, 'byte')}`,
     origin,
     ...(missing.length === 0 ? [] : [`not found: ${missing.join(', ')}`]),
     ...unexported.map(({ message }) => `not exported: ${message}`),
     ...requested,
-    ...[...sections].map(([section, size]) => `${section}: ${size.records} records, ${size.bytes} bytes`),
+    ...section(
+      'Sections',
+      [...sections].map(([one, size]) => `${one}: ${counted(size.records, 'record')}, ${counted(size.bytes, 'byte')}`),
+    ),
     `secrets: ${countList(Object.fromEntries(secrets))}`,
     `password hashes: ${countList(Object.fromEntries(hashFormats))}`,
-    ...Object.entries(unknown).map(([field, count]) => `unknown, and not imported: ${field} (${count})`),
-    ...losses.map((loss) => `not exported by ZITADEL: ${loss}`),
-    ...leftToDo.map((entry) => `left to do: ${noticeText(entry)}`),
-    ...onlyIn(leftToDoInZitadel, leftToDo).map((entry) => `left to do in ZITADEL: ${noticeText(entry)}`),
+    ...Object.entries(unknown).map(([field, count]) => `unknown, and not imported: ${field} (${numberText(count)})`),
+    ...section('Not exported by ZITADEL', losses),
+    ...section('Left to do by hand', leftToDo.map(noticeText)),
+    ...section('Left to do in ZITADEL', onlyIn(leftToDoInZitadel, leftToDo).map(noticeText)),
   ];
   return {
     json,
-    text: printableLines(lines),
+    text,
     exitStatus: () => (unexported.length + missing.length === 0 ? 'done' : 'listed'),
   };
 }

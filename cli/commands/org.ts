@@ -1,6 +1,7 @@
 import type { RemovableOrganisation } from '../../shared/accounts/organisationRemoval.ts';
 import { defineInstanceCommand, flag, interruptible, oneOrMore, toList, UsageError } from '../command.ts';
 import { askConsent } from '../consent.ts';
+import { counted } from '../texts.ts';
 
 export const orgList = defineInstanceCommand({
   name: 'org list',
@@ -38,7 +39,7 @@ export const orgDelete = defineInstanceCommand({
     const orgIds = [...new Set(given)];
     if (orgIds.length > MAX_ORGANISATIONS)
       throw new UsageError(
-        `${orgIds.length} organisations: specify at most ${MAX_ORGANISATIONS}, and repeat the command`,
+        `${counted(orgIds.length, 'organisation')}: specify at most ${MAX_ORGANISATIONS}, and repeat the command`,
       );
     const { describeRemoval, removeOrganisations } = await import('../../shared/accounts/organisationRemoval.ts');
     const organisations = await describeRemoval(store, orgIds);
@@ -52,11 +53,11 @@ export const orgDelete = defineInstanceCommand({
     const records = await interruptible(signal, interruption, () => removeOrganisations(store, orgIds, signal));
     return {
       json: { organisations, deleted: true, records },
-      text: [...lines, `${records} records are deleted`].join('\n'),
+      text: [...lines, `${counted(records, 'record')} deleted`].join('\n'),
     };
   },
 });
 
 function describe({ orgId, name, people, serviceUsers }: RemovableOrganisation): string {
-  return [orgId, name, `${people} people`, `${serviceUsers} service users`].join('\t');
+  return [orgId, name, counted(people, 'person'), counted(serviceUsers, 'service user')].join('\t');
 }

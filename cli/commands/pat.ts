@@ -1,5 +1,6 @@
 import { defineInstanceCommand, flag, optional, repeatable, required, toList, UsageError } from '../command.ts';
 import { createToken, newTokenFile, tokenText } from '../newToken.ts';
+import { counted } from '../texts.ts';
 
 export const patCreate = defineInstanceCommand({
   name: 'pat create',
@@ -72,6 +73,6 @@ export const patRevoke = defineInstanceCommand({
     const { requireUser } = await import('../../shared/accounts/users.ts');
     await requireUser(store, user);
     const revoked = await revokeTokens(store, user);
-    return { json: { userId: user, revoked }, text: `${revoked} tokens of ${user} are revoked` };
+    return { json: { userId: user, revoked }, text: `${counted(revoked, 'token')} of ${user} revoked` };
   },
 });

@@ -1,4 +1,5 @@
 import { defineInstanceCommand, interruptible } from '../command.ts';
+import { counted } from '../texts.ts';
 
 export const rekey = defineInstanceCommand({
   name: 'rekey',
@@ -16,7 +17,7 @@ export const rekey = defineInstanceCommand({
     const fenceMs = location.kind === 'sqlite' ? 0 : KEY_FENCE_MILLISECONDS;
     return interruptible(signal, 'interrupted: repeat the command, which encrypts the rest', async () => {
       const { keyId, documents } = await rotate(store, openKeyring(location), { signal, onStep, fenceMs });
-      const text = `all secrets are encrypted with the master key ${keyId}: ${documents} documents had another one`;
+      const text = `all secrets are encrypted with the master key ${keyId}: ${counted(documents, 'document')} had another one`;
       return { json: { keyId, documents }, text };
     });
   },

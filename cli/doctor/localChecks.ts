@@ -14,6 +14,7 @@ import { exportOptions } from '../places/callOptions.ts';
 import { openFile } from '../places/filePlace.ts';
 import { isOpenToOthers } from '../places/openPlaces.ts';
 import { RecordCounter } from '../places/recordCounter.ts';
+import { counted } from '../texts.ts';
 
 /** The result of one check of `identity doctor`. */
 export interface Check {
@@ -134,7 +135,9 @@ export async function checkFile(path: string, signal: AbortSignal): Promise<Chec
       await using content = await openFile(path).readExport(wholeFile, signal);
       let bytes = 0;
       for await (const chunk of counter.count(content.open(signal))) bytes += chunk.byteLength;
-      return ok(`${path} holds ${counter.organisations} organisations with ${counter.records} records, ${bytes} bytes`);
+      return ok(
+        `${path} holds ${counted(counter.organisations, 'organisation')} with ${counted(counter.records, 'record')}, ${counted(bytes, 'byte')}`,
+      );
     }),
     await check('file permissions', () => findOpenFile(path)),
   ];
@@ -152,7 +155,7 @@ export async function checkObject(location: ObjectLocation, signal: AbortSignal)
     await check('object', async () => {
       try {
         const { size } = await createCloudStorage().pin(location, signal);
-        return ok(`the object can be read, ${size} bytes; it is never overwritten`);
+        return ok(`the object can be read, ${counted(size, 'byte')}; it is never overwritten`);
       } catch (error) {
         if (!(error instanceof IdentityError)) throw error;
         if (error.code === 'NOT_FOUND') return ok('bucket and credentials are good, and the name is free');

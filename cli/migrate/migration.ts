@@ -5,6 +5,7 @@ import type { Output, Surroundings } from '../command.ts';
 import { askConsent, askText, canAsk } from '../consent.ts';
 import type { FilePlace, StoredFile } from '../places/place.ts';
 import { trackStore } from '../places/recordCounter.ts';
+import { commandLine, layOut, layoutOf, section } from '../terminal.ts';
 import type { MigrationCall, PlanningCall } from './callOptions.ts';
 import type { MigrationPlan, MigrationResult } from './documents.ts';
 import { currentSelection, importExport, stageExport } from './exportStage.ts';
@@ -16,7 +17,7 @@ import { createRunDirectory, findRunDirectory, removeExport, resumeCommand } fro
 import { chooseSecrets, requireSecrets } from './secrets.ts';
 import { readSettings, replaceSecretFiles } from './settings.ts';
 import { defaultOrganisation, openSides, type Side, type Sides } from './sides.ts';
-import { planText, resultText } from './texts.ts';
+import { isEmpty, planText, resultText } from './texts.ts';
 
 /** A call that begins or continues a migration. */
 type MigratingCall = Surroundings & { readonly options: { readonly json: boolean; readonly yes?: boolean } };
@@ -73,6 +74,7 @@ async function migrateBetween(call: MigratingCall, run: MigrationRun, opened?: S
 
 async function doSteps(call: MigratingCall, run: MigrationRun, sides: Sides): Promise<Output> {
   const planned = await plan(run, sides);
+  if (isEmpty(planned)) return planOutput(planned, run);
   if (run.state.consentedAt === undefined) {
     if (call.options.yes || canAsk(call)) show(call, planned);
     if (!(await askConsent('Migrate?', call)))
@@ -136,18 +138,23 @@ async function digest(run: MigrationRun, place: FilePlace): Promise<string> {
 }
 
 /** Shows a plan before it is carried out. */
-function show({ options, stdout, stderr }: MigratingCall, planned: MigrationPlan): void {
+function show({ options, stdout, stderr, environment }: MigratingCall, planned: MigrationPlan): void {
   if (options.json) stdout.write(`${JSON.stringify({ event: 'plan', ...planned })}\n`);
-  else stderr.write(`${planText(planned)}\n`);
+  else stderr.write(`${layOut(planText(planned), layoutOf(stderr, environment))}\n\n`);
 }
 
-async function planOutput(planned: MigrationPlan, { directory }: MigrationRun): Promise<Output> {
+async function planOutput(planned: MigrationPlan, run: MigrationRun): Promise<Output> {
+  const { directory } = run;
   await removeExport(directory);
+  const result = { event: 'result', changed: false };
+  if (isEmpty(planned)) {
+    // Nobody is to resume it.
+    await run.advance('nothing to move', { finishedAt: new Date().toISOString() });
+    return { json: { ...result, ...planned }, text: planText(planned) };
+  }
   const next = `${resumeCommand(directory)} --yes`;
-  return {
-    json: { event: 'result', changed: false, next, ...planned },
-    text: `${planText(planned)}\nnothing is changed: migrate with ${next}`,
-  };
+  const offer = section('Nothing is changed: migrate with', [commandLine(next)]);
+  return { json: { ...result, next, ...planned }, text: [...planText(planned), ...offer] };
 }
 
 async function resultOutput({ directory, state }: MigrationRun, result: MigrationResult): Promise<Output> {

@@ -1,15 +1,17 @@
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts';
 import { dryRunTooLarge } from '../../shared/errors/errors.ts';
-import { combine, compareSides } from '../compare/compareSides.ts';
+import { combine, compareSides, explainZitadels } from '../compare/compareSides.ts';
 import { Comparison } from '../compare/comparison.ts';
 import { FileFacts } from '../places/inspectPlace.ts';
 import type { DatabasePlace } from '../places/place.ts';
-import { missingKinds, selectedKinds } from '../values.ts';
+import { counted } from '../texts.ts';
+import { selectedKinds } from '../values.ts';
 import { type MigrationPlan, migrationPlan } from './documents.ts';
 import { importExport, inspectStaged } from './exportStage.ts';
 import { listPhases, readJournal } from './journal.ts';
 import { loginTally } from './logins.ts';
+import { explain } from './proof.ts';
 import { NOT_FOUND, sortNotices } from './result.ts';
 import type { MigrationRun } from './run.ts';
 import { readJson, writeJson } from './runDirectory.ts';
@@ -32,7 +34,13 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
   const { leftOut = [] } = state;
   const [facts, organisations] = [new FileFacts(), new OrganisationTally()];
   const logins = loginTally(target, state.settings.onConflict);
-  using comparison = new Comparison(state.settings, 0, { pairs: logins });
+  const byZitadels = explainZitadels(source.facts, target.facts);
+  // Only records that both sides have can be in conflict.
+  using comparison = new Comparison(state.settings, 0, {
+    explain: (found) =>
+      found.outcome === 'different' ? (byZitadels(found) ?? explain(found, state.settings, undefined)) : 'no conflict',
+    pairs: logins,
+  });
   await readSides(run, target, comparison, [facts, organisations]);
   const trial = target.place.takes === 'imports' ? await tryImport(run, target.place) : undefined;
   if (target.place.takes === 'files') await target.place.requireFree?.();
@@ -46,16 +54,17 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
   const plan: MigrationPlan = {
     source: {
       ...describeSide(source),
-      ...(exported === undefined ? {} : { digest: exported.digest, readAt: exported.readAt }),
+      // The digest of no record proves nothing.
+      ...(exported === undefined || exported.records === 0 ? {} : { digest: exported.digest, readAt: exported.readAt }),
     },
     target: describeSide(target),
-    checks: [...listChecks(source), ...listChecks(target), ...exportChecks(run), ...secretChecks(run)],
+    checks: [...listChecks(source), ...listChecks(target), ...exportChecks(run)],
     leftOut,
     organisations: organisations.listed.map((one) => ({ ...one, before: organisationCounts(comparison, one.orgId) })),
     organisationsOmitted: organisations.omitted,
     sections: Object.fromEntries([...facts.sections].map(([name, { records }]) => [name, records])),
     onConflict: state.settings.onConflict,
-    different: [...comparison.counts.values()].reduce((sum, { different }) => sum + different, 0),
+    different: comparison.differences.size,
     bytes: exported?.bytes ?? 0,
     secrets,
     hashFormats: Object.fromEntries(facts.hashFormats),
@@ -116,12 +125,6 @@ function exportChecks({ state: { exported } }: MigrationRun): MigrationPlan['che
   ];
 }
 
-function secretChecks({ state: { settings } }: MigrationRun): MigrationPlan['checks'] {
-  const without = missingKinds(settings);
-  if (without.length === 0) return [];
-  return [{ status: 'warning', message: `${without.join(', ')} do not move: name them in --with if they should` }];
-}
-
 type Work = MigrationPlan['work'];
 
 /** What ZITADELs import: as measured, since their trial sends nothing. */
@@ -140,12 +143,12 @@ function estimateWork(
   const exporting = listPhases(readJournal(run.directory)).findLast(({ phase }) => phase === 'exporting');
   const exportSeconds = exporting?.seconds ?? 0;
   const exports = [source, target].filter(({ kind }) => kind === 'zitadel').length;
-  const calls = exports === 0 ? '' : `, by ${exports * organisations} calls of ZITADEL`;
+  const calls = exports === 0 ? '' : `, by ${counted(exports * organisations, 'call')} of ZITADEL`;
   const { name } = target.place;
   const moving = moveEstimate(target, records, trialSeconds ?? exportSeconds);
   const verb = target.place.takes === 'files' ? 'store' : 'import';
   return {
-    requests: [`${verb} ${bytes} bytes of JSON: ${name}`, `read both sides and compare them${calls}`],
+    requests: [`${verb} ${counted(bytes, 'byte')} of JSON: ${name}`, `read both sides and compare them${calls}`],
     seconds: moving.seconds + 2 * exportSeconds,
     perSecond: moving.seconds === 0 ? 0 : records / moving.seconds,
     measuredBy: moving.measuredBy,

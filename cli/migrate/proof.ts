@@ -1,5 +1,6 @@
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
+import type { FieldDifference } from '../compare/comparedRecord.ts';
 import { compareSides, explainZitadels } from '../compare/compareSides.ts';
 import { Comparison, type RecordDifference } from '../compare/comparison.ts';
 import { repeatable } from '../places/content.ts';
@@ -154,6 +155,11 @@ function withoutUser(place: Place, userId: string): Place {
 /** The fields of a password: a clear one in a file becomes a hash in the target. */
 const passwordFields = new Set(['user.password', 'user.hashedPassword.value']);
 
+/** Whether an import takes a record as unchanged in spite of the field: a credential or factor that only the target has. */
+function isOnlyOnTarget(field: FieldDifference): boolean {
+  return 'secret' in field ? field.secret === 'only in the second' : field.path === 'otpEmail' && field.second === true;
+}
+
 /**
  * Returns why a record may differ after a migration; undefined for a difference that should not be.
  * @param response that of the import, if the target is not a file
@@ -167,6 +173,8 @@ export function explain(
   if (outcome === 'onlyFirst') return undefined;
   if (onConflict === 'skip' && (response?.summary.skipped?.[section] ?? 0) > 0)
     return 'it existed with other content, and --on-conflict skip keeps that';
+  if (fields.length > 0 && fields.every(isOnlyOnTarget))
+    return 'unchanged: the target has more than the export carries';
   const isHashed = fields.length === 2 && fields.every(({ path }) => passwordFields.has(path));
   return isHashed ? 'the target has hashed the clear password' : undefined;
 }

@@ -5,6 +5,7 @@ import { UsageError } from '../command.ts';
 import { askChoice, canAsk } from '../consent.ts';
 import { progressOutput } from '../places/callOptions.ts';
 import { inspectPlace } from '../places/inspectPlace.ts';
+import { counted } from '../texts.ts';
 import { SECRET_CHOICES, type SecretKind, secretSelection } from '../values.ts';
 import type { PlanningCall } from './callOptions.ts';
 import { type MigrationSettings, sourceOptions } from './settings.ts';
@@ -36,7 +37,7 @@ export async function chooseSecrets(
 ): Promise<MigrationSettings> {
   if (call.options.with !== undefined) return settings;
   const people = await countPeople(call, settings, source);
-  const who = people === undefined ? 'people' : people === 1 ? '1 person' : `${people.toLocaleString('en')} people`;
+  const who = people === undefined ? 'people' : counted(people, 'person');
   const question = `Which secrets move? Without passwords, ${who} would have to set a new password.`;
   const choices = Object.keys(answers).map((label) => ({ value: label, label }));
   const answer = await askChoice(question, choices, call);

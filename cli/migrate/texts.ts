@@ -1,6 +1,16 @@
-import { total } from '../../shared/collections/counts.ts';
+import { type Counts, total } from '../../shared/collections/counts.ts';
 import type { Output } from '../command.ts';
-import { countList, differenceLines, firstLines, noticeLines, printableLines } from '../texts.ts';
+import { commandLine, type Line, section } from '../terminal.ts';
+import {
+  counted,
+  countList,
+  differenceLines,
+  figures,
+  firstLines,
+  noticeSection,
+  noticeText,
+  numberText,
+} from '../texts.ts';
 import type { Logins, MigrationPlan, MigrationResult } from './documents.ts';
 import { readJournal } from './journal.ts';
 import { describeLogins } from './logins.ts';
@@ -8,30 +18,56 @@ import { readResult } from './result.ts';
 import { readState } from './run.ts';
 import { findWorker, resumeCommand } from './runDirectory.ts';
 
-/** Returns a plan as people read it. */
-export function planText(plan: MigrationPlan): string {
-  const { source, target, checks, leftOut, organisations, sections, secrets, work } = plan;
-  const records = total(sections);
-  const count = organisations.length + plan.organisationsOmitted;
-  const lines = [
-    `from ${source.place}`,
-    `to   ${target.place}`,
-    ...checks.map(({ status, message }) => `${status}: ${message}`),
-    `${count} organisations with ${records} records move: ${countList(sections)}`,
-    ...firstLines(organisations.map(organisationLine), 'organisation'),
-    ...conflictLine(plan),
-    ...leftOut.map(({ orgId, reason }) => `stays: ${orgId} (${reason})`),
-    `secrets: ${secrets.selected.join(', ') || 'none'}${found(secrets.found)}`,
-    `password hashes: ${countList(plan.hashFormats)}`,
-    ...loginLines('logins, if all arrive', plan.logins),
-    ...noticeLines('refused', plan.refused, plan.refusedOmitted),
-    ...noticeLines('warning', plan.warnings, plan.warningsOmitted),
-    ...plan.losses.map((loss) => `does not move: ${loss}`),
-    ...plan.changes.map((change) => `${target.place}: ${change}`),
-    ...noticeLines('left to do', plan.leftToDo, plan.leftToDoOmitted),
-    `${work.requests.join('; ')}: about ${Math.ceil(work.seconds)} s, by ${work.measuredBy}`,
+/** Whether a plan has nothing to move. */
+export function isEmpty({ sections }: MigrationPlan): boolean {
+  return total(sections) === 0;
+}
+
+/** A secret that the export lacks: what it means for people matters more than what else is left to do. */
+const missingSecret = /`with_(?:passwords|otp|keys)`/;
+
+/** Returns a plan as people read it: what matters most for the decision stands last. */
+export function planText(plan: MigrationPlan): Line[] {
+  const { target, checks, leftOut, organisations, leftToDo } = plan;
+  const ofStatus = (wanted: string) => checks.flatMap(({ status, message }) => (status === wanted ? [message] : []));
+  const isMissing = ({ message }: { readonly message: string }) => missingSecret.test(message);
+  const byHand = leftToDo.filter((entry) => !isMissing(entry));
+  const cautions = [...ofStatus('warning'), ...leftToDo.filter(isMissing).map(noticeText)];
+  return [
+    ...section(planHeadline(plan), planFacts(plan)),
+    ...section('Organisations', firstLines(organisations.map(organisationLine), 'organisation')),
+    ...section(
+      'Left out',
+      leftOut.map(({ orgId, reason }) => `${orgId}: ${reason}`),
+    ),
+    ...section('Checked', ofStatus('ok')),
+    ...section('Does not move', plan.losses),
+    ...section(`Changed by ${target.place}`, plan.changes),
+    ...section('Logins, if all arrive', loginLines(plan.logins)),
+    ...noticeSection('left to do', byHand, plan.leftToDoOmitted),
+    ...noticeSection('error', plan.refused, plan.refusedOmitted, conflictLine(plan)),
+    ...noticeSection('warning', plan.warnings, plan.warningsOmitted, cautions),
   ];
-  return printableLines(lines);
+}
+
+function planHeadline({ source, sections, organisations, organisationsOmitted }: MigrationPlan): string {
+  const records = total(sections);
+  if (records === 0) return `Nothing to move: ${source.place} has none of the organisations that are to move`;
+  return `${counted(organisations.length + organisationsOmitted, 'organisation')} with ${counted(records, 'record')} to move`;
+}
+
+function planFacts(plan: MigrationPlan): string[] {
+  const { source, target, sections, secrets, work } = plan;
+  const places = [`from ${source.place}`, `to   ${target.place}`];
+  if (isEmpty(plan)) return places;
+  const found = Object.keys(secrets.found).length === 0 ? '' : ` (the export holds ${countList(secrets.found)})`;
+  return [
+    ...places,
+    `records: ${countList(sections)}`,
+    `secrets: ${secrets.selected.join(', ') || 'none'}${found}`,
+    `password hashes: ${countList(plan.hashFormats)}`,
+    `work: ${work.requests.join('; ')}: about ${Math.ceil(work.seconds)} s, by ${work.measuredBy}`,
+  ];
 }
 
 /** What becomes of records that exist with other content. */
@@ -41,59 +77,83 @@ const conflicts: Readonly<Record<MigrationPlan['onConflict'], string>> = {
   overwrite: 'they are overwritten',
 };
 
-function conflictLine({ different, onConflict }: MigrationPlan): string[] {
-  return different === 0 ? [] : [`${different} records exist with other content: ${conflicts[onConflict]}`];
+/** Returns what becomes of conflicts, where no error of the trial says it. */
+function conflictLine({ different, onConflict, refused }: MigrationPlan): string[] {
+  if (different === 0 || (onConflict === 'report' && refused.length > 0)) return [];
+  const exist = different === 1 ? 'exists' : 'exist';
+  return [`${counted(different, 'record')} ${exist} with other content: ${conflicts[onConflict]}`];
 }
 
 function organisationLine({ orgId, name, people, records, before }: MigrationPlan['organisations'][number]): string {
   const { absent, equal, different, onlyTarget } = before;
-  const there = { equal, different, 'only in the target': onlyTarget };
-  const others = Object.entries(there).flatMap(([kind, count]) => (count === 0 ? [] : [`${count} ${kind}`]));
-  return `${orgId} (${name}): ${records} records, ${people} people: ${[`${absent} new`, ...others].join(', ')}`;
+  const there = { new: absent, equal, different, 'only in the target': onlyTarget };
+  const size = `${counted(records, 'record')}, ${counted(people, 'person')}`;
+  return `${orgId} (${name}): ${size}: ${figures(there).join(', ')}`;
 }
 
-function found(counts: Readonly<Record<string, number>>): string {
-  return Object.keys(counts).length === 0 ? '' : ` (the export holds ${countList(counts)})`;
-}
-
-function loginLines(title: string, logins: Logins | undefined): string[] {
+/** Returns who can log in as before. */
+function loginLines(logins: Logins | undefined): string[] {
   if (logins === undefined) return [];
   const { sentence, reasons } = describeLogins(logins);
-  return [`${title}: ${sentence}`, ...reasons.map((reason) => `not as before: ${reason}`)];
+  return [sentence, ...reasons.map((reason) => `not as before: ${reason}`)];
 }
 
 /** Returns a result as people read it. */
-export function resultText(result: MigrationResult, directory: string): string {
+export function resultText(result: MigrationResult, directory: string): Line[] {
   const { source, target, moved, proof, phases } = result;
   // The last attempt of each phase.
   const attempts = new Map(phases.map((phase) => [phase.phase, phase]));
-  const imported = Object.entries(moved.imported ?? {}).filter(([, counts]) => Object.keys(counts).length > 0);
-  const lines = [
-    `${moved.organisations} organisations with ${moved.records} records moved from ${source.place} to ${target.place}`,
-    ...imported.map(([outcome, counts]) => `${outcome}: ${countList(counts)}`),
-    ...[...attempts.values()].map(({ phase, records, seconds, perSecond }) => {
-      return `${phase}: ${records} records in ${seconds.toFixed(1)} s, ${Math.round(perSecond)}/s`;
-    }),
-    `proof: ${proof.description}`,
-    ...verdict(result),
-    ...firstLines(proof.differences.flatMap(describe), 'difference'),
-    ...noticeLines('error', result.errors, result.errorsOmitted),
-    ...noticeLines('warning', result.warnings, result.warningsOmitted),
-    ...noticeLines('left to do', result.leftToDo, result.leftToDoOmitted),
-    ...loginLines('logins', result.logins),
-    `clean up: identity migrate cleanup --run-dir ${directory}`,
+  const imported = Object.entries(outcomesOf(moved)).filter(([, counts]) => total(counts) > 0);
+  return [
+    { text: resultHeadline(result), style: result.outcome === 'done' ? 'good' : 'bad' },
+    ...section('What was done', [
+      `from ${source.place}`,
+      `to   ${target.place}`,
+      ...imported.map(([outcome, counts]) => `${outcome}: ${countList(counts)}`),
+      ...[...attempts.values()].map(({ phase, records, seconds, perSecond }) => {
+        const speed = `${seconds.toFixed(1)} s, ${numberText(Math.round(perSecond))}/s`;
+        return `${phase}: ${counted(records, 'record')} in ${speed}`;
+      }),
+    ]),
+    ...section('Proof', [proof.description, ...verdict(result)]),
+    ...section('Differences', firstLines(proof.differences.flatMap(describe), 'difference')),
+    ...section('Logins', loginLines(result.logins)),
+    ...noticeSection('left to do', result.leftToDo, result.leftToDoOmitted),
+    ...noticeSection('error', result.errors, result.errorsOmitted),
+    ...noticeSection('warning', result.warnings, result.warningsOmitted),
+    ...section('Clean up', [commandLine(`identity migrate cleanup --run-dir ${directory}`)]),
   ];
-  return printableLines(lines);
+}
+
+/** Says what a migration has done, by what the target has said of each record. */
+function resultHeadline({ outcome, target, moved, proof, errors, errorsOmitted }: MigrationResult): string {
+  const { imported } = moved;
+  const what = `${counted(moved.records, 'record')} of ${counted(moved.organisations, 'organisation')}`;
+  const failures = { difference: proof.unexpected, error: errors.length + errorsOmitted };
+  const problems = Object.entries(failures).flatMap(([noun, count]) => (count === 0 ? [] : [counted(count, noun)]));
+  const start = outcome === 'done' ? 'Done' : `Finished with ${problems.join(' and ')}`;
+  if (imported === undefined) return `${start}: ${what} stored in ${target.place}`;
+  const totals = Object.entries(outcomesOf(moved)).map(([name, counts]) => [name, total(counts)]);
+  const isWritten = total(imported.created) + total(imported.overwritten) > 0;
+  return `${start}${isWritten ? '' : ', and nothing written'}: ${what}: ${figures(Object.fromEntries(totals)).join(', ')}`;
+}
+
+/** Returns what an import has done with the records, by words for people. */
+function outcomesOf({ imported }: MigrationResult['moved']): Record<string, Counts> {
+  if (imported === undefined) return {};
+  const { notCarried, ...outcomes } = imported;
+  return { ...outcomes, 'not carried': notCarried };
 }
 
 function verdict({ proof, source, target }: MigrationResult): string[] {
   const { method, expected, unexpected, sections, sourceUnchanged } = proof;
   if (method === 'checksum') return [];
   const equal = Object.values(sections).reduce((sum, counts) => sum + counts.equal, 0);
-  const isSame = source.digest !== undefined && source.digest === target.digest;
+  // The digest of no record proves nothing.
+  const isSame = equal > 0 && source.digest !== undefined && source.digest === target.digest;
   const changed = 'the source has changed since it was exported: migrate again to move the changes';
   return [
-    `${equal} records equal, ${expected} differ as expected, ${unexpected} differ`,
+    `${counted(equal, 'record')} equal, ${numberText(expected)} differ as expected, ${numberText(unexpected)} differ`,
     ...(isSame ? [`both sides have the digest ${source.digest}`] : []),
     ...(sourceUnchanged === false ? [changed] : []),
   ];
@@ -125,14 +185,14 @@ export async function describeStatus(directory: string): Promise<Output> {
   const done = steps.filter(([field]) => state[field] !== undefined).map(([, text]) => text);
   const isFinished = state.finishedAt !== undefined;
   const next = isFinished || pid !== undefined ? undefined : resumeCommand(directory);
-  const lines = [
+  const text = [
     `${directory}: from ${settings.from} to ${settings.to}, started at ${startedAt}`,
     `done: ${done.join(', ') || 'nothing'}`,
     ...(pid === undefined ? [] : [`process ${pid} works on it`]),
     ...(problem === undefined || isFinished ? [] : [`stopped: ${problem}`]),
-    ...(next === undefined ? [] : [`continue with ${next}`]),
-    ...(isFinished && result !== undefined ? resultText(result, directory).split('\n') : []),
+    ...(next === undefined ? [] : section('Continue with', [commandLine(next)])),
+    ...(isFinished && result !== undefined ? resultText(result, directory) : []),
   ];
   const described = { directory, from: settings.from, to: settings.to, startedAt, done, pid, problem, next };
-  return { json: { event: 'result', ...described, migration: result }, text: printableLines(lines) };
+  return { json: { event: 'result', ...described, migration: result }, text };
 }

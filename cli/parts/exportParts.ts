@@ -10,6 +10,7 @@ import type { DatabasePlace, ExportOptions, FilePlace, Place } from '../places/p
 import { RecordCounter } from '../places/recordCounter.ts';
 import { type ProgressOutput, trackPhase } from '../progress.ts';
 import { readTask, type Task } from '../tasks.ts';
+import { counted, numberText } from '../texts.ts';
 import { type BegunExport, beginExport, createJson, type PartsCall, type PlannedPart } from './plan.ts';
 import { findFinished, findPart, readFinished, toDocument, verifyPart, type WrittenPart } from './writtenPart.ts';
 
@@ -62,18 +63,18 @@ function partsExport({ source, target: { object }, count, options, environment }
 
 function exported({ manifest, ...result }: PartsResult, place: string): Output {
   const { written, kept, missing, readTime } = result;
-  const parts = `${written} parts written, ${kept} kept`;
+  const parts = `${counted(written, 'part')} written, ${numberText(kept)} kept`;
   if (manifest === undefined)
     return {
       json: { event: 'result', ...result, complete: false },
-      text: `${parts}; ${missing} parts are not complete yet: the task that completes the last one writes ${place}`,
+      text: `${parts}; not complete yet: ${counted(missing, 'part')}; the task that completes the last one writes ${place}`,
     };
   const { orgs: organisations = 0, ...counts } = manifest.counts;
   const records = total(counts);
   const outcome = written + kept === 0 ? 'nothing was left to write' : parts;
   return {
     json: { event: 'result', ...result, complete: true, organisations, records, place },
-    text: `exported ${organisations} organisations with ${records} records as of ${readTime} to ${place}: ${outcome}`,
+    text: `exported ${counted(organisations, 'organisation')} with ${counted(records, 'record')} as of ${readTime} to ${place}: ${outcome}`,
   };
 }
 

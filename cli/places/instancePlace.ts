@@ -97,11 +97,7 @@ export interface InstanceSettings extends CalledInstance {
 }
 
 /** What no export of this service holds (specification 8.4). */
-export const ownLosses: readonly string[] = [
-  'the policies, members, identity providers and factors of the instance',
-  'passkeys and U2F factors, and personal access tokens',
-  'sessions: each person logs in once after the migration',
-];
+export const ownLosses: readonly string[] = ['sessions: each person logs in once after the migration'];
 
 /** Asks an instance of this service about itself and the token. */
 async function readFacts(

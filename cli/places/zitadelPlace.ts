@@ -1,3 +1,4 @@
+import { counted } from '../texts.ts';
 import type { ZitadelConnection } from '../zitadel/connection.ts';
 import { exportContent, exportLosses } from '../zitadel/export/exportContent.ts';
 import { importIntoZitadel } from '../zitadel/import/importFile.ts';
@@ -76,7 +77,7 @@ async function readZitadelFacts(
     denied: operations.filter((operation) => !permits(operation)),
     limits: [
       'an export is one call per organisation, each of at most 60 s: about 80,000 people with password hashes, or 300,000 without',
-      `an import is sent in requests of at most ${records.toLocaleString('en')} records and ${bytes.toLocaleString('en')} bytes, about 250 people per second`,
+      `an import is sent in requests of at most ${counted(records, 'record')} and ${counted(bytes, 'byte')}, about 250 people per second`,
     ],
     exportLosses,
     importChanges,

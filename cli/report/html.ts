@@ -1,5 +1,5 @@
 import { html as escaped, raw } from 'hono/html';
-import { printable } from '../texts.ts';
+import { printable } from '../terminal.ts';
 
 /** HTML that `html` has made of texts, with escapes. */
 export type Html = ReturnType<typeof raw>;

@@ -221,7 +221,7 @@ describe('identity audit', () => {
     expect(rows[0]).toEqual([old.time, old.event, old.outcome, '-', '\\u{1b}[2J', '-', '-', '7 more']);
     expect(rows[2]?.slice(1, 3)).toEqual(['command.init', 'ok']);
     expect(code).toBe(3);
-    expect(stderr).toMatch(/audit\.ndjson has 1 damaged lines, which are skipped\n$/);
+    expect(stderr).toMatch(/audit\.ndjson has 1 damaged line, skipped\n$/);
     expect(await identity(['audit', '--since', 'yesterday', '--data', data])).toMatchObject({
       code: 64,
       stderr: 'identity: invalid --since yesterday: specify a span such as 30d, 12h or 45m\n',

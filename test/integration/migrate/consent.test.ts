@@ -22,9 +22,9 @@ describe.skipIf(terminalMissing !== undefined)('a migration at a terminal', { ti
     const { target, args } = await migrateFile();
     const { code, stdout } = await identityAtTerminal(args, [['Migrate?', 'y']]);
     expect(code, stdout).toBe(0);
-    expect(stdout.indexOf('acme (Organisation acme): 1 records')).toBeGreaterThan(0);
-    expect(stdout.indexOf('acme (Organisation acme): 1 records')).toBeLessThan(stdout.indexOf('Migrate?'));
-    expect(stdout).toContain('1 records equal');
+    expect(stdout.indexOf('acme (Organisation acme): 1 record,')).toBeGreaterThan(0);
+    expect(stdout.indexOf('acme (Organisation acme): 1 record,')).toBeLessThan(stdout.indexOf('Migrate?'));
+    expect(stdout).toContain('1 record equal');
     expect(existsSync(target)).toBe(true);
   });
 
@@ -58,7 +58,7 @@ describe.skipIf(terminalMissing !== undefined)('a migration at a terminal', { ti
     const { code, stdout } = await identityAtTerminal(resume, [answer]);
     expect(code, stdout).toBe(0);
     expect(stdout).toContain(`${south.url} rejects the token of --to-token-file`);
-    expect(stdout).toContain('1 records equal');
+    expect(stdout).toContain('1 record equal');
   });
 
   it('changes nothing after a no, or Ctrl-C, and can be resumed', async () => {

@@ -128,9 +128,9 @@ describe('a migration', { timeout: 120_000 }, () => {
     const { code, stdout } = await identity(args);
     expect(code, stdout).toBe(2);
     expect(stdout).toContain('acme (Organisation acme): 3 records, 2 people: 3 new\n');
-    expect(stdout).toContain(`stays: ${north.orgId} (the default organisation of the source`);
+    expect(stdout).toContain(`Left out\n  ${north.orgId}: the default organisation of the source`);
     const next = `identity migrate resume --run-dir ${directory} --yes`;
-    expect(stdout).toMatch(new RegExp(`\nnothing is changed: migrate with ${next}\n$`));
+    expect(stdout).toMatch(new RegExp(`\n\nNothing is changed: migrate with\n  ${next}\n$`));
     expect((await readdir(directory)).filter((name) => name.startsWith('export'))).toEqual([]);
     const untouched = await identity(['export', south.database, '--to', '-', '--org', 'acme']);
     expect(untouched.stderr).toContain('not found, and not exported: acme');
@@ -139,7 +139,7 @@ describe('a migration', { timeout: 120_000 }, () => {
       stderr: expect.stringContaining('holds a migration: continue'),
     });
     const resumed = await identity(next.split(' ').slice(1));
-    expect(resumed, resumed.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('\n3 records equal') });
+    expect(resumed, resumed.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('\n  3 records equal') });
     const status = await identity(['migrate', 'status', '--run-dir', directory]);
     expect(status.stdout).toContain('done: exported, planned, confirmed, moved, proved\n');
   });
@@ -180,8 +180,8 @@ describe('a migration', { timeout: 120_000 }, () => {
     const { code, stdout, stderr } = await identity(['migrate', ...places, ...none, '--run-dir', directory, '--yes']);
     expect(code, stderr).toBe(3);
     const text = '--org names it, and the source does not have it';
-    expect(stderr).toContain(`\nwarning: acne: ${text}\n`);
-    expect(stdout).toContain(`\nerror: org acne: ${text}\n`);
+    expect(stderr).toContain(`\n  acne: ${text}\n`);
+    expect(stdout).toContain(`\nErrors\n  org acne: ${text}\n`);
   });
 
   it('asks for a new token where one has expired, and goes on with it', async () => {

@@ -59,11 +59,13 @@ describe('identity compare', () => {
       `humanUsers: 0 equal, 1 different, 1 only in ${left}, 1 only in ${right}`,
       `org: 1 equal, 1 only in ${right}`,
       'not compared: otp, keys (--with)',
-      'humanUsers ada of acme: user.userName: "name of ada" | "countess"',
-      'humanUsers ada of acme: user.hashedPassword.value: a secret, differs',
-      `humanUsers eve of acme: only in ${right}`,
-      `org emca of emca: only in ${right}`,
-      `humanUsers bob of acme: only in ${left}`,
+      '',
+      'Differences',
+      '  humanUsers ada of acme: user.userName: "name of ada" | "countess"',
+      '  humanUsers ada of acme: user.hashedPassword.value: a secret, differs',
+      `  humanUsers eve of acme: only in ${right}`,
+      `  org emca of emca: only in ${right}`,
+      `  humanUsers bob of acme: only in ${left}`,
       '',
     ]);
     const limited = await resultOf(['compare', left, right, '--limit', '1', '--org', 'acme']);
@@ -129,8 +131,8 @@ describe('identity inspect', () => {
     expect(lines).toContain('secrets: passwordHashes 2, clearPasswords 1');
     expect(lines).toContain('password hashes: bcrypt 1, unknown 1');
     expect(lines).toContain('unknown, and not imported: unheardOf (2)');
-    expect(lines).toContain('left to do: personal access tokens are in no export: create new ones in the target');
-    expect(stdout).toMatch(/^left to do in ZITADEL: .+$/m);
+    expect(lines).toContain('  personal access tokens are in no export: create new ones in the target');
+    expect(stdout).toMatch(/^Left to do in ZITADEL\n {2}.+$/m);
     expect(stdout).not.toContain('the file has no password hashes');
     expect(stdout).toContain('the file has no TOTP seeds');
     expect(stdout).not.toContain(HASH);

@@ -154,6 +154,6 @@ describe('a manifest of another tool', () => {
     const file = join(directory, 'a.json');
     await writeFile(file, `${JSON.stringify({ orgs }).slice(0, -1)},"manifest":${manifest}}`);
     const { code, stdout } = await identity(['export', file, '--to', join(directory, 'b.json')]);
-    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^exported 1 organisations[^\n]*\n$/) });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^exported 1 organisation [^\n]*\n$/) });
   });
 });

@@ -70,7 +70,7 @@ describe('a ZITADEL as a source', { timeout: TIMEOUT_MS }, () => {
     expect(searchesOf(zitadel)).toHaveLength(2);
     const shown = await identity([...from, '--to', plain]);
     expect(shown.code).toBe(0);
-    expect(shown.stdout).toContain(`not exported by ZITADEL: ${exportLosses[0]}\n`);
+    expect(shown.stdout).toContain(`Not exported by ZITADEL\n  ${exportLosses[0]}\n`);
     const text = await readFile(plain, 'utf8');
     const [exported] = file.parse(JSON.parse(text)).orgs;
     expect(exported).toMatchObject({ orgId: 'acme', machineUsers: [{ userId: '31' }] });

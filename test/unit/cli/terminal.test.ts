@@ -21,7 +21,7 @@ describe('the layout of lines', () => {
       '  another one',
       '',
       'Next',
-      '    identity migrate resume --run-dir identity-migration-1 --yes',
+      '  identity migrate resume --run-dir identity-migration-1 --yes',
     ]);
   });
 
@@ -35,8 +35,8 @@ describe('the layout of lines', () => {
       '  another one',
       '',
       'Next',
-      '    identity migrate resume --run-dir \\',
-      '      identity-migration-1 --yes',
+      '  identity migrate resume --run-dir \\',
+      '    identity-migration-1 --yes',
     ]);
     const id = '330000000000000201'.repeat(3);
     expect(layOut([`user ${id} stays`], terminal(20))).toBe(`user\n  ${id}\n  stays`);
