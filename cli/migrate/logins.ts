@@ -3,6 +3,7 @@ import { humanUserSection } from '../../shared/organisation/sections/users.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
 import type { RecordContent } from '../compare/comparedRecord.ts';
 import type { ComparedPair, PairVisitor } from '../compare/comparison.ts';
+import { numberText } from '../texts.ts';
 import type { Logins } from './documents.ts';
 import type { MigrationSettings } from './settings.ts';
 import type { Side } from './sides.ts';
@@ -152,17 +153,13 @@ export function loginTally({ place, kind }: Side, planned?: MigrationSettings['o
 
 /** Says who can log in as before, and who cannot: the sentence, and a phrase for each reason. */
 export function describeLogins({ people, withPassword, ready, others }: Logins) {
-  const [all, some, able, without] = [people, withPassword, ready, people - withPassword].map(formatCount);
+  const [all, some, able, without] = [people, withPassword, ready, people - withPassword].map(numberText);
   const rest = people === withPassword ? '' : `; ${without} of ${all} people have no password in the export`;
   return {
     sentence: `${able} of ${some} people with a password log in as before${rest}`,
     reasons: others.map(({ reason, count, names }) => {
-      const more = count > names.length ? `, and ${formatCount(count - names.length)} more` : '';
-      return `${formatCount(count)} ${reason}: ${names.join(', ')}${more}`;
+      const more = count > names.length ? `, and ${numberText(count - names.length)} more` : '';
+      return `${numberText(count)} ${reason}: ${names.join(', ')}${more}`;
     }),
   };
-}
-
-function formatCount(count: number): string {
-  return count.toLocaleString('en');
 }

@@ -6,7 +6,7 @@ import { identity } from '../../support/command.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { exportFileWith } from '../../support/migrations/migrating.ts';
 import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
-import { identityAtTerminal, terminalMissing } from '../../support/processes/terminal.ts';
+import { identityAtTerminal, seenLines, terminalMissing } from '../../support/processes/terminal.ts';
 import { sqlite } from '../../support/stores/stores.ts';
 
 describe.skipIf(terminalMissing !== undefined)('a migration at a terminal', { timeout: 60_000 }, () => {
@@ -18,10 +18,20 @@ describe.skipIf(terminalMissing !== undefined)('a migration at a terminal', { ti
     return { target, runDirectory, args: ['migrate', ...places, '--run-dir', runDirectory] };
   }
 
-  it('shows its plan, asks, and migrates after a yes', async () => {
+  it.each([80, 50])('shows its plan, asks, and migrates after a yes, in %i columns', async (columns) => {
     const { target, args } = await migrateFile();
-    const { code, stdout } = await identityAtTerminal(args, [['Migrate?', 'y']]);
+    const shown = await identityAtTerminal(args, [['Migrate?', 'y']], { columns });
+    const { code, stdout } = shown;
     expect(code, stdout).toBe(0);
+    const lines = seenLines(shown);
+    const plan = lines.slice(
+      0,
+      lines.findIndex((line) => line.includes('Migrate?')),
+    );
+    expect(plan.filter((line) => line.length > columns && line.trim().includes(' '))).toEqual([]);
+    expect(plan).toContain('1 organisation with 1 record to move');
+    expect(stdout).toContain('\u001b[1mWarnings');
+    expect(plan.indexOf('Warnings')).toBeGreaterThan(plan.indexOf('Organisations'));
     expect(stdout.indexOf('acme (Organisation acme): 1 record,')).toBeGreaterThan(0);
     expect(stdout.indexOf('acme (Organisation acme): 1 record,')).toBeLessThan(stdout.indexOf('Migrate?'));
     expect(stdout).toContain('1 record equal');

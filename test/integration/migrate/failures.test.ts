@@ -144,6 +144,38 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect(status.stdout).toContain('done: exported, planned, confirmed, moved, proved\n');
   });
 
+  it('says the same of a record of which the target has more: unchanged, in the import and in the proof', async () => {
+    const south = await servedPlace(sqlite);
+    const fuller = organisation('acme', { humanUsers: [{ ...person('ada'), otpEmail: true }, person('bob')] });
+    const changed = organisation('acme', { humanUsers: [person('ada'), person('bob', { userName: 'robert' })] });
+    expect((await identity(['import', await exportFileWith(fuller), '--to', south.database])).code).toBe(0);
+    const migrate = ['migrate', '--from', await exportFileWith(changed), '--to', south.database, '--with', 'otp'];
+    const { code, stdout, stderr } = await identity([...migrate, '--yes', '--run-dir', await runDirectory()]);
+    expect(code, stderr).toBe(3);
+    const error = 'human_user bob: exists with other content';
+    for (const text of [stdout, stderr])
+      expect(text.match(/\nErrors\n(?: {2}.*\n)+/g)).toEqual([expect.stringContaining(error)]);
+    expect(stdout).toMatch(
+      /^Finished with 1 difference and 1 error, and nothing written: 3 records of 1 organisation: 2 unchanged, 1 failed\n/,
+    );
+    expect(stdout).toContain('  1 record equal, 1 differ as expected, 1 differ\n');
+    expect(stdout).toContain('humanUsers ada of acme: otpEmail: false | true (unchanged: the target has more');
+  });
+
+  it('has nothing to confirm, and nothing to resume, where nothing moves', async () => {
+    const south = await servedPlace(sqlite);
+    const migrate = ['--from', await exportFileWith(), '--to', south.database, ...none];
+    const planned = await identity(['migrate', 'plan', ...migrate, '--run-dir', await runDirectory()]);
+    expect(planned, planned.stderr).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Nothing to move: /) });
+    expect(planned.stdout).not.toMatch(/resume|sha256:|0 records/);
+    const directory = await runDirectory();
+    const migrated = await identity(['migrate', ...migrate, '--run-dir', directory, '--json']);
+    expect(migrated.code, migrated.stderr).toBe(0);
+    expect(migrated.stdout).not.toMatch(/"next"|sha256:|"event":"plan"/);
+    const status = await identity(['migrate', 'status', '--run-dir', directory]);
+    expect(status.stdout).not.toContain('resume');
+  });
+
   it('ends with 3 where records could not be imported, and with 0 where that was wanted', async () => {
     const [north, south] = [await filledPlace(), await servedPlace(sqlite)];
     const other = await exportFileWith(

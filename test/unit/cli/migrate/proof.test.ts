@@ -21,6 +21,16 @@ describe('a difference after a migration', () => {
     expect(reason({ ...record, outcome: 'onlyFirst' }, 'skip', { humanUsers: 1 })).toBeUndefined();
   });
 
+  it('is unchanged, as the import says, where only the target has a credential or factor', () => {
+    const more = [
+      { path: 'user.hashedPassword.value', secret: 'only in the second' as const },
+      { path: 'otpEmail', first: false, second: true },
+    ];
+    expect(reason({ ...changed, fields: more }, 'report')).toMatch(/^unchanged: the target has more/);
+    for (const field of [{ path: 'otpEmail', first: true, second: false }, { path: 'user.userName' }])
+      expect(reason({ ...changed, fields: [...more, field] }, 'report')).toBeUndefined();
+  });
+
   it('is expected where records of its kind were skipped because that was wanted', () => {
     expect(reason(changed, 'skip', { humanUsers: 1 })).toContain('--on-conflict skip');
     expect(reason(changed, 'skip', { projects: 1 })).toBeUndefined();

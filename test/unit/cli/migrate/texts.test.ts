@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { resultText } from '../../../../cli/migrate/texts.ts';
+import { layOut, layoutOf } from '../../../../cli/terminal.ts';
+import { migrationResult } from '../../../support/migrationResult.ts';
+
+const nothing = { created: {}, unchanged: {}, overwritten: {}, skipped: {}, failed: {}, notCarried: {} };
+const done = { outcome: 'done' as const, errors: [] };
+
+function lines(given: Parameters<typeof migrationResult>[0]): string[] {
+  return layOut(resultText(migrationResult(given), 'run'), layoutOf({}, {})).split('\n');
+}
+
+function moved(records: number, imported: Partial<typeof nothing> | undefined) {
+  const counts = imported === undefined ? {} : { imported: { ...nothing, ...imported } };
+  return { organisations: 4, records, exported: {}, ...counts };
+}
+
+describe('the first line of a result', () => {
+  const { proof } = migrationResult();
+  const equal = { ...proof, unexpected: 0 };
+  const people = (humanUsers: number) => ({ humanUsers });
+
+  it.each([
+    [
+      { ...done, proof: equal, moved: moved(30_680, { created: people(30_680) }) },
+      'Done: 30,680 records of 4 organisations: 30,680 created',
+    ],
+    [
+      { ...done, proof: equal, moved: moved(30_680, { unchanged: people(30_680) }) },
+      'Done, and nothing written: 30,680 records of 4 organisations: 30,680 unchanged',
+    ],
+    [
+      { proof: { ...proof, unexpected: 2 }, moved: moved(30_680, { unchanged: people(30_679), failed: people(1) }) },
+      'Finished with 2 differences and 1 error, and nothing written: 30,680 records of 4 organisations: 30,679 unchanged, 1 failed',
+    ],
+    [
+      { ...done, proof: equal, moved: moved(1, undefined) },
+      'Done: 1 record of 4 organisations stored in https://id.example.com',
+    ],
+  ])('says what was written, and what not: %#', (given, headline) => {
+    expect(lines(given)[0]).toBe(headline);
+  });
+
+  it('is followed by figures for people, and by no ids of errors', () => {
+    const text = lines({}).join('\n');
+    expect(text).toContain('exporting: 33,180 records in 60.0 s, 553/s');
+    expect(text).toContain('\nErrors\n  human_user 330000000000000201: exists with other content');
+    expect(text).not.toMatch(/COMMAND-|Errors\./);
+    expect(text).toMatch(/\n\nClean up\n {2}identity migrate cleanup --run-dir run$/);
+  });
+});

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { counted, countList, firstLines, humanMessage, noticeSection } from '../../../cli/texts.ts';
+
+describe('a number with its noun', () => {
+  it.each([
+    [0, 'record', '0 records'],
+    [1, 'organisation', '1 organisation'],
+    [30_680, 'record', '30,680 records'],
+    [1, 'person', '1 person'],
+    [20_000, 'person', '20,000 people'],
+  ])('is for %i and %s: %s', (count, noun, text) => {
+    expect(counted(count, noun)).toBe(text);
+  });
+
+  it('stands for the lines that are not shown', () => {
+    const lines = Array.from({ length: 21 }, (_, index) => `line ${index}`);
+    expect(firstLines(lines, 'error').at(-1)).toBe('1 more error; --json lists them');
+    expect(firstLines(lines, 'thing left to do', 1_999).at(-1)).toBe('2,000 more things left to do; --json lists them');
+    expect(countList({ org: 2, humanUsers: 30_680 })).toBe('org 2, humanUsers 30,680');
+  });
+});
+
+const exists = /^exists with other content, or in another organisation: --on-conflict overwrite/;
+
+describe('what people read of a message of a server', () => {
+  it.each([
+    ['ID=COMMAND-ziuna Message=Errors.User.AlreadyExisting', exists],
+    ['ID=V2-e1wse Message=Errors.Already.Exists', exists],
+    ['ID=ORG-lapo2n Errors.Org.AlreadyExisting', exists],
+    ['ID=V3-DKcYh Message=Errors.User.AlreadyExists', /^another record has this login name/],
+    ['ID=ORG-GoXOn Errors.User.NotFound', /^refers to a record that neither the file nor the target has$/],
+    ['ID=UNHEARD-of1 Message=Errors.Of.Nothing', /^ID=UNHEARD-of1 Message=Errors\.Of\.Nothing$/],
+    [
+      'the file has no machine keys: export with `with_keys`, or create new ones',
+      /^the file has no machine keys: export with --with keys, or create new ones$/,
+    ],
+    [
+      'with_passwords must be a boolean, and of_others none',
+      /^--with passwords must be a boolean, and of_others none$/,
+    ],
+  ])('is for %s: %s', (message, text) => {
+    expect(humanMessage(message)).toMatch(text);
+  });
+
+  it('stands in notices, below the heading of their kind', () => {
+    const error = { type: 'human_user', id: 'ada', message: 'ID=COMMAND-ziuna Message=Errors.User.AlreadyExisting' };
+    expect(noticeSection('error', [error])).toMatchObject([
+      { text: 'Errors', style: 'heading' },
+      { text: expect.stringMatching(/^human_user ada: exists with other content/), style: 'bad', depth: 1 },
+    ]);
+    expect(noticeSection('warning', [])).toEqual([]);
+  });
+});
