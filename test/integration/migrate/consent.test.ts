@@ -30,8 +30,8 @@ describe.skipIf(terminalMissing !== undefined)('a migration at a terminal', { ti
     );
     expect(plan.filter((line) => line.length > columns && line.trim().includes(' '))).toEqual([]);
     expect(plan).toContain('1 organisation with 1 record to move');
-    expect(stdout).toContain('\u001b[1mWarnings');
-    expect(plan.indexOf('Warnings')).toBeGreaterThan(plan.indexOf('Organisations'));
+    expect(stdout).toContain('\u001b[1mOrganisations');
+    expect(plan.indexOf('Left to do by hand')).toBeGreaterThan(plan.indexOf('Organisations'));
     expect(stdout.indexOf('acme (Organisation acme): 1 record,')).toBeGreaterThan(0);
     expect(stdout.indexOf('acme (Organisation acme): 1 record,')).toBeLessThan(stdout.indexOf('Migrate?'));
     expect(stdout).toContain('1 record equal');
