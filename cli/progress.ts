@@ -1,3 +1,5 @@
+import { counted, numberText } from './texts.ts';
+
 /** What is known of a running phase. */
 export interface Meter {
   readonly records: () => number;
@@ -167,8 +169,8 @@ function lastLine(state: PhaseState, hasSucceeded: boolean): string {
 }
 
 function amount({ phase, records, perSecond }: PhaseState): string {
-  const speed = records === 0 ? '' : `, ${Math.round(perSecond).toLocaleString('en')}/s`;
-  return `${phase}: ${records.toLocaleString('en')} records${speed}`;
+  const speed = records === 0 ? '' : `, ${numberText(Math.round(perSecond))}/s`;
+  return `${phase}: ${counted(records, 'record')}${speed}`;
 }
 
 /** Returns a span of time such as `45s`, `3m 20s` or `2h 5m`. */

@@ -198,7 +198,7 @@ describe('a call on places that fails', { timeout: 240_000 }, () => {
     for (const target of [[url, '--token-file', file], [database]]) {
       const { code, stdout } = await identity(['import', other, '--to', ...target, '--dry-run']);
       expect(code).toBe(3);
-      expect(stdout).toContain(`tried an import into ${target[0]}, nothing is written\n`);
+      expect(stdout).toContain(`tried an import into ${target[0]}, nothing is written, with 1 error\n`);
       expect(stdout).toContain('failed: humanUsers 1\n\nErrors\n  human_user ada: exists with other content');
     }
     const overwriting = await identity(['import', other, '--to', database, '--on-conflict', 'overwrite']);
