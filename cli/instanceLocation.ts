@@ -1,4 +1,4 @@
-import { basename, resolve } from 'node:path';
+import { basename, relative, resolve } from 'node:path';
 import type { StoreLocation } from '../shared/store/openStore.ts';
 import { optional, UsageError } from './command.ts';
 
@@ -49,6 +49,13 @@ export function instanceLocation(
     defaultName: databaseId === '(default)' ? projectId : databaseId,
     environment: { ...environment, ...variables, FIRESTORE_PROJECT: projectId, FIRESTORE_DATABASE: databaseId },
   };
+}
+
+/** Returns the option that names an instance, as a shell takes it. */
+export function databaseOption(location: StoreLocation): string {
+  if (location.kind === 'firestore') return `--firestore ${location.projectId}/${location.databaseId}`;
+  const directory = relative('.', location.directory) || '.';
+  return `--data ${/^[\w./-]+$/.test(directory) ? directory : `'${directory.replaceAll("'", `'\\''`)}'`}`;
 }
 
 /**

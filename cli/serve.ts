@@ -65,6 +65,7 @@ export async function serve(
   if (certificates !== undefined) resources.use(renewOnSignal(certificates, server));
   stdout.write(`listening on ${server.url}\n`);
   if (metrics !== undefined) stdout.write(`metrics at ${metrics.server.url}/metrics\n`);
+  if (stdout.isTTY === true) stdout.write(`next: identity doctor ${server.url}; Ctrl-C stops the server\n`);
   if (!signal.aborted) await once(signal, 'abort');
 }
 

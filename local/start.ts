@@ -10,7 +10,8 @@ const BUCKET = 'identity-exports';
 const FIRST_PORT = '8080';
 const LAST_PORT = 65_533;
 
-configureLog('warn', process.stderr);
+// A person at a terminal sees the requests.
+configureLog(process.stderr.isTTY ? 'info' : 'warn', process.stderr);
 try {
   await start(process.env.LOCAL_DIR ?? '.local', firstPort(process.env.PORT ?? FIRST_PORT));
 } catch (error) {

@@ -1,5 +1,7 @@
 import { defineInstanceCommand, optional } from '../command.ts';
+import { databaseOption } from '../instanceLocation.ts';
 import { createToken, newTokenFile, tokenText } from '../newToken.ts';
+import { commandLine, section } from '../terminal.ts';
 
 export const init = defineInstanceCommand({
   name: 'init',
@@ -13,7 +15,7 @@ export const init = defineInstanceCommand({
     ...newTokenFile,
   },
   examples: ['init --data ./north --token-file owner.pat', 'init --firestore my-project/north --name north'],
-  run: async ({ store, options, defaultName, environment, now }) => {
+  run: async ({ store, options, location, defaultName, environment, now }) => {
     const { tokenLifetime } = await import('../configuration.ts');
     const { initialise } = await import('../../shared/accounts/initialise.ts');
     const lifetimeMs = tokenLifetime(options.expires, { environment });
@@ -21,7 +23,10 @@ export const init = defineInstanceCommand({
     const created = await createToken(options, () => initialise(store, name, lifetimeMs, now));
     return {
       json: created,
-      text: `organisation ${created.orgId}, service user ${created.userId}, ${tokenText(created)}`,
+      text: [
+        `organisation ${created.orgId}, service user ${created.userId}, ${tokenText(created)}`,
+        ...section('Next', [commandLine(`identity serve ${databaseOption(location)}`)]),
+      ],
     };
   },
 });

@@ -26,3 +26,12 @@ describe.skipIf(terminalMissing !== undefined)('a list at a terminal', { timeout
     ]);
   });
 });
+
+it.skipIf(terminalMissing !== undefined)('serve says at a terminal what comes next, until Ctrl-C', async () => {
+  const { location } = await servedPlace(sqlite);
+  const args = ['serve', '--port', '0', '--data', location.kind === 'sqlite' ? location.directory : ''];
+  const ended = await identityAtTerminal(args, [['Ctrl-C stops', '\u0003']], { env: keyEnvironment(location) });
+  expect(ended.code).toBe(0);
+  const [url] = /http:\S+/.exec(seenLines(ended).join('\n')) ?? [];
+  expect(seenLines(ended)).toContain(`next: identity doctor ${url}; Ctrl-C stops the server`);
+});

@@ -100,3 +100,19 @@ describe('the trace of a request', () => {
     expect(JSON.stringify(lines)).not.toContain(trace);
   });
 });
+
+it('shows a person at a terminal a legible line for each request', async () => {
+  let shown = '';
+  const write = (text: string) => {
+    shown += text;
+  };
+  configureLog('info', { isTTY: true, write });
+  const app = createApp({ trustedProxies: 0, routes });
+  for (const path of ['/', '/fails', '/nowhere']) await app.request(path, { headers: { 'x-request-id': 'r1' } });
+  log.auditFailed(new Error('full \u001b[2J disk'), { event: 'import.started', time: '2026-11-23' });
+  const clock = '\\d\\d:\\d\\d:\\d\\d';
+  expect(shown).toMatch(new RegExp(`^${clock} GET / 200 \\d+ ms r1$`, 'm'));
+  expect(shown).toMatch(new RegExp(`^${clock} GET /fails 500 \\d+ ms r1$`, 'm'));
+  expect(shown).toMatch(new RegExp(`^${clock} GET \\(no route\\) 404 \\d+ ms r1$`, 'm'));
+  expect(shown).toMatch(/ ERROR audit failed event import.started .*\n.*full \?\[2J disk\n {4}at /);
+});
