@@ -36,6 +36,17 @@ export async function askText(question: string, asked: Asked): Promise<string> {
   return answer;
 }
 
+/**
+ * Asks a person at a terminal for a secret, which does not appear on it; the question goes to standard error.
+ * @throws InterruptedError when the person interrupts the question
+ */
+export async function askSecret(question: string, asked: Asked): Promise<string> {
+  const { password, isCancel } = await import('@clack/prompts');
+  const answer = await password({ message: question, ...streams(asked) });
+  if (isCancel(answer)) throw new InterruptedError('interrupted: nothing is changed');
+  return answer;
+}
+
 /** A value that a person can choose. */
 interface Choice<Value> {
   readonly value: Value;

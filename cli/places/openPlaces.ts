@@ -7,6 +7,7 @@ import { readServiceAccount } from '../../shared/objectStorage/serviceAccount.ts
 import { systemCode } from '../../shared/systemCode.ts';
 import { type Surroundings, UsageError } from '../command.ts';
 import { loadConfig } from '../configuration.ts';
+import { askSecret, canAsk } from '../consent.ts';
 import { instanceLocation } from '../instanceLocation.ts';
 import { trustAuthorities } from '../tls.ts';
 import type { SecretFiles } from './callOptions.ts';
@@ -25,7 +26,7 @@ export async function openPlaces(
 ): Promise<readonly [from: Place, to: Place]> {
   const source = { side: 'from', parsed: parsePlace(from) } as const;
   const target = { side: 'to', parsed: parsePlace(to) } as const;
-  const files = secretFiles(secrets, [source, target]);
+  const files = secretFiles(secrets, [source, target], canAsk(call));
   await trustAuthorities(secrets['ca-file']);
   return [await openPlace(call, source, files.get(source)), await openPlace(call, target, files.get(target))];
 }
@@ -37,7 +38,7 @@ export async function openPlaces(
 export async function openOnlyPlace(call: Surroundings, secrets: SecretFiles, text: string): Promise<Place> {
   const place = { parsed: parsePlace(text) };
   await trustAuthorities(secrets['ca-file']);
-  return openPlace(call, place, secretFiles(secrets, [place]).get(place));
+  return openPlace(call, place, secretFiles(secrets, [place], canAsk(call)).get(place));
 }
 
 /** Loads only the modules of the place's kind. */
@@ -48,19 +49,20 @@ async function openPlace(call: Surroundings, { parsed }: GivenPlace, secret: Sec
     case 'file':
       return (await import('./filePlace.ts')).openFile(parsed.path);
     case 'object': {
-      const account =
-        secret === undefined ? DEFAULT_CREDENTIALS : await readKeyFile(secret.file, secret.option, call.stderr);
+      const { file, option = '' } = secret ?? {};
+      const account = file === undefined ? DEFAULT_CREDENTIALS : await readKeyFile(file, option, call.stderr);
       const { openObject } = await import('./objectPlace.ts');
       return openObject({ bucket: parsed.bucket, path: parsed.path, account });
     }
     case 'instance': {
-      const { file = '', option = '' } = secret ?? {};
+      const { file, option = '' } = secret ?? {};
+      const question = `The token for ${parsed.name}, which is not stored:`;
+      const token =
+        file === undefined
+          ? checkToken(await askSecret(question, call), 'the answer')
+          : await readTokenFile(file, option, call.stderr);
       const { openRemote } = await import('./remotePlace.ts');
-      return openRemote({
-        origin: parsed.origin,
-        token: await readTokenFile(file, option, call.stderr),
-        tokenOption: option,
-      });
+      return openRemote({ origin: parsed.origin, token, tokenOption: option });
     }
     case 'sqlite':
       return openDatabaseAt(call, parsed.name, parsed.directory, undefined);
@@ -92,7 +94,8 @@ export interface GivenPlace {
 
 /** The file of a place's secret, and the option that names it. */
 interface SecretFile {
-  readonly file: string;
+  /** Undefined for a token that a person is asked for. */
+  readonly file: string | undefined;
   readonly option: string;
 }
 
@@ -105,9 +108,14 @@ const kinds = [
 /**
  * Finds the file with the secret of each place that has one: `--from-token-file` and `--to-token-file`, or `--token-file`
  * where only one place needs a token.
+ * @param isAsked whether a person is asked for a missing token
  * @throws UsageError for a missing, ambiguous or unused option
  */
-export function secretFiles(options: SecretFiles, places: readonly GivenPlace[]): Map<GivenPlace, SecretFile> {
+export function secretFiles(
+  options: SecretFiles,
+  places: readonly GivenPlace[],
+  isAsked = false,
+): Map<GivenPlace, SecretFile> {
   const found = new Map<GivenPlace, SecretFile>();
   for (const { name, place: kind, isShared, needs } of kinds) {
     const needing = places.filter(({ parsed }) => parsed.kind === kind);
@@ -117,13 +125,13 @@ export function secretFiles(options: SecretFiles, places: readonly GivenPlace[])
       const option = options[own] === undefined ? name : own;
       const file = options[option];
       if (file === undefined && isShared) continue;
-      if (file === undefined)
+      if (file === undefined && !isAsked)
         throw new UsageError(
           `missing option --${needing.length > 1 ? own : name}: the file with the token for ${place.parsed.name}`,
         );
       if (option !== own && !isShared && needing.length > 1)
         throw new UsageError(`--${name} names the secret of one place: specify --from-${name} and --to-${name}`);
-      used.add(option);
+      if (file !== undefined) used.add(option);
       found.set(place, { file, option: `--${option}` });
     }
     const all = [name, `from-${name}`, `to-${name}`] as const;
@@ -140,9 +148,14 @@ export function secretFiles(options: SecretFiles, places: readonly GivenPlace[])
  * @throws UsageError that does not repeat the content
  */
 export async function readTokenFile(file: string, option: string, stderr: Writable): Promise<string> {
-  const token = (await readSecretFile(file, stderr)).trim();
+  return checkToken(await readSecretFile(file, stderr), `${file} of ${option}`);
+}
+
+/** @throws UsageError that does not repeat the content */
+function checkToken(content: string, holder: string): string {
+  const token = content.trim();
   if (/^[\x21-\x7e]+$/.test(token)) return token;
-  throw new UsageError(`${file} of ${option} holds no token: it must hold the token alone, in one line`);
+  throw new UsageError(`${holder} holds no token: it must hold the token alone, in one line`);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { identity } from '../../support/command.ts';
@@ -69,6 +69,17 @@ describe.skipIf(terminalMissing !== undefined)('a migration at a terminal', { ti
     expect(code, stdout).toBe(0);
     expect(stdout).toContain(`${south.url} rejects the token of --to-token-file`);
     expect(stdout).toContain('1 record equal');
+  });
+
+  it('asks for a missing token, and neither shows nor stores it', async () => {
+    const north = await servedPlace(sqlite);
+    const [directory, target] = [join(await testDirectory(), 'run'), join(await testDirectory(), 'copy.json')];
+    const places = ['--from', north.url, '--to', target, '--with', 'none', '--run-dir', directory];
+    const question = `The token for ${north.url}, which is not stored:`;
+    const { code, stdout } = await identityAtTerminal(['migrate', 'plan', ...places], [[question, `${north.token}\r`]]);
+    expect(code, stdout).toBe(0);
+    const files = await Promise.all((await readdir(directory)).map((name) => readFile(join(directory, name), 'utf8')));
+    for (const text of [stdout, ...files]) expect(text).not.toContain(north.token);
   });
 
   it('changes nothing after a no, or Ctrl-C, and can be resumed', async () => {
