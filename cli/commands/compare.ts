@@ -37,6 +37,7 @@ export const compare = defineCommand({
       const { openPlaces } = await import('../places/openPlaces.ts');
       const { Comparison: Compared } = await import('../compare/comparison.ts');
       const { compareSides, explainZitadels } = await import('../compare/compareSides.ts');
+      const { FileLosses } = await import('../zitadel/fileLosses.ts');
       const { signal } = call;
       const [first, second] = await openPlaces(call, call.options, ...call.arguments);
       if (first.name === '-' && second.name === '-') throw new UsageError('- can be one of the places only');
@@ -45,13 +46,14 @@ export const compare = defineCommand({
         first.takes === 'imports' && first.isRemote ? await first.facts(['export'], signal) : undefined;
       const secondFacts =
         second.takes === 'imports' && second.isRemote ? await second.facts(['export'], signal) : undefined;
-      const explain = explainZitadels(firstFacts, secondFacts);
+      const losses = new FileLosses();
+      const explain = explainZitadels([firstFacts, secondFacts], losses);
       using comparison = new Compared(options, call.options.limit ?? DEFAULT_LIMIT, { explain });
       const sides = {
         first: { place: first, options, isLagging: firstFacts?.service === 'zitadel' },
         second: { place: second, options: () => options, isLagging: secondFacts?.service === 'zitadel' },
       };
-      await compareSides({ comparison, ...sides }, { output: progressOutput(call), signal });
+      await compareSides({ comparison, ...sides, visitors: [losses] }, { output: progressOutput(call), signal });
       return compared(comparison, options, [first.name, second.name]);
     }),
 });

@@ -4,6 +4,8 @@ import { inspectPlace, type PlaceInspection } from '../places/inspectPlace.ts';
 import type { ExportOptions, Place, PlaceFacts } from '../places/place.ts';
 import type { ProgressOutput } from '../progress.ts';
 import { type ZitadelSide, zitadelReason } from '../zitadel/expectedDifferences.ts';
+import type { FileLosses } from '../zitadel/fileLosses.ts';
+import type { RecordContent } from './comparedRecord.ts';
 import type { Comparison, RecordDifference } from './comparison.ts';
 
 /** A side of a comparison. */
@@ -68,14 +70,17 @@ export function combine(visitors: readonly RecordVisitor[]): RecordVisitor {
 /**
  * Returns how a comparison explains what the ZITADELs among both sides make differ.
  * @param facts undefined for a place without a database
+ * @param losses what a ZITADEL cannot take of the first side; a visitor of its records
  */
 export function explainZitadels(
-  ...facts: readonly [first: PlaceFacts | undefined, second: PlaceFacts | undefined]
-): (difference: RecordDifference) => string | undefined {
+  facts: readonly [first: PlaceFacts | undefined, second: PlaceFacts | undefined],
+  losses: FileLosses,
+): (difference: RecordDifference, first?: RecordContent) => string | undefined {
   const zitadels = facts.flatMap((known, index): ZitadelSide[] => {
     if (known?.service !== 'zitadel') return [];
-    return [{ side: index === 0 ? 'first' : 'second', domains: known.domains, callerId: known.caller?.userId }];
+    const side = { domains: known.domains, callerId: known.caller?.userId };
+    return [index === 0 ? { side: 'first', ...side } : { side: 'second', ...side, losses }];
   });
-  return (difference) =>
-    zitadels.map((zitadel) => zitadelReason(difference, zitadel)).find((reason) => reason !== undefined);
+  return (difference, first) =>
+    zitadels.map((zitadel) => zitadelReason(difference, zitadel, first)).find((reason) => reason !== undefined);
 }

@@ -38,8 +38,11 @@ const content = z.object({
 
 /** What else is done with the records of a comparison. */
 export interface ComparisonOptions {
-  /** Returns why a record may differ; undefined where it should not. By default none may. */
-  readonly explain?: (difference: RecordDifference) => string | undefined;
+  /**
+   * Returns why a record may differ; undefined where it should not. By default none may.
+   * @param first what the first side has of the record, if it has it
+   */
+  readonly explain?: (difference: RecordDifference, first?: RecordContent) => string | undefined;
   /** Takes the records of the first side, each with that of the second one. */
   readonly pairs?: PairVisitor | undefined;
 }
@@ -135,9 +138,10 @@ export class Comparison implements Disposable {
   /** Adds the records that only the first side has. Call it after both sides. */
   finish(): void {
     for (const found of this.statements.rest.iterate()) {
-      const { content: first, ...record } = remaining.parse(found);
-      this.options.pairs?.addPair({ ...record, outcome: 'onlyFirst', first: readContent(first), second: undefined });
-      this.add({ outcome: 'onlyFirst', ...record });
+      const { content: text, ...record } = remaining.parse(found);
+      const first = readContent(text);
+      this.options.pairs?.addPair({ ...record, outcome: 'onlyFirst', first, second: undefined });
+      this.add({ outcome: 'onlyFirst', ...record }, first);
     }
   }
 
@@ -164,13 +168,13 @@ export class Comparison implements Disposable {
       const outcome = fields.length === 0 ? 'equal' : 'different';
       pairs?.addPair({ section, orgId, id, outcome, first, second });
       if (outcome === 'equal') this.count(record, outcome);
-      else this.add({ outcome, section, orgId, id, fields });
+      else this.add({ outcome, section, orgId, id, fields }, first);
     }
   }
 
-  private add(found: RecordDifference): void {
+  private add(found: RecordDifference, first?: RecordContent): void {
     this.count(found, found.outcome);
-    const reason = this.options.explain?.(found);
+    const reason = this.options.explain?.(found, first);
     if (reason === undefined) this.differences.add(found);
     else this.expected.add({ ...found, reason });
   }

@@ -7,6 +7,7 @@ import { FileFacts } from '../places/inspectPlace.ts';
 import type { DatabasePlace } from '../places/place.ts';
 import { counted } from '../texts.ts';
 import { selectedKinds } from '../values.ts';
+import { FileLosses } from '../zitadel/fileLosses.ts';
 import { type MigrationPlan, migrationPlan } from './documents.ts';
 import { importExport, inspectStaged } from './exportStage.ts';
 import { listPhases, readJournal } from './journal.ts';
@@ -34,14 +35,17 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
   const { leftOut = [] } = state;
   const [facts, organisations] = [new FileFacts(), new OrganisationTally()];
   const logins = loginTally(target, state.settings.onConflict);
-  const byZitadels = explainZitadels(source.facts, target.facts);
+  const losses = new FileLosses();
+  const byZitadels = explainZitadels([source.facts, target.facts], losses);
   // Only records that both sides have can be in conflict.
   using comparison = new Comparison(state.settings, 0, {
-    explain: (found) =>
-      found.outcome === 'different' ? (byZitadels(found) ?? explain(found, state.settings, undefined)) : 'no conflict',
+    explain: (found, first) =>
+      found.outcome === 'different'
+        ? (byZitadels(found, first) ?? explain(found, state.settings, undefined))
+        : 'no conflict',
     pairs: logins,
   });
-  await readSides(run, target, comparison, [facts, organisations]);
+  await readSides(run, target, comparison, [facts, organisations, losses]);
   const trial = target.place.takes === 'imports' ? await tryImport(run, target.place) : undefined;
   if (target.place.takes === 'files') await target.place.requireFree?.();
   const { exported } = run.state;

@@ -7,6 +7,7 @@ import { repeatable } from '../places/content.ts';
 import type { Place } from '../places/place.ts';
 import { valueText } from '../texts.ts';
 import { selectedKinds } from '../values.ts';
+import { FileLosses } from '../zitadel/fileLosses.ts';
 import type { MigrationPlan, MigrationResult, OrganisationCounts } from './documents.ts';
 import { filterExport } from './exportFilter.ts';
 import { currentSelection } from './exportStage.ts';
@@ -60,13 +61,14 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, { source, t
   const { settings, moved, exported } = run.state;
   const logins = loginTally(target);
   const organisations = new OrganisationTally();
-  const byZitadels = explainZitadels(source.facts, target.facts);
+  const losses = new FileLosses();
+  const byZitadels = explainZitadels([source.facts, target.facts], losses);
   using comparison = new Comparison(settings, MAX_LISTED, {
-    explain: (difference) => byZitadels(difference) ?? explain(difference, settings, moved?.response),
+    explain: (found, content) => byZitadels(found, content) ?? explain(found, settings, moved?.response),
     pairs: logins,
   });
   const first = openSource(run, source);
-  const sides = { comparison, first, second: onlyThese(target, first.options), visitors: [organisations] };
+  const sides = { comparison, first, second: onlyThese(target, first.options), visitors: [organisations, losses] };
   const [before, after] = await run.reconnecting(() => compareSides(sides, run));
   const { differences, expected } = comparison;
   const isStream = source.kind === 'stream';

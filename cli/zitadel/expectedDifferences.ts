@@ -1,5 +1,8 @@
-import type { FieldDifference } from '../compare/comparedRecord.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { isJsonObject, parseObject, textAt } from '../../shared/json/jsonObject.ts';
+import type { FieldDifference, RecordContent } from '../compare/comparedRecord.ts';
 import type { RecordDifference } from '../compare/comparison.ts';
+import type { FileLosses } from './fileLosses.ts';
 
 /** Which side of a comparison is a ZITADEL, and what is known of it. */
 export interface ZitadelSide {
@@ -8,6 +11,8 @@ export interface ZitadelSide {
   readonly domains: readonly string[];
   /** The user who imported, if that is known: it becomes owner of what it creates. */
   readonly callerId: string | undefined;
+  /** What it could not take of the other side, if that was imported into it. */
+  readonly losses?: FileLosses;
 }
 
 /** A field that differs where a ZITADEL is one side: the value of the other side, and that of the ZITADEL. */
@@ -40,6 +45,7 @@ const fieldRules: readonly FieldRule[] = [
   },
   { sections: ['machineUsers'], paths: ['user.accessTokenType'], reason: NOT_EXPORTED },
   { sections: ['oidcApps'], paths: ['app.backChannelLogoutUri', 'app.loginVersion'], reason: NOT_EXPORTED },
+  { sections: ['loginTexts'], paths: ['linkingUserPromptText'], reason: NOT_EXPORTED },
   {
     sections: ['humanUsers'],
     paths: ['state'],
@@ -78,17 +84,24 @@ const textsNotCarried = new Set([
   'inviteUserMessages',
 ]);
 
+const NO_PROVIDER = 'the file of the import into ZITADEL has no such identity provider';
+
 /**
  * Returns why two sides differ in a record where one of them is a ZITADEL; undefined where they should not. A record with
  * several differing fields may differ only if each of them may.
+ * @param first what the first side has of the record, if it has it
  */
-export function zitadelReason(difference: RecordDifference, zitadel: ZitadelSide): string | undefined {
+export function zitadelReason(
+  difference: RecordDifference,
+  zitadel: ZitadelSide,
+  first?: RecordContent,
+): string | undefined {
   const { outcome, section, fields = [] } = difference;
   if (section === 'passwordlessRegistrationMessages')
     return 'ZITADEL exports the texts of claimed domains under the name of those of passwordless registration';
   if (outcome !== 'different')
-    return isOnlyIn(zitadel, outcome) ? addedReason(difference, zitadel) : lostReason(section);
-  const reasons = fields.map((field) => fieldReason(section, field, zitadel));
+    return isOnlyIn(zitadel, outcome) ? addedReason(difference, zitadel) : lostReason(difference, zitadel, first);
+  const reasons = fields.map((field) => fieldReason(difference, field, zitadel));
   return reasons.every((reason) => reason !== undefined) ? [...new Set(reasons)].join('; ') : undefined;
 }
 
@@ -104,16 +117,35 @@ function addedReason({ section, id }: RecordDifference, { domains, callerId }: Z
   return undefined;
 }
 
-function lostReason(section: string): string | undefined {
-  return textsNotCarried.has(section) ? NOT_CARRIED : undefined;
+function lostReason(lost: RecordDifference, { losses }: ZitadelSide, first?: RecordContent): string | undefined {
+  if (textsNotCarried.has(lost.section)) return NOT_CARRIED;
+  if (losses === undefined || lost.section !== 'userLinks' || first === undefined) return losses?.reason(lost);
+  const idpId = textAt(parseObject(first.body), 'idpId', '');
+  return losses.hasProvider(lost.orgId, idpId) ? undefined : NO_PROVIDER;
 }
 
-function fieldReason(section: string, field: FieldDifference, { side }: ZitadelSide): string | undefined {
+function fieldReason(
+  { section, orgId }: RecordDifference,
+  field: FieldDifference,
+  { side, losses }: ZitadelSide,
+): string | undefined {
   if ('secret' in field) return field.path === 'user.password' ? CLEAR_PASSWORD : undefined;
   const values: Values = side === 'second' ? [field.first, field.second] : [field.second, field.first];
+  if (section === 'loginPolicy' && field.path === 'idps')
+    return losses !== undefined && lacksOnlyMissing(values, (id) => losses.hasProvider(orgId, id))
+      ? NO_PROVIDER
+      : undefined;
   const isExplained = ({ sections, paths, applies = isLost }: FieldRule) =>
     sections.includes(section) && paths.includes(field.path) && applies(values);
   return fieldRules.find(isExplained)?.reason;
+}
+
+/** Whether a ZITADEL's login policy has all identity providers of the other side that the file has. */
+function lacksOnlyMissing([other, zitadel]: Values, hasProvider: (id: string) => boolean): boolean {
+  const kept = Array.isArray(other)
+    ? other.filter((idp) => isJsonObject(idp) && hasProvider(textAt(idp, 'idpId', '')))
+    : [];
+  return isDeepStrictEqual(zitadel, kept);
 }
 
 function isLost([, zitadel]: Values): boolean {

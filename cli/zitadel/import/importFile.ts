@@ -52,7 +52,7 @@ async function importFile(importing: ZitadelImport, meter: ImportMeter): Promise
   const survey = new FileSurvey();
   const inspection = await inspect(file, signal, { isSelected, visitor: survey });
   const orgIds = inspection.organisations.map(({ orgId }) => orgId);
-  using target = await TargetState.read(importing, orgIds);
+  using target = await TargetState.read(importing, orgIds, survey.losses);
   const withKeys = options.withKeys && survey.facts.content.withKeys;
   const known = {
     exists: (record: OrganisationRecord) => target.has(record),
@@ -86,6 +86,8 @@ class ImportTally implements ImportObserver {
   private readonly options: ImportOptions;
   private readonly sent: Counts = {};
   private readonly existing: Counts = {};
+  /** The records that the ZITADEL refused, as what is left to do says. */
+  private readonly announced: Counts = {};
   private readonly failed: Counts = {};
   /** Those of refused organisations, which are not sent. */
   private readonly unsent: Counts = {};
@@ -119,6 +121,7 @@ class ImportTally implements ImportObserver {
       const { kind, type, id, message } = error;
       const section = namesByType.get(type) ?? type;
       if (kind === 'existing') increase(this.existing, section);
+      if (kind === 'announced') increase(this.announced, section);
       if (kind !== 'real') continue;
       increase(this.failed, section);
       if (type === organisationSection.error.type && id !== undefined) this.refused.add(id);
@@ -164,7 +167,8 @@ class ImportTally implements ImportObserver {
     increase(outcomes.failed, humanUserSection.name, seeds.failed);
     for (const [section, { records }] of survey.facts.sections) {
       const { equal = 0, different = 0, missing = 0 } = before.get(section) ?? {};
-      const sent = dryRun ? missing - (withheldSections[section] ?? 0) : (this.sent[section] ?? 0);
+      const taken = (this.sent[section] ?? 0) - (this.announced[section] ?? 0);
+      const sent = dryRun ? missing - (withheldSections[section] ?? 0) : taken;
       const [existing, unsent] = [this.existing[section] ?? 0, this.unsent[section] ?? 0];
       increase(outcomes.created, section, sent - existing - (this.failed[section] ?? 0));
       const changed = section === humanUserSection.name ? seeds.arrived + seeds.failed : 0;

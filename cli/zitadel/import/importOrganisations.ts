@@ -22,6 +22,8 @@ export type ErrorKind =
   | 'expected'
   /** The record exists, and stays as it is: a comparison shows whether it is equal. */
   | 'existing'
+  /** The record is missing, as what is left to do says. */
+  | 'announced'
   /** The record is missing, or is not as it should be. */
   | 'real';
 
@@ -58,7 +60,8 @@ export async function importOrganisations(
         const { records, errors, isRepeat } = answered;
         for (const error of errors) if (isRefusedOrganisation(error)) refused.add(error.id ?? '');
         const creates = new Set(records.filter(({ json }) => json.org !== undefined).map(({ orgId }) => orgId));
-        const facts = { isRepeat, creates, host: hostname };
+        const refusedLinks = new Set(records.flatMap(({ refusedLink }) => refusedLink ?? []));
+        const facts = { isRepeat, creates, refusedLinks, host: hostname };
         observer.onAnswer(
           records,
           errors.map((error) => ({ ...error, kind: errorKind(error, facts) })),
@@ -85,15 +88,18 @@ export interface RequestFacts {
   readonly isRepeat: boolean;
   /** The organisations that the request was to create. Others exist, which is an error as well. */
   readonly creates: ReadonlySet<string>;
+  /** The links whose identity provider the file lacks, so that ZITADEL has it only if somebody created it. */
+  readonly refusedLinks: ReadonlySet<string>;
   /** The host of the target, of which ZITADEL makes each organisation's automatic domain. */
   readonly host: string;
 }
 
 /** Decides how an error of an import is to be taken. */
-export function errorKind(error: ImportError, { isRepeat, creates, host }: RequestFacts): ErrorKind {
+export function errorKind(error: ImportError, { isRepeat, creates, refusedLinks, host }: RequestFacts): ErrorKind {
   const { type, id = '', message } = error;
   // With the default policy, adding a domain verifies it, and verifying it once more fails.
   if (type === 'domain_isverified' && message.startsWith('ID=V3-DKcYh')) return 'expected';
+  if (type === 'user_link' && message.startsWith('ID=COMMAND-39nf2') && refusedLinks.has(id)) return 'announced';
   if (!saysExisting(error)) return 'real';
   const isAutomaticDomain = type === 'domain' && id.endsWith(`.${host}`);
   return isRepeat || isAutomaticDomain || (type === 'org' && !creates.has(id)) ? 'expected' : 'existing';

@@ -11,16 +11,17 @@ import { parseJson } from '../../../shared/json/jsonScanner.ts';
 import { LeftToDo } from '../../../shared/organisation/leftToDo.ts';
 import { equalButForCase, invitationsAlone } from '../../../shared/organisation/leftToDoRules.ts';
 import { type OrganisationRecord, readRecord, storedFields } from '../../../shared/organisation/record.ts';
+import { reportedId } from '../../../shared/organisation/recordPlan.ts';
 import { humanUserSection } from '../../../shared/organisation/sections/users.ts';
 import { findSection } from '../../../shared/organisation/sections.ts';
 import { FileFacts } from '../../places/inspectPlace.ts';
+import { CaselessNames, FileLosses, lacksSecret } from '../fileLosses.ts';
 import { droppedSections, type ImportStep } from './importSteps.ts';
 
 /** What a whole file holds, which the judgement of each of its records depends on. */
 export class FileSurvey implements RecordVisitor {
   readonly facts = new FileFacts();
-  /** The identity providers that ZITADEL takes, with their organisations. */
-  readonly providers = new Map<string, string>();
+  readonly losses = new FileLosses();
   /** The organisations of projects. */
   readonly projects = new Map<string, string>();
   /** The organisations with texts of passwordless registration. */
@@ -29,32 +30,16 @@ export class FileSurvey implements RecordVisitor {
   add(record: OrganisationRecord): void {
     const { section, json, orgId } = record;
     this.facts.add(record);
+    this.losses.add(record);
     if (section.name === 'passwordlessRegistrationMessages') this.passwordless.add(orgId);
     if (section.name === 'projects') this.projects.set(textAt(json, 'projectId', orgId), orgId);
-    if (section.exported?.providerType !== undefined && !lacksSecret(record))
-      this.providers.set(textAt(json, 'idpId', orgId), orgId);
   }
 
   reset(): void {
-    this.facts.reset();
-    for (const found of [this.providers, this.projects, this.passwordless]) found.clear();
+    for (const part of [this.facts, this.losses]) part.reset();
+    for (const found of [this.projects, this.passwordless]) found.clear();
   }
 }
-
-/** Whether a record is an OIDC provider without secret, for which ZITADEL refuses a whole request. */
-function lacksSecret({
-  section: { exported, credentials },
-  credentials: { clientSecret },
-}: OrganisationRecord): boolean {
-  return exported?.providerType !== undefined && credentials !== undefined && clientSecret === undefined;
-}
-
-/** The names that ZITADEL does not distinguish by case, by section: what they are unique in, and where they stand. */
-const caseless: Readonly<Record<string, readonly [kind: string, scope: string, name: string]>> = {
-  projectRoles: ['role', 'projectId', 'roleKey'],
-  oidcApps: ['application', 'app.projectId', 'app.name'],
-  apiApps: ['application', 'app.projectId', 'app.name'],
-};
 
 /** A validated export file to import. */
 export interface ImportedFile extends Pick<Inspection, 'organisations' | 'entries' | 'counts'> {
@@ -86,7 +71,7 @@ export class ImportPlan {
   private readonly file: ImportedFile;
   /** The paths of records that ZITADEL cannot take. */
   private readonly withheld = new Set<string>();
-  private readonly names = new Set<string>();
+  private readonly names = new CaselessNames();
 
   private constructor(file: ImportedFile) {
     this.file = file;
@@ -115,6 +100,15 @@ export class ImportPlan {
   seedOwner({ section, json, orgId }: OrganisationRecord): string | undefined {
     const userId = textAt(json, 'userId', orgId);
     return section === humanUserSection && this.withoutSeed.has(userId) ? userId : undefined;
+  }
+
+  /** Returns the id of a link that ZITADEL refuses, unless it has the identity provider, which the file lacks. */
+  refusedLink(record: OrganisationRecord): string | undefined {
+    const { section, json, orgId } = record;
+    const { providers, keepProviders } = section.exported ?? {};
+    if (providers === undefined || keepProviders !== undefined) return undefined;
+    const lacks = providers(json).some((id) => !this.survey.losses.hasProvider(orgId, id));
+    return lacks ? reportedId(record) : undefined;
   }
 
   /** Whether a step has anything to send. */
@@ -152,7 +146,7 @@ export class ImportPlan {
     // ZITADEL exports each project's members under every organisation, and imports them under the project's own only.
     const isMember = section.name === 'projectMembers';
     const owner = isMember ? this.survey.projects.get(textAt(json, 'projectId', orgId)) : undefined;
-    const isRepeated = this.repeatsName(record);
+    const isRepeated = this.names.earlier(record) !== undefined;
     if (isRepeated) this.leftToDo.add(equalButForCase, section, stored);
     const isDropped = (section.keys === true && !this.file.withKeys) || droppedSections.includes(section.name);
     const isForeign = owner !== undefined && owner !== orgId;
@@ -172,22 +166,13 @@ export class ImportPlan {
   /** Lists the providers that a record names and ZITADEL will not have. */
   private judgeProviders(record: OrganisationRecord): void {
     const { section, json, orgId } = record;
-    const { exported, nested } = section;
-    const isMissing = (id: string) => this.survey.providers.get(id) !== orgId;
+    const { nested } = section;
+    const isMissing = (id: string) => !this.survey.losses.hasProvider(orgId, id);
     const held = nested === undefined ? [] : textsAt(json, `${nested.list}[].configId`, '').filter(isMissing);
     if (nested !== undefined && !this.exists(record)) increase(this.withheldSections, nested.section.name, held.length);
-    const named = (exported?.providers?.(json) ?? []).filter(isMissing);
+    if (this.refusedLink(record) !== undefined && !this.exists(record)) increase(this.withheldSections, section.name);
+    const named = (section.exported?.providers?.(json) ?? []).filter(isMissing);
     this.leftToDo.addMissingProviders(section, document(record), [...named, ...held]);
-  }
-
-  /** Whether an earlier record has the same name but for its case. */
-  private repeatsName({ section, json, orgId }: OrganisationRecord): boolean {
-    const [kind, scope, name] = caseless[section.name] ?? [];
-    if (kind === undefined || scope === undefined || name === undefined) return false;
-    const folded = JSON.stringify([kind, textAt(json, scope, orgId), textAt(json, name, orgId).toLowerCase()]);
-    const isRepeated = this.names.has(folded);
-    this.names.add(folded);
-    return isRepeated;
   }
 }
 

@@ -18,6 +18,8 @@ export interface OutgoingRecord {
   readonly sections: readonly string[];
   /** The person's id, where the ZITADEL has the person and lacks only the TOTP seed. */
   readonly seedOwner: string | undefined;
+  /** The link's id, where ZITADEL may refuse it because the file lacks its identity provider. */
+  readonly refusedLink: string | undefined;
   /** The list of the organisation document that holds the record; undefined where `json` holds the document's fields. */
   readonly list: string | undefined;
   readonly json: JsonObject;
@@ -56,7 +58,8 @@ function isSent(plan: ImportPlan, record: OrganisationRecord): boolean {
 
 function outgoingOrganisation({ orgId, section, json, state }: OrganisationRecord): OutgoingRecord {
   const fields = encodeRecord(DataOrgSchema, { org: json.org, orgState: state });
-  return { orgId, label: `org ${orgId}`, sections: [section.name], seedOwner: undefined, list: undefined, ...fields };
+  const none = { seedOwner: undefined, refusedLink: undefined, list: undefined };
+  return { orgId, label: `org ${orgId}`, sections: [section.name], ...none, ...fields };
 }
 
 function outgoingItem(plan: ImportPlan, record: OrganisationRecord): OutgoingRecord {
@@ -65,11 +68,12 @@ function outgoingItem(plan: ImportPlan, record: OrganisationRecord): OutgoingRec
   const label = [section.error.type, ...section.error.id.map((path) => textAt(json, path, orgId))].join(' ');
   const placed = isList(section) ? { list: section.name, json } : { list: undefined, json: { [section.name]: json } };
   const sections = [section.name, ...nestedSections(record)];
-  return { orgId, label, sections, seedOwner: plan.seedOwner(record), ...placed, bytes };
+  const [seedOwner, refusedLink] = [plan.seedOwner(record), plan.refusedLink(record)];
+  return { orgId, label, sections, seedOwner, refusedLink, ...placed, bytes };
 }
 
 /** Returns a record with its credentials, in the form that a ZITADEL imports without loss (zitadel 4.6). */
-function sentForm({ survey: { providers } }: ImportPlan, record: OrganisationRecord): JsonObject {
+function sentForm({ survey: { losses } }: ImportPlan, record: OrganisationRecord): JsonObject {
   const { section, json, credentials, clearPassword, orgId } = record;
   for (const { path, field, clear } of section.credentials ?? []) {
     if (credentials[field] !== undefined) putAt(json, path, credentials[field]);
@@ -77,7 +81,7 @@ function sentForm({ survey: { providers } }: ImportPlan, record: OrganisationRec
   }
   const { exported: { innerId, keepProviders } = {}, nested } = section;
   if (innerId !== undefined) putAt(json, `${innerId.inner}.${innerId.from}`, json[innerId.from]);
-  const hasProvider = (id: unknown) => typeof id === 'string' && providers.get(id) === orgId;
+  const hasProvider = (id: unknown) => typeof id === 'string' && losses.hasProvider(orgId, id);
   keepProviders?.(json, hasProvider);
   // ZITADEL refuses the whole person for a link to a provider that it does not have.
   if (nested !== undefined) keepElements(json, nested.list, ({ configId }) => hasProvider(configId));

@@ -12,6 +12,7 @@ import type { ExportContent, ImportOptions } from '../../places/place.ts';
 import type { ZitadelConnection } from '../connection.ts';
 import { type ZitadelSide, zitadelReason } from '../expectedDifferences.ts';
 import { exportContent, listOrganisations } from '../export/exportContent.ts';
+import type { FileLosses } from '../fileLosses.ts';
 import { readCaller, readInstance } from '../instance.ts';
 
 /** The number of differing records that are listed. */
@@ -69,15 +70,16 @@ export class TargetState implements Disposable {
   /**
    * Compares a file with what a ZITADEL has of its organisations. Secrets are not compared: a ZITADEL never changes them,
    * and exports without them are four times as fast.
+   * @param losses what the ZITADEL cannot take of the file
    * @throws IdentityError if only new organisations are to be imported, and the ZITADEL has others
    */
-  static async read(importing: ZitadelImport, orgIds: readonly string[]): Promise<TargetState> {
+  static async read(importing: ZitadelImport, orgIds: readonly string[], losses: FileLosses): Promise<TargetState> {
     const { connect, connection, file, options, isSelected } = importing;
     const { signal } = connection;
     const { withKeys, newOrgsOnly } = options;
     const inTarget = new Set(await listOrganisations(connection));
     const existing = orgIds.filter((id) => inTarget.has(id));
-    const zitadel = await describeTarget(connection, existing.length > 0);
+    const zitadel = { ...(await describeTarget(connection, existing.length > 0)), losses };
     using resources = new DisposableStack();
     const state = resources.use(new TargetState(existing, withKeys, zitadel));
     if (existing.length > 0) {

@@ -6,13 +6,14 @@ import { textLanguage } from '../valueRules.ts';
  * Creates a section of texts, with one record for each language. The error id is ours: ZITADEL replaces texts at each
  * import and has no error for them.
  */
-function texts(name: string, type: string): Section {
+function texts(name: string, type: string, exported?: Section['exported']): Section {
   return {
     name,
     collection: 'texts',
     phase: 1,
     key: ['$orgId', `=${name}`, 'language'],
     values: { language: textLanguage },
+    ...(exported === undefined ? {} : { exported }),
     check: (text) => (hasNoText(text) ? 'notCarried' : undefined),
     error: {
       type,
@@ -24,7 +25,7 @@ function texts(name: string, type: string): Section {
 
 /** The sections of texts. */
 export const textSections: readonly Section[] = [
-  texts('loginTexts', 'login_texts'),
+  texts('loginTexts', 'login_texts', { withoutFilled: withoutEmptyScreens }),
   texts('initMessages', 'init_message'),
   texts('passwordResetMessages', 'password_reset_message'),
   texts('verifyEmailMessages', 'verify_email_message'),
@@ -39,6 +40,12 @@ export const laterTextSections: readonly Section[] = [
   texts('verifyEmailOtpMessages', 'verify_email_otp_message'),
   texts('inviteUserMessages', 'invite_user_messages'),
 ];
+
+/** Removes the screens without texts: ZITADEL exports all. */
+function withoutEmptyScreens(texts: JsonObject): JsonObject {
+  const isEmpty = (screen: unknown) => isJsonObject(screen) && Object.keys(screen).length === 0;
+  return Object.fromEntries(Object.entries(texts).filter(([, screen]) => !isEmpty(screen)));
+}
 
 /** Whether a record of texts has nothing but its language. */
 export function hasNoText({ language: _, ...content }: JsonObject): boolean {

@@ -198,6 +198,39 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect(returned.proof).toMatchObject({ sections: { humanUsers: { equal: 4 } } });
   });
 
+  it('to ZITADEL ends with 0 where only what was announced is missing, again too, and with 3 for another loss', async () => {
+    const [{ userId = '' } = {}] = people(1);
+    const idp = { clientId: 'c', issuer: 'https://idp.example', displayNameMapping: 'OIDC_MAPPING_FIELD_EMAIL' };
+    const provider = (idpId: string, secret: object) => ({ idpId, idp: { name: idpId, ...idp, ...secret } });
+    const link = (idpId: string) => ({ userId, idpId, providedUserId: `at ${idpId}`, providedUserName: 'ada' });
+    const inPolicy = (idpId: string) => ({ idpId, ownerType: 'IDP_OWNER_TYPE_ORG' });
+    const file = await exportFileWith({
+      ...withPeople,
+      oidcIdps: [provider('51', { clientSecret: 'secret' }), provider('52', {})],
+      loginPolicy: { allowUsernamePassword: true, idps: [inPolicy('51'), inPolicy('52'), inPolicy('google')] },
+      userLinks: [link('51'), link('google')],
+      projects: [{ projectId: 'p', project: { name: 'P' } }],
+      projectRoles: ['admin', 'ADMIN'].map((roleKey) => ({ projectId: 'p', roleKey, displayName: roleKey })),
+      loginTexts: [{ language: 'en', loginText: { title: 'Hi' }, linkingUserPromptText: { title: 'Link' } }],
+    });
+    const { zitadel, tokenFile } = await filledZitadel([]);
+    const north = await servedPlace(sqlite);
+    const args = ['--from', file, '--to', zitadel.url, '--to-token-file', tokenFile, ...all, '--yes'];
+    const first = await migrate(args, await prepareMigration(north));
+    expect(first).toMatchObject({ outcome: 'done', errors: [], proof: { unexpected: 0, expected: 7 } });
+    expect(first.moved.imported).toMatchObject({ notCarried: { userLinks: 1, oidcIdps: 1, projectRoles: 1 } });
+    const migrating = await prepareMigration(north);
+    const again = await migrate(args, migrating);
+    expect(again).toMatchObject({ outcome: 'done', errors: [], proof: { unexpected: 0, expected: 7 } });
+    expect(again.moved.imported).toMatchObject({ created: {}, failed: {} });
+    const [name = ''] = await readdir(migrating.cwd);
+    const plan: unknown = JSON.parse(await readFile(join(migrating.cwd, name, 'plan.json'), 'utf8'));
+    expect(plan).toMatchObject({ different: 0, refused: [] });
+    zitadel.contents.put('acme', 'loginPolicy', 'acme', { allowUsernamePassword: true });
+    const lost = await migrate(args, await prepareMigration(north), 3);
+    expect(lost).toMatchObject({ outcome: 'listed', errors: [{ type: 'login_policy' }], proof: { unexpected: 1 } });
+  });
+
   it('to ZITADEL waits for its projections, and lists what remains to be done', async () => {
     const { zitadel, tokenFile } = await filledZitadel([], { lagMs: 1_500 });
     const north = await servedPlace(sqlite);

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type JsonObject, putAt, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
-import type { Contents } from './contents.ts';
+import { zitadelExport } from '../fixtures/organisations.ts';
+import { type Contents, elements } from './contents.ts';
 
 /** An export request, as far as ZITADEL reads it. */
 export interface ExportFlags {
@@ -32,7 +33,13 @@ const lostFields: readonly (readonly [section: string, ...paths: string[]])[] = 
   ['humanUsers', 'user.passwordChangeRequired', 'user.requestPasswordlessRegistration'],
   ['machineUsers', 'user.accessTokenType'],
   ['oidcApps', 'app.backChannelLogoutUri', 'app.loginVersion'],
+  ['loginTexts', 'linkingUserPromptText'],
 ];
+
+/** The screens of login texts, of which every export has all. */
+const screens = zitadelExport('export-full')
+  .flatMap(({ loginTexts }) => elements(loginTexts))
+  .flatMap(({ language: _, ...texts }) => Object.keys(texts).map((screen): [string, object] => [screen, {}]));
 
 /** Exports organisations as ZITADEL does (zitadel 4): what names something outside of the export is left out. */
 export function exportFrom(contents: Contents, { orgIds, excludedOrgIds, ...secrets }: ExportFlags): JsonObject[] {
@@ -75,7 +82,7 @@ function exportedForm(section: string, record: JsonObject): JsonObject {
   const copy = structuredClone(record);
   const [, ...lost] = lostFields.find(([name]) => name === section) ?? [];
   for (const path of lost) if (valueAt(copy, path) !== undefined) putAt(copy, path, undefined);
-  return copy;
+  return section === 'loginTexts' ? { ...Object.fromEntries(screens), ...copy } : copy;
 }
 
 function projectId(json: JsonObject): string {

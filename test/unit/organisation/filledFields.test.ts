@@ -38,6 +38,7 @@ describe('a field that ZITADEL fills in', () => {
   it.each([
     ['oidcApps', { app: { name: 'a' } }, { app: { name: 'a', clockSkew: '0s' } }],
     ['loginPolicy', {}, { passwordCheckLifetime: '0s', mfaInitSkipLifetime: '0s' }],
+    ['loginTexts', { language: 'en' }, { language: 'en', footerText: {}, loginText: {} }],
     ['loginPolicy', { idps: [{ idpId: 'I' }] }, { idps: [{ idpId: 'I', ownerType: 'IDP_OWNER_TYPE_ORG' }] }],
   ])('is as good as absent in %s', (name, first, second) => {
     expect(isEqual(name, first, second)).toBe(true);

@@ -2,6 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { FieldDifference } from '../../../../cli/compare/comparedRecord.ts';
 import type { RecordDifference } from '../../../../cli/compare/comparison.ts';
 import { zitadelReason } from '../../../../cli/zitadel/expectedDifferences.ts';
+import { FileLosses } from '../../../../cli/zitadel/fileLosses.ts';
+import { readRecord } from '../../../../shared/organisation/record.ts';
+import { findSection } from '../../../../shared/organisation/sections.ts';
 
 const zitadel = { side: 'second', domains: ['id.example.com'], callerId: '7' } as const;
 const record = (section: string, id: string, outcome: RecordDifference['outcome']): RecordDifference => ({
@@ -14,6 +17,12 @@ const changed = (section: string, ...fields: readonly FieldDifference[]): Record
   ...record(section, '1', 'different'),
   fields,
 });
+function section(name: string) {
+  const found = findSection(name);
+  if (found === undefined) throw new Error(`there is no section ${name}`);
+  return found;
+}
+
 const explain = (difference: RecordDifference) => zitadelReason(difference, zitadel);
 
 describe('a difference between a ZITADEL and another side', () => {
@@ -28,6 +37,7 @@ describe('a difference between a ZITADEL and another side', () => {
     ),
     changed('projects', { path: 'state', first: 'PROJECT_STATE_INACTIVE' }),
     changed('domains', { path: 'isVerified', first: undefined, second: true }),
+    changed('loginTexts', { path: 'linkingUserPromptText', first: { title: 'Link' } }),
     record('domains', 'acme_acme.id.example.com', 'onlySecond'),
     record('orgMembers', 'acme_7', 'onlySecond'),
     record('verifyPhoneMessages', 'acme_en', 'onlyFirst'),
@@ -49,6 +59,31 @@ describe('a difference between a ZITADEL and another side', () => {
     record('humanUsers', 'ada', 'onlyFirst'),
   ])('is no consequence of the ZITADEL otherwise: %j', (difference) => {
     expect(explain(difference)).toBeUndefined();
+  });
+
+  it('is explained by what the file could not give, for that record and rule only', () => {
+    const losses = new FileLosses();
+    const role = (roleKey: string) => readRecord(section('projectRoles'), { projectId: 'p', roleKey }, 'acme');
+    const provider = (idpId: string, secret: object) =>
+      readRecord(section('oidcIdps'), { idpId, idp: { name: idpId, ...secret } }, 'acme');
+    const [taken, refused] = [provider('51', { clientSecret: 's' }), provider('52', {})];
+    for (const one of [role('admin'), role('ADMIN'), role('admin'), taken, refused]) losses.add(one);
+    const reason = (difference: RecordDifference, first?: object) =>
+      zitadelReason(difference, { ...zitadel, losses }, { body: JSON.stringify(first ?? {}), secrets: {} });
+    const idps = (...ids: readonly string[]) => ids.map((idpId) => ({ idpId }));
+    const policy = (first: readonly string[], second: readonly string[], ...fields: readonly FieldDifference[]) =>
+      changed('loginPolicy', { path: 'idps', first: idps(...first), second: idps(...second) }, ...fields);
+    expect(reason(policy(['51', 'x'], ['51']))).toMatch(/no such identity provider/);
+    expect(reason(policy(['51', 'x'], []))).toBeUndefined();
+    expect(reason(policy(['x'], [], { path: 'forceMfa', first: true }))).toBeUndefined();
+    const link = record('userLinks', '1_x', 'onlyFirst');
+    expect(reason(link, { idpId: 'x' })).toMatch(/no such identity provider/);
+    expect(reason(link, { idpId: '51' })).toBeUndefined();
+    expect(reason({ ...link, orgId: 'emca' }, { idpId: '51' })).toMatch(/no such identity provider/);
+    expect(reason(record('projectRoles', 'p_ADMIN', 'onlyFirst'))).toMatch(/by case/);
+    expect(reason(record('projectRoles', 'p_admin', 'onlyFirst'))).toBeUndefined();
+    expect(reason(record('oidcIdps', '52', 'onlyFirst'))).toMatch(/client secret/);
+    expect(reason(record('oidcIdps', '51', 'onlyFirst'))).toBeUndefined();
   });
 
   it('is seen from the side that the ZITADEL is', () => {

@@ -6,7 +6,8 @@ import { zitadelText } from '../../../support/fixtures/organisations.ts';
 const answer = z.looseObject({
   errors: z.array(z.looseObject({ type: z.string(), id: z.string().optional(), message: z.string() })),
 });
-const facts = { isRepeat: false, creates: new Set<string>(), host: 'localhost' };
+const none = new Set<string>();
+const facts = { isRepeat: false, creates: none, refusedLinks: none, host: 'localhost' };
 
 /** The errors of a recorded answer that are of a kind. */
 function recorded(name: string, kind: ReturnType<typeof errorKind>): string[] {
@@ -51,6 +52,14 @@ describe('the errors of a ZITADEL', () => {
   it('are real for the ids of a deleted organisation, and for the name of another one', () => {
     const ids = ['COMMA-Bd2jj Message=Errors.Org.Domain.AlreadyExists', 'V3-DKcYh Message=Errors.Org.AlreadyExists'];
     for (const id of ids) expect(errorKind({ type: 'org', id: '1', message: `ID=${id}` }, facts)).toBe('real');
+  });
+
+  it('are announced for a link whose identity provider the file lacks, and for no other', () => {
+    const error = { type: 'user_link', id: '1_2', message: 'ID=COMMAND-39nf2 Message=Errors.IDPConfig.NotExisting' };
+    expect(errorKind(error, { ...facts, refusedLinks: new Set(['1_2']) })).toBe('announced');
+    expect(errorKind(error, { ...facts, refusedLinks: new Set(['1_3']) })).toBe('real');
+    const otherwise = { ...error, message: 'ID=COMMAND-vzktar7b7f Message=Errors.User.NotFound' };
+    expect(errorKind(otherwise, { ...facts, refusedLinks: new Set(['1_2']) })).toBe('real');
   });
 
   it('take an existing organisation for one that the request was not to create', () => {

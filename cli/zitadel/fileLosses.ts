@@ -1,0 +1,79 @@
+import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts';
+import { textAt } from '../../shared/json/jsonObject.ts';
+import type { OrganisationRecord } from '../../shared/organisation/record.ts';
+import { reportedId } from '../../shared/organisation/recordPlan.ts';
+import type { RecordDifference } from '../compare/comparison.ts';
+
+/** The names that ZITADEL does not distinguish by case, by section: what they are unique in, and where they stand. */
+const caseless: Readonly<Record<string, readonly [kind: string, scope: string, name: string]>> = {
+  projectRoles: ['role', 'projectId', 'roleKey'],
+  oidcApps: ['application', 'app.projectId', 'app.name'],
+  apiApps: ['application', 'app.projectId', 'app.name'],
+};
+
+/** The names of a file that ZITADEL does not distinguish by case, each with its first record. */
+export class CaselessNames {
+  private readonly ids = new Map<string, string>();
+
+  /** Returns the id of the earlier record that has the same name but for its case. */
+  earlier(record: OrganisationRecord): string | undefined {
+    const { section, json, orgId } = record;
+    const [kind, scope, name] = caseless[section.name] ?? [];
+    if (kind === undefined || scope === undefined || name === undefined) return undefined;
+    const folded = JSON.stringify([kind, textAt(json, scope, orgId), textAt(json, name, orgId).toLowerCase()]);
+    const earlier = this.ids.get(folded);
+    if (earlier === undefined) this.ids.set(folded, reportedId(record));
+    return earlier;
+  }
+
+  clear(): void {
+    this.ids.clear();
+  }
+}
+
+/** Whether a record is an OIDC provider without secret, for which ZITADEL refuses a whole request. */
+export function lacksSecret({
+  section: { exported, credentials },
+  credentials: { clientSecret },
+}: OrganisationRecord): boolean {
+  return exported?.providerType !== undefined && credentials !== undefined && clientSecret === undefined;
+}
+
+/** The records of a file that a ZITADEL cannot take, as an import of the file says in advance. */
+export class FileLosses implements RecordVisitor {
+  /** The identity providers that ZITADEL takes, with their organisations. */
+  private readonly providers = new Map<string, string>();
+  private readonly names = new CaselessNames();
+  /** Why records are not imported, by `recordName`. */
+  private readonly reasons = new Map<string, string>();
+
+  add(record: OrganisationRecord): void {
+    const { section, orgId, json } = record;
+    const id = reportedId(record);
+    const name = recordName({ section: section.name, orgId, id });
+    if (lacksSecret(record)) this.reasons.set(name, 'ZITADEL takes no OIDC provider without client secret');
+    else if (section.exported?.providerType !== undefined) this.providers.set(textAt(json, 'idpId', orgId), orgId);
+    const earlier = this.names.earlier(record);
+    if (earlier !== undefined && earlier !== id)
+      this.reasons.set(name, 'ZITADEL does not distinguish this record from another one by case');
+  }
+
+  reset(): void {
+    this.names.clear();
+    for (const found of [this.providers, this.reasons]) found.clear();
+  }
+
+  /** Whether the file has an identity provider of an organisation, and ZITADEL takes it. */
+  hasProvider(orgId: string, id: string): boolean {
+    return this.providers.get(id) === orgId;
+  }
+
+  /** Returns why a record of the file is not imported; undefined for one that is. */
+  reason(record: Pick<RecordDifference, 'section' | 'orgId' | 'id'>): string | undefined {
+    return this.reasons.get(recordName(record));
+  }
+}
+
+function recordName({ section, orgId, id }: Pick<RecordDifference, 'section' | 'orgId' | 'id'>): string {
+  return JSON.stringify([section, orgId, id]);
+}
