@@ -210,7 +210,6 @@ export const migrationPlan = z.strictObject({
   work: z.strictObject({
     requests: z.array(z.string()),
     seconds: z.number(),
-    perSecond: z.number(),
     measuredBy: z.string(),
   }),
 });

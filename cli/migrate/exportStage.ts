@@ -39,8 +39,8 @@ export async function stageExport(run: MigrationRun, source: Side, defaultOrgId:
   const withoutUser = references.found ? userId : undefined;
   const isFiltered = references.found || !whole.organisations.every((one) => keeps(one.orgId));
   if (isFiltered) await filterStaged(run, { keeps, withoutUser });
-  const { bytes, tally, organisations, ...staged } = isFiltered ? await inspectStaged(run) : whole;
-  const { orgs = 0, ...sections } = tally.counts;
+  const { bytes, tally, counts, organisations, ...staged } = isFiltered ? await inspectStaged(run) : whole;
+  const { orgs = 0, org = 0 } = tally.counts;
   const found = new Set(organisations.map((one) => one.orgId));
   const name = source.facts?.defaultOrgName === undefined ? '' : `${source.facts.defaultOrgName}, `;
   const defaults = ownDefault === undefined ? [] : [{ orgId: ownDefault, reason: `${name}${DEFAULT_ORGANISATION}` }];
@@ -51,7 +51,7 @@ export async function stageExport(run: MigrationRun, source: Side, defaultOrgId:
     exported: {
       storedBytes: (await stat(exportPath(run.directory))).size,
       bytes,
-      records: total(sections),
+      records: total(counts) + org,
       organisations: orgs,
       readAt: staged.manifest?.readTime ?? startedAt,
       digest: tally.digest,

@@ -21,6 +21,7 @@ const stagedExport = z.strictObject({
   storedBytes: z.int(),
   /** Of its JSON. */
   bytes: z.int(),
+  /** With those of the organisations themselves, and those that other records hold. */
   records: z.int(),
   organisations: z.int(),
   readAt: time,

@@ -77,7 +77,7 @@ async function readZitadelFacts(
     denied: operations.filter((operation) => !permits(operation)),
     limits: [
       'an export is one call per organisation, each of at most 60 s: about 80,000 people with password hashes, or 300,000 without',
-      `an import is sent in requests of at most ${counted(records, 'record')} and ${counted(bytes, 'byte')}, about 250 people per second`,
+      `an import is sent in requests of at most ${counted(records, 'record')} and ${counted(bytes, 'byte')}`,
     ],
     exportLosses,
     importChanges,

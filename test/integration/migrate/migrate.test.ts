@@ -1,6 +1,7 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { total } from '../../../shared/collections/counts.ts';
 import { identity } from '../../support/command.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { betweenServers, exportFileWith, migrate, prepareMigration } from '../../support/migrations/migrating.ts';
@@ -204,11 +205,13 @@ describe('a migration', { timeout: 120_000 }, () => {
     const provider = (idpId: string, secret: object) => ({ idpId, idp: { name: idpId, ...idp, ...secret } });
     const link = (idpId: string) => ({ userId, idpId, providedUserId: `at ${idpId}`, providedUserName: 'ada' });
     const inPolicy = (idpId: string) => ({ idpId, ownerType: 'IDP_OWNER_TYPE_ORG' });
+    const [held = person(''), ...others] = people(3);
+    const heldLink = { configId: '51', externalUserId: 'held', displayName: 'ada' };
     const file = await exportFileWith({
-      ...withPeople,
+      ...organisation('acme', { humanUsers: [{ ...held, user: { ...held.user, idps: [heldLink] } }, ...others] }),
       oidcIdps: [provider('51', { clientSecret: 'secret' }), provider('52', {})],
       loginPolicy: { allowUsernamePassword: true, idps: [inPolicy('51'), inPolicy('52'), inPolicy('google')] },
-      userLinks: [link('51'), link('google')],
+      userLinks: [link('google')],
       projects: [{ projectId: 'p', project: { name: 'P' } }],
       projectRoles: ['admin', 'ADMIN'].map((roleKey) => ({ projectId: 'p', roleKey, displayName: roleKey })),
       loginTexts: [{ language: 'en', loginText: { title: 'Hi' }, linkingUserPromptText: { title: 'Link' } }],
@@ -219,6 +222,10 @@ describe('a migration', { timeout: 120_000 }, () => {
     const first = await migrate(args, await prepareMigration(north));
     expect(first).toMatchObject({ outcome: 'done', errors: [], proof: { unexpected: 0, expected: 7 } });
     expect(first.moved.imported).toMatchObject({ notCarried: { userLinks: 1, oidcIdps: 1, projectRoles: 1 } });
+    // One number: the records of the file, with the link that a person holds, and whatever becomes of them.
+    const { records } = first.moved;
+    expect(total(first.moved.exported)).toBe(records);
+    expect(first.phases).toContainEqual(expect.objectContaining({ phase: 'importing', records }));
     const migrating = await prepareMigration(north);
     const again = await migrate(args, migrating);
     expect(again).toMatchObject({ outcome: 'done', errors: [], proof: { unexpected: 0, expected: 7 } });
