@@ -154,7 +154,6 @@ class ImportTally implements ImportObserver {
   ): ImportResponse {
     const { dryRun, onConflict } = this.options;
     const before = this.target.sections;
-    this.settled = survey.facts.sections.values().reduce((sum, { records }) => sum + records, 0);
     const outcomes = {
       created: {},
       unchanged: {},
