@@ -6,6 +6,7 @@ import { testInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 import { exportFromZitadel, importIntoStandIn } from '../../support/zitadel/connect.ts';
 import { elements } from '../../support/zitadel/contents.ts';
+import { loginScreens } from '../../support/zitadel/exporting.ts';
 import { startZitadel } from '../../support/zitadel/standIn.ts';
 
 /** The sections that a ZITADEL carries both ways without a change. */
@@ -24,6 +25,7 @@ function asZitadelKeepsIt(section: string, given: JsonObject): JsonObject {
   const record = structuredClone(given);
   for (const path of section === 'loginPolicy' ? lostOfPolicies : lost) unset(record, path);
   fillIn(section, record, 'zitadel');
+  if (section === 'loginTexts') return { ...loginScreens, ...record };
   const isPerson = section === 'humanUsers';
   if (!isPerson || valueAt(record, 'user.hashedPassword.value') !== undefined) return record;
   unset(record, 'user.email.isEmailVerified');

@@ -37,9 +37,11 @@ const lostFields: readonly (readonly [section: string, ...paths: string[]])[] = 
 ];
 
 /** The screens of login texts, of which every export has all. */
-const screens = zitadelExport('export-full')
-  .flatMap(({ loginTexts }) => elements(loginTexts))
-  .flatMap(({ language: _, ...texts }) => Object.keys(texts).map((screen): [string, object] => [screen, {}]));
+export const loginScreens = Object.fromEntries(
+  zitadelExport('export-full')
+    .flatMap(({ loginTexts }) => elements(loginTexts))
+    .flatMap(({ language: _, ...texts }) => Object.keys(texts).map((screen): [string, object] => [screen, {}])),
+);
 
 /** Exports organisations as ZITADEL does (zitadel 4): what names something outside of the export is left out. */
 export function exportFrom(contents: Contents, { orgIds, excludedOrgIds, ...secrets }: ExportFlags): JsonObject[] {
@@ -82,7 +84,7 @@ function exportedForm(section: string, record: JsonObject): JsonObject {
   const copy = structuredClone(record);
   const [, ...lost] = lostFields.find(([name]) => name === section) ?? [];
   for (const path of lost) if (valueAt(copy, path) !== undefined) putAt(copy, path, undefined);
-  return section === 'loginTexts' ? { ...Object.fromEntries(screens), ...copy } : copy;
+  return section === 'loginTexts' ? { ...loginScreens, ...copy } : copy;
 }
 
 function projectId(json: JsonObject): string {
