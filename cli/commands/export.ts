@@ -56,19 +56,18 @@ export const exportPlace = defineCommand({
     requireSelectable(source, options);
     await target.requireFree?.();
     const { RecordCounter: Counter, requestLines, trackStore } = await import('../places/recordCounter.ts');
-    const missing = new Set(options.orgIds);
-    const counter = new Counter(source.name, missing);
+    const counter = new Counter(source.name, options);
     const unexported: UnexportedOrganisation[] = [];
     const onUnexported = (one: UnexportedOrganisation) => {
       unexported.push(one);
-      missing.delete(one.orgId);
+      counter.missing.delete(one.orgId);
     };
     return interruptible(signal, `interrupted: ${leftBehind(target)}; repeat the command`, async () => {
       await using content = await source.readExport({ ...options, onUnexported }, signal);
       const read = { name: source.name, content, counter };
       const stored = await trackStore(target, read, 'exporting', progress, signal);
       const { losses = [] } = content;
-      const found = { requested: requestLines(counter.request), missing: [...missing], unexported, losses };
+      const found = { requested: requestLines(counter.request), unexported, losses };
       return { ...exported(stored, counter, found), stream };
     });
   },
@@ -93,16 +92,14 @@ function exported(
   { records, organisations, request }: RecordCounter,
   {
     requested,
-    missing,
     unexported,
     losses,
-  }: Readonly<Record<'requested' | 'missing' | 'losses', readonly string[]>> & {
+  }: Readonly<Record<'requested' | 'losses', readonly string[]>> & {
     readonly unexported: readonly UnexportedOrganisation[];
   },
 ): Output {
   const text = [
     `exported ${counted(organisations, 'organisation')} with ${counted(records, 'record')} to ${stored.place}, ${counted(stored.bytes, 'byte')}`,
-    ...(missing.length === 0 ? [] : [`not found, and not exported: ${missing.join(', ')}`]),
     ...unexported.map(({ message }) => `not exported: ${message}`),
     ...requested,
     ...section('Not exported by ZITADEL', losses),
@@ -113,12 +110,11 @@ function exported(
       organisations,
       records,
       ...stored,
-      missing,
       ...(unexported.length === 0 ? {} : { unexported }),
       ...request,
       ...(losses.length === 0 ? {} : { losses }),
     },
     text,
-    exitStatus: () => (missing.length + unexported.length === 0 ? 'done' : 'listed'),
+    exitStatus: () => (unexported.length === 0 ? 'done' : 'listed'),
   };
 }

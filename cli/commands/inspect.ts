@@ -22,11 +22,9 @@ export const inspect = defineCommand({
     const onUnexported = (one: UnexportedOrganisation) => void unexported.push(one);
     const options = { ...exportOptions(call), onUnexported };
     const inspection = await inspectPlace(place, options, facts, progressOutput(call), call.signal);
-    const { requestLines } = await import('../places/recordCounter.ts');
-    const missing = new Set(options.orgIds).difference(new Set(inspection.organisations.map(({ orgId }) => orgId)));
-    for (const { orgId } of unexported) missing.delete(orgId);
-    const lacks = { unexported, missing: [...missing] };
-    return inspected(place.name, { ...inspection, ...lacks }, facts, requestLines(inspection.request));
+    const { requestLines, requireOrganisations } = await import('../places/recordCounter.ts');
+    requireOrganisations(`${place.name} does not have`, options, [inspection, { organisations: unexported }]);
+    return inspected(place.name, { ...inspection, unexported }, facts, requestLines(inspection.request));
   },
 });
 
@@ -40,8 +38,7 @@ function inspected(
     request,
     losses,
     unexported,
-    missing,
-  }: PlaceInspection & { readonly unexported: readonly UnexportedOrganisation[]; readonly missing: readonly string[] },
+  }: PlaceInspection & { readonly unexported: readonly UnexportedOrganisation[] },
   facts: FileFacts,
   requested: readonly string[],
 ): Output {
@@ -57,7 +54,6 @@ function inspected(
     manifest: manifest === undefined ? null : { ...manifest, ...request },
     leftToDo,
     leftToDoInZitadel,
-    ...(missing.length === 0 ? {} : { missing }),
     ...(unexported.length === 0 ? {} : { unexported }),
     ...(losses.length === 0 ? {} : { losses }),
   };
@@ -68,7 +64,6 @@ function inspected(
   const text = [
     `${name}: ${counted(organisations.length, 'organisation')}, ${counted(bytes, 'byte')}`,
     origin,
-    ...(missing.length === 0 ? [] : [`not found: ${missing.join(', ')}`]),
     ...unexported.map(({ message }) => `not exported: ${message}`),
     ...requested,
     ...section(
@@ -85,7 +80,7 @@ function inspected(
   return {
     json,
     text,
-    exitStatus: () => (unexported.length + missing.length === 0 ? 'done' : 'listed'),
+    exitStatus: () => (unexported.length === 0 ? 'done' : 'listed'),
   };
 }
 

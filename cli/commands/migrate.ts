@@ -39,10 +39,10 @@ export const migrateStatus = defineCommand({
   arguments: [],
   options: { ...existingDirectory, ...eventsOption },
   examples: ['migrate status'],
-  run: async ({ options }) => {
-    const { findRunDirectory } = await import('../migrate/runDirectory.ts');
+  run: async ({ options, now }) => {
+    const { chooseRun } = await import('../migrate/chooseRun.ts');
     const { describeStatus } = await import('../migrate/texts.ts');
-    return describeStatus(await findRunDirectory(options['run-dir']));
+    return describeStatus(await chooseRun(options['run-dir'], 'status', now), now);
   },
 });
 
@@ -52,10 +52,11 @@ export const migrateReport = defineCommand({
   arguments: [],
   options: { ...existingDirectory, to: required('FILE', 'the new page: one file, without scripts'), ...eventsOption },
   examples: ['migrate report --to report.html', 'migrate report --run-dir ./north-migration --to report.html'],
-  run: async ({ options }) => {
-    const { findRunDirectory } = await import('../migrate/runDirectory.ts');
+  run: async ({ options, now }) => {
+    const { chooseRun } = await import('../migrate/chooseRun.ts');
     const { reportMigration } = await import('../migrate/result.ts');
-    return reportMigration(await findRunDirectory(options['run-dir']), options.to);
+    const { directory } = await chooseRun(options['run-dir'], 'report', now);
+    return reportMigration(directory, options.to);
   },
 });
 
@@ -67,8 +68,8 @@ export const migrateCleanup = defineCommand({
   options: { ...existingDirectory, ...secrets, ...yes, ...eventsOption },
   examples: ['migrate cleanup', 'migrate cleanup --run-dir ./north-migration --yes'],
   run: async (call) => {
-    const { findRunDirectory } = await import('../migrate/runDirectory.ts');
+    const { chooseRun } = await import('../migrate/chooseRun.ts');
     const { cleanUp } = await import('../migrate/cleanUp.ts');
-    return cleanUp(call, await findRunDirectory(call.options['run-dir']));
+    return cleanUp(call, await chooseRun(call.options['run-dir'], 'cleanup', call.now));
   },
 });

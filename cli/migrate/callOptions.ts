@@ -6,7 +6,7 @@ import { SECRET_CHOICES } from '../values.ts';
 export const existingDirectory = {
   'run-dir': optional(
     'DIR',
-    "the migration's directory; by default the latest identity-migration-… in the current one",
+    "the migration's directory; by default the one of ./identity-migration-… that is meant, if there is only one",
   ),
 };
 /** The option that confirms. */

@@ -11,6 +11,7 @@ import { parsePlace } from '../places/parsePlace.ts';
 import type { Place } from '../places/place.ts';
 import { printableLines } from '../texts.ts';
 import type { MigrationCall } from './callOptions.ts';
+import { describeRun, type ExistingRun } from './chooseRun.ts';
 import { type MigrationState, readState } from './run.ts';
 import { lockRunDirectory, removeExport } from './runDirectory.ts';
 import { replaceSecretFiles } from './settings.ts';
@@ -35,7 +36,8 @@ interface Remainder {
 type CleanedUp = Remainder & { readonly removed: boolean };
 
 /** Removes what a migration leaves behind, if a person confirms. Its result stays, and nothing stays of one given up. */
-export async function cleanUp(call: MigrationCall, directory: string): Promise<Output> {
+export async function cleanUp(call: MigrationCall, run: ExistingRun): Promise<Output> {
+  const { directory } = run;
   using _lock = await lockRunDirectory(directory);
   const stored = await readState(directory);
   const state = { ...stored, settings: replaceSecretFiles(stored.settings, call.options) };
@@ -45,6 +47,7 @@ export async function cleanUp(call: MigrationCall, directory: string): Promise<O
   const giveUp = 'the migration is not finished: it cannot be resumed then';
   const certain = remainders.filter(isCertain).map(({ what }) => `remove ${what}`);
   const lines = [
+    `the migration ${describeRun(run, call.now)}`,
     ...(state.finishedAt === undefined ? [giveUp] : []),
     ...certain,
     state.finishedAt === undefined ? `remove the run directory ${directory}` : keptText(directory),

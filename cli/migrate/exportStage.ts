@@ -10,7 +10,7 @@ import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import { openFile } from '../places/filePlace.ts';
 import { inspectPlace, type PlaceInspection } from '../places/inspectPlace.ts';
 import type { DatabasePlace, ExportOptions, Place } from '../places/place.ts';
-import { trackImport, trackStore } from '../places/recordCounter.ts';
+import { RecordCounter, trackImport, trackStore } from '../places/recordCounter.ts';
 import { type ExportFilter, filterExport, readManifest, refersTo } from './exportFilter.ts';
 import type { MigrationRun } from './run.ts';
 import { exportPath, removeExport } from './runDirectory.ts';
@@ -39,9 +39,8 @@ export async function stageExport(run: MigrationRun, source: Side, defaultOrgId:
   const withoutUser = references.found ? userId : undefined;
   const isFiltered = references.found || !whole.organisations.every((one) => keeps(one.orgId));
   if (isFiltered) await filterStaged(run, { keeps, withoutUser });
-  const { bytes, tally, counts, organisations, ...staged } = isFiltered ? await inspectStaged(run) : whole;
+  const { bytes, tally, counts, ...staged } = isFiltered ? await inspectStaged(run) : whole;
   const { orgs = 0, org = 0 } = tally.counts;
-  const found = new Set(organisations.map((one) => one.orgId));
   const name = source.facts?.defaultOrgName === undefined ? '' : `${source.facts.defaultOrgName}, `;
   const defaults = ownDefault === undefined ? [] : [{ orgId: ownDefault, reason: `${name}${DEFAULT_ORGANISATION}` }];
   const excluded = settings.excludedOrgIds.map((id) => ({ orgId: id, reason: 'excluded by --exclude-org' }));
@@ -56,7 +55,6 @@ export async function stageExport(run: MigrationRun, source: Side, defaultOrgId:
       readAt: staged.manifest?.readTime ?? startedAt,
       digest: tally.digest,
       instance: staged.manifest?.instance,
-      missing: settings.orgIds.filter((id) => !found.has(id)),
       withoutUser,
     },
   });
@@ -99,7 +97,8 @@ async function storeExport(run: MigrationRun, place: Place, options: ExportOptio
   const { export: staged, output, signal } = run;
   await run.reconnecting(async () => {
     await using content = await place.readExport(options, signal);
-    await trackStore(staged, { name: place.name, content }, 'exporting', output, signal);
+    const counter = new RecordCounter(place.name, options);
+    await trackStore(staged, { name: place.name, content, counter }, 'exporting', output, signal);
   });
 }
 

@@ -1,19 +1,21 @@
 import { createHash } from 'node:crypto';
+import { rm } from 'node:fs/promises';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { placeTokenRejected } from '../../shared/errors/placeErrors.ts';
-import type { Output, Surroundings } from '../command.ts';
+import { type Output, type Surroundings, UsageError } from '../command.ts';
 import { askConsent, askText, canAsk } from '../consent.ts';
 import type { FilePlace, StoredFile } from '../places/place.ts';
 import { trackStore } from '../places/recordCounter.ts';
 import { commandLine, layOut, layoutOf, section } from '../terminal.ts';
 import type { MigrationCall, PlanningCall } from './callOptions.ts';
+import { chooseRun, describeRun } from './chooseRun.ts';
 import type { MigrationPlan, MigrationResult } from './documents.ts';
 import { currentSelection, importExport, stageExport } from './exportStage.ts';
 import { makePlan, readPlan } from './plan.ts';
 import { prove } from './proof.ts';
 import { makeResult, readResult, requireReportable, writeReport } from './result.ts';
 import { type MigrationRun, workAlone, writeState } from './run.ts';
-import { createRunDirectory, findRunDirectory, removeExport, resumeCommand } from './runDirectory.ts';
+import { createRunDirectory, removeExport, resumeCommand } from './runDirectory.ts';
 import { chooseSecrets, requireSecrets } from './secrets.ts';
 import { readSettings, replaceSecretFiles } from './settings.ts';
 import { defaultOrganisation, openSides, type Side, type Sides } from './sides.ts';
@@ -29,29 +31,42 @@ export function migrate(call: PlanningCall): Promise<Output> {
 
 /** Runs `identity migrate plan`. */
 export function planMigration(call: PlanningCall): Promise<Output> {
-  return begin(call, async (run, sides) => planOutput(await plan(run, sides), run));
+  return begin(call, async (run, sides) => planOutput(await plan(run, sides), run), { isPlan: true });
 }
 
 /** Runs `identity migrate resume`. */
 export async function resumeMigration(call: MigrationCall): Promise<Output> {
-  const directory = await findRunDirectory(call.options['run-dir']);
+  const chosen = await chooseRun(call.options['run-dir'], 'resume', call.now);
+  const { directory } = chosen;
+  if (!call.options.json) call.stderr.write(`resuming the migration ${describeRun(chosen, call.now)}: ${directory}\n`);
   return await workAlone(call, directory, 'resumed', async (run) => {
-    await run.advance('resumed', { settings: replaceSecretFiles(run.state.settings, call.options) });
+    const settings = replaceSecretFiles(run.state.settings, call.options);
+    await run.advance('resumed', { isPlan: undefined, settings });
     const result = run.state.finishedAt === undefined ? undefined : await readResult(directory);
     return result === undefined ? await migrateBetween(call, run) : await resultOutput(run, result);
   });
 }
 
 /** Begins a migration. Problems of a call are found before anything is left on the disk. */
-async function begin(call: PlanningCall, steps: (run: MigrationRun, sides: Sides) => Promise<Output>): Promise<Output> {
+async function begin(
+  call: PlanningCall,
+  steps: (run: MigrationRun, sides: Sides) => Promise<Output>,
+  kind: { readonly isPlan?: true } = {},
+): Promise<Output> {
   requireSecrets(call);
   const given = readSettings(call);
   await requireReportable(given);
   const sides = await openSides(call, given);
   const settings = await chooseSecrets(call, given, sides.source);
   const directory = await createRunDirectory(call.options['run-dir'], call.now);
-  await writeState(directory, { version: 1, startedAt: call.now.toISOString(), settings });
-  return await workAlone(call, directory, 'started', (run) => steps(run, sides));
+  await writeState(directory, { version: 1, startedAt: call.now.toISOString(), ...kind, settings });
+  try {
+    return await workAlone(call, directory, 'started', (run) => steps(run, sides));
+  } catch (error) {
+    // The export has shown that the call is wrong: nothing has begun.
+    if (error instanceof UsageError) await rm(directory, { recursive: true });
+    throw error;
+  }
 }
 
 /**

@@ -34,14 +34,12 @@ export async function makeResult(
   const { proof, logins, organisations, organisationsOmitted, sourceDigest, targetDigest } = proved;
   const journal = readJournal(run.directory);
   const { summary } = response ?? {};
-  const missing = (exported?.missing ?? []).map((id) => ({ type: 'org', id, message: NOT_FOUND }));
   const notices = sortNotices(response, target, plan.leftToDo);
-  const errors = [...missing, ...notices.errors];
   const { orgIds, excludedOrgIds, onConflict, newOrgsOnly } = settings;
   const { place: _, ...object } = stored ?? { place: '' };
   const result: MigrationResult = {
     version: 1,
-    outcome: errors.length > 0 || proof.unexpected > 0 ? 'listed' : 'done',
+    outcome: notices.errors.length > 0 || proof.unexpected > 0 ? 'listed' : 'done',
     command: packageJson.version,
     startedAt,
     finishedAt: new Date().toISOString(),
@@ -61,7 +59,6 @@ export async function makeResult(
     resumedAt: journal.flatMap(({ event, time }) => (event === 'resumed' ? [time] : [])),
     ...notices,
     ...(isUncounted(summary, journal) ? { warnings: [UNCOUNTED, ...notices.warnings] } : {}),
-    errors,
     proof,
     logins,
   };
@@ -110,9 +107,6 @@ function isUncounted(summary: ImportResponse['summary'] | undefined, journal: re
   const moving = journal.slice(journal.findLastIndex(isStep('consented')), journal.findLastIndex(isStep('moved')));
   return moving.some(({ event }) => event === 'resumed' || event === 'retry');
 }
-
-/** What is said of an organisation that was named, and that the source does not have. */
-export const NOT_FOUND = '--org names it, and the source does not have it';
 
 type Notice = MigrationResult['errors'][number];
 

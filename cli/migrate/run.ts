@@ -28,8 +28,6 @@ const stagedExport = z.strictObject({
   /** The digest of its records, as manifests have it. */
   digest: z.string(),
   instance: z.string().optional(),
-  /** The organisations that were named, and that the source does not have. */
-  missing: z.array(z.string()),
   /** The user of the source's token, whose records are left out. */
   withoutUser: z.string().optional(),
 });
@@ -52,6 +50,8 @@ const moved = z.strictObject({
 const migrationState = z.strictObject({
   version: z.literal(1),
   startedAt: time,
+  /** Whether only a plan was asked for. */
+  isPlan: z.literal(true).optional(),
   settings: migrationSettings,
   /** The organisations that the source's defaults leave out, each with the reason. */
   leftOut: z.array(z.strictObject({ orgId: z.string(), reason: z.string() })).optional(),

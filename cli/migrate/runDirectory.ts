@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
-import { chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, lstat, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { z } from 'zod';
 import { completeFile, makeDirectory, OWNER_ONLY } from '../../shared/durableFiles.ts';
-import { migrationMissing, migrationRunning } from '../../shared/errors/placeErrors.ts';
+import { migrationMissing, migrationRunning, runNotOwn } from '../../shared/errors/placeErrors.ts';
+import { systemCode } from '../../shared/systemCode.ts';
 import { UsageError } from '../command.ts';
 
 const PREFIX = 'identity-migration-';
@@ -20,6 +21,7 @@ export async function createRunDirectory(path: string | undefined, now: Date): P
   const time = now.toISOString().replace(/\.\d+Z$/, 'Z');
   const directory = resolve(path ?? `${PREFIX}${time.replaceAll(':', '-')}`);
   makeDirectory(directory);
+  await requireOwn(directory);
   const content = await readdir(directory);
   if (content.includes(STATE))
     throw new UsageError(`${directory} holds a migration: continue with ${resumeCommand(directory)}`);
@@ -30,16 +32,34 @@ export async function createRunDirectory(path: string | undefined, now: Date): P
   return directory;
 }
 
+/** Lists the run directories in the current directory that `createRunDirectory` has named. */
+export async function listRunDirectories(): Promise<string[]> {
+  const named = (await readdir('.')).filter((name) => name.startsWith(PREFIX));
+  return named.filter((name) => existsSync(join(name, STATE))).map((name) => resolve(name));
+}
+
+const WRITABLE_BY_OTHERS = 0o022;
+
 /**
- * Finds the directory of a migration: the given one, or the latest in the current directory.
- * @throws IdentityError NOT_FOUND
+ * Requires that nobody else can have written what a run directory holds: its state names the places that get tokens.
+ * @throws IdentityError NOT_FOUND, PERMISSION_DENIED
  */
-export async function findRunDirectory(path: string | undefined): Promise<string> {
-  const names = path === undefined ? await readdir('.') : [];
-  const latest = names.filter((name) => name.startsWith(PREFIX)).sort();
-  const directory = resolve(path ?? latest.at(-1) ?? '.');
-  if (!existsSync(join(directory, STATE))) throw migrationMissing(directory);
-  return directory;
+export async function requireOwnRun(directory: string): Promise<void> {
+  await requireOwn(directory);
+  const names = await readdir(directory);
+  if (!names.includes(STATE)) throw migrationMissing(directory);
+  for (const name of names) await requireOwn(join(directory, name));
+}
+
+async function requireOwn(path: string): Promise<void> {
+  const status = await lstat(path).catch((error: unknown) => {
+    throw systemCode(error) === 'ENOENT' ? migrationMissing(path) : error;
+  });
+  if (status.isSymbolicLink()) throw runNotOwn(path, 'is a symbolic link');
+  // Windows has neither owners nor modes of this kind.
+  if (process.getuid === undefined) return;
+  if (status.uid !== process.getuid()) throw runNotOwn(path, 'belongs to another user');
+  if ((status.mode & WRITABLE_BY_OTHERS) !== 0) throw runNotOwn(path, 'can be changed by other users');
 }
 
 /** Reads a JSON file of a run directory; undefined if it does not exist. */

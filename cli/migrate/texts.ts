@@ -11,11 +11,11 @@ import {
   noticeText,
   numberText,
 } from '../texts.ts';
+import { describeRun, type ExistingRun } from './chooseRun.ts';
 import type { Logins, MigrationPlan, MigrationResult } from './documents.ts';
 import { readJournal } from './journal.ts';
 import { describeLogins } from './logins.ts';
 import { readResult } from './result.ts';
-import { readState } from './run.ts';
 import { findWorker, resumeCommand } from './runDirectory.ts';
 
 /** Whether a plan has nothing to move. */
@@ -175,8 +175,8 @@ const steps = [
 ] as const;
 
 /** Describes how far a migration has come, and the command that continues it. */
-export async function describeStatus(directory: string): Promise<Output> {
-  const state = await readState(directory);
+export async function describeStatus(run: ExistingRun, now: Date): Promise<Output> {
+  const { directory, state } = run;
   const { settings, startedAt } = state;
   const pid = await findWorker(directory);
   const result = await readResult(directory);
@@ -186,7 +186,7 @@ export async function describeStatus(directory: string): Promise<Output> {
   const isFinished = state.finishedAt !== undefined;
   const next = isFinished || pid !== undefined ? undefined : resumeCommand(directory);
   const text = [
-    `${directory}: from ${settings.from} to ${settings.to}, started at ${startedAt}`,
+    `${directory}: ${describeRun(run, now)}`,
     `done: ${done.join(', ') || 'nothing'}`,
     ...(pid === undefined ? [] : [`process ${pid} works on it`]),
     ...(problem === undefined || isFinished ? [] : [`stopped: ${problem}`]),

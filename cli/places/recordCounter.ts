@@ -6,11 +6,14 @@ import type { ValueKind } from '../../shared/json/valueScanner.ts';
 import { fixedLimits } from '../../shared/limits.ts';
 import { exportedManifest } from '../../shared/organisation/exportFile.ts';
 import { MAX_DOCUMENT_BYTES } from '../../shared/store/store.ts';
+import { UsageError } from '../command.ts';
 import { type ProgressOutput, trackPhase } from '../progress.ts';
+import { printable } from '../texts.ts';
 import {
   countSettled,
   type DatabasePlace,
   type ExportContent,
+  type ExportOptions,
   type FilePlace,
   type ImportMeter,
   type ImportOptions,
@@ -43,7 +46,8 @@ export function requestLines({ secrets, ignored = [] }: ExportedRequest): readon
  */
 export class RecordCounter {
   private readonly name: string;
-  private readonly ids: Set<string> | undefined;
+  /** The organisations that are named and not found yet. */
+  readonly missing: Set<string>;
   private readonly scanner = new JsonScanner(treat, { valueBytes: MAX_DOCUMENT_BYTES, fields: fixedLimits.fields });
   records = 0;
   bytes = 0;
@@ -53,16 +57,17 @@ export class RecordCounter {
 
   /**
    * @param name how messages call the source
-   * @param missing the ids of the organisations that the file must hold; those that it holds are taken out
+   * @param selection names the organisations that the file must hold
    */
-  constructor(name: string, missing?: Set<string>) {
+  constructor(name: string, selection?: OrganisationSelection) {
     this.name = name;
-    this.ids = missing;
+    this.missing = selection === undefined ? new Set() : named(selection);
   }
 
   /**
    * Passes a file's bytes on.
-   * @throws IdentityError at the end of a file that is incomplete, or no export file
+   * @throws IdentityError at the end of a file that is incomplete, or no export file; UsageError at the end of one that lacks
+   * a named organisation, before a target takes the file
    */
   async *count(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const chunk of content) {
@@ -70,6 +75,7 @@ export class RecordCounter {
       yield chunk;
     }
     this.check(() => this.scanner.end());
+    requireFound(`${this.name} does not have`, this.missing);
   }
 
   private add(chunk: Uint8Array): void {
@@ -79,7 +85,7 @@ export class RecordCounter {
         if (text !== '') this.addStatement(String(path[1]), parseJson(text, path));
       } else if (path.length === 3 && isId(path)) {
         this.organisations++;
-        this.ids?.delete(String(parseJson(text, path)));
+        this.missing.delete(String(parseJson(text, path)));
       } else if (path.length === 4 || (path.length === 3 && kind === 'object')) this.records++;
     }
   }
@@ -97,6 +103,36 @@ export class RecordCounter {
       throw error instanceof JsonError ? sourceInvalid(this.name, error.message) : error;
     }
   }
+}
+
+type OrganisationSelection = Pick<ExportOptions, 'orgIds' | 'excludedOrgIds'>;
+
+function named({ orgIds, excludedOrgIds }: OrganisationSelection): Set<string> {
+  return new Set(orgIds).difference(new Set(excludedOrgIds));
+}
+
+/**
+ * Requires that the named organisations were found.
+ * @param lacks the beginning of the message, such as `north.json does not have`
+ * @param inspections what was read; one of them must have an organisation
+ * @throws UsageError
+ */
+export function requireOrganisations(
+  lacks: string,
+  selection: OrganisationSelection,
+  inspections: readonly { readonly organisations: readonly { readonly orgId: string }[] }[],
+): void {
+  const found = inspections.flatMap(({ organisations }) => organisations.map(({ orgId }) => orgId));
+  requireFound(lacks, named(selection).difference(new Set(found)));
+}
+
+const MAX_NAMED = 10;
+
+function requireFound(lacks: string, missing: ReadonlySet<string>): void {
+  if (missing.size === 0) return;
+  const more = missing.size > MAX_NAMED ? ` and ${missing.size - MAX_NAMED} more` : '';
+  const ids = [...missing].slice(0, MAX_NAMED).map(printable).join(', ');
+  throw new UsageError(`${lacks} ${ids}${more}: correct --org; nothing is changed`);
 }
 
 const MANIFEST = 'manifest';

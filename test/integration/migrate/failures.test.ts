@@ -133,7 +133,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect(stdout).toMatch(new RegExp(`\n\nNothing is changed: migrate with\n  ${next}\n$`));
     expect((await readdir(directory)).filter((name) => name.startsWith('export'))).toEqual([]);
     const untouched = await identity(['export', south.database, '--to', '-', '--org', 'acme']);
-    expect(untouched.stderr).toContain('not found, and not exported: acme');
+    expect(untouched.stderr).toContain('does not have acme: correct --org');
     expect(await identity(args)).toMatchObject({
       code: 64,
       stderr: expect.stringContaining('holds a migration: continue'),
@@ -205,17 +205,6 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect(readResult(overwritten.stdout)).toMatchObject({ outcome: 'done', proof: { expected: 0, unexpected: 0 } });
   });
 
-  it('ends with 3 where the source does not have an organisation that was named', async () => {
-    const [north, directory] = [await filledPlace(), await runDirectory()];
-    const to = join(await testDirectory(), 'copy.json');
-    const places = ['--from', north.database, '--to', to, '--org', 'acme', '--org', 'acne'];
-    const { code, stdout, stderr } = await identity(['migrate', ...places, ...none, '--run-dir', directory, '--yes']);
-    expect(code, stderr).toBe(3);
-    const text = '--org names it, and the source does not have it';
-    expect(stderr).toContain(`\n  acne: ${text}\n`);
-    expect(stdout).toContain(`\nErrors\n  org acne: ${text}\n`);
-  });
-
   it('asks for a new token where one has expired, and goes on with it', async () => {
     const [north, south] = [await filledPlace(), await servedPlace(sqlite)];
     const directory = await runDirectory();
@@ -255,7 +244,9 @@ describe('a migration', { timeout: 120_000 }, () => {
     const ended = await first.stop('SIGINT');
     expect(ended).toMatchObject({
       code: 130,
-      stderr: `identity: interrupted: nothing is changed; continue with identity migrate resume --run-dir ${directory}\n`,
+      stderr: expect.stringContaining(
+        `identity: interrupted: nothing is changed; continue with identity migrate resume --run-dir ${directory}\n`,
+      ),
     });
     south.signal('SIGCONT');
     expect((await identity(resume)).code).toBe(0);

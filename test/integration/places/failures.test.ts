@@ -147,7 +147,7 @@ describe('a call on places that fails', { timeout: 240_000 }, () => {
       });
     }
     const after = await identity(['export', database, '--to', '-', '--org', 'half']);
-    expect(after).toMatchObject({ code: 3, stderr: expect.stringContaining('not found, and not exported: half') });
+    expect(after).toMatchObject({ code: 64, stderr: expect.stringContaining('does not have half: correct --org') });
   });
 
   it('ends the call on the server at Ctrl-C, and says what is left', async () => {

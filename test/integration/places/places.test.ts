@@ -1,4 +1,4 @@
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -132,16 +132,45 @@ describe('the commands on places', () => {
   });
 });
 
-describe('an inspection', () => {
-  it('names the organisations that a place does not have', async () => {
+describe('an organisation that --org names and the source does not have', { timeout: 120_000 }, () => {
+  it('is a wrong call of every verb, which changes nothing', async () => {
+    const [north, south] = [await servedPlace(sqlite), await servedPlace(sqlite)];
     const file = join(await testDirectory(), 'orgs.json');
     await writeFile(file, JSON.stringify({ orgs }));
-    const only = ['--org', 'acme', '--org', '999'];
-    const { code, stdout } = await identity(['inspect', file, ...only]);
-    expect({ code, stdout }).toEqual({ code: 3, stdout: expect.stringContaining('\nnot found: 999\n') });
-    expect(lastEvent((await identity(['inspect', file, ...only, '--json'])).stdout)).toMatchObject({
-      missing: ['999'],
-    });
+    expect((await identity(['import', file, '--to', north.database])).code).toBe(0);
+    const directory = await testDirectory();
+    const [copy, run] = [join(directory, 'copy.json'), join(directory, 'run')];
+    const only = ['--org', 'acme', ...Array.from({ length: 12 }, (_, index) => ['--org', `no-${index}`]).flat()];
+    const ten = Array.from({ length: 10 }, (_, index) => `no-${index}`).join(', ');
+    const migration = ['--to', copy, '--with', 'none', '--run-dir', run];
+    const remote = [north.url, '--from-token-file', north.tokenFile];
+    for (const [source, ...options] of [[file], [north.database], remote]) {
+      const own = options.map((option) => option.replace('--from-', '--'));
+      const lacks = `identity: ${source} does not have ${ten} and 2 more: correct --org; nothing is changed`;
+      const calls = [
+        ...(source === file ? [] : [['export', source ?? '', ...own, '--to', copy]]),
+        ['inspect', source ?? '', ...own],
+        ['import', source ?? '', ...options, '--to', south.url, '--to-token-file', south.tokenFile],
+        ['import', source ?? '', ...own, '--to', south.database],
+        ['migrate', '--from', source ?? '', ...own, ...migration, '--yes'],
+        ['migrate', 'plan', '--from', source ?? '', ...own, ...migration],
+      ];
+      for (const call of calls) {
+        const { code, stderr } = await identity([...call, ...only]);
+        expect(
+          { code, line: stderr.split('\n').find((line) => line.startsWith('identity: ')) },
+          call.join(' '),
+        ).toEqual({
+          code: 64,
+          line: lacks,
+        });
+      }
+    }
+    const { code, stderr } = await identity(['compare', file, south.database, ...only]);
+    expect(code).toBe(64);
+    expect(stderr).toContain(`identity: neither ${file} nor ${south.database} has ${ten} and 2 more: correct --org`);
+    expect(await readdir(directory)).toEqual([]);
+    expect((await identity(['export', south.database, '--to', copy, '--org', 'acme'])).code).toBe(64);
   });
 });
 
