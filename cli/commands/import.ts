@@ -40,6 +40,7 @@ export const importPlace = defineCommand({
   ],
   run: async (call) => {
     const { openPlaces } = await import('../places/openPlaces.ts');
+    const { requireOther } = await import('../places/parsePlace.ts');
     const { readShare } = await import('../tasks.ts');
     const { RecordCounter, requestLines, trackImport } = await import('../places/recordCounter.ts');
     const {
@@ -49,6 +50,7 @@ export const importPlace = defineCommand({
     const [source, target] = await openPlaces(call, call.options, from, call.options.to);
     if (target.takes !== 'imports')
       throw new UsageError(`${target.name} cannot import: specify an instance or a database, or use identity export`);
+    requireOther(source.name, target.name);
     const given = importOptions(call);
     const options = { ...given, share: readShare(call, source, target, given) };
     return interruptible(signal, interruption(target.name, options), async () => {

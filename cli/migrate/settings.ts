@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { onConflicts } from '../../functions/import/contract.ts';
 import { UsageError } from '../command.ts';
 import { exportOptions, importOptions, type SecretFiles } from '../places/callOptions.ts';
-import { parsePlace } from '../places/parsePlace.ts';
+import { parsePlace, requireOther } from '../places/parsePlace.ts';
 import type { ExportOptions, ImportOptions } from '../places/place.ts';
 import type { PlanningCall } from './callOptions.ts';
 
@@ -39,7 +39,7 @@ export function readSettings(call: PlanningCall): MigrationSettings {
   const { withKeys, onConflict, newOrgsOnly } = importOptions(call);
   const [from, to] = [parsePlace(call.options.from).name, parsePlace(call.options.to).name];
   if (to === '-') throw new UsageError('a migration cannot prove what standard output has taken: use identity export');
-  if (from === to) throw new UsageError(`${from} is both the source and the target: specify two places`);
+  requireOther(from, to);
   const { report } = call.options;
   return {
     from,

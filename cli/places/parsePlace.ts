@@ -1,3 +1,4 @@
+import { existsSync, realpathSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { IdentityError } from '../../shared/errors/identityError.ts';
@@ -43,6 +44,14 @@ export function parsePlace(text: string): ParsedPlace {
   throw new UsageError(`${JSON.stringify(text)} is no place: specify ${FORMS}`);
 }
 
+/**
+ * Requires that the target of records is not their source, however both are written.
+ * @throws UsageError
+ */
+export function requireOther(from: string, to: string): void {
+  if (from === to) throw new UsageError(`${from} is both the source and the target: specify two places`);
+}
+
 function parseInstance(text: string): ParsedPlace {
   const url = URL.parse(text);
   if (url === null || url.hostname === '')
@@ -74,7 +83,8 @@ function parseObject(text: string): ParsedPlace {
 
 function parseDirectory(text: string): ParsedPlace {
   const directory = after(text, 'sqlite:', 'a directory');
-  return { name: `sqlite:${resolve(directory)}`, kind: 'sqlite', directory };
+  const path = existsSync(directory) ? realpathSync(directory) : resolve(directory);
+  return { name: `sqlite:${path}`, kind: 'sqlite', directory };
 }
 
 function parseFirestore(text: string): ParsedPlace {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -77,6 +77,23 @@ describe('a migration', { timeout: 120_000 }, () => {
       code: 64,
       message: expect.stringMatching(/is both the source and the target: specify two places\n$/),
     });
+    const north = await servedPlace(sqlite);
+    const link = join(await testDirectory(), 'link');
+    await symlink(north.database.replace('sqlite:', ''), link);
+    const tokens = ['--from-token-file', north.tokenFile, '--to-token-file', north.tokenFile];
+    for (const verb of ['migrate', 'import'])
+      for (const [from, to, ...more] of [
+        [north.database, `sqlite:${link}`],
+        ['https://NORTH.example:443', 'https://north.example/', ...tokens],
+      ]) {
+        const args =
+          verb === 'import' ? [from ?? '', '--to', to ?? ''] : ['--from', from ?? '', '--to', to ?? '', ...none];
+        const { code, stderr } = await identity([verb, ...args, ...more], { cwd });
+        expect({ code, stderr }).toEqual({
+          code: 64,
+          stderr: expect.stringContaining(' is both the source and the target'),
+        });
+      }
     expect((await call('--from', 'sqlite:a', '--to', '-', ...none)).message).toContain('use identity export');
     expect(await call('resume')).toMatchObject({ code: 1, message: expect.stringContaining('no migration in ') });
     expect((await call(...same, ...none)).message).toMatch(/no instance in .*: create one with identity init/);
