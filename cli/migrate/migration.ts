@@ -38,8 +38,9 @@ export function planMigration(call: PlanningCall): Promise<Output> {
 export async function resumeMigration(call: MigrationCall): Promise<Output> {
   const chosen = await chooseRun(call.options['run-dir'], 'resume', call.now);
   const { directory } = chosen;
-  if (!call.options.json) call.stderr.write(`resuming the migration ${describeRun(chosen, call.now)}: ${directory}\n`);
   return await workAlone(call, directory, 'resumed', async (run) => {
+    if (!call.options.json)
+      call.stderr.write(`resuming the migration ${describeRun(chosen, call.now)}: ${directory}\n`);
     const settings = replaceSecretFiles(run.state.settings, call.options);
     await run.advance('resumed', { isPlan: undefined, settings });
     const result = run.state.finishedAt === undefined ? undefined : await readResult(directory);
