@@ -2,7 +2,8 @@ import { resolve } from 'node:path';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { migrationMissing } from '../../shared/errors/placeErrors.ts';
 import { UsageError } from '../command.ts';
-import { counted, printable } from '../texts.ts';
+import { printable } from '../terminal.ts';
+import { counted } from '../texts.ts';
 import { type MigrationState, readState } from './run.ts';
 import { listRunDirectories, requireOwnRun } from './runDirectory.ts';
 

@@ -8,7 +8,7 @@ import { exportedManifest } from '../../shared/organisation/exportFile.ts';
 import { MAX_DOCUMENT_BYTES } from '../../shared/store/store.ts';
 import { UsageError } from '../command.ts';
 import { type ProgressOutput, trackPhase } from '../progress.ts';
-import { printable } from '../texts.ts';
+import { printable } from '../terminal.ts';
 import {
   countSettled,
   type DatabasePlace,
