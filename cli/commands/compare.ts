@@ -53,7 +53,10 @@ export const compare = defineCommand({
         first: { place: first, options, isLagging: firstFacts?.service === 'zitadel' },
         second: { place: second, options: () => options, isLagging: secondFacts?.service === 'zitadel' },
       };
-      const read = await compareSides({ comparison, ...sides, visitors: [losses] }, { output: progressOutput(call), signal });
+      const read = await compareSides(
+        { comparison, ...sides, visitors: [losses] },
+        { output: progressOutput(call), signal },
+      );
       const { requireOrganisations } = await import('../places/recordCounter.ts');
       requireOrganisations(`neither ${first.name} nor ${second.name} has`, options, read);
       return compared(comparison, options, [first.name, second.name]);
