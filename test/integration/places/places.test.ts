@@ -73,7 +73,7 @@ describeStores('places', (kind) => {
     expect(withDefaults.code, withDefaults.stderr).toBe(0);
     const piped = await identity(['export', north.database, ...all, '--to', '-'], { env });
     expect(organisations(Buffer.from(piped.stdout))).toEqual(exported);
-    expect(piped.stderr).toMatch(/exported 2 organisations with 4 records to standard output, \d+ bytes\n/);
+    expect(piped.stderr).toMatch(/exported 2 organisations with 4 records to standard output, [\d,]+ bytes\n/);
 
     const unchanged = { summary: { created: {}, unchanged: { org: 2, humanUsers: 2 }, proved: true } };
     const toServer = ['--to', south.url, '--to-token-file', south.tokenFile];
