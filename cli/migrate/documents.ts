@@ -48,7 +48,6 @@ const organisation = z.strictObject({
   after: organisationCounts,
 });
 
-const sample = z.strictObject({ seconds: z.number(), records: count, perSecond: z.number() });
 const phase = z.strictObject({
   /** What was done, such as `exporting`. A phase that was interrupted has an entry for each attempt. */
   phase: z.string(),
@@ -57,8 +56,6 @@ const phase = z.strictObject({
   records: count,
   perSecond: z.number(),
   succeeded: z.boolean(),
-  /** The rate over time; `seconds` since the phase's start. */
-  samples: z.array(sample),
 });
 
 const field = z.strictObject({

@@ -24,8 +24,6 @@ type Untimed<Entry> = Entry extends unknown ? Omit<Entry, 'time'> : never;
 
 /** The least time between two samples of a phase's rate. */
 const SAMPLE_MS = 2_000;
-/** Bounds the samples of a phase in a result; longer phases keep every second one, and so on. */
-const MAX_SAMPLES = 200;
 
 /** What a migration has done, line by line: it survives the process. It holds no content of an export. */
 export class Journal implements Disposable {
@@ -89,7 +87,7 @@ export function readJournal(directory: string): readonly JournalEntry[] {
 
 type Phase = MigrationResult['phases'][number];
 
-/** Lists the phases of a migration with their rates over time, the interrupted ones too. */
+/** Lists the phases of a migration with their last rates, the interrupted ones too. */
 export function listPhases(entries: readonly JournalEntry[]): Phase[] {
   const phases: Phase[] = [];
   let open: Phase | undefined;
@@ -101,20 +99,14 @@ export function listPhases(entries: readonly JournalEntry[]): Phase[] {
     const { phase, seconds, records, perSecond } = line;
     if (open === undefined || open.phase !== phase || seconds < open.seconds) {
       const startedAt = new Date(Date.parse(line.time) - seconds * 1000).toISOString();
-      open = { phase, startedAt, seconds, records, perSecond, succeeded: false, samples: [] };
+      open = { phase, startedAt, seconds, records, perSecond, succeeded: false };
       phases.push(open);
     }
     Object.assign(open, { seconds, records, perSecond });
-    if (line.event === 'sample') open.samples.push({ seconds, records, perSecond });
-    else {
+    if (line.event === 'ended') {
       open.succeeded = line.succeeded;
       open = undefined;
     }
   }
-  return phases.map((phase) => ({ ...phase, samples: thinOut(phase.samples) }));
-}
-
-function thinOut(samples: Phase['samples']): Phase['samples'] {
-  const step = Math.ceil(samples.length / MAX_SAMPLES);
-  return samples.filter((_, index) => index % step === 0);
+  return phases;
 }

@@ -14,7 +14,8 @@ const ended = (phase: string, seconds: number): JournalEntry => ({
 });
 
 describe('the phases of a journal', () => {
-  it('have their rates over time, and an entry for each attempt', () => {
+  it('have their last rate, and an entry for each attempt', () => {
+    const phase = (seconds: number) => ({ phase: 'importing', seconds, records: seconds * 10, perSecond: 10 });
     const resumed: JournalEntry = { time, event: 'resumed' };
     const entries = [
       sample('importing', 2),
@@ -23,21 +24,24 @@ describe('the phases of a journal', () => {
       sample('importing', 6),
       ended('importing', 7),
     ];
-    expect(listPhases(entries)).toMatchObject([
-      { phase: 'importing', seconds: 4, records: 40, succeeded: false, samples: [{ seconds: 2 }, { seconds: 4 }] },
-      { phase: 'importing', seconds: 7, records: 70, succeeded: true, samples: [{ seconds: 6 }] },
+    expect(listPhases(entries)).toEqual([
+      { ...phase(4), startedAt: '2026-01-01T00:00:58.000Z', succeeded: false },
+      { ...phase(7), startedAt: '2026-01-01T00:00:54.000Z', succeeded: true },
     ]);
   });
 
-  it('are apart, begin before their end, and stay bounded', () => {
-    const many = Array.from({ length: 1_000 }, (_, index) => sample('exporting', index + 1));
-    const phases = listPhases([...many, ended('exporting', 2_000), ended('importing', 60), ended('importing', 5)]);
+  it('are apart, and begin before their end', () => {
+    const phases = listPhases([
+      sample('exporting', 1),
+      ended('exporting', 2_000),
+      ended('importing', 60),
+      ended('importing', 5),
+    ]);
     expect(phases.map(({ phase, seconds }) => `${phase} ${seconds}`)).toEqual([
       'exporting 2000',
       'importing 60',
       'importing 5',
     ]);
-    expect(phases[0]?.samples).toHaveLength(200);
     expect(phases[1]?.startedAt).toBe('2026-01-01T00:00:00.000Z');
   });
 });
