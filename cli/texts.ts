@@ -127,7 +127,14 @@ interface DifferingRecord {
   readonly section: string;
   readonly orgId: string;
   readonly id: string;
+  readonly name?: string | undefined;
+  readonly orgName?: string | undefined;
   readonly reason?: string | undefined;
+}
+
+/** Returns an id, with the name that people know where there is one. */
+export function named(id: string, name: string | undefined): string {
+  return name === undefined || name === '' || name === id ? id : `${id} (${name})`;
 }
 
 /**
@@ -135,11 +142,11 @@ interface DifferingRecord {
  * @param onlyIn the side that alone has the record; undefined if both have it
  */
 export function differenceLines(
-  { section, orgId, id, reason }: DifferingRecord,
+  { section, orgId, orgName, id, name, reason }: DifferingRecord,
   onlyIn: string | undefined,
   fields: readonly FieldTexts[],
 ): string[] {
-  const record = `${section} ${id} of ${orgId}`;
+  const record = `${section} ${named(id, name)} of ${named(orgId, orgName)}`;
   const why = reason === undefined ? '' : ` (${reason})`;
   if (onlyIn !== undefined) return [`${record}: only in ${onlyIn}${why}`];
   return fields.map(({ path, first = '(absent)', second = '(absent)', secret }) => {

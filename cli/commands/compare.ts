@@ -11,7 +11,7 @@ import type { Comparison, RecordDifference } from '../compare/comparison.ts';
 import { eventsOption, exportChoices, exportOptions, progressOutput, secretsOfTwo } from '../places/callOptions.ts';
 import type { ExportOptions } from '../places/place.ts';
 import { type Line, section } from '../terminal.ts';
-import { counted, differenceLines, figures, numberText, valueText } from '../texts.ts';
+import { counted, differenceLines, figures, named, numberText, valueText } from '../texts.ts';
 import { missingKinds, SECRET_CHOICES } from '../values.ts';
 
 const DEFAULT_LIMIT = 100;
@@ -75,7 +75,9 @@ function compared(
   });
   const verdict = isEqual ? (expected.size === 0 ? 'equal' : 'equal, but for what ZITADEL makes differ') : 'different';
   const listed = differences.entries.flatMap((difference) => describe(difference, names));
-  const explained = expected.entries.map((one) => `${one.section} ${one.id} of ${one.orgId}: ${one.reason}`);
+  const explained = expected.entries.map(
+    (one) => `${one.section} ${named(one.id, one.name)} of ${one.orgId}: ${one.reason}`,
+  );
   const text: Line[] = [
     { text: verdict, style: isEqual ? 'good' : 'bad' },
     ...sections,

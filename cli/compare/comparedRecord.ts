@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { isJsonObject, parseObject } from '../../shared/json/jsonObject.ts';
+import { isJsonObject, parseObject, textAt } from '../../shared/json/jsonObject.ts';
 import { hasFilledFields, withoutFilled } from '../../shared/organisation/filledFields.ts';
 import { normaliseRecord } from '../../shared/organisation/normaliseRecord.ts';
 import { passwordHashFormat } from '../../shared/organisation/passwords.ts';
@@ -65,6 +65,15 @@ function secretDigests({ section, credentials, clearPassword }: OrganisationReco
     secret === undefined ? [] : [[path, hash('sha256', secret)] as const],
   );
   return Object.fromEntries(present);
+}
+
+/** The fields that name a record to people. That of an organisation is the name of all its records. */
+const namePaths = ['user.userName', 'project.name', 'app.name'];
+
+/** Returns the name of a record; undefined for one without. */
+export function recordName({ body }: RecordContent): string | undefined {
+  const record = parseObject(body);
+  return namePaths.map((path) => textAt(record, path, '')).find((name) => name !== '');
 }
 
 /** A field in which two records differ. Absent values are undefined; those of secrets are never shown. */

@@ -10,6 +10,7 @@ import {
   type FieldDifference,
   fieldDifferences,
   type RecordContent,
+  recordName,
 } from './comparedRecord.ts';
 
 /** How a record of one side stands to the other side. */
@@ -23,6 +24,8 @@ export interface RecordDifference {
   readonly section: string;
   readonly orgId: string;
   readonly id: string;
+  /** The record's name, by the first side that has it; absent where it has none. */
+  readonly name?: string;
   /** For a record that both sides have. */
   readonly fields?: readonly FieldDifference[];
 }
@@ -141,7 +144,7 @@ export class Comparison implements Disposable {
       const { content: text, ...record } = remaining.parse(found);
       const first = readContent(text);
       this.options.pairs?.addPair({ ...record, outcome: 'onlyFirst', first, second: undefined });
-      this.add({ outcome: 'onlyFirst', ...record }, first);
+      this.add({ outcome: 'onlyFirst', ...record }, { first });
     }
   }
 
@@ -159,7 +162,7 @@ export class Comparison implements Disposable {
     const found = row.safeParse(this.statements.find.get(key)).data?.content;
     const isSame = found === JSON.stringify(second);
     const { pairs } = this.options;
-    if (found === undefined) this.add({ outcome: 'onlySecond', section, orgId, id });
+    if (found === undefined) this.add({ outcome: 'onlySecond', section, orgId, id }, { second });
     else if (isSame && pairs === undefined) this.count(record, 'equal');
     else {
       const first = readContent(found);
@@ -168,12 +171,18 @@ export class Comparison implements Disposable {
       const outcome = fields.length === 0 ? 'equal' : 'different';
       pairs?.addPair({ section, orgId, id, outcome, first, second });
       if (outcome === 'equal') this.count(record, outcome);
-      else this.add({ outcome, section, orgId, id, fields }, first);
+      else this.add({ outcome, section, orgId, id, fields }, { first, second });
     }
   }
 
-  private add(found: RecordDifference, first?: RecordContent): void {
-    this.count(found, found.outcome);
+  private add(
+    difference: RecordDifference,
+    { first, second }: { first?: RecordContent; second?: RecordContent },
+  ): void {
+    this.count(difference, difference.outcome);
+    const content = first ?? second;
+    const name = content && recordName(content);
+    const found = name === undefined ? difference : { ...difference, name };
     const reason = this.options.explain?.(found, first);
     if (reason === undefined) this.differences.add(found);
     else this.expected.add({ ...found, reason });

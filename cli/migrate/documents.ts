@@ -71,6 +71,9 @@ const difference = z.strictObject({
   section: z.string(),
   orgId: z.string(),
   id: z.string(),
+  /** What people call the record and its organisation, where they have names. */
+  name: z.string().optional(),
+  orgName: z.string().optional(),
   fields: z.array(field),
   /** Why this is as it should be; absent in a difference that should not be. */
   reason: z.string().optional(),

@@ -75,6 +75,8 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, { source, t
   const sections = [...comparison.counts].map(([name, { equal, different, onlyFirst, onlySecond }]) => {
     return [name, { equal, different, onlySource: onlyFirst, onlyTarget: onlySecond }] as const;
   });
+  const listed = organisations.listed;
+  const names = new Map(listed.map(({ orgId, name }) => [orgId, name]));
   const planned = new Map(plan.organisations.map((one) => [one.orgId, one.before]));
   return {
     proof: {
@@ -85,11 +87,13 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, { source, t
       sections: Object.fromEntries(sections),
       expected: expected.size,
       unexpected: differences.size,
-      differences: [...differences.entries, ...expected.entries].map(describeDifference),
+      differences: [...differences.entries, ...expected.entries].map((one) =>
+        describeDifference(one, names.get(one.orgId)),
+      ),
       ...(isStream ? {} : { sourceUnchanged: before.tally.digest === exported?.digest }),
     },
     logins: logins?.logins,
-    organisations: organisations.listed.map((one) => ({
+    organisations: listed.map((one) => ({
       ...one,
       before: planned.get(one.orgId) ?? { ...nothing, absent: one.records },
       after: organisationCounts(comparison, one.orgId),
@@ -103,13 +107,13 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, { source, t
 
 const outcomes = { different: 'different', onlyFirst: 'onlySource', onlySecond: 'onlyTarget' } as const;
 
-function describeDifference({ outcome, fields = [], ...record }: RecordDifference) {
+function describeDifference({ outcome, fields = [], ...record }: RecordDifference, orgName: string | undefined) {
   const texts = fields.map((field) =>
     'secret' in field
       ? { path: field.path, secret: field.secret }
       : { path: field.path, source: valueText(field.first), target: valueText(field.second) },
   );
-  return { ...record, outcome: outcomes[outcome], fields: texts };
+  return { ...record, orgName, outcome: outcomes[outcome], fields: texts };
 }
 
 /** Proves what a target has stored that cannot be read: it has confirmed the checksum of the bytes. */

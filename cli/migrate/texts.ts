@@ -7,6 +7,7 @@ import {
   differenceLines,
   figures,
   firstLines,
+  named,
   noticeSection,
   noticeText,
   numberText,
@@ -88,7 +89,7 @@ function organisationLine({ orgId, name, people, records, before }: MigrationPla
   const { absent, equal, different, onlyTarget } = before;
   const there = { new: absent, equal, different, 'only in the target': onlyTarget };
   const size = `${counted(records, 'record')}, ${counted(people, 'person')}`;
-  return `${orgId} (${name}): ${size}: ${figures(there).join(', ')}`;
+  return `${named(orgId, name)}: ${size}: ${figures(there).join(', ')}`;
 }
 
 /** Returns who can log in as before. */
@@ -182,8 +183,9 @@ export async function describeStatus(run: ExistingRun, now: Date): Promise<Outpu
   const result = await readResult(directory);
   const failure = readJournal(directory).findLast(({ event }) => event === 'failed' || event === 'resumed');
   const problem = failure?.event === 'failed' ? failure.problem : undefined;
-  const done = steps.filter(([field]) => state[field] !== undefined).map(([, text]) => text);
   const isFinished = state.finishedAt !== undefined;
+  const reached: string[] = steps.flatMap(([field, text]) => (state[field] === undefined ? [] : [text]));
+  const done = isFinished && state.moved === undefined ? reached.with(-1, 'nothing to move') : reached;
   const next = isFinished || pid !== undefined ? undefined : resumeCommand(directory);
   const text = [
     `${directory}: ${describeRun(run, now)}`,

@@ -2,7 +2,7 @@ import { total } from '../../shared/collections/counts.ts';
 import type { Logins, MigrationResult, MigrationSide } from '../migrate/documents.ts';
 import { describeLogins } from '../migrate/logins.ts';
 import { span } from '../progress.ts';
-import { counted } from '../texts.ts';
+import { counted, named } from '../texts.ts';
 import { definitions, type Html, html, listSection, moment, words } from './html.ts';
 import { style } from './style.ts';
 
@@ -200,7 +200,9 @@ function differenceItem({
   outcome,
   section,
   orgId,
+  orgName,
   id,
+  name,
   fields,
   reason,
 }: MigrationResult['proof']['differences'][number]): Html {
@@ -210,7 +212,7 @@ function differenceItem({
       ? html`<br><code>${path}</code>: ${source} → ${target}`
       : html`<br><code>${path}</code>: a secret, ${secret}`,
   );
-  return html`${words(section)} <code>${id}</code> of <code>${orgId}</code> ${sides[outcome]}${why}${shown}`;
+  return html`${words(section)} <code>${named(id, name)}</code> of <code>${named(orgId, orgName)}</code> ${sides[outcome]}${why}${shown}`;
 }
 
 /** A migration that was interrupted often has many attempts; further ones are counted only. */

@@ -110,6 +110,8 @@ export function migrationResult(given: Partial<MigrationResult> = {}): Migration
           section: 'humanUsers',
           orgId: '330000000000000',
           id: '330000000000000201',
+          name: 'ada',
+          orgName: 'Organisation 0',
           fields: [
             { path: 'user.userName', source: '"ada"', target: '"countess"' },
             { path: 'user.hashedPassword.value', secret: 'differs' },

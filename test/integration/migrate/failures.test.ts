@@ -176,7 +176,9 @@ describe('a migration', { timeout: 120_000 }, () => {
       /^Finished with 1 difference and 1 error, and nothing written: 3 records of 1 organisation: 2 unchanged, 1 failed\n/,
     );
     expect(stdout).toContain('  1 record equal, 1 differ as expected, 1 differ\n');
-    expect(stdout).toContain('humanUsers ada of acme: otpEmail: false | true (unchanged: the target has more');
+    expect(stdout).toContain(
+      'humanUsers ada (name of ada) of acme (Organisation acme): otpEmail: false | true (unchanged: the target has more',
+    );
   });
 
   it('has nothing to confirm, and nothing to resume, where nothing moves', async () => {
@@ -190,6 +192,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect(migrated.code, migrated.stderr).toBe(0);
     expect(migrated.stdout).not.toMatch(/"next"|sha256:|"event":"plan"/);
     const status = await identity(['migrate', 'status', '--run-dir', directory]);
+    expect(status.stdout).toContain('\ndone: exported, planned, nothing to move\n');
     expect(status.stdout).not.toContain('resume');
   });
 

@@ -61,11 +61,11 @@ describe('identity compare', () => {
       'not compared: otp, keys (--with)',
       '',
       'Differences',
-      '  humanUsers ada of acme: user.userName: "name of ada" | "countess"',
-      '  humanUsers ada of acme: user.hashedPassword.value: a secret, differs',
-      `  humanUsers eve of acme: only in ${right}`,
+      '  humanUsers ada (name of ada) of acme: user.userName: "name of ada" | "countess"',
+      '  humanUsers ada (name of ada) of acme: user.hashedPassword.value: a secret, differs',
+      `  humanUsers eve (name of eve) of acme: only in ${right}`,
       `  org emca of emca: only in ${right}`,
-      `  humanUsers bob of acme: only in ${left}`,
+      `  humanUsers bob (name of bob) of acme: only in ${left}`,
       '',
     ]);
     const limited = await resultOf(['compare', left, right, '--limit', '1', '--org', 'acme']);

@@ -200,7 +200,9 @@ describe('a call on a ZITADEL that fails', { timeout: TIMEOUT_MS }, () => {
         'not compared: otp, keys (--with)',
         '',
         'Differences as expected',
-        expect.stringMatching(/^ {2}humanUsers bob of acme: ZITADEL makes people without password hash/),
+        expect.stringMatching(
+          /^ {2}humanUsers bob \(name of bob\) of acme: ZITADEL makes people without password hash/,
+        ),
         expect.stringMatching(/^ {2}domains acme_.* of acme: ZITADEL adds a domain to each organisation$/),
         expect.stringMatching(/^ {2}orgMembers acme_owner of acme: ZITADEL makes the caller owner/),
       ],

@@ -31,7 +31,7 @@ describe('the report of a migration', () => {
       'writing : 11,000 records in 20s, 553/s, interrupted',
       '23,498 of 23,500 people with a password log in as before; 500 of 24,000 people have no password in the export.',
       '2 locked in the target, active in the source: bob, eve',
-      'human users 330000000000000201 of 330000000000000 user.userName : &quot;ada&quot; → &quot;countess&quot;',
+      'human users 330000000000000201 (ada) of 330000000000000 (Organisation 0) user.userName : &quot;ada&quot; → &quot;countess&quot;',
       'user.hashedPassword.value : a secret, differs',
       '(the target has it besides: an import deletes nothing)',
       'human_user 330000000000000201 : ID=COMMAND-ziuna',
