@@ -40,7 +40,7 @@ describeDatabases('identity init', (newDatabase) => {
     const { code, stdout } = await identity(['init', '--token-file', file, ...database]);
     expect(code).toBe(0);
     expect(stdout).toContain(`token in ${file}`);
-    expect(stdout).toMatch(/\n\nNext\n {4}identity serve --(?:data|firestore) \S+\n$/);
+    expect(stdout).toMatch(/\n\nNext\n {2}identity serve --(?:data|firestore) \S+\n$/);
     expect(stdout).not.toContain('idpat_');
     expect(await readFile(file, 'utf8')).toMatch(tokenPattern);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
