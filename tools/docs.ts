@@ -1,7 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { generatedDocuments } from './docs/generatedDocuments.ts';
+import { SAMPLE_REPORT, sampleReport } from './docs/sampleReport.ts';
 
 const root = join(import.meta.dirname, '..');
 
 for (const [path, text] of generatedDocuments()) await writeFile(join(root, path), text);
+
+// After the first migration of the documents: `npm run docs -- .local/first-migration`.
+const [, , runDirectory] = process.argv;
+if (runDirectory !== undefined) await writeFile(join(root, SAMPLE_REPORT), await sampleReport(runDirectory));

@@ -2,6 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { readdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SAMPLE_REPORT, sampleReport } from '../../../tools/docs/sampleReport.ts';
 import { root, run } from '../../../tools/program.ts';
 import {
   anchors,
@@ -46,7 +47,7 @@ const isFirstMigration = ({ path }: ShownCommand) => path === 'docs/first-migrat
 describe.each([
   { name: 'the documentation', ofGroup: commands.filter((command) => !isFirstMigration(command)) },
   { name: 'the first migration', ofGroup: commands.filter(isFirstMigration) },
-])('the commands of $name', ({ ofGroup }) => {
+])('the commands of $name', ({ name, ofGroup }) => {
   let clone: TemporaryDirectory = { path: '', remove: async () => {} };
   let local: LocalStart | undefined;
   beforeAll(async () => {
@@ -75,6 +76,13 @@ describe.each([
       expect(withoutChanging(stdout)).toMatch(outputPattern(withPorts(output, port)));
     },
   );
+
+  if (name === 'the first migration')
+    it('leave the result of which the documents have the report', async () => {
+      const { text } = await readDocument(SAMPLE_REPORT);
+      const advice = `${SAMPLE_REPORT} is outdated: after the first migration, npm run docs -- .local/first-migration`;
+      expect(await sampleReport(join(clone.path, '.local/first-migration')), advice).toBe(text);
+    });
 
   it('are joined by code for pages, whose calls and errors are those that it says', async () => {
     const code = `import { readFileSync } from 'node:fs';
