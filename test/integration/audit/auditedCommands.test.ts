@@ -57,6 +57,13 @@ const calls: Readonly<Record<string, (subjects: Subjects) => readonly [args: rea
   rekey: () => [[], {}],
   audit: () => [[], {}],
   backup: ({ backup }) => [[backup], { target: backup }],
+  'migrate prepare': ({ directory }) => [
+    ['--token-file', join(directory, 'source.pat'), '--only', 'export'],
+    {
+      flags: [`--token-file ${join(directory, 'source.pat')}`, '--only export'],
+      ids: { userId: expect.any(String), tokenId: expect.any(String) },
+    },
+  ],
   restore: ({ backup, masterKey }) => [[backup, '--key', masterKey], { target: backup }],
 };
 /**
@@ -64,7 +71,7 @@ const calls: Readonly<Record<string, (subjects: Subjects) => readonly [args: rea
  * places. The others only read, or open no instance.
  */
 const onPlaces = ['export', 'import', 'compare', 'inspect', 'doctor'];
-const migrating = ['migrate', 'migrate plan', 'migrate resume', 'migrate status', 'migrate cleanup'];
+const migrating = ['migrate', 'migrate plan', 'migrate resume', 'migrate status', 'migrate report', 'migrate cleanup'];
 const notCalled = ['serve', 'completion', ...onPlaces, ...migrating];
 /** Commands whose calls fail, so that the others find what they refer to. */
 const failing = ['init', 'org delete'];
