@@ -56,7 +56,6 @@ const calls: Readonly<Record<string, (subjects: Subjects) => readonly [args: rea
   'service-user delete': ({ userId }) => [[userId, '--force'], { target: userId, flags: ['--force'] }],
   rekey: () => [[], {}],
   audit: () => [[], {}],
-  backup: ({ backup }) => [[backup], { target: backup }],
   'migrate prepare': ({ directory }) => [
     ['--token-file', join(directory, 'source.pat'), '--only', 'export'],
     {
@@ -64,6 +63,7 @@ const calls: Readonly<Record<string, (subjects: Subjects) => readonly [args: rea
       ids: { userId: expect.any(String), tokenId: expect.any(String) },
     },
   ],
+  backup: ({ backup }) => [[backup], { target: backup }],
   restore: ({ backup, masterKey }) => [[backup, '--key', masterKey], { target: backup }],
 };
 /**
