@@ -5,7 +5,8 @@ import { backupKeyMissing, fileExists, instanceExists } from '../shared/errors/c
 import { masterKeyMissing } from '../shared/errors/storeErrors.ts';
 import { databaseFile, openKeyring, type StoreLocation } from '../shared/store/openStore.ts';
 import { changeKeyFile, fileKeyring, keyFilePath } from '../shared/store/secrets/keyring.ts';
-import { copyDatabase } from '../shared/store/sqlite/databaseFile.ts';
+import type { Connection } from '../shared/store/sqlite/connection.ts';
+import { copyDatabase, makeOtherInstance } from '../shared/store/sqlite/databaseFile.ts';
 import { UsageError } from './command.ts';
 import { embeddedDirectory } from './instanceLocation.ts';
 
@@ -34,8 +35,12 @@ export async function restoreBackup(location: StoreLocation, file: string, key: 
   if (key !== undefined && (existsSync(keyFile) || location.masterKey !== undefined))
     throw new UsageError(`--key is mutually exclusive with ${keyFile} and IDENTITY_MASTER_KEY: use one of them`);
   const keyring = key === undefined ? openKeyring(location) : fileKeyring(resolve(key));
+  const complete = async (copy: Connection) => {
+    makeOtherInstance(copy);
+    await extractTrail(copy, directory);
+  };
   try {
-    await copyDatabase(resolve(file), database, { keyring, complete: (copy) => extractTrail(copy, directory) });
+    await copyDatabase(resolve(file), database, { keyring, complete });
   } catch (error) {
     throw masterKeyMissing.is(error) ? backupKeyMissing(file) : error;
   }

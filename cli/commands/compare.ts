@@ -37,15 +37,15 @@ export const compare = defineCommand({
       const { openPlaces } = await import('../places/openPlaces.ts');
       const { Comparison: Compared } = await import('../compare/comparison.ts');
       const { compareSides, explainZitadels } = await import('../compare/compareSides.ts');
+      const { requireOtherInstance } = await import('../places/place.ts');
       const { FileLosses } = await import('../zitadel/fileLosses.ts');
       const { signal } = call;
       const [first, second] = await openPlaces(call, call.options, ...call.arguments);
       if (first.name === '-' && second.name === '-') throw new UsageError('- can be one of the places only');
       const options = exportOptions(call);
-      const firstFacts =
-        first.takes === 'imports' && first.isRemote ? await first.facts(['export'], signal) : undefined;
-      const secondFacts =
-        second.takes === 'imports' && second.isRemote ? await second.facts(['export'], signal) : undefined;
+      const firstFacts = first.takes === 'imports' ? await first.facts(['export'], signal) : undefined;
+      const secondFacts = second.takes === 'imports' ? await second.facts(['export'], signal) : undefined;
+      requireOtherInstance({ place: first, facts: firstFacts }, { place: second, facts: secondFacts });
       const losses = new FileLosses();
       const explain = explainZitadels([firstFacts, secondFacts], losses);
       using comparison = new Compared(options, call.options.limit ?? DEFAULT_LIMIT, { explain });

@@ -41,6 +41,7 @@ export const importPlace = defineCommand({
   run: async (call) => {
     const { openPlaces } = await import('../places/openPlaces.ts');
     const { requireOther } = await import('../places/parsePlace.ts');
+    const { requireOtherInstance } = await import('../places/place.ts');
     const { readShare } = await import('../tasks.ts');
     const { RecordCounter, requestLines, trackImport } = await import('../places/recordCounter.ts');
     const {
@@ -54,6 +55,11 @@ export const importPlace = defineCommand({
     const given = importOptions(call);
     const options = { ...given, share: readShare(call, source, target, given) };
     return interruptible(signal, interruption(target.name, options), async () => {
+      if (source.takes === 'imports') {
+        const sourceFacts = await source.facts(['export'], signal);
+        const targetFacts = await target.facts(['export'], signal);
+        requireOtherInstance({ place: source, facts: sourceFacts }, { place: target, facts: targetFacts });
+      }
       await using content = await source.readExport(exportOptions(call), signal);
       const counter = new RecordCounter(source.name, given);
       const read = { name: source.name, content, counter };

@@ -3,17 +3,21 @@ import { migrationTokenTooNarrow } from '../../shared/errors/placeErrors.ts';
 import { interruptible, NOTHING_CHANGED, type Surroundings } from '../command.ts';
 import { openPlaces } from '../places/openPlaces.ts';
 import { parsePlace } from '../places/parsePlace.ts';
-import { compareClocks, type ExportOptions, NO_ORGANISATION, type Place, type PlaceFacts } from '../places/place.ts';
+import {
+  compareClocks,
+  type DescribedPlace,
+  type ExportOptions,
+  NO_ORGANISATION,
+  type Place,
+  requireOtherInstance,
+} from '../places/place.ts';
 import type { MigrationPlan, MigrationSide } from './documents.ts';
 import type { MigrationSettings } from './settings.ts';
 
-/** A place of a migration, and what it says of itself. */
-export interface Side {
-  readonly place: Place;
+/** A place of a migration. */
+export interface Side extends DescribedPlace {
   /** What it is, such as `instance`, `zitadel`, `database`, `file` or `object`. */
   readonly kind: string;
-  /** Undefined for a file or an object. */
-  readonly facts: PlaceFacts | undefined;
 }
 
 /** Both sides of a migration. */
@@ -22,13 +26,18 @@ export interface Sides {
   readonly target: Side;
 }
 
-/** Opens both places of a migration, and asks them about themselves and their tokens. */
+/**
+ * Opens both places of a migration, and asks them about themselves and their tokens.
+ * @throws UsageError if both are one instance; IdentityError
+ */
 export async function openSides(call: Surroundings, settings: MigrationSettings): Promise<Sides> {
   const [from, to] = await openPlaces(call, settings.secretFiles, settings.from, settings.to);
-  return interruptible(call.signal, NOTHING_CHANGED, async () => ({
-    source: await examine('from', settings.from, from, call.signal),
-    target: await examine('to', settings.to, to, call.signal),
-  }));
+  return interruptible(call.signal, NOTHING_CHANGED, async () => {
+    const source = await examine('from', settings.from, from, call.signal);
+    const target = await examine('to', settings.to, to, call.signal);
+    requireOtherInstance(source, target);
+    return { source, target };
+  });
 }
 
 /** What each side of a migration does. Both are exported at its end, to compare them. */

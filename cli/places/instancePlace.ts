@@ -4,7 +4,7 @@ import { tokenForOtherOrganisations } from '../../shared/errors/errors.ts';
 import type { IdentityError } from '../../shared/errors/identityError.ts';
 import { placeBroke } from '../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
-import { manifestSchema } from '../../shared/organisation/exportFile.ts';
+import { exportedManifest } from '../../shared/organisation/exportFile.ts';
 import { snakeCase } from '../../shared/wire/requestMessage.ts';
 import { callServer, type HttpCall, type HttpResponse, readText } from '../httpClient.ts';
 import { connectionReason } from '../tls.ts';
@@ -118,6 +118,7 @@ async function readFacts(
     ...recognised,
     instance: manifest?.instance,
     defaultOrgId: manifest?.defaultOrgId,
+    instanceId: manifest?.instanceId,
     domains: [],
     // The interface does not tell it.
     caller: undefined,
@@ -135,7 +136,9 @@ const trials: Readonly<Record<Operation, unknown>> = {
   export: { org_ids: [NO_ORGANISATION], response_output: true },
   import: { dry_run: true, data_orgs: { orgs: [] } },
 };
-const trialAnswer = z.object({ manifest: manifestSchema.pick({ instance: true, defaultOrgId: true }).optional() });
+const trialAnswer = z.object({
+  manifest: exportedManifest.pick({ instance: true, defaultOrgId: true, instanceId: true }).optional(),
+});
 const MAX_TRIAL_BYTES = 1_000_000;
 
 /** The answer to a trial: the error of a denied call, or what an export says of the instance. */

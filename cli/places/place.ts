@@ -4,6 +4,7 @@ import type { ImportResponse, OnConflict } from '../../functions/import/contract
 import type { ImportShare } from '../../functions/import/tasks.ts';
 import { total } from '../../shared/collections/counts.ts';
 import type { ObjectLocation } from '../../shared/objectStorage/objectStorage.ts';
+import { UsageError } from '../command.ts';
 
 /** What a place with a database exports. A file is always read whole. */
 export interface ExportOptions extends Omit<ExportSelection, 'range' | 'ignored'> {
@@ -190,6 +191,8 @@ export interface PlaceFacts {
   /** The instance's name, where the place tells it. */
   readonly instance: string | undefined;
   readonly defaultOrgId: string | undefined;
+  /** The instance's id, the same at all its addresses, where the place tells it. */
+  readonly instanceId?: string | undefined;
   /** The default organisation's name, where the place tells it. */
   readonly defaultOrgName?: string;
   /** The domains of a ZITADEL's instance, of which it makes those of its organisations. */
@@ -206,6 +209,27 @@ export interface PlaceFacts {
   readonly exportLosses: readonly string[];
   /** What every import does otherwise than an instance of this service. */
   readonly importChanges: readonly string[];
+}
+
+/** A place, and what it says of itself. */
+export interface DescribedPlace {
+  readonly place: Place;
+  /** Undefined for a file or an object. */
+  readonly facts: PlaceFacts | undefined;
+}
+
+/**
+ * Requires that two places are not one instance at two addresses. The names tell databases apart, also where one is a copy
+ * of another with its id.
+ * @throws UsageError
+ */
+export function requireOtherInstance(first: DescribedPlace, second: DescribedPlace): void {
+  if (first.facts?.instanceId === undefined || first.facts.instanceId !== second.facts?.instanceId) return;
+  const hasAddress = [first, second].some(({ place }) => place.takes === 'imports' && place.isRemote);
+  if (hasAddress)
+    throw new UsageError(
+      `${first.place.name} and ${second.place.name} are one instance: specify two; from a copy of a database that identity restore did not make, export to a file first`,
+    );
 }
 
 /** The service that answers at an address, as far as it describes itself to everybody. */

@@ -4,7 +4,10 @@ import { clockAhead, type PlaceFacts } from '../places/place.ts';
 import { callError, request, search, send, type ZitadelCall, type ZitadelConnection } from './connection.ts';
 
 /** A ZITADEL's instance, as it describes itself to a caller who may read it. */
-type ZitadelInstance = Pick<PlaceFacts, 'version' | 'instance' | 'defaultOrgId' | 'defaultOrgName' | 'domains'>;
+type ZitadelInstance = Pick<
+  PlaceFacts,
+  'version' | 'instance' | 'instanceId' | 'defaultOrgId' | 'defaultOrgName' | 'domains'
+>;
 
 /** The user of a token. */
 interface Caller extends NonNullable<PlaceFacts['caller']> {
@@ -16,6 +19,7 @@ interface Caller extends NonNullable<PlaceFacts['caller']> {
 const configuration = z.looseObject({ token_endpoint: z.string().endsWith('/oauth/v2/token') });
 const instanceAnswer = z.looseObject({
   instance: z.looseObject({
+    id: z.string().optional(),
     name: z.string().default(''),
     version: z.string().default(''),
     domains: z.array(z.looseObject({ domain: z.string(), primary: z.boolean().default(false) })).default([]),
@@ -57,6 +61,7 @@ export async function readInstance(connection: ZitadelConnection): Promise<Zitad
     // Some name their build's time instead.
     version: RELEASE.test(instance.version) ? instance.version : undefined,
     instance: instance.name,
+    instanceId: instance.id,
     defaultOrgId: org.id,
     defaultOrgName: org.name,
     domains: domains.map(({ domain }) => domain),

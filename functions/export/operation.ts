@@ -97,8 +97,8 @@ class ExportWriter {
   }
 
   get manifest(): ExportedManifest {
-    const { withPasswords, withOtp, withKeys, ignored = [] } = this.selection;
-    const { instance, defaultOrgId, exportedBy } = this.origin;
+    const { withPasswords, withOtp, withKeys, forZitadel, ignored = [] } = this.selection;
+    const { instance, defaultOrgId, instanceId, exportedBy } = this.origin;
     const { entries, omitted } = this.leftToDo;
     return {
       version: 1,
@@ -107,6 +107,7 @@ class ExportWriter {
       counts: this.tally.counts,
       digest: this.tally.digest,
       ...(defaultOrgId === undefined ? {} : { defaultOrgId }),
+      ...(instanceId === undefined || forZitadel ? {} : { instanceId }),
       ...(exportedBy === undefined ? {} : { exportedBy }),
       secrets: { passwords: withPasswords, otp: withOtp, keys: withKeys },
       ignored: [...ignored],

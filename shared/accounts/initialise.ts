@@ -1,7 +1,7 @@
 import { instanceInitialised } from '../errors/commandErrors.ts';
 import { instanceScopeWrite } from '../organisation/loginNameScope.ts';
 import { createWrites } from '../organisation/recordPlan.ts';
-import { FORMAT, instanceKey } from '../store/instance.ts';
+import { instanceKey, newInstanceBody } from '../store/instance.ts';
 import { type Store, WriteConflictError } from '../store/store.ts';
 import { createMember } from './members.ts';
 import { createPersonalAccessToken } from './personalAccessTokens.ts';
@@ -32,7 +32,7 @@ export async function initialise(store: Store, name: string, lifetimeMs: number,
       {
         type: 'create',
         key: instanceKey,
-        fields: { orgId, body: JSON.stringify({ name, format: FORMAT }), createdAt: now.toISOString() },
+        fields: { orgId, body: newInstanceBody(name), createdAt: now.toISOString() },
       },
       ...organisationWrites(orgId, name, now),
       instanceScopeWrite(orgId),

@@ -41,6 +41,10 @@ const carriedSecrets = z.strictObject({
 
 /** The schema of the manifest that an export writes. An import needs only what its own schema has of it. */
 export const exportedManifest = manifestSchema.extend({
+  instanceId: z
+    .string()
+    .optional()
+    .describe('The exporting instance’s id, the same at all its addresses; absent in a file for a ZITADEL.'),
   secrets: carriedSecrets.describe('The secrets that the export was told to carry: no others are in the file.'),
   ignored: z
     .array(ignoredField)

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { databaseFormatUnsupported } from '../errors/storeErrors.ts';
-import type { DocumentKey, Reader, StoredDocument } from './store.ts';
+import { parseObject } from '../json/jsonObject.ts';
+import type { DocumentKey, Reader, StoredDocument, Write } from './store.ts';
 
 /**
  * The format of databases that this version reads and writes. The instance's document has it, and an embedded database
@@ -11,7 +13,11 @@ export const FORMAT = 7;
 /** The key of the document that describes the instance; `identity init` writes it once. */
 export const instanceKey: DocumentKey = { collection: 'instance', id: 'instance' };
 
-const instanceBody = z.object({ name: z.string().default('unnamed'), format: z.number().optional() });
+const instanceBody = z.object({
+  name: z.string().default('unnamed'),
+  format: z.number().optional(),
+  id: z.string().optional(),
+});
 
 /** What an instance is called, and the organisation that it was created with. */
 export interface InstanceDescription {
@@ -19,12 +25,31 @@ export interface InstanceDescription {
   readonly instance: string;
   /** Undefined before `identity init`. */
   readonly defaultOrgId: string | undefined;
+  /** The same at all addresses of the instance; undefined before `identity init`. */
+  readonly instanceId?: string | undefined;
 }
 
 /** Describes the instance of a database. */
 export async function describeInstance(reader: Reader): Promise<InstanceDescription> {
   const [document] = await reader.getMany([instanceKey]);
-  return { instance: parseBody(document).name, defaultOrgId: document?.orgId };
+  const { name, id } = parseBody(document);
+  const defaultOrgId = document?.orgId;
+  // Earlier versions stored no id. The default organisation's is as unique, and reading it needs no permission to write.
+  return { instance: name, defaultOrgId, instanceId: id ?? defaultOrgId };
+}
+
+/** Returns the body of a new instance's document. */
+export function newInstanceBody(name: string): string {
+  return JSON.stringify({ name, format: FORMAT, id: randomUUID() });
+}
+
+/** Creates the write that makes a copy of an instance's document that of another instance. */
+export function newIdWrite({ body = '{}' }: StoredDocument): Write {
+  return {
+    type: 'update',
+    key: instanceKey,
+    fields: { body: JSON.stringify({ ...parseObject(body), id: randomUUID() }) },
+  };
 }
 
 /** Returns the id of the instance's default organisation; empty before `identity init`. */

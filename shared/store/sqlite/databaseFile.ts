@@ -7,7 +7,7 @@ import { completeFile, makeDirectory, OWNER_ONLY } from '../../durableFiles.ts';
 import { notInstanceFile } from '../../errors/commandErrors.ts';
 import { databaseFormatUnsupported } from '../../errors/storeErrors.ts';
 import { documentFieldTypes, storedFieldNames } from '../documentFields.ts';
-import { FORMAT, instanceKey, requireInstanceFormat } from '../instance.ts';
+import { FORMAT, instanceKey, newIdWrite, requireInstanceFormat } from '../instance.ts';
 import { type KeyRecord, keyRecordKey, keyRecordWrite, parseKeyRecord, requireKeys } from '../secrets/keyRecord.ts';
 import { type Keyring, keyFilePath } from '../secrets/keyring.ts';
 import { type Connection, connect, isBusy, toStoreError } from './connection.ts';
@@ -179,6 +179,12 @@ async function makeSelfContained(file: string, { complete }: CopyOptions): Promi
   } finally {
     connection.close();
   }
+}
+
+/** Makes the instance of a copied database another one than that of the original. */
+export function makeOtherInstance(copy: Connection): void {
+  const [instance] = readMany(copy, [instanceKey], ['body']).documents;
+  if (instance !== undefined) applyWrites(copy, [newIdWrite(instance)], nextVersion(copy));
 }
 
 function isIntact(connection: Connection): boolean {
