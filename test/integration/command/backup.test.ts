@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { auditEvent } from '../../../shared/audit/auditEvent.ts';
-import { FORMAT } from '../../../shared/store/instance.ts';
+import { describeInstance, FORMAT } from '../../../shared/store/instance.ts';
 import { openStore } from '../../../shared/store/openStore.ts';
 import { identity, identityJson } from '../../support/command.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
@@ -59,8 +59,14 @@ describe('identity backup', () => {
     expect(await isPrivate(join(copy, 'identity.sqlite'))).toBe(true);
     const [original, restored] = [await readDatabase(store), await readDatabase(await openInstance(copy))];
     for (const [collection, documents] of original) {
-      if (collection !== 'users') expect(restored.get(collection)).toEqual(documents);
+      const isChanged = collection === 'users' || collection === 'instance';
+      if (!isChanged) expect(restored.get(collection)).toEqual(documents);
     }
+    const { instanceId, ...description } = await describeInstance(await openInstance(copy));
+    expect(await describeInstance(store)).toEqual({
+      ...description,
+      instanceId: expect.not.stringContaining(`${instanceId}`),
+    });
     const ids = new Set(restored.get('users')?.map(({ id }) => id));
     const sides = ['left', 'right'].map((side) => [...ids].filter((id) => id.startsWith(side)).length);
     expect(sides[0]).toBe(sides[1]);

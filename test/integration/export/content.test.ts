@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { exportOrganisations } from '../../../functions/export/operation.ts';
 import { userKey } from '../../../shared/auth/authorise.ts';
+import { FORMAT, instanceKey } from '../../../shared/store/instance.ts';
 import { comparable } from '../../support/fixtures/comparable.ts';
 import { organisation, person, zitadelExport, zitadelRequest } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
@@ -180,6 +181,18 @@ describeStores('the manifest of an export', (kind) => {
       }
     }
     expect(manifest.counts).toEqual(Object.fromEntries(counts));
+  });
+
+  it('has the id of the instance, also in a database of an earlier version, but not for a ZITADEL', async () => {
+    const store = await openTestStore(kind);
+    const instance = await testInstance(store, 'north');
+    const { instanceId } = (await instance.export()).manifest;
+    expect(instanceId).toMatch(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/);
+    expect((await instance.export()).manifest.instanceId).toBe(instanceId);
+    expect((await instance.export({ for_zitadel: true })).manifest).not.toHaveProperty('instanceId');
+    const body = JSON.stringify({ name: 'north', format: FORMAT });
+    await store.commit([{ type: 'update', key: instanceKey, fields: { body } }]);
+    expect((await instance.export()).manifest.instanceId).toBe(instance.orgId);
   });
 });
 

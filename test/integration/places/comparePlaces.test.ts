@@ -1,8 +1,8 @@
-import { writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { identity } from '../../support/command.ts';
+import { identity, identityJson } from '../../support/command.ts';
 import { organisation, person, zitadelText } from '../../support/fixtures/organisations.ts';
 import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
 import { areMany } from '../../support/repetitions.ts';
@@ -109,6 +109,44 @@ describe('identity compare', () => {
       counts: { humanUsers: { equal: count - 1, different: 1 } },
       differences: [{ id: `person-${count - 1}`, fields: [{ path: 'user.userName', second: 'changed' }] }],
     });
+  });
+});
+
+describe('an instance at another address', () => {
+  const [from, to] = ['--from-token-file', '--to-token-file'];
+  const verbs: readonly ((first: string, second: string) => string[])[] = [
+    (first, second) => ['import', first, '--to', second],
+    (first, second) => ['compare', first, second],
+    (first, second) => ['migrate', '--from', first, '--to', second, '--with', 'none', '--yes'],
+    (first, second) => ['migrate', 'plan', '--from', first, '--to', second, '--with', 'none'],
+  ];
+
+  it('is the same place in every verb, and a restored copy or a file of it is another', {
+    timeout: 240_000,
+  }, async () => {
+    const { database, url, tokenFile, orgId } = await servedPlace(sqlite);
+    const directory = await testDirectory();
+    const data = database.replace('sqlite:', '');
+    const other = url.replace('127.0.0.1', 'localhost');
+    const [backup, restored, file] = ['a.backup', 'restored', 'a.json'].map((name) => join(directory, name));
+    const calls = [
+      ...verbs.map((verb) => [...verb(url, other), from, tokenFile, to, tokenFile]),
+      ...verbs.map((verb) => [...verb(url, database), from, tokenFile]),
+      ...verbs.map((verb) => [...verb(database, other), to, tokenFile]),
+    ];
+    for (const call of calls) {
+      const { code, stderr } = await identity(call, { cwd: directory });
+      const refusal = expect.stringMatching(/^identity: \S+ and \S+ are one instance: specify two; .*\n$/);
+      expect({ code, stderr }, call.join(' ')).toEqual({ code: 64, stderr: refusal });
+    }
+    expect(await readdir(directory)).toEqual([]);
+    await identityJson(['backup', `${backup}`, '--data', data]);
+    await identityJson(['restore', `${backup}`, '--data', `${restored}`, '--key', join(data, 'master.key')]);
+    const options = ['--token-file', tokenFile, '--org', orgId];
+    const equal = { code: 0, equal: true };
+    expect(await resultOf(['compare', `sqlite:${restored}`, url, ...options])).toMatchObject(equal);
+    expect(await resultOf(['export', url, '--to', `${file}`, ...options])).toMatchObject({ code: 0 });
+    expect(await resultOf(['import', `${file}`, '--to', url, ...options])).toMatchObject({ code: 0 });
   });
 });
 

@@ -216,6 +216,7 @@ describe('the facts of a place', { timeout: TIMEOUT_MS }, () => {
       service: 'zitadel',
       version: undefined,
       instance: 'ZITADEL',
+      instanceId: `4000000000000${new URL(zitadel.url).port}`,
       defaultOrgId: DEFAULT_ORGANISATION,
       caller: { userId: 'owner', roles: ['IAM_OWNER'] },
       denied: [],

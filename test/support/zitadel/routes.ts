@@ -42,7 +42,7 @@ interface Called extends Routed {
 
 type Handler = (ports: RoutePorts, called: Called) => Reply | Promise<Reply>;
 
-const INSTANCE = { id: '400000000000000000', name: 'ZITADEL', version: '2026-11-21T21:48:54Z' };
+const INSTANCE = { name: 'ZITADEL', version: '2026-11-21T21:48:54Z' };
 const lenient = { ignoreUnknownFields: true };
 const json = (body: Buffer): JsonValue => z.json().parse(JSON.parse(body.toString()));
 const page = z.looseObject({
@@ -58,7 +58,10 @@ const routes: readonly (readonly [method: string, path: RegExp, handler: Handler
   [
     'GET',
     /^\/admin\/v1\/instances\/me$/,
-    ({ host }) => replies.found({ instance: { ...INSTANCE, domains: [{ domain: host, primary: true }] } }),
+    ({ host }) => {
+      const id = `4000000000000${URL.parse(`http://${host}`)?.port}`;
+      return replies.found({ instance: { id, ...INSTANCE, domains: [{ domain: host, primary: true }] } });
+    },
   ],
   ['GET', /^\/admin\/v1\/orgs\/default$/, () => replies.found({ org: { id: DEFAULT_ORGANISATION, name: 'ZITADEL' } })],
   ['POST', /^\/admin\/v1\/orgs\/_search$/, organisations],
