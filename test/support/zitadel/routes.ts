@@ -19,6 +19,8 @@ interface RoutePorts {
   readonly tokens: Map<string, string>;
   readonly requests: ReceivedRequest[];
   readonly behaviour: ZitadelBehaviour;
+  /** The instance's id. */
+  readonly id: string;
   readonly host: string;
 }
 
@@ -58,10 +60,7 @@ const routes: readonly (readonly [method: string, path: RegExp, handler: Handler
   [
     'GET',
     /^\/admin\/v1\/instances\/me$/,
-    ({ host }) => {
-      const id = `4000000000000${URL.parse(`http://${host}`)?.port}`;
-      return replies.found({ instance: { id, ...INSTANCE, domains: [{ domain: host, primary: true }] } });
-    },
+    ({ id, host }) => replies.found({ instance: { id, ...INSTANCE, domains: [{ domain: host, primary: true }] } }),
   ],
   ['GET', /^\/admin\/v1\/orgs\/default$/, () => replies.found({ org: { id: DEFAULT_ORGANISATION, name: 'ZITADEL' } })],
   ['POST', /^\/admin\/v1\/orgs\/_search$/, organisations],

@@ -43,7 +43,7 @@ export async function startZitadel(given: Partial<ZitadelBehaviour> = {}): Promi
   const revive = () => void server.listen(port, '127.0.0.1');
   const server = createServer((request, response) => {
     const running = respond(request, response, (routed) =>
-      handle({ contents, tokens, requests, behaviour, host: 'localhost' }, routed),
+      handle({ contents, tokens, requests, behaviour, id: `4000000000000${port}`, host: 'localhost' }, routed),
     );
     running.catch(() => {
       deaths++;
