@@ -23,6 +23,7 @@ const manifest = z.strictObject({
   version: z.literal(1),
   instance: z.string(),
   readTime: z.iso.datetime(),
+  instanceId: z.string().optional(),
   counts: z.record(z.string(), z.number()),
   digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
   defaultOrgId: z.string(),
