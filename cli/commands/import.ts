@@ -1,6 +1,7 @@
 import type { ImportResponse } from '../../functions/import/contract.ts';
-import { total } from '../../shared/collections/counts.ts';
+import { type Counts, total } from '../../shared/collections/counts.ts';
 import { defineCommand, flag, interruptible, type Output, required, UsageError } from '../command.ts';
+import { leftOutLines } from '../migrate/secretFilter.ts';
 import {
   eventsOption,
   exportChoices,
@@ -15,6 +16,7 @@ import type { ImportOptions } from '../places/place.ts';
 import type { ExportedRequest } from '../places/recordCounter.ts';
 import { type Line, section } from '../terminal.ts';
 import { counted, countList, noticeSection } from '../texts.ts';
+import { missingKinds, SECRET_CHOICES } from '../values.ts';
 
 export const importPlace = defineCommand({
   name: 'import',
@@ -26,8 +28,7 @@ export const importPlace = defineCommand({
     ...exportChoices,
     with: {
       ...exportChoices.with,
-      meaning:
-        'the secrets to take over, such as passwords,otp,keys; by default none, but passwords and otp of a file are always imported',
+      meaning: `the secrets to import: ${SECRET_CHOICES}; by default passwords and otp of a file, and none of another place`,
     },
     ...importChoices,
     'dry-run': flag('report what would be done, and write nothing'),
@@ -36,7 +37,7 @@ export const importPlace = defineCommand({
   },
   examples: [
     'import north.json.gz --to https://id.example.com --token-file owner.pat --dry-run',
-    'import gs://exports/north.json --to firestore:my-project/north --with keys',
+    'import gs://exports/north.json --to firestore:my-project/north --with all',
   ],
   run: async (call) => {
     const { openPlaces } = await import('../places/openPlaces.ts');
@@ -44,6 +45,7 @@ export const importPlace = defineCommand({
     const { requireOtherInstance } = await import('../places/place.ts');
     const { readShare } = await import('../tasks.ts');
     const { RecordCounter, requestLines, trackImport } = await import('../places/recordCounter.ts');
+    const { openSelected } = await import('../places/selectedSecrets.ts');
     const {
       arguments: [from],
       signal,
@@ -60,13 +62,16 @@ export const importPlace = defineCommand({
         const targetFacts = await target.facts(['export'], signal);
         requireOtherInstance({ place: source, facts: sourceFacts }, { place: target, facts: targetFacts });
       }
-      await using content = await source.readExport(exportOptions(call), signal);
+      const [output, selection] = [progressOutput(call), exportOptions(call)];
+      const isSelective = call.options.with !== undefined && missingKinds(selection).length > 0;
+      const hasOthers = isSelective && source.takes === 'files';
+      const selected = hasOthers ? await openSelected(source, selection, output, signal) : undefined;
+      await using content = selected?.content ?? (await source.readExport(selection, signal));
       const counter = new RecordCounter(source.name, given);
-      const read = { name: source.name, content, counter };
-      const response = await trackImport(target, read, options, progressOutput(call), signal);
-      const { request } = counter;
+      const response = await trackImport(target, { name: source.name, content, counter }, options, output, signal);
+      const { request = counter.request, leftOut } = selected ?? {};
       const { losses = [] } = content;
-      return imported(response, target.name, options, { losses, request, requested: requestLines(request) });
+      return imported(response, target.name, options, { losses, request, leftOut, requested: requestLines(request) });
     });
   },
 });
@@ -80,6 +85,8 @@ function interruption(target: string, { dryRun }: ImportOptions): string {
 interface ReadFile {
   readonly losses: readonly string[];
   readonly request: ExportedRequest;
+  /** The numbers of its secrets that are left out. */
+  readonly leftOut: Counts | undefined;
   /** What a person reads of the request. */
   readonly requested: readonly string[];
 }
@@ -88,7 +95,7 @@ function imported(
   response: ImportResponse,
   target: string,
   { dryRun }: ImportOptions,
-  { losses, request, requested }: ReadFile,
+  { losses, request, leftOut = {}, requested }: ReadFile,
 ): Output {
   const { errors = [], summary } = response;
   const { created, unchanged, overwritten = {}, skipped = {}, failed, notCarried } = summary;
@@ -110,10 +117,16 @@ function imported(
     ...requested,
     ...section('Not exported by ZITADEL', losses),
     ...noticeSection('error', errors, summary.errorsOmitted),
-    ...noticeSection('warning', summary.warnings, summary.warningsOmitted),
+    ...noticeSection('warning', summary.warnings, summary.warningsOmitted, leftOutLines(leftOut)),
   ];
   return {
-    json: { event: 'result', ...response, ...request, ...(losses.length === 0 ? {} : { losses }) },
+    json: {
+      event: 'result',
+      ...response,
+      ...request,
+      ...(total(leftOut) === 0 ? {} : { secretsLeftOut: leftOut }),
+      ...(losses.length === 0 ? {} : { losses }),
+    },
     text,
     exitStatus: () => (isListed ? 'listed' : 'done'),
   };

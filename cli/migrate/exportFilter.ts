@@ -1,16 +1,21 @@
-import { type JsonObject, parseObject, textAt, textsAt } from '../../shared/json/jsonObject.ts';
+import { isJsonObject, type JsonObject, parseObject, textAt, textsAt } from '../../shared/json/jsonObject.ts';
 import { JsonScanner, parseJson, type ScannedValue } from '../../shared/json/jsonScanner.ts';
 import { fixedLimits } from '../../shared/limits.ts';
+import type { Tally } from '../../shared/organisation/exportFile.ts';
 import { type OrganisationRecord, organisationFields, readRecord } from '../../shared/organisation/record.ts';
 import type { Section } from '../../shared/organisation/section.ts';
 import { sections } from '../../shared/organisation/sections.ts';
 import { MAX_DOCUMENT_BYTES } from '../../shared/store/store.ts';
+import { missingKinds, type SecretSelection } from '../values.ts';
+import { keepSecrets } from './secretFilter.ts';
 
 /** What to leave out of an export file; by default nothing. */
 export interface ExportFilter {
   readonly keeps?: (orgId: string) => boolean;
   /** The user who is left out with everything that refers to it. */
   readonly withoutUser?: string | undefined;
+  /** The secrets to keep. */
+  readonly secrets?: SecretSelection | undefined;
 }
 
 const sectionsByField = new Map<string, Section>(
@@ -25,30 +30,48 @@ const limits = { valueBytes: MAX_DOCUMENT_BYTES, fields: fixedLimits.fields };
 type Read = () => AsyncIterable<Uint8Array>;
 
 /**
- * Yields an export file with the organisations that a filter keeps.
- * @param read reads the file; it is read twice
- * @param manifest that of the result, if it has one
+ * Yields an export file with what a filter keeps, without its manifest.
+ * @param read reads the file; it is read twice, unless the filter is for secrets only
  * @throws JsonError
  */
-export async function* filterExport(
-  read: Read,
-  { keeps = () => true, withoutUser }: ExportFilter,
-  manifest?: JsonObject,
-): AsyncGenerator<Uint8Array> {
-  const orgIds = await readOrgIds(read);
+export async function* filterExport(read: Read, filter: ExportFilter): AsyncGenerator<Uint8Array> {
+  const { keeps = () => true, withoutUser, secrets } = filter;
+  const isWhole = filter.keeps === undefined && withoutUser === undefined;
+  const orgIds = isWhole ? new Map<number, string>() : await readOrgIds(read);
   const writer = new OrganisationWriter();
   yield Buffer.from('{"orgs":[');
   for await (const values of scan(read, isOfOrganisation)) {
     const texts = values.flatMap(({ path: [, index = 0, field = ''], path, text }) => {
       const orgId = orgIds.get(Number(index)) ?? '';
+      if (!keeps(orgId)) return [];
       const isList = path.length === 4;
-      const refers = withoutUser !== undefined && isList && textRefersTo(String(field), text, orgId, withoutUser);
-      return keeps(orgId) && !refers ? [writer.write(Number(index), String(field), isList, text)] : [];
+      const section = isList ? sectionsByField.get(String(field)) : undefined;
+      if (withoutUser !== undefined && textRefersTo(section, text, orgId, withoutUser)) return [];
+      const kept = secrets === undefined ? text : keepSecrets(section, text, secrets);
+      return kept === undefined ? [] : [writer.write(Number(index), String(field), isList, kept)];
     });
     if (texts.length > 0) yield Buffer.from(texts.join(''));
   }
-  const end = manifest === undefined ? '' : `,"manifest":${JSON.stringify(manifest)}`;
-  yield Buffer.from(`${writer.end()}]${end}}`);
+  yield Buffer.from(`${writer.end()}]}`);
+}
+
+/** Appends a manifest to a file that a filter has written. */
+export async function* withManifest(file: AsyncIterable<Uint8Array>, manifest: JsonObject): AsyncGenerator<Uint8Array> {
+  // The last byte closes the file.
+  let last = Buffer.alloc(0);
+  for await (const chunk of file) {
+    yield Buffer.concat([last, chunk.subarray(0, -1)]);
+    last = Buffer.from(chunk.subarray(-1));
+  }
+  yield Buffer.from(`,"manifest":${JSON.stringify(manifest)}}`);
+}
+
+/** Returns the manifest of what a filter has kept of a file. */
+export function filteredManifest(manifest: JsonObject, tally: Tally, kept: SecretSelection): JsonObject {
+  const { secrets } = manifest;
+  if (!isJsonObject(secrets)) return { ...manifest, ...tally };
+  const others = missingKinds(kept).map((kind) => [kind, false] as const);
+  return { ...manifest, ...tally, secrets: { ...secrets, ...Object.fromEntries(others) } };
 }
 
 /** Finds the ids of a file's entries, which may follow their records. */
@@ -107,10 +130,9 @@ export function refersTo({ section, json, orgId }: Referring, userId: string): b
 
 type Referring = Pick<OrganisationRecord, 'section' | 'json' | 'orgId'>;
 
-function textRefersTo(field: string, text: string, orgId: string, userId: string): boolean {
-  const section = sectionsByField.get(field);
+function textRefersTo(section: Section | undefined, text: string, orgId: string, userId: string): boolean {
   if (section === undefined || !text.includes(JSON.stringify(userId))) return false;
-  return refersTo(readRecord(section, parseJson(text, [field]), orgId), userId);
+  return refersTo(readRecord(section, parseJson(text, [section.name]), orgId), userId);
 }
 
 /** Writes the values of organisations, in the order of the file, as JSON. */

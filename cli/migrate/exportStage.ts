@@ -5,15 +5,24 @@ import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts
 import { selector } from '../../functions/import/selection.ts';
 import { total } from '../../shared/collections/counts.ts';
 import { moveFile } from '../../shared/durableFiles.ts';
-import { type JsonObject, textAt } from '../../shared/json/jsonObject.ts';
+import { textAt } from '../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
+import { combine } from '../compare/compareSides.ts';
 import { openFile } from '../places/filePlace.ts';
 import { inspectPlace, type PlaceInspection } from '../places/inspectPlace.ts';
 import type { DatabasePlace, ExportOptions, Place } from '../places/place.ts';
 import { RecordCounter, trackImport, trackStore } from '../places/recordCounter.ts';
-import { type ExportFilter, filterExport, readManifest, refersTo } from './exportFilter.ts';
+import {
+  type ExportFilter,
+  filterExport,
+  filteredManifest,
+  readManifest,
+  refersTo,
+  withManifest,
+} from './exportFilter.ts';
 import type { MigrationRun } from './run.ts';
 import { exportPath, removeExport } from './runDirectory.ts';
+import { LeftOutSecrets } from './secretFilter.ts';
 import { sourceOptions, stagedOptions, targetOptions } from './settings.ts';
 import type { Side } from './sides.ts';
 
@@ -35,10 +44,13 @@ export async function stageExport(run: MigrationRun, source: Side, defaultOrgId:
   const userId = source.facts?.caller?.userId ?? (textAt(manifest, 'exportedBy.userId', '') || undefined);
   const keeps = selector(withoutOrganisation(sourceOptions(settings), ownDefault));
   const references = new UserReferences(userId, keeps);
-  const whole = await inspectStaged(run, references);
+  const secrets = new LeftOutSecrets(settings, keeps);
+  const whole = await inspectStaged(run, combine([references, secrets]));
+  const secretsLeftOut = secrets.counts;
   const withoutUser = references.found ? userId : undefined;
-  const isFiltered = references.found || !whole.organisations.every((one) => keeps(one.orgId));
-  if (isFiltered) await filterStaged(run, { keeps, withoutUser });
+  const isWhole = whole.organisations.every((one) => keeps(one.orgId)) && total(secretsLeftOut) === 0;
+  const isFiltered = references.found || !isWhole;
+  if (isFiltered) await filterStaged(run, { keeps, withoutUser, secrets: settings });
   const { bytes, tally, counts, ...staged } = isFiltered ? await inspectStaged(run) : whole;
   const { orgs = 0, org = 0 } = tally.counts;
   const name = source.facts?.defaultOrgName === undefined ? '' : `${source.facts.defaultOrgName}, `;
@@ -56,6 +68,7 @@ export async function stageExport(run: MigrationRun, source: Side, defaultOrgId:
       digest: tally.digest,
       instance: staged.manifest?.instance,
       withoutUser,
+      secretsLeftOut,
     },
   });
 }
@@ -85,7 +98,9 @@ class UserReferences implements RecordVisitor {
 export function currentSelection(run: MigrationRun) {
   const { settings, leftOut = [], exported } = run.state;
   const excludedOrgIds = leftOut.map(({ orgId }) => orgId);
-  return { options: { ...sourceOptions(settings), excludedOrgIds }, withoutUser: exported?.withoutUser };
+  const { withoutUser, secretsLeftOut = {} } = exported ?? {};
+  const secrets = total(secretsLeftOut) === 0 ? undefined : settings;
+  return { options: { ...sourceOptions(settings), excludedOrgIds }, filter: { withoutUser, secrets } };
 }
 
 function withoutOrganisation(options: ExportOptions, orgId: string | undefined): ExportOptions {
@@ -111,22 +126,22 @@ export function inspectStaged(run: MigrationRun, visitor?: RecordVisitor): Promi
 /** Replaces the export by what a filter keeps of it, with a manifest if it had one. */
 async function filterStaged(run: MigrationRun, filter: ExportFilter): Promise<void> {
   const manifest = await readStaged(run, readManifest);
-  await replaceStaged(run, filter);
+  await replaceStaged(run, (read) => filterExport(read, filter));
   if (manifest === undefined) return;
   const { tally } = await inspectStaged(run);
-  await replaceStaged(run, {}, { ...manifest, ...tally });
+  const kept = filteredManifest(manifest, tally, run.state.settings);
+  await replaceStaged(run, (read) => withManifest(read(), kept));
 }
 
-async function replaceStaged(run: MigrationRun, filter: ExportFilter, manifest?: JsonObject): Promise<void> {
+type Read = () => AsyncIterable<Uint8Array>;
+
+async function replaceStaged(run: MigrationRun, change: (read: Read) => AsyncIterable<Uint8Array>): Promise<void> {
   const kept = join(run.directory, 'export.kept.json.gz');
-  await readStaged(run, (read) => openFile(kept).store(filterExport(read, filter, manifest), run.signal));
+  await readStaged(run, (read) => openFile(kept).store(change(read), run.signal));
   await moveFile(kept, exportPath(run.directory));
 }
 
-async function readStaged<Result>(
-  run: MigrationRun,
-  use: (read: () => AsyncIterable<Uint8Array>) => Promise<Result>,
-): Promise<Result> {
+async function readStaged<Result>(run: MigrationRun, use: (read: Read) => Promise<Result>): Promise<Result> {
   await using content = await run.openExport();
   return await use(() => content.open(run.signal));
 }

@@ -16,6 +16,7 @@ import { explain } from './proof.ts';
 import { sortNotices } from './result.ts';
 import type { MigrationRun } from './run.ts';
 import { readJson, writeJson } from './runDirectory.ts';
+import { leftOutLines } from './secretFilter.ts';
 import { stagedOptions } from './settings.ts';
 import { describeSide, listChecks, onlyThese, type Side } from './sides.ts';
 import { OrganisationTally, organisationCounts } from './tallies.ts';
@@ -121,8 +122,12 @@ async function tryImport(run: MigrationRun, target: DatabasePlace): Promise<Tria
 }
 
 function exportChecks({ state: { exported } }: MigrationRun): MigrationPlan['checks'] {
-  const stays = `the user ${exported?.withoutUser} of the source's token stays, with all that refers to it`;
-  return exported?.withoutUser === undefined ? [] : [{ status: 'ok', message: stays }];
+  const { withoutUser, secretsLeftOut = {} } = exported ?? {};
+  const stays = `the user ${withoutUser} of the source's token stays, with all that refers to it`;
+  return [
+    ...(withoutUser === undefined ? [] : [{ status: 'ok' as const, message: stays }]),
+    ...leftOutLines(secretsLeftOut).map((message) => ({ status: 'warning' as const, message })),
+  ];
 }
 
 type Work = MigrationPlan['work'];

@@ -9,7 +9,7 @@ import { valueText } from '../texts.ts';
 import { selectedKinds } from '../values.ts';
 import { FileLosses } from '../zitadel/fileLosses.ts';
 import type { MigrationPlan, MigrationResult, OrganisationCounts } from './documents.ts';
-import { filterExport } from './exportFilter.ts';
+import { type ExportFilter, filterExport } from './exportFilter.ts';
 import { currentSelection } from './exportStage.ts';
 import { loginTally } from './logins.ts';
 import type { MigrationRun } from './run.ts';
@@ -48,8 +48,9 @@ async function isReadable(run: MigrationRun, { takes, readExport }: Place): Prom
 /** The source as it is now, without what stays; standard input can be read once only, so its copy takes its place. */
 function openSource(run: MigrationRun, { place, kind }: Side) {
   if (kind === 'stream') return { place: run.export, options: stagedOptions(run.state.settings), isLagging: false };
-  const { options, withoutUser: userId } = currentSelection(run);
-  return { place: userId === undefined ? place : withoutUser(place, userId), options, isLagging: false };
+  const { options, filter } = currentSelection(run);
+  const isWhole = filter.withoutUser === undefined && filter.secrets === undefined;
+  return { place: isWhole ? place : filteredPlace(place, filter), options, isLagging: false };
 }
 
 const BOTH_COMPARED = 'both sides were exported and compared, record by record and field by field';
@@ -140,8 +141,8 @@ function proveByChecksum({ state: { settings, moved, exported } }: MigrationRun,
   };
 }
 
-/** Returns a place whose exports lack a user and everything that refers to it. */
-function withoutUser(place: Place, userId: string): Place {
+/** Returns a place whose exports have only what a filter keeps. */
+function filteredPlace(place: Place, filter: ExportFilter): Place {
   return {
     ...place,
     async readExport(options, signal) {
@@ -151,7 +152,7 @@ function withoutUser(place: Place, userId: string): Place {
       const held = resources.move();
       return {
         isRepeatable: true,
-        open: (readSignal) => filterExport(() => file.open(readSignal), { withoutUser: userId }),
+        open: (readSignal) => filterExport(() => file.open(readSignal), filter),
         [Symbol.asyncDispose]: () => held.disposeAsync(),
       };
     },

@@ -13,6 +13,7 @@ import { type JournalEntry, listPhases, readJournal } from './journal.ts';
 import type { Proved } from './proof.ts';
 import type { MigrationRun } from './run.ts';
 import { readJson, resumeCommand, writeJson } from './runDirectory.ts';
+import { leftOutLines } from './secretFilter.ts';
 import type { MigrationSettings } from './settings.ts';
 import type { Side } from './sides.ts';
 
@@ -58,7 +59,11 @@ export async function makeResult(
     phases: listPhases(journal),
     resumedAt: journal.flatMap(({ event, time }) => (event === 'resumed' ? [time] : [])),
     ...notices,
-    ...(isUncounted(summary, journal) ? { warnings: [UNCOUNTED, ...notices.warnings] } : {}),
+    warnings: [
+      ...(isUncounted(summary, journal) ? [UNCOUNTED] : []),
+      ...leftOutLines(exported?.secretsLeftOut ?? {}).map((message) => ({ type: 'secrets', message })),
+      ...notices.warnings,
+    ],
     proof,
     logins,
   };

@@ -38,7 +38,7 @@ it.each([
   for (const [name, { positionals, options }] of calls) {
     const kinds = [...positionals, ...(options.to ?? [])].map((place) => parsePlace(place).kind);
     expect(kinds).toEqual(name === 'export' ? ['firestore', 'object'] : ['object', 'firestore']);
-    expect(options.with).toEqual([name === 'export' ? 'passwords,otp,keys' : 'keys']);
+    expect(options.with).toEqual([name === 'export' ? 'passwords,otp,keys' : 'all']);
   }
 });
 

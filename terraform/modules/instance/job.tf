@@ -19,7 +19,7 @@ locals {
       "export", local.job_database, "--to", "gs://${google_storage_bucket.transfer["exports"].name}/${var.id}.json",
       "--parts", 16 * var.job.tasks, "--with", "passwords,otp,keys", "--json",
     ]
-    import = ["import", "gs://${google_storage_bucket.transfer["imports"].name}/${var.id}.json", "--to", local.job_database, "--with", "keys", "--json"]
+    import = ["import", "gs://${google_storage_bucket.transfer["imports"].name}/${var.id}.json", "--to", local.job_database, "--with", "all", "--json"]
   } : {}
   # gcloud splits a list at commas, unless it begins with another separator between two carets.
   job_commands = {

@@ -1,14 +1,19 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { exportFile } from '../../../shared/organisation/exportFile.ts';
+import { createCloudStorage } from '../../../shared/objectStorage/cloudStorage.ts';
+import { exportFile, manifestSchema } from '../../../shared/organisation/exportFile.ts';
 import { run } from '../../../tools/program.ts';
-import { identity } from '../../support/command.ts';
+import { identity, identityJson } from '../../support/command.ts';
 import { startLocalBucket } from '../../support/emulators/localBucket.ts';
+import { grantedRobot } from '../../support/fixtures/grantedRobot.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { post } from '../../support/http/wire.ts';
+import { readResult } from '../../support/migrations/migrating.ts';
+import { databaseOptions, placeOfLocation } from '../../support/places/locations.ts';
 import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
 import { identityProgram } from '../../support/processes/programs.ts';
 import { describeStores, keyEnvironment, sqlite } from '../../support/stores/stores.ts';
@@ -171,6 +176,122 @@ describe('an organisation that --org names and the source does not have', { time
     expect(stderr).toContain(`identity: neither ${file} nor ${south.database} has ${ten} and 2 more: correct --org`);
     expect(await readdir(directory)).toEqual([]);
     expect((await identity(['export', south.database, '--to', copy, '--org', 'acme'])).code).toBe(64);
+  });
+});
+
+const SEED = 'JBSWY3DPEHPK3PXP';
+const withSecrets = [
+  {
+    ...grantedRobot[0],
+    humanUsers: [
+      { ...person('ada', { hashedPassword: { value: HASH }, otpCode: SEED }), otpEmail: true },
+      person('bob', { password: 'Clear-password-1' }),
+    ],
+  },
+];
+const everything = { passwords: 2, otp: 1, keys: 1 };
+const choices = [
+  ['none', everything],
+  ['passwords', { otp: 1, keys: 1 }],
+  ['otp', { passwords: 2, keys: 1 }],
+  ['keys', { passwords: 2, otp: 1 }],
+  ['all', undefined],
+] as const;
+
+/** The kinds of secrets that an export holds. */
+function kindsIn(bytes: Buffer): string[] {
+  const text = JSON.stringify(organisations(bytes));
+  const kinds = { passwords: HASH, otp: SEED, keys: 'machineKeys' };
+  return Object.entries(kinds).flatMap(([kind, secret]) => (text.includes(secret) ? [kind] : []));
+}
+
+async function newDatabase() {
+  const location = await sqlite.newLocation();
+  await identityJson(['init', ...databaseOptions(location)]);
+  return placeOfLocation(location);
+}
+
+/** A file with all secrets and a manifest. */
+async function fileWithSecrets(path: string) {
+  const database = await newDatabase();
+  const raw = { stdin: JSON.stringify({ orgs: withSecrets }) };
+  expect(await identity(['import', '-', '--to', database, '--with', 'all'], raw)).toMatchObject({ code: 0 });
+  const { code, stderr } = await identity(['export', database, '--org', 'a', '--to', path, '--with', 'all']);
+  expect(code, stderr).toBe(0);
+}
+
+describe('the secrets of a file', { timeout: 240_000 }, () => {
+  it('are imported and migrated only if --with names them, and the result counts the others', async () => {
+    const directory = await testDirectory();
+    const file = join(directory, 'whole.json.gz');
+    await fileWithSecrets(file);
+    for (const [given, secretsLeftOut] of choices) {
+      const kept = given === 'none' ? [] : given === 'all' ? ['passwords', 'otp', 'keys'] : [given];
+      const database = await newDatabase();
+      const calls = [{ args: [file] }, { args: ['-'], stdin: JSON.stringify({ orgs: withSecrets }) }];
+      for (const [index, { args, ...input }] of calls.entries()) {
+        const call = ['import', ...args, '--to', database, '--with', given, '--on-conflict', 'skip', '--json'];
+        const { stdout, stderr } = await identity(call, input);
+        const result = lastEvent(stdout);
+        expect(result, stderr).toMatchObject({ summary: { proved: index === 0, failed: {} } });
+        expect(result.secretsLeftOut, given).toEqual(secretsLeftOut);
+      }
+      const [after, migrated] = [join(directory, `${given}.json`), join(directory, `${given}.moved.json.gz`)];
+      await identity(['export', database, '--org', 'a', '--to', after, '--with', 'all']);
+      expect(kindsIn(await readFile(after))).toEqual(kept);
+      const move = ['migrate', '--from', file, '--to', migrated, '--with', given, '--yes', '--json'];
+      const { stdout, stderr } = await identity([...move, '--run-dir', join(directory, given)]);
+      const { proof, warnings } = readResult(stdout);
+      expect(proof, stderr).toMatchObject({ unexpected: 0, sourceUnchanged: true });
+      expect(JSON.stringify(warnings).includes('--with does not name them'), given).toBe(given !== 'all');
+      expect(kindsIn(await readFile(migrated))).toEqual(kept);
+      const { manifest } = exportFile.parse(JSON.parse(gunzipSync(await readFile(migrated)).toString()));
+      expect(Object.entries(manifest.secrets).flatMap(([kind, has]) => (has ? [kind] : []))).toEqual(kept);
+    }
+  });
+
+  it('are left out of the parts of an export too', async () => {
+    const bucket = await startLocalBucket();
+    onTestFinished(() => bucket.close());
+    const [directory, database] = [await testDirectory(), await newDatabase()];
+    const file = join(directory, 'whole.json');
+    await fileWithSecrets(file);
+    const { manifest } = exportFile.parse(JSON.parse((await readFile(file)).toString()));
+    const storage = createCloudStorage({ apiEndpoint: bucket.url });
+    const write = async (path: string, bytes: Buffer) =>
+      storage.write(
+        { bucket: 'exports', path, account: bucket.both },
+        Readable.from([bytes]),
+        new AbortController().signal,
+      );
+    const { generation } = await write('part.json', await readFile(file));
+    const parts = [{ path: 'part.json', generation, manifest: manifestSchema.parse(manifest) }];
+    await write('north.json', Buffer.from(JSON.stringify({ parts, manifest, execution: '' })));
+    const env = {
+      STORAGE_EMULATOR_HOST: bucket.url,
+      GOOGLE_APPLICATION_CREDENTIALS: join(bucket.directory, 'keys', 'both.json'),
+    };
+    const call = ['import', 'gs://exports/north.json', '--to', database, '--with', 'none'];
+    const { code, stdout, stderr } = await identity(call, { env });
+    expect(code, stderr).toBe(0);
+    expect(stdout).toContain(
+      'left out, as --with does not name them: the passwords of 2 people, the OTP factors of 1 person, 1 key\n',
+    );
+  });
+
+  it.each([
+    ['truncated', (text: string) => text.slice(0, -100), 'is no export file: '],
+    ['edited', (text: string) => text.replace('"Last"', '"Lost"'), 'digest mismatch'],
+  ])('do not keep a file that was %s from being rejected before the first write', async (_case, change, message) => {
+    const [directory, database] = [await testDirectory(), await newDatabase()];
+    const [whole, file] = [join(directory, 'whole.json'), join(directory, 'changed.json')];
+    await fileWithSecrets(whole);
+    await writeFile(file, change((await readFile(whole)).toString()));
+    const to = ['--to', database, '--with', 'none'];
+    const migrate = ['migrate', '--from', file, ...to, '--yes', '--run-dir', join(directory, 'run')];
+    for (const call of [['import', file, ...to], migrate])
+      expect(await identity(call)).toMatchObject({ code: 1, stderr: expect.stringContaining(message) });
+    expect(await identity(['export', database, '--to', '-', '--org', 'a'])).toMatchObject({ code: 64 });
   });
 });
 

@@ -118,7 +118,7 @@ describe('a ZITADEL as a target', { timeout: TIMEOUT_MS }, () => {
   it('is tried, imported into and compared, and repeating that changes nothing', async () => {
     const { zitadel, tokenFile: token } = await filledZitadel([], { lagMs: 300 });
     const input = await exportFileWith(...zitadelRequest('import-request'));
-    const to = ['--to', zitadel.url, '--token-file', token, '--with', 'keys'];
+    const to = ['--to', zitadel.url, '--token-file', token, '--with', 'all'];
     const tried = await resultOf('import', input, ...to, '--dry-run');
     expect(tried).toMatchObject({ code: 0, summary: { dryRun: true, unchanged: {}, failed: {} } });
     expect(whole(zitadel, '330000000000000001', 'humanUsers')).toBe(0);

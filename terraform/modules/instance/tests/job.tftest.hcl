@@ -170,7 +170,7 @@ run "prints_the_commands_that_execute_it" {
   assert {
     condition = output.job_commands == {
       export = "gcloud run jobs execute north-job --region=europe-west1 --project=acme-identity --args='^@^export@firestore:acme-identity/north@--to@gs://acme-identity-north-exports/north.json@--parts@64@--with@passwords,otp,keys@--json'"
-      import = "gcloud run jobs execute north-job --region=europe-west1 --project=acme-identity --args='^@^import@gs://acme-identity-north-imports/north.json@--to@firestore:acme-identity/north@--with@keys@--json'"
+      import = "gcloud run jobs execute north-job --region=europe-west1 --project=acme-identity --args='^@^import@gs://acme-identity-north-imports/north.json@--to@firestore:acme-identity/north@--with@all@--json'"
     }
     error_message = "The commands must name the instance's own database and buckets, and keep arguments with commas whole."
   }

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { type ExportFilter, filterExport, readManifest } from '../../../../cli/migrate/exportFilter.ts';
+import {
+  type ExportFilter,
+  filterExport,
+  filteredManifest,
+  readManifest,
+  withManifest,
+} from '../../../../cli/migrate/exportFilter.ts';
+import { secretSelection } from '../../../../cli/values.ts';
 import { organisation, person } from '../../../support/fixtures/organisations.ts';
 
 /** Yields a text in pieces, so that values cross their borders. */
@@ -63,6 +70,55 @@ describe('a filter of an export file', () => {
         }),
       ],
     });
+  });
+
+  const hash = { value: 'hash', algorithm: 'bcrypt' };
+  const key = { keyId: 'k', userId: 'mover' };
+  const keys = { machineKeys: [key], app_keys: [{ id: 'a' }] };
+  const idp = (secrets: object) => [{ idpId: 'i', idp: { name: 'OIDC', ...secrets } }];
+  const withSecrets = organisation('acme', {
+    oidcIdps: idp({ clientSecret: 'secret' }),
+    humanUsers: [
+      { ...person('ada', { hashedPassword: hash, otpCode: 'seed' }), otpEmail: true },
+      { ...person('bob', { hashed_password: hash, otp_code: 'seed', password: 'clear' }), otp_email: true },
+    ],
+    ...keys,
+  });
+  const bare = { value: undefined, algorithm: 'bcrypt' };
+  const passwords = [
+    person('ada', { hashedPassword: hash }),
+    person('bob', { hashed_password: hash, password: 'clear' }),
+  ];
+  const people = (user: object, other: object) => [person('ada', user), person('bob', other)];
+  const none = { oidcIdps: idp({}), humanUsers: people({ hashedPassword: bare }, { hashed_password: bare }) };
+
+  it.each([
+    ['none', [], none],
+    ['passwords', ['passwords'] as const, { oidcIdps: idp({ clientSecret: 'secret' }), humanUsers: passwords }],
+    [
+      'otp',
+      ['otp'] as const,
+      {
+        oidcIdps: idp({}),
+        humanUsers: [
+          { ...person('ada', { otpCode: 'seed', hashedPassword: bare }), otpEmail: true },
+          { ...person('bob', { otp_code: 'seed', hashed_password: bare }), otp_email: true },
+        ],
+      },
+    ],
+    ['keys', ['keys'] as const, { ...none, ...keys }],
+    ['all', ['passwords', 'otp', 'keys'] as const, withSecrets],
+  ])('keeps of the secrets %s, in both spellings', async (_case, kinds, expected) => {
+    const secrets = secretSelection(kinds);
+    expect(await filtered({ orgs: [withSecrets] }, { secrets })).toEqual({ orgs: [organisation('acme', expected)] });
+    const names = { passwords: true, otp: false, keys: true };
+    const tally = { counts: { orgs: 1 }, digest: 'sha256:0' };
+    const own = filteredManifest({ version: 1, digest: '', secrets: names }, tally, secrets);
+    const { withPasswords, withKeys } = secrets;
+    expect(own).toEqual({ version: 1, ...tally, secrets: { passwords: withPasswords, otp: false, keys: withKeys } });
+    let text = '';
+    for await (const part of withManifest(inPieces('{"orgs":[]}', 1)(), own)) text += Buffer.from(part).toString();
+    expect(JSON.parse(text)).toEqual({ orgs: [], manifest: own });
   });
 
   it('reads the manifest as it is', async () => {
